@@ -1,0 +1,32 @@
+// The list of a data set's images that every storage and every packing works from; no image is opened to use it.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct ImageEntry {
+  std::string path;   // relative to the data set's root, e.g. train/n00000007/n00000007_42.JPEG
+  int64_t label = 0;  // position of the class folder in sorted order
+  int64_t bytes = 0;  // size of the encoded file
+};
+
+struct Dataset {
+  std::filesystem::path root;         // folder that holds train/<wnid>/<wnid>_<n>.JPEG
+  std::vector<ImageEntry> images;     // sorted by path: the key order of every packed storage
+  std::vector<std::string> classes;   // class folders in sorted order
+  std::string fingerprint;            // 16 hex digits over paths, sizes and the content of a sample of files
+  int64_t total_bytes() const;
+};
+
+// Walks root/train. Throws std::runtime_error (one line, with the next step) if the folder is missing, has no class
+// folders or no images. Extensions .JPEG .jpeg .jpg .JPG .png count, everything else is ignored.
+Dataset scan_dataset(const std::filesystem::path& root);
+
+// An index file: first line a JSON header, then one `label<TAB>bytes<TAB>path` line per image.
+void write_index(const Dataset& dataset, const std::filesystem::path& file);
+Dataset read_index(const std::filesystem::path& file);
+
+}  // namespace bench

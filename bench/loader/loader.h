@@ -1,0 +1,53 @@
+// The loader: threads that read, decode and augment images into a ring of reused batch buffers.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/loader/sampler.h"
+#include "bench/storage/storage.h"
+
+namespace bench {
+
+struct LoaderOptions {
+  int64_t batch_size = 0;  // images per batch of this rank
+  int64_t image_px = 224;  // side of the square crop
+  int threads = 1;         // 0: next() loads in the calling thread
+  int ring_depth = 4;      // batch buffers; the loader is at most this many batches ahead
+  SamplerOptions sampler;  // order, seed, rank and world size
+  int64_t classes = 1000;  // labels at or above this are an error of the data set
+};
+
+// A finished batch. images: float32, NCHW, normalised with ImageNet's mean and standard deviation, batch_size x 3 x
+// image_px x image_px. The buffers belong to the loader until release().
+struct Batch {
+  const float* images = nullptr;
+  const int64_t* labels = nullptr;
+  int64_t size = 0;
+  int64_t number = -1;    // counted from the loader's start
+  double read_ms = 0;     // thread time spent reading this batch's images, all threads together
+  double decode_ms = 0;   // thread time of decoding, cropping, resizing and normalising them
+};
+
+struct LoaderStats {
+  int64_t images = 0;                 // images put into batches so far
+  int64_t encoded_bytes = 0;          // their encoded size
+  int64_t bad_images = 0;             // unreadable or truncated ones, each replaced by the next record
+  std::vector<std::string> warnings;  // the first ten, each naming its record and what is wrong with it
+};
+
+class Loader {
+ public:
+  virtual ~Loader() = default;
+  virtual void start() = 0;           // starts the threads; the ring is empty until then. Call once.
+  virtual Batch next() = 0;           // waits for the next batch in order; rethrows what stopped the threads
+  virtual void release(const Batch& batch) = 0;  // gives the buffer back for a later batch
+  virtual int ready_batches() const = 0;         // complete batches waiting in the ring
+  virtual LoaderStats stats() const = 0;
+};
+
+// The storage must outlive the loader.
+std::unique_ptr<Loader> make_loader(Storage& storage, const LoaderOptions& options);
+
+}  // namespace bench

@@ -1,0 +1,38 @@
+// Which record is the i-th image of a rank: the order of epochs, fixed by the seed whatever the thread count.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace bench {
+
+struct SamplerOptions {
+  int64_t records = 0;
+  bool shuffled = true;
+  uint64_t seed = 1;
+  int64_t rank = 0;        // torch.utils.data.DistributedSampler's rule: an epoch is padded to a multiple of
+  int64_t world_size = 1;  // world_size by repeating its first records, and rank r takes positions r, r + world, ...
+};
+
+struct Sample {
+  int64_t record = 0;
+  int64_t epoch = 0;
+};
+
+// Position 0, 1, 2, ... of this rank runs through epoch after epoch. Thread-safe; epochs are permuted when first
+// needed. Batches that span two epochs take from both, so every batch is full.
+class Sampler {
+ public:
+  explicit Sampler(const SamplerOptions& options);
+  ~Sampler();
+  Sample at(int64_t position) const;
+  int64_t per_epoch() const;  // positions of this rank in one epoch
+  // Distinct records among the first n positions, sorted.
+  std::vector<int64_t> records_of_first(int64_t positions) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace bench

@@ -1,0 +1,33 @@
+// How far each rank is: a small shared file that ranks write without system calls and the harness polls.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+
+namespace harness {
+
+enum class RankState : uint32_t { starting = 0, warming_up = 1, timing = 2, finishing = 3, done = 4 };
+
+struct ProgressSlot {
+  std::atomic<uint64_t> batches;  // batches finished, warm-up included; also the watchdog's heartbeat
+  std::atomic<uint32_t> state;    // RankState
+  char pad[52];                   // one cache line per rank
+};
+static_assert(sizeof(ProgressSlot) == 64);
+
+class Progress {
+ public:
+  // ranks > 0 creates the file with that many zeroed slots; 0 opens an existing one.
+  Progress(const std::filesystem::path& file, int ranks);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ProgressSlot& slot(int rank) { return slots_[rank]; }
+  int ranks() const { return ranks_; }
+
+ private:
+  ProgressSlot* slots_ = nullptr;
+  int ranks_ = 0;
+};
+
+}  // namespace harness

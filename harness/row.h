@@ -1,0 +1,88 @@
+// A row of a matrix: one training configuration, and the single table that names its fields.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace harness {
+
+// Every field of a resolved row (scale applied), as train_slice receives it and as the record's `config` keeps it.
+// The meaning, unit and allowed values of each field stand in fields() and nowhere else.
+struct Row {
+  std::string id;
+  std::string title;
+  std::string base;
+  std::string identity = "inferred";
+  std::string inferred;
+  double published_s = 0;
+  std::string published_note;
+  std::string window = "100-399";
+
+  std::string device = "cpu";
+  int64_t nodes = 1;
+  int64_t devices = 1;
+  std::string strategy = "single";
+  std::string backend = "none";
+  std::string link = "none";
+  double link_rate_mbit = 0;
+  std::string precision = "o0";
+  bool sync_bn = false;
+
+  std::string storage = "tmpfs";
+  std::string order = "shuffled";
+  std::string cache = "warm";
+  bool readahead = true;
+  double read_rate = 0;
+  double read_latency_ms = 0;
+
+  int64_t cpus = 16;
+  int64_t loader_threads = 16;
+  int64_t ring_depth = 4;
+  int64_t intra_op_threads = 1;
+
+  std::string model = "resnet18";
+  int64_t width = 64;
+  int64_t image_px = 224;
+  int64_t classes = 1000;
+  int64_t batch = 256;
+  double learning_rate = 0.1;
+  double momentum = 0.9;
+  double weight_decay = 1e-4;
+
+  double bucket_mib = 25;
+  double first_bucket_mib = 1;
+  bool broadcast_buffers = true;
+
+  int64_t warmup_batches = 100;
+  int64_t timed_batches = 300;
+  int64_t seed = 1;
+  bool phase_clock = true;
+  std::string malloc = "retain";
+};
+
+// A count that may be written as a multiple of the scale's C0: `3 C0`, `1.5 C0` or a plain integer.
+struct CountInC0 {
+  int64_t Row::*member;
+};
+
+using Member = std::variant<std::string Row::*, int64_t Row::*, double Row::*, bool Row::*, CountInC0>;
+
+struct Field {
+  const char* name;
+  Member member;
+  const char* help;                  // meaning and unit, one line
+  double min = 0, max = 1e18;        // numbers only, both ends allowed
+  std::vector<std::string> choices;  // strings only; empty: any text, or the values of `axis`
+  const char* axis = nullptr;        // an axis of the matrix: allowed values are what train_slice registers
+};
+
+const std::vector<Field>& fields();
+const Field* find_field(const std::string& name);
+
+nlohmann::json to_json(const Row& row);
+// Throws std::invalid_argument naming the field when a key is unknown or a value has the wrong type.
+Row row_from_json(const nlohmann::json& object);
+
+}  // namespace harness
