@@ -1,0 +1,50 @@
+# Configures build/release with a preset and builds it; silent when there is nothing to do.
+# shellcheck shell=bash
+
+cached() { sed -n "s/^$1:[A-Z]*=//p" build/release/CMakeCache.txt; }
+
+build_jobs() {  # a file with LibTorch's headers takes up to 1.3 GB of memory to compile
+  local by_memory=$(($(memory_field_mib MemAvailable) / 1500)) cores
+  cores=$(usable_cores)
+  ((by_memory < cores)) && cores=$by_memory
+  echo $((cores < 1 ? 1 : cores))
+}
+
+# What the cache would otherwise keep from an earlier configuration, whatever is asked for now.
+configuration() { printf '%s|%s|%s' "${CMAKE_PREFIX_PATH:-}" "${CC:-}" "${CXX:-}"; }
+
+configure() {  # PRESET: release, or ci for tests too
+  local stamp=build/release/.configured
+  if [[ -f build/release/CMakeCache.txt ]] &&
+    { ! [[ $(cached CMAKE_HOME_DIRECTORY) -ef . && $(cached CMAKE_GENERATOR) == Ninja ]] ||
+      [[ -f $stamp && $(<"$stamp") != "$(configuration)" ]]; }; then
+    echo "set-up: build/release belongs to another folder or configuration; starting it again" >&2
+    run rm -rf build/release
+  fi
+  if [[ -f build/release/build.ninja && -f $stamp ]] && [[ $1 != ci || $(cached BUILD_TESTING) == ON ]]; then
+    return
+  fi
+  run cmake --preset "$1" >&2 || fail "the configuration failed; CMake's message is above" "repair what it names, then repeat"
+  configuration >"$stamp"
+}
+
+build() {  # TARGET...: nothing for all
+  local jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(build_jobs)} line shown=''
+  local command=(cmake --build build/release --parallel "$jobs")
+  (($# == 0)) || command+=(--target "$@")
+  # With these a clone in another folder finds the same objects in the cache.
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+  if ! "${command[@]}" 2>&1 </dev/null | while IFS= read -r line; do
+    if [[ -z $shown ]]; then
+      case $line in  # what Ninja says at every call
+        'ninja: no work to do.' | *'Re-checking globbed directories'* | '[1/'*revision.cmake) continue ;;
+      esac
+      show "${command[@]}"
+      shown=yes
+    fi
+    printf '%s\n' "$line" >&2
+  done; then
+    fail "the build failed; the compiler's message is above" \
+      "repair what it names and repeat (if it was killed for memory: CMAKE_BUILD_PARALLEL_LEVEL=1)"
+  fi
+}
