@@ -15,7 +15,7 @@ struct Value {
   std::string name;     // value of that field = stem of the file that registers it
   std::string summary;  // one line for `run_matrix list --values`
   nlohmann::json traits = nlohmann::json::object();  // facts the harness plans with, e.g. {"process_per_device": true}
-  std::string missing;  // non-empty: the name is known but this build can't run it, and why
+  std::string missing = {};  // non-empty: the name is known but this build can't run it, and why
 };
 
 // Every registered value of every axis, in no particular order.

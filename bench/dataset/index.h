@@ -15,18 +15,21 @@ struct ImageEntry {
 
 struct Dataset {
   std::filesystem::path root;         // folder that holds train/<wnid>/<wnid>_<n>.JPEG
-  std::vector<ImageEntry> images;     // sorted by path: the key order of every packed storage
+  std::vector<ImageEntry> images;     // by class folder, then file name: the key order of every packed storage
   std::vector<std::string> classes;   // class folders in sorted order
   std::string fingerprint;            // 16 hex digits over paths, sizes and the content of a sample of files
+  std::string kind = "folder";        // or "stand-in"
+  int64_t seed = 0;                   // of a stand-in
   int64_t total_bytes() const;
 };
 
 // Walks root/train. Throws std::runtime_error (one line, with the next step) if the folder is missing, has no class
-// folders or no images. Extensions .JPEG .jpeg .jpg .JPG .png count, everything else is ignored.
+// folders or no images, or if it is a stand-in that was not finished. Extensions .JPEG .jpeg .jpg .JPG .png count, everything else is ignored.
 Dataset scan_dataset(const std::filesystem::path& root);
 
 // An index file: first line a JSON header, then one `label<TAB>bytes<TAB>path` line per image.
 void write_index(const Dataset& dataset, const std::filesystem::path& file);
+// Throws std::runtime_error with file:line and the next step if it is missing or not an index.
 Dataset read_index(const std::filesystem::path& file);
 
 }  // namespace bench

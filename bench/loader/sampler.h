@@ -1,7 +1,6 @@
 // Which record is the i-th image of a rank: the order of epochs, fixed by the seed whatever the thread count.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace bench {
@@ -19,20 +18,19 @@ struct Sample {
   int64_t epoch = 0;
 };
 
-// Position 0, 1, 2, ... of this rank runs through epoch after epoch. Thread-safe; epochs are permuted when first
-// needed. Batches that span two epochs take from both, so every batch is full.
+// Position 0, 1, 2, ... of this rank runs through epoch after epoch. Holds no state, so any thread may ask. Batches
+// that span two epochs take from both, so every batch is full.
 class Sampler {
  public:
   explicit Sampler(const SamplerOptions& options);
-  ~Sampler();
   Sample at(int64_t position) const;
-  int64_t per_epoch() const;  // positions of this rank in one epoch
+  int64_t per_epoch() const { return per_epoch_; }  // positions of this rank in one epoch
   // Distinct records among the first n positions, sorted.
   std::vector<int64_t> records_of_first(int64_t positions) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  SamplerOptions options_;
+  int64_t per_epoch_ = 0;
 };
 
 }  // namespace bench

@@ -1,0 +1,10 @@
+// Declares gloo::Context for ProcessGroupGloo.hpp; never defined here.
+#pragma once
+#include <chrono>
+
+namespace gloo {
+class Context {
+ public:
+  void setTimeout(std::chrono::milliseconds timeout);
+};
+}  // namespace gloo

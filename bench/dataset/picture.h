@@ -1,0 +1,40 @@
+// One stand-in picture: class-coded colours and pattern under photograph-like noise whose amount is set later.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "bench/dataset/noise.h"
+
+namespace bench {
+
+// Y, Cb, Cr (and K) as an encoder takes them; rows and columns are padded to 16.
+struct Planes {
+  int width = 0, height = 0;
+  bool half_chroma = false;  // 4:2:0: Cb and Cr have half the size
+  std::array<std::vector<uint8_t>, 4> data;
+  std::array<int, 4> stride{};
+};
+
+class Picture {
+ public:
+  // Draws everything but the amount of fine detail. What a network can learn of the class is all over the picture,
+  // so that any crop shows it, and mirrored pictures keep it: the hue (last digit), the pattern (second digit:
+  // stripes of five slopes, three checkers, rings, plain) and the pattern's own hue (third digit).
+  void paint(int width, int height, bool half_chroma, int64_t class_number, uint64_t seed);
+  // The picture with `amount` of detail (1: standard deviation about 10 grey levels); valid until the next call.
+  Planes& develop(double amount);
+
+ private:
+  void paint_base(int64_t class_number, Random& random);
+  void paint_detail(Random& random);
+  int padded_width_ = 0, padded_height_ = 0;
+  Planes planes_;
+  std::array<Grid, 3> base_;    // sixteenths of a grey level
+  std::array<Grid, 3> detail_;  // standard deviation about 100
+  Grid mask_;                   // where texture is strong, one value per 8x8 pixels, 256 = 1
+  std::vector<float> pattern_;
+  Pyramid pyramid_;
+};
+
+}  // namespace bench

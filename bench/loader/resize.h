@@ -1,0 +1,34 @@
+// Antialiased bilinear resize of RGBX rows, 8-bit in and between the two passes, with Pillow's fixed-point arithmetic.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace bench {
+
+// Taps of one direction: output i is the sum over k < width of weight[i * width + k] * input[first[i] + k].
+struct ResizeTaps {
+  int width = 0;
+  std::vector<int32_t> first, weight;
+  void compute(int input_size, int output_size);
+};
+
+// One per thread; its buffers are kept between images. begin(), then add_row() for each row from top to bottom, then
+// one of the outputs.
+class Resizer {
+ public:
+  void begin(int input_width, int input_height, int side, bool flip);
+  void add_row(const uint8_t* rgbx);
+  void to_uint8(uint8_t* hwc);  // side x side x 3
+  void to_float(float* chw);    // 3 x side x side, normalised with ImageNet's mean and deviation
+
+ private:
+  const uint8_t* output_row(int y);
+
+  int side_ = 0, rows_ = 0, input_width_ = 0, input_height_ = 0;
+  bool flip_ = false;
+  ResizeTaps across_, down_;
+  std::vector<uint8_t> narrowed_;  // input_height rows of side pixels
+  std::vector<uint8_t> row_;
+};
+
+}  // namespace bench

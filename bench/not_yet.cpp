@@ -1,0 +1,25 @@
+// Values that configs/article.yaml names and this version can't run: their rows end as SKIPPED with these reasons.
+#include "bench/registry.h"
+
+namespace bench {
+namespace {
+
+const bool registered = [] {
+  const nlohmann::json per_device = {{"process_per_device", true}, {"several_devices", true}};
+  for (const Value& value : {
+           Value{"strategy", "apex", "APEX DistributedDataParallel's semantics", per_device,
+                 "the apex strategy is not built yet"},
+           Value{"strategy", "horovod", "Horovod's semantics over MPI", per_device,
+                 "the horovod strategy is not built yet"},
+           Value{"backend", "mpi", "OpenMPI", {}, "the MPI backend is not built yet"},
+           Value{"backend", "nccl", "NCCL", {}, "the NCCL backend is not built yet"},
+           Value{"link", "ethernet", "two nodes over Ethernet", {}, "rows with two nodes are not built yet"},
+           Value{"link", "infiniband", "two nodes over InfiniBand", {}, "rows with two nodes are not built yet"},
+           Value{"device", "cuda", "NVIDIA GPUs", {}, "CUDA devices are not built yet"},
+       })
+    registered_values().push_back(value);
+  return true;
+}();
+
+}  // namespace
+}  // namespace bench

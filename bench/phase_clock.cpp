@@ -1,0 +1,41 @@
+#include "bench/phase_clock.h"
+
+#include <algorithm>
+
+namespace bench {
+
+PhaseClock::PhaseClock(int64_t batches, bool enabled) : nanoseconds_(batches), enabled_(enabled) {}
+
+void PhaseClock::start() { last_ = std::chrono::steady_clock::now(); }
+
+void PhaseClock::close_at(Phase phase, Time end) {
+  if (!enabled_) return;
+  end = std::max(end, last_);
+  nanoseconds_[batch_][int(phase)] += std::chrono::nanoseconds(end - last_).count();
+  last_ = end;
+  ++calls_;
+}
+
+void PhaseClock::next_batch() {
+  close(Phase::other);
+  ++batch_;
+}
+
+std::vector<double> PhaseClock::milliseconds(Phase phase, int64_t first, int64_t count) const {
+  std::vector<double> values;
+  values.reserve(count);
+  for (int64_t batch = first; batch < first + count; ++batch)
+    values.push_back(double(nanoseconds_[batch][int(phase)]) * 1e-6);
+  return values;
+}
+
+double PhaseClock::nanoseconds_per_call() {
+  constexpr int calls = 100000;
+  PhaseClock clock(1, true);
+  clock.start();
+  const Time begin = clock.last_boundary();
+  for (int i = 0; i < calls; ++i) clock.close(Phase::other);
+  return std::chrono::duration<double, std::nano>(clock.last_boundary() - begin).count() / calls;
+}
+
+}  // namespace bench

@@ -1,0 +1,47 @@
+// The phase clock: exclusive host intervals with shared boundaries. bench/README.md defines what each phase holds.
+#pragma once
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+enum class Phase { load, h2d, scatter, broadcast, forward, gather, loss, backward, reduce, sync, step, other };
+inline constexpr std::array<std::string_view, 12> kPhaseNames = {
+    "load", "h2d", "scatter", "broadcast", "forward", "gather", "loss", "backward", "reduce", "sync", "step", "other"};
+
+class PhaseClock {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // Room for that many batches is taken here; the loop allocates nothing. Disabled, close() costs a branch.
+  PhaseClock(int64_t batches, bool enabled);
+
+  void start();            // the first boundary; call once, right before the first batch
+  void close(Phase phase) {
+    if (enabled_) close_at(phase, std::chrono::steady_clock::now());
+  }
+  // For an end that was noted earlier, e.g. inside a gradient hook. Never earlier than the last boundary.
+  void close_at(Phase phase, Time end);
+  void next_batch();       // what is left since the last boundary goes to `other`
+
+  int64_t finished_batches() const { return batch_; }
+  Time last_boundary() const { return last_; }
+  bool enabled() const { return enabled_; }
+  // Milliseconds of that phase in each batch from `first` on.
+  std::vector<double> milliseconds(Phase phase, int64_t first, int64_t count) const;
+  double calls_per_batch() const { return batch_ ? double(calls_) / double(batch_) : 0; }
+  // Measured now, outside any slice: nanoseconds that one close() takes.
+  static double nanoseconds_per_call();
+
+ private:
+  std::vector<std::array<int64_t, kPhaseNames.size()>> nanoseconds_;  // [batch][phase]
+  Time last_;
+  int64_t batch_ = 0;
+  int64_t calls_ = 0;
+  bool enabled_;
+};
+
+}  // namespace bench

@@ -1,0 +1,31 @@
+// bf16: autocast to bfloat16 without loss scaling, which its exponent range makes needless.
+#include "bench/precision/autocast.h"
+#include "bench/precision/precision.h"
+
+namespace bench {
+namespace {
+
+class Bf16 : public Precision {
+ public:
+  explicit Bf16(const PrecisionOptions& options) : device_(options.device), sgd_(options.sgd) {}
+  at::Tensor forward(ResNet& model, const at::Tensor& images) const override {
+    Autocast autocast(device_.type(), at::kBFloat16);
+    return model.forward(images).to(at::kFloat);
+  }
+  void step(ResNet& model) override {
+    sgd_.step(model.parameter_tensors(), gradients_of(model));
+    model.clear_gradients();
+  }
+  std::string sixteen_bit() const override { return type_name(at::kBFloat16); }
+
+ private:
+  at::Device device_;
+  Sgd sgd_;
+};
+
+const bool registered = PrecisionRegistry::instance().add(
+    {"precision", "bf16", "autocast: bfloat16 operators on float32 weights, no scaler"},
+    [](const PrecisionOptions& options) { return std::make_unique<Bf16>(options); });
+
+}  // namespace
+}  // namespace bench

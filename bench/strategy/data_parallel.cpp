@@ -1,0 +1,134 @@
+// data_parallel: torch.nn.DataParallel's semantics in one process. Each batch is scattered over the devices, the
+// first device's weights and buffers are broadcast to the replicas, forward and backward run in a thread per device,
+// logits are gathered on the first device and gradients reduced to it. Replica 0 is the model itself, so its running
+// statistics (from its own share of the batch) are the ones that last, as in Python.
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty_like.h>
+
+#include "bench/strategy/strategy.h"
+#include "bench/strategy/worker_thread.h"
+
+namespace bench {
+namespace {
+
+class DataParallel : public Strategy {
+ public:
+  explicit DataParallel(const StrategyContext& context)
+      : model_(context.model), precision_(context.precision), devices_(context.row.devices) {
+    const int threads = int(context.row.intra_op_threads);
+    for (int64_t i = 1; i < devices_; ++i) {
+      auto replica = std::make_unique<ResNet>(context.row.width, context.row.classes, context.row.seed);
+      precision_.convert(*replica);
+      replicas_.push_back(std::move(replica));
+      workers_.push_back(std::make_unique<WorkerThread>([threads] { at::set_num_threads(threads); }));
+    }
+    inputs_.resize(devices_);
+    outputs_.resize(devices_);
+  }
+
+  at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
+    scatter(images);
+    clock.close(Phase::scatter);
+    broadcast();
+    clock.close(Phase::broadcast);
+    on_every_device([this](int64_t i) { outputs_[i] = precision_.forward(model(i), inputs_[i]); });
+    clock.close(Phase::forward);
+    // The graph is cut at the gathered logits: each device's backward then starts in its own thread from its share of
+    // their gradient.
+    std::vector<at::Tensor> parts;
+    for (const at::Tensor& output : outputs_) parts.push_back(output.detach());
+    logits_ = at::cat(parts).set_requires_grad(true);
+    clock.close(Phase::gather);
+    return logits_;
+  }
+
+  void backward(const at::Tensor& loss, PhaseClock& clock) override {
+    loss.backward();
+    const at::Tensor gradient = logits_.grad();
+    on_every_device([&](int64_t i) {
+      const int64_t first = first_image_[i];
+      outputs_[i].backward(gradient.narrow(0, first, outputs_[i].size(0)));
+    });
+    clock.close(Phase::backward);
+    reduce();
+    clock.close(Phase::reduce);
+  }
+
+  void use_batch_statistics(bool on) override {
+    for (int64_t i = 0; i < devices_; ++i) model(i).use_batch_statistics(on);
+  }
+
+ private:
+  ResNet& model(int64_t device) { return device == 0 ? model_ : *replicas_[device - 1]; }
+
+  // torch.chunk's division: ceil(n / devices) images each, the last device takes what is left.
+  void scatter(const at::Tensor& images) {
+    const int64_t total = images.size(0), chunk = (total + devices_ - 1) / devices_;
+    first_image_.assign(devices_, 0);
+    for (int64_t i = 0; i < devices_; ++i) {
+      first_image_[i] = std::min(i * chunk, total);
+      const at::Tensor share = images.narrow(0, first_image_[i], std::min(chunk, total - first_image_[i]));
+      if (i == 0) {
+        inputs_[i] = share;  // already on the first device
+        continue;
+      }
+      if (!inputs_[i].defined() || inputs_[i].sizes() != share.sizes()) inputs_[i] = at::empty_like(share);
+      inputs_[i].copy_(share);
+    }
+  }
+
+  void broadcast() {
+    at::NoGradGuard no_grad;
+    const auto parameters = model_.parameter_tensors(), buffers = model_.buffer_tensors();
+    for (auto& replica : replicas_) {
+      at::_foreach_copy_(replica->parameter_tensors(), parameters);
+      at::_foreach_copy_(replica->buffer_tensors(), buffers);
+    }
+  }
+
+  void reduce() {
+    at::NoGradGuard no_grad;
+    const auto total = gradients_of(model_);
+    for (auto& replica : replicas_) {
+      at::_foreach_add_(total, gradients_of(*replica));
+      replica->clear_gradients();
+    }
+  }
+
+  void on_every_device(const std::function<void(int64_t)>& task) {
+    for (int64_t i = 1; i < devices_; ++i) workers_[i - 1]->start([&task, i] { task(i); });
+    std::exception_ptr error;
+    try {
+      task(0);
+    } catch (...) {
+      error = std::current_exception();  // the others still use `task`
+    }
+    for (auto& worker : workers_) try {
+        worker->wait();
+      } catch (...) {
+        if (!error) error = std::current_exception();
+      }
+    if (error) std::rethrow_exception(error);
+  }
+
+  ResNet& model_;
+  Precision& precision_;
+  int64_t devices_;
+  std::vector<std::unique_ptr<ResNet>> replicas_;
+  std::vector<std::unique_ptr<WorkerThread>> workers_;
+  std::vector<at::Tensor> inputs_, outputs_;
+  std::vector<int64_t> first_image_;
+  at::Tensor logits_;
+};
+
+const bool registered = StrategyRegistry::instance().add(
+    {"strategy", "data_parallel", "one process, a thread and a replica per device (torch.nn.DataParallel's semantics)",
+     {{"process_per_device", false}, {"several_devices", true}}},
+    [](const StrategyContext& context) { return std::make_unique<DataParallel>(context); });
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,122 @@
+// ddp: one process per device, gradients all-reduced in buckets while backward runs. The engine is LibTorch's
+// c10d::Reducer, the code behind Python's DistributedDataParallel; the calls follow that class's order.
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/utils/lambda_post_hook.h>
+#include <torch/csrc/autograd/variable.h>
+#include <torch/csrc/distributed/c10d/comm.hpp>
+#include <torch/csrc/distributed/c10d/logger.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include <algorithm>
+
+#include "bench/strategy/strategy.h"
+
+namespace bench {
+namespace {
+
+using GroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
+constexpr size_t kBroadcastBufferBytes = 250 << 20;  // DistributedDataParallel's own value
+
+class Ddp : public Strategy {
+ public:
+  explicit Ddp(const StrategyContext& context)
+      : row_(context.row),
+        model_(context.model),
+        precision_(context.precision),
+        group_(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group())) {
+    const auto parameters = model_.parameter_tensors();
+    c10d::verify_params_across_processes(group_, parameters, std::nullopt);
+    std::vector<at::Tensor> state;
+    for (const auto& tensor : parameters) state.push_back(tensor.detach());
+    for (const auto& tensor : model_.buffer_tensors()) state.push_back(tensor);
+    c10d::broadcast_coalesced(group_, state, kBroadcastBufferBytes, 0);
+    make_reducer(parameters);
+    count_ready_gradients(parameters);
+  }
+
+  at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
+    reducer_->prepare_for_forward();
+    reducer_->rebuild_buckets();  // real work once, after the first backward has shown the order of the gradients
+    if (row_.broadcast_buffers) {
+      if (buffers_.empty()) buffers_ = model_.buffer_tensors();
+      c10d::broadcast_coalesced(group_, buffers_, kBroadcastBufferBytes, 0);
+    }
+    clock.close(Phase::broadcast);
+    at::Tensor logits = precision_.forward(model_, images);
+    reducer_->prepare_for_backward({});
+    clock.close(Phase::forward);
+    return logits;
+  }
+
+  void backward(const at::Tensor& loss, PhaseClock& clock) override {
+    ready_ = 0;
+    loss.backward();  // returns when the last bucket has been all-reduced
+    clock.close_at(Phase::backward, last_ready_);
+    clock.close(Phase::sync);
+  }
+
+  void use_batch_statistics(bool on) override { model_.use_batch_statistics(on); }
+
+  nlohmann::json describe() const override {
+    nlohmann::json buckets = nlohmann::json::array();
+    for (const c10d::GradBucket& bucket : reducer_->get_grad_buckets()) {
+      const at::Tensor& buffer = bucket.getBuffer();
+      buckets.push_back({{"bytes", buffer.nbytes()}, {"parameters", bucket.getParameters().size()}});
+    }
+    return {{"buckets", buckets}};
+  }
+
+ private:
+  void make_reducer(const std::vector<at::Tensor>& parameters) {
+    const std::vector<bool> sparse(parameters.size(), false);
+    // Python's DDP starts with one bucket per type and splits by size when the buckets are rebuilt.
+    auto [buckets, limits] =
+        c10d::compute_bucket_assignment_by_size(parameters, {std::numeric_limits<int>::max()}, sparse);
+    std::reverse(buckets.begin(), buckets.end());
+    std::unordered_map<size_t, std::string> names;
+    for (size_t i = 0; i < parameters.size(); ++i) names[i] = model_.parameters()[i].name;
+    const auto bytes = [](double mib) { return int64_t(mib * 1048576); };
+    reducer_ = std::make_shared<c10d::Reducer>(
+        parameters, buckets, group_, sparse, bytes(row_.bucket_mib), /*find_unused_parameters=*/false,
+        /*gradient_as_bucket_view=*/false, names, bytes(row_.first_bucket_mib),
+        /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false, std::vector<int64_t>());
+    logger_ = std::make_shared<c10d::Logger>(reducer_);
+    reducer_->set_logger(logger_);
+    logger_->set_construction_data_and_log("ResNet", {}, -1, row_.broadcast_buffers, /*has_sync_bn=*/false,
+                                           /*static_graph=*/false);
+  }
+
+  // `backward` ends when the last gradient is ready. The hooks run after the Reducer's own, so a gradient counts as
+  // ready when it lies in its bucket; what follows is waiting for communication.
+  void count_ready_gradients(const std::vector<at::Tensor>& parameters) {
+    using torch::autograd::utils::LambdaPostHook;
+    for (const at::Tensor& parameter : parameters) {
+      auto accumulator = torch::autograd::impl::grad_accumulator(parameter);
+      accumulator->add_post_hook(
+          std::make_unique<LambdaPostHook>([this, total = parameters.size()](const auto& outputs, const auto&) {
+            if (++ready_ == total) last_ready_ = std::chrono::steady_clock::now();
+            return outputs;
+          }));
+      accumulators_.push_back(std::move(accumulator));  // hooks live as long as the accumulator
+    }
+  }
+
+  const harness::Row& row_;
+  ResNet& model_;
+  Precision& precision_;
+  GroupPointer group_;
+  std::shared_ptr<c10d::Reducer> reducer_;
+  std::shared_ptr<c10d::Logger> logger_;
+  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
+  std::vector<at::Tensor> buffers_;
+  size_t ready_ = 0;
+  PhaseClock::Time last_ready_;
+};
+
+const bool registered = StrategyRegistry::instance().add(
+    {"strategy", "ddp", "a process per device, bucketed all-reduce during backward (c10d::Reducer)",
+     {{"process_per_device", true}, {"several_devices", true}}},
+    [](const StrategyContext& context) { return std::make_unique<Ddp>(context); });
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,31 @@
+// single: one device, one process; what every other strategy is compared with.
+#include "bench/strategy/strategy.h"
+
+namespace bench {
+namespace {
+
+class Single : public Strategy {
+ public:
+  explicit Single(const StrategyContext& context) : model_(context.model), precision_(context.precision) {}
+  at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
+    at::Tensor logits = precision_.forward(model_, images);
+    clock.close(Phase::forward);
+    return logits;
+  }
+  void backward(const at::Tensor& loss, PhaseClock& clock) override {
+    loss.backward();
+    clock.close(Phase::backward);
+  }
+  void use_batch_statistics(bool on) override { model_.use_batch_statistics(on); }
+
+ private:
+  ResNet& model_;
+  Precision& precision_;
+};
+
+const bool registered = StrategyRegistry::instance().add(
+    {"strategy", "single", "one device", {{"process_per_device", false}, {"several_devices", false}}},
+    [](const StrategyContext& context) { return std::make_unique<Single>(context); });
+
+}  // namespace
+}  // namespace bench
