@@ -72,10 +72,10 @@ using Member = std::variant<std::string Row::*, int64_t Row::*, double Row::*, b
 struct Field {
   const char* name;
   Member member;
-  const char* help;                  // meaning and unit, one line
-  double min = 0, max = 1e18;        // numbers only, both ends allowed
-  std::vector<std::string> choices;  // strings only; empty: any text, or the values of `axis`
-  const char* axis = nullptr;        // an axis of the matrix: allowed values are what train_slice registers
+  const char* help;                       // meaning and unit, one line
+  double min = 0, max = 1e18;             // numbers only, both ends allowed
+  std::vector<std::string> choices = {};  // strings only; empty: any text, or the values of `axis`
+  const char* axis = nullptr;             // an axis of the matrix: allowed values are what train_slice registers
 };
 
 const std::vector<Field>& fields();

@@ -1,0 +1,57 @@
+// Settings that are each valid and can't stand together in one row.
+#include <fmt/format.h>
+
+#include "harness/config.h"
+
+namespace harness {
+namespace {
+
+bool trait(const AxisValues& values, const char* axis, const std::string& name, const char* key, bool otherwise) {
+  const nlohmann::json* value = find_value(values, axis, name);
+  return value && value->contains("traits") ? (*value)["traits"].value(key, otherwise) : otherwise;
+}
+
+}  // namespace
+
+void check_combination(const Row& row, const Origin& origin, const AxisValues& values) {
+  auto refuse = [&](const std::string& rule, const std::string& expected, const std::string& found,
+                    const std::string& next_step = "") {
+    throw ConfigError(origin, fmt::format("row {}: {}", in_quotes(row.id), rule), expected, found, next_step);
+  };
+  const int64_t replicas = row.nodes * row.devices;
+
+  if (row.strategy == "single" && replicas > 1)
+    refuse("strategy single uses one device", "devices: 1 and nodes: 1",
+           fmt::format("{} x {}", row.nodes, row.devices), "choose another strategy, e.g. ddp");
+  if (row.strategy == "single" && row.sync_bn)
+    refuse("sync_bn joins several ranks", "sync_bn: false", "strategy single", "choose another strategy, e.g. ddp");
+  if (row.batch < replicas)
+    refuse("the batch is smaller than the number of devices", fmt::format("at least {}", replicas),
+           fmt::format("{} as run", row.batch), "use a larger batch or fewer devices");
+  if (row.nodes > 1 && row.link == "none")
+    refuse("several nodes need a link", "a link such as ethernet", "link none");
+  if (row.nodes == 1 && row.link != "none" && row.link != "loopback")
+    refuse("a link joins several nodes", "link: none", "link " + row.link + " with one node");
+
+  bool page_cache = trait(values, "storage", row.storage, "page_cache",
+                          row.storage != "tmpfs" && row.storage != "synthetic" && row.storage != "memory");
+  if (row.cache == "cold" && !page_cache)
+    refuse("no page cache lies below storage " + row.storage, "cache: as_is", "cache cold");
+
+  if (!find_value(values, "strategy", row.strategy)) return;  // without train_slice nothing more is known
+  bool processes = trait(values, "strategy", row.strategy, "process_per_device", false);
+  if (!processes && row.nodes > 1)
+    refuse("strategy " + row.strategy + " stays within one process", "nodes: 1", fmt::format("nodes {}", row.nodes),
+           "choose a strategy with one process per device, e.g. ddp");
+  if (!processes && row.sync_bn)
+    refuse("sync_bn joins the ranks of several processes", "sync_bn: false", "strategy " + row.strategy);
+  if (!processes && row.backend != "none")
+    refuse("strategy " + row.strategy + " has no collectives", "backend: none", "backend " + row.backend);
+  if (processes && row.backend == "none")
+    refuse("strategy " + row.strategy + " needs collectives", "a backend such as gloo", "backend none");
+  if (processes && row.batch % replicas != 0)
+    refuse("every rank gets the same number of images",
+           fmt::format("a batch that {} ranks can share evenly", replicas), fmt::format("{} as run", row.batch));
+}
+
+}  // namespace harness
