@@ -1,0 +1,61 @@
+// Statistics of one run: what the timed batches of one record say, before any comparison with another run.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace harness {
+
+struct Interval {
+  double low = 0, high = 0;
+};
+
+struct PhaseStatistics {
+  std::string name;
+  double mean_ms = 0;    // mean over ranks and batches: the means of all phases add up to the mean step
+  double median_ms = 0;  // median over batches of the mean over ranks
+  double share = 0;      // of the whole, 0-1
+};
+
+// A step is the slowest rank's sum of phases in one batch. All values are of raw samples: outliers are data.
+struct RunStatistics {
+  int64_t batches = 0;
+  double total_s = 0;            // barrier to barrier, as recorded
+  double images_per_second = 0;  // global batch x batches / total_s
+
+  bool has_samples = false;  // false without phase clock: everything below is then 0
+  double mean_ms = 0, median_ms = 0, p5_ms = 0, p95_ms = 0, p99_ms = 0, max_ms = 0;
+  double iqr_share = 0;               // interquartile range / median
+  double skew_ms = 0;                 // median over batches of slowest - fastest rank
+  std::optional<double> startup_ms;   // T0: the first batch, where the window begins with it
+  double rho_1 = 0, tau_int = 1, n_eff = 0;
+  int64_t block = 0;                  // block length of the bootstrap
+  std::optional<Interval> median_ci_ms;  // 95 %, within this run, not for comparisons; none under 60 batches
+  double drift_share = 0;             // median of the last third / median of the first third - 1
+  std::optional<Interval> drift_ci;
+  bool drifts = false;                // moved by more than 2 %, and the interval excludes 0
+  std::vector<PhaseStatistics> phases;  // in the order of phase_names()
+};
+
+// For a record with status OK, as read_records hands it out.
+RunStatistics run_statistics(const nlohmann::json& record);
+
+// Linear interpolation between order statistics (type 7 of Hyndman & Fan 1996); 0 of nothing.
+double quantile(std::vector<double> values, double share);
+double median(std::vector<double> values);
+
+// rho(lag) with the biased covariance, which keeps the sequence positive definite.
+double autocorrelation(const std::vector<double>& values, size_t lag);
+
+// tau_int = 1 + 2 sum rho_k, summed up to the first M >= 5 tau_int(M) (Madras & Sokal 1988), at least 1.
+double integrated_autocorrelation_time(const std::vector<double>& values);
+
+// 95 % percentile intervals by circular block bootstrap (Politis & Romano 1992), 2,000 resamples, fixed seed:
+// of the median of `values`, and of median(second) / median(first) - 1.
+Interval median_interval(const std::vector<double>& values, int64_t block, int resamples = 2000);
+Interval shift_interval(const std::vector<double>& first, const std::vector<double>& second, int64_t block,
+                        int resamples = 2000);
+
+}  // namespace harness

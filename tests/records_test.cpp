@@ -1,0 +1,163 @@
+// unit: records are appended whole and read back whatever a crash, another program or an editor did to the file
+#include "harness/records.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+using nlohmann::json;
+
+json good_record(const std::string& row, int repeat = 0) {
+  return {{"schema", 1},
+          {"row", row},
+          {"repeat", repeat},
+          {"status", "OK"},
+          {"reason", ""},
+          {"config", {{"id", row}, {"batch", 16}}},
+          {"scale", {{"name", "smoke"}}},
+          {"device", {{"kind", "cpu"}}},
+          {"timed_batches", 2},
+          {"total_s", 0.08},
+          {"samples_ms", {{"load", {{1.0, 2.0}}}, {"forward", {{39.0, 38.0}}}}}};
+}
+
+class Records : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("records_test_" + std::to_string(getpid()) + "_" +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path file() const { return folder_ / "records.jsonl"; }
+  void write_raw(const std::string& text) { std::ofstream(file(), std::ios::app) << text; }
+  std::vector<json> read() {
+    warnings_.str("");
+    return harness::read_records(folder_, warnings_);
+  }
+  std::string warnings() const { return warnings_.str(); }
+
+  std::filesystem::path folder_;
+  std::ostringstream warnings_;
+};
+
+TEST_F(Records, ComeBackAsWritten) {
+  harness::append_record(file(), good_record("disk"));
+  harness::append_record(file(), good_record("7"));
+  const std::vector<json> records = read();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0], good_record("disk"));
+  EXPECT_EQ(records[1], good_record("7"));
+  EXPECT_EQ(warnings(), "");
+}
+
+TEST_F(Records, ACutOffLastLineCostsOnlyItself) {
+  harness::append_record(file(), good_record("disk"));
+  write_raw(good_record("7").dump().substr(0, 100));
+  EXPECT_EQ(read().size(), 1u);
+  EXPECT_NE(warnings().find("records.jsonl:2: the line is cut off"), std::string::npos) << warnings();
+  harness::append_record(file(), good_record("12"));
+  const std::vector<json> records = read();
+  ASSERT_EQ(records.size(), 2u) << "the next record must not be glued to the cut one";
+  EXPECT_EQ(records[1]["row"], "12");
+}
+
+TEST_F(Records, AWholeLastLineWithoutNewlineCounts) {
+  write_raw(good_record("disk").dump());
+  EXPECT_EQ(read().size(), 1u);
+  EXPECT_EQ(warnings(), "");
+}
+
+TEST_F(Records, ForeignAndDamagedLinesAreNamedAndLeftOut) {
+  write_raw("hello\n[1, 2]\n{\"schema\": 2}\n{}\n\n" + std::string("\0\xff\n", 3) + std::string(2000, '[') + "\n");
+  harness::append_record(file(), good_record("disk"));
+  EXPECT_EQ(read().size(), 1u);
+  EXPECT_NE(warnings().find("records.jsonl:1: not JSON"), std::string::npos) << warnings();
+  EXPECT_NE(warnings().find("records.jsonl:2: not a JSON object"), std::string::npos);
+  EXPECT_NE(warnings().find("records.jsonl:3: schema 2, this program reads 1"), std::string::npos);
+  EXPECT_NE(warnings().find("records.jsonl:4: no `schema`"), std::string::npos);
+  EXPECT_NE(warnings().find("records.jsonl:6: not JSON"), std::string::npos);
+  EXPECT_NE(warnings().find("records.jsonl:7: not JSON"), std::string::npos);
+}
+
+TEST_F(Records, ImpossibleTimesAreRefused) {
+  json negative = good_record("a"), not_a_number = good_record("b"), endless = good_record("c"),
+       short_list = good_record("d"), text = good_record("e"), unknown = good_record("f"), huge = good_record("g");
+  negative["samples_ms"]["load"][0][1] = -1;
+  not_a_number["samples_ms"]["load"][0][1] = std::nan("");
+  endless["total_s"] = -3;
+  short_list["samples_ms"]["load"][0] = {1.0};
+  text["total_s"] = "0.08";
+  unknown["samples_ms"]["lunch"] = {{1.0, 2.0}};
+  for (const json& record : {negative, not_a_number, endless, short_list, text, unknown})
+    harness::append_record(file(), record);
+  write_raw("{\"schema\": 1, \"total_s\": NaN}\n{\"schema\": 1, \"total_s\": 1e999}\n");
+  EXPECT_TRUE(read().empty());
+  EXPECT_NE(warnings().find(":1: samples_ms.load holds -1"), std::string::npos) << warnings();
+  EXPECT_NE(warnings().find(":2: samples_ms.load holds null"), std::string::npos);
+  EXPECT_NE(warnings().find(":3: `total_s` is missing or not positive"), std::string::npos);
+  EXPECT_NE(warnings().find(":4: samples_ms.load doesn't have 2 batches"), std::string::npos);
+  EXPECT_NE(warnings().find(":5: `total_s`"), std::string::npos);
+  EXPECT_NE(warnings().find(":6: samples_ms.lunch"), std::string::npos);
+  EXPECT_NE(warnings().find(":7: not JSON"), std::string::npos);
+  EXPECT_NE(warnings().find(":8: not JSON"), std::string::npos);
+}
+
+TEST_F(Records, ARowThatIsNotOkNeedsNoFigures) {
+  json record = good_record("15");
+  for (const char* key : {"timed_batches", "total_s", "samples_ms"}) record.erase(key);
+  record["status"] = "SKIPPED";
+  record["reason"] = "no MPI here; apt-get install libopenmpi-dev";
+  EXPECT_EQ(harness::record_problem(record), "");
+  record["status"] = "FINE";
+  EXPECT_EQ(harness::record_problem(record), "unknown status 'FINE'");
+}
+
+TEST_F(Records, TheLaterOfTwoRecordsOfOneRepeatCounts) {
+  harness::append_record(file(), good_record("7"));
+  harness::append_record(file(), good_record("7", 1));
+  json again = good_record("7");
+  again["total_s"] = 0.09;
+  harness::append_record(file(), again);
+  const std::vector<json> records = read();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0]["total_s"], 0.09);
+  EXPECT_NE(warnings().find("records.jsonl:3: row 7 repeat 0 again; it replaces line 1"), std::string::npos);
+}
+
+TEST_F(Records, AnyBytesOfACrashedProcessFitIntoAReason) {
+  json record = good_record("7");
+  record["status"] = "CRASHED";
+  record["reason"] = "signal 11: \xff\xfe\nnext line";
+  harness::append_record(file(), record);
+  EXPECT_EQ(read().size(), 1u);
+}
+
+TEST_F(Records, AMissingFileNamesTheNextStep) {
+  try {
+    read();
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("name the folder of a run"), std::string::npos);
+  }
+}
+
+TEST_F(Records, AFullDiskIsNamedAndLeavesTheFileWhole) {
+  if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
+  try {
+    harness::append_record("/dev/full", good_record("7"));
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("--out"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(harness::append_record(folder_ / "absent" / "records.jsonl", good_record("7")), std::runtime_error);
+}
+
+}  // namespace
