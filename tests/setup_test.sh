@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# unit: the set-up scripts, in a sandbox with a tiny project, own package tools and a home-made wheel: no network.
+set -euo pipefail
+source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+sandbox=$(mktemp -d)
+trap 'rm -rf "$sandbox"' EXIT
+unset CMAKE_PREFIX_PATH SKIP_PACKAGES OS_RELEASE
+failures=0
+
+check() {  # WHAT CONDITION...
+  if "${@:2}"; then
+    echo "ok: $1"
+  else
+    echo "FAILED: $1 (${*:2})"
+    [[ ! -f $sandbox/output ]] || sed 's/^/    | /' "$sandbox/output"
+    failures=$((failures + 1))
+  fi
+}
+runs() { "$@" >"$sandbox/output" 2>&1 </dev/null; }
+exits() { local want=$1 got=0; shift; runs "$@" || got=$?; [[ $got == "$want" ]]; }
+says() { grep -qF -- "$1" "$sandbox/output"; }
+silent() { [[ ! -s $sandbox/output ]]; }
+not() { ! "$@"; }
+
+# --- a project of three tiny programs, and tools that only pretend ---
+project=$sandbox/project
+mkdir -p "$project" "$sandbox/tools" "$sandbox/wheels" "$sandbox/libtorch/lib"
+cp -r "$source_dir/run_matrix" "$source_dir/run_tests" "$source_dir/scripts" "$source_dir/CMakePresets.json" "$project"
+touch "$sandbox/libtorch/lib/libtorch_cpu.so"
+cat >"$project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(sandbox LANGUAGES CXX)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+foreach(program run_matrix train_slice make_dataset)
+  add_executable(${program} main.cpp)
+endforeach()
+if(BUILD_TESTING)
+  enable_testing()
+  add_test(NAME tiny_unit COMMAND run_matrix exit 0)
+  add_test(NAME tiny_slow COMMAND run_matrix exit 0)
+  set_tests_properties(tiny_unit PROPERTIES LABELS unit)
+  set_tests_properties(tiny_slow PROPERTIES LABELS slow)
+endif()
+END
+cat >"$project/main.cpp" <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+int main(int count, char** arguments) {
+  if (count == 3 && !std::strcmp(arguments[1], "exit")) return std::atoi(arguments[2]);
+  for (int i = 1; i < count; ++i) std::printf("<%s>", arguments[i]);
+}
+END
+tool() { printf '#!/bin/sh\n%s\n' "$2" >"$sandbox/tools/$1"; chmod +x "$sandbox/tools/$1"; }
+tool apt-get "echo \"apt-get \$*\" >>'$sandbox/apt_calls'; case \$1 in update) touch '$sandbox/updated' ;; *) test -e '$sandbox/updated' ;; esac"
+tool dpkg-query 'echo "cmake installed"'
+tool sudo 'exit 1'
+tool id 'echo 1000'
+with_tools() { env PATH="$sandbox/tools:$PATH" "$@"; }
+system() { printf 'PRETTY_NAME="%s %s"\nID=%s\nVERSION_ID="%s"\n' "$1" "$2" "$1" "$2" >"$sandbox/os-release"; }
+export OS_RELEASE=$sandbox/os-release
+cd "$sandbox"
+
+# --- systems and packages ---
+for name in 'debian 12' 'ubuntu 22.04' 'ubuntu 24.04'; do
+  read -r id version <<<"$name"
+  system "$id" "$version"
+  check "$name is supported; without root it stops" exits 2 with_tools project/run_matrix
+  check "$name: with the exact line" says 'apt-get install --yes --no-install-recommends g++ ninja-build ccache git'
+  check "$name: without what is installed" not says ' cmake '
+done
+check "test packages only for tests" not says libgtest-dev
+check "run_tests stops likewise" exits 2 with_tools project/run_tests
+check "and names the test packages" says libgtest-dev
+for name in 'fedora 40' 'debian 11' 'ubuntu 20.04'; do
+  read -r id version <<<"$name"
+  system "$id" "$version"
+  check "$name is refused" exits 2 with_tools project/run_matrix
+  check "$name: names it" says "$id $version"
+  check "$name: says how to go on" says 'SKIP_PACKAGES=1'
+done
+system debian 12
+tool uname 'echo riscv64'
+check "another processor is refused" exits 2 with_tools project/run_matrix
+check "and named" says riscv64
+rm tools/uname
+tool id 'echo 0'
+check "root installs, and stops at the first failing download" exits 2 \
+  with_tools env PIP_NO_INDEX=1 PIP_FIND_LINKS="$sandbox/wheels" project/run_matrix
+check "each command is shown" says '+ env DEBIAN_FRONTEND=noninteractive apt-get install'
+check "package lists are fetched once" [ "$(grep -c '^apt-get update' apt_calls)" == 1 ]
+check "and the install is the last call" grep -q '^apt-get install' <(tail -n 1 apt_calls)
+check "pip's failure is one clear line" says 'set-up: pip could not download or install torch==2.11.0'
+rm updated
+tool apt-get 'exit 100'
+check "a failing apt-get ends the set-up" exits 2 with_tools project/run_matrix
+check "with a next step" says 'next: check the network'
+
+# --- Python environment, build, second call ---
+export SKIP_PACKAGES=1 PIP_NO_INDEX=1 PIP_FIND_LINKS=$sandbox/wheels CMAKE_PREFIX_PATH=/nowhere:$sandbox/libtorch
+version=$(sed -n 's/^vl-convert-python==\([^ ]*\).*/\1/p' "$source_dir/scripts/requirements.txt")
+python3 - "$sandbox/wheels" "$version" <<'END'
+import sys, zipfile
+folder, version = sys.argv[1:]
+info = f"vl_convert_python-{version}.dist-info"
+with zipfile.ZipFile(f"{folder}/vl_convert_python-{version}-py3-none-any.whl", "w") as wheel:
+    wheel.writestr("vl_convert/__init__.py", "")
+    wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: vl-convert-python\nVersion: {version}\n")
+    wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    wheel.writestr(f"{info}/RECORD", "")
+END
+listing() { find project -printf '%p %T@ %s\n' | sort; }
+before=$(listing)
+check "--no-install with something missing" exits 2 project/run_matrix --no-install
+check "--no-install names the build command" says 'cmake --preset release && cmake --build build/release'
+check "--no-install changes nothing" [ "$(listing)" == "$before" ]
+check "an interrupted environment is made anew, then all is built" runs project/run_matrix 'a  b' --flag
+check "the interruption is noticed" says 'was interrupted'
+check "a LibTorch in CMAKE_PREFIX_PATH wins" not says torch==
+check "arguments arrive as they are" says '<a  b><--flag>'
+started=$(date +%s%N)
+check "the second call works" runs project/run_matrix
+echo "    second call: $((($(date +%s%N) - started) / 1000000)) ms"
+check "and is silent" silent
+check "--no-install runs what is built" runs project/run_matrix --no-install
+check "the program's exit status is kept" exits 130 project/run_matrix exit 130
+check "tests: built and run" runs project/run_tests
+check "tests: both run" says '0 tests failed out of 2'
+check "tests: by label" runs project/run_tests slow
+check "tests: only that one" says '0 tests failed out of 1'
+check "tests: unknown label" exits 2 project/run_tests slowly
+check "tests: nothing chosen is an error" not runs project/run_tests -R nothing
+check "the matrix keeps the build that has tests" runs project/run_matrix
+check "without a word" silent
+
+# --- what changes under it ---
+mv project moved
+check "a moved checkout is built anew" runs moved/run_matrix moved
+check "and says so" says 'belongs to another folder'
+check "and runs" says '<moved>'
+mkdir -p other/lib && touch other/lib/libtorch_cpu.so
+check "another LibTorch means another configuration" runs env CMAKE_PREFIX_PATH="$sandbox/other" moved/run_matrix
+check "and says so" says 'another folder or configuration'
+echo 'int broken' >>moved/main.cpp
+(moved/run_matrix >first 2>&1 || echo "exit $?" >>first) &
+(moved/run_matrix >second 2>&1 || echo "exit $?" >>second) &
+wait
+check "broken source: exit 2, also for two at once" grep -q 'exit 2' first
+check "broken source: the compiler is heard" grep -q 'error:' first
+check "two at once: the other one as well" grep -q 'exit 2' second
+check "two at once: one waits" grep -q 'waiting' first second
+sed -i '/int broken/d' moved/main.cpp
+check "repaired source" runs moved/run_matrix
+echo 'message(FATAL_ERROR "no such thing")' >>moved/CMakeLists.txt
+check "a failing configuration" exits 2 moved/run_matrix
+check "is shown" says 'no such thing'
+
+# --- doctor ---
+check "doctor works with nothing installed, from anywhere" runs env -i PATH=/usr/bin:/bin moved/run_matrix doctor
+for word in 'system ' cores '16-bit' memory /dev/shm disk GPU driver CUDA MPI namespaces FUSE compiler CMake LibTorch plot data; do
+  check "doctor: $word" says "$word"
+done
+
+((failures == 0)) || echo "$failures checks FAILED"
+exit $((failures > 0))
