@@ -1,5 +1,7 @@
 // Noise with the spectrum of photographs (equal energy per octave), built by doubling a small grid again and again.
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -55,8 +55,7 @@ void Picture::paint_base(int64_t class_number, Random& random) {
 
   for (int plane = 0; plane < 3; ++plane) {
     const int gain = plane == 0 ? 120 : 24;  // per octave, in sixteenths of half a grey level
-    Grid& grid = pyramid_.build(padded_width_, padded_height_, 8, 4, random, [&](int) { return gain; });
-    (void)grid;
+    pyramid_.build(padded_width_, padded_height_, 8, 4, random, [&](int) { return gain; });
     Grid& low = pyramid_.smooth(padded_width_, padded_height_, 4, kPatternLevel);
     const auto centre = static_cast<float>(mean[plane] * 16), reach = static_cast<float>(swing[plane] * 16);
     for (size_t i = 0; i < low.values.size(); ++i)
@@ -68,7 +67,7 @@ void Picture::paint_base(int64_t class_number, Random& random) {
 
 void Picture::paint_detail(Random& random) {
   const int sharpness = static_cast<int>(random.uniform(6, 20));  // of the finest octave, 24 = as strong as the rest
-  mask_ = pyramid_.build(padded_width_, padded_height_, 8, 5, random, [](int) { return 40; });
+  pyramid_.build(padded_width_, padded_height_, 8, 5, random, [](int) { return 40; });
   mask_ = pyramid_.smooth(padded_width_, padded_height_, 5, 3);
   for (auto& value : mask_.values) value = static_cast<int16_t>(std::clamp(256 + value, 40, 600));
   detail_[0] = pyramid_.build(padded_width_, padded_height_, 3, 0, random,

@@ -1,0 +1,38 @@
+// The name of a data set's content: enough of it is hashed to notice another set, little enough to do so every run.
+#include "bench/dataset/fingerprint.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include <xxhash.h>
+
+namespace bench {
+
+std::string fingerprint_of(const Dataset& dataset) {
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
+  XXH3_64bits_reset(state.get());
+  for (const auto& image : dataset.images) {
+    XXH3_64bits_update(state.get(), image.path.c_str(), image.path.size() + 1);
+    XXH3_64bits_update(state.get(), &image.bytes, sizeof image.bytes);
+  }
+  const auto count = static_cast<int64_t>(dataset.images.size());
+  const int64_t sampled = std::min<int64_t>(count, 64);
+  std::vector<char> content;
+  for (int64_t i = 0; i < sampled; ++i) {
+    const auto& image = dataset.images[i * count / sampled];
+    const auto file = dataset.root / image.path;
+    content.resize(image.bytes);
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream.read(content.data(), image.bytes))
+      throw std::runtime_error(fmt::format("cannot read {}: expected {} bytes; check its permissions and that "
+                                           "nothing else writes to the data set", file.string(), image.bytes));
+    XXH3_64bits_update(state.get(), content.data(), content.size());
+  }
+  return fmt::format("{:016x}", XXH3_64bits_digest(state.get()));
+}
+
+}  // namespace bench

@@ -1,0 +1,161 @@
+// Finds a data set's images, and keeps the list in a file so that no later program has to walk the folders again.
+#include "bench/dataset/index.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "bench/dataset/fingerprint.h"
+#include "bench/dataset/interrupt.h"
+#include "bench/dataset/standin_record.h"
+#include "bench/dataset/write_file.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kIndexVersion = 1;
+
+bool is_image(const std::string& name) {
+  constexpr std::array<std::string_view, 5> kEndings{".JPEG", ".jpeg", ".jpg", ".JPG", ".png"};
+  return std::any_of(kEndings.begin(), kEndings.end(), [&](auto ending) { return name.ends_with(ending); });
+}
+
+[[noreturn]] void fail(const fs::path& folder, const std::string& found) {
+  throw std::runtime_error(fmt::format("{}: {}; expected DIR/train/<class>/<image>.JPEG: give the folder that holds "
+                                       "train, or make a stand-in with `make_dataset standin --out DIR --images N`",
+                                       folder.string(), found));
+}
+
+std::vector<std::string> class_folders(const fs::path& train) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(train, error), end; !error && it != end; it.increment(error)) {
+    auto name = it->path().filename().string();
+    if (name[0] != '.' && it->is_directory()) names.push_back(std::move(name));
+  }
+  if (error) fail(train, error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void add_class(Dataset& dataset, int64_t label) {
+  const std::string& name = dataset.classes[label];
+  const auto first = static_cast<int64_t>(dataset.images.size());
+  for (const auto& entry : fs::directory_iterator(dataset.root / "train" / name)) {
+    const auto file = entry.path().filename().string();
+    if (!is_image(file) || !entry.is_regular_file()) continue;
+    if (file.find('\n') != std::string::npos) fail(dataset.root, "a file name contains a line break");
+    dataset.images.push_back({"train/" + name + "/" + file, label, static_cast<int64_t>(entry.file_size())});
+  }
+  std::sort(dataset.images.begin() + first, dataset.images.end(),
+            [](const ImageEntry& a, const ImageEntry& b) { return a.path < b.path; });
+}
+
+}  // namespace
+
+int64_t Dataset::total_bytes() const {
+  int64_t total = 0;
+  for (const auto& image : images) total += image.bytes;
+  return total;
+}
+
+Dataset scan_dataset(const fs::path& root) {
+  std::error_code error;
+  if (!fs::is_directory(root, error)) fail(root, "no such folder");
+  Dataset dataset;
+  dataset.root = fs::canonical(root);
+  const auto record = read_standin_record(root);
+  const auto again = [&] {
+    return fmt::format("run `make_dataset standin --out {} --images {} --classes {} --seed {}` again", root.string(),
+                       record->images, record->classes, record->seed);
+  };
+  if (record && !record->finished)
+    throw std::runtime_error(fmt::format("{}: this stand-in was not finished; {}", root.string(), again()));
+  const auto train = dataset.root / "train";
+  if (!fs::is_directory(train)) fail(root, "it has no folder train");
+  dataset.classes = class_folders(train);
+  if (dataset.classes.empty()) fail(train, "it has no class folders");
+  try {
+    for (size_t label = 0; label < dataset.classes.size(); ++label) {
+      stop_if_interrupted();
+      add_class(dataset, static_cast<int64_t>(label));
+    }
+  } catch (const fs::filesystem_error& problem) {
+    throw std::runtime_error(fmt::format("cannot read {}: {}; check its permissions", problem.path1().string(),
+                                         problem.code().message()));
+  }
+  if (dataset.images.empty()) fail(train, fmt::format("{} class folders hold no image", dataset.classes.size()));
+  if (record) {
+    dataset.kind = "stand-in";
+    dataset.seed = record->seed;
+    if (record->images != static_cast<int64_t>(dataset.images.size()))
+      throw std::runtime_error(fmt::format("{}: this stand-in should hold {} images but holds {}; {}", root.string(),
+                                           record->images, dataset.images.size(), again()));
+  }
+  dataset.fingerprint = fingerprint_of(dataset);
+  return dataset;
+}
+
+void write_index(const Dataset& dataset, const fs::path& file) {
+  const nlohmann::ordered_json header{{"version", kIndexVersion},
+                                      {"root", dataset.root.string()},
+                                      {"fingerprint", dataset.fingerprint},
+                                      {"images", dataset.images.size()},
+                                      {"bytes", dataset.total_bytes()},
+                                      {"kind", dataset.kind},
+                                      {"seed", dataset.seed},
+                                      {"classes", dataset.classes}};
+  std::string text = header.dump() + "\n";
+  for (const auto& image : dataset.images) text += fmt::format("{}\t{}\t{}\n", image.label, image.bytes, image.path);
+  make_folder(fs::absolute(file).parent_path());
+  write_whole_file(file, text);
+}
+
+Dataset read_index(const fs::path& file) {
+  std::ifstream stream(file);
+  int64_t number = 1;
+  auto bad = [&](const std::string& found) {
+    return std::runtime_error(fmt::format("{}:{}: {}; make it again with `make_dataset index --data DIR --store DIR`",
+                                          file.string(), number, found));
+  };
+  if (!stream) throw bad("no such index file, or no permission to read it");
+  Dataset dataset;
+  std::string line;
+  int64_t images = 0;
+  try {
+    std::getline(stream, line);
+    const auto header = nlohmann::json::parse(line);
+    if (header.at("version") != kIndexVersion) throw bad("another version of the index");
+    dataset.root = header.at("root").get<std::string>();
+    dataset.fingerprint = header.at("fingerprint");
+    dataset.kind = header.at("kind");
+    dataset.seed = header.at("seed");
+    dataset.classes = header.at("classes");
+    images = header.at("images");
+  } catch (const nlohmann::json::exception&) {
+    throw bad("this is not the header of an index");
+  }
+  dataset.images.reserve(std::min<int64_t>(images, 1 << 24));
+  while (std::getline(stream, line)) {
+    ++number;
+    ImageEntry image;
+    const char* end = line.data() + line.size();
+    auto [label_end, label_error] = std::from_chars(line.data(), end, image.label);
+    if (label_error != std::errc() || label_end == end || *label_end != '\t') throw bad("expected label<TAB>bytes<TAB>path");
+    auto [bytes_end, bytes_error] = std::from_chars(label_end + 1, end, image.bytes);
+    if (bytes_error != std::errc() || bytes_end == end || *bytes_end != '\t' || bytes_end + 1 == end)
+      throw bad("expected label<TAB>bytes<TAB>path");
+    image.path.assign(bytes_end + 1, end);
+    dataset.images.push_back(std::move(image));
+  }
+  if (static_cast<int64_t>(dataset.images.size()) != images)
+    throw bad(fmt::format("the index ends after {} of {} images", dataset.images.size(), images));
+  return dataset;
+}
+
+}  // namespace bench

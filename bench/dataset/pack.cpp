@@ -1,0 +1,65 @@
+// What all packed copies share: walking the files and noticing that they changed.
+#include "bench/dataset/pack.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <stdexcept>
+
+#include "bench/dataset/interrupt.h"
+#include "bench/dataset/progress_line.h"
+
+namespace bench {
+namespace {
+
+struct Descriptor {
+  int value;
+  explicit Descriptor(const std::filesystem::path& file) : value(open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (value < 0)
+      throw std::runtime_error(fmt::format("cannot open {}: {}; run `make_dataset index` again", file.string(),
+                                           std::strerror(errno)));
+  }
+  ~Descriptor() { close(value); }
+};
+
+}  // namespace
+
+std::string packed_name(const std::string& name, const PackRequest& request) {
+  return request.whole ? name : fmt::format("{}-first{}", name, request.dataset.images.size());
+}
+
+void for_each_file(const Dataset& dataset, const std::string& what,
+                   const std::function<void(int64_t, int, int64_t)>& store) {
+  const auto total = static_cast<int64_t>(dataset.images.size());
+  ProgressLine progress(what, total);
+  int64_t bytes = 0;
+  for (int64_t record = 0; record < total; ++record) {
+    stop_if_interrupted();
+    const auto& image = dataset.images[record];
+    const auto file = dataset.root / image.path;
+    const Descriptor descriptor(file);
+    struct stat status;
+    if (fstat(descriptor.value, &status) || status.st_size != image.bytes)
+      throw std::runtime_error(fmt::format("{} is not the {} bytes long that the index says; run `make_dataset index` "
+                                           "again", file.string(), image.bytes));
+    store(record, descriptor.value, image.bytes);
+    progress.update(record + 1, bytes += image.bytes);
+  }
+}
+
+void read_fully(int descriptor, void* target, int64_t bytes, const std::filesystem::path& file) {
+  for (int64_t done = 0; done < bytes;) {
+    const ssize_t n = read(descriptor, static_cast<char*>(target) + done, static_cast<size_t>(bytes - done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0)
+      throw std::runtime_error(fmt::format("cannot read {}: {}; check the disk and run `make_dataset index` again",
+                                           file.string(), n < 0 ? std::strerror(errno) : "it ends early"));
+    done += n;
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,39 @@
+// Copies of a data set in the form that a storage reads. One destination is one file here, named pack_<name>.cpp.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "bench/dataset/index.h"
+#include "bench/registry.h"
+
+namespace bench {
+
+struct PackRequest {
+  Dataset dataset;               // record i of the copy is dataset.images[i]
+  std::filesystem::path folder;  // STORE/<fingerprint>, exists
+  bool whole = true;             // false: the images are just the first ones of the data set
+};
+
+struct PackResult {
+  std::filesystem::path location;  // what StorageOptions::location gets; empty: nowhere, `note` says why
+  std::string note;
+};
+
+// Does nothing where a finished copy exists; never leaves a half copy under the final name.
+// Throws std::runtime_error with the next step, or Interrupted.
+using Pack = std::function<PackResult(const PackRequest&)>;
+using PackRegistry = Registry<Pack>;
+
+// "NAME" for all images, "NAME-first<count>" for some.
+std::string packed_name(const std::string& name, const PackRequest& request);
+
+// Calls store(record, descriptor, bytes) for each image of the data set, open for reading, with progress. Throws if
+// a file is gone or has changed its size since it was indexed.
+void for_each_file(const Dataset& dataset, const std::string& what,
+                   const std::function<void(int64_t record, int descriptor, int64_t bytes)>& store);
+
+// Fills `target` from the descriptor, or throws naming `file`.
+void read_fully(int descriptor, void* target, int64_t bytes, const std::filesystem::path& file);
+
+}  // namespace bench

@@ -1,0 +1,111 @@
+// Packs into LMDB: key = record number as 8 bytes big-endian (key order = index order), value = 8 bytes label, image.
+#include <cstring>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include <lmdb.h>
+
+#include "bench/dataset/pack.h"
+#include "bench/dataset/write_file.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kVersion = 1;
+constexpr int64_t kPage = 4096;
+constexpr int64_t kBatchBytes = 64 << 20;  // per transaction: bounds the memory of pages not yet written
+
+void check(int code, const fs::path& folder) {
+  if (code == MDB_SUCCESS) return;
+  if (code > 0) throw_write_error(folder, code);  // an errno: full disk, no permission
+  throw std::runtime_error(fmt::format("LMDB could not write {}: {}; remove the folder and pack again",
+                                       folder.string(), mdb_strerror(code)));
+}
+
+struct Environment {
+  MDB_env* env = nullptr;
+  MDB_txn* transaction = nullptr;
+  ~Environment() {
+    if (transaction) mdb_txn_abort(transaction);
+    if (env) mdb_env_close(env);
+  }
+};
+
+// Values lie in whole pages behind a header of 16 bytes; 1 % more for the tree above them.
+int64_t packed_bytes(const Dataset& dataset) {
+  int64_t pages = 0;
+  for (const auto& image : dataset.images) pages += (16 + 8 + image.bytes + kPage - 1) / kPage;
+  return (pages + pages / 100) * kPage + (4 << 20);
+}
+
+void write_database(const Dataset& dataset, const fs::path& folder) {
+  Environment lmdb;
+  check(mdb_env_create(&lmdb.env), folder);
+  check(mdb_env_set_mapsize(lmdb.env, static_cast<size_t>(packed_bytes(dataset) / kPage * 11 / 10 * kPage)), folder);
+  // No flush per transaction: the folder has its temporary name until one flush at the end has succeeded.
+  check(mdb_env_open(lmdb.env, folder.c_str(), MDB_NOSYNC | MDB_NOMETASYNC | MDB_NOTLS, 0644), folder);
+  MDB_dbi table = 0;
+  int64_t pending = 0;
+  for_each_file(dataset, "pack lmdb", [&](int64_t record, int descriptor, int64_t bytes) {
+    if (!lmdb.transaction) {
+      check(mdb_txn_begin(lmdb.env, nullptr, 0, &lmdb.transaction), folder);
+      check(mdb_dbi_open(lmdb.transaction, nullptr, 0, &table), folder);
+    }
+    const uint64_t number = __builtin_bswap64(static_cast<uint64_t>(record));
+    MDB_val key{sizeof number, const_cast<uint64_t*>(&number)};
+    MDB_val value{static_cast<size_t>(bytes) + 8, nullptr};
+    check(mdb_put(lmdb.transaction, table, &key, &value, MDB_RESERVE | MDB_APPEND), folder);
+    const int64_t label = dataset.images[record].label;  // 8 bytes, so that the image is aligned to 8 in its page
+    std::memcpy(value.mv_data, &label, sizeof label);
+    read_fully(descriptor, static_cast<char*>(value.mv_data) + 8, bytes, dataset.root / dataset.images[record].path);
+    pending += bytes;
+    if (pending > kBatchBytes) {
+      pending = 0;
+      check(mdb_txn_commit(std::exchange(lmdb.transaction, nullptr)), folder);
+    }
+  });
+  if (lmdb.transaction) check(mdb_txn_commit(std::exchange(lmdb.transaction, nullptr)), folder);
+  check(mdb_env_sync(lmdb.env, 1), folder);
+}
+
+bool finished(const fs::path& folder, const nlohmann::json& expected) {
+  std::ifstream stream(folder / "pack.json");
+  return stream && nlohmann::json::parse(stream, nullptr, false) == expected;
+}
+
+PackResult pack_lmdb(const PackRequest& request) {
+  const fs::path folder = request.folder / packed_name("lmdb", request);
+  const fs::path partial = folder.string() + ".partial";
+  const nlohmann::json record{{"version", kVersion},
+                              {"fingerprint", request.dataset.fingerprint},
+                              {"images", request.dataset.images.size()},
+                              {"bytes", request.dataset.total_bytes()}};
+  if (finished(folder, record)) return {folder, "already packed"};
+  const FileLock lock(folder.string() + ".lock");
+  if (finished(folder, record)) return {folder, "already packed"};  // by another process while this one waited
+  fs::remove_all(partial);
+  fs::remove_all(folder);
+  require_room(request.folder, packed_bytes(request.dataset), "packing to LMDB");
+  make_folder(partial);
+  try {
+    write_database(request.dataset, partial);
+    write_whole_file(partial / "pack.json", record.dump() + "\n");
+    fs::rename(partial, folder);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove_all(partial, ignored);
+    throw;
+  }
+  sync_folder(request.folder);
+  return {folder, fmt::format("packed {} images", request.dataset.images.size())};
+}
+
+const bool registered = PackRegistry::instance().add(
+    {"pack", "lmdb", "one LMDB database in record order", {}, ""}, pack_lmdb);
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,134 @@
+// Copies the files, with the same relative paths, to a file system that lives in memory.
+#include "bench/dataset/pack_tmpfs.h"
+
+#include <fcntl.h>
+#include <mntent.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fmt/format.h>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+
+#include "bench/dataset/write_file.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int64_t kPage = 4096;
+
+int64_t needed_bytes(const Dataset& dataset) {
+  int64_t pages = 0;
+  for (const auto& image : dataset.images) pages += (image.bytes + kPage - 1) / kPage;
+  return pages * kPage;
+}
+
+// What may be filled: a tenth and at least 64 MiB stay free for others (shared memory of the ranks among them).
+int64_t room_in(const fs::path& mount) {
+  struct statvfs disk;
+  if (access(mount.c_str(), W_OK | X_OK) || statvfs(mount.c_str(), &disk)) return 0;
+  const auto size = static_cast<int64_t>(disk.f_blocks * disk.f_frsize);
+  const auto free = static_cast<int64_t>(disk.f_bavail * disk.f_frsize);
+  return std::max<int64_t>(0, free - std::max<int64_t>(size / 10, 64 << 20));
+}
+
+// Pages of a tmpfs are memory, which a container may limit below what the mount promises.
+int64_t available_memory() {
+  int64_t available = INT64_MAX, number = 0;
+  std::string name;
+  std::ifstream meminfo("/proc/meminfo");
+  while (meminfo >> name) {
+    if (name == "MemAvailable:" && meminfo >> number) available = number * 1024;
+    meminfo.ignore(256, '\n');
+  }
+  int64_t limit = 0, used = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && std::ifstream("/sys/fs/cgroup/memory.current") >> used)
+    available = std::min(available, limit - used);
+  return available;
+}
+
+void copy_files(const Dataset& dataset, const fs::path& folder) {
+  std::string made;
+  for_each_file(dataset, "pack tmpfs", [&](int64_t record, int source, int64_t bytes) {
+    const fs::path file = folder / dataset.images[record].path;
+    if (const auto parent = file.parent_path().string(); parent != made) make_folder(made = parent);
+    const int target = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (target < 0) throw_write_error(file, errno);
+    int error = 0;
+    for (int64_t left = bytes; left > 0 && !error;) {
+      const ssize_t n = sendfile(target, source, nullptr, static_cast<size_t>(left));
+      if (n < 0 && errno != EINTR) error = errno;
+      if (n == 0) error = EIO;
+      if (n > 0) left -= n;
+    }
+    if (close(target) && !error) error = errno;
+    if (error) throw_write_error(file, error);
+  });
+}
+
+bool belongs_to_me(const fs::path& folder) {
+  struct stat status;
+  return !lstat(folder.c_str(), &status) && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
+}  // namespace
+
+std::vector<fs::path> mounted_tmpfs() {
+  std::vector<fs::path> mounts;
+  const std::unique_ptr<FILE, int (*)(FILE*)> table(setmntent("/proc/self/mounts", "r"), endmntent);
+  while (table) {
+    const mntent* entry = getmntent(table.get());
+    if (!entry) break;
+    const std::string_view folder = entry->mnt_dir;
+    const bool system = folder.starts_with("/run") || folder.starts_with("/sys") || folder.starts_with("/proc") ||
+                        (folder.starts_with("/dev") && folder != "/dev/shm");
+    if (std::string_view(entry->mnt_type) == "tmpfs" && !system) mounts.emplace_back(folder);
+  }
+  std::stable_partition(mounts.begin(), mounts.end(), [](const fs::path& path) { return path == "/dev/shm"; });
+  return mounts;
+}
+
+PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path>& mounts) {
+  const auto name = packed_name(fmt::format("training-matrix-{}-{}", geteuid(), request.dataset.fingerprint), request);
+  const FileLock lock(request.folder / (packed_name("tmpfs", request) + ".lock"));
+  const int64_t needed = needed_bytes(request.dataset);
+  std::string found;
+  for (const auto& mount : mounts) {
+    const fs::path folder = mount / name, partial = mount / (name + ".partial");
+    if (belongs_to_me(folder)) return {folder, "already copied"};
+    if (belongs_to_me(partial)) fs::remove_all(partial);  // of an interrupted copy: it holds memory
+    const int64_t room = room_in(mount);
+    found += fmt::format("{}{} may take {:.1f} MB", found.empty() ? "" : ", ", mount.string(), room / 1e6);
+    if (room < needed) continue;
+    if (const auto memory = available_memory(); memory < needed)
+      throw std::runtime_error(fmt::format("copying to {} needs {:.1f} MB of memory but {:.1f} MB are available; use "
+                                           "fewer images", mount.string(), needed / 1e6, memory / 1e6));
+    if (mkdir(partial.c_str(), 0700)) throw_write_error(partial, errno);
+    try {
+      copy_files(request.dataset, partial);
+      fs::rename(partial, folder);
+    } catch (...) {
+      std::error_code ignored;
+      fs::remove_all(partial, ignored);
+      throw;
+    }
+    return {folder, fmt::format("copied {} images", request.dataset.images.size())};
+  }
+  return {"", fmt::format("needs {:.1f} MB in a tmpfs, but {}", needed / 1e6,
+                          found.empty() ? "none is mounted" : found)};
+}
+
+namespace {
+
+const bool registered = PackRegistry::instance().add(
+    {"pack", "tmpfs", "files with the same names in a mounted tmpfs", {{"transient", true}}, ""},
+    [](const PackRequest& request) { return pack_to_memory(request, mounted_tmpfs()); });
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,36 @@
+// Prints progress without ever filling a log.
+#include "bench/dataset/progress_line.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace bench {
+
+ProgressLine::ProgressLine(std::string what, int64_t total)
+    : what_(std::move(what)), total_(total), terminal_(isatty(STDERR_FILENO)) {}
+
+ProgressLine::~ProgressLine() {
+  if (terminal_ && shown_) std::fputc('\n', stderr);
+}
+
+void ProgressLine::update(int64_t done, int64_t bytes) {
+  const auto now = Clock::now();
+  const double interval = terminal_ ? 0.2 : 5.0;
+  const bool last = done == total_;
+  if (std::chrono::duration<double>(now - last_).count() < interval && !(last && shown_)) return;
+  last_ = now;
+  shown_ = true;
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  const double rate = done / seconds;
+  const auto text = fmt::format("{}: {} of {} images, {:.0f} MB, {:.0f} images/s, {:.0f} s left", what_, done, total_,
+                                bytes / 1e6, rate, rate > 0 ? (total_ - done) / rate : 0.0);
+  if (terminal_)
+    fmt::print(stderr, "\r\033[K{}", text);
+  else
+    fmt::print(stderr, "{}\n", text);
+  std::fflush(stderr);
+}
+
+}  // namespace bench

@@ -1,0 +1,142 @@
+// Generates the missing images of a stand-in on all cores; file names alone say what is missing.
+#include "bench/dataset/standin.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <fmt/format.h>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "bench/dataset/describe.h"
+#include "bench/dataset/index.h"
+#include "bench/dataset/interrupt.h"
+#include "bench/dataset/progress_line.h"
+#include "bench/dataset/standin_image.h"
+#include "bench/dataset/standin_record.h"
+#include "bench/dataset/write_file.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+int usable_cores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+}
+
+// True: a finished set with these options is there. Throws if the folder holds anything else.
+bool check_folder(const StandinOptions& options, bool& outdated) {
+  const auto record = read_standin_record(options.out);
+  if (!record) {
+    if (fs::exists(options.out / "train"))
+      throw std::runtime_error(fmt::format("{} exists but is no stand-in (it has no standin.json); choose another --out",
+                                           (options.out / "train").string()));
+    return false;
+  }
+  if (record->images != options.images || record->classes != options.classes || record->seed != options.seed)
+    throw std::runtime_error(fmt::format(
+        "{} holds a stand-in of {} images, {} classes, seed {}, but {} images, {} classes, seed {} were asked for; "
+        "choose another --out or remove it",
+        options.out.string(), record->images, record->classes, record->seed, options.images, options.classes,
+        options.seed));
+  outdated = record->version != kStandinVersion;
+  return record->finished && !outdated;
+}
+
+std::vector<int64_t> missing_images(const StandinOptions& options) {
+  std::vector<int64_t> missing;
+  for (int64_t i = 0; i < options.images; ++i) {
+    std::error_code error;
+    const auto size = fs::file_size(options.out / plan_image(options.seed, i, options.images, options.classes).path, error);
+    if (error || size == 0) missing.push_back(i);  // empty: the machine went down before the file reached the disk
+  }
+  return missing;
+}
+
+void write_images(const StandinOptions& options, const std::vector<int64_t>& missing) {
+  const auto total = static_cast<int64_t>(missing.size());
+  std::atomic<int64_t> next{0}, done{0}, bytes{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  auto work = [&] {
+    try {
+      ImageMaker maker;
+      while (!failed && !interrupted()) {
+        const int64_t i = next++;
+        if (i >= total) return;
+        const auto plan = plan_image(options.seed, missing[i], options.images, options.classes);
+        const auto content = maker.make(plan);
+        write_whole_file(options.out / plan.path, content);
+        bytes += static_cast<int64_t>(content.size());
+        ++done;
+      }
+    } catch (...) {
+      std::lock_guard lock(failure_mutex);
+      if (!failed.exchange(true)) failure = std::current_exception();
+    }
+  };
+  {
+    const int threads = options.threads > 0 ? options.threads : usable_cores();
+    std::vector<std::jthread> workers;
+    for (int t = 0; t < threads; ++t) workers.emplace_back(work);
+    ProgressLine progress("standin", total);
+    while (done < total && !failed && !interrupted()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      progress.update(done, bytes);
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  stop_if_interrupted();
+}
+
+void flush_disk(const fs::path& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0 || syncfs(descriptor)) throw_write_error(folder, errno);
+  close(descriptor);
+}
+
+}  // namespace
+
+StandinResult make_standin(const StandinOptions& options) {
+  if (options.images < 1) throw std::runtime_error("--images must be at least 1");
+  if (options.classes < 1) throw std::runtime_error("--classes must be at least 1");
+  bool outdated = false;
+  const bool finished = check_folder(options, outdated);
+  std::vector<int64_t> missing;
+  if (outdated) {
+    for (int64_t i = 0; i < options.images; ++i) missing.push_back(i);
+  } else {
+    missing = missing_images(options);
+  }
+  if (finished && missing.empty()) return {0, 0, read_standin_record(options.out)->description};
+
+  constexpr int64_t kBytesPerImage = 122'000;  // 114.7 KB and the rest of its last block
+  require_room(options.out, static_cast<int64_t>(missing.size()) * kBytesPerImage + 4'000'000, "the stand-in");
+  StandinRecord record{options.seed, options.images, options.classes, kStandinVersion, false, ""};
+  make_folder(options.out);
+  write_standin_record(options.out, record);
+  for (int64_t c = 0; c < std::min(options.classes, options.images); ++c)
+    make_folder(options.out / fs::path(plan_image(options.seed, c, options.images, options.classes).path).parent_path());
+
+  const auto start = std::chrono::steady_clock::now();
+  write_images(options, missing);
+  flush_disk(options.out);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  record.finished = true;
+  write_standin_record(options.out, record);
+  record.description = describe(scan_dataset(options.out));
+  write_standin_record(options.out, record);
+  return {static_cast<int64_t>(missing.size()), seconds, record.description};
+}
+
+}  // namespace bench

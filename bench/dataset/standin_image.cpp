@@ -1,0 +1,77 @@
+// Finds the amount of detail that makes an image as large as planned: a cheap encode of some rows, then a whole one.
+#include "bench/dataset/standin_image.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bench {
+namespace {
+
+constexpr double kSlope = 0.75;      // d log bytes / d log amount, near where images end up
+constexpr double kTolerance = 0.08;  // of one file; errors of both signs leave the mean alone
+constexpr double kLeast = 0.02, kMost = 40;
+
+// First guess from bits per pixel, fitted to finished images.
+double guess_amount(const JpegOptions& options, bool half_chroma, double bits_per_pixel) {
+  if (half_chroma) return 1.5 * std::pow(bits_per_pixel, 1.3);
+  if (options.colour == Colour::grey) return 0.3 * std::pow(bits_per_pixel, 1.3);
+  return 0.15 * std::pow(bits_per_pixel, 1.4);
+}
+
+}  // namespace
+
+std::vector<uint8_t> ImageMaker::encode_to_size(const JpegOptions& options, double bytes) {
+  Planes* planes = &picture_.develop(1);
+  const double pixels = static_cast<double>(planes->width) * planes->height;
+  double amount = guess_amount(options, planes->half_chroma, bytes * 8 / pixels);
+  auto encode_at = [&](const JpegOptions& with) {
+    planes = &picture_.develop(amount);
+    if (with.colour == Colour::cmyk) to_inverted_cmyk(*planes);
+    if (with.colour == Colour::ycck) to_inverted_ycck(*planes);
+    return encoder_.encode(*planes, with);
+  };
+  auto correct = [&](double size) {
+    amount = std::clamp(amount * std::pow(bytes / size, 1 / kSlope), kLeast, kMost);
+  };
+
+  if (planes->height >= 256) {
+    JpegOptions probe = options;
+    probe.every = 4;
+    probe.progressive = false;
+    const int band = planes->half_chroma ? 16 : 8;
+    const int bands = (planes->height + band - 1) / band;
+    constexpr double kHeaders = 640;
+    const auto size = static_cast<double>(encode_at(probe).size()) - kHeaders;
+    correct(size * bands / ((bands + probe.every - 1) / probe.every) + kHeaders);
+  }
+  auto result = encode_at(options);
+  if (std::abs(result.size() / bytes - 1) > kTolerance) {
+    correct(static_cast<double>(result.size()));
+    result = encode_at(options);
+  }
+  return {result.begin(), result.end()};
+}
+
+std::vector<uint8_t> ImageMaker::make(const ImagePlan& plan) {
+  JpegOptions options;
+  options.quality = plan.quality;
+  if (plan.oddity == Oddity::exif) {
+    picture_.paint(160, 120, true, plan.class_number, plan.seed);
+    JpegOptions small;
+    small.quality = 80;
+    options.exif = exif_segment(6, encoder_.encode(picture_.develop(2), small));
+  }
+  picture_.paint(plan.width, plan.height, plan.half_chroma, plan.class_number, plan.seed);
+  switch (plan.oddity) {
+    case Oddity::png: return encode_png(picture_.develop(1));
+    case Oddity::grey: options.colour = Colour::grey; break;
+    case Oddity::cmyk: options.colour = Colour::cmyk; break;
+    case Oddity::ycck: options.colour = Colour::ycck; break;
+    case Oddity::progressive: options.progressive = true; break;
+    case Oddity::restart_markers: options.restart_markers = true; break;
+    default: break;
+  }
+  return encode_to_size(options, plan.bytes);
+}
+
+}  // namespace bench

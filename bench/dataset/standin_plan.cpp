@@ -1,0 +1,109 @@
+// Draws the plan of an image from a sequence that covers the distributions evenly, so small sets have the right means.
+#include "bench/dataset/standin_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "bench/dataset/noise.h"
+
+namespace bench {
+namespace {
+
+// The index-th point of the R5 sequence (Roberts 2018), shifted by the seed: five numbers in [0, 1).
+std::array<double, 5> even_draw(int64_t seed, int64_t index) {
+  constexpr double kRatio = 1.1347241384015194;  // root of x^6 = x + 1
+  Random shift(static_cast<uint64_t>(seed) * 0x2545F4914F6CDD1Du + 17);
+  std::array<double, 5> draw;
+  double step = 1;
+  for (auto& u : draw) {
+    step /= kRatio;
+    u = std::fmod(shift.uniform() + static_cast<double>(index + 1) * step, 1.0);
+  }
+  return draw;
+}
+
+// Quantile of the standard normal distribution, good to 0.01 where it matters (Tukey's lambda).
+double normal_quantile(double u) {
+  u = std::clamp(u, 1e-6, 1 - 1e-6);
+  return (std::pow(u, 0.135) - std::pow(1 - u, 0.135)) / 0.1975;
+}
+
+// Three quarters have a long side of 500, the rest spreads to both sides of it.
+double long_side(double u) {
+  if (u < 0.75) return 500;
+  if (u < 0.86) return std::clamp(330 * std::exp(0.3 * normal_quantile((u - 0.75) / 0.11)), 80.0, 499.0);
+  const double above = 0.5 + 0.5 * (u - 0.86) / 0.14;  // upper half of a log-normal
+  return std::min(2400.0, 512 * std::exp(0.40 * normal_quantile(above)));
+}
+
+double short_over_long(double u) {
+  if (u < 0.55) return 0.75;           // 500x375
+  if (u < 0.83) return 333.0 / 500.0;  // 500x333
+  return 0.5 + 0.5 * (u - 0.83) / 0.17;
+}
+
+// Where each odd file sits: early enough for 50 images, and in different classes.
+Oddity oddity_at(int64_t index, int64_t images) {
+  if (images >= 1000 && index == 777) return Oddity::huge;
+  if (images < 50) return Oddity::none;
+  switch (index) {
+    case 3: return Oddity::grey;
+    case 8: return Oddity::cmyk;
+    case 13: return Oddity::png;
+    case 18: return Oddity::exif;
+    case 23: return Oddity::progressive;
+    case 28: return Oddity::restart_markers;
+    case 33: return Oddity::thin;
+    case 38: return Oddity::ycck;
+    default: return Oddity::none;
+  }
+}
+
+void shape_oddity(ImagePlan& plan) {
+  if (plan.oddity == Oddity::none) return;
+  plan.half_chroma = false;
+  plan.quality = 96;
+  switch (plan.oddity) {
+    case Oddity::thin: plan.width = 500, plan.height = 33; break;
+    case Oddity::huge: plan.width = 2592, plan.height = 3888; break;
+    case Oddity::png: plan.width = 260, plan.height = 195; break;  // has no bytes to tune: about 3 per pixel
+    default: plan.width = 500, plan.height = 375; break;
+  }
+  const double bits_per_pixel = plan.oddity == Oddity::huge ? 1.3 : plan.oddity == Oddity::grey ? 3.5 : 4.5;
+  plan.bytes = bits_per_pixel / 8 * plan.width * plan.height;
+}
+
+}  // namespace
+
+ImagePlan plan_image(int64_t seed, int64_t index, int64_t images, int64_t classes) {
+  const auto draw = even_draw(seed, index);
+  ImagePlan plan;
+  plan.class_number = index % classes;
+  plan.path = fmt::format("train/n{0:08}/n{0:08}_{1}.JPEG", plan.class_number, index / classes);
+  plan.seed = Random(Random(static_cast<uint64_t>(seed)).next() ^ static_cast<uint64_t>(index)).next();
+
+  const double longer = long_side(draw[0]);
+  const int a = static_cast<int>(std::lround(longer));
+  const int b = std::max(32, static_cast<int>(std::lround(longer * short_over_long(draw[1]))));
+  const bool landscape = draw[2] < 0.72;
+  plan.width = landscape ? a : b;
+  plan.height = landscape ? b : a;
+
+  double bits_per_pixel;
+  if (draw[3] < 0.9) {  // 4:4:4 at quality 96
+    bits_per_pixel = std::clamp(4.62 * std::exp(0.36 * normal_quantile(draw[4])), 1.5, 10.0);
+  } else {
+    const double u = (draw[3] - 0.9) / 0.1;
+    plan.half_chroma = true;
+    plan.quality = 75 + static_cast<int>(u * 15.999);
+    bits_per_pixel = (0.9 + 1.1 * u) * std::exp(0.3 * normal_quantile(draw[4]));
+  }
+  plan.bytes = bits_per_pixel / 8 * plan.width * plan.height;
+  plan.oddity = oddity_at(index, images);
+  shape_oddity(plan);
+  return plan;
+}
+
+}  // namespace bench
