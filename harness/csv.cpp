@@ -1,0 +1,122 @@
+// The table as CSV: every figure of a summary row in a column of its own, for other programs to read.
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "harness/records.h"
+#include "harness/table.h"
+
+namespace harness {
+namespace {
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+std::string number(double value) { return fmt::format("{:.6g}", value); }
+std::string number(const std::optional<double>& value) { return value ? number(*value) : ""; }
+
+struct Column {
+  std::string name;
+  bool is_figure;  // empty unless the row is OK
+  std::function<std::string(const Summary&, const SummaryRow&)> cell;
+};
+
+Column config(const std::string& field) {
+  return {field, false, [field](const Summary&, const SummaryRow& row) {
+            const nlohmann::json value = row.config.value(field, nlohmann::json());
+            return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+          }};
+}
+
+Column figure(const std::string& name, std::function<std::string(const SummaryRow&)> cell) {
+  return {name, true, [cell](const Summary&, const SummaryRow& row) { return cell(row); }};
+}
+
+// Of the batches: empty for a row that ran without phase clock.
+Column sample(const std::string& name, std::function<std::string(const RunStatistics&)> cell) {
+  return {name, true, [cell](const Summary&, const SummaryRow& row) { return row.run.has_samples ? cell(row.run) : ""; }};
+}
+
+std::vector<Column> columns() {
+  std::vector<Column> list = {
+      {"row", false, [](const Summary&, const SummaryRow& row) { return row.id; }},
+      config("title"),
+      {"status", false, [](const Summary&, const SummaryRow& row) { return row.status; }},
+      {"reason", false, [](const Summary&, const SummaryRow& row) { return row.reason; }},
+      {"scale", false, [](const Summary& summary, const SummaryRow&) { return summary.scale; }},
+      {"device", false, [](const Summary& summary, const SummaryRow&) { return summary.device; }},
+      figure("ran", [](const SummaryRow& row) { return row.ran; }),
+      figure("cache", [](const SummaryRow& row) { return row.cache; }),
+      config("batch"), config("window"), config("base"), config("identity"), config("inferred"),
+      {"group", false, [](const Summary&, const SummaryRow& row) { return row.group; }},
+      {"repeats", false, [](const Summary&, const SummaryRow& row) { return fmt::format("{}", row.repeats); }},
+      {"repeats_ok", false, [](const Summary&, const SummaryRow& row) { return fmt::format("{}", row.repeats_ok); }},
+      figure("timed_batches", [](const SummaryRow& row) { return fmt::format("{}", row.run.batches); }),
+      figure("total_s", [](const SummaryRow& row) { return number(row.total_s); }),
+      figure("total_min_s", [](const SummaryRow& row) { return number(row.total_min_s); }),
+      figure("total_max_s", [](const SummaryRow& row) { return number(row.total_max_s); }),
+      figure("images_per_second", [](const SummaryRow& row) { return number(row.images_per_second); }),
+      figure("ratio_to_base", [](const SummaryRow& row) { return number(row.ratio); }),
+      figure("batch_differs", [](const SummaryRow& row) { return row.batch_differs ? "1" : "0"; }),
+      figure("window_differs", [](const SummaryRow& row) { return row.window_differs ? "1" : "0"; }),
+      config("published_s"),
+      figure("published_ratio", [](const SummaryRow& row) { return number(row.published_ratio); }),
+      sample("mean_ms", [](const RunStatistics& run) { return number(run.mean_ms); }),
+      sample("median_ms", [](const RunStatistics& run) { return number(run.median_ms); }),
+      sample("median_within_run_ci_low_ms",
+             [](const RunStatistics& run) { return run.median_ci_ms ? number(run.median_ci_ms->low) : ""; }),
+      sample("median_within_run_ci_high_ms",
+             [](const RunStatistics& run) { return run.median_ci_ms ? number(run.median_ci_ms->high) : ""; }),
+      sample("iqr_share", [](const RunStatistics& run) { return number(run.iqr_share); }),
+      sample("p5_ms", [](const RunStatistics& run) { return number(run.p5_ms); }),
+      sample("p95_ms", [](const RunStatistics& run) { return number(run.p95_ms); }),
+      sample("p99_ms", [](const RunStatistics& run) { return number(run.p99_ms); }),
+      sample("max_ms", [](const RunStatistics& run) { return number(run.max_ms); }),
+      sample("startup_ms", [](const RunStatistics& run) { return number(run.startup_ms); }),
+      sample("skew_ms", [](const RunStatistics& run) { return number(run.skew_ms); }),
+      sample("rho_1", [](const RunStatistics& run) { return number(run.rho_1); }),
+      sample("tau_int", [](const RunStatistics& run) { return number(run.tau_int); }),
+      sample("n_eff", [](const RunStatistics& run) { return number(run.n_eff); }),
+      sample("drift_share", [](const RunStatistics& run) { return number(run.drift_share); }),
+      sample("drift_ci_low", [](const RunStatistics& run) { return run.drift_ci ? number(run.drift_ci->low) : ""; }),
+      sample("drift_ci_high", [](const RunStatistics& run) { return run.drift_ci ? number(run.drift_ci->high) : ""; }),
+  };
+  for (const std::string& name : phase_names())
+    for (const char* what : {"share", "median_ms"})
+      list.push_back(sample(name + "_" + what, [name, is_share = std::string(what) == "share"](const RunStatistics& run) {
+        for (const PhaseStatistics& phase : run.phases)
+          if (phase.name == name) return number(is_share ? phase.share : phase.median_ms);
+        return std::string();
+      }));
+  list.push_back({"flags", false, [](const Summary&, const SummaryRow& row) {
+                    std::string texts;
+                    for (const Flag& flag : row.flags) texts += (texts.empty() ? "" : "; ") + flag.text;
+                    return texts;
+                  }});
+  return list;
+}
+
+}  // namespace
+
+std::string csv_table(const std::vector<Summary>& summaries) {
+  const std::vector<Column> list = columns();
+  std::string text;
+  for (const Column& column : list) text += (text.empty() ? "" : ",") + column.name;
+  text += "\r\n";
+  for (const Summary& summary : summaries)
+    for (const SummaryRow& row : summary.rows) {
+      std::string line;
+      for (const Column& column : list) {
+        if (&column != &list.front()) line += ",";
+        if (!column.is_figure || row.ok()) line += quoted(column.cell(summary, row));
+      }
+      text += line + "\r\n";
+    }
+  return text;
+}
+
+}  // namespace harness

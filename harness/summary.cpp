@@ -1,0 +1,254 @@
+// Turns records into summary rows: repeats joined, ratios to the base, flags, and one summary per scale and device.
+#include "harness/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "harness/records.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+using Records = std::vector<const json*>;
+
+constexpr double fewest_effective_batches = 20;
+constexpr double steal_limit = 0.02;
+
+// The different texts that a list of records holds, in order, as one line.
+template <typename Describe>
+std::string all_of(const Records& records, Describe describe) {
+  std::vector<std::string> seen;
+  for (const json* record : records) {
+    const std::string text = describe(*record);
+    if (!text.empty() && std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
+  }
+  if (seen.size() <= 1) return seen.empty() ? "" : seen.front();
+  return fmt::format("{} (differs within the run)", fmt::join(seen, " | "));
+}
+
+std::string describe_machine(const json& record) {
+  std::string text = text_at(record, "/machine/cpu");
+  if (text.empty()) text = text_at(record, "/device/name");
+  if (const double cores = number_at(record, "/machine/cores"); cores > 0)
+    text += fmt::format(", {:.0f} {}", cores, cores == 1 ? "core" : "cores");
+  if (const std::string host = text_at(record, "/machine/host"); !host.empty()) text += ", host " + host;
+  return text;
+}
+
+std::string describe_build(const json& record) {
+  std::string libtorch = text_at(record, "/versions/libtorch");
+  if (libtorch.empty()) libtorch = text_at(record, "/build/libtorch");
+  return fmt::format("LibTorch {}, revision {}", libtorch.empty() ? "unknown" : libtorch,
+                     text_at(record, "/build/revision").empty() ? "unknown" : text_at(record, "/build/revision"));
+}
+
+std::string describe_data(const json& record) {
+  std::string fingerprint = text_at(record, "/data/fingerprint");
+  if (fingerprint.empty()) return "";
+  std::string text = text_at(record, "/data/kind");
+  if (const double images = number_at(record, "/data/images"); images > 0)
+    text += fmt::format(", {:.0f} images", images);
+  return text + ", fingerprint " + fingerprint;
+}
+
+std::string describe_what_ran(const json& record) {
+  std::string text = text_at(record, "/device/label");
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
+  };
+  if (text_at(record, "/config/precision") != "o0") add(text_at(record, "/precision/label"));
+  std::string storage = text_at(record, "/cache/storage_used");
+  if (storage.empty()) storage = text_at(record, "/config/storage");
+  if (text_at(record, "/config/order") == "in_order") storage += " in order";
+  add(storage);
+  add(fmt::format("batch {:.0f}", number_at(record, "/config/batch")));
+  return text;
+}
+
+// The axis that the row moves on: the first on which it differs from its base, or, without one, from the plainest row.
+std::string group_of(const json& config, const json* base) {
+  static const std::vector<std::pair<std::string, std::vector<std::string>>> axes = {
+      {"nodes", {"nodes", "link"}},
+      {"devices", {"devices", "batch"}},
+      {"strategy", {"strategy", "backend", "sync_bn"}},
+      {"threads", {"cpus", "loader_threads"}},
+      {"precision", {"precision"}},
+      {"storage", {"storage", "order", "cache", "read_rate", "read_latency_ms", "readahead"}}};
+  if (base)
+    for (const auto& [axis, fields] : axes)
+      for (const std::string& field : fields)
+        if (config.value(field, json()) != base->value(field, json())) return axis;
+  const json record = {{"config", config}};
+  if (number_at(record, "/config/nodes", 1) > 1) return "nodes";
+  const std::string strategy = text_at(record, "/config/strategy");
+  if (strategy != "single" && strategy != "data_parallel") return "strategy";
+  // The article's second series, from its row [0] on, is about devices; its first is about storage.
+  if (strategy == "data_parallel" || text_at(record, "/config/window") == "100-399") return "devices";
+  return text_at(record, "/config/precision") == "o0" ? "storage" : "precision";
+}
+
+void add_flags(const json& record, SummaryRow& row) {
+  const auto add = [&](char code, std::string text) { row.flags.push_back({code, std::move(text)}); };
+  const std::string identity = text_at(record, "/config/identity");
+  const std::string inferred = text_at(record, "/config/inferred");
+  if (identity == "control" || identity == "own") add('+', identity == "control" ? "control" : "own row");
+  if (identity == "inferred" || identity == "weakly inferred" || !inferred.empty())
+    add('~', (identity == "weakly inferred" ? "weakly inferred" : "inferred") + (inferred.empty() ? "" : ": " + inferred));
+  const std::string asked = text_at(record, "/config/storage"), used = text_at(record, "/cache/storage_used");
+  if (!used.empty() && used != asked) add('M', asked + " as " + used);
+  const json notes = record.value("notes", json::array());
+  for (const json& note : notes)
+    if (note.is_string())
+      add(note.get<std::string>().find("clipped") != std::string::npos ? 'C' : 'N', note.get<std::string>());
+  const json emulated = record.value("emulated", json::array());
+  for (const json& field : emulated)
+    if (field.is_string()) add('E', "emulated " + field.get<std::string>() + ": by construction");
+  if (const double bad = number_at(record, "/bad_images"); bad > 0)
+    add('B', fmt::format("{:.0f} bad {} replaced", bad, bad == 1 ? "image" : "images"));
+  if (const double steal = number_at(record, "/environment/steal_share"); steal >= steal_limit)
+    add('T', fmt::format("{:.0f} % of the CPU time stolen", 100 * steal));
+  if (const double periods = number_at(record, "/environment/throttled_periods"); periods > 0)
+    add('T', fmt::format("CPU quota hit {:.0f} times", periods));
+  if (!row.ok()) return;
+  if (row.run.drifts) add('D', fmt::format("drift {:+.1f} %", 100 * row.run.drift_share));
+  if (row.run.has_samples && row.run.batches >= 60 && row.run.n_eff < fewest_effective_batches)
+    add('A', fmt::format("only {:.0f} effective batches", row.run.n_eff));
+}
+
+SummaryRow summarise_row(const Records& repeats) {
+  Records ok;
+  for (const json* record : repeats)
+    if (text_at(*record, "/status") == "OK") ok.push_back(record);
+  std::stable_sort(ok.begin(), ok.end(), [](const json* a, const json* b) {
+    return number_at(*a, "/total_s") < number_at(*b, "/total_s");
+  });
+  const json& record = ok.empty() ? *repeats.front() : *ok[(ok.size() - 1) / 2];
+  SummaryRow row;
+  row.id = text_at(record, "/row");
+  row.title = text_at(record, "/config/title");
+  row.ran = describe_what_ran(record);
+  row.cache = text_at(record, "/cache/state");
+  row.status = text_at(record, "/status");
+  row.reason = text_at(record, "/reason");
+  row.config = record.at("config");
+  row.repeats = static_cast<int>(repeats.size());
+  row.repeats_ok = static_cast<int>(ok.size());
+  if (!ok.empty()) {
+    row.run = run_statistics(record);
+    std::vector<double> totals;
+    for (const json* one : ok) totals.push_back(number_at(*one, "/total_s"));
+    row.total_s = median(totals);
+    row.total_min_s = totals.front();
+    row.total_max_s = totals.back();
+    row.images_per_second = row.run.images_per_second * row.run.total_s / row.total_s;
+  }
+  add_flags(record, row);
+  if (!ok.empty())
+    for (const json* one : repeats)
+      if (text_at(*one, "/status") != "OK")
+        row.flags.push_back({'R', fmt::format("repeat {:.0f} {}: {}", number_at(*one, "/repeat"),
+                                              text_at(*one, "/status"), text_at(*one, "/reason"))});
+  return row;
+}
+
+void compare_with_base(SummaryRow& row, const SummaryRow* base) {
+  row.group = group_of(row.config, base ? &base->config : nullptr);
+  if (!base || base->id == row.id) return;
+  row.window_differs = row.config.value("window", "") != base->config.value("window", "");
+  row.batch_differs = row.config.value("batch", json()) != base->config.value("batch", json());
+  if (row.ok() && base->ok() && row.run.batches == base->run.batches) row.ratio = base->total_s / row.total_s;
+  const double here = number_at({{"config", row.config}}, "/config/published_s");
+  const double there = number_at({{"config", base->config}}, "/config/published_s");
+  if (here > 0 && there > 0 && !row.window_differs) row.published_ratio = there / here;
+}
+
+Summary summarise_group(const Records& records) {
+  const json& first = *records.front();
+  Summary summary;
+  summary.scale = text_at(first, "/scale/name");
+  summary.device = text_at(first, "/device/kind");
+  if (summary.scale != "article")
+    std::transform(summary.scale.begin(), summary.scale.end(), std::back_inserter(summary.mark), ::toupper);
+  summary.scale_summary = all_of(records, [](const json& r) { return text_at(r, "/scale/summary"); });
+  summary.machine = all_of(records, describe_machine);
+  summary.build = all_of(records, describe_build);
+  summary.data = all_of(records, describe_data);
+  Records with_figures;
+  for (const json* record : records)
+    if (text_at(*record, "/status") == "OK") with_figures.push_back(record);
+  summary.timed_batches = all_of(with_figures.empty() ? records : with_figures, [](const json& r) {
+    const double batches = number_at(r, "/timed_batches", number_at(r, "/config/timed_batches"));
+    return batches > 0 ? fmt::format("{:.0f}", batches) : "";
+  });
+  std::vector<std::string> order;
+  std::map<std::string, Records> by_row;
+  for (const json* record : records) {
+    const std::string id = text_at(*record, "/row");
+    if (by_row[id].empty()) order.push_back(id);
+    by_row[id].push_back(record);
+  }
+  for (const std::string& id : order) summary.rows.push_back(summarise_row(by_row[id]));
+  for (SummaryRow& row : summary.rows) {
+    const std::string id = text_at({{"config", row.config}}, "/config/base");
+    const auto base = std::find_if(summary.rows.begin(), summary.rows.end(),
+                                   [&](const SummaryRow& other) { return other.id == id; });
+    compare_with_base(row, base == summary.rows.end() ? nullptr : &*base);
+  }
+  return summary;
+}
+
+}  // namespace
+
+std::vector<Summary> summarise(const std::vector<json>& records) {
+  std::vector<std::pair<std::string, Records>> groups;
+  for (const json& record : records) {
+    const std::string key = text_at(record, "/scale/name") + "\n" + text_at(record, "/device/kind") + "\n" +
+                            text_at(record, "/device/name");
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.first == key; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {key, {}});
+    group->second.push_back(&record);
+  }
+  std::vector<Summary> summaries;
+  for (const auto& [key, members] : groups) summaries.push_back(summarise_group(members));
+  return summaries;
+}
+
+const std::vector<PhaseGroup>& phase_groups() {
+  static const std::vector<PhaseGroup> groups = {
+      {"load", {"load"}},       {"move", {"h2d", "scatter", "broadcast"}},
+      {"fwd", {"forward"}},     {"loss", {"gather", "loss"}},
+      {"bwd", {"backward"}},    {"comm", {"reduce", "sync"}},
+      {"step", {"step"}},       {"other", {"other"}}};
+  return groups;
+}
+
+double group_share(const RunStatistics& run, const PhaseGroup& group) {
+  double share = 0;
+  for (const PhaseStatistics& phase : run.phases)
+    for (const char* name : group.phases)
+      if (phase.name == name) share += phase.share;
+  return share;
+}
+
+std::string flag_meaning(char code) {
+  switch (code) {
+    case '~': return "the article doesn't state the row or the fields named; inferred from its text";
+    case '+': return "not one of the article's rows";
+    case 'A': return "batches hang together so closely that the run holds few independent ones";
+    case 'B': return "unreadable images, each replaced by the next";
+    case 'C': return "clipped to what this machine has";
+    case 'D': return "the last third of the run differs from the first by over 2 %, more than chance explains";
+    case 'E': return "emulated: a setting stands in for hardware; what follows from it is by construction, no finding";
+    case 'M': return "another storage than asked for (table.md names it)";
+    case 'N': return "ran otherwise than written (table.md says how)";
+    case 'R': return "some repeats failed; figures are of the others";
+    case 'T': return "the machine took CPU time away during the row";
+    default: return "";
+  }
+}
+
+}  // namespace harness

@@ -1,0 +1,62 @@
+// Summary: the one place where every figure that tables and plots show is computed from records.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/statistics.h"
+
+namespace harness {
+
+// A remark on a row: `code` where there is room for one letter, `text` where there is more.
+struct Flag {
+  char code;
+  std::string text;
+};
+
+struct SummaryRow {
+  std::string id, title;
+  std::string ran;     // what really ran: device label, 16-bit type, storage
+  std::string cache;   // state of the page cache: cold, warm, unknown, none
+  std::string group;   // axis on which the row differs from its base: storage, precision, devices, ...
+  std::string status, reason;
+  std::vector<Flag> flags;
+  nlohmann::json config;
+  int repeats = 1, repeats_ok = 1;
+
+  // All below only where ok().
+  double total_s = 0, total_min_s = 0, total_max_s = 0;  // median and range over the repeats with status OK
+  double images_per_second = 0;
+  RunStatistics run;  // of the repeat whose total is the median (the lower one of an even number)
+
+  std::optional<double> ratio;  // total of the base / total of this row: above 1 is faster than the base
+  bool batch_differs = false, window_differs = false;  // from the base's
+  std::optional<double> published_ratio;  // the same of the article's figures, within one window
+
+  bool ok() const { return status == "OK"; }
+};
+
+// Rows of one scale on one device: what may stand in one table.
+struct Summary {
+  std::string scale, device;
+  std::string mark;                     // REHEARSAL or SMOKE, empty at the article's scale
+  std::string scale_summary, machine, build, data;  // one line each; values that differ within the run all stand there
+  std::string timed_batches;            // `300`, or all numbers that occur
+  std::vector<SummaryRow> rows;         // in the order in which rows first occur
+};
+
+std::vector<Summary> summarise(const std::vector<nlohmann::json>& records);
+
+// Phases as tables show them; together they are the whole step.
+struct PhaseGroup {
+  const char* name;
+  std::vector<const char*> phases;
+};
+const std::vector<PhaseGroup>& phase_groups();
+double group_share(const RunStatistics& run, const PhaseGroup& group);
+
+// What each flag's code means, one line.
+std::string flag_meaning(char code);
+
+}  // namespace harness

@@ -1,0 +1,25 @@
+// Tables: a run's summary for the console, as Markdown and as CSV.
+#pragma once
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "harness/summary.h"
+
+namespace harness {
+
+// Writes run_dir/table.txt, table.md and table.csv and prints the first to `console`. False, with one line that says
+// so, when there are no records. Throws std::runtime_error when a file can't be written.
+bool write_report(const std::filesystem::path& run_dir, const std::vector<nlohmann::json>& records,
+                  std::ostream& console);
+
+std::string console_table(const Summary& summary);
+std::string markdown_table(const Summary& summary);
+std::string csv_table(const std::vector<Summary>& summaries);  // RFC 4180, one header for all
+
+// Replaces a file's whole text. Throws std::runtime_error with the next step.
+void write_text(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace harness
