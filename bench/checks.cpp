@@ -1,0 +1,82 @@
+#include "bench/checks.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <cmath>
+
+namespace bench {
+
+void to_json(nlohmann::json& object, const Check& check) {
+  object = {{"name", check.name}, {"ok", check.ok}, {"detail", check.detail}};
+}
+
+static double relative_error(const ResNet& model, const ResNet& reference) {
+  double difference = 0, length = 0;
+  for (size_t i = 0; i < model.parameters().size(); ++i) {
+    const at::Tensor expected = reference.parameters()[i].tensor.grad().to(at::kDouble);
+    const at::Tensor found = model.parameters()[i].tensor.grad().to(at::kDouble);
+    difference += found.sub(expected).square().sum().item<double>();
+    length += expected.square().sum().item<double>();
+  }
+  return std::sqrt(difference / length);
+}
+
+Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
+  const harness::Row& row = parts.row;
+  if (row.devices * row.nodes == 1) return {"gradients", true, "one device: nothing to compare"};
+
+  // Two images for each device, and one more where the strategy may divide unevenly.
+  const int64_t images = 2 * row.devices * row.nodes + (rank.world_size == 1 ? 1 : 0);
+  at::Generator generator = at::detail::createCPUGenerator(uint64_t(row.seed) + 17);  // the same batch on every rank
+  const at::Tensor batch = at::randn({images, 3, row.image_px, row.image_px}, generator);
+  const at::Tensor labels = at::randint(row.classes, {images}, generator, at::kLong);
+
+  ResNet reference(row.width, row.classes, row.seed);
+  parts.precision.convert(reference);
+  {
+    at::NoGradGuard no_grad;
+    at::_foreach_copy_(reference.parameter_tensors(), parts.model.parameter_tensors());
+    at::_foreach_copy_(reference.buffer_tensors(), parts.model.buffer_tensors());
+  }
+  reference.use_batch_statistics(false);
+  const at::Tensor whole = at::cross_entropy_loss(parts.precision.forward(reference, batch), labels);
+  parts.precision.scale_loss(whole).backward();
+
+  PhaseClock unused(1, false);
+  const int64_t share = images / rank.world_size;
+  const auto mine = [&](const at::Tensor& tensor) { return tensor.narrow(0, rank.rank * share, share); };
+  parts.strategy.use_batch_statistics(false);
+  const at::Tensor logits = parts.strategy.forward(mine(batch), unused);
+  parts.strategy.backward(parts.precision.scale_loss(at::cross_entropy_loss(logits, mine(labels))), unused);
+  parts.strategy.use_batch_statistics(true);
+
+  const double error = relative_error(parts.model, reference);
+  const double limit = parts.precision.sixteen_bit().empty() ? 1e-4 : 5e-2;
+  parts.model.clear_gradients();
+  return {"gradients", error < limit,
+          fmt::format("relative error {:.2g} against one device on the whole batch (limit {:g})", error, limit)};
+}
+
+Check check_loss(const std::vector<double>& loss) {
+  for (size_t batch = 0; batch < loss.size(); ++batch)
+    if (!std::isfinite(loss[batch])) return {"loss", false, fmt::format("not finite in batch {}", batch)};
+  return {"loss", true, "finite"};
+}
+
+std::string weights_fingerprint(const ResNet& model) {
+  XXH64_hash_t hash = 0;
+  for (const NamedTensor& parameter : model.parameters()) {
+    const at::Tensor tensor = parameter.tensor.detach().cpu().contiguous();
+    hash = XXH3_64bits_withSeed(tensor.data_ptr(), tensor.nbytes(), hash);
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace bench

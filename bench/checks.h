@@ -1,0 +1,35 @@
+// The checks that a row must pass before its time counts.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "bench/slice.h"
+
+namespace bench {
+
+// A row that ran but may not have a number; train_slice turns it into status INVALID.
+struct InvalidRow : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Check {
+  std::string name;
+  bool ok = false;
+  std::string detail;
+};
+void to_json(nlohmann::json& object, const Check& check);
+
+// The strategy's gradients of a small made-up batch against those of one device on the whole of it, batch norm frozen
+// (its batch statistics differ between shares by design). Untimed, before the slice; leaves no gradients behind.
+// Every rank calls it and gets its own verdict. Relative error of the whole gradient vector: 1e-4 in float32, 5e-2
+// with 16-bit types.
+Check check_gradients(const SliceParts& parts, const RankInfo& rank);
+
+// Loss finite in every batch.
+Check check_loss(const std::vector<double>& loss);
+
+// Fingerprint of the weights, to be equal on every rank after the slice.
+std::string weights_fingerprint(const ResNet& model);
+
+}  // namespace bench

@@ -1,0 +1,25 @@
+#include "bench/job.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace bench {
+
+Job read_job(const std::filesystem::path& file) try {
+  std::ifstream stream(file);
+  if (!stream) throw std::runtime_error("no such file, or not readable");
+  const auto object = nlohmann::json::parse(stream);
+  Job job;
+  job.row = harness::row_from_json(object.at("row"));
+  job.index = object.at("index").get<std::string>();
+  for (const auto& [storage, location] : object.at("packed").items()) job.packed[storage] = location.get<std::string>();
+  job.progress = object.at("progress").get<std::string>();
+  job.directory = object.at("directory").get<std::string>();
+  return job;
+} catch (const std::exception& error) {
+  throw std::runtime_error(fmt::format("{}: not a job of run_matrix: {}", file.string(), error.what()));
+}
+
+}  // namespace bench

@@ -1,0 +1,12 @@
+// A few steps of each precision on made-up data, so that a plan can skip modes that this processor only emulates.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "harness/row.h"
+
+namespace bench {
+
+// {precision: median ms of a training step} at the row's width, image size and at most 16 images, on one device.
+nlohmann::json probe_precisions(const harness::Row& row);
+
+}  // namespace bench

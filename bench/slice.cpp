@@ -1,0 +1,89 @@
+#include "bench/slice.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/eq.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/topk.h>
+#include <ATen/ops/zeros.h>
+
+namespace bench {
+
+using harness::RankState;
+
+// Top-1 and top-5 belong to the timed step, as in the article.
+static void count_correct(const at::Tensor& logits, const at::Tensor& labels, SliceResult& result) {
+  at::NoGradGuard no_grad;
+  const at::Tensor best = std::get<1>(at::topk(logits, std::min<int64_t>(5, logits.size(1)), 1));
+  const at::Tensor hits = best.eq(labels.unsqueeze(1));
+  result.correct_top1 += hits.select(1, 0).sum().item<int64_t>();
+  result.correct_top5 += hits.sum().item<int64_t>();
+  result.images += labels.size(0);
+}
+
+SliceResult run_slice(const SliceParts& parts) {
+  const harness::Row& row = parts.row;
+  const int64_t warmup = row.warmup_batches, batches = warmup + row.timed_batches;
+  SliceResult result(batches, row.phase_clock);
+  PhaseClock& clock = result.clock;
+  for (auto* values : {&result.loss, &result.read_ms, &result.decode_ms}) values->reserve(batches);
+  PhaseClock::Time window_start;
+
+  parts.progress.state = uint32_t(warmup > 0 ? RankState::warming_up : RankState::timing);
+  if (warmup > 0) parts.loader.start();
+  clock.start();
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    if (batch == warmup) {
+      parts.group.barrier();
+      parts.progress.state = uint32_t(RankState::timing);
+      result.ready_at_start = warmup > 0 ? parts.loader.ready_batches() : 0;
+      result.correct_top1 = result.correct_top5 = result.images = 0;
+      clock.start();
+      window_start = clock.last_boundary();
+      if (warmup == 0) parts.loader.start();  // a window from the first batch contains the loader's start-up
+    }
+
+    const Batch host = parts.loader.next();
+    clock.close(Phase::load);
+
+    const DeviceBatch data = parts.device.copy_batch(host);
+    parts.loader.release(host);
+    clock.close(Phase::h2d);
+
+    const at::Tensor logits = parts.strategy.forward(data.images, clock);  // closes scatter .. gather
+
+    const at::Tensor loss = at::cross_entropy_loss(logits, data.labels);
+    count_correct(logits, data.labels, result);
+    result.loss.push_back(loss.item<float>());
+    clock.close(Phase::loss);
+
+    parts.strategy.backward(parts.precision.scale_loss(loss), clock);  // closes backward, reduce, sync
+
+    parts.precision.step(parts.model);
+    clock.close(Phase::step);
+
+    result.read_ms.push_back(host.read_ms);
+    result.decode_ms.push_back(host.decode_ms);
+    parts.progress.batches.store(uint64_t(batch + 1), std::memory_order_relaxed);
+    clock.next_batch();
+  }
+  parts.device.synchronize();
+  result.ready_at_end = parts.loader.ready_batches();
+  parts.group.barrier();
+  result.total_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - window_start).count();
+  parts.progress.state = uint32_t(RankState::finishing);
+  return result;
+}
+
+void warm_model(const SliceParts& parts) {
+  const int64_t size = parts.row.batch / (parts.row.devices * parts.row.nodes), px = parts.row.image_px;
+  const at::Tensor images = at::rand({size, 3, px, px}), labels = at::zeros({size}, at::kLong);
+  for (int step = 0; step < 3; ++step) {
+    PhaseClock unused(1, false);
+    const at::Tensor logits = parts.strategy.forward(images, unused);
+    parts.strategy.backward(parts.precision.scale_loss(at::cross_entropy_loss(logits, labels)), unused);
+    parts.model.clear_gradients();
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,45 @@
+// One rank's training slice: warm-up batches, the timed window, and what is kept of it.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "bench/backend/group.h"
+#include "bench/device/device.h"
+#include "bench/loader/loader.h"
+#include "bench/phase_clock.h"
+#include "bench/precision/precision.h"
+#include "bench/strategy/strategy.h"
+#include "harness/progress.h"
+#include "harness/row.h"
+
+namespace bench {
+
+struct SliceParts {
+  const harness::Row& row;
+  Loader& loader;
+  Device& device;
+  ResNet& model;
+  Precision& precision;
+  Strategy& strategy;
+  Group& group;
+  harness::ProgressSlot& progress;
+};
+
+struct SliceResult {
+  SliceResult(int64_t batches, bool phase_clock) : clock(batches, phase_clock) {}
+  PhaseClock clock;                        // all batches, warm-up included
+  std::vector<double> loss;                // per batch, this rank's mean
+  std::vector<double> read_ms, decode_ms;  // per batch: loader thread time (spans, not phases)
+  int64_t correct_top1 = 0, correct_top5 = 0, images = 0;  // timed batches only
+  int ready_at_start = 0, ready_at_end = 0;                // complete batches in the ring at the window's edges
+  double total_s = 0;                      // the timed batches, from the barrier before to the barrier after them
+};
+
+// The training loop. Allocates nothing of its own inside the window.
+SliceResult run_slice(const SliceParts& parts);
+
+// For windows that start at the first batch: a few steps on a made-up batch without an update, so that the window
+// shows the start-up of the loader and not the first touch of memory.
+void warm_model(const SliceParts& parts);
+
+}  // namespace bench

@@ -1,0 +1,21 @@
+#include "bench/versions.h"
+
+#include <cstdio>
+#include <jpeglib.h>
+#include <lmdb.h>
+#include <png.h>
+#include <build_info.h>
+
+namespace bench {
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+nlohmann::json library_versions() {
+  return {{"libtorch", BUILD_LIBTORCH},
+          {"libjpeg_turbo", TEXT(LIBJPEG_TURBO_VERSION)},
+          {"lmdb", mdb_version(nullptr, nullptr, nullptr)},
+          {"libpng", png_get_libpng_ver(nullptr)}};
+}
+
+}  // namespace bench

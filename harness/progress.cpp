@@ -1,0 +1,33 @@
+#include "harness/progress.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+namespace harness {
+
+Progress::Progress(const std::filesystem::path& file, int ranks) : ranks_(ranks) {
+  const auto fail = [&](const char* what) {
+    throw std::runtime_error(fmt::format("{}: {}: {}", file.string(), what, std::strerror(errno)));
+  };
+  const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC | (ranks > 0 ? O_CREAT | O_TRUNC : 0), 0644);
+  if (fd < 0) fail("can't open the progress file");
+  if (ranks > 0 && ::ftruncate(fd, off_t(ranks * sizeof(ProgressSlot))) != 0) fail("can't size the progress file");
+  struct stat info {};
+  ::fstat(fd, &info);
+  ranks_ = int(info.st_size / off_t(sizeof(ProgressSlot)));
+  void* memory = ::mmap(nullptr, size_t(info.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  ::close(fd);
+  if (memory == MAP_FAILED) fail("can't map the progress file");
+  slots_ = static_cast<ProgressSlot*>(memory);
+}
+
+Progress::~Progress() { ::munmap(slots_, size_t(ranks_) * sizeof(ProgressSlot)); }
+
+}  // namespace harness
