@@ -20,11 +20,6 @@ nlohmann::json setup_of(const Row& row) {
   return setup;
 }
 
-bool has_process_per_device(const Row& row, const AxisValues& values) {
-  const nlohmann::json* strategy = find_value(values, "strategy", row.strategy);
-  return strategy && strategy->contains("traits") && (*strategy)["traits"].value("process_per_device", false);
-}
-
 }  // namespace
 
 std::vector<Row> select(const std::vector<Matrix>& matrices, const std::string& only) {
@@ -102,7 +97,8 @@ std::map<std::string, std::vector<std::string>> rederive_for_devices(std::vector
         notes[row.id].push_back(fmt::format("devices: {} instead of {}", row.devices, written));
       const int64_t replicas = row.nodes * row.devices;
       const int64_t even = row.batch / replicas * replicas;
-      if (has_process_per_device(row, values) && even != row.batch && even > 0) {
+      const bool processes = trait(values, "strategy", row.strategy, "process_per_device", false);
+      if (processes && even != row.batch && even > 0) {
         notes[row.id].push_back(fmt::format("batch: {} instead of {}, which {} ranks can't share evenly", even,
                                             row.batch, replicas));
         row.batch = even;

@@ -77,10 +77,8 @@ struct Assignment {
   }
   void operator()(std::string Row::* member) const {
     std::vector<std::string> known = field.choices;
-    if (field.axis && values.contains(field.axis)) {
+    if (field.axis && values.contains(field.axis))
       for (const auto& value : values[field.axis]) known.push_back(value.value("name", ""));
-      if (Row().*member == "none") known.push_back("none");
-    }
     if (!known.empty() && std::find(known.begin(), known.end(), setting.text) == known.end())
       throw ConfigError(setting.origin, fmt::format("unknown value of '{}'", field.name),
                         fmt::format("one of {}", fmt::join(known, ", ")), in_quotes(setting.text),
@@ -93,7 +91,8 @@ struct Assignment {
 
 const Field& known_field(const std::string& name, const Origin& origin) {
   const Field* field = find_field(name);
-  if (!field || name == "id") throw ConfigError(origin, "unknown field", "", in_quotes(name), suggestion(name, field_names()));
+  if (!field || name == "id")
+    throw ConfigError(origin, "unknown field", "", in_quotes(name), suggestion(name, field_names()));
   return *field;
 }
 
@@ -148,6 +147,13 @@ const nlohmann::json* find_value(const AxisValues& values, const std::string& ax
     for (const auto& value : values[axis])
       if (value.value("name", "") == name) return &value;
   return nullptr;
+}
+
+bool trait(const AxisValues& values, const std::string& axis, const std::string& name, const std::string& key,
+           bool otherwise) {
+  const nlohmann::json* value = find_value(values, axis, name);
+  if (!value || !value->contains("traits") || !(*value)["traits"].is_object()) return otherwise;
+  return (*value)["traits"].value(key, otherwise);
 }
 
 }  // namespace harness

@@ -11,7 +11,7 @@
 namespace harness {
 
 // What `train_slice --values` prints: {axis: [{"name", "summary", "traits", "missing"}]}. Empty, or without an axis:
-// the values of that axis are not checked. "none" is known to every axis whose field has it as its default.
+// the values of that axis are not checked.
 using AxisValues = nlohmann::json;
 
 struct Setting {
@@ -33,6 +33,10 @@ void assign(Row& row, const std::string& field, const Setting& setting, int64_t 
 std::string field_text(const Row& row, const std::string& field);
 
 std::vector<std::string> field_names();
+
+// The entry of a value, null when it isn't known; and one of its traits, `otherwise` when nothing says.
 const nlohmann::json* find_value(const AxisValues& values, const std::string& axis, const std::string& name);
+bool trait(const AxisValues& values, const std::string& axis, const std::string& name, const std::string& key,
+           bool otherwise);
 
 }  // namespace harness
