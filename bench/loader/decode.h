@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 namespace bench {
@@ -24,6 +25,9 @@ struct Augmentation {
 // with random numbers from Philox keyed by (seed, epoch, record): the same whatever thread or batch asks.
 Augmentation draw_augmentation(ImageSize size, uint64_t seed, int64_t epoch, int64_t record);
 
+// Larger images are refused before memory is set aside for them (Pillow's limit against decompression bombs).
+inline constexpr int64_t kMostPixels = 178'956'970;
+
 // An image that can't be decoded in full. Never leaves a half-written slot that counts.
 struct BadImage : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -35,7 +39,7 @@ class Decoder {
  public:
   Decoder();
   ~Decoder();
-  // Header only.
+  // Header only. A crop of the same bytes right after it doesn't parse the header again: don't change them in between.
   ImageSize size(std::span<const uint8_t> encoded);
   // Decodes only the box, resizes it to side x side (bilinear, antialiased, 8-bit like Pillow), flips; RGB, HWC.
   void crop_to_uint8(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side, uint8_t* hwc);

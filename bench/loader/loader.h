@@ -26,8 +26,8 @@ struct Batch {
   const int64_t* labels = nullptr;
   int64_t size = 0;
   int64_t number = -1;    // counted from the loader's start
-  double read_ms = 0;     // thread time spent reading this batch's images, all threads together
-  double decode_ms = 0;   // thread time of decoding, cropping, resizing and normalising them
+  double read_ms = 0;     // time that threads spent reading this batch's images, added up over the threads
+  double decode_ms = 0;   // the same for decoding, cropping, resizing and normalising them
 };
 
 struct LoaderStats {
@@ -37,6 +37,7 @@ struct LoaderStats {
   std::vector<std::string> warnings;  // the first ten, each naming its record and what is wrong with it
 };
 
+// One thread calls next() and release(). Destruction ends the threads after the image that each is working on.
 class Loader {
  public:
   virtual ~Loader() = default;
@@ -47,7 +48,7 @@ class Loader {
   virtual LoaderStats stats() const = 0;
 };
 
-// The storage must outlive the loader.
+// Allocates the ring's buffers and touches them. The storage must outlive the loader.
 std::unique_ptr<Loader> make_loader(Storage& storage, const LoaderOptions& options);
 
 }  // namespace bench

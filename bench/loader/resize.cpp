@@ -5,12 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-// One binary for every x86-64: the loader picks the AVX2 version at start-up. Sanitizers' runtimes aren't up yet when
-// it picks, so their builds get the plain version.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FOR_EACH_CPU __attribute__((target_clones("avx2", "default")))
-#else
-#define FOR_EACH_CPU
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 namespace bench {
@@ -19,49 +15,40 @@ namespace {
 constexpr int kFractionBits = 22;  // Pillow's PRECISION_BITS: 8-bit pixel x 22-bit weight, 2 bits of headroom
 constexpr int32_t kHalf = 1 << (kFractionBits - 1);
 
-using Pixel = int32_t __attribute__((vector_size(16)));  // R, G, B, unused
+constexpr int kBlock = 32;                    // bytes that the pass down works on at a time
+constexpr float kMean[3] = {0.485f, 0.456f, 0.406f}, kDeviation[3] = {0.229f, 0.224f, 0.225f};
 
-inline Pixel load_pixel(const uint8_t* rgbx) {
-  using Bytes = uint8_t __attribute__((vector_size(4)));
-  Bytes bytes;
-  std::memcpy(&bytes, rgbx, 4);
-  return __builtin_convertvector(bytes, Pixel);
-}
+// Bilinear weights are positive and add up to 1 (2^22): no sum needs clipping.
+using NarrowRow = void (*)(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side);
+using SumRows = void (*)(const uint8_t* first, int stride, const int32_t* weight, int width, uint8_t* out, int bytes);
+using NormaliseRow = void (*)(const uint8_t* rgbx, float* red, float* green, float* blue, int side);
 
-inline void store_pixel(uint8_t* rgbx, Pixel sum) {  // bilinear weights are positive and add up to 1: no clipping
-  using Bytes = uint8_t __attribute__((vector_size(4)));
-  const Bytes bytes = __builtin_convertvector(sum >> kFractionBits, Bytes);
-  std::memcpy(rgbx, &bytes, 4);
-}
+struct Kernels {
+  NarrowRow narrow_row;
+  SumRows sum_rows;
+  NormaliseRow normalise_row;
+};
 
-template <int WIDTH>  // 0: any
-inline void narrow(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side) {
-  const int width = WIDTH ? WIDTH : taps.width;
+void narrow_row(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side) {
+  const int width = taps.width;
   const int32_t* weight = taps.weight.data();
   for (int x = 0; x < side; ++x, out += step, weight += width) {
     const uint8_t* pixel = in + 4 * taps.first[x];
-    Pixel sum = {kHalf, kHalf, kHalf, kHalf};
-    for (int k = 0; k < width; ++k) sum += load_pixel(pixel + 4 * k) * weight[k];
-    store_pixel(out, sum);
+    int32_t red = kHalf, green = kHalf, blue = kHalf;
+    for (int k = 0; k < width; ++k, pixel += 4) {
+      red += pixel[0] * weight[k];
+      green += pixel[1] * weight[k];
+      blue += pixel[2] * weight[k];
+    }
+    out[0] = static_cast<uint8_t>(red >> kFractionBits);
+    out[1] = static_cast<uint8_t>(green >> kFractionBits);
+    out[2] = static_cast<uint8_t>(blue >> kFractionBits);
   }
 }
 
-FOR_EACH_CPU void narrow_row(const uint8_t* in, uint8_t* out, const ResizeTaps& taps, int side, bool flip) {
-  const int step = flip ? -4 : 4;
-  if (flip) out += 4 * (side - 1);
-  switch (taps.width) {
-    case 2: return narrow<2>(in, out, step, taps, side);
-    case 3: return narrow<3>(in, out, step, taps, side);
-    case 4: return narrow<4>(in, out, step, taps, side);
-    case 5: return narrow<5>(in, out, step, taps, side);
-    case 6: return narrow<6>(in, out, step, taps, side);
-    default: return narrow<0>(in, out, step, taps, side);
-  }
-}
-
-// `bytes` is a multiple of kBlock.
-constexpr int kBlock = 32;
-FOR_EACH_CPU void sum_rows(const uint8_t* first, int stride, const int32_t* weight, int width, uint8_t* out, int bytes) {
+// The loops below are left to the compiler's vectoriser, once for each instruction set.
+[[gnu::always_inline]] inline void sum_rows_inline(const uint8_t* first, int stride, const int32_t* weight, int width,
+                                                   uint8_t* out, int bytes) {
   for (int x = 0; x < bytes; x += kBlock) {
     int32_t sum[kBlock];
     for (int i = 0; i < kBlock; ++i) sum[i] = kHalf;
@@ -72,9 +59,8 @@ FOR_EACH_CPU void sum_rows(const uint8_t* first, int stride, const int32_t* weig
   }
 }
 
-constexpr float kMean[3] = {0.485f, 0.456f, 0.406f}, kDeviation[3] = {0.229f, 0.224f, 0.225f};
-
-FOR_EACH_CPU void normalise_row(const uint8_t* rgbx, float* red, float* green, float* blue, int side) {
+[[gnu::always_inline]] inline void normalise_row_inline(const uint8_t* rgbx, float* __restrict red,
+                                                        float* __restrict green, float* __restrict blue, int side) {
   constexpr float r1 = 1 / (255 * kDeviation[0]), r0 = -kMean[0] / kDeviation[0];
   constexpr float g1 = 1 / (255 * kDeviation[1]), g0 = -kMean[1] / kDeviation[1];
   constexpr float b1 = 1 / (255 * kDeviation[2]), b0 = -kMean[2] / kDeviation[2];
@@ -85,6 +71,67 @@ FOR_EACH_CPU void normalise_row(const uint8_t* rgbx, float* red, float* green, f
     green[x] = static_cast<float>(pixel >> 8 & 255) * g1 + g0;
     blue[x] = static_cast<float>(pixel >> 16 & 255) * b1 + b0;
   }
+}
+
+void sum_rows(const uint8_t* first, int stride, const int32_t* weight, int width, uint8_t* out, int bytes) {
+  sum_rows_inline(first, stride, weight, width, out, bytes);
+}
+
+void normalise_row(const uint8_t* rgbx, float* red, float* green, float* blue, int side) {
+  normalise_row_inline(rgbx, red, green, blue, side);
+}
+
+#if defined(__x86_64__)
+
+// Two taps of R, G, B, X fill one register.
+template <int PAIRS>  // 0: any
+[[gnu::target("avx2"), gnu::always_inline]] inline void narrow_row_pairs(const uint8_t* in, uint8_t* out, int step,
+                                                                         const ResizeTaps& taps, int side) {
+  const int pairs = PAIRS ? PAIRS : (taps.width + 1) / 2;
+  const int32_t *first = taps.first.data(), *spread = taps.spread.data();
+  const __m128i half = _mm_set1_epi32(kHalf);
+  const __m128i low_bytes = _mm_setr_epi8(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  for (int x = 0; x < side; ++x, out += step) {
+    const uint8_t* pixel = in + 4 * first[x];
+    __m256i sum = _mm256_setzero_si256();
+    for (int k = 0; k < pairs; ++k, pixel += 8, spread += 8) {
+      const __m256i two = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(pixel)));
+      const __m256i weights = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(spread));
+      sum = _mm256_add_epi32(sum, _mm256_mullo_epi32(two, weights));
+    }
+    __m128i total = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    total = _mm_srli_epi32(_mm_add_epi32(total, half), kFractionBits);
+    const int32_t packed = _mm_cvtsi128_si32(_mm_shuffle_epi8(total, low_bytes));
+    std::memcpy(out, &packed, 4);
+  }
+}
+
+[[gnu::target("avx2")]] void narrow_row_avx2(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps,
+                                             int side) {
+  switch ((taps.width + 1) / 2) {
+    case 1: return narrow_row_pairs<1>(in, out, step, taps, side);
+    case 2: return narrow_row_pairs<2>(in, out, step, taps, side);
+    case 3: return narrow_row_pairs<3>(in, out, step, taps, side);
+    default: return narrow_row_pairs<0>(in, out, step, taps, side);
+  }
+}
+
+[[gnu::target("avx2")]] void sum_rows_avx2(const uint8_t* first, int stride, const int32_t* weight, int width,
+                                           uint8_t* out, int bytes) {
+  sum_rows_inline(first, stride, weight, width, out, bytes);
+}
+
+[[gnu::target("avx2")]] void normalise_row_avx2(const uint8_t* rgbx, float* red, float* green, float* blue, int side) {
+  normalise_row_inline(rgbx, red, green, blue, side);
+}
+
+#endif
+
+Kernels kernels(bool plain) {
+#if defined(__x86_64__)
+  if (!plain && __builtin_cpu_supports("avx2")) return {narrow_row_avx2, sum_rows_avx2, normalise_row_avx2};
+#endif
+  return {narrow_row, sum_rows, normalise_row};
 }
 
 template <class T>
@@ -113,6 +160,8 @@ void ResizeTaps::compute(int input_size, int output_size) {
     width = std::max(width, high - low);
   }
   grow(weight, static_cast<size_t>(output_size) * width);
+  grow(spread, static_cast<size_t>(output_size) * (width + 1) / 2 * 8);
+  int32_t* copies = spread.data();
   for (int i = 0, low, high; i < output_size; ++i) {
     bounds(i, low, high);
     const double centre = (i + 0.5) * scale;
@@ -124,8 +173,14 @@ void ResizeTaps::compute(int input_size, int output_size) {
     std::fill(taps, taps + width, 0);
     for (int k = 0; k < high - low; ++k)
       taps[low - first[i] + k] = static_cast<int32_t>(0.5 + triangle(k) / sum * (1 << kFractionBits));
+    for (int k = 0; k < (width + 1) / 2 * 2; ++k, copies += 4) std::fill(copies, copies + 4, k < width ? taps[k] : 0);
   }
 }
+
+struct Resizer::Choice : Kernels {};
+
+Resizer::Resizer(bool plain) : kernels_(new Choice{kernels(plain)}) {}
+Resizer::~Resizer() = default;
 
 void Resizer::begin(int input_width, int input_height, int side, bool flip) {
   side_ = side;
@@ -140,24 +195,24 @@ void Resizer::begin(int input_width, int input_height, int side, bool flip) {
 }
 
 void Resizer::add_row(const uint8_t* rgbx) {
-  narrow_row(rgbx, narrowed_.data() + static_cast<size_t>(padded(4 * side_)) * rows_++, across_, side_, flip_);
+  uint8_t* out = narrowed_.data() + static_cast<size_t>(padded(4 * side_)) * rows_++;
+  if (flip_) out += 4 * (side_ - 1);
+  kernels_->narrow_row(rgbx, out, flip_ ? -4 : 4, across_, side_);
 }
 
 const uint8_t* Resizer::output_row(int y) {
   const int stride = padded(4 * side_);
-  sum_rows(narrowed_.data() + static_cast<size_t>(stride) * down_.first[y], stride,
-           down_.weight.data() + static_cast<size_t>(y) * down_.width, down_.width, row_.data(), stride);
+  kernels_->sum_rows(narrowed_.data() + static_cast<size_t>(stride) * down_.first[y], stride,
+                     down_.weight.data() + static_cast<size_t>(y) * down_.width, down_.width, row_.data(), stride);
   return row_.data();
 }
 
 void Resizer::to_uint8(uint8_t* hwc) {
   for (int y = 0; y < side_; ++y) {
     const uint8_t* row = output_row(y);
-    for (int x = 0; x < side_; ++x, hwc += 3) {
-      hwc[0] = row[4 * x];
-      hwc[1] = row[4 * x + 1];
-      hwc[2] = row[4 * x + 2];
-    }
+    for (int x = 0; x < side_ - 1; ++x, hwc += 3) std::memcpy(hwc, row + 4 * x, 4);  // the next one corrects X
+    std::memcpy(hwc, row + 4 * (side_ - 1), 3);
+    hwc += 3;
   }
 }
 
@@ -165,7 +220,7 @@ void Resizer::to_float(float* chw) {
   const size_t plane = static_cast<size_t>(side_) * side_;
   for (int y = 0; y < side_; ++y) {
     float* out = chw + static_cast<size_t>(y) * side_;
-    normalise_row(output_row(y), out, out + plane, out + 2 * plane, side_);
+    kernels_->normalise_row(output_row(y), out, out + plane, out + 2 * plane, side_);
   }
 }
 

@@ -1,6 +1,7 @@
 // Antialiased bilinear resize of RGBX rows, 8-bit in and between the two passes, with Pillow's fixed-point arithmetic.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace bench {
@@ -9,6 +10,7 @@ namespace bench {
 struct ResizeTaps {
   int width = 0;
   std::vector<int32_t> first, weight;
+  std::vector<int32_t> spread;  // weights four times over, an even number of taps per output, for vector registers
   void compute(int input_size, int output_size);
 };
 
@@ -16,6 +18,10 @@ struct ResizeTaps {
 // one of the outputs.
 class Resizer {
  public:
+  static constexpr int kRowPadding = 4;  // readable bytes that add_row() needs after a row's last pixel
+
+  explicit Resizer(bool plain = false);  // plain: without vector instructions, to compare with
+  ~Resizer();
   void begin(int input_width, int input_height, int side, bool flip);
   void add_row(const uint8_t* rgbx);
   void to_uint8(uint8_t* hwc);  // side x side x 3
@@ -24,6 +30,8 @@ class Resizer {
  private:
   const uint8_t* output_row(int y);
 
+  struct Choice;
+  std::unique_ptr<const Choice> kernels_;
   int side_ = 0, rows_ = 0, input_width_ = 0, input_height_ = 0;
   bool flip_ = false;
   ResizeTaps across_, down_;

@@ -40,9 +40,11 @@ class Storage {
   virtual std::unique_ptr<StorageReader> reader() = 0;
   // Files of a disk that hold the given records, for dropping or filling the page cache; empty: no page cache lies
   // between this storage and the loader (tmpfs, memory, synthetic).
-  virtual std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>& records) const { return {}; }
+  virtual std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const { return {}; }
   // What the images really came from: the storage's own name unless it had to fall back (tmpfs -> memory).
   virtual std::string used() const = 0;
+  // For warnings: the image's path where it is known.
+  virtual std::string record_name(int64_t record) const { return "record " + std::to_string(record); }
   // True: there is nothing to read or decode; batches are made once and handed out again (the compute ceiling).
   virtual bool generates_batches() const { return false; }
 };

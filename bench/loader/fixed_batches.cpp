@@ -1,0 +1,68 @@
+// Fills ring_depth batches with a fixed random pattern; next() only hands out pointers.
+#include "bench/loader/fixed_batches.h"
+
+#include <vector>
+
+#include "bench/loader/batch_buffer.h"
+#include "bench/loader/philox.h"
+
+namespace bench {
+namespace {
+
+class FixedBatches : public Loader {
+ public:
+  explicit FixedBatches(const LoaderOptions& options) : options_(options) {
+    const int64_t per_image = 3 * options.image_px * options.image_px;
+    for (int slot = 0; slot < options.ring_depth; ++slot) {
+      slots_.emplace_back(options.batch_size, per_image);
+      fill(slots_.back(), static_cast<uint32_t>(slot), options.batch_size * per_image);
+    }
+  }
+
+  void start() override {}
+
+  Batch next() override {
+    BatchBuffer& slot = slots_[static_cast<size_t>(number_ % options_.ring_depth)];
+    Batch batch;
+    batch.images = slot.images();
+    batch.labels = slot.labels();
+    batch.size = options_.batch_size;
+    batch.number = number_++;
+    return batch;
+  }
+
+  void release(const Batch&) override {}
+  int ready_batches() const override { return options_.ring_depth; }
+
+  LoaderStats stats() const override {
+    LoaderStats stats;
+    stats.images = number_ * options_.batch_size;
+    return stats;
+  }
+
+ private:
+  void fill(BatchBuffer& slot, uint32_t number, int64_t floats) {
+    // Uniform with mean 0 and deviation 1, as normalised images have.
+    constexpr float kWidth = 3.4641016f;  // sqrt(12)
+    for (int64_t i = 0; i < floats; i += 4) {
+      const PhiloxBlock random = philox({static_cast<uint32_t>(i), static_cast<uint32_t>(i >> 32), number, 1},
+                                        options_.sampler.seed);
+      for (int64_t k = 0; k < 4 && i + k < floats; ++k)
+        slot.images()[i + k] = (static_cast<float>(random[k] >> 8) * 0x1p-24f - 0.5f) * kWidth;
+    }
+    for (int64_t i = 0; i < options_.batch_size; ++i)
+      slot.labels()[i] = philox({static_cast<uint32_t>(i), 0, number, 2}, options_.sampler.seed)[0] % options_.classes;
+  }
+
+  const LoaderOptions options_;
+  std::vector<BatchBuffer> slots_;
+  int64_t number_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Loader> make_fixed_batches(const LoaderOptions& options) {
+  return std::make_unique<FixedBatches>(options);
+}
+
+}  // namespace bench

@@ -1,0 +1,62 @@
+// open, read into a reused buffer, close: three system calls per image and no path to build.
+#include "bench/storage/file_reader.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace bench {
+namespace {
+
+constexpr int64_t kLargestFile = int64_t{1} << 30;  // an image of more than 1 GiB is a mistake
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+FileReader::FileReader(const std::filesystem::path& root, const std::vector<ImageEntry>& images, bool readahead,
+                       const std::string& next_step)
+    : root_(root),
+      images_(images),
+      readahead_(readahead),
+      folder_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (folder_.number() < 0)
+    throw std::runtime_error(fmt::format("can't open the folder {}: {}; {}", root.string(), std::strerror(errno), next_step));
+}
+
+EncodedImage FileReader::read(int64_t record) {
+  const ImageEntry& image = images_.at(static_cast<size_t>(record));
+  const auto fail = [&](const char* why) {
+    throw std::runtime_error(fmt::format("can't read {}: {}", (root_ / image.path).string(), why));
+  };
+  // O_NONBLOCK: a FIFO among the files must not stop the loader.
+  const Descriptor file(::openat(folder_.number(), image.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat facts{};
+  if (file.number() < 0 || ::fstat(file.number(), &facts) != 0) fail(std::strerror(errno));
+  if (!S_ISREG(facts.st_mode)) fail("not a regular file");
+  if (facts.st_size > kLargestFile) fail("larger than 1 GiB");
+  if (!readahead_) ::posix_fadvise(file.number(), 0, 0, POSIX_FADV_RANDOM);
+  const size_t size = static_cast<size_t>(facts.st_size);
+  if (capacity_ < size) {
+    capacity_ = std::max(2 * capacity_, size);
+    buffer_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
+  }
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t count = ::read(file.number(), buffer_.get() + done, size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(std::strerror(errno));
+    if (count == 0) break;  // shrunk since fstat: decoding will tell
+    done += static_cast<size_t>(count);
+  }
+  return {{buffer_.get(), done}, image.label};
+}
+
+}  // namespace bench
