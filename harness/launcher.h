@@ -1,0 +1,34 @@
+// Runs the processes of one row to their end, whatever that is: watches progress, memory and time, and says how it
+// ended.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/child_process.h"
+#include "harness/progress.h"
+
+namespace harness {
+
+struct Limits {
+  double timeout_s = 0;         // for the whole row; 0: none
+  double start_s = 300;         // for reaching the first batch
+  double silence_s = 60;        // for any one batch: longer and the row is HUNG
+};
+
+struct Outcome {
+  std::string status = "OK";    // OK here means: every rank ended with exit code 0
+  std::string reason;
+  double wall_s = 0;            // from the first start to the last end
+  int64_t max_rss_bytes = 0;    // highest sum of the ranks' anonymous memory, sampled five times a second
+  std::vector<std::string> stacks;  // HUNG: what each rank wrote when asked for its stack
+  bool interrupted = false;
+};
+
+// Command i is rank i; its stdout and stderr must go to files. `tick` is called about five times a second.
+// No process is left when this returns or throws.
+Outcome run_ranks(const std::vector<Command>& ranks, Progress& progress, const Limits& limits,
+                  const std::filesystem::path& directory, const std::function<void()>& tick);
+
+}  // namespace harness
