@@ -1,4 +1,5 @@
-// torchvision's RandomResizedCrop.get_params and RandomHorizontalFlip, drawn from (seed, epoch, record) alone.
+// torchvision's RandomResizedCrop.get_params and RandomHorizontalFlip, drawn from (seed, epoch, record)
+// alone.
 #include <cmath>
 
 #include "bench/loader/decode.h"
@@ -31,7 +32,8 @@ CropBox centre_box(ImageSize size) {
 
 Augmentation draw_augmentation(ImageSize size, uint64_t seed, int64_t epoch, int64_t record) {
   const auto block = [&](uint32_t number) {
-    return philox({static_cast<uint32_t>(record), static_cast<uint32_t>(record >> 32), static_cast<uint32_t>(epoch), number},
+    return philox({static_cast<uint32_t>(record), static_cast<uint32_t>(record >> 32),
+                   static_cast<uint32_t>(epoch), number},
                   seed);
   };
   Augmentation drawn;
@@ -41,10 +43,12 @@ Augmentation draw_augmentation(ImageSize size, uint64_t seed, int64_t epoch, int
     const PhiloxBlock random = block(static_cast<uint32_t>(attempt));
     const double target = area * uniform(random[0], kMinScale, kMaxScale);
     const double ratio = std::exp(uniform(random[1], std::log(kMinRatio), std::log(kMaxRatio)));
-    const int width = static_cast<int>(std::nearbyint(std::sqrt(target * ratio)));  // half to even, as Python's round
+    const int width =
+        static_cast<int>(std::nearbyint(std::sqrt(target * ratio)));  // half to even, as Python's round
     const int height = static_cast<int>(std::nearbyint(std::sqrt(target / ratio)));
     if (width < 1 || height < 1 || width > size.width || height > size.height) continue;
-    drawn.box = {below(random[3], size.width - width + 1), below(random[2], size.height - height + 1), width, height};
+    drawn.box = {below(random[3], size.width - width + 1), below(random[2], size.height - height + 1), width,
+                 height};
     return drawn;
   }
   drawn.box = centre_box(size);

@@ -26,16 +26,19 @@ void BadImages::add(int64_t record, const std::string& name, const std::string& 
   const int64_t seen = good() + bad_;
   if (seen < kLeastSeen) return;
   const double expected = kMostBadShare * static_cast<double>(seen);
-  const bool by_count = static_cast<double>(different_.size()) > kMostBadShare * static_cast<double>(records_);
+  const bool by_count =
+      static_cast<double>(different_.size()) > kMostBadShare * static_cast<double>(records_);
   const bool by_sample = static_cast<double>(bad_) > expected + kSigmas * std::sqrt(expected);
   if (by_count || by_sample)
-    throw std::runtime_error(fmt::format(
-        "more than 1 % of the data set is unreadable: {} of {} images so far ({} different ones of {}), the last was {}; {}",
-        bad_, seen, different_.size(), records_, warning, kNextStep));
+    throw std::runtime_error(
+        fmt::format("more than 1 % of the data set is unreadable: {} of {} images so far ({} different ones "
+                    "of {}), the last was {}; {}",
+                    bad_, seen, different_.size(), records_, warning, kNextStep));
 }
 
 void BadImages::stop_after_many_in_a_row(const std::string& why) const {
-  throw std::runtime_error(fmt::format("{} unreadable images in a row, the last: {}; {}", kMostInARow, why, kNextStep));
+  throw std::runtime_error(
+      fmt::format("{} unreadable images in a row, the last: {}; {}", kMostInARow, why, kNextStep));
 }
 
 int64_t BadImages::bad() const {

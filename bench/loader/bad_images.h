@@ -17,8 +17,9 @@ class BadImages {
   explicit BadImages(int64_t records) : records_(records) {}
 
   void count_good() { good_.fetch_add(1, std::memory_order_relaxed); }
-  // Throws std::runtime_error when more than 1 % of the data set is bad: for certain, once that many different records
-  // have failed; or by the sample so far, once their number is beyond what chance does to a set with 1 %.
+  // Throws std::runtime_error when more than 1 % of the data set is bad: for certain, once that many
+  // different records have failed; or by the sample so far, once their number is beyond what chance does to a
+  // set with 1 %.
   void add(int64_t record, const std::string& name, const std::string& why);
   [[noreturn]] void stop_after_many_in_a_row(const std::string& why) const;
 

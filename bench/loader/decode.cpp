@@ -51,12 +51,14 @@ Decoder::~Decoder() = default;
 
 ImageSize Decoder::size(std::span<const uint8_t> encoded) { return state_->open(encoded); }
 
-void Decoder::crop_to_uint8(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side, uint8_t* hwc) {
+void Decoder::crop_to_uint8(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side,
+                            uint8_t* hwc) {
   state_->resize(encoded, augmentation, side);
   state_->resizer.to_uint8(hwc);
 }
 
-void Decoder::crop_to_float(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side, float* chw) {
+void Decoder::crop_to_float(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side,
+                            float* chw) {
   state_->resize(encoded, augmentation, side);
   state_->resizer.to_float(chw);
 }

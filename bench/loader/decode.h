@@ -21,8 +21,9 @@ struct Augmentation {
   bool flip = false;
 };
 
-// torchvision's RandomResizedCrop(scale 0.08-1, ratio 3/4-4/3, 10 tries, centre fallback) and RandomHorizontalFlip,
-// with random numbers from Philox keyed by (seed, epoch, record): the same whatever thread or batch asks.
+// torchvision's RandomResizedCrop(scale 0.08-1, ratio 3/4-4/3, 10 tries, centre fallback) and
+// RandomHorizontalFlip, with random numbers from Philox keyed by (seed, epoch, record): the same whatever
+// thread or batch asks.
 Augmentation draw_augmentation(ImageSize size, uint64_t seed, int64_t epoch, int64_t record);
 
 // Larger images are refused before memory is set aside for them (Pillow's limit against decompression bombs).
@@ -33,18 +34,22 @@ struct BadImage : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// One per thread; keeps its buffers between images. Decodes JPEG (baseline, progressive, greyscale, CMYK) and PNG
-// whatever the file is called. EXIF orientation is ignored, as Pillow and torchvision do by default.
+// One per thread; keeps its buffers between images. Decodes JPEG (baseline, progressive, greyscale, CMYK) and
+// PNG whatever the file is called. EXIF orientation is ignored, as Pillow and torchvision do by default.
 class Decoder {
  public:
   Decoder();
   ~Decoder();
-  // Header only. A crop of the same bytes right after it doesn't parse the header again: don't change them in between.
+  // Header only. A crop of the same bytes right after it doesn't parse the header again: don't change them in
+  // between.
   ImageSize size(std::span<const uint8_t> encoded);
-  // Decodes only the box, resizes it to side x side (bilinear, antialiased, 8-bit like Pillow), flips; RGB, HWC.
-  void crop_to_uint8(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side, uint8_t* hwc);
+  // Decodes only the box, resizes it to side x side (bilinear, antialiased, 8-bit like Pillow), flips; RGB,
+  // HWC.
+  void crop_to_uint8(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side,
+                     uint8_t* hwc);
   // The same, normalised with ImageNet's mean and deviation into float32 planes: 3 x side x side.
-  void crop_to_float(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side, float* chw);
+  void crop_to_float(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side,
+                     float* chw);
 
  private:
   struct State;

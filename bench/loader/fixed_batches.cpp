@@ -51,7 +51,8 @@ class FixedBatches : public Loader {
         slot.images()[i + k] = (static_cast<float>(random[k] >> 8) * 0x1p-24f - 0.5f) * kWidth;
     }
     for (int64_t i = 0; i < options_.batch_size; ++i)
-      slot.labels()[i] = philox({static_cast<uint32_t>(i), 0, number, 2}, options_.sampler.seed)[0] % options_.classes;
+      slot.labels()[i] =
+          philox({static_cast<uint32_t>(i), 0, number, 2}, options_.sampler.seed)[0] % options_.classes;
   }
 
   const LoaderOptions options_;

@@ -17,17 +17,18 @@ extern "C" {
 
 namespace bench {
 
-// libjpeg reports errors by a call that must not return. It jumps back into the member function of State that made the
-// libjpeg call; those functions hold nothing that has a destructor, and only C frames lie in between.
+// libjpeg reports errors by a call that must not return. It jumps back into the member function of State that
+// made the libjpeg call; those functions hold nothing that has a destructor, and only C frames lie in
+// between.
 struct JpegReader::State {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
   std::jmp_buf jump;
   char message[JMSG_LENGTH_MAX] = "";
-  bool data_missing = false;   // entropy-coded data ended early or made no sense
-  bool end_of_input = false;   // libjpeg asked for bytes after the last one
+  bool data_missing = false;  // entropy-coded data ended early or made no sense
+  bool end_of_input = false;  // libjpeg asked for bytes after the last one
   bool has_end_marker = false;
-  int left = 0, width = 0;     // of the box within the decoded columns
+  int left = 0, width = 0;  // of the box within the decoded columns
   std::vector<uint8_t> row;
 
   State() {
@@ -43,9 +44,14 @@ struct JpegReader::State {
       State& state = *static_cast<State*>(common->client_data);
       switch (common->err->msg_code) {
         case JWRN_HIT_MARKER:
-        case JWRN_HUFF_BAD_CODE: state.data_missing = true; break;
-        case JWRN_JPEG_EOF: state.end_of_input = true; break;
-        default: break;  // e.g. stray bytes before a marker: nothing is lost, real sets have them
+        case JWRN_HUFF_BAD_CODE:
+          state.data_missing = true;
+          break;
+        case JWRN_JPEG_EOF:
+          state.end_of_input = true;
+          break;
+        default:
+          break;  // e.g. stray bytes before a marker: nothing is lost, real sets have them
       }
     };
     jpeg_create_decompress(&jpeg);
@@ -106,8 +112,8 @@ struct JpegReader::State {
 
 namespace {
 
-// Is there an end-of-image marker behind the first scan's header? Entropy-coded data can't contain one by accident.
-// A thumbnail's own marker stands before it, trailing bytes of any kind may follow it.
+// Is there an end-of-image marker behind the first scan's header? Entropy-coded data can't contain one by
+// accident. A thumbnail's own marker stands before it, trailing bytes of any kind may follow it.
 bool ends_properly(const uint8_t* scan, const uint8_t* end) {
   for (const uint8_t* at = end - 2; at >= scan; --at)
     if (at[0] == 0xFF && at[1] == JPEG_EOI) return true;

@@ -8,15 +8,16 @@
 
 namespace bench {
 
-// open(), then start() and box.height times next_row(), then finish(). The encoded bytes must live until finish().
-// Every call throws BadImage and leaves the reader ready for the next open().
+// open(), then start() and box.height times next_row(), then finish(). The encoded bytes must live until
+// finish(). Every call throws BadImage and leaves the reader ready for the next open().
 class JpegReader {
  public:
   JpegReader();
   ~JpegReader();
   ImageSize open(std::span<const uint8_t> encoded);
   void start(const CropBox& box);
-  const uint8_t* next_row();  // box.width pixels of R, G, B, unused; valid until the next call; some bytes beyond are readable
+  const uint8_t* next_row();  // box.width pixels of R, G, B, unused; valid until the next call; some bytes
+                              // beyond are readable
   void finish();              // what lies below the box is decoded only if the file's end looks cut off
 
  private:

@@ -1,6 +1,6 @@
-// The ring: threads draw tickets, one per image; a ticket says batch, place and record, so the result doesn't depend on
-// who draws it. Nothing is locked per image: a slot opens when its batch before last turn was released, and its last
-// image closes it.
+// The ring: threads draw tickets, one per image; a ticket says batch, place and record, so the result doesn't
+// depend on who draws it. Nothing is locked per image: a slot opens when its batch before last turn was
+// released, and its last image closes it.
 #include "bench/loader/loader.h"
 
 #include <fmt/format.h>
@@ -34,8 +34,8 @@ struct Slot {
   Slot(const LoaderOptions& options, int number)
       : buffer(options.batch_size, 3 * options.image_px * options.image_px), open_for(number) {}
   BatchBuffer buffer;
-  // Number of the batch that may be written here. Threads that drew a ticket of a later one wait on it. (int: the
-  // widest type that the kernel can wait on directly.)
+  // Number of the batch that may be written here. Threads that drew a ticket of a later one wait on it. (int:
+  // the widest type that the kernel can wait on directly.)
   std::atomic<int> open_for;
   std::atomic<int> complete{-1};  // number of the last batch that was finished here
   std::atomic<int64_t> missing{0};
@@ -46,7 +46,10 @@ class RingLoader : public Loader {
  public:
   // Buffers are allocated and touched here, threads and readers come with start().
   RingLoader(Storage& storage, const LoaderOptions& options)
-      : storage_(storage), options_(options), sampler_(options.sampler), bad_images_(options.sampler.records) {
+      : storage_(storage),
+        options_(options),
+        sampler_(options.sampler),
+        bad_images_(options.sampler.records) {
     for (int number = 0; number < options.ring_depth; ++number) {
       slots_.push_back(std::make_unique<Slot>(options, number));
       slots_.back()->missing = options.batch_size;
@@ -78,7 +81,8 @@ class RingLoader : public Loader {
     const int number = taken_.load();
     Slot& slot = slot_of(number);
     if (options_.threads == 0) {
-      if (slot.open_for != number) throw std::logic_error("release() batches: the ring of a loader without threads is full");
+      if (slot.open_for != number)
+        throw std::logic_error("release() batches: the ring of a loader without threads is full");
       for (int64_t i = 0; i < options_.batch_size; ++i) load(*workers_[0], number, i);
     }
     for (;;) {
@@ -174,8 +178,8 @@ class RingLoader : public Loader {
       const EncodedImage image = worker.reader->read(sample.record);
       read = Clock::now();
       label = image.label;
-      const Augmentation augmentation =
-          draw_augmentation(worker.decoder.size(image.bytes), options_.sampler.seed, sample.epoch, sample.record);
+      const Augmentation augmentation = draw_augmentation(worker.decoder.size(image.bytes),
+                                                          options_.sampler.seed, sample.epoch, sample.record);
       float* out = slot.buffer.images() + place * 3 * options_.image_px * options_.image_px;
       worker.decoder.crop_to_float(image.bytes, augmentation, static_cast<int>(options_.image_px), out);
       encoded_bytes_.fetch_add(static_cast<int64_t>(image.bytes.size()), std::memory_order_relaxed);
@@ -187,8 +191,9 @@ class RingLoader : public Loader {
     slot.read_ns.fetch_add(nanoseconds(read - began), std::memory_order_relaxed);
     slot.decode_ns.fetch_add(nanoseconds(Clock::now() - read), std::memory_order_relaxed);
     if (label < 0 || label >= options_.classes)
-      throw std::runtime_error(fmt::format("{} has label {}, but the model has {} classes: set `classes` to the data set's",
-                                           storage_.record_name(sample.record), label, options_.classes));
+      throw std::runtime_error(
+          fmt::format("{} has label {}, but the model has {} classes: set `classes` to the data set's",
+                      storage_.record_name(sample.record), label, options_.classes));
     slot.buffer.labels()[place] = label;
     return true;
   }
@@ -217,8 +222,10 @@ class RingLoader : public Loader {
 }  // namespace
 
 std::unique_ptr<Loader> make_loader(Storage& storage, const LoaderOptions& options) {
-  if (options.batch_size < 1 || options.image_px < 1 || options.threads < 0 || options.ring_depth < 1 || options.classes < 1)
-    throw std::invalid_argument("a loader needs a batch size, an image size, a ring depth and classes of at least 1");
+  if (options.batch_size < 1 || options.image_px < 1 || options.threads < 0 || options.ring_depth < 1 ||
+      options.classes < 1)
+    throw std::invalid_argument(
+        "a loader needs a batch size, an image size, a ring depth and classes of at least 1");
   if (storage.generates_batches()) return make_fixed_batches(options);
   return std::make_unique<RingLoader>(storage, options);
 }

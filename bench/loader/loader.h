@@ -19,15 +19,15 @@ struct LoaderOptions {
   int64_t classes = 1000;  // labels at or above this are an error of the data set
 };
 
-// A finished batch. images: float32, NCHW, normalised with ImageNet's mean and standard deviation, batch_size x 3 x
-// image_px x image_px. The buffers belong to the loader until release().
+// A finished batch. images: float32, NCHW, normalised with ImageNet's mean and standard deviation, batch_size
+// x 3 x image_px x image_px. The buffers belong to the loader until release().
 struct Batch {
   const float* images = nullptr;
   const int64_t* labels = nullptr;
   int64_t size = 0;
-  int64_t number = -1;    // counted from the loader's start
-  double read_ms = 0;     // time that threads spent reading this batch's images, added up over the threads
-  double decode_ms = 0;   // the same for decoding, cropping, resizing and normalising them
+  int64_t number = -1;   // counted from the loader's start
+  double read_ms = 0;    // time that threads spent reading this batch's images, added up over the threads
+  double decode_ms = 0;  // the same for decoding, cropping, resizing and normalising them
 };
 
 struct LoaderStats {
@@ -37,12 +37,13 @@ struct LoaderStats {
   std::vector<std::string> warnings;  // the first ten, each naming its record and what is wrong with it
 };
 
-// One thread calls next() and release(). Destruction ends the threads after the image that each is working on.
+// One thread calls next() and release(). Destruction ends the threads after the image that each is working
+// on.
 class Loader {
  public:
   virtual ~Loader() = default;
-  virtual void start() = 0;           // starts the threads; the ring is empty until then. Call once.
-  virtual Batch next() = 0;           // waits for the next batch in order; rethrows what stopped the threads
+  virtual void start() = 0;  // starts the threads; the ring is empty until then. Call once.
+  virtual Batch next() = 0;  // waits for the next batch in order; rethrows what stopped the threads
   virtual void release(const Batch& batch) = 0;  // gives the buffer back for a later batch
   virtual int ready_batches() const = 0;         // complete batches waiting in the ring
   virtual LoaderStats stats() const = 0;

@@ -70,7 +70,8 @@ ImageSize png_size(std::span<const uint8_t> encoded) {
 
 void decode_png(std::span<const uint8_t> encoded, std::vector<uint8_t>& rgbx) {
   const ImageSize size = png_size(encoded);
-  const size_t stride = static_cast<size_t>(size.width) * 4, bytes = stride * static_cast<size_t>(size.height);
+  const size_t stride = static_cast<size_t>(size.width) * 4,
+               bytes = stride * static_cast<size_t>(size.height);
   if (rgbx.size() < bytes + Resizer::kRowPadding) rgbx.resize(bytes + Resizer::kRowPadding);
   PngSource source{encoded};
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, on_error, on_warning);

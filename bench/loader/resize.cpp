@@ -1,4 +1,5 @@
-// The two passes: across while rows arrive (they are still in the first-level cache), then down into the batch.
+// The two passes: across while rows arrive (they are still in the first-level cache), then down into the
+// batch.
 #include "bench/loader/resize.h"
 
 #include <algorithm>
@@ -15,12 +16,13 @@ namespace {
 constexpr int kFractionBits = 22;  // Pillow's PRECISION_BITS: 8-bit pixel x 22-bit weight, 2 bits of headroom
 constexpr int32_t kHalf = 1 << (kFractionBits - 1);
 
-constexpr int kBlock = 32;                    // bytes that the pass down works on at a time
+constexpr int kBlock = 32;  // bytes that the pass down works on at a time
 constexpr float kMean[3] = {0.485f, 0.456f, 0.406f}, kDeviation[3] = {0.229f, 0.224f, 0.225f};
 
 // Bilinear weights are positive and add up to 1 (2^22): no sum needs clipping.
 using NarrowRow = void (*)(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side);
-using SumRows = void (*)(const uint8_t* first, int stride, const int32_t* weight, int width, uint8_t* out, int bytes);
+using SumRows = void (*)(const uint8_t* first, int stride, const int32_t* weight, int width, uint8_t* out,
+                         int bytes);
 using NormaliseRow = void (*)(const uint8_t* rgbx, float* red, float* green, float* blue, int side);
 
 struct Kernels {
@@ -47,8 +49,8 @@ void narrow_row(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& tap
 }
 
 // The loops below are left to the compiler's vectoriser, once for each instruction set.
-[[gnu::always_inline]] inline void sum_rows_inline(const uint8_t* first, int stride, const int32_t* weight, int width,
-                                                   uint8_t* out, int bytes) {
+[[gnu::always_inline]] inline void sum_rows_inline(const uint8_t* first, int stride, const int32_t* weight,
+                                                   int width, uint8_t* out, int bytes) {
   for (int x = 0; x < bytes; x += kBlock) {
     int32_t sum[kBlock];
     for (int i = 0; i < kBlock; ++i) sum[i] = kHalf;
@@ -60,7 +62,8 @@ void narrow_row(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& tap
 }
 
 [[gnu::always_inline]] inline void normalise_row_inline(const uint8_t* rgbx, float* __restrict red,
-                                                        float* __restrict green, float* __restrict blue, int side) {
+                                                        float* __restrict green, float* __restrict blue,
+                                                        int side) {
   constexpr float r1 = 1 / (255 * kDeviation[0]), r0 = -kMean[0] / kDeviation[0];
   constexpr float g1 = 1 / (255 * kDeviation[1]), g0 = -kMean[1] / kDeviation[1];
   constexpr float b1 = 1 / (255 * kDeviation[2]), b0 = -kMean[2] / kDeviation[2];
@@ -85,8 +88,9 @@ void normalise_row(const uint8_t* rgbx, float* red, float* green, float* blue, i
 
 // Two taps of R, G, B, X fill one register.
 template <int PAIRS>  // 0: any
-[[gnu::target("avx2"), gnu::always_inline]] inline void narrow_row_pairs(const uint8_t* in, uint8_t* out, int step,
-                                                                         const ResizeTaps& taps, int side) {
+[[gnu::target("avx2"), gnu::always_inline]] inline void narrow_row_pairs(const uint8_t* in, uint8_t* out,
+                                                                         int step, const ResizeTaps& taps,
+                                                                         int side) {
   const int pairs = PAIRS ? PAIRS : (taps.width + 1) / 2;
   const int32_t *first = taps.first.data(), *spread = taps.spread.data();
   const __m128i half = _mm_set1_epi32(kHalf);
@@ -106,13 +110,17 @@ template <int PAIRS>  // 0: any
   }
 }
 
-[[gnu::target("avx2")]] void narrow_row_avx2(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps,
-                                             int side) {
+[[gnu::target("avx2")]] void narrow_row_avx2(const uint8_t* in, uint8_t* out, int step,
+                                             const ResizeTaps& taps, int side) {
   switch ((taps.width + 1) / 2) {
-    case 1: return narrow_row_pairs<1>(in, out, step, taps, side);
-    case 2: return narrow_row_pairs<2>(in, out, step, taps, side);
-    case 3: return narrow_row_pairs<3>(in, out, step, taps, side);
-    default: return narrow_row_pairs<0>(in, out, step, taps, side);
+    case 1:
+      return narrow_row_pairs<1>(in, out, step, taps, side);
+    case 2:
+      return narrow_row_pairs<2>(in, out, step, taps, side);
+    case 3:
+      return narrow_row_pairs<3>(in, out, step, taps, side);
+    default:
+      return narrow_row_pairs<0>(in, out, step, taps, side);
   }
 }
 
@@ -121,7 +129,8 @@ template <int PAIRS>  // 0: any
   sum_rows_inline(first, stride, weight, width, out, bytes);
 }
 
-[[gnu::target("avx2")]] void normalise_row_avx2(const uint8_t* rgbx, float* red, float* green, float* blue, int side) {
+[[gnu::target("avx2")]] void normalise_row_avx2(const uint8_t* rgbx, float* red, float* green, float* blue,
+                                                int side) {
   normalise_row_inline(rgbx, red, green, blue, side);
 }
 
@@ -135,7 +144,8 @@ Kernels kernels(bool plain) {
 }
 
 template <class T>
-void grow(std::vector<T>& buffer, size_t size) {  // never shrinks: no allocation once the largest image was seen
+void grow(std::vector<T>& buffer,
+          size_t size) {  // never shrinks: no allocation once the largest image was seen
   if (buffer.size() < size) buffer.resize(size);
 }
 
@@ -143,8 +153,9 @@ int padded(int bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
 
 }  // namespace
 
-// Pillow's precompute_coeffs and normalize_coeffs_8bpc (src/libImaging/Resample.c), for the bilinear filter. Every
-// output gets the same number of taps, windows at the edges are moved inwards and filled with zero weights.
+// Pillow's precompute_coeffs and normalize_coeffs_8bpc (src/libImaging/Resample.c), for the bilinear filter.
+// Every output gets the same number of taps, windows at the edges are moved inwards and filled with zero
+// weights.
 void ResizeTaps::compute(int input_size, int output_size) {
   const double scale = static_cast<double>(input_size) / output_size;
   const double filter_scale = std::max(scale, 1.0), sharpness = 1 / filter_scale;
@@ -165,7 +176,9 @@ void ResizeTaps::compute(int input_size, int output_size) {
   for (int i = 0, low, high; i < output_size; ++i) {
     bounds(i, low, high);
     const double centre = (i + 0.5) * scale;
-    const auto triangle = [&](int k) { return std::max(0.0, 1 - std::abs((low + k - centre + 0.5) * sharpness)); };
+    const auto triangle = [&](int k) {
+      return std::max(0.0, 1 - std::abs((low + k - centre + 0.5) * sharpness));
+    };
     double sum = 0;
     for (int k = 0; k < high - low; ++k) sum += triangle(k);
     first[i] = std::max(0, std::min(low, input_size - width));
@@ -173,7 +186,8 @@ void ResizeTaps::compute(int input_size, int output_size) {
     std::fill(taps, taps + width, 0);
     for (int k = 0; k < high - low; ++k)
       taps[low - first[i] + k] = static_cast<int32_t>(0.5 + triangle(k) / sum * (1 << kFractionBits));
-    for (int k = 0; k < (width + 1) / 2 * 2; ++k, copies += 4) std::fill(copies, copies + 4, k < width ? taps[k] : 0);
+    for (int k = 0; k < (width + 1) / 2 * 2; ++k, copies += 4)
+      std::fill(copies, copies + 4, k < width ? taps[k] : 0);
   }
 }
 
@@ -203,14 +217,16 @@ void Resizer::add_row(const uint8_t* rgbx) {
 const uint8_t* Resizer::output_row(int y) {
   const int stride = padded(4 * side_);
   kernels_->sum_rows(narrowed_.data() + static_cast<size_t>(stride) * down_.first[y], stride,
-                     down_.weight.data() + static_cast<size_t>(y) * down_.width, down_.width, row_.data(), stride);
+                     down_.weight.data() + static_cast<size_t>(y) * down_.width, down_.width, row_.data(),
+                     stride);
   return row_.data();
 }
 
 void Resizer::to_uint8(uint8_t* hwc) {
   for (int y = 0; y < side_; ++y) {
     const uint8_t* row = output_row(y);
-    for (int x = 0; x < side_ - 1; ++x, hwc += 3) std::memcpy(hwc, row + 4 * x, 4);  // the next one corrects X
+    for (int x = 0; x < side_ - 1; ++x, hwc += 3)
+      std::memcpy(hwc, row + 4 * x, 4);  // the next one corrects X
     std::memcpy(hwc, row + 4 * (side_ - 1), 3);
     hwc += 3;
   }

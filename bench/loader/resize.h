@@ -1,4 +1,5 @@
-// Antialiased bilinear resize of RGBX rows, 8-bit in and between the two passes, with Pillow's fixed-point arithmetic.
+// Antialiased bilinear resize of RGBX rows, 8-bit in and between the two passes, with Pillow's fixed-point
+// arithmetic.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,12 +11,13 @@ namespace bench {
 struct ResizeTaps {
   int width = 0;
   std::vector<int32_t> first, weight;
-  std::vector<int32_t> spread;  // weights four times over, an even number of taps per output, for vector registers
+  std::vector<int32_t>
+      spread;  // weights four times over, an even number of taps per output, for vector registers
   void compute(int input_size, int output_size);
 };
 
-// One per thread; its buffers are kept between images. begin(), then add_row() for each row from top to bottom, then
-// one of the outputs.
+// One per thread; its buffers are kept between images. begin(), then add_row() for each row from top to
+// bottom, then one of the outputs.
 class Resizer {
  public:
   static constexpr int kRowPadding = 4;  // readable bytes that add_row() needs after a row's last pixel

@@ -1,4 +1,5 @@
-// Orders of epochs as a keyed bijection (a Feistel network with cycle walking): nothing to permute, store or lock.
+// Orders of epochs as a keyed bijection (a Feistel network with cycle walking): nothing to permute, store or
+// lock.
 #include "bench/loader/sampler.h"
 
 #include <algorithm>
@@ -20,9 +21,11 @@ uint64_t mixed(uint64_t value) {  // splitmix64's finalizer
 
 // Maps 0 .. count - 1 onto itself, another way for each (seed, epoch).
 int64_t permuted(int64_t index, int64_t count, uint64_t seed, int64_t epoch) {
-  const int half_bits = std::max(1, (static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1))) + 1) / 2);
+  const int half_bits =
+      std::max(1, (static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1))) + 1) / 2);
   const uint64_t mask = (1ull << half_bits) - 1;
-  const PhiloxBlock words = philox({static_cast<uint32_t>(epoch), static_cast<uint32_t>(epoch >> 32), 0, 0x5A3D1E}, seed);
+  const PhiloxBlock words =
+      philox({static_cast<uint32_t>(epoch), static_cast<uint32_t>(epoch >> 32), 0, 0x5A3D1E}, seed);
   const uint64_t key = (static_cast<uint64_t>(words[0]) << 32 | words[1]) | 1;
   uint64_t value = static_cast<uint64_t>(index);
   do {  // the network's domain is at most four times as large as count

@@ -9,8 +9,9 @@ struct SamplerOptions {
   int64_t records = 0;
   bool shuffled = true;
   uint64_t seed = 1;
-  int64_t rank = 0;        // torch.utils.data.DistributedSampler's rule: an epoch is padded to a multiple of
-  int64_t world_size = 1;  // world_size by repeating its first records, and rank r takes positions r, r + world, ...
+  int64_t rank = 0;  // torch.utils.data.DistributedSampler's rule: an epoch is padded to a multiple of
+  int64_t world_size =
+      1;  // world_size by repeating its first records, and rank r takes positions r, r + world, ...
 };
 
 struct Sample {
@@ -18,8 +19,8 @@ struct Sample {
   int64_t epoch = 0;
 };
 
-// Position 0, 1, 2, ... of this rank runs through epoch after epoch. Holds no state, so any thread may ask. Batches
-// that span two epochs take from both, so every batch is full.
+// Position 0, 1, 2, ... of this rank runs through epoch after epoch. Holds no state, so any thread may ask.
+// Batches that span two epochs take from both, so every batch is full.
 class Sampler {
  public:
   explicit Sampler(const SamplerOptions& options);

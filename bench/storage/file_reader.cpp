@@ -21,14 +21,15 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
-FileReader::FileReader(const std::filesystem::path& root, const std::vector<ImageEntry>& images, bool readahead,
-                       const std::string& next_step)
+FileReader::FileReader(const std::filesystem::path& root, const std::vector<ImageEntry>& images,
+                       bool readahead, const std::string& next_step)
     : root_(root),
       images_(images),
       readahead_(readahead),
       folder_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   if (folder_.number() < 0)
-    throw std::runtime_error(fmt::format("can't open the folder {}: {}; {}", root.string(), std::strerror(errno), next_step));
+    throw std::runtime_error(
+        fmt::format("can't open the folder {}: {}; {}", root.string(), std::strerror(errno), next_step));
 }
 
 EncodedImage FileReader::read(int64_t record) {
@@ -37,7 +38,8 @@ EncodedImage FileReader::read(int64_t record) {
     throw std::runtime_error(fmt::format("can't read {}: {}", (root_ / image.path).string(), why));
   };
   // O_NONBLOCK: a FIFO among the files must not stop the loader.
-  const Descriptor file(::openat(folder_.number(), image.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  const Descriptor file(
+      ::openat(folder_.number(), image.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat facts{};
   if (file.number() < 0 || ::fstat(file.number(), &facts) != 0) fail(std::strerror(errno));
   if (!S_ISREG(facts.st_mode)) fail("not a regular file");

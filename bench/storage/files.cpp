@@ -6,7 +6,9 @@ namespace {
 
 class Files : public Storage {
  public:
-  explicit Files(const StorageOptions& options) : dataset_(options.dataset), readahead_(options.readahead) { reader(); }
+  explicit Files(const StorageOptions& options) : dataset_(options.dataset), readahead_(options.readahead) {
+    reader();
+  }
 
   int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   std::string used() const override { return "files"; }
@@ -30,7 +32,8 @@ class Files : public Storage {
 };
 
 [[maybe_unused]] const bool registered = StorageRegistry::instance().add(
-    {"storage", "files", "JPEG files of the disk, page cache cold or warm as `cache` says", nlohmann::json::object(), ""},
+    {"storage", "files", "JPEG files of the disk, page cache cold or warm as `cache` says",
+     nlohmann::json::object(), ""},
     [](const StorageOptions& options) { return std::make_unique<Files>(options); });
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Dropping, filling and proving the page-cache state of files, so that `cold` and `warm` are facts and not wishes.
+// Dropping, filling and proving the page-cache state of files, so that `cold` and `warm` are facts and not
+// wishes.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -13,12 +14,12 @@ using Files = std::vector<std::filesystem::path>;
 void drop_from_page_cache(const Files& files);
 void read_into_page_cache(const Files& files);
 
-// Share of the files' pages that are resident, 0..1. Empty where the kernel won't tell the truth: mincore reports
-// every page as resident for files that the process neither owns nor may write.
+// Share of the files' pages that are resident, 0..1. Empty where the kernel won't tell the truth: mincore
+// reports every page as resident for files that the process neither owns nor may write.
 std::optional<double> resident_share(const Files& files);
 
-// Bytes that this process caused to be read from block devices so far (read_bytes of /proc/self/io; page faults and
-// read-ahead of mapped files included). Empty where /proc/self/io is missing.
+// Bytes that this process caused to be read from block devices so far (read_bytes of /proc/self/io; page
+// faults and read-ahead of mapped files included). Empty where /proc/self/io is missing.
 std::optional<int64_t> device_bytes_read();
 
 }  // namespace bench

@@ -18,8 +18,8 @@ struct EncodedImage {
   int64_t label = 0;
 };
 
-// One per loader thread. read() gives bytes that stay valid until the next read() of the same reader, or its end.
-// Throws std::runtime_error naming the record when it can't be read.
+// One per loader thread. read() gives bytes that stay valid until the next read() of the same reader, or its
+// end. Throws std::runtime_error naming the record when it can't be read.
 class StorageReader {
  public:
   virtual ~StorageReader() = default;
@@ -27,10 +27,10 @@ class StorageReader {
 };
 
 struct StorageOptions {
-  Dataset dataset;                       // what record numbers refer to: record i is dataset.images[i]
-  std::filesystem::path location;        // where `make_dataset pack` put it; empty where nothing is packed
-  bool readahead = true;                 // field `readahead` of the row
-  std::vector<int64_t> records;          // the records that this rank's slice will read (sorted, each once)
+  Dataset dataset;                 // what record numbers refer to: record i is dataset.images[i]
+  std::filesystem::path location;  // where `make_dataset pack` put it; empty where nothing is packed
+  bool readahead = true;           // field `readahead` of the row
+  std::vector<int64_t> records;    // the records that this rank's slice will read (sorted, each once)
 };
 
 class Storage {
@@ -38,14 +38,15 @@ class Storage {
   virtual ~Storage() = default;
   virtual int64_t size() const = 0;  // records
   virtual std::unique_ptr<StorageReader> reader() = 0;
-  // Files of a disk that hold the given records, for dropping or filling the page cache; empty: no page cache lies
-  // between this storage and the loader (tmpfs, memory, synthetic).
+  // Files of a disk that hold the given records, for dropping or filling the page cache; empty: no page cache
+  // lies between this storage and the loader (tmpfs, memory, synthetic).
   virtual std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const { return {}; }
   // What the images really came from: the storage's own name unless it had to fall back (tmpfs -> memory).
   virtual std::string used() const = 0;
   // For warnings: the image's path where it is known.
   virtual std::string record_name(int64_t record) const { return "record " + std::to_string(record); }
-  // True: there is nothing to read or decode; batches are made once and handed out again (the compute ceiling).
+  // True: there is nothing to read or decode; batches are made once and handed out again (the compute
+  // ceiling).
   virtual bool generates_batches() const { return false; }
 };
 
@@ -54,8 +55,10 @@ class Storage {
 using StorageFactory = std::function<std::unique_ptr<Storage>(const StorageOptions&)>;
 using StorageRegistry = Registry<StorageFactory>;
 
-// Decorates any storage with the emulated limits of the row fields read_rate (bytes/s, shared by the threads of one
-// rank: the caller passes its share of the node's rate) and read_latency_ms (per record). Both 0: returns it as is.
-std::unique_ptr<Storage> throttled(std::unique_ptr<Storage> storage, double bytes_per_second, double latency_ms);
+// Decorates any storage with the emulated limits of the row fields read_rate (bytes/s, shared by the threads
+// of one rank: the caller passes its share of the node's rate) and read_latency_ms (per record). Both 0:
+// returns it as is.
+std::unique_ptr<Storage> throttled(std::unique_ptr<Storage> storage, double bytes_per_second,
+                                   double latency_ms);
 
 }  // namespace bench

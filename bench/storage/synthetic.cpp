@@ -6,7 +6,8 @@ namespace {
 
 class Synthetic : public Storage {
  public:
-  explicit Synthetic(const StorageOptions& options) : size_(static_cast<int64_t>(options.dataset.images.size())) {}
+  explicit Synthetic(const StorageOptions& options)
+      : size_(static_cast<int64_t>(options.dataset.images.size())) {}
   int64_t size() const override { return size_; }
   std::string used() const override { return "synthetic"; }
   bool generates_batches() const override { return true; }
@@ -19,7 +20,8 @@ class Synthetic : public Storage {
 };
 
 [[maybe_unused]] const bool registered = StorageRegistry::instance().add(
-    {"storage", "synthetic", "no loading: fixed random batches, made once (the compute ceiling)", nlohmann::json::object(), ""},
+    {"storage", "synthetic", "no loading: fixed random batches, made once (the compute ceiling)",
+     nlohmann::json::object(), ""},
     [](const StorageOptions& options) { return std::make_unique<Synthetic>(options); });
 
 }  // namespace
