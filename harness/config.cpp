@@ -24,9 +24,10 @@ struct Written {
 
 bool is_id(const std::string& text) {
   constexpr size_t longest = 64;
-  return !text.empty() && text.size() <= longest && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '-' || c == '_' || c == '.';
-  }) && text[0] != '.' && text[0] != '-';
+  return !text.empty() && text.size() <= longest &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; }) &&
+         text[0] != '.' && text[0] != '-';
 }
 
 class Resolver {
@@ -65,7 +66,8 @@ class Resolver {
   void read_rows(const Entry& section) {
     for (const Entry& entry : entries(section)) {
       if (!is_id(entry.key))
-        throw ConfigError(entry.origin, "no id of a row", "letters, digits, '-', '_' and '.'", in_quotes(entry.key));
+        throw ConfigError(entry.origin, "no id of a row", "letters, digits, '-', '_' and '.'",
+                          in_quotes(entry.key));
       Written row{.id = entry.key, .like = "", .origin = entry.origin, .like_origin = {}, .settings = {}};
       row.settings = read_settings(entry, {"like"});
       for (const Entry& part : entries(entry))
@@ -92,8 +94,8 @@ class Resolver {
       const Written& last = *links.back();
       const Written& next = find(last.like, last.like_origin, "like");
       if (std::find(links.begin(), links.end(), &next) != links.end())
-        throw ConfigError(last.like_origin, "`like:` goes round in a circle", "a row that is not like this one",
-                          in_quotes(next.id), "remove one of the `like:`");
+        throw ConfigError(last.like_origin, "`like:` goes round in a circle",
+                          "a row that is not like this one", in_quotes(next.id), "remove one of the `like:`");
       links.push_back(&next);
     }
     return links;
@@ -105,7 +107,8 @@ class Resolver {
     for (auto link = links.rbegin(); link != links.rend(); ++link)
       for (const auto& [field, setting] : (*link)->settings) {
         bool own = *link == &row;
-        if (!own && std::find(not_inherited.begin(), not_inherited.end(), field) != not_inherited.end()) continue;
+        if (!own && std::find(not_inherited.begin(), not_inherited.end(), field) != not_inherited.end())
+          continue;
         merged[field] = setting;
       }
     return merged;
@@ -129,8 +132,9 @@ class Resolver {
 
   void divide_batch(Row& row, const Origin& origin) const {
     if (row.batch % scale_.batch_divisor != 0)
-      throw ConfigError(origin, fmt::format("row {}: scale {} divides the batch by {}", in_quotes(row.id), scale_.name,
-                                            scale_.batch_divisor),
+      throw ConfigError(origin,
+                        fmt::format("row {}: scale {} divides the batch by {}", in_quotes(row.id),
+                                    scale_.name, scale_.batch_divisor),
                         fmt::format("a multiple of {}", scale_.batch_divisor), std::to_string(row.batch),
                         "change it, or choose another --scale");
     row.batch /= scale_.batch_divisor;
@@ -139,7 +143,8 @@ class Resolver {
   void check_base(const Matrix& matrix, const Row& row) const {
     if (row.base.empty()) return;
     const Written& written = find(row.id, {}, "base");
-    const Origin& origin = written.settings.count("base") ? written.settings.at("base").origin : written.origin;
+    const Origin& origin =
+        written.settings.count("base") ? written.settings.at("base").origin : written.origin;
     find(row.base, origin, "base");
     if (row.base == row.id)
       throw ConfigError(origin, "a row can't be its own base", "another row", in_quotes(row.id));
@@ -154,7 +159,8 @@ class Resolver {
       std::string id = scalar(entry);
       find(id, entry.origin, "aliases");
       if (!is_id(entry.key) || std::find(ids_.begin(), ids_.end(), entry.key) != ids_.end())
-        throw ConfigError(entry.origin, "an alias can't have this name", "a name that no row has", in_quotes(entry.key));
+        throw ConfigError(entry.origin, "an alias can't have this name", "a name that no row has",
+                          in_quotes(entry.key));
       matrix.aliases.emplace_back(entry.key, id);
     }
   }

@@ -1,4 +1,5 @@
-// A matrix file: its rows with inheritance and scale resolved, and everything that is refused before a run starts.
+// A matrix file: its rows with inheritance and scale resolved, and everything that is refused before a run
+// starts.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -17,9 +18,10 @@ struct Matrix {
   std::map<std::string, Origin> origins;  // where each row stands
 };
 
-// Precedence: field default < `defaults:` < the rows that `like:` names < the row < the scale. What the article says
-// of a row (title, base, identity, inferred, published_s, published_note) is not handed on by `like:`; `inferred` of
-// the defaults is added to the row's own. `device` is used by rows that name none. Throws ConfigError.
+// Precedence: field default < `defaults:` < the rows that `like:` names < the row < the scale. What the
+// article says of a row (title, base, identity, inferred, published_s, published_note) is not handed on by
+// `like:`; `inferred` of the defaults is added to the row's own. `device` is used by rows that name none.
+// Throws ConfigError.
 Matrix load_matrix(const std::filesystem::path& file, const Scale& scale, const AxisValues& values = {},
                    const std::string& device = "cpu");
 

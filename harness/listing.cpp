@@ -33,8 +33,8 @@ std::string devices_of(const Row& row) {
 }
 
 std::string strategy_of(const Row& row) {
-  return row.strategy + (row.sync_bn ? " + sync_bn" : "") + (row.backend == "none" ? "" : " / " + row.backend) +
-         (row.link == "none" ? "" : " / " + row.link);
+  return row.strategy + (row.sync_bn ? " + sync_bn" : "") +
+         (row.backend == "none" ? "" : " / " + row.backend) + (row.link == "none" ? "" : " / " + row.link);
 }
 
 std::string storage_of(const Row& row) {
@@ -62,9 +62,11 @@ std::string type_of(const Field& field) {
 std::string range_of(const Field& field) {
   if (field.axis) return "list --values";
   if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, " | "));
-  if (std::holds_alternative<std::string Row::*>(field.member) || std::holds_alternative<bool Row::*>(field.member))
+  if (std::holds_alternative<std::string Row::*>(field.member) ||
+      std::holds_alternative<bool Row::*>(field.member))
     return "";
-  return field.max < 1e18 ? fmt::format("{} to {}", field.min, field.max) : fmt::format("{} or more", field.min);
+  return field.max < 1e18 ? fmt::format("{} to {}", field.min, field.max)
+                          : fmt::format("{} or more", field.min);
 }
 
 }  // namespace
@@ -73,8 +75,8 @@ std::string list_rows(const std::vector<Row>& rows, const Scale& scale) {
   std::vector<Cells> lines = {{"row", "what it is", "batch", "devices", "storage", "strategy", "precision",
                                "threads/cpus", "window", "article, s per 300 batches"}};
   for (const Row& row : rows)
-    lines.push_back({row.id, row.title, std::to_string(row.batch), devices_of(row), storage_of(row), strategy_of(row),
-                     row.precision, threads_of(row), row.window, published_of(row)});
+    lines.push_back({row.id, row.title, std::to_string(row.batch), devices_of(row), storage_of(row),
+                     strategy_of(row), row.precision, threads_of(row), row.window, published_of(row)});
   return fmt::format("scale {}: {}\n\n{}", scale.name, scale.summary, columns(lines));
 }
 
@@ -86,12 +88,14 @@ std::string list_rows_as_json(const std::vector<Row>& rows) {
 
 std::string list_fields() {
   std::vector<Cells> lines = {{"field", "type", "range", "meaning"}};
-  for (const Field& field : fields()) lines.push_back({field.name, type_of(field), range_of(field), field.help});
+  for (const Field& field : fields())
+    lines.push_back({field.name, type_of(field), range_of(field), field.help});
   return columns(lines);
 }
 
 std::string list_values(const AxisValues& values) {
-  if (values.empty()) return "train_slice is not built, so its values are not known; ./run_matrix builds it\n";
+  if (values.empty())
+    return "train_slice is not built, so its values are not known; ./run_matrix builds it\n";
   std::string text;
   for (const auto& [axis, entries] : values.items()) {
     std::vector<Cells> lines;

@@ -17,7 +17,8 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
     refuse("strategy " + row.strategy + " uses one device", "devices: 1 and nodes: 1",
            fmt::format("{} x {}", row.nodes, row.devices), "choose another strategy, e.g. ddp");
   if (!several && row.sync_bn)
-    refuse("sync_bn joins several ranks", "sync_bn: false", "strategy " + row.strategy, "choose another strategy, e.g. ddp");
+    refuse("sync_bn joins several ranks", "sync_bn: false", "strategy " + row.strategy,
+           "choose another strategy, e.g. ddp");
   if (row.batch < replicas)
     refuse("the batch is smaller than the number of devices", fmt::format("at least {}", replicas),
            fmt::format("{} as run", row.batch), "use a larger batch or fewer devices");
@@ -26,16 +27,17 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   if (row.nodes == 1 && row.link != "none" && row.link != "loopback")
     refuse("a link joins several nodes", "link: none", "link " + row.link + " with one node");
 
-  const bool page_cache = trait(values, "storage", row.storage, "page_cache",
-                                row.storage != "tmpfs" && row.storage != "synthetic" && row.storage != "memory");
+  const bool page_cache =
+      trait(values, "storage", row.storage, "page_cache",
+            row.storage != "tmpfs" && row.storage != "synthetic" && row.storage != "memory");
   if (row.cache == "cold" && !page_cache)
     refuse("no page cache lies below storage " + row.storage, "cache: as_is", "cache cold");
 
   if (!find_value(values, "strategy", row.strategy)) return;  // without train_slice nothing more is known
   bool processes = trait(values, "strategy", row.strategy, "process_per_device", false);
   if (!processes && row.nodes > 1)
-    refuse("strategy " + row.strategy + " stays within one process", "nodes: 1", fmt::format("nodes {}", row.nodes),
-           "choose a strategy with one process per device, e.g. ddp");
+    refuse("strategy " + row.strategy + " stays within one process", "nodes: 1",
+           fmt::format("nodes {}", row.nodes), "choose a strategy with one process per device, e.g. ddp");
   if (!processes && row.sync_bn)
     refuse("sync_bn joins the ranks of several processes", "sync_bn: false", "strategy " + row.strategy);
   if (!processes && row.backend != "none")
@@ -44,7 +46,8 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
     refuse("strategy " + row.strategy + " needs collectives", "a backend such as gloo", "backend none");
   if (processes && row.batch % replicas != 0)
     refuse("every rank gets the same number of images",
-           fmt::format("a batch that {} ranks can share evenly", replicas), fmt::format("{} as run", row.batch));
+           fmt::format("a batch that {} ranks can share evenly", replicas),
+           fmt::format("{} as run", row.batch));
 }
 
 }  // namespace harness

@@ -11,7 +11,8 @@ namespace {
 When read_condition(const Entry& entry) {
   size_t equals = entry.key.find('=');
   if (equals == std::string::npos)
-    throw ConfigError(entry.origin, "no condition", "field=value", in_quotes(entry.key), "e.g. link=ethernet");
+    throw ConfigError(entry.origin, "no condition", "field=value", in_quotes(entry.key),
+                      "e.g. link=ethernet");
   When when{entry.key.substr(0, equals), entry.key.substr(equals + 1), read_settings(entry)};
   Row probe;
   assign(probe, when.field, {when.value, entry.origin}, 1, {});
@@ -33,7 +34,8 @@ Scale read_scale(const Entry& entry) {
       for (const Entry& condition : entries(part)) scale.when.push_back(read_condition(condition));
   }
   if (!missing.empty())
-    throw ConfigError(entry.origin, "missing key in " + in_quotes(entry.key), in_quotes(missing[0]), "", "add it");
+    throw ConfigError(entry.origin, "missing key in " + in_quotes(entry.key), in_quotes(missing[0]), "",
+                      "add it");
   return scale;
 }
 

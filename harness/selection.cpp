@@ -15,7 +15,8 @@ namespace {
 // What a row trains, without what is said of it.
 nlohmann::json setup_of(const Row& row) {
   nlohmann::json setup = to_json(row);
-  for (const char* key : {"id", "title", "base", "identity", "inferred", "published_s", "published_note", "window"})
+  for (const char* key :
+       {"id", "title", "base", "identity", "inferred", "published_s", "published_note", "window"})
     setup.erase(key);
   return setup;
 }
@@ -30,9 +31,10 @@ std::vector<Row> select(const std::vector<Matrix>& matrices, const std::string& 
     for (const Row& row : matrix.rows) {
       const Origin& origin = matrix.origins.at(row.id);
       if (auto [other, is_new] = origins.emplace(row.id, origin); !is_new)
-        throw ConfigError(origin, "two files have a row of the same id", "ids that differ",
-                          fmt::format("{} also in {}:{}", in_quotes(row.id), other->second.file, other->second.line),
-                          "run the files one after the other");
+        throw ConfigError(
+            origin, "two files have a row of the same id", "ids that differ",
+            fmt::format("{} also in {}:{}", in_quotes(row.id), other->second.file, other->second.line),
+            "run the files one after the other");
       ids[row.id] = row.id;
       names.push_back(row.id);
     }
@@ -49,7 +51,8 @@ std::vector<Row> select(const std::vector<Matrix>& matrices, const std::string& 
     wanted.insert(found->second);
   }
   if (wanted.empty() && !only.empty())
-    throw ConfigError({"--only " + only}, "names no row", "ids with commas between them", "", "e.g. --only 7,12,lmdb");
+    throw ConfigError({"--only " + only}, "names no row", "ids with commas between them", "",
+                      "e.g. --only 7,12,lmdb");
   std::vector<Row> rows;
   for (const Matrix& matrix : matrices)
     for (const Row& row : matrix.rows)
@@ -83,7 +86,8 @@ std::map<std::string, std::vector<std::string>> rederive_for_devices(std::vector
   const Origin origin{fmt::format("--devices {}", devices)};
   if (devices < 2 || devices > 1024)
     throw ConfigError(origin, "rows with several devices can't be rederived", "from 2 to 1024 devices",
-                      std::to_string(devices), devices == 1 ? "choose the rows with one device with --only" : "");
+                      std::to_string(devices),
+                      devices == 1 ? "choose the rows with one device with --only" : "");
   int64_t most = 1;
   for (const Row& row : rows) most = std::max(most, row.devices);
   std::map<std::string, std::vector<std::string>> notes;
@@ -93,20 +97,23 @@ std::map<std::string, std::vector<std::string>> rederive_for_devices(std::vector
     if (written > 1) {
       double share = static_cast<double>(written) / static_cast<double>(most);
       row.devices = std::max<int64_t>(2, std::llround(share * static_cast<double>(devices)));
-      if (row.devices != written)
+      if (row.devices != written) {
         notes[row.id].push_back(fmt::format("devices: {} instead of {}", row.devices, written));
+        row.title += fmt::format(" (on {} here)", row.devices);  // a title may name the article's number
+      }
       const int64_t replicas = row.nodes * row.devices;
       const int64_t even = row.batch / replicas * replicas;
       const bool processes = trait(values, "strategy", row.strategy, "process_per_device", false);
       if (processes && even != row.batch && even > 0) {
-        notes[row.id].push_back(fmt::format("batch: {} instead of {}, which {} ranks can't share evenly", even,
-                                            row.batch, replicas));
+        notes[row.id].push_back(fmt::format("batch: {} instead of {}, which {} ranks can't share evenly",
+                                            even, row.batch, replicas));
         row.batch = even;
       }
       check_combination(row, origin, values);
     }
     if (auto [other, is_new] = seen.emplace(setup_of(row), row.id); !is_new && written > 1)
-      notes[row.id].push_back(fmt::format("the same setup as row {} with this number of devices", other->second));
+      notes[row.id].push_back(
+          fmt::format("the same setup as row {} with this number of devices", other->second));
   }
   return notes;
 }

@@ -1,4 +1,5 @@
-// What the command line changes about a matrix: which rows run, single fields, and how many devices there are.
+// What the command line changes about a matrix: which rows run, single fields, and how many devices there
+// are.
 #pragma once
 #include <map>
 #include <string>

@@ -52,7 +52,7 @@ struct Assignment {
     if (!(number >= field.min && number <= field.max)) refuse(fmt::format("{} {}", kind, range()));
   }
 
-  void operator()(int64_t Row::* member) const {
+  void operator()(int64_t Row::*member) const {
     std::optional<int64_t> value = parse<int64_t>(setting.text);
     if (!value) refuse("a whole number " + range());
     check_range(static_cast<double>(*value), "a whole number");
@@ -65,17 +65,17 @@ struct Assignment {
     check_range(static_cast<double>(*value), "a count");
     row.*count.member = *value;
   }
-  void operator()(double Row::* member) const {
+  void operator()(double Row::*member) const {
     std::optional<double> value = parse<double>(setting.text);
     if (!value || !std::isfinite(*value)) refuse("a number " + range());
     check_range(*value, "a number");
     row.*member = *value;
   }
-  void operator()(bool Row::* member) const {
+  void operator()(bool Row::*member) const {
     if (setting.text != "true" && setting.text != "false") refuse("true or false");
     row.*member = setting.text == "true";
   }
-  void operator()(std::string Row::* member) const {
+  void operator()(std::string Row::*member) const {
     std::vector<std::string> known = field.choices;
     if (field.axis && values.contains(field.axis))
       for (const auto& value : values[field.axis]) known.push_back(value.value("name", ""));
@@ -127,12 +127,14 @@ std::pair<std::string, Setting> read_assignment(const std::string& text) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
     throw ConfigError(origin, "no assignment", "key=value", in_quotes(text), "e.g. --set batch=48");
+  if (!is_plain_text(text)) throw ConfigError({"--set"}, "control character", "plain text", in_quotes(text));
   std::string name = text.substr(0, equals);
   known_field(name, origin);
   return {name, {text.substr(equals + 1), origin}};
 }
 
-void assign(Row& row, const std::string& field, const Setting& setting, int64_t c0, const AxisValues& values) {
+void assign(Row& row, const std::string& field, const Setting& setting, int64_t c0,
+            const AxisValues& values) {
   const Field& known = known_field(field, setting.origin);
   std::visit(Assignment{row, known, setting, c0, values}, known.member);
 }

@@ -1,4 +1,5 @@
-// Settings as they are written, and how one becomes the value of a row's field: type, range, known values, C0.
+// Settings as they are written, and how one becomes the value of a row's field: type, range, known values,
+// C0.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,8 +11,8 @@
 
 namespace harness {
 
-// What `train_slice --values` prints: {axis: [{"name", "summary", "traits", "missing"}]}. Empty, or without an axis:
-// the values of that axis are not checked.
+// What `train_slice --values` prints: {axis: [{"name", "summary", "traits", "missing"}]}. Empty, or without
+// an axis: the values of that axis are not checked.
 using AxisValues = nlohmann::json;
 
 struct Setting {
@@ -20,7 +21,8 @@ struct Setting {
 };
 using Settings = std::map<std::string, Setting>;  // by field name
 
-// Reads the fields of a mapping; `also` are further keys that may stand there and that the caller reads itself.
+// Reads the fields of a mapping; `also` are further keys that may stand there and that the caller reads
+// itself.
 Settings read_settings(const Entry& mapping, const std::vector<std::string>& also = {});
 
 // `key=value` of the command line.

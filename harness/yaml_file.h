@@ -1,4 +1,4 @@
-// A YAML file read as what configurations are made of: mappings of unique keys to scalars, each with its line.
+// A YAML file read as what configurations are made of: mappings of unique keys to scalars, with lines.
 #pragma once
 #include <yaml-cpp/yaml.h>
 
@@ -23,6 +23,9 @@ std::vector<Entry> read_yaml(const std::filesystem::path& file);
 std::vector<Entry> entries(const Entry& mapping, const std::vector<std::string>& allowed = {});
 
 std::string scalar(const Entry& entry);
+
+// UTF-8 without control characters: fit for a terminal and for a record.
+bool is_plain_text(const std::string& text);
 int64_t whole_number(const Entry& entry, int64_t min, int64_t max);
 
 // A list of scalars, or one scalar with commas between its parts.

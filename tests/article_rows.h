@@ -1,0 +1,62 @@
+// The article's rows and the values that its axes would have, for tests that run without train_slice.
+#pragma once
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "harness/config.h"
+
+namespace harness {
+
+inline AxisValues values() {
+  auto named = [](std::initializer_list<const char*> names) {
+    AxisValues list = AxisValues::array();
+    for (const char* name : names)
+      list.push_back({{"name", name}, {"summary", name}, {"traits", AxisValues::object()}, {"missing", ""}});
+    return list;
+  };
+  AxisValues all = {{"device", named({"cpu", "cuda"})},
+                    {"strategy", named({"single", "data_parallel", "ddp", "apex", "horovod"})},
+                    {"backend", named({"none", "gloo", "mpi", "nccl"})},
+                    {"link", named({"none", "loopback", "ethernet", "infiniband"})},
+                    {"precision", named({"o0", "o1", "o2", "o3", "bf16"})},
+                    {"storage", named({"synthetic", "files", "tmpfs", "lmdb"})}};
+  for (auto& strategy : all["strategy"])
+    strategy["traits"]["process_per_device"] =
+        strategy["name"] != "single" && strategy["name"] != "data_parallel";
+  all["backend"][2]["missing"] = "the MPI backend is not built yet";
+  return all;
+}
+
+inline const std::vector<Scale>& scales() {
+  static const std::vector<Scale> loaded =
+      load_scales(std::filesystem::path(SOURCE_DIR) / "configs/scales.yaml");
+  return loaded;
+}
+
+inline Matrix article(const std::string& scale = "rehearsal") {
+  return load_matrix(std::filesystem::path(SOURCE_DIR) / "configs/article.yaml", find_scale(scales(), scale),
+                     values());
+}
+
+inline const Row& row_of(const std::vector<Row>& rows, const std::string& id) {
+  for (const Row& row : rows)
+    if (row.id == id) return row;
+  throw std::runtime_error("no row " + id);
+}
+
+template <class Action>
+std::string refusal(Action action) {
+  try {
+    action();
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace harness

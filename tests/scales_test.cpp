@@ -1,0 +1,162 @@
+// unit: the 27 rows of the article at every scale, and each figure that its text states
+#include "harness/scales.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "harness/config.h"
+
+namespace {
+
+using namespace harness;
+
+const std::filesystem::path configs = std::filesystem::path(SOURCE_DIR) / "configs";
+
+std::map<std::string, Row> article_at(const std::string& name) {
+  std::map<std::string, Row> rows;
+  auto scales = load_scales(configs / "scales.yaml");
+  for (const Row& row : load_matrix(configs / "article.yaml", find_scale(scales, name)).rows)
+    rows[row.id] = row;
+  return rows;
+}
+
+TEST(Scales, ThreeAndEachSaysWhy) {
+  auto scales = load_scales(configs / "scales.yaml");
+  ASSERT_EQ(scales.size(), 3u);
+  for (const Scale& scale : scales) {
+    EXPECT_GT(scale.reasoning.size(), 50u) << scale.name;
+    EXPECT_EQ(to_json(scale)["c0"], scale.c0);
+  }
+  EXPECT_THROW(find_scale(scales, "articel"), ConfigError);
+}
+
+TEST(Scales, SizesOfTheArticle) {
+  auto rows = article_at("article");
+  EXPECT_EQ(rows["7"].batch, 512);
+  EXPECT_EQ(rows["1"].batch, 256);
+  EXPECT_EQ(rows["7"].image_px, 224);
+  EXPECT_EQ(rows["7"].warmup_batches, 100);
+  EXPECT_EQ(rows["10"].cpus, 48);
+  EXPECT_EQ(rows["8"].loader_threads, 24);
+  EXPECT_EQ(rows["17"].link_rate_mbit, 0);
+  EXPECT_EQ(rows["16"].bucket_mib, 25);
+}
+
+TEST(Scales, SizesOfTheRehearsal) {
+  auto rows = article_at("rehearsal");
+  EXPECT_EQ(rows["7"].batch, 32);
+  EXPECT_EQ(rows["1"].batch, 16);
+  EXPECT_EQ(rows["7"].image_px, 64);
+  EXPECT_EQ(rows["7"].width, 16);
+  EXPECT_EQ(rows["7"].ring_depth, 8);
+  EXPECT_EQ(rows["7"].warmup_batches, 30);
+  EXPECT_EQ(rows["7"].timed_batches, 300);
+  EXPECT_EQ(rows["8"].loader_threads, 6);
+  EXPECT_EQ(rows["12"].loader_threads, 12);
+  EXPECT_EQ(rows["11"].cpus, 16);
+  EXPECT_EQ(rows["17"].link_rate_mbit, 200);
+  EXPECT_EQ(rows["18"].link_rate_mbit, 0);
+}
+
+TEST(Scales, SmokeIsAHandfulOfBatches) {
+  for (const auto& [id, row] : article_at("smoke"))
+    EXPECT_LE(row.warmup_batches + row.timed_batches, 8) << id;
+}
+
+TEST(Scales, WindowFromTheFirstBatchHasNoWarmUp) {
+  for (const char* scale : {"article", "rehearsal", "smoke"})
+    for (const auto& [id, row] : article_at(scale))
+      EXPECT_EQ(row.warmup_batches == 0, row.window == "0-299") << id;
+}
+
+TEST(Article, TwentySevenRowsKeepTheirIdentityAtEveryScale) {
+  for (const char* scale : {"article", "rehearsal", "smoke"}) {
+    auto rows = article_at(scale);
+    EXPECT_EQ(rows.size(), 27u);
+    for (int i = 0; i <= 18; ++i) EXPECT_EQ(rows.count(std::to_string(i)), 1u);
+    EXPECT_EQ(rows["0"].batch, 2 * rows["1"].batch);
+    for (const char* id : {"2", "3", "4"}) EXPECT_EQ(rows[id].batch, rows["1"].batch);
+    for (const char* id : {"5", "6", "7", "10", "12", "16", "18"}) EXPECT_EQ(rows[id].batch, rows["0"].batch);
+    EXPECT_EQ(rows["10"].loader_threads, 3 * rows["7"].loader_threads);
+    EXPECT_EQ(rows["3"].devices, 3);
+    EXPECT_EQ(rows["18"].nodes * rows["18"].devices, 8);
+    EXPECT_EQ(rows["14"].strategy, "apex");
+    EXPECT_TRUE(rows["14"].sync_bn && !rows["13"].sync_bn && !rows["15"].sync_bn);
+    EXPECT_EQ(rows["15"].backend, "mpi");
+    EXPECT_EQ(rows["12"].backend, rows["16"].backend);
+    EXPECT_EQ(rows["16"].precision, "o2");
+    EXPECT_EQ(rows["16"].strategy, "ddp");
+    EXPECT_EQ(rows["lmdb"].order, "in_order");
+    EXPECT_EQ(rows["lmdb-shuffled"].order, "shuffled");
+    for (const char* id : {"disk", "disk-in-order", "lmdb", "lmdb-shuffled"})
+      EXPECT_EQ(rows[id].cache, "cold");
+  }
+}
+
+TEST(Article, FiguresThatTheTextStatesAndNoOthers) {
+  std::map<std::string, double> stated = {{"disk", 336.524}, {"tmpfs", 87.989}, {"o2", 70.1},
+                                          {"0", 161.0},      {"7", 81.7},       {"10", 60.2},
+                                          {"12", 41.6},      {"16", 38.8},      {"18", 22.1}};
+  for (const auto& [id, row] : article_at("article"))
+    EXPECT_EQ(row.published_s, stated.count(id) ? stated[id] : 0) << id;
+}
+
+TEST(Article, BasesGiveTheArticlesRatios) {
+  std::map<std::string, std::string> bases = {{"disk", ""},
+                                              {"disk-in-order", "disk"},
+                                              {"lmdb", "disk-in-order"},
+                                              {"lmdb-shuffled", "lmdb"},
+                                              {"tmpfs", "disk"},
+                                              {"o1", "tmpfs"},
+                                              {"o2", "tmpfs"},
+                                              {"o3", "tmpfs"},
+                                              {"0", ""},
+                                              {"1", ""},
+                                              {"2", "1"},
+                                              {"3", "1"},
+                                              {"4", "1"},
+                                              {"5", "0"},
+                                              {"6", "0"},
+                                              {"7", "0"},
+                                              {"8", "7"},
+                                              {"9", "7"},
+                                              {"10", "7"},
+                                              {"11", "7"},
+                                              {"12", "10"},
+                                              {"13", "12"},
+                                              {"14", "12"},
+                                              {"15", "12"},
+                                              {"16", "12"},
+                                              {"17", "16"},
+                                              {"18", "16"}};
+  auto rows = article_at("article");
+  for (const auto& [id, row] : rows) EXPECT_EQ(row.base, bases.at(id)) << id;
+  auto ratio = [&](const std::string& id) { return rows[rows[id].base].published_s / rows[id].published_s; };
+  EXPECT_NEAR(ratio("tmpfs"), 3.82, 0.01);
+  EXPECT_NEAR(ratio("o2"), 1.255, 0.001);
+  EXPECT_NEAR(ratio("7"), 1.97, 0.01);
+  EXPECT_NEAR(ratio("10"), 1.36, 0.01);
+  EXPECT_NEAR(ratio("12"), 1.45, 0.01);
+  EXPECT_NEAR(ratio("16"), 1.07, 0.01);
+  EXPECT_NEAR(ratio("18"), 1.76, 0.01);
+}
+
+TEST(Article, SaysHowSureEachRowIs) {
+  auto rows = article_at("article");
+  std::set<std::string> stated = {
+      "disk", "lmdb", "lmdb-shuffled", "tmpfs", "o1", "o2", "o3", "0", "7", "10", "12", "16", "18"};
+  for (const auto& [id, row] : rows) {
+    EXPECT_EQ(row.identity == "stated", stated.count(id) == 1) << id;
+    // The text gives no thread counts; the window is stated for 0 to 7 alone.
+    EXPECT_NE(row.inferred.find("loader_threads"), std::string::npos) << id;
+    bool window_stated = id.size() == 1 && id[0] <= '7';
+    EXPECT_EQ(row.inferred.find("window") == std::string::npos, window_stated) << id;
+  }
+  EXPECT_EQ(rows["3"].identity, "weakly inferred");
+  EXPECT_EQ(rows["6"].identity, "weakly inferred");
+  EXPECT_EQ(rows["disk-in-order"].identity, "control");
+}
+
+}  // namespace
