@@ -1,0 +1,80 @@
+#include "harness/data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/child_process.h"
+#include "harness/interrupt.h"
+
+namespace harness {
+
+using nlohmann::json;
+
+int64_t images_read(const Row& row) {
+  return (row.warmup_batches + row.timed_batches + row.ring_depth) * row.batch;
+}
+
+int64_t images_needed(const std::vector<Row>& rows) {
+  int64_t images = 160;  // enough for the stand-in's odd files to be under 1 %
+  for (const Row& row : rows) images = std::max(images, row.cache == "cold" ? images_read(row) : row.batch);
+  return images;
+}
+
+// Runs make_dataset and returns what it printed; its own message has already said what is wrong when it fails.
+static std::string run_make_dataset(const Workshop& workshop, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), workshop.make_dataset.string());
+  const Command command{arguments, {}, {}, {}, {}};
+  const Finished finished = run_to_end(command);
+  if (finished.exit_code != 0 && !interrupted())
+    throw PreparationError(fmt::format("make_dataset failed (exit code {}); the command was: {}", finished.exit_code,
+                                       shell_line(command)));
+  return finished.output;
+}
+
+static json last_line_as_json(const std::string& output) {
+  const std::string text = output.substr(0, output.find_last_not_of('\n') + 1);
+  const json object = json::parse(text.substr(text.rfind('\n') + 1), nullptr, false);
+  if (!object.is_object()) throw PreparationError("make_dataset did not answer with JSON: " + text);
+  return object;
+}
+
+static fs::path stand_in(const Workshop& workshop, const Request& request, const std::vector<Row>& rows) {
+  const int64_t images = images_needed(rows);
+  const fs::path folder = workshop.project / "data" / fmt::format("stand-in-{}-seed{}", images, request.seed);
+  run_make_dataset(workshop, {"standin", "--out", folder, "--images", std::to_string(images), "--seed",
+                              std::to_string(request.seed)});
+  return folder;
+}
+
+Data prepare_data(const Workshop& workshop, const Request& request, const std::vector<Row>& rows, const AxisValues& values) {
+  Data data;
+  if (!request.data.empty() && !fs::is_directory(request.data))
+    throw PreparationError(fmt::format("--data {}: no such folder; it must hold train/<class>/<image>.JPEG", request.data.string()));
+  const fs::path root = request.data.empty() ? stand_in(workshop, request, rows) : request.data;
+  if (interrupted()) return data;
+  const fs::path store = workshop.project / "data" / "packed";
+  data.description = last_line_as_json(run_make_dataset(workshop, {"index", "--data", root, "--store", store}));
+  data.index = data.description.at("index").get<std::string>();
+  data.description.erase("index");
+  std::set<std::string> storages;
+  for (const Row& row : rows) storages.insert(row.storage);
+  for (const std::string& storage : storages) {
+    if (interrupted()) return data;
+    if (!trait(values, "storage", storage, "packed", false)) continue;
+    const json packed = last_line_as_json(
+        run_make_dataset(workshop, {"pack", "--index", data.index, "--to", storage, "--store", store}));
+    data.packed[storage] = packed.value("location", "");
+    if (const std::string note = packed.value("note", ""); !note.empty()) data.notes[storage] = note;
+  }
+  return data;
+}
+
+void remove_transient_copies(const Data& data, const AxisValues& values) {
+  std::error_code ignored;
+  for (const auto& [storage, location] : data.packed)
+    if (!location.empty() && trait(values, "storage", storage, "transient", false)) fs::remove_all(location, ignored);
+}
+
+}  // namespace harness

@@ -1,0 +1,37 @@
+// Getting the images ready that the rows of a run need: a stand-in set unless a folder was given, its index, and the
+// packed copies of the storages that want one. All the work is done by make_dataset.
+#pragma once
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harness/config.h"
+#include "harness/workshop.h"
+
+namespace harness {
+
+// What can't be done before anything has run: bad input, missing data, full disk (exit code 2).
+struct PreparationError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Data {
+  fs::path index;
+  nlohmann::json description;               // `data` of a record
+  std::map<std::string, std::string> packed;  // storage -> location, possibly empty
+  std::map<std::string, std::string> notes;   // storage -> what happened otherwise than asked
+  int64_t images() const { return description.value("images", int64_t(0)); }
+};
+
+// Images that one rank set of this row reads in a slice, read-ahead of the ring included.
+int64_t images_read(const Row& row);
+
+// How many images a stand-in set needs so that every cold row reads each at most once.
+int64_t images_needed(const std::vector<Row>& rows);
+
+Data prepare_data(const Workshop& workshop, const Request& request, const std::vector<Row>& rows, const AxisValues& values);
+
+// Removes packed copies that occupy memory.
+void remove_transient_copies(const Data& data, const AxisValues& values);
+
+}  // namespace harness

@@ -1,0 +1,78 @@
+// run_matrix: the command line.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "harness/config_error.h"
+#include "harness/listing.h"
+#include "harness/run.h"
+
+using namespace harness;
+
+static void add_run_options(CLI::App& app, Request& request) {
+  app.add_option("config", request.configs, "matrices to run (default configs/article.yaml)");
+  app.add_option("--only", request.only, "rows by id, comma separated, e.g. 7,12,lmdb");
+  app.add_option("--scale", request.scale, "auto, rehearsal, article or smoke (configs/scales.yaml)");
+  app.add_option("--device", request.device, "cpu or cuda (default: what the machine has)");
+  app.add_option("--devices", request.devices, "derive the multi-device rows anew for this many devices")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--data", request.data, "folder with train/<class>/<image>.JPEG (default: stand-in images, made once)");
+  app.add_option("--out", request.out, "folder of the run (default results/runs/<time>-<host>)");
+  app.add_option("--seed", request.seed, "seed of weights, order, augmentation and stand-in images")
+      ->check(CLI::Range(int64_t(0), int64_t(1) << 53));
+  app.add_option("--repeat", request.repeats, "runs of every row, interleaved")->check(CLI::Range(1, 1000));
+  app.add_option("--set", request.set, "field=value for every selected row, as run")->allow_extra_args(false);
+  app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")->check(CLI::NonNegativeNumber);
+  app.add_option("--hang-after", request.silence_s, "seconds without a finished batch that end a row as HUNG")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--dry-run", request.dry_run, "print the plan and the exact command of every rank, run nothing");
+  app.add_flag("--slow", request.slow, "run precisions that this processor only emulates");
+  app.add_flag_function("--no-install", [](int64_t) {}, "set up nothing, say what is missing (handled by the wrapper)");
+}
+
+int main(int argc, char** argv) {
+  CLI::App app{"Trains slices of 300 timed batches, one change at a time, and says what each change was worth."};
+  Request request;
+  request.timeout_s = 1800;
+  add_run_options(app, request);
+  bool list = false, as_json = false, list_the_values = false, list_the_fields = false;
+  app.add_flag("--list", list, "print the selected rows and run nothing");
+  app.add_flag("--json", as_json, "with --list or list: as JSON");
+  CLI::App* list_command = app.add_subcommand("list", "print rows, or --values of every axis, or --fields of a row");
+  list_command->add_flag("--values", list_the_values, "what storage, precision, strategy and so on can be");
+  list_command->add_flag("--fields", list_the_fields, "what a row can say");
+  list_command->add_flag("--json", as_json, "rows as JSON");
+  fs::path run;
+  CLI::App* report = app.add_subcommand("report", "rebuild the table of a run from its records");
+  report->add_option("run", run, "folder of the run")->required();
+  CLI::App* plot = app.add_subcommand("plot", "rebuild table and plots of a run from its records");
+  plot->add_option("run", run, "folder of the run")->required();
+  app.add_subcommand("doctor", "what this machine has and lacks (handled by the wrapper)");
+  app.require_subcommand(0, 1);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kAllGood : kBadInput;
+  }
+  try {
+    const Workshop workshop = find_workshop();
+    if (request.configs.empty()) request.configs = {workshop.project / "configs" / "article.yaml"};
+    if (*report || *plot) return rebuild_report(workshop, run, bool(*plot), std::cout);
+    if (list_the_fields) {
+      std::cout << list_fields();
+    } else if (list_the_values) {
+      std::cout << list_values(ask_values(workshop));
+    } else if (list || *list_command) {
+      const Selection selection = select_rows(workshop, request, ask_values(workshop));
+      std::cout << (as_json ? list_rows_as_json(selection.rows) : list_rows(selection.rows, selection.scale));
+    } else {
+      return run_matrix(workshop, request, std::cout);
+    }
+    return kAllGood;
+  } catch (const std::exception& error) {
+    std::cerr << "run_matrix: " << error.what() << '\n';
+    return kBadInput;
+  }
+}

@@ -1,0 +1,164 @@
+#include "harness/row_run.h"
+
+#include <arpa/inet.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+
+#include "harness/machine.h"
+
+namespace harness {
+
+using nlohmann::json;
+
+namespace {
+
+// A listening socket on a port of the kernel's choice, for rank 0 to take over: no other process can grab the port.
+class Listener {
+ public:
+  Listener() {
+    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (fd_ < 0 || ::bind(fd_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(fd_, 1024) != 0 ||
+        ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+      throw std::runtime_error(fmt::format("can't listen on 127.0.0.1: {}", std::strerror(errno)));
+    port_ = ntohs(address.sin_port);
+  }
+  ~Listener() { ::close(fd_); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  int fd() const { return fd_; }
+  int port() const { return port_; }
+
+ private:
+  int fd_ = -1, port_ = 0;
+};
+
+}  // namespace
+
+static json record_head(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
+  const Row& row = planned.row;
+  json emulated = json::array();
+  if (row.read_rate > 0) emulated.push_back("read_rate");
+  if (row.read_latency_ms > 0) emulated.push_back("read_latency_ms");
+  return {{"schema", 1},
+          {"row", row.id},
+          {"repeat", repeat},
+          {"status", "OK"},
+          {"reason", ""},
+          {"config", to_json(row)},
+          {"scale", to_json(setting.scale)},
+          {"device", {{"kind", row.device}}},
+          {"machine", setting.machine},
+          {"build", setting.build},
+          {"data", setting.data.description},
+          {"started_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+          {"world_size", world_size(row, setting.values)},
+          {"window",
+           {{"article", row.window}, {"first", row.warmup_batches}, {"last", row.warmup_batches + row.timed_batches - 1}}},
+          {"warmup_batches", row.warmup_batches},
+          {"timed_batches", row.timed_batches},
+          {"notes", planned.notes},
+          {"emulated", emulated}};
+}
+
+json skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
+  json record = record_head(setting, planned, repeat);
+  record["status"] = "SKIPPED";
+  record["reason"] = planned.skip_reason;
+  return record;
+}
+
+static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
+  const fs::path directory = setting.run / "rows" / fmt::format("{}-repeat{}", planned.row.id, repeat);
+  fs::create_directories(directory);
+  json job = {{"row", to_json(planned.row)},
+              {"index", setting.data.index},
+              {"packed", setting.data.packed},
+              {"progress", directory / "progress"},
+              {"directory", directory}};
+  std::ofstream file(directory / "job.json");
+  file << job.dump(1) << '\n';
+  if (!file.flush()) throw std::runtime_error(fmt::format("{}: can't be written; is the disk full?", (directory / "job.json").string()));
+  return directory;
+}
+
+// What the ranks measured joins the record; a failed check takes the figures away again. The raw file stays in the
+// row's folder.
+static void add_measurement(json& record, const json& slice) {
+  for (const char* key : {"rank_map", "cache", "ring", "bad_images", "warnings", "checks", "clock", "strategy", "versions"})
+    if (slice.contains(key)) record[key] = slice[key];
+  record["device"].update(slice.value("device", json::object()));
+  record["precision"] = slice.value("precision", json::object());
+  const std::string sixteen = record["precision"].value("sixteen_bit", "");
+  std::string label = record["config"]["precision"];
+  std::transform(label.begin(), label.end(), label.begin(), ::toupper);
+  record["precision"]["label"] = sixteen.empty() ? label : fmt::format("{} in {}", label, sixteen == "bfloat16" ? "bf16" : "fp16");
+
+  for (const json& check : slice["checks"]) {
+    if (check["ok"].get<bool>()) continue;
+    record["status"] = check["name"] == "loss" ? "DIVERGED" : "INVALID";
+    record["reason"] = fmt::format("{}: {}", check["name"].get<std::string>(), check["detail"].get<std::string>());
+    return;
+  }
+  for (const char* key : {"total_s", "samples_ms", "warmup_ms", "spans_ms", "device_ms", "loss", "top1", "top5"})
+    record[key] = slice.at(key);
+  record["images_per_second"] = record["config"]["batch"].get<double>() * record["timed_batches"].get<double>() /
+                                record["total_s"].get<double>();
+}
+
+static void add_slice(json& record, const fs::path& file) try {
+  std::ifstream stream(file);
+  add_measurement(record, json::parse(stream));
+} catch (const json::exception& error) {
+  record["status"] = "CRASHED";
+  record["reason"] = fmt::format("the ranks ended well and left no usable {}: {}", file.string(), error.what());
+}
+
+json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat, LiveLine& line) {
+  json record = record_head(setting, planned, repeat);
+  const fs::path directory = prepare_directory(setting, planned, repeat);
+  const Listener listener;
+  const auto commands = rank_commands(planned.row, setting.values, setting.workshop, directory, listener.port(), listener.fd());
+  Progress progress(directory / "progress", int(commands.size()));
+  Limits limits;
+  limits.timeout_s = setting.request.timeout_s;
+  limits.silence_s = setting.request.silence_s;
+
+  line.begin_row(planned.row);
+  const Disturbance disturbance;
+  Outcome outcome;
+  try {
+    outcome = run_ranks(commands, progress, limits, directory, [&] { line.show(progress); });
+  } catch (const std::exception& error) {
+    outcome.status = "CRASHED";
+    outcome.reason = error.what();
+  }
+  if (outcome.interrupted) {
+    line.end_row("interrupted");
+    return nullptr;
+  }
+  record["status"] = outcome.status;
+  record["reason"] = outcome.reason;
+  record["wall_s"] = outcome.wall_s;
+  record["max_rss_bytes"] = outcome.max_rss_bytes;
+  record["environment"] = disturbance.since();
+  if (!outcome.stacks.empty()) record["stacks"] = outcome.stacks;
+  if (outcome.status == "OK") add_slice(record, directory / "slice.json");
+  line.end_row(record["status"] == "OK"
+                   ? fmt::format("{:.2f} s for {} batches, {:.0f} images/s", record["total_s"].get<double>(),
+                                 planned.row.timed_batches, record["images_per_second"].get<double>())
+                   : fmt::format("{}: {}", record["status"].get<std::string>(), record["reason"].get<std::string>()));
+  return record;
+}
+
+}  // namespace harness

@@ -1,0 +1,157 @@
+#include "harness/run.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <set>
+
+#include "harness/figures.h"
+#include "harness/interrupt.h"
+#include "harness/machine.h"
+#include "harness/records.h"
+#include "harness/row_run.h"
+#include "harness/selection.h"
+#include "harness/table.h"
+
+namespace harness {
+
+using nlohmann::json;
+
+AxisValues ask_values(const Workshop& workshop) {
+  if (!fs::exists(workshop.train_slice)) return json::object();
+  const Finished finished = run_to_end({{workshop.train_slice, "--values"}, {}, {}, {}, {}});
+  const json values = json::parse(finished.output, nullptr, false);
+  if (finished.exit_code != 0 || !values.is_object())
+    throw PreparationError(fmt::format("{} --values failed (exit code {}): build it again with ./run_matrix",
+                                       workshop.train_slice.string(), finished.exit_code));
+  return values;
+}
+
+Selection select_rows(const Workshop& workshop, const Request& request, const AxisValues& values) {
+  Selection selection;
+  const std::string device = request.device == "auto" ? "cpu" : request.device;
+  const auto scales = load_scales(workshop.project / "configs" / "scales.yaml");
+  selection.scale = find_scale(scales, request.scale != "auto" ? request.scale : device == "cpu" ? "rehearsal" : "article");
+  std::vector<Matrix> matrices;
+  for (const fs::path& config : request.configs) matrices.push_back(load_matrix(config, selection.scale, values, device));
+  selection.rows = select(matrices, request.only);
+  if (request.device != "auto")
+    for (Row& row : selection.rows) row.device = request.device;
+  if (request.devices > 0) selection.notes = rederive_for_devices(selection.rows, request.devices, values);
+  for (Row& row : selection.rows) row.seed = request.seed;
+  set_fields(selection.rows, request.set, selection.scale, values);
+  return selection;
+}
+
+// Where the record of a run goes. It must be new or empty, so that two runs never mix.
+static fs::path make_run_folder(const Workshop& workshop, const Request& request) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  fs::path run = request.out;
+  if (run.empty())
+    run = workshop.project / "results" / "runs" / fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host);
+  if (fs::exists(run / "records.jsonl"))
+    throw PreparationError(fmt::format("{} already holds a run: name another folder with --out", run.string()));
+  std::error_code error;
+  fs::create_directories(run, error);
+  std::ofstream probe(run / "records.jsonl", std::ios::app);
+  if (error || !probe) throw PreparationError(fmt::format("{}: can't be written: name a writable folder with --out", run.string()));
+  return fs::absolute(run);
+}
+
+// Times a few steps of each precision, once per run and only if a row needs it.
+static PrecisionTimes probe_precisions(const Workshop& workshop, const std::vector<Row>& rows, const fs::path& run) {
+  const auto needs = [](const Row& row) { return row.precision != "o0" && row.device == "cpu"; };
+  const auto row = std::find_if(rows.begin(), rows.end(), needs);
+  if (row == rows.end()) return {};
+  const fs::path job = run / "probe.json";
+  std::ofstream(job) << json{{"row", to_json(*row)}, {"index", ""}, {"packed", json::object()}, {"progress", ""}, {"directory", run}};
+  const Finished finished = run_to_end({{workshop.train_slice, "--probe-precision", "--job", job}, {}, {}, {}, {}});
+  const json times = json::parse(finished.output, nullptr, false);
+  if (!times.is_object()) return {};
+  return times.get<PrecisionTimes>();
+}
+
+static int exit_code_of(const std::vector<json>& records) {
+  bool ran = false, failed = false;
+  for (const json& record : records) {
+    const std::string status = record["status"];
+    ran = ran || status != "SKIPPED";
+    failed = failed || (status != "OK" && status != "SKIPPED");
+  }
+  return interrupted() ? kInterrupted : failed ? kRowFailed : ran ? kAllGood : kNothingRan;
+}
+
+// Runs the plan `repeats` times over, so that slow changes of the machine spread over all rows alike.
+static std::vector<json> run_plan(const RowSetting& setting, const std::vector<PlannedRow>& plan) {
+  std::vector<json> records;
+  LiveLine line(plan.size() * size_t(setting.request.repeats), isatty(STDERR_FILENO));
+  for (int64_t repeat = 0; repeat < setting.request.repeats; ++repeat)
+    for (const PlannedRow& planned : plan) {
+      json record;
+      if (planned.skip_reason.empty()) {
+        record = run_row(setting, planned, repeat, line);
+      } else {
+        record = skipped_record(setting, planned, repeat);
+        line.begin_row(planned.row);
+        line.end_row("SKIPPED: " + planned.skip_reason);
+      }
+      if (record.is_null()) return records;
+      append_record(setting.run / "records.jsonl", record);
+      records.push_back(std::move(record));
+    }
+  return records;
+}
+
+int run_matrix(const Workshop& workshop, const Request& request, std::ostream& console) {
+  if (!fs::exists(workshop.train_slice))
+    throw PreparationError(workshop.train_slice.string() + " is not built: ./run_matrix at the top of the project builds it");
+  const AxisValues values = ask_values(workshop);
+  const Selection selection = select_rows(workshop, request, values);
+  if (request.dry_run) {
+    const auto plan = make_plan(selection.rows, values, {}, request.slow);
+    console << describe_plan(plan);
+    for (const PlannedRow& planned : plan)
+      if (planned.skip_reason.empty())
+        for (const Command& command : rank_commands(planned.row, values, workshop, fs::path("RUN/rows") / (planned.row.id + "-repeat0"), 29500, -1))
+          console << planned.row.id << ": " << shell_line(command) << '\n';
+    return kAllGood;
+  }
+
+  note_interrupts();
+  const fs::path run = make_run_folder(workshop, request);
+  std::vector<PlannedRow> plan = make_plan(selection.rows, values, probe_precisions(workshop, selection.rows, run), request.slow);
+  for (PlannedRow& planned : plan)
+    if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
+      planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
+  std::vector<Row> runnable;
+  for (const PlannedRow& planned : plan)
+    if (planned.skip_reason.empty()) runnable.push_back(planned.row);
+  const Data data = runnable.empty() ? Data{} : prepare_data(workshop, request, runnable, values);
+  check_data(plan, data);
+  console << describe_plan(plan) << "records: " << (run / "records.jsonl").string() << std::endl;
+
+  const RowSetting setting{workshop, request, values, selection.scale, data, describe_machine(), describe_build(), run};
+  std::vector<json> records;
+  try {
+    if (!interrupted()) records = run_plan(setting, plan);
+  } catch (...) {
+    remove_transient_copies(data, values);
+    throw;
+  }
+  remove_transient_copies(data, values);
+  if (write_report(run, records, console)) write_figures(run, records, workshop.project, std::cerr);
+  return exit_code_of(records);
+}
+
+int rebuild_report(const Workshop& workshop, const fs::path& run, bool plots, std::ostream& console) {
+  const auto records = read_records(run, std::cerr);
+  if (!write_report(run, records, console)) return kNothingRan;
+  if (plots) write_figures(run, records, workshop.project, std::cerr);
+  return kAllGood;
+}
+
+}  // namespace harness

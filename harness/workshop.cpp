@@ -1,0 +1,13 @@
+#include "harness/workshop.h"
+
+#include <cstdlib>
+
+namespace harness {
+
+Workshop find_workshop() {
+  const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
+  const char* worker = std::getenv("RUN_MATRIX_WORKER");
+  return {PROJECT_DIR, worker ? fs::path(worker) : programs / "train_slice", programs / "make_dataset"};
+}
+
+}  // namespace harness
