@@ -66,7 +66,7 @@ Data prepare_data(const Workshop& workshop, const Request& request, const std::v
     const json packed = last_line_as_json(
         run_make_dataset(workshop, {"pack", "--index", data.index, "--to", storage, "--store", store}));
     data.packed[storage] = packed.value("location", "");
-    if (const std::string note = packed.value("note", ""); !note.empty()) data.notes[storage] = note;
+    if (data.packed[storage].empty()) data.notes[storage] = packed.value("note", "");
   }
   return data;
 }
