@@ -98,9 +98,14 @@ struct JpegReader::State {
     return jpeg_read_scanlines(&jpeg, &out, 1) == 1;
   }
 
-  bool read_to_end() {
+  // Decodes what is below the box. The last row is read, not skipped: the library doesn't look at data when
+  // it is told to skip all that is left.
+  bool read_to_end(uint8_t* last_row) {
     if (setjmp(jump)) return false;
-    if (!has_end_marker) jpeg_skip_scanlines(&jpeg, jpeg.output_height - jpeg.output_scanline);
+    const JDIMENSION left_over = jpeg.output_height - jpeg.output_scanline;
+    if (has_end_marker || left_over == 0) return true;
+    if (left_over > 1) jpeg_skip_scanlines(&jpeg, left_over - 1);
+    jpeg_read_scanlines(&jpeg, &last_row, 1);
     return true;
   }
 
@@ -118,6 +123,12 @@ bool ends_properly(const uint8_t* scan, const uint8_t* end) {
   for (const uint8_t* at = end - 2; at >= scan; --at)
     if (at[0] == 0xFF && at[1] == JPEG_EOI) return true;
   return false;
+}
+
+// What an interrupted copy leaves in space that was reserved for the rest. Zeros decode, as grey.
+bool ends_in_zeros(const uint8_t* scan, const uint8_t* end) {
+  constexpr int kMany = 8;
+  return end - scan >= kMany && std::all_of(end - kMany, end, [](uint8_t byte) { return byte == 0; });
 }
 
 // Pillow's "CMYK;I" followed by its cmyk2rgb: values are inverted as Adobe writes them.
@@ -143,7 +154,9 @@ ImageSize JpegReader::open(std::span<const uint8_t> encoded) {
   const jpeg_decompress_struct& jpeg = state.jpeg;
   if (static_cast<int64_t>(jpeg.image_width) * jpeg.image_height > kMostPixels)
     state.fail("its header claims more pixels than any photograph has");
-  state.has_end_marker = ends_properly(jpeg.src->next_input_byte, encoded.data() + encoded.size());
+  const uint8_t *scan = jpeg.src->next_input_byte, *end = encoded.data() + encoded.size();
+  state.has_end_marker = ends_properly(scan, end);
+  if (!state.has_end_marker && ends_in_zeros(scan, end)) state.fail("its end is missing, zeros stand there");
   return {static_cast<int>(jpeg.image_width), static_cast<int>(jpeg.image_height)};
 }
 
@@ -164,7 +177,7 @@ const uint8_t* JpegReader::next_row() {
 
 void JpegReader::finish() {
   State& state = *state_;
-  if (!state.read_to_end()) state.fail(state.message);
+  if (!state.read_to_end(state.row.data())) state.fail(state.message);
   const bool cut_between_scans = state.end_of_input && jpeg_has_multiple_scans(&state.jpeg);
   if (state.data_missing || cut_between_scans) state.fail("its data ends early or is damaged");
   jpeg_abort_decompress(&state.jpeg);

@@ -30,15 +30,16 @@ class Resizer {
   void to_float(float* chw);    // 3 x side x side, normalised with ImageNet's mean and deviation
 
  private:
+  void across(const uint8_t* in, uint8_t* out);
   const uint8_t* output_row(int y);
 
   struct Choice;
   std::unique_ptr<const Choice> kernels_;
-  int side_ = 0, rows_ = 0, input_width_ = 0, input_height_ = 0;
-  bool flip_ = false;
+  int side_ = 0, rows_ = 0, input_width_ = 0, stride_ = 0;
+  bool flip_ = false, down_first_ = false;
   ResizeTaps across_, down_;
-  std::vector<uint8_t> narrowed_;  // input_height rows of side pixels
-  std::vector<uint8_t> row_;
+  std::vector<uint8_t> rows_in_;  // after the pass across, or untouched where the pass down comes first
+  std::vector<uint8_t> between_, row_;
 };
 
 }  // namespace bench
