@@ -63,8 +63,7 @@ bool acts_as_owner_of_any_file() {  // CAP_FOWNER, bit 3 of the effective set
 }
 
 // The kernel's own rule (can_do_mincore): others are told that every page is resident.
-bool is_told_the_truth(const std::filesystem::path& file, const struct stat& facts) {
-  static const bool any_owner = acts_as_owner_of_any_file();
+bool is_told_the_truth(const std::filesystem::path& file, const struct stat& facts, bool any_owner) {
   constexpr uid_t kUnmapped = 65534;  // the owner is unknown in this user namespace: no capability reaches it
   return facts.st_uid == ::geteuid() || (any_owner && facts.st_uid != kUnmapped) ||
          ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) == 0;
@@ -113,13 +112,15 @@ void read_into_page_cache(const Files& files) {
 std::optional<double> resident_share(const Files& files) {
   static const bool real = mincore_is_real();
   if (!real) return std::nullopt;
+  const bool any_owner = acts_as_owner_of_any_file();
   const size_t asked = std::min(files.size(), kMostFilesAsked);
   Pages total;
   for (size_t i = 0; i < asked; ++i) {
     const std::filesystem::path& file = files[i * files.size() / asked];
     const Descriptor descriptor = open_file(file);
     struct stat facts{};
-    if (::fstat(descriptor.number(), &facts) != 0 || !is_told_the_truth(file, facts)) return std::nullopt;
+    if (::fstat(descriptor.number(), &facts) != 0 || !is_told_the_truth(file, facts, any_owner))
+      return std::nullopt;
     if (facts.st_size == 0) continue;
     const Pages pages = count_pages(descriptor.number(), static_cast<size_t>(facts.st_size));
     total.resident += pages.resident;

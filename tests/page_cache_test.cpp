@@ -1,0 +1,84 @@
+// unit: dropping, filling and measuring the page cache on this machine's real disk.
+#include "bench/storage/page_cache.h"
+
+#include <gtest/gtest.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+
+#include "tests/small_images.h"
+
+namespace bench {
+namespace {
+
+// Below the build folder: /tmp may be a tmpfs, whose pages can't be dropped.
+class PageCache : public testing::Test {
+ protected:
+  void SetUp() override {
+    struct statfs facts{};
+    constexpr long kTmpfs = 0x01021994, kRamfs = 0x858458f6;
+    if (::statfs(BINARY_DIR, &facts) != 0 || facts.f_type == kTmpfs || facts.f_type == kRamfs)
+      GTEST_SKIP() << BINARY_DIR << " is not on a disk";
+    for (int i = 0; i < 4; ++i) {
+      files_.push_back(folder_.path() / ("file" + std::to_string(i)));
+      write_bytes(files_.back(), Bytes(kBytes, static_cast<uint8_t>(i)));
+    }
+  }
+  static constexpr size_t kBytes = 2 << 20;
+  TemporaryFolder folder_{BINARY_DIR};
+  Files files_;
+};
+
+TEST_F(PageCache, DropsAndFills) {
+  if (!resident_share(files_)) GTEST_SKIP() << "mincore doesn't tell the truth here";
+  EXPECT_EQ(resident_share(files_), 1.0);  // just written
+  drop_from_page_cache(files_);
+  EXPECT_EQ(resident_share(files_), 0.0);
+  const auto before = device_bytes_read();
+  read_into_page_cache({files_[0], files_[1]});
+  EXPECT_EQ(resident_share(files_), 0.5);
+  read_into_page_cache(files_);
+  EXPECT_EQ(resident_share(files_), 1.0);
+  if (before) {
+    const int64_t read = *device_bytes_read() - *before;
+    EXPECT_GE(read, static_cast<int64_t>(4 * kBytes));
+    EXPECT_LE(read, static_cast<int64_t>(5 * kBytes));
+    const int64_t warm = *device_bytes_read();
+    read_into_page_cache(files_);
+    EXPECT_EQ(*device_bytes_read(), warm);
+  }
+}
+
+TEST_F(PageCache, StrangersAreNotToldAndSaySo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become somebody else";
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(files_[0], std::filesystem::perms(0644));
+  // A process of its own: its capabilities end with its user.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setuid(12345) != 0 || ::access(files_[0].c_str(), R_OK) != 0) ::_exit(2);
+    ::_exit(resident_share({files_[0]}) ? 1 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WEXITSTATUS(status) == 2) GTEST_SKIP() << "others can't reach " << folder_.path();
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(PageCache, SamplesLargeSets) {
+  if (!resident_share(files_)) GTEST_SKIP() << "mincore doesn't tell the truth here";
+  drop_from_page_cache({files_[0]});
+  Files many(20'000, files_[0]);
+  many.insert(many.end(), 20'000, files_[1]);
+  EXPECT_EQ(resident_share(many), 0.5);
+}
+
+TEST_F(PageCache, MissingFilesAreNamed) {
+  EXPECT_THROW(drop_from_page_cache({folder_.path() / "gone"}), std::runtime_error);
+  EXPECT_THROW(resident_share({folder_.path() / "gone"}), std::runtime_error);
+  EXPECT_THROW(read_into_page_cache({folder_.path() / "gone"}), std::runtime_error);
+}
+
+TEST_F(PageCache, NothingHasNoShare) { EXPECT_FALSE(resident_share({})); }
+
+}  // namespace
+}  // namespace bench
