@@ -21,36 +21,40 @@ namespace {
 
 using nlohmann::json;
 
-// The label of a row: its id as the command line takes it, and what ran in place of the article's hardware.
-std::string label_of(const SummaryRow& row) {
-  return row.ok() ? fmt::format("{}   {}", row.id, row.ran) : fmt::format("{}   {}", row.id, row.title);
-}
-
 std::string reason_of(const SummaryRow& row) {
   const std::string first = row.reason.substr(0, row.reason.find_first_of(";\n"));
   return row.status + (first.empty() ? "" : ": " + first);
 }
 
-json row_values(const SummaryRow& row, size_t position) {
-  return {{"label", label_of(row)}, {"position", position}, {"row", row.id}, {"status", row.status}};
+json row_values(const SummaryRow& row) {
+  return {{"row", row.id}, {"title", row.title}, {"ran", row.ok() ? row.ran : ""}, {"status", row.status}};
 }
 
-std::string value_label(const SummaryRow& row) {
-  std::string text = fmt::format("{:.{}f} s", row.total_s, row.total_s < 10 ? 2 : 1);
-  if (row.ratio)
-    text += fmt::format("   \u00d7{:.2f} to {}{}", *row.ratio, text_at({{"config", row.config}}, "/config/base"),
-                        row.batch_differs ? " (other batch)" : "");
-  if (row.ratio && row.published_ratio) text += fmt::format(", article \u00d7{:.2f}", *row.published_ratio);
-  return text;
+// Layers of one chart sort their rows only by a list that all share.
+json row_order(const Summary& summary) {
+  json order = json::array();
+  for (const SummaryRow& row : summary.rows) order.push_back(row.id);
+  return order;
+}
+
+// A subtitle wider than the chart would widen the whole figure.
+std::string shortened(const std::string& text) {
+  constexpr size_t longest = 135;
+  if (text.size() <= longest) return text;
+  size_t end = longest - 3;
+  while ((text[end] & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
 }
 
 void set_title(json& spec, const Summary& summary, const std::string& run, const std::string& what) {
   spec["title"]["text"] = (summary.mark.empty() ? "" : summary.mark + ": ") + what;
-  json lines = json::array();
   const std::string scale = summary.scale_summary.empty() ? summary.scale : summary.scale_summary;
-  lines.push_back("Ran: " + scale + (summary.mark.empty() ? "" : "; not the article's hardware or sizes"));
-  lines.push_back(fmt::format("{}: {}", summary.device, summary.machine));
-  lines.push_back(fmt::format("{}; data: {}; run {}", summary.build, summary.data, run));
+  json lines = json::array();
+  for (const std::string& line :
+       {"Ran: " + scale + (summary.mark.empty() ? "" : "; not the article's hardware or sizes"),
+        fmt::format("{}: {}; {}", summary.device, summary.machine, summary.build),
+        fmt::format("data: {}; run {}", summary.data, run)})
+    lines.push_back(shortened(line));
   spec["title"]["subtitle"] = lines;
 }
 
@@ -87,36 +91,47 @@ bool render(const std::filesystem::path& source_dir, const std::vector<std::stri
 }  // namespace
 
 json cascade_figure(json spec, const Summary& summary, const std::string& run) {
-  json values = json::array();
+  json values = json::array(), present = json::array();
   double largest = 0;
-  for (size_t i = 0; i < summary.rows.size(); ++i) {
-    const SummaryRow& row = summary.rows[i];
-    json value = row_values(row, i);
-    value["total_s"] = row.ok() ? json(row.total_s) : json();
+  for (const SummaryRow& row : summary.rows) {
+    json value = row_values(row);
+    value["total_s"] = nullptr;
     if (row.ok()) {
-      value.update({{"min_s", row.total_min_s}, {"max_s", row.total_max_s}, {"end_s", row.total_max_s},
-                    {"group", row.group}, {"value_label", value_label(row)}});
+      value.update({{"total_s", row.total_s}, {"min_s", row.total_min_s}, {"max_s", row.total_max_s},
+                    {"group", row.group},
+                    {"value_label", fmt::format("{:.{}f} s", row.total_s, row.total_s < 10 ? 2 : 1)}});
       largest = std::max(largest, row.total_max_s);
+      if (row.ratio)
+        value["ratio_label"] = fmt::format("\u00d7{:.2f}{} over {}", *row.ratio, row.batch_differs ? "*" : "",
+                                           text_at({{"config", row.config}}, "/config/base"));
+      if (row.published_ratio) value["published_label"] = fmt::format("\u00d7{:.2f}", *row.published_ratio);
     } else {
       value["reason_label"] = reason_of(row);
     }
     values.push_back(value);
   }
+  for (const json& group : spec.at("/layer/0/encoding/color/scale/domain"_json_pointer))
+    if (std::any_of(summary.rows.begin(), summary.rows.end(),
+                    [&](const SummaryRow& row) { return row.ok() && row.group == group; }))
+      present.push_back(group);
+  const bool other_batch = std::any_of(summary.rows.begin(), summary.rows.end(),
+                                       [](const SummaryRow& row) { return row.ratio && row.batch_differs; });
   spec["data"] = {{"values", values}};
-  spec["/layer/0/encoding/x/title"_json_pointer] =
-      fmt::format("seconds per {} batches, {} (shorter is faster)", summary.timed_batches, summary.device);
-  set_domain(spec, largest, 1.55);
-  set_title(spec, summary, run, fmt::format("the cascade, seconds per {} batches", summary.timed_batches));
+  spec["/encoding/y/sort"_json_pointer] = row_order(summary);
+  spec["/layer/0/encoding/color/legend/values"_json_pointer] = present;
+  json& axis_title = spec["/layer/0/encoding/x/title"_json_pointer];
+  axis_title = {fmt::format("seconds per {} batches on {} (shorter is faster)", summary.timed_batches, summary.device)};
+  if (other_batch) axis_title.push_back("* the base has another batch size");
+  set_domain(spec, largest, 1.25);
+  set_title(spec, summary, run, fmt::format("seconds per {} batches, row by row", summary.timed_batches));
   return spec;
 }
 
 json phases_figure(json spec, const Summary& summary, const std::string& run) {
   json values = json::array(), present = json::array();
   double largest = 0;
-  for (size_t i = 0; i < summary.rows.size(); ++i) {
-    const SummaryRow& row = summary.rows[i];
-    json total = row_values(row, i);
-    total.update({{"phase", nullptr}, {"step_label", nullptr}, {"reason_label", nullptr}});
+  for (const SummaryRow& row : summary.rows) {
+    json total = row_values(row);
     if (!row.ok()) {
       total["reason_label"] = reason_of(row);
     } else if (!row.run.has_samples) {
@@ -126,10 +141,8 @@ json phases_figure(json spec, const Summary& summary, const std::string& run) {
       double step_ms = 0;
       for (const PhaseStatistics& phase : row.run.phases) {
         const auto place = std::find(phase_names().begin(), phase_names().end(), phase.name) - phase_names().begin();
-        json value = row_values(row, i);
-        value.update({{"phase", phase.name}, {"phase_position", place}, {"ms", phase.mean_ms},
-                      {"step_label", nullptr}, {"reason_label", nullptr}});
-        values.push_back(value);
+        values.push_back(
+            {{"row", row.id}, {"phase", phase.name}, {"phase_position", place}, {"ms", phase.mean_ms}});
         step_ms += phase.mean_ms;
       }
       total["step_ms"] = step_ms;
@@ -139,14 +152,15 @@ json phases_figure(json spec, const Summary& summary, const std::string& run) {
     values.push_back(total);
   }
   for (const std::string& name : phase_names())
-    if (std::any_of(values.begin(), values.end(), [&](const json& value) { return value["phase"] == name; }))
+    if (std::any_of(values.begin(), values.end(), [&](const json& value) { return value.value("phase", "") == name; }))
       present.push_back(name);
   spec["data"] = {{"values", values}};
+  spec["/encoding/y/sort"_json_pointer] = row_order(summary);
   spec["/layer/0/encoding/color/legend/values"_json_pointer] = present;
   spec["/layer/0/encoding/x/title"_json_pointer] =
-      fmt::format("mean ms per batch, {}; phases add up to the step (shorter is faster)", summary.device);
+      fmt::format("ms per batch on {}, mean of batches and ranks (shorter is faster)", summary.device);
   set_domain(spec, largest, 1.15);
-  set_title(spec, summary, run, "where a batch spends its time, ms per batch");
+  set_title(spec, summary, run, "where a batch spends its time");
   return spec;
 }
 

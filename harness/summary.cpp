@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <sstream>
 
 #include "harness/records.h"
 
@@ -61,11 +62,13 @@ std::string describe_what_ran(const json& record) {
     if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
   };
   if (text_at(record, "/config/precision") != "o0") add(text_at(record, "/precision/label"));
-  std::string storage = text_at(record, "/cache/storage_used");
-  if (storage.empty()) storage = text_at(record, "/config/storage");
-  if (text_at(record, "/config/order") == "in_order") storage += " in order";
-  add(storage);
-  add(fmt::format("batch {:.0f}", number_at(record, "/config/batch")));
+  const std::string link = text_at(record, "/config/link");
+  if (link != "none") add(link);
+  const std::string used = text_at(record, "/cache/storage_used");
+  if (used != text_at(record, "/config/storage")) add(used);
+  const json emulated = record.value("emulated", json::array());
+  for (const json& field : emulated)
+    if (field.is_string()) add("emulated " + field.get<std::string>());
   return text;
 }
 
@@ -91,10 +94,34 @@ std::string group_of(const json& config, const json* base) {
   return text_at(record, "/config/precision") == "o0" ? "storage" : "precision";
 }
 
-void add_flags(const json& record, SummaryRow& row) {
+using Names = std::vector<std::string>;
+
+Names inferred_fields(const json& record) {
+  std::istringstream text(text_at(record, "/config/inferred"));
+  Names names;
+  for (std::string name; std::getline(text >> std::ws, name, ',');)
+    if (!name.empty()) names.push_back(name);
+  return names;
+}
+
+Names without(const Names& names, const Names& others) {
+  Names left;
+  for (const std::string& name : names)
+    if (std::find(others.begin(), others.end(), name) == others.end()) left.push_back(name);
+  return left;
+}
+
+// Fields inferred in every row stand in the header, or the mark would tell no row from another.
+Names inferred_everywhere(const Records& records) {
+  Names common = inferred_fields(*records.front());
+  for (const json* record : records) common = without(common, without(common, inferred_fields(*record)));
+  return common;
+}
+
+void add_flags(const json& record, const Names& inferred_in_all, SummaryRow& row) {
   const auto add = [&](char code, std::string text) { row.flags.push_back({code, std::move(text)}); };
   const std::string identity = text_at(record, "/config/identity");
-  const std::string inferred = text_at(record, "/config/inferred");
+  const std::string inferred = fmt::format("{}", fmt::join(without(inferred_fields(record), inferred_in_all), ", "));
   if (identity == "control" || identity == "own") add('+', identity == "control" ? "control" : "own row");
   if (identity == "inferred" || identity == "weakly inferred" || !inferred.empty())
     add('~', (identity == "weakly inferred" ? "weakly inferred" : "inferred") + (inferred.empty() ? "" : ": " + inferred));
@@ -119,7 +146,7 @@ void add_flags(const json& record, SummaryRow& row) {
     add('A', fmt::format("only {:.0f} effective batches", row.run.n_eff));
 }
 
-SummaryRow summarise_row(const Records& repeats) {
+SummaryRow summarise_row(const Records& repeats, const Names& inferred_in_all) {
   Records ok;
   for (const json* record : repeats)
     if (text_at(*record, "/status") == "OK") ok.push_back(record);
@@ -146,7 +173,7 @@ SummaryRow summarise_row(const Records& repeats) {
     row.total_max_s = totals.back();
     row.images_per_second = row.run.images_per_second * row.run.total_s / row.total_s;
   }
-  add_flags(record, row);
+  add_flags(record, inferred_in_all, row);
   if (!ok.empty())
     for (const json* one : repeats)
       if (text_at(*one, "/status") != "OK")
@@ -191,7 +218,9 @@ Summary summarise_group(const Records& records) {
     if (by_row[id].empty()) order.push_back(id);
     by_row[id].push_back(record);
   }
-  for (const std::string& id : order) summary.rows.push_back(summarise_row(by_row[id]));
+  const Names inferred = inferred_everywhere(records);
+  summary.inferred = fmt::format("{}", fmt::join(inferred, ", "));
+  for (const std::string& id : order) summary.rows.push_back(summarise_row(by_row[id], inferred));
   for (SummaryRow& row : summary.rows) {
     const std::string id = text_at({{"config", row.config}}, "/config/base");
     const auto base = std::find_if(summary.rows.begin(), summary.rows.end(),
@@ -206,8 +235,7 @@ Summary summarise_group(const Records& records) {
 std::vector<Summary> summarise(const std::vector<json>& records) {
   std::vector<std::pair<std::string, Records>> groups;
   for (const json& record : records) {
-    const std::string key = text_at(record, "/scale/name") + "\n" + text_at(record, "/device/kind") + "\n" +
-                            text_at(record, "/device/name");
+    const std::string key = text_at(record, "/scale/name") + "\n" + text_at(record, "/device/kind");
     auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.first == key; });
     if (group == groups.end()) group = groups.insert(groups.end(), {key, {}});
     group->second.push_back(&record);

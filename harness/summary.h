@@ -17,7 +17,7 @@ struct Flag {
 
 struct SummaryRow {
   std::string id, title;
-  std::string ran;     // what really ran: device label, 16-bit type, storage
+  std::string ran;     // what stood in for the article's hardware: device label, 16-bit type, link, other storage
   std::string cache;   // state of the page cache: cold, warm, unknown, none
   std::string group;   // axis on which the row differs from its base: storage, precision, devices, ...
   std::string status, reason;
@@ -42,6 +42,7 @@ struct Summary {
   std::string scale, device;
   std::string mark;                     // REHEARSAL or SMOKE, empty at the article's scale
   std::string scale_summary, machine, build, data;  // one line each; values that differ within the run all stand there
+  std::string inferred;                 // fields that the article states for none of the rows
   std::string timed_batches;            // `300`, or all numbers that occur
   std::vector<SummaryRow> rows;         // in the order in which rows first occur
 };

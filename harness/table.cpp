@@ -79,16 +79,20 @@ std::vector<const PhaseGroup*> shown_groups(const Summary& summary) {
   return shown;
 }
 
-std::string median_cell(const RunStatistics& run) {
+// `narrow` leaves room for the title in a console: the interval as the wider of its halves.
+std::string median_cell(const RunStatistics& run, bool narrow) {
   if (!run.has_samples) return "-";
   if (!run.median_ci_ms) return number(run.median_ms);
+  const double half = std::max(run.median_ms - run.median_ci_ms->low, run.median_ci_ms->high - run.median_ms);
+  if (narrow) return fmt::format("{} ±{:.1f}%", number(run.median_ms), 100 * half / run.median_ms);
   return fmt::format("{} [{} {}]", number(run.median_ms), number(run.median_ci_ms->low), number(run.median_ci_ms->high));
 }
 
-std::string ratio_cell(const SummaryRow& row) {
+std::string ratio_cell(const SummaryRow& row, bool narrow) {
   if (!row.ratio) return "-";
+  const std::string base = text_at({{"config", row.config}}, "/config/base");
   return fmt::format("{:.2f}{}{} {}", *row.ratio, row.batch_differs ? "*" : "", row.window_differs ? "!" : "",
-                     text_at({{"config", row.config}}, "/config/base"));
+                     narrow && width_of(base) > 8 ? fit(base, 8) : base);
 }
 
 std::string codes_of(const SummaryRow& row) {
@@ -105,7 +109,7 @@ std::string flag_texts(const SummaryRow& row) {
 }
 
 // The columns that console and Markdown share: all but id, title and flags.
-Cells figures_of(const Summary& summary) {
+Cells figures_of(const Summary& summary, bool narrow) {
   const std::vector<const PhaseGroup*> groups = shown_groups(summary);
   const bool repeats = any_repeats(summary);
   Cells cells;
@@ -117,7 +121,7 @@ Cells figures_of(const Summary& summary) {
   if (repeats) column("[min max]");
   column("img/s");
   for (const PhaseGroup* group : groups) column(group->name);
-  column("median ms [CI]", true);
+  column(narrow ? "median ms" : "median ms [CI]", true);
   column("ratio to", true);
   column("article");
   for (const SummaryRow& row : summary.rows) {
@@ -128,8 +132,8 @@ Cells figures_of(const Summary& summary) {
     line.push_back(fmt::format("{:.0f}", row.images_per_second));
     for (const PhaseGroup* group : groups)
       line.push_back(row.run.has_samples ? fmt::format("{:.0f}", 100 * group_share(row.run, *group)) : "-");
-    line.push_back(median_cell(row.run));
-    line.push_back(ratio_cell(row));
+    line.push_back(median_cell(row.run, narrow));
+    line.push_back(ratio_cell(row, narrow));
     line.push_back(row.published_ratio ? fmt::format("{:.2f}", *row.published_ratio) : "-");
     cells.rows.push_back(std::move(line));
   }
@@ -147,17 +151,20 @@ std::vector<std::string> header_lines(const Summary& summary) {
                                                          : "not the article's hardware or sizes", scale));
   lines.push_back(fmt::format("{}: {}", summary.device, summary.machine));
   lines.push_back(summary.build + (summary.data.empty() ? "" : "; data: " + summary.data));
+  if (!summary.inferred.empty())
+    lines.push_back("Inferred in every row, not stated by the article: " + summary.inferred);
   return lines;
 }
 
-std::vector<std::string> legend_lines(const Summary& summary, bool with_codes) {
+std::vector<std::string> legend_lines(const Summary& summary, bool narrow) {
   std::vector<std::string> lines = {fmt::format(
       "s: seconds for {} timed batches{}. Phases (load ..): % of the step{}; move = h2d + scatter + broadcast, "
       "loss with gather, comm = reduce + sync.",
       summary.timed_batches, any_repeats(summary) ? ", median of the repeats [min max]" : "",
       any_repeats(summary) ? ", of the median repeat" : "")};
-  lines.push_back("[CI]: 95 % within this run, not for comparisons. ratio: seconds of the base / seconds of the row "
-                  "(above 1 = faster); article: the same of its own figures.");
+  lines.push_back(fmt::format("{}: 95 % interval of the median within one run, not for comparisons. ratio: seconds of "
+                              "the base / seconds of the row (above 1 = faster); article: the same of its figures.",
+                              narrow ? "±" : "[CI]"));
   std::string codes;
   bool batch = false, window = false;
   for (const SummaryRow& row : summary.rows) {
@@ -167,7 +174,7 @@ std::vector<std::string> legend_lines(const Summary& summary, bool with_codes) {
   }
   if (batch) lines.push_back("* the base has another batch size: the ratio is of batches, not of images.");
   if (window) lines.push_back("! the base was timed in another window.");
-  if (with_codes)
+  if (narrow)
     for (char code : std::set<char>(codes.begin(), codes.end()))
       lines.push_back(fmt::format("{} {}", code, flag_meaning(code)));
   return lines;
@@ -185,7 +192,7 @@ std::string escape_markdown(const std::string& text) {
 }  // namespace
 
 std::string console_table(const Summary& summary) {
-  const Cells cells = figures_of(summary);
+  const Cells cells = figures_of(summary, true);
   size_t id_width = 3, title_width = 4, code_width = 0;
   for (const SummaryRow& row : summary.rows) {
     id_width = std::max(id_width, width_of(row.id));
@@ -234,7 +241,7 @@ std::string console_table(const Summary& summary) {
 }
 
 std::string markdown_table(const Summary& summary) {
-  const Cells cells = figures_of(summary);
+  const Cells cells = figures_of(summary, false);
   std::string text;
   for (const std::string& line : header_lines(summary)) text += escape_markdown(line) + "  \n";
   text += "\n| row | what | ran | cache |";

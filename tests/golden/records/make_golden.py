@@ -15,33 +15,33 @@ DDP = dict(BASE, sync=3)
 MPI = "needs the mpi backend, which this build lacks; apt-get install libopenmpi-dev and build again"
 NET = "needs two nodes: run as root, or name hosts, so that two network namespaces can be joined"
 ROWS = [
-    ("disk", "JPEG files on disk", "", "stated", "", 336.524, {"storage": "files", "cache": "cold"}, dict(BASE, load=30)),
-    ("disk-in-order", "disk, not shuffled", "disk", "control", "", 0, {"storage": "files", "cache": "cold", "order": "in_order"}, dict(BASE, load=21)),
-    ("lmdb", "LMDB in key order", "disk", "stated", "", 0, {"storage": "lmdb", "cache": "cold", "order": "in_order"}, dict(BASE, load=9)),
+    ("disk", "files on disk", "", "stated", "", 336.524, {"storage": "files", "cache": "cold"}, dict(BASE, load=30)),
+    ("disk-in-order", "files on disk in order", "disk", "control", "", 0, {"storage": "files", "cache": "cold", "order": "in_order"}, dict(BASE, load=21)),
+    ("lmdb", "LMDB in key order", "disk-in-order", "stated", "", 0, {"storage": "lmdb", "cache": "cold", "order": "in_order"}, dict(BASE, load=9)),
     ("lmdb-shuffled", "LMDB shuffled", "lmdb", "stated", "", 0, {"storage": "lmdb", "cache": "cold"}, dict(BASE, load=26)),
-    ("tmpfs", "JPEG files on tmpfs", "disk", "stated", "", 87.989, {}, BASE),
-    ("o1", "O1, autocast", "tmpfs", "stated", "", 0, {"precision": "o1"}, dict(BASE, forward=9, backward=17)),
-    ("o2", "O2, 16-bit weights, FP32 masters", "tmpfs", "stated", "published_s", 70.1, {"precision": "o2"}, dict(BASE, forward=8, backward=15, step=2)),
-    ("o3", "O3, all 16-bit", "tmpfs", "stated", "", 0, {"precision": "o3"}, dict(BASE, forward=8, backward=14)),
-    ("0", "one GPU, batch 512", "", "stated", "storage, precision", 161.0, {"batch": 512}, {k: 2 * v for k, v in BASE.items()}),
-    ("1", "one GPU, batch 256", "0", "inferred", "number", 0, {}, BASE),
-    ("2", "2 GPUs, DataParallel, batch 256", "1", "inferred", "number", 0, {"devices": 2}, DP),
-    ("3", "3 GPUs, DataParallel, batch 256", "1", "weakly inferred", "number", 0, {"devices": 3}, DP),
-    ("4", "4 GPUs, DataParallel, batch 256", "1", "inferred", "number", 0, {"devices": 4}, DP),
-    ("5", "2 GPUs, DataParallel, batch 512", "0", "inferred", "number", 0, {"devices": 2, "batch": 512}, {k: 1.9 * v for k, v in DP.items()}),
-    ("6", "3 GPUs, DataParallel, batch 512", "0", "weakly inferred", "number", 0, {"devices": 3, "batch": 512}, {k: 1.8 * v for k, v in DP.items()}),
-    ("7", "4 GPUs, DataParallel, batch 512", "0", "stated", "", 81.7, {"devices": 4, "batch": 512}, dict({k: 1.7 * v for k, v in DP.items()}, load=9)),
-    ("8", "[7] with 1.5 x threads", "7", "inferred", "cpus, loader_threads", 0, {"devices": 4, "batch": 512, "loader_threads": 6}, dict({k: 1.7 * v for k, v in DP.items()}, load=7)),
-    ("9", "[7] with 2 x threads", "7", "inferred", "cpus, loader_threads", 0, {"devices": 4, "batch": 512, "loader_threads": 8}, dict({k: 1.7 * v for k, v in DP.items()}, load=5)),
-    ("10", "[7] with 3 x threads", "7", "stated", "cpus, loader_threads", 60.2, {"devices": 4, "batch": 512, "loader_threads": 12}, dict({k: 1.7 * v for k, v in DP.items()}, load=4)),
-    ("11", "[7] with 4 x threads", "10", "stated", "cpus, loader_threads", 0, {"devices": 4, "batch": 512, "loader_threads": 16}, dict({k: 1.7 * v for k, v in DP.items()}, load=6)),
-    ("12", "4 GPUs, DDP, batch 512", "10", "stated", "", 41.6, {"devices": 4, "batch": 512, "loader_threads": 12, "strategy": "ddp", "backend": "gloo"}, {k: 1.4 * v for k, v in DDP.items()}),
-    ("13", "APEX DDP", "12", "inferred", "number", 0, {"devices": 4, "batch": 512, "loader_threads": 12, "strategy": "apex", "backend": "gloo"}, "strategy `apex` is not in this build; `run_matrix list --values` shows what is"),
-    ("14", "APEX DDP + SyncBN", "12", "inferred", "number", 0, {"devices": 4, "batch": 512, "loader_threads": 12, "strategy": "apex", "backend": "gloo", "sync_bn": True}, "strategy `apex` is not in this build; `run_matrix list --values` shows what is"),
-    ("15", "Horovod", "12", "inferred", "number", 0, {"devices": 4, "batch": 512, "loader_threads": 12, "strategy": "horovod", "backend": "mpi"}, MPI),
-    ("16", "[12] in O2", "12", "stated", "", 38.8, {"devices": 4, "batch": 512, "loader_threads": 12, "strategy": "ddp", "backend": "gloo", "precision": "o2"}, {k: (1.4 if k in ("load", "sync", "h2d") else 0.9) * v for k, v in DDP.items()}),
-    ("17", "2 nodes, DDP, O2, Ethernet", "16", "inferred", "number, link_rate_mbit", 0, {"devices": 4, "nodes": 2, "batch": 512, "loader_threads": 12, "strategy": "ddp", "backend": "gloo", "precision": "o2", "link": "ethernet"}, NET),
-    ("18", "2 nodes, DDP, O2, InfiniBand", "17", "stated", "batch, precision", 22.1, {"devices": 4, "nodes": 2, "batch": 512, "loader_threads": 12, "strategy": "ddp", "backend": "gloo", "precision": "o2", "link": "infiniband"}, NET),
+    ("tmpfs", "files on tmpfs", "disk", "stated", "", 87.989, {}, BASE),
+    ("o1", "mixed precision O1", "tmpfs", "stated", "", 0, {"precision": "o1"}, dict(BASE, forward=9, backward=17)),
+    ("o2", "16-bit weights O2", "tmpfs", "stated", "published_s", 70.1, {"precision": "o2"}, dict(BASE, forward=8, backward=15, step=2)),
+    ("o3", "16-bit throughout O3", "tmpfs", "stated", "", 0, {"precision": "o3"}, dict(BASE, forward=8, backward=14)),
+    ("0", "one device and the large batch", "", "stated", "storage, precision", 161.0, {"batch": 512}, {k: 2 * v for k, v in BASE.items()}),
+    ("1", "one device", "0", "inferred", "number", 0, {}, BASE),
+    ("2", "DP on two", "1", "inferred", "number", 0, {"devices": 2}, DP),
+    ("3", "DP on three", "1", "weakly inferred", "number", 0, {"devices": 3}, DP),
+    ("4", "DP on four", "1", "inferred", "number", 0, {"devices": 4}, DP),
+    ("5", "DP on two and the large batch", "0", "inferred", "number", 0, {"devices": 2, "batch": 512}, {k: 1.9 * v for k, v in DP.items()}),
+    ("6", "DP on three and the large batch", "0", "weakly inferred", "number", 0, {"devices": 3, "batch": 512}, {k: 1.8 * v for k, v in DP.items()}),
+    ("7", "DP on four and the large batch", "0", "stated", "", 81.7, {"devices": 4, "batch": 512}, dict({k: 1.7 * v for k, v in DP.items()}, load=9)),
+    ("8", "7 with 1.5 times the threads", "7", "inferred", "cpus, loader_threads", 0, {"devices": 4, "batch": 512, "loader_threads": 6}, dict({k: 1.7 * v for k, v in DP.items()}, load=7)),
+    ("9", "7 with 2 times the threads", "7", "inferred", "cpus, loader_threads", 0, {"devices": 4, "batch": 512, "loader_threads": 8}, dict({k: 1.7 * v for k, v in DP.items()}, load=5)),
+    ("10", "7 with 3 times the threads", "7", "stated", "cpus, loader_threads", 60.2, {"devices": 4, "batch": 512, "loader_threads": 12}, dict({k: 1.7 * v for k, v in DP.items()}, load=4)),
+    ("11", "7 with 4 times the threads", "10", "stated", "cpus, loader_threads", 0, {"devices": 4, "batch": 512, "loader_threads": 16}, dict({k: 1.7 * v for k, v in DP.items()}, load=6)),
+    ("12", "DDP", "10", "stated", "", 41.6, {"devices": 4, "batch": 512, "loader_threads": 12, "strategy": "ddp", "backend": "gloo"}, {k: 1.4 * v for k, v in DDP.items()}),
+    ("13", "DDP as APEX does it", "12", "inferred", "number", 0, {"devices": 4, "batch": 512, "loader_threads": 12, "strategy": "apex", "backend": "gloo"}, "strategy `apex` is not in this build; `run_matrix list --values` shows what is"),
+    ("14", "APEX and SyncBN", "12", "inferred", "number", 0, {"devices": 4, "batch": 512, "loader_threads": 12, "strategy": "apex", "backend": "gloo", "sync_bn": True}, "strategy `apex` is not in this build; `run_matrix list --values` shows what is"),
+    ("15", "as Horovod does it over MPI", "12", "inferred", "number", 0, {"devices": 4, "batch": 512, "loader_threads": 12, "strategy": "horovod", "backend": "mpi"}, MPI),
+    ("16", "DDP and O2", "12", "stated", "", 38.8, {"devices": 4, "batch": 512, "loader_threads": 12, "strategy": "ddp", "backend": "gloo", "precision": "o2"}, {k: (1.4 if k in ("load", "sync", "h2d") else 0.9) * v for k, v in DDP.items()}),
+    ("17", "two nodes over Ethernet", "16", "inferred", "number, link_rate_mbit", 0, {"devices": 4, "nodes": 2, "batch": 512, "loader_threads": 12, "strategy": "ddp", "backend": "gloo", "precision": "o2", "link": "ethernet"}, NET),
+    ("18", "two nodes over InfiniBand", "16", "stated", "batch, precision", 22.1, {"devices": 4, "nodes": 2, "batch": 512, "loader_threads": 12, "strategy": "ddp", "backend": "gloo", "precision": "o2", "link": "infiniband"}, NET),
 ]
 FIRST_WINDOW = {"disk", "disk-in-order", "lmdb", "lmdb-shuffled", "tmpfs", "o1", "o2", "o3"}
 
@@ -59,7 +59,7 @@ def identity(scale):
 def record(spec, scale="rehearsal", repeat=0, batches=BATCHES, slower=1.0, **changes):
     row, title, base, sure, inferred, published, overrides, means = spec
     rng = random.Random(f"{row} {scale} {repeat}")
-    config = {"id": row, "title": title, "base": base, "identity": sure, "inferred": inferred,
+    config = {"id": row, "title": title, "base": base, "identity": sure, "inferred": ", ".join(filter(None, ["learning_rate", inferred])),
               "published_s": published, "window": "0-299" if row in FIRST_WINDOW else "100-399", "nodes": 1,
               "devices": 1, "strategy": "data_parallel" if overrides.get("devices", 1) > 1 else "single",
               "backend": "none", "link": "none", "precision": "o0", "storage": "tmpfs", "order": "shuffled",
@@ -67,7 +67,7 @@ def record(spec, scale="rehearsal", repeat=0, batches=BATCHES, slower=1.0, **cha
     config["batch"] //= 16
     devices = config["devices"]
     processes = devices if config["strategy"] not in ("single", "data_parallel") else 1
-    label = ("1 CPU device" if devices == 1 else
+    label = ("1 CPU replica" if devices == 1 else
              f"{devices} CPU {'ranks' if processes > 1 else 'replicas'}")
     if config["nodes"] > 1:
         label = f"2 x {label}"
