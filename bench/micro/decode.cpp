@@ -1,0 +1,110 @@
+// decode/: one thread, encoded bytes in memory; header, whole image, crop, and the crop as float32.
+#include "bench/loader/decode.h"
+
+#include <benchmark/benchmark.h>
+
+#include <memory>
+
+#include "bench/loader/jpeg.h"
+#include "bench/loader/png.h"
+#include "bench/micro/images.h"
+#include "bench/micro/options.h"
+#include "bench/storage/storage.h"
+
+namespace bench {
+namespace {
+
+constexpr int64_t kImages = 256;
+constexpr int kSide = 224;
+
+struct Loaded {
+  std::vector<std::vector<uint8_t>> images;  // readable JPEGs only
+  std::vector<Augmentation> augmentations;
+};
+
+Loaded load(const std::filesystem::path& data) {
+  const Dataset dataset = scan_dataset(data);
+  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
+  const auto reader = storage->reader();
+  Decoder decoder;
+  Loaded loaded;
+  for (const int64_t record : even_sample(dataset, kImages)) {
+    const auto bytes = reader->read(record).bytes;
+    if (is_png(bytes)) continue;
+    try {
+      std::vector<float> out(3 * kSide * kSide);
+      const Augmentation drawn = draw_augmentation(decoder.size(bytes), 1, 0, record);
+      decoder.crop_to_float(bytes, drawn, kSide, out.data());
+      loaded.augmentations.push_back(drawn);
+      loaded.images.emplace_back(bytes.begin(), bytes.end());
+    } catch (const BadImage&) {  // not this benchmark's business
+    }
+  }
+  if (loaded.images.empty()) throw std::runtime_error("no readable JPEG in " + data.string());
+  return loaded;
+}
+
+// work(i) decodes image i.
+template <class Work>
+void measure(benchmark::State& state, const Loaded& loaded, const Work& work) {
+  size_t next = 0;
+  int64_t images = 0, bytes = 0;
+  const Stopwatch watch;
+  for (auto _ : state) {
+    work(next);
+    ++images;
+    bytes += static_cast<int64_t>(loaded.images[next].size());
+    next = (next + 1) % loaded.images.size();
+  }
+  const double seconds = watch.seconds();
+  state.counters["images_per_second"] = static_cast<double>(images) / seconds;
+  state.counters["ns_per_encoded_byte"] = seconds * 1e9 / static_cast<double>(bytes);
+}
+
+void add(const MicroOptions& options) {
+  if (options.data.empty()) return;
+  // Read when the first of them runs: --benchmark_list_tests and other filters need no images.
+  const auto loaded = [data = options.data, kept = std::make_shared<Loaded>()]() -> const Loaded& {
+    if (kept->images.empty()) *kept = load(data);
+    return *kept;
+  };
+  benchmark::RegisterBenchmark("decode/header", [=](benchmark::State& state) {
+    Decoder decoder;
+    const Loaded& all = loaded();
+    measure(state, all, [&](size_t i) { benchmark::DoNotOptimize(decoder.size(all.images[i])); });
+  });
+  const auto rows = [=](bool crop) {
+    return [=](benchmark::State& state) {
+      JpegReader reader;
+      const Loaded& all = loaded();
+      measure(state, all, [&](size_t i) {
+        const ImageSize size = reader.open(all.images[i]);
+        const CropBox box = crop ? all.augmentations[i].box : CropBox{0, 0, size.width, size.height};
+        reader.start(box);
+        for (int y = 0; y < box.height; ++y) benchmark::DoNotOptimize(reader.next_row());
+        reader.finish();
+      });
+    };
+  };
+  benchmark::RegisterBenchmark("decode/whole", rows(false));
+  benchmark::RegisterBenchmark("decode/crop", rows(true));
+  benchmark::RegisterBenchmark("decode/crop_resize/uint8", [=](benchmark::State& state) {
+    Decoder decoder;
+    std::vector<uint8_t> out(3 * kSide * kSide);
+    const Loaded& all = loaded();
+    measure(state, all,
+            [&](size_t i) { decoder.crop_to_uint8(all.images[i], all.augmentations[i], kSide, out.data()); });
+  });
+  benchmark::RegisterBenchmark("decode/crop_resize/float32", [=](benchmark::State& state) {
+    Decoder decoder;
+    std::vector<float> out(3 * kSide * kSide);
+    const Loaded& all = loaded();
+    measure(state, all,
+            [&](size_t i) { decoder.crop_to_float(all.images[i], all.augmentations[i], kSide, out.data()); });
+  });
+}
+
+[[maybe_unused]] const bool added = add_family(add);
+
+}  // namespace
+}  // namespace bench
