@@ -55,7 +55,8 @@ void Picture::paint_base(int64_t class_number, Random& random) {
 
   for (int plane = 0; plane < 3; ++plane) {
     const int gain = plane == 0 ? 120 : 24;  // per octave, in sixteenths of half a grey level
-    pyramid_.build(padded_width_, padded_height_, 8, 4, random, [&](int) { return gain; });
+    pyramid_.build(padded_width_, padded_height_, 8, 4, random,
+                   [&](int level) { return level == 4 ? gain / 2 : gain; });
     Grid& low = pyramid_.smooth(padded_width_, padded_height_, 4, kPatternLevel);
     const auto centre = static_cast<float>(mean[plane] * 16), reach = static_cast<float>(swing[plane] * 16);
     for (size_t i = 0; i < low.values.size(); ++i)

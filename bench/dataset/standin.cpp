@@ -118,7 +118,10 @@ StandinResult make_standin(const StandinOptions& options) {
   } else {
     missing = missing_images(options);
   }
-  if (finished && missing.empty()) return {0, 0, read_standin_record(options.out)->description};
+  if (finished && missing.empty()) {
+    auto description = read_standin_record(options.out)->description;
+    return {0, 0, description.empty() ? describe(scan_dataset(options.out)) : description};
+  }
 
   constexpr int64_t kBytesPerImage = 122'000;  // 114.7 KB and the rest of its last block
   require_room(options.out, static_cast<int64_t>(missing.size()) * kBytesPerImage + 4'000'000, "the stand-in");

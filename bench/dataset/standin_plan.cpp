@@ -35,7 +35,7 @@ double long_side(double u) {
   if (u < 0.75) return 500;
   if (u < 0.86) return std::clamp(330 * std::exp(0.3 * normal_quantile((u - 0.75) / 0.11)), 80.0, 499.0);
   const double above = 0.5 + 0.5 * (u - 0.86) / 0.14;  // upper half of a log-normal
-  return std::min(2400.0, 512 * std::exp(0.40 * normal_quantile(above)));
+  return std::min(1700.0, 512 * std::exp(0.40 * normal_quantile(above)));
 }
 
 double short_over_long(double u) {
@@ -71,7 +71,7 @@ void shape_oddity(ImagePlan& plan) {
     case Oddity::png: plan.width = 260, plan.height = 195; break;  // has no bytes to tune: about 3 per pixel
     default: plan.width = 500, plan.height = 375; break;
   }
-  const double bits_per_pixel = plan.oddity == Oddity::huge ? 1.3 : plan.oddity == Oddity::grey ? 3.5 : 4.5;
+  const double bits_per_pixel = plan.oddity == Oddity::huge ? 0.9 : plan.oddity == Oddity::grey ? 3.5 : 4.5;
   plan.bytes = bits_per_pixel / 8 * plan.width * plan.height;
 }
 
@@ -93,7 +93,7 @@ ImagePlan plan_image(int64_t seed, int64_t index, int64_t images, int64_t classe
 
   double bits_per_pixel;
   if (draw[3] < 0.9) {  // 4:4:4 at quality 96
-    bits_per_pixel = std::clamp(4.62 * std::exp(0.36 * normal_quantile(draw[4])), 1.5, 10.0);
+    bits_per_pixel = std::clamp(4.6 * std::exp(0.34 * normal_quantile(draw[4])), 1.8, 9.0);
   } else {
     const double u = (draw[3] - 0.9) / 0.1;
     plan.half_chroma = true;

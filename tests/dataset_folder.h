@@ -1,0 +1,46 @@
+// A folder that lives as long as a test, with a small set of files in ImageNet's layout on request.
+#pragma once
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+
+struct TemporaryFolder {
+  std::filesystem::path path;
+  TemporaryFolder() {
+    auto name = (std::filesystem::temp_directory_path() / "dataset-test-XXXXXX").string();
+    path = mkdtemp(name.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  void write(const std::string& name, const std::string& content) const {
+    std::filesystem::create_directories((path / name).parent_path());
+    std::ofstream(path / name, std::ios::binary) << content;
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream stream(path / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  // Three classes of unequal size; the content is no image, which neither listing nor packing may mind.
+  void write_small_set(const std::string& root) const {
+    for (int c = 0; c < 3; ++c)
+      for (int n = 0; n <= c; ++n)
+        write(root + "/train/n0" + std::to_string(c) + "/n_" + std::to_string(n) + ".JPEG",
+              std::string(static_cast<size_t>(3000 * c + n + 1), static_cast<char>('a' + c + n)));
+  }
+};
+
+// The text of the error that `action` throws, empty if it throws none.
+inline std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}

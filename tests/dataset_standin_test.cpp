@@ -1,0 +1,194 @@
+// unit: the stand-in set: its statistics, its odd files, its classes, and that a seed alone decides its bytes
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+
+#include <jpeglib.h>
+
+#include "bench/dataset/describe.h"
+#include "bench/dataset/interrupt.h"
+#include "bench/dataset/standin.h"
+#include "bench/dataset/standin_image.h"
+#include "bench/dataset/standin_record.h"
+#include "tests/dataset_folder.h"
+
+namespace bench {
+namespace {
+
+struct Decoded {
+  int width = 0, height = 0, components = 0;
+  long warnings = 0;
+  std::vector<double> mean;  // per component, as libjpeg gives it without conversion from CMYK
+};
+
+// Every pixel, so that a broken or truncated stream shows as a warning; libjpeg's own exit ends the test.
+Decoded decode(std::span<const uint8_t> bytes) {
+  jpeg_decompress_struct info;
+  jpeg_error_mgr errors;
+  info.err = jpeg_std_error(&errors);
+  jpeg_create_decompress(&info);
+  jpeg_mem_src(&info, bytes.data(), bytes.size());
+  jpeg_read_header(&info, TRUE);
+  if (info.num_components == 3) info.out_color_space = JCS_RGB;
+  if (info.num_components == 4) info.out_color_space = JCS_CMYK;
+  jpeg_start_decompress(&info);
+  Decoded out{static_cast<int>(info.output_width), static_cast<int>(info.output_height), info.output_components, 0, {}};
+  out.mean.assign(4, 0);
+  std::vector<uint8_t> row(static_cast<size_t>(out.width) * out.components);
+  for (uint8_t* rows[] = {row.data()}; info.output_scanline < info.output_height;) {
+    jpeg_read_scanlines(&info, rows, 1);
+    for (int x = 0; x < out.width; ++x)
+      for (int c = 0; c < 3; ++c) {
+        const uint8_t* pixel = &row[static_cast<size_t>(x) * out.components];
+        out.mean[c] += out.components == 1 ? pixel[0] : out.components == 3 ? pixel[c] : pixel[c] * pixel[3] / 255.0;
+      }
+  }
+  for (auto& mean : out.mean) mean /= static_cast<double>(out.width) * out.height;
+  jpeg_finish_decompress(&info);
+  out.warnings = errors.num_warnings;
+  jpeg_destroy_decompress(&info);
+  return out;
+}
+
+ImagePlan plan_with(Oddity oddity) {
+  for (int64_t i = 0; i < 1000; ++i)
+    if (auto plan = plan_image(1, i, 1000, 100); plan.oddity == oddity && (oddity != Oddity::none || !plan.half_chroma))
+      return plan;
+  ADD_FAILURE() << "no such image in the plan";
+  return {};
+}
+
+TEST(Standin, StatisticsAreThoseOfImageNet) {
+  double bytes = 0, planned = 0, width = 0, height = 0, pixels = 0, half = 0;
+  ImageMaker maker;
+  for (int64_t i = 0; i < 300; ++i) {
+    const auto plan = plan_image(1, i, 300, 100);
+    bytes += static_cast<double>(maker.make(plan).size());
+    planned += plan.bytes;
+    width += plan.width / 300.0;
+    height += plan.height / 300.0;
+    pixels += static_cast<double>(plan.width) * plan.height / 300;
+    half += plan.half_chroma / 300.0;
+  }
+  EXPECT_NEAR(bytes / 300, 114'700, 114'700 * 0.05);
+  EXPECT_NEAR(bytes / planned, 1, 0.02);
+  EXPECT_NEAR(width, 482, 20);
+  EXPECT_NEAR(height, 415, 20);
+  EXPECT_NEAR(pixels, 203e3, 10e3);
+  EXPECT_NEAR(half, 0.1, 0.03);
+}
+
+TEST(Standin, PlannedBytesOfLargerSetsAreWithinThreePercent) {
+  for (const int64_t images : {500, 1000, 5424}) {
+    double bytes = 0;
+    for (int64_t i = 0; i < images; ++i) bytes += plan_image(1, i, images, 100).bytes;
+    EXPECT_NEAR(bytes / static_cast<double>(images), 114'700, 114'700 * 0.03) << images;
+  }
+}
+
+TEST(Standin, OddFilesAreWhatTheySayAndDecodeWithoutWarning) {
+  TemporaryFolder folder;
+  ImageMaker maker;
+  auto written = [&](Oddity oddity) {
+    const auto content = maker.make(plan_with(oddity));
+    folder.write("odd.JPEG", {reinterpret_cast<const char*>(content.data()), content.size()});
+    if (oddity != Oddity::png) {
+      EXPECT_EQ(decode(content).warnings, 0);
+    }
+    return read_image_header(folder.path / "odd.JPEG");
+  };
+  EXPECT_EQ(written(Oddity::grey).components, 1);
+  EXPECT_TRUE(written(Oddity::cmyk).adobe);
+  EXPECT_EQ(written(Oddity::cmyk).components, 4);
+  EXPECT_EQ(written(Oddity::ycck).components, 4);
+  EXPECT_EQ(written(Oddity::png).format, ImageHeader::Format::png);
+  EXPECT_TRUE(written(Oddity::exif).exif);
+  EXPECT_EQ(written(Oddity::exif).width, 500) << "the thumbnail was taken for the picture";
+  EXPECT_TRUE(written(Oddity::progressive).progressive);
+  EXPECT_TRUE(written(Oddity::restart_markers).restart_markers);
+  EXPECT_EQ(written(Oddity::thin).height, 33);
+  const auto plain = written(Oddity::none);
+  EXPECT_EQ(plain.quality, 96);
+  EXPECT_TRUE(plain.full_chroma);
+  EXPECT_FALSE(plain.progressive || plain.restart_markers || plain.exif || plain.adobe);
+}
+
+TEST(Standin, CmykFilesShowTheSamePictureAsPlainOnes) {
+  ImageMaker maker;
+  for (const auto oddity : {Oddity::cmyk, Oddity::ycck}) {
+    auto plan = plan_with(oddity);
+    const auto four = decode(maker.make(plan));
+    plan.oddity = Oddity::none;
+    const auto three = decode(maker.make(plan));
+    ASSERT_EQ(four.components, 4);
+    for (int c = 0; c < 3; ++c) EXPECT_NEAR(four.mean[c], three.mean[c], 4) << "channel " << c;
+  }
+}
+
+TEST(Standin, CropsTellTheHueOfTheirClass) {
+  Picture picture;
+  Random random(5);
+  int right = 0;
+  constexpr int kPictures = 100;
+  for (int i = 0; i < kPictures; ++i) {
+    picture.paint(320, 240, false, i, 1000 + i);
+    const auto& planes = picture.develop(2);
+    const int left = static_cast<int>(random.uniform(0, 200)), top = static_cast<int>(random.uniform(0, 140));
+    double cb = 0, cr = 0;
+    for (int y = top; y < top + 100; ++y)
+      for (int x = left; x < left + 120; ++x) {
+        cb += planes.data[1][static_cast<size_t>(y) * planes.stride[1] + x] - 128;
+        cr += planes.data[2][static_cast<size_t>(y) * planes.stride[2] + x] - 128;
+      }
+    const auto hue = std::lround(std::atan2(cr, cb) / (2 * 3.14159265358979) * 10 + 10) % 10;
+    right += hue == i % 10;
+  }
+  EXPECT_GT(right, kPictures * 6 / 10);
+}
+
+TEST(Standin, BytesDependOnTheSeedAndNotOnTheThreads) {
+  TemporaryFolder folder;
+  auto content_of = [&](const std::string& name, int64_t seed, int threads) {
+    make_standin({folder.path / name, 55, 10, seed, threads});
+    std::string all;
+    for (const auto& image : scan_dataset(folder.path / name).images)
+      all += image.path + folder.read(name + "/" + image.path);
+    return all;
+  };
+  const auto one = content_of("one", 1, 1);
+  EXPECT_TRUE(one == content_of("three", 1, 3));
+  EXPECT_FALSE(one == content_of("other", 2, 3));
+}
+
+TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
+  TemporaryFolder folder;
+  const StandinOptions options{folder.path / "set", 12, 4, 1, 2};
+  make_standin(options);
+  const auto fingerprint = scan_dataset(options.out).fingerprint;
+  EXPECT_EQ(make_standin(options).written, 0);
+  std::filesystem::remove(options.out / plan_image(1, 5, 12, 4).path);
+  EXPECT_NE(error_of([&] { scan_dataset(options.out); }).find("should hold 12 images but holds 11"), std::string::npos);
+  set_interrupted(true);
+  EXPECT_THROW(make_standin(options), Interrupted);
+  set_interrupted(false);
+  EXPECT_FALSE(read_standin_record(options.out)->finished);
+  EXPECT_NE(error_of([&] { scan_dataset(options.out); }).find("not finished"), std::string::npos);
+  EXPECT_EQ(make_standin(options).written, 1);
+  EXPECT_EQ(scan_dataset(options.out).fingerprint, fingerprint);
+}
+
+TEST(Standin, RefusesWhatItMustNotOverwrite) {
+  TemporaryFolder folder;
+  EXPECT_NE(error_of([&] { make_standin({folder.path, 0, 4, 1, 1}); }).find("at least 1"), std::string::npos);
+  folder.write("real/train/n01440764/n01440764_1.JPEG", "x");
+  EXPECT_NE(error_of([&] { make_standin({folder.path / "real", 4, 4, 1, 1}); }).find("no stand-in"), std::string::npos);
+  make_standin({folder.path / "set", 4, 4, 1, 1});
+  EXPECT_NE(error_of([&] { make_standin({folder.path / "set", 5, 4, 1, 1}); }).find("asked for"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace bench
