@@ -38,7 +38,8 @@ Column figure(const std::string& name, std::function<std::string(const SummaryRo
 
 // Of the batches: empty for a row that ran without phase clock.
 Column sample(const std::string& name, std::function<std::string(const RunStatistics&)> cell) {
-  return {name, true, [cell](const Summary&, const SummaryRow& row) { return row.run.has_samples ? cell(row.run) : ""; }};
+  return {name, true,
+          [cell](const Summary&, const SummaryRow& row) { return row.run.has_samples ? cell(row.run) : ""; }};
 }
 
 std::vector<Column> columns() {
@@ -51,10 +52,16 @@ std::vector<Column> columns() {
       {"device", false, [](const Summary& summary, const SummaryRow&) { return summary.device; }},
       figure("ran", [](const SummaryRow& row) { return row.ran; }),
       figure("cache", [](const SummaryRow& row) { return row.cache; }),
-      config("batch"), config("window"), config("base"), config("identity"), config("inferred"),
+      config("batch"),
+      config("window"),
+      config("base"),
+      config("identity"),
+      config("inferred"),
       {"group", false, [](const Summary&, const SummaryRow& row) { return row.group; }},
-      {"repeats", false, [](const Summary&, const SummaryRow& row) { return fmt::format("{}", row.repeats); }},
-      {"repeats_ok", false, [](const Summary&, const SummaryRow& row) { return fmt::format("{}", row.repeats_ok); }},
+      {"repeats", false,
+       [](const Summary&, const SummaryRow& row) { return fmt::format("{}", row.repeats); }},
+      {"repeats_ok", false,
+       [](const Summary&, const SummaryRow& row) { return fmt::format("{}", row.repeats_ok); }},
       figure("timed_batches", [](const SummaryRow& row) { return fmt::format("{}", row.run.batches); }),
       figure("total_s", [](const SummaryRow& row) { return number(row.total_s); }),
       figure("total_min_s", [](const SummaryRow& row) { return number(row.total_min_s); }),
@@ -82,16 +89,20 @@ std::vector<Column> columns() {
       sample("tau_int", [](const RunStatistics& run) { return number(run.tau_int); }),
       sample("n_eff", [](const RunStatistics& run) { return number(run.n_eff); }),
       sample("drift_share", [](const RunStatistics& run) { return number(run.drift_share); }),
-      sample("drift_ci_low", [](const RunStatistics& run) { return run.drift_ci ? number(run.drift_ci->low) : ""; }),
-      sample("drift_ci_high", [](const RunStatistics& run) { return run.drift_ci ? number(run.drift_ci->high) : ""; }),
+      sample("drift_ci_low",
+             [](const RunStatistics& run) { return run.drift_ci ? number(run.drift_ci->low) : ""; }),
+      sample("drift_ci_high",
+             [](const RunStatistics& run) { return run.drift_ci ? number(run.drift_ci->high) : ""; }),
   };
   for (const std::string& name : phase_names())
     for (const char* what : {"share", "median_ms"})
-      list.push_back(sample(name + "_" + what, [name, is_share = std::string(what) == "share"](const RunStatistics& run) {
-        for (const PhaseStatistics& phase : run.phases)
-          if (phase.name == name) return number(is_share ? phase.share : phase.median_ms);
-        return std::string();
-      }));
+      list.push_back(sample(name + "_" + what,
+                            [name, is_share = std::string(what) == "share"](const RunStatistics& run) {
+                              for (const PhaseStatistics& phase : run.phases)
+                                if (phase.name == name)
+                                  return number(is_share ? phase.share : phase.median_ms);
+                              return std::string();
+                            }));
   list.push_back({"flags", false, [](const Summary&, const SummaryRow& row) {
                     std::string texts;
                     for (const Flag& flag : row.flags) texts += (texts.empty() ? "" : "; ") + flag.text;

@@ -60,19 +60,21 @@ void set_title(json& spec, const Summary& summary, const std::string& run, const
 
 // Room on the right for the text behind the longest bar.
 void set_domain(json& spec, double largest, double room) {
-  spec["/layer/0/encoding/x/scale"_json_pointer] = {{"domainMin", 0}, {"domainMax", largest > 0 ? largest * room : 1},
-                                                    {"nice", false}};
+  spec["/layer/0/encoding/x/scale"_json_pointer] = {
+      {"domainMin", 0}, {"domainMax", largest > 0 ? largest * room : 1}, {"nice", false}};
 }
 
 json read_spec(const std::filesystem::path& file) {
   std::ifstream input(file);
   json spec = json::parse(input, nullptr, false);
-  if (spec.is_discarded()) throw std::runtime_error(file.string() + ": missing or no JSON; restore it from the repository");
+  if (spec.is_discarded())
+    throw std::runtime_error(file.string() + ": missing or no JSON; restore it from the repository");
   return spec;
 }
 
 // True when the renderer ran and succeeded.
-bool render(const std::filesystem::path& source_dir, const std::vector<std::string>& specs, std::ostream& console) {
+bool render(const std::filesystem::path& source_dir, const std::vector<std::string>& specs,
+            std::ostream& console) {
   std::vector<std::string> words = {source_dir / ".venv/bin/python", source_dir / "plots/render.py"};
   words.insert(words.end(), specs.begin(), specs.end());
   std::vector<char*> arguments;
@@ -97,7 +99,9 @@ json cascade_figure(json spec, const Summary& summary, const std::string& run) {
     json value = row_values(row);
     value["total_s"] = nullptr;
     if (row.ok()) {
-      value.update({{"total_s", row.total_s}, {"min_s", row.total_min_s}, {"max_s", row.total_max_s},
+      value.update({{"total_s", row.total_s},
+                    {"min_s", row.total_min_s},
+                    {"max_s", row.total_max_s},
                     {"group", row.group},
                     {"value_label", fmt::format("{:.{}f} s", row.total_s, row.total_s < 10 ? 2 : 1)}});
       largest = std::max(largest, row.total_max_s);
@@ -120,7 +124,8 @@ json cascade_figure(json spec, const Summary& summary, const std::string& run) {
   spec["/encoding/y/sort"_json_pointer] = row_order(summary);
   spec["/layer/0/encoding/color/legend/values"_json_pointer] = present;
   json& axis_title = spec["/layer/0/encoding/x/title"_json_pointer];
-  axis_title = {fmt::format("seconds per {} batches on {} (shorter is faster)", summary.timed_batches, summary.device)};
+  axis_title = {
+      fmt::format("seconds per {} batches on {} (shorter is faster)", summary.timed_batches, summary.device)};
   if (other_batch) axis_title.push_back("* the base has another batch size");
   set_domain(spec, largest, 1.25);
   set_title(spec, summary, run, fmt::format("seconds per {} batches, row by row", summary.timed_batches));
@@ -137,10 +142,12 @@ json phases_figure(json spec, const Summary& summary, const std::string& run) {
     } else if (!row.run.has_samples) {
       total["reason_label"] = "ran without phase clock";
     } else {
-      // Means, not medians: a loader that delivers in bursts has a median near zero, and means add up to the step.
+      // Means, not medians: a loader that delivers in bursts has a median near zero, and means add up to the
+      // step.
       double step_ms = 0;
       for (const PhaseStatistics& phase : row.run.phases) {
-        const auto place = std::find(phase_names().begin(), phase_names().end(), phase.name) - phase_names().begin();
+        const auto place =
+            std::find(phase_names().begin(), phase_names().end(), phase.name) - phase_names().begin();
         values.push_back(
             {{"row", row.id}, {"phase", phase.name}, {"phase_position", place}, {"ms", phase.mean_ms}});
         step_ms += phase.mean_ms;
@@ -152,7 +159,8 @@ json phases_figure(json spec, const Summary& summary, const std::string& run) {
     values.push_back(total);
   }
   for (const std::string& name : phase_names())
-    if (std::any_of(values.begin(), values.end(), [&](const json& value) { return value.value("phase", "") == name; }))
+    if (std::any_of(values.begin(), values.end(),
+                    [&](const json& value) { return value.value("phase", "") == name; }))
       present.push_back(name);
   spec["data"] = {{"values", values}};
   spec["/encoding/y/sort"_json_pointer] = row_order(summary);
@@ -184,8 +192,10 @@ void write_figures(const std::filesystem::path& run_dir, const std::vector<json>
   if (render(source_dir, specs, console))
     console << "plots: " << folder.string() << "/*.svg and *.png\n";
   else
-    console << fmt::format("warning: plots were not rendered; run ./run_matrix once without --no-install, then "
-                           "`./run_matrix plot {}`. Their data and specs are in {}\n", run_dir.string(), folder.string());
+    console << fmt::format(
+        "warning: plots were not rendered; run ./run_matrix once without --no-install, then "
+        "`./run_matrix plot {}`. Their data and specs are in {}\n",
+        run_dir.string(), folder.string());
 }
 
 }  // namespace harness

@@ -1,4 +1,5 @@
-// Figures: the Vega-Lite specs of plots/ filled with a run's summary, and rendered where a renderer is at hand.
+// Figures: the Vega-Lite specs of plots/ filled with a run's summary, and rendered where a renderer is at
+// hand.
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,9 +11,10 @@
 
 namespace harness {
 
-// Writes run_dir/plots/{cascade,phases}.vl.json (further ones, with scale and device in their names, for further
-// summaries of one run) and renders each to SVG and PNG. What can't be rendered is a warning with the next step on
-// `console`: the specs then still open in any Vega-Lite editor. `source_dir` holds plots/ and .venv/.
+// Writes run_dir/plots/{cascade,phases}.vl.json (further ones, with scale and device in their names, for
+// further summaries of one run) and renders each to SVG and PNG. What can't be rendered is a warning with the
+// next step on `console`: the specs then still open in any Vega-Lite editor. `source_dir` holds plots/ and
+// .venv/.
 void write_figures(const std::filesystem::path& run_dir, const std::vector<nlohmann::json>& records,
                    const std::filesystem::path& source_dir, std::ostream& console);
 

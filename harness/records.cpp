@@ -26,8 +26,9 @@ constexpr std::array statuses = {"OK",      "SKIPPED", "DIVERGED", "OUT_OF_MEMOR
                                  "TIMEOUT", "HUNG",    "CRASHED",  "INVALID"};
 
 [[noreturn]] void fail(const std::filesystem::path& file, const char* what, int error) {
-  const char* next = error == ENOSPC || error == EDQUOT ? "free space there or choose another folder with --out"
-                                                        : "choose a writable folder with --out";
+  const char* next = error == ENOSPC || error == EDQUOT
+                         ? "free space there or choose another folder with --out"
+                         : "choose a writable folder with --out";
   throw std::runtime_error(fmt::format("{}: {}: {}; {}", file.string(), what, std::strerror(error), next));
 }
 
@@ -53,12 +54,14 @@ std::string samples_problem(const json& record) {
       return "samples_ms." + phase + " is no phase that this program knows";
     if (!per_rank.is_array() || per_rank.empty()) return "samples_ms." + phase + " has no list per rank";
     if (ranks == 0) ranks = per_rank.size();
-    if (per_rank.size() != ranks) return "samples_ms." + phase + " has another number of ranks than the phases before";
+    if (per_rank.size() != ranks)
+      return "samples_ms." + phase + " has another number of ranks than the phases before";
     for (const json& times : per_rank) {
       if (!times.is_array() || times.size() != batches)
         return fmt::format("samples_ms.{} doesn't have {} batches on every rank", phase, batches);
       for (const json& time : times)
-        if (!is_time(time)) return fmt::format("samples_ms.{} holds {}, which is no time", phase, time.dump());
+        if (!is_time(time))
+          return fmt::format("samples_ms.{} holds {}, which is no time", phase, time.dump());
     }
   }
   return "";
@@ -67,8 +70,9 @@ std::string samples_problem(const json& record) {
 }  // namespace
 
 const std::vector<std::string>& phase_names() {
-  static const std::vector<std::string> names = {"load", "h2d",      "scatter", "broadcast", "forward", "gather",
-                                                 "loss", "backward", "reduce",  "sync",      "step",    "other"};
+  static const std::vector<std::string> names = {"load",    "h2d",    "scatter", "broadcast",
+                                                 "forward", "gather", "loss",    "backward",
+                                                 "reduce",  "sync",   "step",    "other"};
   return names;
 }
 
@@ -122,7 +126,8 @@ void append_record(const std::filesystem::path& file, const json& record) {
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0) {
       const int error = errno;
-      if (ftruncate(descriptor.number, status.st_size) != 0) fail(file, "a partly written record stays", error);
+      if (ftruncate(descriptor.number, status.st_size) != 0)
+        fail(file, "a partly written record stays", error);
       fail(file, "a record could not be written", error);
     }
     done += static_cast<size_t>(wrote);
@@ -131,7 +136,8 @@ void append_record(const std::filesystem::path& file, const json& record) {
   if (!is_new) return;
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   Descriptor entry{open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (entry.number >= 0) fsync(entry.number);  // the new name too; some file systems refuse, and lose nothing by it
+  if (entry.number >= 0)
+    fsync(entry.number);  // the new name too; some file systems refuse, and lose nothing by it
 }
 
 std::vector<json> read_records(const std::filesystem::path& run_dir, std::ostream& warnings) {
@@ -148,8 +154,8 @@ std::vector<json> read_records(const std::filesystem::path& run_dir, std::ostrea
     const bool cut_off = input.eof();  // no newline: the writer was stopped inside this line
     json record = json::parse(line, nullptr, /*allow_exceptions=*/false);
     std::string problem = !record.is_discarded() ? record_problem(record)
-                          : cut_off ? "the line is cut off; the run was stopped while writing it"
-                                    : "not JSON";
+                          : cut_off              ? "the line is cut off; the run was stopped while writing it"
+                                                 : "not JSON";
     if (!problem.empty()) {
       fmt::print(warnings, "{}:{}: {}; line left out\n", file.string(), number, problem);
       continue;

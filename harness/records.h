@@ -1,4 +1,5 @@
-// Records: one JSON line per row and repeat, appended so that a crash loses no earlier line, read whatever became of it.
+// Records: one JSON line per row and repeat, appended so that a crash loses no earlier line, read whatever
+// became of it.
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -8,13 +9,13 @@
 
 namespace harness {
 
-// Adds one line to `file` and returns when the disk has it. Throws std::runtime_error naming the file and the next
-// step; what the file held before is then unchanged.
+// Adds one line to `file` and returns when the disk has it. Throws std::runtime_error naming the file and the
+// next step; what the file held before is then unchanged.
 void append_record(const std::filesystem::path& file, const nlohmann::json& record);
 
-// The good records of run_dir/records.jsonl, in the order of the file. Each bad line is named in `warnings` as
-// file:line with the reason and left out; of two records of one row and repeat, the later counts.
-// Throws std::runtime_error when there is no such file.
+// The good records of run_dir/records.jsonl, in the order of the file. Each bad line is named in `warnings`
+// as file:line with the reason and left out; of two records of one row and repeat, the later counts. Throws
+// std::runtime_error when there is no such file.
 std::vector<nlohmann::json> read_records(const std::filesystem::path& run_dir, std::ostream& warnings);
 
 // Why a report can't use this record, empty when it can.

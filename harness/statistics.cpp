@@ -28,7 +28,8 @@ double quantile_in_place(std::vector<double>& values, double share) {
 }
 
 // One resample: blocks that begin anywhere and wrap around the end, until it is as long as the original.
-void resample(const std::vector<double>& values, int64_t block, std::mt19937_64& random, std::vector<double>& into) {
+void resample(const std::vector<double>& values, int64_t block, std::mt19937_64& random,
+              std::vector<double>& into) {
   const size_t count = values.size();
   into.clear();
   while (into.size() < count) {
@@ -49,7 +50,8 @@ Interval percentiles(std::vector<double>& estimates) {
 std::vector<double> mean_over_ranks(const json& per_rank, size_t batches) {
   std::vector<double> mean(batches, 0);
   for (const json& times : per_rank)
-    for (size_t i = 0; i < batches; ++i) mean[i] += times[i].get<double>() / static_cast<double>(per_rank.size());
+    for (size_t i = 0; i < batches; ++i)
+      mean[i] += times[i].get<double>() / static_cast<double>(per_rank.size());
   return mean;
 }
 
@@ -76,7 +78,8 @@ void describe_dependence(const std::vector<double>& steps, int64_t loader_thread
   result.block = std::max({int64_t{20}, from_tau, loader_threads});
   const size_t third = steps.size() / 3;
   if (third == 0) return;
-  const std::vector<double> first(steps.begin(), steps.begin() + third), last(steps.end() - third, steps.end());
+  const std::vector<double> first(steps.begin(), steps.begin() + third),
+      last(steps.end() - third, steps.end());
   const double before = median(first);
   result.drift_share = before > 0 ? median(last) / before - 1 : 0;
   if (result.batches < fewest_batches_for_an_interval) return;
@@ -137,7 +140,8 @@ RunStatistics run_statistics(const json& record) {
   RunStatistics result;
   result.batches = static_cast<int64_t>(number_at(record, "/timed_batches"));
   result.total_s = number_at(record, "/total_s");
-  result.images_per_second = number_at(record, "/config/batch") * static_cast<double>(result.batches) / result.total_s;
+  result.images_per_second =
+      number_at(record, "/config/batch") * static_cast<double>(result.batches) / result.total_s;
   const json samples = record.value("samples_ms", json::object());
   if (samples.empty()) return result;
   result.has_samples = true;

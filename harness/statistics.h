@@ -27,15 +27,15 @@ struct RunStatistics {
 
   bool has_samples = false;  // false without phase clock: everything below is then 0
   double mean_ms = 0, median_ms = 0, p5_ms = 0, p95_ms = 0, p99_ms = 0, max_ms = 0;
-  double iqr_share = 0;               // interquartile range / median
-  double skew_ms = 0;                 // median over batches of slowest - fastest rank
-  std::optional<double> startup_ms;   // T0: the first batch, where the window begins with it
+  double iqr_share = 0;              // interquartile range / median
+  double skew_ms = 0;                // median over batches of slowest - fastest rank
+  std::optional<double> startup_ms;  // T0: the first batch, where the window begins with it
   double rho_1 = 0, tau_int = 1, n_eff = 0;
-  int64_t block = 0;                  // block length of the bootstrap
+  int64_t block = 0;                     // block length of the bootstrap
   std::optional<Interval> median_ci_ms;  // 95 %, within this run, not for comparisons; none under 60 batches
-  double drift_share = 0;             // median of the last third / median of the first third - 1
+  double drift_share = 0;                // median of the last third / median of the first third - 1
   std::optional<Interval> drift_ci;
-  bool drifts = false;                // moved by more than 2 %, and the interval excludes 0
+  bool drifts = false;                  // moved by more than 2 %, and the interval excludes 0
   std::vector<PhaseStatistics> phases;  // in the order of phase_names()
 };
 

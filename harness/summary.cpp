@@ -1,4 +1,5 @@
-// Turns records into summary rows: repeats joined, ratios to the base, flags, and one summary per scale and device.
+// Turns records into summary rows: repeats joined, ratios to the base, flags, and one summary per scale and
+// device.
 #include "harness/summary.h"
 
 #include <fmt/format.h>
@@ -6,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <sstream>
 
 #include "harness/records.h"
 
@@ -15,9 +15,6 @@ namespace {
 
 using nlohmann::json;
 using Records = std::vector<const json*>;
-
-constexpr double fewest_effective_batches = 20;
-constexpr double steal_limit = 0.02;
 
 // The different texts that a list of records holds, in order, as one line.
 template <typename Describe>
@@ -43,8 +40,9 @@ std::string describe_machine(const json& record) {
 std::string describe_build(const json& record) {
   std::string libtorch = text_at(record, "/versions/libtorch");
   if (libtorch.empty()) libtorch = text_at(record, "/build/libtorch");
-  return fmt::format("LibTorch {}, revision {}", libtorch.empty() ? "unknown" : libtorch,
-                     text_at(record, "/build/revision").empty() ? "unknown" : text_at(record, "/build/revision"));
+  return fmt::format(
+      "LibTorch {}, revision {}", libtorch.empty() ? "unknown" : libtorch,
+      text_at(record, "/build/revision").empty() ? "unknown" : text_at(record, "/build/revision"));
 }
 
 std::string describe_data(const json& record) {
@@ -72,7 +70,8 @@ std::string describe_what_ran(const json& record) {
   return text;
 }
 
-// The axis that the row moves on: the first on which it differs from its base, or, without one, from the plainest row.
+// The axis that the row moves on: the first on which it differs from its base, or, without one, from the
+// plainest row.
 std::string group_of(const json& config, const json* base) {
   static const std::vector<std::pair<std::string, std::vector<std::string>>> axes = {
       {"nodes", {"nodes", "link"}},
@@ -92,58 +91,6 @@ std::string group_of(const json& config, const json* base) {
   // The article's second series, from its row [0] on, is about devices; its first is about storage.
   if (strategy == "data_parallel" || text_at(record, "/config/window") == "100-399") return "devices";
   return text_at(record, "/config/precision") == "o0" ? "storage" : "precision";
-}
-
-using Names = std::vector<std::string>;
-
-Names inferred_fields(const json& record) {
-  std::istringstream text(text_at(record, "/config/inferred"));
-  Names names;
-  for (std::string name; std::getline(text >> std::ws, name, ',');)
-    if (!name.empty()) names.push_back(name);
-  return names;
-}
-
-Names without(const Names& names, const Names& others) {
-  Names left;
-  for (const std::string& name : names)
-    if (std::find(others.begin(), others.end(), name) == others.end()) left.push_back(name);
-  return left;
-}
-
-// Fields inferred in every row stand in the header, or the mark would tell no row from another.
-Names inferred_everywhere(const Records& records) {
-  Names common = inferred_fields(*records.front());
-  for (const json* record : records) common = without(common, without(common, inferred_fields(*record)));
-  return common;
-}
-
-void add_flags(const json& record, const Names& inferred_in_all, SummaryRow& row) {
-  const auto add = [&](char code, std::string text) { row.flags.push_back({code, std::move(text)}); };
-  const std::string identity = text_at(record, "/config/identity");
-  const std::string inferred = fmt::format("{}", fmt::join(without(inferred_fields(record), inferred_in_all), ", "));
-  if (identity == "control" || identity == "own") add('+', identity == "control" ? "control" : "own row");
-  if (identity == "inferred" || identity == "weakly inferred" || !inferred.empty())
-    add('~', (identity == "weakly inferred" ? "weakly inferred" : "inferred") + (inferred.empty() ? "" : ": " + inferred));
-  const std::string asked = text_at(record, "/config/storage"), used = text_at(record, "/cache/storage_used");
-  if (!used.empty() && used != asked) add('M', asked + " as " + used);
-  const json notes = record.value("notes", json::array());
-  for (const json& note : notes)
-    if (note.is_string())
-      add(note.get<std::string>().find("clipped") != std::string::npos ? 'C' : 'N', note.get<std::string>());
-  const json emulated = record.value("emulated", json::array());
-  for (const json& field : emulated)
-    if (field.is_string()) add('E', "emulated " + field.get<std::string>() + ": by construction");
-  if (const double bad = number_at(record, "/bad_images"); bad > 0)
-    add('B', fmt::format("{:.0f} bad {} replaced", bad, bad == 1 ? "image" : "images"));
-  if (const double steal = number_at(record, "/environment/steal_share"); steal >= steal_limit)
-    add('T', fmt::format("{:.0f} % of the CPU time stolen", 100 * steal));
-  if (const double periods = number_at(record, "/environment/throttled_periods"); periods > 0)
-    add('T', fmt::format("CPU quota hit {:.0f} times", periods));
-  if (!row.ok()) return;
-  if (row.run.drifts) add('D', fmt::format("drift {:+.1f} %", 100 * row.run.drift_share));
-  if (row.run.has_samples && row.run.batches >= 60 && row.run.n_eff < fewest_effective_batches)
-    add('A', fmt::format("only {:.0f} effective batches", row.run.n_eff));
 }
 
 SummaryRow summarise_row(const Records& repeats, const Names& inferred_in_all) {
@@ -173,7 +120,7 @@ SummaryRow summarise_row(const Records& repeats, const Names& inferred_in_all) {
     row.total_max_s = totals.back();
     row.images_per_second = row.run.images_per_second * row.run.total_s / row.total_s;
   }
-  add_flags(record, inferred_in_all, row);
+  row.flags = flags_of(record, inferred_in_all, row.ok() ? &row.run : nullptr);
   if (!ok.empty())
     for (const json* one : repeats)
       if (text_at(*one, "/status") != "OK")
@@ -185,7 +132,7 @@ SummaryRow summarise_row(const Records& repeats, const Names& inferred_in_all) {
 void compare_with_base(SummaryRow& row, const SummaryRow* base) {
   row.group = group_of(row.config, base ? &base->config : nullptr);
   if (!base || base->id == row.id) return;
-  row.window_differs = row.config.value("window", "") != base->config.value("window", "");
+  row.window_differs = row.config.value("window", json()) != base->config.value("window", json());
   row.batch_differs = row.config.value("batch", json()) != base->config.value("batch", json());
   if (row.ok() && base->ok() && row.run.batches == base->run.batches) row.ratio = base->total_s / row.total_s;
   const double here = number_at({{"config", row.config}}, "/config/published_s");
@@ -236,7 +183,8 @@ std::vector<Summary> summarise(const std::vector<json>& records) {
   std::vector<std::pair<std::string, Records>> groups;
   for (const json& record : records) {
     const std::string key = text_at(record, "/scale/name") + "\n" + text_at(record, "/device/kind");
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.first == key; });
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.first == key; });
     if (group == groups.end()) group = groups.insert(groups.end(), {key, {}});
     group->second.push_back(&record);
   }
@@ -247,10 +195,10 @@ std::vector<Summary> summarise(const std::vector<json>& records) {
 
 const std::vector<PhaseGroup>& phase_groups() {
   static const std::vector<PhaseGroup> groups = {
-      {"load", {"load"}},       {"move", {"h2d", "scatter", "broadcast"}},
-      {"fwd", {"forward"}},     {"loss", {"gather", "loss"}},
-      {"bwd", {"backward"}},    {"comm", {"reduce", "sync"}},
-      {"step", {"step"}},       {"other", {"other"}}};
+      {"load", {"load"}},    {"move", {"h2d", "scatter", "broadcast"}},
+      {"fwd", {"forward"}},  {"loss", {"gather", "loss"}},
+      {"bwd", {"backward"}}, {"comm", {"reduce", "sync"}},
+      {"step", {"step"}},    {"other", {"other"}}};
   return groups;
 }
 
@@ -260,23 +208,6 @@ double group_share(const RunStatistics& run, const PhaseGroup& group) {
     for (const char* name : group.phases)
       if (phase.name == name) share += phase.share;
   return share;
-}
-
-std::string flag_meaning(char code) {
-  switch (code) {
-    case '~': return "the article doesn't state the row or the fields named; inferred from its text";
-    case '+': return "not one of the article's rows";
-    case 'A': return "batches hang together so closely that the run holds few independent ones";
-    case 'B': return "unreadable images, each replaced by the next";
-    case 'C': return "clipped to what this machine has";
-    case 'D': return "the last third of the run differs from the first by over 2 %, more than chance explains";
-    case 'E': return "emulated: a setting stands in for hardware; what follows from it is by construction, no finding";
-    case 'M': return "another storage than asked for (table.md names it)";
-    case 'N': return "ran otherwise than written (table.md says how)";
-    case 'R': return "some repeats failed; figures are of the others";
-    case 'T': return "the machine took CPU time away during the row";
-    default: return "";
-  }
 }
 
 }  // namespace harness

@@ -5,21 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "harness/flags.h"
 #include "harness/statistics.h"
 
 namespace harness {
 
-// A remark on a row: `code` where there is room for one letter, `text` where there is more.
-struct Flag {
-  char code;
-  std::string text;
-};
-
 struct SummaryRow {
   std::string id, title;
-  std::string ran;     // what stood in for the article's hardware: device label, 16-bit type, link, other storage
-  std::string cache;   // state of the page cache: cold, warm, unknown, none
-  std::string group;   // axis on which the row differs from its base: storage, precision, devices, ...
+  std::string
+      ran;  // what stood in for the article's hardware: device label, 16-bit type, link, other storage
+  std::string cache;  // state of the page cache: cold, warm, unknown, none
+  std::string group;  // axis on which the row differs from its base: storage, precision, devices, ...
   std::string status, reason;
   std::vector<Flag> flags;
   nlohmann::json config;
@@ -32,7 +28,7 @@ struct SummaryRow {
 
   std::optional<double> ratio;  // total of the base / total of this row: above 1 is faster than the base
   bool batch_differs = false, window_differs = false;  // from the base's
-  std::optional<double> published_ratio;  // the same of the article's figures, within one window
+  std::optional<double> published_ratio;               // the same of the article's figures, within one window
 
   bool ok() const { return status == "OK"; }
 };
@@ -40,11 +36,12 @@ struct SummaryRow {
 // Rows of one scale on one device: what may stand in one table.
 struct Summary {
   std::string scale, device;
-  std::string mark;                     // REHEARSAL or SMOKE, empty at the article's scale
-  std::string scale_summary, machine, build, data;  // one line each; values that differ within the run all stand there
-  std::string inferred;                 // fields that the article states for none of the rows
-  std::string timed_batches;            // `300`, or all numbers that occur
-  std::vector<SummaryRow> rows;         // in the order in which rows first occur
+  std::string mark;  // REHEARSAL or SMOKE, empty at the article's scale
+  std::string scale_summary, machine, build,
+      data;                      // one line each; values that differ within the run all stand there
+  std::string inferred;          // fields that the article states for none of the rows
+  std::string timed_batches;     // `300`, or all numbers that occur
+  std::vector<SummaryRow> rows;  // in the order in which rows first occur
 };
 
 std::vector<Summary> summarise(const std::vector<nlohmann::json>& records);
@@ -56,8 +53,5 @@ struct PhaseGroup {
 };
 const std::vector<PhaseGroup>& phase_groups();
 double group_share(const RunStatistics& run, const PhaseGroup& group);
-
-// What each flag's code means, one line.
-std::string flag_meaning(char code);
 
 }  // namespace harness

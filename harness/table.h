@@ -10,8 +10,8 @@
 
 namespace harness {
 
-// Writes run_dir/table.txt, table.md and table.csv and prints the first to `console`. False, with one line that says
-// so, when there are no records. Throws std::runtime_error when a file can't be written.
+// Writes run_dir/table.txt, table.md and table.csv and prints the first to `console`. False, with one line
+// that says so, when there are no records. Throws std::runtime_error when a file can't be written.
 bool write_report(const std::filesystem::path& run_dir, const std::vector<nlohmann::json>& records,
                   std::ostream& console);
 

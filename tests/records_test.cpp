@@ -1,4 +1,5 @@
-// unit: records are appended whole and read back whatever a crash, another program or an editor did to the file
+// unit: records are appended whole and read back whatever a crash, another program or an editor did to the
+// file
 #include "harness/records.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +77,8 @@ TEST_F(Records, AWholeLastLineWithoutNewlineCounts) {
 }
 
 TEST_F(Records, ForeignAndDamagedLinesAreNamedAndLeftOut) {
-  write_raw("hello\n[1, 2]\n{\"schema\": 2}\n{}\n\n" + std::string("\0\xff\n", 3) + std::string(2000, '[') + "\n");
+  write_raw("hello\n[1, 2]\n{\"schema\": 2}\n{}\n\n" + std::string("\0\xff\n", 3) + std::string(2000, '[') +
+            "\n");
   harness::append_record(file(), good_record("disk"));
   EXPECT_EQ(read().size(), 1u);
   EXPECT_NE(warnings().find("records.jsonl:1: not JSON"), std::string::npos) << warnings();
@@ -89,7 +91,8 @@ TEST_F(Records, ForeignAndDamagedLinesAreNamedAndLeftOut) {
 
 TEST_F(Records, ImpossibleTimesAreRefused) {
   json negative = good_record("a"), not_a_number = good_record("b"), endless = good_record("c"),
-       short_list = good_record("d"), text = good_record("e"), unknown = good_record("f"), huge = good_record("g");
+       short_list = good_record("d"), text = good_record("e"), unknown = good_record("f"),
+       huge = good_record("g");
   negative["samples_ms"]["load"][0][1] = -1;
   not_a_number["samples_ms"]["load"][0][1] = std::nan("");
   endless["total_s"] = -3;
@@ -157,7 +160,8 @@ TEST_F(Records, AFullDiskIsNamedAndLeavesTheFileWhole) {
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("--out"), std::string::npos) << error.what();
   }
-  EXPECT_THROW(harness::append_record(folder_ / "absent" / "records.jsonl", good_record("7")), std::runtime_error);
+  EXPECT_THROW(harness::append_record(folder_ / "absent" / "records.jsonl", good_record("7")),
+               std::runtime_error);
 }
 
 }  // namespace

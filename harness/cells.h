@@ -1,0 +1,30 @@
+// Cells: the texts that the console table and the Markdown table share.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "harness/summary.h"
+
+namespace harness {
+
+struct Cells {
+  std::vector<std::string> headers;
+  std::vector<bool> is_text;                   // left-aligned
+  std::vector<std::vector<std::string>> rows;  // one list per OK row, in order
+};
+
+// All columns but id, title and flags. `narrow`: as a console has room for them.
+Cells figure_cells(const Summary& summary, bool narrow);
+
+std::vector<std::string> header_lines(const Summary& summary);
+std::vector<std::string> legend_lines(const Summary& summary, bool narrow);
+std::string codes_of(const SummaryRow& row);  // each flag's code once
+
+// Columns that a text takes, and the text padded or cut to `width` of them.
+size_t width_of(const std::string& text);
+std::string fit(const std::string& text, size_t width);
+
+// Text of a record on one line of a table: it may hold anything that a crashed process printed.
+std::string one_line(std::string text);
+
+}  // namespace harness

@@ -1,0 +1,105 @@
+// Finds in a record what qualifies its figures: inferred settings, clipping, emulation, drift, a busy
+// machine.
+#include "harness/flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "harness/records.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr double fewest_effective_batches = 20;
+constexpr double steal_limit = 0.02;
+
+Names inferred_fields(const json& record) {
+  std::istringstream text(text_at(record, "/config/inferred"));
+  Names names;
+  for (std::string name; std::getline(text >> std::ws, name, ',');)
+    if (!name.empty()) names.push_back(name);
+  return names;
+}
+
+Names without(const Names& names, const Names& others) {
+  Names left;
+  for (const std::string& name : names)
+    if (std::find(others.begin(), others.end(), name) == others.end()) left.push_back(name);
+  return left;
+}
+
+}  // namespace
+
+Names inferred_everywhere(const std::vector<const json*>& records) {
+  Names common = inferred_fields(*records.front());
+  for (const json* record : records) common = without(common, without(common, inferred_fields(*record)));
+  return common;
+}
+
+std::vector<Flag> flags_of(const json& record, const Names& inferred_in_all, const RunStatistics* run) {
+  std::vector<Flag> flags;
+  const auto add = [&](char code, std::string text) { flags.push_back({code, std::move(text)}); };
+  const std::string identity = text_at(record, "/config/identity");
+  const std::string inferred =
+      fmt::format("{}", fmt::join(without(inferred_fields(record), inferred_in_all), ", "));
+  if (identity == "control" || identity == "own") add('+', identity == "control" ? "control" : "own row");
+  if (identity == "inferred" || identity == "weakly inferred" || !inferred.empty())
+    add('~', (identity == "weakly inferred" ? "weakly inferred" : "inferred") +
+                 (inferred.empty() ? "" : ": " + inferred));
+  const std::string asked = text_at(record, "/config/storage"), used = text_at(record, "/cache/storage_used");
+  if (!used.empty() && used != asked) add('M', asked + " as " + used);
+  const json notes = record.value("notes", json::array());
+  for (const json& note : notes)
+    if (note.is_string())
+      add(note.get<std::string>().find("clipped") != std::string::npos ? 'C' : 'N', note.get<std::string>());
+  const json emulated = record.value("emulated", json::array());
+  for (const json& field : emulated)
+    if (field.is_string()) add('E', "emulated " + field.get<std::string>() + ": by construction");
+  if (const double bad = number_at(record, "/bad_images"); bad > 0)
+    add('B', fmt::format("{:.0f} bad {} replaced", bad, bad == 1 ? "image" : "images"));
+  if (const double steal = number_at(record, "/environment/steal_share"); steal >= steal_limit)
+    add('T', fmt::format("{:.0f} % of the CPU time stolen", 100 * steal));
+  if (const double periods = number_at(record, "/environment/throttled_periods"); periods > 0)
+    add('T', fmt::format("CPU quota hit {:.0f} times", periods));
+  if (!run) return flags;
+  if (run->drifts) add('D', fmt::format("drift {:+.1f} %", 100 * run->drift_share));
+  if (run->has_samples && run->batches >= 60 && run->n_eff < fewest_effective_batches)
+    add('A', fmt::format("only {:.0f} effective batches", run->n_eff));
+  return flags;
+}
+
+std::string flag_meaning(char code) {
+  switch (code) {
+    case '~':
+      return "the article doesn't state the row or the fields named; inferred from its text";
+    case '+':
+      return "not one of the article's rows";
+    case 'A':
+      return "batches hang together so closely that the run holds few independent ones";
+    case 'B':
+      return "unreadable images, each replaced by the next";
+    case 'C':
+      return "clipped to what this machine has";
+    case 'D':
+      return "the last third of the run differs from the first by over 2 %, more than chance explains";
+    case 'E':
+      return "emulated: a setting stands in for hardware; what follows from it is by construction, no "
+             "finding";
+    case 'M':
+      return "another storage than asked for (table.md names it)";
+    case 'N':
+      return "ran otherwise than written (table.md says how)";
+    case 'R':
+      return "some repeats failed; figures are of the others";
+    case 'T':
+      return "the machine took CPU time away during the row";
+    default:
+      return "";
+  }
+}
+
+}  // namespace harness

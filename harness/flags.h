@@ -1,0 +1,29 @@
+// Flags: remarks on a row that a reader of its figures must know.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/statistics.h"
+
+namespace harness {
+
+// `code` where there is room for one letter, `text` where there is more.
+struct Flag {
+  char code;
+  std::string text;
+};
+
+using Names = std::vector<std::string>;
+
+// Fields inferred in every row stand in the header, or the mark would tell no row from another.
+Names inferred_everywhere(const std::vector<const nlohmann::json*>& records);
+
+// `run` is null for a row without figures.
+std::vector<Flag> flags_of(const nlohmann::json& record, const Names& inferred_in_all,
+                           const RunStatistics* run);
+
+// What a code means, one line.
+std::string flag_meaning(char code);
+
+}  // namespace harness

@@ -1,0 +1,208 @@
+// unit: summaries and tables of golden records: repeats, ratios, flags, rows without figures, separate scales
+#include "harness/table.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "harness/records.h"
+
+namespace {
+
+using harness::Summary;
+using harness::SummaryRow;
+using nlohmann::json;
+
+// Golden records are synthetic; tests/golden/records/make_golden.py writes them.
+std::vector<json> golden(const std::string& name) {
+  std::ifstream file(std::string(SOURCE_DIR) + "/tests/golden/records/" + name);
+  std::vector<json> records;
+  for (std::string line; std::getline(file, line);) {
+    records.push_back(json::parse(line));
+    EXPECT_EQ(harness::record_problem(records.back()), "");
+  }
+  EXPECT_FALSE(records.empty()) << name;
+  return records;
+}
+
+const SummaryRow& row(const Summary& summary, const std::string& id) {
+  for (const SummaryRow& one : summary.rows)
+    if (one.id == id) return one;
+  throw std::runtime_error("no row " + id);
+}
+
+std::string codes(const SummaryRow& row) {
+  std::string text;
+  for (const harness::Flag& flag : row.flags) text += flag.code;
+  return text;
+}
+
+size_t columns_of(const std::string& line) {
+  return size_t(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+TEST(Summary, RatiosAreOfSecondsAndStandBesideTheArticles) {
+  const Summary matrix = harness::summarise(golden("matrix.jsonl")).at(0);
+  ASSERT_EQ(matrix.rows.size(), 27u);
+  const SummaryRow& tmpfs = row(matrix, "tmpfs");
+  EXPECT_DOUBLE_EQ(*tmpfs.ratio, row(matrix, "disk").total_s / tmpfs.total_s);
+  EXPECT_NEAR(*tmpfs.published_ratio, 3.82, 0.005);
+  EXPECT_NEAR(*row(matrix, "o2").published_ratio, 1.255, 0.001);
+  EXPECT_NEAR(*row(matrix, "7").published_ratio, 1.97, 0.005);
+  EXPECT_NEAR(*row(matrix, "12").published_ratio, 1.45, 0.005);
+  EXPECT_NEAR(*row(matrix, "16").published_ratio, 1.07, 0.005);
+  EXPECT_FALSE(row(matrix, "disk").ratio) << "no base";
+  EXPECT_FALSE(row(matrix, "lmdb").published_ratio) << "the article gives no figure";
+  EXPECT_TRUE(row(matrix, "1").batch_differs);
+  EXPECT_FALSE(row(matrix, "7").batch_differs);
+  EXPECT_FALSE(row(matrix, "15").ratio) << "skipped";
+}
+
+TEST(Summary, NoArticlesRatioAcrossItsTwoWindows) {
+  std::vector<json> records = golden("matrix.jsonl");
+  for (json& record : records)
+    if (record["row"] == "7") record["config"]["base"] = "tmpfs";
+  const SummaryRow across = row(harness::summarise(records).at(0), "7");
+  EXPECT_TRUE(across.window_differs);
+  EXPECT_FALSE(across.published_ratio);
+}
+
+TEST(Summary, RowsKnowTheAxisOnWhichTheyDifferFromTheirBase) {
+  const Summary matrix = harness::summarise(golden("matrix.jsonl")).at(0);
+  EXPECT_EQ(row(matrix, "disk").group, "storage");
+  EXPECT_EQ(row(matrix, "tmpfs").group, "storage");
+  EXPECT_EQ(row(matrix, "o2").group, "precision");
+  EXPECT_EQ(row(matrix, "0").group, "devices");
+  EXPECT_EQ(row(matrix, "7").group, "devices");
+  EXPECT_EQ(row(matrix, "10").group, "threads");
+  EXPECT_EQ(row(matrix, "12").group, "strategy");
+  EXPECT_EQ(row(matrix, "16").group, "precision");
+  EXPECT_EQ(row(matrix, "18").group, "nodes");
+}
+
+TEST(Summary, RepeatsGiveTheirMedianAndRangeAndOnlyOkOnesCount) {
+  const std::vector<json> records = golden("repeats.jsonl");
+  const Summary repeats = harness::summarise(records).at(0);
+  const SummaryRow& three = row(repeats, "0");
+  EXPECT_DOUBLE_EQ(three.total_s, records[2]["total_s"].get<double>());
+  EXPECT_DOUBLE_EQ(three.total_min_s, records[0]["total_s"].get<double>());
+  EXPECT_DOUBLE_EQ(three.total_max_s, records[1]["total_s"].get<double>());
+  EXPECT_NEAR(three.images_per_second, 32 * 20 / three.total_s, 1e-9);
+  const SummaryRow& two_of_three = row(repeats, "7");
+  EXPECT_TRUE(two_of_three.ok());
+  EXPECT_EQ(two_of_three.repeats_ok, 2);
+  EXPECT_NE(codes(two_of_three).find('R'), std::string::npos);
+  EXPECT_DOUBLE_EQ(two_of_three.total_s,
+                   (records[3]["total_s"].get<double>() + records[5]["total_s"].get<double>()) / 2);
+}
+
+TEST(Summary, FlagsSayWhatQualifiesARow) {
+  const std::vector<Summary> mixed = harness::summarise(golden("mixed.jsonl"));
+  EXPECT_EQ(codes(row(mixed.at(0), "disk")), "EB");
+  EXPECT_EQ(codes(row(mixed.at(0), "tmpfs")), "MTT");
+  const Summary matrix = harness::summarise(golden("matrix.jsonl")).at(0);
+  EXPECT_EQ(matrix.inferred, "learning_rate");
+  EXPECT_EQ(codes(row(matrix, "7")), "") << "what all rows share stands in the header";
+  EXPECT_EQ(row(matrix, "3").flags.at(0).text, "weakly inferred: number");
+  for (const char* code = "~+ABCDEMNRT"; *code; ++code) EXPECT_NE(harness::flag_meaning(*code), "") << *code;
+}
+
+TEST(Summary, ScalesNeverShareATable) {
+  const std::vector<Summary> mixed = harness::summarise(golden("mixed.jsonl"));
+  ASSERT_EQ(mixed.size(), 2u);
+  EXPECT_EQ(mixed[0].mark, "REHEARSAL");
+  EXPECT_EQ(mixed[1].mark, "SMOKE");
+  EXPECT_EQ(mixed[0].rows.size(), 4u);
+}
+
+TEST(Summary, ARowSkippedBeforeItsDeviceWasKnownStaysInTheTable) {
+  std::vector<json> records = golden("matrix.jsonl");
+  records.back()["device"] = {{"kind", "cpu"}};
+  EXPECT_EQ(harness::summarise(records).size(), 1u);
+}
+
+TEST(Summary, BatchesOfDifferentNumbersHaveNoRatio) {
+  std::vector<json> records = golden("mixed.jsonl");
+  records.pop_back();
+  records[0]["timed_batches"] = 10;
+  for (json& phase : records[0]["samples_ms"])
+    for (json& times : phase) times.erase(times.begin() + 10, times.end());
+  const Summary summary = harness::summarise(records).at(0);
+  EXPECT_FALSE(row(summary, "tmpfs").ratio);
+  EXPECT_NE(summary.timed_batches.find("10 | 20"), std::string::npos) << summary.timed_batches;
+}
+
+TEST(ConsoleTable, FitsItsWidthAndNamesWhatRan) {
+  const std::string text = harness::console_table(harness::summarise(golden("matrix.jsonl")).at(0));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), 120u) << line;
+  EXPECT_EQ(text.rfind("REHEARSAL, not the article's hardware", 0), 0u);
+  for (const char* part :
+       {"golden (synthetic test data, not measured), 2 cores", "LibTorch 0.0.0", "stand-in",
+        "fingerprint golden", "SKIPPED: needs the mpi backend", "not for comparisons"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(ConsoleTable, ARowThatIsNotOkShowsItsReasonAndNoNumber) {
+  const std::string text = harness::console_table(harness::summarise(golden("mixed.jsonl")).at(0));
+  std::istringstream lines(text);
+  int found = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("DIVERGED") == std::string::npos && line.find("INVALID") == std::string::npos) continue;
+    ++found;
+    EXPECT_EQ(line.find('%'), std::string::npos);
+    EXPECT_EQ(line.find("1.26"), std::string::npos);
+  }
+  EXPECT_EQ(found, 2);
+}
+
+TEST(ConsoleTable, PhasesThatNoRowHasAreLeftOut) {
+  const std::vector<Summary> mixed = harness::summarise(golden("mixed.jsonl"));
+  EXPECT_EQ(harness::console_table(mixed[0]).find(" bwd comm "), std::string::npos);
+  EXPECT_NE(harness::console_table(harness::summarise(golden("matrix.jsonl")).at(0)).find(" bwd comm "),
+            std::string::npos);
+}
+
+TEST(MarkdownTable, EveryLineHasAsManyCells) {
+  for (const char* name : {"matrix.jsonl", "repeats.jsonl", "mixed.jsonl"}) {
+    std::istringstream lines(harness::markdown_table(harness::summarise(golden(name)).at(0)));
+    long expected = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.rfind("|", 0) != 0) continue;
+      for (size_t at = line.find("\\|"); at != std::string::npos; at = line.find("\\|")) line.erase(at, 2);
+      const long bars = std::count(line.begin(), line.end(), '|');
+      if (!expected) expected = bars;
+      EXPECT_EQ(bars, expected) << line;
+    }
+    EXPECT_GT(expected, 8);
+  }
+}
+
+TEST(CsvTable, HasOneLinePerRowAndQuotesWhatNeedsIt) {
+  std::vector<json> records = golden("mixed.jsonl");
+  records[2]["reason"] = "a \"quoted\", word";
+  const std::string text = harness::csv_table(harness::summarise(records));
+  EXPECT_EQ(text.rfind("row,title,status,reason,scale,device", 0), 0u);
+  EXPECT_NE(text.find("\"a \"\"quoted\"\", word\""), std::string::npos);
+  EXPECT_NE(text.find("\r\ndisk,files on disk,OK,,rehearsal,cpu,"), std::string::npos) << text;
+  EXPECT_NE(text.find("\r\ndisk,files on disk,OK,,smoke,cpu,"), std::string::npos);
+}
+
+TEST(Report, WritesThreeFilesAndSaysWhenThereIsNothing) {
+  const auto folder = std::filesystem::temp_directory_path() / ("table_test_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  std::ostringstream console, empty;
+  EXPECT_TRUE(harness::write_report(folder, golden("matrix.jsonl"), console));
+  for (const char* name : {"table.txt", "table.md", "table.csv"})
+    EXPECT_GT(std::filesystem::file_size(folder / name), 1000u) << name;
+  EXPECT_FALSE(harness::write_report(folder, {}, empty));
+  EXPECT_NE(empty.str().find("nothing ran"), std::string::npos);
+  EXPECT_THROW(harness::write_report(folder / "absent", golden("matrix.jsonl"), empty), std::runtime_error);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
