@@ -106,7 +106,7 @@ json cascade_figure(json spec, const Summary& summary, const std::string& run) {
                     {"value_label", fmt::format("{:.{}f} s", row.total_s, row.total_s < 10 ? 2 : 1)}});
       largest = std::max(largest, row.total_max_s);
       if (row.ratio)
-        value["ratio_label"] = fmt::format("\u00d7{:.2f}{} over {}", *row.ratio, row.batch_differs ? "*" : "",
+        value["ratio_label"] = fmt::format("\u00d7{:.2f}{} vs {}", *row.ratio, row.batch_differs ? "*" : "",
                                            text_at({{"config", row.config}}, "/config/base"));
       if (row.published_ratio) value["published_label"] = fmt::format("\u00d7{:.2f}", *row.published_ratio);
     } else {
