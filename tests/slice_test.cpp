@@ -1,0 +1,126 @@
+// train: the loop itself: phases add up, windows, counts, and that waiting for data is seen by the clock.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+
+#include "bench/rank_report.h"
+#include "tests/training_setup.h"
+
+namespace bench {
+namespace {
+
+double sum_of_all_phases_s(const SliceResult& result, const harness::Row& row) {
+  double total = 0;
+  for (size_t phase = 0; phase < kPhaseNames.size(); ++phase)
+    for (double ms : result.clock.milliseconds(Phase(phase), row.warmup_batches, row.timed_batches)) total += ms;
+  return total / 1000;
+}
+
+double phase_s(const SliceResult& result, const harness::Row& row, Phase phase) {
+  const auto ms = result.clock.milliseconds(phase, row.warmup_batches, row.timed_batches);
+  return std::accumulate(ms.begin(), ms.end(), 0.0) / 1000;
+}
+
+TEST(Slice, PhasesAddUpToTheWindow) {
+  for (const char* strategy : {"single", "data_parallel"}) {
+    harness::Row row = tiny_row(strategy, strategy == std::string("single") ? 1 : 2);
+    row.timed_batches = 30;
+    TinyRank rank(row);
+    const SliceResult result = run_slice(rank.parts());
+    EXPECT_NEAR(sum_of_all_phases_s(result, row) / result.total_s, 1, 0.01) << strategy;
+    EXPECT_LT(phase_s(result, row, Phase::other) / result.total_s, 0.02) << strategy;
+    EXPECT_EQ(result.loss.size(), size_t(row.warmup_batches + row.timed_batches));
+    EXPECT_EQ(result.images, row.timed_batches * row.batch) << "accuracy counts timed batches only";
+    EXPECT_EQ(rank.slot.batches, uint64_t(row.warmup_batches + row.timed_batches));
+  }
+}
+
+// A loader that takes its time: what it costs must stand in `load` and nowhere else.
+class SlowLoader : public Loader {
+ public:
+  explicit SlowLoader(Loader& inner) : inner_(inner) {}
+  void start() override { inner_.start(); }
+  Batch next() override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return inner_.next();
+  }
+  void release(const Batch& batch) override { inner_.release(batch); }
+  int ready_batches() const override { return inner_.ready_batches(); }
+  LoaderStats stats() const override { return inner_.stats(); }
+
+ private:
+  Loader& inner_;
+};
+
+TEST(Slice, WaitingForDataIsInsideTheClock) {
+  const harness::Row row = tiny_row();
+  TinyRank rank(row);
+  SlowLoader slow(*rank.loader);
+  const SliceParts parts{rank.row, slow, *rank.device, *rank.model, *rank.precision, *rank.strategy, *rank.group, rank.slot};
+  const SliceResult result = run_slice(parts);
+  EXPECT_GE(phase_s(result, row, Phase::load), 0.020 * double(row.timed_batches));
+  EXPECT_NEAR(sum_of_all_phases_s(result, row) / result.total_s, 1, 0.01);
+}
+
+TEST(Slice, AWindowFromTheFirstBatchHasNoWarmUp) {
+  harness::Row row = tiny_row();
+  row.warmup_batches = 0;
+  TinyRank rank(row);
+  warm_model(rank.parts());
+  EXPECT_FALSE(rank.model->parameters()[0].tensor.grad().defined());
+  const SliceResult result = run_slice(rank.parts());
+  EXPECT_EQ(result.ready_at_start, 0);
+  EXPECT_EQ(result.clock.finished_batches(), row.timed_batches);
+}
+
+TEST(Slice, WithoutThePhaseClockOnlyTheWindowIsTimed) {
+  harness::Row row = tiny_row();
+  row.phase_clock = false;
+  TinyRank rank(row);
+  const SliceResult result = run_slice(rank.parts());
+  EXPECT_GT(result.total_s, 0);
+  EXPECT_EQ(sum_of_all_phases_s(result, row), 0);
+}
+
+TEST(Slice, TheSameSeedGivesTheSameLosses) {
+  const harness::Row row = tiny_row();
+  TinyRank a(row), b(row);
+  EXPECT_EQ(run_slice(a.parts()).loss, run_slice(b.parts()).loss);
+}
+
+TEST(Report, MergesRanksAndNamesUnequalWeights) {
+  const harness::Row row = tiny_row();
+  std::vector<std::string> reports;
+  for (int rank = 0; rank < 2; ++rank) {
+    TinyRank tiny(row);
+    RankInfo info;
+    info.rank = rank;
+    info.world_size = 2;
+    const SliceResult result = run_slice(tiny.parts());
+    auto report = rank_report(tiny.parts(), info, result, {{"encoded_bytes", 10}, {"device_bytes", nullptr}}, {check_loss(result.loss)});
+    if (rank == 1) report["weights"] = "different";
+    reports.push_back(report.dump());
+  }
+  const auto merged = merge_reports(row, reports);
+  EXPECT_EQ(merged["samples_ms"]["forward"].size(), 2u);
+  EXPECT_EQ(merged["samples_ms"]["forward"][1].size(), size_t(row.timed_batches));
+  EXPECT_EQ(merged["loss"].size(), size_t(row.timed_batches));
+  EXPECT_EQ(merged["cache"]["encoded_bytes"], 20);
+  bool found = false;
+  for (const auto& check : merged["checks"])
+    if (check["name"] == "weights") {
+      found = true;
+      EXPECT_FALSE(check["ok"].get<bool>());
+    }
+  EXPECT_TRUE(found);
+}
+
+TEST(Checks, ALossThatIsNotFiniteIsNamedWithItsBatch) {
+  const Check check = check_loss({1.0, std::nan(""), 2.0});
+  EXPECT_FALSE(check.ok);
+  EXPECT_NE(check.detail.find("batch 1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace bench

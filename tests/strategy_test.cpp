@@ -1,0 +1,86 @@
+// train: data_parallel's gradients and losses against one device on the whole batch, even and uneven shares.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include "tests/training_setup.h"
+
+namespace bench {
+namespace {
+
+class DataParallelOn : public testing::TestWithParam<std::tuple<int, int, std::string>> {};
+
+// check_gradients compares with one device on the whole batch; here with shares of every kind.
+TEST_P(DataParallelOn, GradientsEqualOneDevice) {
+  const auto [devices, images, mode] = GetParam();
+  at::set_num_threads(1);
+  TinyRank many(tiny_row("data_parallel", devices, mode)), one(tiny_row("single", 1, mode));
+  const at::Tensor batch = at::randn({images, 3, 32, 32}), labels = at::randint(10, {images}, at::kLong);
+  PhaseClock unused(1, false);
+  for (TinyRank* rank : {&many, &one}) {
+    rank->strategy->use_batch_statistics(false);
+    const at::Tensor logits = rank->strategy->forward(batch, unused);
+    rank->strategy->backward(rank->precision->scale_loss(at::cross_entropy_loss(logits, labels)), unused);
+  }
+  double difference = 0, length = 0;
+  for (size_t i = 0; i < one.model->parameters().size(); ++i) {
+    const at::Tensor a = one.model->parameters()[i].tensor.grad().to(at::kDouble);
+    const at::Tensor b = many.model->parameters()[i].tensor.grad().to(at::kDouble);
+    difference += a.sub(b).square().sum().item<double>();
+    length += a.square().sum().item<double>();
+  }
+  EXPECT_LT(std::sqrt(difference / length), mode == "o0" ? 1e-6 : 5e-2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shares, DataParallelOn,
+                         testing::Values(std::tuple{2, 8, "o0"}, std::tuple{3, 8, "o0"}, std::tuple{4, 9, "o0"},
+                                         std::tuple{3, 16, "o0"}, std::tuple{2, 8, "o1"}, std::tuple{4, 9, "o2"},
+                                         std::tuple{2, 8, "o3"}));
+
+TEST(DataParallel, ACheckThatWouldFailDoesFail) {
+  TinyRank rank(tiny_row("data_parallel", 2));
+  EXPECT_TRUE(check_gradients(rank.parts(), rank.rank).ok);
+  // A replica that misses the broadcast of one weight: what a broken strategy looks like to the check.
+  class Broken : public Strategy {
+   public:
+    explicit Broken(Strategy& inner, ResNet& model) : inner_(inner), model_(model) {}
+    at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override { return inner_.forward(images, clock); }
+    void backward(const at::Tensor& loss, PhaseClock& clock) override {
+      inner_.backward(loss, clock);
+      at::Tensor(model_.parameters()[0].tensor.grad()).mul_(0.5);
+    }
+    void use_batch_statistics(bool on) override { inner_.use_batch_statistics(on); }
+
+   private:
+    Strategy& inner_;
+    ResNet& model_;
+  } broken(*rank.strategy, *rank.model);
+  const SliceParts parts{rank.row,   *rank.loader, *rank.device, *rank.model, *rank.precision,
+                         broken, *rank.group,  rank.slot};
+  EXPECT_FALSE(check_gradients(parts, rank.rank).ok);
+}
+
+TEST(DataParallel, LossesFollowOneDeviceFromTheSameSeed) {
+  harness::Row row = tiny_row("data_parallel", 2);
+  TinyRank many(row);
+  row.strategy = "single";
+  row.devices = 1;
+  TinyRank one(row);
+  for (TinyRank* rank : {&many, &one}) rank->strategy->use_batch_statistics(false);
+  const auto a = run_slice(many.parts()).loss, b = run_slice(one.parts()).loss;
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-3 * b[i]) << "batch " << i;
+}
+
+TEST(DataParallel, AFailureInAReplicaReachesTheCaller) {
+  TinyRank rank(tiny_row("data_parallel", 2));
+  PhaseClock unused(1, false);
+  EXPECT_THROW(rank.strategy->forward(at::randn({4, 5, 32, 32}), unused), std::exception);
+  EXPECT_NO_THROW(rank.strategy->forward(at::randn({4, 3, 32, 32}), unused));
+}
+
+}  // namespace
+}  // namespace bench

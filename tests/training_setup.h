@@ -1,0 +1,69 @@
+// What the training tests share: a row small enough to run in milliseconds, and its parts put together.
+#pragma once
+#include <ATen/Parallel.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bench/checks.h"
+#include "bench/slice.h"
+
+namespace bench {
+
+inline harness::Row tiny_row(const std::string& strategy = "single", int64_t devices = 1,
+                             const std::string& precision = "o0") {
+  harness::Row row;
+  row.id = "test";
+  row.strategy = strategy;
+  row.devices = devices;
+  row.precision = precision;
+  row.storage = "synthetic";
+  row.width = 4;
+  row.image_px = 32;
+  row.classes = 10;
+  row.batch = 8 * devices;
+  row.warmup_batches = 2;
+  row.timed_batches = 5;
+  row.learning_rate = 0.05;
+  return row;
+}
+
+// Everything that run_slice needs, for one rank.
+struct TinyRank {
+  TinyRank(const harness::Row& the_row, const RankInfo& the_rank = {}) : row(the_row), rank(the_rank) {
+    const int64_t batch = row.batch / rank.world_size;
+    StorageOptions storage_options;
+    storage_options.dataset.images.resize(size_t(row.batch));
+    storage = StorageRegistry::instance().find(row.storage)(storage_options);
+    LoaderOptions load;
+    load.batch_size = batch;
+    load.image_px = row.image_px;
+    load.classes = row.classes;
+    load.sampler.records = row.batch;
+    load.sampler.rank = rank.rank;
+    load.sampler.world_size = rank.world_size;
+    loader = make_loader(*storage, load);
+    device = DeviceRegistry::instance().find("cpu")({rank.local_rank, batch, row.image_px, 1});
+    model = std::make_unique<ResNet>(row.width, row.classes, uint64_t(row.seed));
+    precision = PrecisionRegistry::instance().find(row.precision)(
+        {at::kCPU, {row.learning_rate, row.momentum, row.weight_decay}});
+    precision->convert(*model);
+    group = GroupRegistry::instance().find(row.backend)({rank, "lo"});
+    strategy = StrategyRegistry::instance().find(row.strategy)({row, *model, *precision, *device, *group, rank});
+  }
+  SliceParts parts() { return {row, *loader, *device, *model, *precision, *strategy, *group, slot}; }
+
+  harness::Row row;
+  RankInfo rank;
+  harness::ProgressSlot slot{};
+  std::unique_ptr<Storage> storage;
+  std::unique_ptr<Loader> loader;
+  std::unique_ptr<Device> device;
+  std::unique_ptr<ResNet> model;
+  std::unique_ptr<Precision> precision;
+  std::unique_ptr<Group> group;
+  std::unique_ptr<Strategy> strategy;
+};
+
+}  // namespace bench
