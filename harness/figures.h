@@ -1,5 +1,4 @@
-// Figures: the Vega-Lite specs of plots/ filled with a run's summary, and rendered where a renderer is at
-// hand.
+// Figures: the Vega-Lite specs of plots/ filled with a run's summary, and rendered.
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>

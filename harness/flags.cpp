@@ -1,5 +1,4 @@
-// Finds in a record what qualifies its figures: inferred settings, clipping, emulation, drift, a busy
-// machine.
+// Finds in a record what qualifies its figures: inferred or clipped settings, emulation, drift.
 #include "harness/flags.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// Records: one JSON line per row and repeat, appended so that a crash loses no earlier line, read whatever
-// became of it.
+// Records: one JSON line per row and repeat, appended crash-safely and read whatever became of the file.
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,4 @@
-// Turns records into summary rows: repeats joined, ratios to the base, flags, and one summary per scale and
-// device.
+// Turns records into summary rows: repeats joined, ratios to the base, one summary per scale and device.
 #include "harness/summary.h"
 
 #include <fmt/format.h>
