@@ -118,10 +118,12 @@ static void add_measurement(json& record, const json& slice) {
 
 static void add_slice(json& record, const fs::path& file) try {
   std::ifstream stream(file);
-  add_measurement(record, json::parse(stream));
+  json measured = record;  // all of it or nothing
+  add_measurement(measured, json::parse(stream));
+  record = std::move(measured);
 } catch (const json::exception& error) {
   record["status"] = "CRASHED";
-  record["reason"] = fmt::format("the ranks ended well and left no usable {}: {}", file.string(), error.what());
+  record["reason"] = fmt::format("the ranks ended well, but {} is no complete result: {}", file.filename().string(), error.what());
 }
 
 json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat, LiveLine& line) {

@@ -1,0 +1,117 @@
+// Stands in for train_slice in the harness's tests: speaks the same protocol, trains nothing, and misbehaves as told by
+// FAKE_SLICE ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour").
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "harness/progress.h"
+
+using nlohmann::json;
+
+static const json kValues = json::parse(R"({
+  "device":    [{"name": "cpu", "summary": "", "traits": {}, "missing": ""}],
+  "storage":   [{"name": "files", "summary": "", "traits": {}, "missing": ""},
+                {"name": "tmpfs", "summary": "", "traits": {"packed": true, "transient": true}, "missing": ""},
+                {"name": "lmdb", "summary": "", "traits": {"packed": true}, "missing": ""},
+                {"name": "synthetic", "summary": "", "traits": {}, "missing": ""}],
+  "strategy":  [{"name": "single", "summary": "", "traits": {"process_per_device": false, "several_devices": false}, "missing": ""},
+                {"name": "data_parallel", "summary": "", "traits": {"process_per_device": false, "several_devices": true}, "missing": ""},
+                {"name": "ddp", "summary": "", "traits": {"process_per_device": true, "several_devices": true}, "missing": ""},
+                {"name": "apex", "summary": "", "traits": {"process_per_device": true, "several_devices": true}, "missing": "no apex here"},
+                {"name": "horovod", "summary": "", "traits": {"process_per_device": true, "several_devices": true}, "missing": "no horovod here"}],
+  "backend":   [{"name": "none", "summary": "", "traits": {}, "missing": ""},
+                {"name": "gloo", "summary": "", "traits": {}, "missing": ""},
+                {"name": "mpi", "summary": "", "traits": {}, "missing": "no mpi here"}],
+  "link":      [{"name": "none", "summary": "", "traits": {}, "missing": ""},
+                {"name": "ethernet", "summary": "", "traits": {}, "missing": "no second node here"},
+                {"name": "infiniband", "summary": "", "traits": {}, "missing": "no second node here"}],
+  "precision": [{"name": "o0", "summary": "", "traits": {}, "missing": ""}, {"name": "o1", "summary": "", "traits": {}, "missing": ""},
+                {"name": "o2", "summary": "", "traits": {}, "missing": ""}, {"name": "o3", "summary": "", "traits": {}, "missing": ""}]})");
+
+static std::string behaviour_for(const std::string& row) {
+  const char* variable = std::getenv("FAKE_SLICE");
+  const std::string all = variable ? variable : "";
+  if (all.find('=') == std::string::npos) return all;
+  const size_t at = ("," + all).find("," + row + "=");
+  if (at == std::string::npos) return "";
+  const std::string rest = all.substr(at + row.size() + 1);
+  return rest.substr(0, rest.find(','));
+}
+
+static json result_of(const json& row, int ranks) {
+  const int64_t batches = row["timed_batches"];
+  const auto constant = [&](double value) { return std::vector<std::vector<double>>(size_t(ranks), std::vector<double>(size_t(batches), value)); };
+  json places = json::array();
+  for (int rank = 0; rank < ranks; ++rank) places.push_back({{"rank", rank}, {"node", 0}, {"host", "fake"}, {"device", "cpu:0"}, {"cpus", {0}}});
+  return {{"total_s", double(batches) * 0.004},
+          {"rank_map", places},
+          {"samples_ms", {{"load", constant(1)}, {"forward", constant(1)}, {"backward", constant(2)}}},
+          {"warmup_ms", json::object()}, {"spans_ms", json::object()}, {"device_ms", json::object()},
+          {"loss", std::vector<double>(size_t(batches), 1.5)}, {"top1", 0.1}, {"top5", 0.3},
+          {"ring", {{"depth", 8}, {"ready_at_start", {8}}, {"ready_at_end", {8}}}},
+          {"cache", {{"requested", row["cache"]}, {"state", "none"}, {"storage_used", row["storage"]}, {"encoded_bytes", 1}}},
+          {"bad_images", 0}, {"warnings", json::array()},
+          {"checks", {{{"name", "gradients"}, {"ok", true}, {"detail", ""}}}},
+          {"clock", {{"calls", 12}, {"ns_per_call", 30}}},
+          {"device", {{"kind", "cpu"}, {"name", "fake"}, {"label", "1 CPU replica"}}},
+          {"precision", {{"name", row["precision"]}, {"sixteen_bit", ""}}}};
+}
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "--values") == 0) {
+    std::cout << kValues << '\n';
+    return 0;
+  }
+  std::string job_file;
+  bool probe = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--job") == 0) job_file = argv[i + 1];
+    probe = probe || std::strcmp(argv[i], "--probe-precision") == 0;
+  }
+  std::ifstream stream(job_file);
+  const json job = json::parse(stream);
+  if (probe) {
+    const double slow = std::getenv("FAKE_SLOW_16_BIT") ? 9.0 : 1.0;
+    std::cout << json{{"o0", 1.0}, {"o1", slow}, {"o2", slow}, {"o3", slow}} << '\n';
+    return 0;
+  }
+  const int rank = std::atoi(std::getenv("RANK")), ranks = std::atoi(std::getenv("WORLD_SIZE"));
+  const std::string directory = job["directory"], behaviour = behaviour_for(job["row"]["id"]);
+  harness::Progress progress(job["progress"].get<std::string>(), 0);
+  signal(SIGUSR2, [](int) { (void)!write(2, "stack of the fake\n", 18); });
+
+  const bool last = rank == ranks - 1;  // the rank that misbehaves
+  for (int batch = 0; batch < 3; ++batch) progress.slot(rank).batches = uint64_t(batch + 1);
+  if (behaviour == "crash" && last) {
+    std::cerr << "about to fall over" << std::endl;
+    raise(SIGSEGV);
+  }
+  if (behaviour == "exit3" && last) return 3;
+  if (behaviour == "error" && last) {
+    std::ofstream(directory + "/rank-" + std::to_string(rank) + ".error.json") << json{{"status", "OUT_OF_MEMORY"}, {"reason", "wanted 1 TB"}};
+    return 1;
+  }
+  if (behaviour == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+  if (behaviour == "slow")
+    for (int batch = 3; batch < 10000; ++batch) {
+      progress.slot(rank).batches = uint64_t(batch + 1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  if (behaviour == "crash" || behaviour == "error") std::this_thread::sleep_for(std::chrono::hours(1));
+  if (rank != 0) return 0;
+  json result = result_of(job["row"], ranks);
+  if (behaviour == "invalid") result["checks"].push_back({{"name", "cache"}, {"ok", false}, {"detail", "was warm"}});
+  if (behaviour == "diverge") result["checks"].push_back({{"name", "loss"}, {"ok", false}, {"detail", "not finite in batch 4"}});
+  std::ofstream out(directory + "/slice.json");
+  if (behaviour == "garbage") out << "{\"total_s\": 1.0, tru";
+  else if (behaviour == "incomplete") out << json{{"total_s", 1.0}, {"checks", json::array()}};
+  else if (behaviour != "silent") out << result;
+  return 0;
+}

@@ -1,0 +1,209 @@
+// unit: the program run_matrix from outside, with a fake train_slice: statuses, records, exit codes, interrupts.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "harness/child_process.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class RunMatrix : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory = fs::temp_directory_path() / ("run_test_" + std::to_string(::getpid()) + "_" +
+                                             testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(directory);
+    fs::create_directories(directory);
+  }
+  void TearDown() override {
+    if (HasFailure()) std::cerr << text(directory / "out") << text(directory / "err");
+    fs::remove_all(directory);
+  }
+  static std::string text(const fs::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  harness::Command command(std::vector<std::string> arguments, std::map<std::string, std::string> environment = {}) {
+    arguments.insert(arguments.begin(), {BINARY_DIR "/run_matrix"});
+    environment["RUN_MATRIX_WORKER"] = BINARY_DIR "/tests/fake_slice";
+    return {arguments, environment, {}, directory / "out", directory / "err"};
+  }
+  int exit_code_of(pid_t pid) {
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  int run(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment = {}) {
+    return exit_code_of(harness::start(command(arguments, environment)));
+  }
+  int smoke(const std::string& only, const std::string& behaviour = "", std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--scale", "smoke", "--only", only, "--out", (directory / "run").string()});
+    return run(more, {{"FAKE_SLICE", behaviour}});
+  }
+  std::vector<json> records() {
+    std::vector<json> all;
+    std::ifstream stream(directory / "run" / "records.jsonl");
+    for (std::string line; std::getline(stream, line);) all.push_back(json::parse(line));
+    return all;
+  }
+  std::string errors() { return text(directory / "err"); }
+  fs::path directory;
+};
+
+TEST_F(RunMatrix, GoodRowsLeaveRecordsTablesAndExitZero) {
+  ASSERT_EQ(smoke("tmpfs,0,7"), 0);
+  const auto all = records();
+  ASSERT_EQ(all.size(), 3u);
+  for (const json& record : all) {
+    EXPECT_EQ(record["schema"], 1);
+    EXPECT_EQ(record["status"], "OK");
+    for (const char* key : {"row", "repeat", "reason", "config", "scale", "device", "machine", "build", "data", "rank_map",
+                            "world_size", "window", "timed_batches", "total_s", "wall_s", "images_per_second", "samples_ms",
+                            "spans_ms", "device_ms", "loss", "cache", "bad_images", "max_rss_bytes"})
+      EXPECT_TRUE(record.contains(key)) << key;
+    EXPECT_GT(record["wall_s"], 0.0);
+  }
+  for (const char* file : {"table.txt", "table.md", "table.csv"}) EXPECT_TRUE(fs::exists(directory / "run" / file)) << file;
+}
+
+TEST_F(RunMatrix, EachWayToFailHasItsStatusAndCostsOnlyItsRow) {
+  const std::string behaviours = "disk=crash,0=error,1=garbage,2=invalid,3=diverge,4=exit3,5=incomplete,6=silent";
+  ASSERT_EQ(smoke("disk,0,1,2,3,4,5,6,7", behaviours), 1);
+  std::map<std::string, json> by_row;
+  for (const json& record : records()) by_row[record["row"]] = record;
+  const std::map<std::string, std::string> expected = {{"disk", "CRASHED"}, {"0", "OUT_OF_MEMORY"}, {"1", "CRASHED"},
+                                                       {"2", "INVALID"},    {"3", "DIVERGED"},      {"4", "CRASHED"},
+                                                       {"5", "CRASHED"},    {"6", "CRASHED"},       {"7", "OK"}};
+  for (const auto& [row, status] : expected) {
+    EXPECT_EQ(by_row[row]["status"], status) << row;
+    if (status == "OK") continue;
+    EXPECT_FALSE(by_row[row]["reason"].get<std::string>().empty()) << row;
+    EXPECT_FALSE(by_row[row].contains("total_s")) << row << " failed and must have no number";
+    EXPECT_FALSE(by_row[row].contains("images_per_second")) << row;
+  }
+  EXPECT_NE(by_row["disk"]["reason"].get<std::string>().find("about to fall over"), std::string::npos) << by_row["disk"]["reason"];
+  EXPECT_NE(by_row["0"]["reason"].get<std::string>().find("wanted 1 TB"), std::string::npos);
+}
+
+TEST_F(RunMatrix, AHungRowIsNamedWithStacksAndEnded) {
+  ASSERT_EQ(smoke("0,7", "0=hang", {"--hang-after", "1"}), 1);
+  const auto all = records();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0]["status"], "HUNG");
+  EXPECT_NE(all[0]["stacks"][0].get<std::string>().find("stack of the fake"), std::string::npos);
+  EXPECT_EQ(all[1]["status"], "OK");
+}
+
+TEST_F(RunMatrix, ARowThatTakesTooLongIsATimeout) {
+  ASSERT_EQ(smoke("0", "slow", {"--timeout", "1"}), 1);
+  EXPECT_EQ(records()[0]["status"], "TIMEOUT");
+}
+
+TEST_F(RunMatrix, OneRankOfFourFailingEndsTheOthers) {
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(smoke("12", "crash"), 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20)) << "the others sleep for an hour";
+  EXPECT_EQ(records()[0]["status"], "CRASHED");
+  EXPECT_NE(records()[0]["reason"].get<std::string>().find("rank 3"), std::string::npos);
+}
+
+TEST_F(RunMatrix, RowsWhoseValuesAreMissingAreSkippedWithTheReason) {
+  ASSERT_EQ(smoke("7,13,17"), 0);
+  const auto all = records();
+  EXPECT_EQ(all[1]["status"], "SKIPPED");
+  EXPECT_EQ(all[1]["reason"], "no apex here");
+  EXPECT_EQ(all[2]["reason"], "no second node here");
+}
+
+TEST_F(RunMatrix, NothingButSkippedRowsIsExitThree) { EXPECT_EQ(smoke("13,17"), 3); }
+
+TEST_F(RunMatrix, EmulatedPrecisionIsSkippedUnlessSlow) {
+  ASSERT_EQ(run({"--scale", "smoke", "--only", "o0,o2", "--out", directory / "run"}, {{"FAKE_SLOW_16_BIT", "1"}}), 0);
+  EXPECT_EQ(records()[1]["status"], "SKIPPED");
+  EXPECT_NE(records()[1]["reason"].get<std::string>().find("9.0 times"), std::string::npos);
+  ASSERT_EQ(run({"--scale", "smoke", "--only", "o2", "--slow", "--out", directory / "run2"}, {{"FAKE_SLOW_16_BIT", "1"}}), 0);
+}
+
+TEST_F(RunMatrix, RepeatsAreInterleaved) {
+  ASSERT_EQ(smoke("0,7", "", {"--repeat", "2"}), 0);
+  std::string order;
+  for (const json& record : records()) order += record["row"].get<std::string>() + std::to_string(record["repeat"].get<int>()) + " ";
+  EXPECT_EQ(order, "00 70 01 71 ");
+}
+
+TEST_F(RunMatrix, InterruptKeepsFinishedRowsPrintsTheTableAndEndsTheRanks) {
+  const pid_t pid = harness::start(command({"--scale", "smoke", "--only", "0,7", "--out", directory / "run"}, {{"FAKE_SLICE", "7=slow"}}));
+  for (int i = 0; i < 300 && text(directory / "err").find("[1/2]") == std::string::npos; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  ::kill(pid, SIGINT);
+  EXPECT_EQ(exit_code_of(pid), 130);
+  ASSERT_EQ(records().size(), 1u);
+  EXPECT_NE(text(directory / "out").find("row"), std::string::npos) << "no table";
+  const std::string ranks = "pgrep -f '[f]ake_slice --job " + (directory / "run").string() + "' > /dev/null";
+  EXPECT_NE(::system(ranks.c_str()), 0) << "a rank is left";
+}
+
+TEST_F(RunMatrix, BadInputIsExitTwoBeforeAnythingStarts) {
+  using Words = std::vector<std::string>;
+  struct Case {
+    Words arguments;
+    std::string word;  // that the message must contain
+  };
+  const std::vector<Case> cases = {
+      {Words{"--only", "77"}, "77"},
+      {Words{"--scale", "huge"}, "huge"},
+      {Words{"--set", "precison=o2"}, "precision"},
+      {Words{"--set", "batch=ten"}, "batch"},
+      {Words{"--no-such-option"}, "no-such-option"},
+      {Words{"no-such-file.yaml"}, "no-such-file.yaml"},
+      {Words{"--repeat", "0"}, "repeat"},
+      {Words{"report", "no-such-run"}, "no-such-run"},
+      {Words{"--data", "/no/such/folder", "--out", (directory / "a").string()}, "/no/such/folder"},
+      {Words{"--out", "/proc/no/such", "--scale", "smoke"}, "/proc/no/such"},
+  };
+  for (const auto& [arguments, word] : cases) {
+    EXPECT_EQ(run(arguments), 2) << arguments[0];
+    const std::string message = errors();
+    EXPECT_NE(message.find(word), std::string::npos) << arguments[0] << ": " << message;
+    EXPECT_LT(std::count(message.begin(), message.end(), '\n'), 4) << message;
+  }
+}
+
+TEST_F(RunMatrix, RefusesToMixTwoRuns) {
+  ASSERT_EQ(smoke("0"), 0);
+  EXPECT_EQ(smoke("0"), 2);
+  EXPECT_EQ(records().size(), 1u);
+}
+
+TEST_F(RunMatrix, DryRunPrintsTheCommandOfEveryRankAndWritesNothing) {
+  ASSERT_EQ(run({"--dry-run", "--scale", "smoke", "--only", "12", "--out", directory / "run"}), 0);
+  const std::string out = text(directory / "out");
+  for (int rank = 0; rank < 4; ++rank) EXPECT_NE(out.find("RANK=" + std::to_string(rank)), std::string::npos) << out;
+  EXPECT_FALSE(fs::exists(directory / "run"));
+}
+
+TEST_F(RunMatrix, ReportRebuildsTheTableFromRecords) {
+  ASSERT_EQ(smoke("0,7"), 0);
+  const std::string before = text(directory / "run" / "table.md");
+  fs::remove(directory / "run" / "table.md");
+  ASSERT_EQ(run({"report", directory / "run"}), 0);
+  EXPECT_EQ(text(directory / "run" / "table.md"), before);
+}
+
+TEST_F(RunMatrix, AnEmptyRunIsExitThree) {
+  fs::create_directories(directory / "run");
+  std::ofstream(directory / "run" / "records.jsonl").flush();
+  EXPECT_EQ(run({"report", directory / "run"}), 3);
+}
+
+}  // namespace
