@@ -36,7 +36,11 @@ Decoded decode(std::span<const uint8_t> bytes) {
   if (info.num_components == 3) info.out_color_space = JCS_RGB;
   if (info.num_components == 4) info.out_color_space = JCS_CMYK;
   jpeg_start_decompress(&info);
-  Decoded out{static_cast<int>(info.output_width), static_cast<int>(info.output_height), info.output_components, 0, {}};
+  Decoded out{static_cast<int>(info.output_width),
+              static_cast<int>(info.output_height),
+              info.output_components,
+              0,
+              {}};
   out.mean.assign(4, 0);
   std::vector<uint8_t> row(static_cast<size_t>(out.width) * out.components);
   for (uint8_t* rows[] = {row.data()}; info.output_scanline < info.output_height;) {
@@ -44,7 +48,9 @@ Decoded decode(std::span<const uint8_t> bytes) {
     for (int x = 0; x < out.width; ++x)
       for (int c = 0; c < 3; ++c) {
         const uint8_t* pixel = &row[static_cast<size_t>(x) * out.components];
-        out.mean[c] += out.components == 1 ? pixel[0] : out.components == 3 ? pixel[c] : pixel[c] * pixel[3] / 255.0;
+        out.mean[c] += out.components == 1   ? pixel[0]
+                       : out.components == 3 ? pixel[c]
+                                             : pixel[c] * pixel[3] / 255.0;
       }
   }
   for (auto& mean : out.mean) mean /= static_cast<double>(out.width) * out.height;
@@ -56,7 +62,8 @@ Decoded decode(std::span<const uint8_t> bytes) {
 
 ImagePlan plan_with(Oddity oddity) {
   for (int64_t i = 0; i < 1000; ++i)
-    if (auto plan = plan_image(1, i, 1000, 100); plan.oddity == oddity && (oddity != Oddity::none || !plan.half_chroma))
+    if (auto plan = plan_image(1, i, 1000, 100);
+        plan.oddity == oddity && (oddity != Oddity::none || !plan.half_chroma))
       return plan;
   ADD_FAILURE() << "no such image in the plan";
   return {};
@@ -171,7 +178,8 @@ TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
   const auto fingerprint = scan_dataset(options.out).fingerprint;
   EXPECT_EQ(make_standin(options).written, 0);
   std::filesystem::remove(options.out / plan_image(1, 5, 12, 4).path);
-  EXPECT_NE(error_of([&] { scan_dataset(options.out); }).find("should hold 12 images but holds 11"), std::string::npos);
+  EXPECT_NE(error_of([&] { scan_dataset(options.out); }).find("should hold 12 images but holds 11"),
+            std::string::npos);
   set_interrupted(true);
   EXPECT_THROW(make_standin(options), Interrupted);
   set_interrupted(false);
@@ -181,13 +189,30 @@ TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
   EXPECT_EQ(scan_dataset(options.out).fingerprint, fingerprint);
 }
 
+TEST(Standin, SetOfAnotherGeneratorVersionIsMadeAgain) {
+  TemporaryFolder folder;
+  const StandinOptions options{folder.path / "set", 6, 3, 1, 1};
+  make_standin(options);
+  const auto fingerprint = scan_dataset(options.out).fingerprint;
+  for (const auto& image : scan_dataset(options.out).images) folder.write("set/" + image.path, "old");
+  write_standin_record(options.out, {1, 6, 3, kStandinVersion - 1, true, "old"});
+  EXPECT_EQ(make_standin(options).written, 6);
+  EXPECT_EQ(scan_dataset(options.out).fingerprint, fingerprint);
+}
+
 TEST(Standin, RefusesWhatItMustNotOverwrite) {
   TemporaryFolder folder;
   EXPECT_NE(error_of([&] { make_standin({folder.path, 0, 4, 1, 1}); }).find("at least 1"), std::string::npos);
   folder.write("real/train/n01440764/n01440764_1.JPEG", "x");
-  EXPECT_NE(error_of([&] { make_standin({folder.path / "real", 4, 4, 1, 1}); }).find("no stand-in"), std::string::npos);
+  EXPECT_NE(error_of([&] {
+              make_standin({folder.path / "real", 4, 4, 1, 1});
+            }).find("no stand-in"),
+            std::string::npos);
   make_standin({folder.path / "set", 4, 4, 1, 1});
-  EXPECT_NE(error_of([&] { make_standin({folder.path / "set", 5, 4, 1, 1}); }).find("asked for"), std::string::npos);
+  EXPECT_NE(error_of([&] {
+              make_standin({folder.path / "set", 5, 4, 1, 1});
+            }).find("asked for"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// unit: listing a data set: order, labels, the index file, the fingerprint, and what is said about bad folders
+// unit: listing a data set: order, labels, the index file, the fingerprint, and what is said about bad
+// folders
 #include <gtest/gtest.h>
 
 #include "bench/dataset/describe.h"
@@ -53,11 +54,13 @@ TEST(Index, DamagedFileIsRefusedWithItsLine) {
     folder.write("bad.tsv", text);
     return error_of([&] { read_index(folder.path / "bad.tsv"); });
   };
-  EXPECT_NE(error_with(good.substr(0, good.find("train/n02/n_2"))).find("bad.tsv:7: expected"), std::string::npos);
+  EXPECT_NE(error_with(good.substr(0, good.find("train/n02/n_2"))).find("bad.tsv:7: expected"),
+            std::string::npos);
   EXPECT_NE(error_with(good.substr(0, good.rfind("2\t"))).find("ends after 5 of 6"), std::string::npos);
   EXPECT_NE(error_with("{}\n").find("bad.tsv:1: this is not the header"), std::string::npos);
   EXPECT_NE(error_with("").find("not the header"), std::string::npos);
-  EXPECT_NE(error_of([&] { read_index(folder.path / "none.tsv"); }).find("make_dataset index"), std::string::npos);
+  EXPECT_NE(error_of([&] { read_index(folder.path / "none.tsv"); }).find("make_dataset index"),
+            std::string::npos);
 }
 
 TEST(Fingerprint, ChangesWithNamesSizesAndContentOnly) {
@@ -80,8 +83,11 @@ TEST(Fingerprint, ChangesWithNamesSizesAndContentOnly) {
 
 TEST(Scan, MissingAndEmptyFoldersSayWhatWasExpected) {
   TemporaryFolder folder;
-  auto error_in = [&](const std::string& name) { return error_of([&] { scan_dataset(folder.path / name); }); };
-  EXPECT_NE(error_in("none").find("no such folder; expected DIR/train/<class>/<image>.JPEG"), std::string::npos);
+  auto error_in = [&](const std::string& name) {
+    return error_of([&] { scan_dataset(folder.path / name); });
+  };
+  EXPECT_NE(error_in("none").find("no such folder; expected DIR/train/<class>/<image>.JPEG"),
+            std::string::npos);
   std::filesystem::create_directories(folder.path / "empty");
   EXPECT_NE(error_in("empty").find("no folder train"), std::string::npos);
   std::filesystem::create_directories(folder.path / "bare/train");

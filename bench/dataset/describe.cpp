@@ -11,8 +11,8 @@ namespace bench {
 namespace {
 
 struct Totals {
-  int64_t headers = 0, unreadable = 0, png = 0, grey = 0, four = 0, full = 0, half = 0, q96 = 0, progressive = 0,
-          restart = 0, exif = 0, above_512 = 0;
+  int64_t headers = 0, unreadable = 0, png = 0, grey = 0, four = 0, full = 0, half = 0, q96 = 0,
+          progressive = 0, restart = 0, exif = 0, above_512 = 0;
   double width = 0, height = 0, pixels = 0, bytes = 0, pixels_above_512 = 0;
 };
 

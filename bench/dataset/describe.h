@@ -11,7 +11,7 @@ namespace bench {
 struct ImageHeader {
   enum class Format { unreadable, jpeg, png } format = Format::unreadable;
   int width = 0, height = 0, components = 0;
-  int quality = 0;          // from the luma table, 0 where it is no scaled standard table
+  int quality = 0;           // from the luma table, 0 where it is no scaled standard table
   bool half_chroma = false;  // 4:2:0
   bool full_chroma = false;  // 4:4:4
   bool progressive = false, restart_markers = false, adobe = false, exif = false;

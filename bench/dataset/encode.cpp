@@ -1,4 +1,5 @@
-// libjpeg and libpng calls that write ready-made planes: no colour conversion or resampling stands in between.
+// libjpeg and libpng calls that write ready-made planes: no colour conversion or resampling stands in
+// between.
 #include "bench/dataset/encode.h"
 
 #include <algorithm>
@@ -37,7 +38,8 @@ void rgb_at(const Planes& planes, int x, int y, std::array<int, 3>& rgb) {
     return planes.data[plane][static_cast<size_t>(y >> s) * planes.stride[plane] + (x >> s)];
   };
   const double luma = at(0, 0), cb = at(1, shift) - 128, cr = at(2, shift) - 128;
-  const std::array<double, 3> values{luma + 1.402 * cr, luma - 0.344136 * cb - 0.714136 * cr, luma + 1.772 * cb};
+  const std::array<double, 3> values{luma + 1.402 * cr, luma - 0.344136 * cb - 0.714136 * cr,
+                                     luma + 1.772 * cb};
   for (int c = 0; c < 3; ++c) rgb[c] = std::clamp(static_cast<int>(values[c] + 0.5), 0, 255);
 }
 
@@ -49,7 +51,8 @@ std::span<const uint8_t> JpegEncoder::encode(const Planes& planes, const JpegOpt
   const int band = half ? 16 : 8;
   const int bands = (planes.height + band - 1) / band;
   const int kept = (bands + options.every - 1) / options.every;
-  buffer_.resize(static_cast<size_t>(planes.stride[0]) * (kept * band) * components * 2 + options.exif.size() + 65536);
+  buffer_.resize(static_cast<size_t>(planes.stride[0]) * (kept * band) * components * 2 +
+                 options.exif.size() + 65536);
   unsigned char* out = buffer_.data();
   unsigned long size = buffer_.size();
 
@@ -80,7 +83,8 @@ std::span<const uint8_t> JpegEncoder::encode(const Planes& planes, const JpegOpt
     for (int c = 0; c < components; ++c) {
       const int lines = half && c > 0 ? 8 : band;
       auto* plane = const_cast<JSAMPROW>(planes.data[c].data());
-      for (int y = 0; y < lines; ++y) rows[c][y] = plane + static_cast<size_t>(b * lines + y) * planes.stride[c];
+      for (int y = 0; y < lines; ++y)
+        rows[c][y] = plane + static_cast<size_t>(b * lines + y) * planes.stride[c];
       arrays[c] = rows[c].data();
     }
     jpeg_write_raw_data(&info, arrays.data(), band);

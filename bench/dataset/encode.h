@@ -16,7 +16,7 @@ struct JpegOptions {
   bool progressive = false;
   bool restart_markers = false;  // after each row of blocks
   std::vector<uint8_t> exif;     // content of an APP1 segment; empty: none
-  int every = 1;                 // encodes only every n-th band of rows, to learn how large the whole would be
+  int every = 1;  // encodes only every n-th band of rows, to learn how large the whole would be
 };
 
 // Reuses its buffer: the result is valid until the next call.
@@ -34,7 +34,8 @@ std::vector<uint8_t> encode_png(const Planes& planes);
 void to_inverted_cmyk(Planes& planes);
 void to_inverted_ycck(Planes& planes);
 
-// An EXIF segment with the given orientation and a whole JPEG as thumbnail: its end marker must not end the file.
+// An EXIF segment with the given orientation and a whole JPEG as thumbnail: its end marker must not end the
+// file.
 std::vector<uint8_t> exif_segment(int orientation, std::span<const uint8_t> thumbnail);
 
 }  // namespace bench

@@ -1,4 +1,5 @@
-// The name of a data set's content: enough of it is hashed to notice another set, little enough to do so every run.
+// The name of a data set's content: enough of it is hashed to notice another set, little enough to do so
+// every run.
 #include "bench/dataset/fingerprint.h"
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 namespace bench {
 
 std::string fingerprint_of(const Dataset& dataset) {
-  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(),
+                                                                              XXH3_freeState);
   XXH3_64bits_reset(state.get());
   for (const auto& image : dataset.images) {
     XXH3_64bits_update(state.get(), image.path.c_str(), image.path.size() + 1);
@@ -28,8 +30,10 @@ std::string fingerprint_of(const Dataset& dataset) {
     content.resize(image.bytes);
     std::ifstream stream(file, std::ios::binary);
     if (!stream.read(content.data(), image.bytes))
-      throw std::runtime_error(fmt::format("cannot read {}: expected {} bytes; check its permissions and that "
-                                           "nothing else writes to the data set", file.string(), image.bytes));
+      throw std::runtime_error(
+          fmt::format("cannot read {}: expected {} bytes; check its permissions and that "
+                      "nothing else writes to the data set",
+                      file.string(), image.bytes));
     XXH3_64bits_update(state.get(), content.data(), content.size());
   }
   return fmt::format("{:016x}", XXH3_64bits_digest(state.get()));

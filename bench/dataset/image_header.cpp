@@ -31,7 +31,9 @@ void read_jpeg(FILE* file, ImageHeader* header) {
   jpeg_decompress_struct info;
   Escape escape;
   info.err = jpeg_std_error(&escape.errors);
-  escape.errors.error_exit = [](j_common_ptr common) { longjmp(reinterpret_cast<Escape*>(common->err)->target, 1); };
+  escape.errors.error_exit = [](j_common_ptr common) {
+    longjmp(reinterpret_cast<Escape*>(common->err)->target, 1);
+  };
   escape.errors.emit_message = [](j_common_ptr, int) {};
   if (setjmp(escape.target)) {
     jpeg_destroy_decompress(&info);
@@ -68,7 +70,9 @@ ImageHeader read_image_header(const std::filesystem::path& path) {
   if (!file) return header;
   unsigned char start[26] = {};
   const size_t got = std::fread(start, 1, sizeof start, file);
-  auto number = [&](int at) { return start[at] << 24 | start[at + 1] << 16 | start[at + 2] << 8 | start[at + 3]; };
+  auto number = [&](int at) {
+    return start[at] << 24 | start[at + 1] << 16 | start[at + 2] << 8 | start[at + 3];
+  };
   if (got == sizeof start && !std::memcmp(start, "\x89PNG\r\n\x1a\n", 8)) {
     header.format = ImageHeader::Format::png;
     header.width = number(16);

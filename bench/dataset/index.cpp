@@ -1,4 +1,5 @@
-// Finds a data set's images, and keeps the list in a file so that no later program has to walk the folders again.
+// Finds a data set's images, and keeps the list in a file so that no later program has to walk the folders
+// again.
 #include "bench/dataset/index.h"
 
 #include <algorithm>
@@ -26,9 +27,10 @@ bool is_image(const std::string& name) {
 }
 
 [[noreturn]] void fail(const fs::path& folder, const std::string& found) {
-  throw std::runtime_error(fmt::format("{}: {}; expected DIR/train/<class>/<image>.JPEG: give the folder that holds "
-                                       "train, or make a stand-in with `make_dataset standin --out DIR --images N`",
-                                       folder.string(), found));
+  throw std::runtime_error(
+      fmt::format("{}: {}; expected DIR/train/<class>/<image>.JPEG: give the folder that holds "
+                  "train, or make a stand-in with `make_dataset standin --out DIR --images N`",
+                  folder.string(), found));
 }
 
 std::vector<std::string> class_folders(const fs::path& train) {
@@ -71,8 +73,8 @@ Dataset scan_dataset(const fs::path& root) {
   dataset.root = fs::canonical(root);
   const auto record = read_standin_record(root);
   const auto again = [&] {
-    return fmt::format("run `make_dataset standin --out {} --images {} --classes {} --seed {}` again", root.string(),
-                       record->images, record->classes, record->seed);
+    return fmt::format("run `make_dataset standin --out {} --images {} --classes {} --seed {}` again",
+                       root.string(), record->images, record->classes, record->seed);
   };
   if (record && !record->finished)
     throw std::runtime_error(fmt::format("{}: this stand-in was not finished; {}", root.string(), again()));
@@ -86,16 +88,17 @@ Dataset scan_dataset(const fs::path& root) {
       add_class(dataset, static_cast<int64_t>(label));
     }
   } catch (const fs::filesystem_error& problem) {
-    throw std::runtime_error(fmt::format("cannot read {}: {}; check its permissions", problem.path1().string(),
-                                         problem.code().message()));
+    throw std::runtime_error(fmt::format("cannot read {}: {}; check its permissions",
+                                         problem.path1().string(), problem.code().message()));
   }
-  if (dataset.images.empty()) fail(train, fmt::format("{} class folders hold no image", dataset.classes.size()));
+  if (dataset.images.empty())
+    fail(train, fmt::format("{} class folders hold no image", dataset.classes.size()));
   if (record) {
     dataset.kind = "stand-in";
     dataset.seed = record->seed;
     if (record->images != static_cast<int64_t>(dataset.images.size()))
-      throw std::runtime_error(fmt::format("{}: this stand-in should hold {} images but holds {}; {}", root.string(),
-                                           record->images, dataset.images.size(), again()));
+      throw std::runtime_error(fmt::format("{}: this stand-in should hold {} images but holds {}; {}",
+                                           root.string(), record->images, dataset.images.size(), again()));
   }
   dataset.fingerprint = fingerprint_of(dataset);
   return dataset;
@@ -111,7 +114,8 @@ void write_index(const Dataset& dataset, const fs::path& file) {
                                       {"seed", dataset.seed},
                                       {"classes", dataset.classes}};
   std::string text = header.dump() + "\n";
-  for (const auto& image : dataset.images) text += fmt::format("{}\t{}\t{}\n", image.label, image.bytes, image.path);
+  for (const auto& image : dataset.images)
+    text += fmt::format("{}\t{}\t{}\n", image.label, image.bytes, image.path);
   make_folder(fs::absolute(file).parent_path());
   write_whole_file(file, text);
 }
@@ -120,8 +124,9 @@ Dataset read_index(const fs::path& file) {
   std::ifstream stream(file);
   int64_t number = 1;
   auto bad = [&](const std::string& found) {
-    return std::runtime_error(fmt::format("{}:{}: {}; make it again with `make_dataset index --data DIR --store DIR`",
-                                          file.string(), number, found));
+    return std::runtime_error(
+        fmt::format("{}:{}: {}; make it again with `make_dataset index --data DIR --store DIR`",
+                    file.string(), number, found));
   };
   if (!stream) throw bad("no such index file, or no permission to read it");
   Dataset dataset;
@@ -146,7 +151,8 @@ Dataset read_index(const fs::path& file) {
     ImageEntry image;
     const char* end = line.data() + line.size();
     auto [label_end, label_error] = std::from_chars(line.data(), end, image.label);
-    if (label_error != std::errc() || label_end == end || *label_end != '\t') throw bad("expected label<TAB>bytes<TAB>path");
+    if (label_error != std::errc() || label_end == end || *label_end != '\t')
+      throw bad("expected label<TAB>bytes<TAB>path");
     auto [bytes_end, bytes_error] = std::from_chars(label_end + 1, end, image.bytes);
     if (bytes_error != std::errc() || bytes_end == end || *bytes_end != '\t' || bytes_end + 1 == end)
       throw bad("expected label<TAB>bytes<TAB>path");

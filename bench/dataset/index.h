@@ -1,4 +1,5 @@
-// The list of a data set's images that every storage and every packing works from; no image is opened to use it.
+// The list of a data set's images that every storage and every packing works from; no image is opened to use
+// it.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -14,17 +15,18 @@ struct ImageEntry {
 };
 
 struct Dataset {
-  std::filesystem::path root;         // folder that holds train/<wnid>/<wnid>_<n>.JPEG
-  std::vector<ImageEntry> images;     // by class folder, then file name: the key order of every packed storage
-  std::vector<std::string> classes;   // class folders in sorted order
-  std::string fingerprint;            // 16 hex digits over paths, sizes and the content of a sample of files
-  std::string kind = "folder";        // or "stand-in"
-  int64_t seed = 0;                   // of a stand-in
+  std::filesystem::path root;        // folder that holds train/<wnid>/<wnid>_<n>.JPEG
+  std::vector<ImageEntry> images;    // by class folder, then file name: the key order of every packed storage
+  std::vector<std::string> classes;  // class folders in sorted order
+  std::string fingerprint;           // 16 hex digits over paths, sizes and the content of a sample of files
+  std::string kind = "folder";       // or "stand-in"
+  int64_t seed = 0;                  // of a stand-in
   int64_t total_bytes() const;
 };
 
-// Walks root/train. Throws std::runtime_error (one line, with the next step) if the folder is missing, has no class
-// folders or no images, or if it is a stand-in that was not finished. Extensions .JPEG .jpeg .jpg .JPG .png count, everything else is ignored.
+// Walks root/train. Throws std::runtime_error (one line, with the next step) if the folder is missing, has no
+// class folders or no images, or if it is a stand-in that was not finished. Extensions .JPEG .jpeg .jpg .JPG
+// .png count, everything else is ignored.
 Dataset scan_dataset(const std::filesystem::path& root);
 
 // An index file: first line a JSON header, then one `label<TAB>bytes<TAB>path` line per image.

@@ -1,4 +1,5 @@
-// make_dataset: makes a stand-in ImageNet, lists a data set's images, packs them for a storage, describes them.
+// make_dataset: makes a stand-in ImageNet, lists a data set's images, packs them for a storage, describes
+// them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -24,8 +25,8 @@ void run_standin(const StandinOptions& options) {
   if (result.written == 0)
     fmt::print(stderr, "{}: the finished stand-in is there already, nothing to do\n", options.out.string());
   else
-    fmt::print(stderr, "{}: wrote {} images in {:.1f} s, {:.0f} images/s\n", options.out.string(), result.written,
-               result.seconds, result.written / result.seconds);
+    fmt::print(stderr, "{}: wrote {} images in {:.1f} s, {:.0f} images/s\n", options.out.string(),
+               result.written, result.seconds, result.written / result.seconds);
   fmt::print("{}", result.description);
 }
 
@@ -33,9 +34,12 @@ void run_index(const fs::path& data, const fs::path& store) {
   const auto dataset = scan_dataset(data);
   const auto file = store / dataset.fingerprint / "index.tsv";
   write_index(dataset, file);
-  const nlohmann::ordered_json line{{"index", file.string()},         {"fingerprint", dataset.fingerprint},
-                                    {"images", dataset.images.size()}, {"bytes", dataset.total_bytes()},
-                                    {"classes", dataset.classes.size()}, {"kind", dataset.kind},
+  const nlohmann::ordered_json line{{"index", file.string()},
+                                    {"fingerprint", dataset.fingerprint},
+                                    {"images", dataset.images.size()},
+                                    {"bytes", dataset.total_bytes()},
+                                    {"classes", dataset.classes.size()},
+                                    {"kind", dataset.kind},
                                     {"seed", dataset.seed}};
   fmt::print("{}\n", line.dump());
 }
@@ -50,7 +54,8 @@ void run_pack(const fs::path& index, const std::string& to, const fs::path& stor
   request.folder = store / request.dataset.fingerprint;
   make_folder(request.folder);
   const auto result = PackRegistry::instance().find(to)(request);
-  fmt::print("{}\n", nlohmann::ordered_json{{"location", result.location.string()}, {"note", result.note}}.dump());
+  fmt::print("{}\n",
+             nlohmann::ordered_json{{"location", result.location.string()}, {"note", result.note}}.dump());
 }
 
 std::vector<std::string> destinations() {
@@ -70,17 +75,24 @@ int main(int count, char** arguments) {
   StandinOptions options;
   auto* standin = app.add_subcommand("standin", "write a stand-in ImageNet to DIR/train");
   standin->add_option("--out", options.out, "folder to write to")->required()->type_name("DIR");
-  standin->add_option("--images", options.images, "how many")->required()->check(CLI::Range(int64_t{1}, int64_t{1} << 32));
+  standin->add_option("--images", options.images, "how many")
+      ->required()
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 32));
   standin->add_option("--classes", options.classes, "how many class folders")
-      ->check(CLI::Range(int64_t{1}, int64_t{99'999'999}))->capture_default_str();
+      ->check(CLI::Range(int64_t{1}, int64_t{99'999'999}))
+      ->capture_default_str();
   standin->add_option("--seed", options.seed, "another seed, other images")->capture_default_str();
-  standin->add_option("--threads", options.threads, "0: all cores")->check(CLI::Range(0, 4096))->capture_default_str();
+  standin->add_option("--threads", options.threads, "0: all cores")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
   standin->callback([&] { run_standin(options); });
 
   fs::path data, store, index_file;
   auto* index = app.add_subcommand("index", "list the images of DIR/train in STORE/<fingerprint>/index.tsv");
   index->add_option("--data", data, "folder that holds train")->required()->type_name("DIR");
-  index->add_option("--store", store, "folder for everything that is derived from data")->required()->type_name("DIR");
+  index->add_option("--store", store, "folder for everything that is derived from data")
+      ->required()
+      ->type_name("DIR");
   index->callback([&] { run_index(data, store); });
 
   std::string to;
@@ -89,7 +101,9 @@ int main(int count, char** arguments) {
   pack->add_option("--index", index_file, "index.tsv of the data set")->required()->type_name("FILE");
   pack->add_option("--to", to, "storage to pack for")->required()->check(CLI::IsMember(destinations()));
   pack->add_option("--store", store, "the same as for index")->required()->type_name("DIR");
-  pack->add_option("--limit", limit, "only the first N images; 0: all")->check(CLI::NonNegativeNumber)->type_name("N");
+  pack->add_option("--limit", limit, "only the first N images; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   pack->callback([&] { run_pack(index_file, to, store, limit); });
 
   auto* about = app.add_subcommand("describe", "print the measured distribution of a data set");

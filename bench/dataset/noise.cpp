@@ -11,7 +11,8 @@ namespace {
 constexpr int kTable = 1 << 17;  // fits the second-level cache; rows start at random places in it
 constexpr int kRow = 8192;       // longest row that one lookup serves
 
-// Bytes with a standard deviation of 32, from the sum of uniform numbers: cheaper than a normal draw per pixel.
+// Bytes with a standard deviation of 32, from the sum of uniform numbers: cheaper than a normal draw per
+// pixel.
 const std::array<int8_t, kTable + kRow>& noise_table() {
   static const auto table = [] {
     std::array<int8_t, kTable + kRow> t;

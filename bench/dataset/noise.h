@@ -1,4 +1,5 @@
-// Noise with the spectrum of photographs (equal energy per octave), built by doubling a small grid again and again.
+// Noise with the spectrum of photographs (equal energy per octave), built by doubling a small grid again and
+// again.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -43,8 +44,8 @@ void add_noise(Grid& grid, int gain, Random& random);
 // Grids for one pyramid, reused from image to image.
 class Pyramid {
  public:
-  // Octaves `coarsest` down to `finest` over width x height pixels, gain(level) each; the result has the size of
-  // level `finest` and stays valid until the next build.
+  // Octaves `coarsest` down to `finest` over width x height pixels, gain(level) each; the result has the size
+  // of level `finest` and stays valid until the next build.
   template <class Gain>
   Grid& build(int width, int height, int coarsest, int finest, Random& random, Gain gain) {
     current_.resize(level_size(width, coarsest), level_size(height, coarsest));

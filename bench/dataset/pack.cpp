@@ -20,8 +20,8 @@ struct Descriptor {
   int value;
   explicit Descriptor(const std::filesystem::path& file) : value(open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (value < 0)
-      throw std::runtime_error(fmt::format("cannot open {}: {}; run `make_dataset index` again", file.string(),
-                                           std::strerror(errno)));
+      throw std::runtime_error(fmt::format("cannot open {}: {}; run `make_dataset index` again",
+                                           file.string(), std::strerror(errno)));
   }
   ~Descriptor() { close(value); }
 };
@@ -44,8 +44,10 @@ void for_each_file(const Dataset& dataset, const std::string& what,
     const Descriptor descriptor(file);
     struct stat status;
     if (fstat(descriptor.value, &status) || status.st_size != image.bytes)
-      throw std::runtime_error(fmt::format("{} is not the {} bytes long that the index says; run `make_dataset index` "
-                                           "again", file.string(), image.bytes));
+      throw std::runtime_error(
+          fmt::format("{} is not the {} bytes long that the index says; run `make_dataset index` "
+                      "again",
+                      file.string(), image.bytes));
     store(record, descriptor.value, image.bytes);
     progress.update(record + 1, bytes += image.bytes);
   }
@@ -56,8 +58,9 @@ void read_fully(int descriptor, void* target, int64_t bytes, const std::filesyst
     const ssize_t n = read(descriptor, static_cast<char*>(target) + done, static_cast<size_t>(bytes - done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
-      throw std::runtime_error(fmt::format("cannot read {}: {}; check the disk and run `make_dataset index` again",
-                                           file.string(), n < 0 ? std::strerror(errno) : "it ends early"));
+      throw std::runtime_error(
+          fmt::format("cannot read {}: {}; check the disk and run `make_dataset index` again", file.string(),
+                      n < 0 ? std::strerror(errno) : "it ends early"));
     done += n;
   }
 }

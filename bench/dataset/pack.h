@@ -1,4 +1,5 @@
-// Copies of a data set in the form that a storage reads. One destination is one file here, named pack_<name>.cpp.
+// Copies of a data set in the form that a storage reads. One destination is one file here, named
+// pack_<name>.cpp.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -28,8 +29,8 @@ using PackRegistry = Registry<Pack>;
 // "NAME" for all images, "NAME-first<count>" for some.
 std::string packed_name(const std::string& name, const PackRequest& request);
 
-// Calls store(record, descriptor, bytes) for each image of the data set, open for reading, with progress. Throws if
-// a file is gone or has changed its size since it was indexed.
+// Calls store(record, descriptor, bytes) for each image of the data set, open for reading, with progress.
+// Throws if a file is gone or has changed its size since it was indexed.
 void for_each_file(const Dataset& dataset, const std::string& what,
                    const std::function<void(int64_t record, int descriptor, int64_t bytes)>& store);
 

@@ -1,4 +1,5 @@
-// Packs into LMDB: key = record number as 8 bytes big-endian (key order = index order), value = 8 bytes label, image.
+// Packs into LMDB: key = record number as 8 bytes big-endian (key order = index order), value = 8 bytes
+// label, image.
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
@@ -45,7 +46,8 @@ int64_t packed_bytes(const Dataset& dataset) {
 void write_database(const Dataset& dataset, const fs::path& folder) {
   Environment lmdb;
   check(mdb_env_create(&lmdb.env), folder);
-  check(mdb_env_set_mapsize(lmdb.env, static_cast<size_t>(packed_bytes(dataset) / kPage * 11 / 10 * kPage)), folder);
+  check(mdb_env_set_mapsize(lmdb.env, static_cast<size_t>(packed_bytes(dataset) / kPage * 11 / 10 * kPage)),
+        folder);
   // No flush per transaction: the folder has its temporary name until one flush at the end has succeeded.
   check(mdb_env_open(lmdb.env, folder.c_str(), MDB_NOSYNC | MDB_NOMETASYNC | MDB_NOTLS, 0644), folder);
   MDB_dbi table = 0;
@@ -59,9 +61,11 @@ void write_database(const Dataset& dataset, const fs::path& folder) {
     MDB_val key{sizeof number, const_cast<uint64_t*>(&number)};
     MDB_val value{static_cast<size_t>(bytes) + 8, nullptr};
     check(mdb_put(lmdb.transaction, table, &key, &value, MDB_RESERVE | MDB_APPEND), folder);
-    const int64_t label = dataset.images[record].label;  // 8 bytes, so that the image is aligned to 8 in its page
+    const int64_t label =
+        dataset.images[record].label;  // 8 bytes, so that the image is aligned to 8 in its page
     std::memcpy(value.mv_data, &label, sizeof label);
-    read_fully(descriptor, static_cast<char*>(value.mv_data) + 8, bytes, dataset.root / dataset.images[record].path);
+    read_fully(descriptor, static_cast<char*>(value.mv_data) + 8, bytes,
+               dataset.root / dataset.images[record].path);
     pending += bytes;
     if (pending > kBatchBytes) {
       pending = 0;
@@ -86,7 +90,8 @@ PackResult pack_lmdb(const PackRequest& request) {
                               {"bytes", request.dataset.total_bytes()}};
   if (finished(folder, record)) return {folder, "already packed"};
   const FileLock lock(folder.string() + ".lock");
-  if (finished(folder, record)) return {folder, "already packed"};  // by another process while this one waited
+  if (finished(folder, record))
+    return {folder, "already packed"};  // by another process while this one waited
   fs::remove_all(partial);
   fs::remove_all(folder);
   require_room(request.folder, packed_bytes(request.dataset), "packing to LMDB");
@@ -104,8 +109,8 @@ PackResult pack_lmdb(const PackRequest& request) {
   return {folder, fmt::format("packed {} images", request.dataset.images.size())};
 }
 
-const bool registered = PackRegistry::instance().add(
-    {"pack", "lmdb", "one LMDB database in record order", {}, ""}, pack_lmdb);
+const bool registered =
+    PackRegistry::instance().add({"pack", "lmdb", "one LMDB database in record order", {}, ""}, pack_lmdb);
 
 }  // namespace
 }  // namespace bench

@@ -29,7 +29,8 @@ int64_t needed_bytes(const Dataset& dataset) {
   return pages * kPage;
 }
 
-// What may be filled: a tenth and at least 64 MiB stay free for others (shared memory of the ranks among them).
+// What may be filled: a tenth and at least 64 MiB stay free for others (shared memory of the ranks among
+// them).
 int64_t room_in(const fs::path& mount) {
   struct statvfs disk;
   if (access(mount.c_str(), W_OK | X_OK) || statvfs(mount.c_str(), &disk)) return 0;
@@ -48,7 +49,8 @@ int64_t available_memory() {
     meminfo.ignore(256, '\n');
   }
   int64_t limit = 0, used = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && std::ifstream("/sys/fs/cgroup/memory.current") >> used)
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
+      std::ifstream("/sys/fs/cgroup/memory.current") >> used)
     available = std::min(available, limit - used);
   return available;
 }
@@ -86,16 +88,18 @@ std::vector<fs::path> mounted_tmpfs() {
     const mntent* entry = getmntent(table.get());
     if (!entry) break;
     const std::string_view folder = entry->mnt_dir;
-    const bool system = folder.starts_with("/run") || folder.starts_with("/sys") || folder.starts_with("/proc") ||
-                        (folder.starts_with("/dev") && folder != "/dev/shm");
+    const bool system = folder.starts_with("/run") || folder.starts_with("/sys") ||
+                        folder.starts_with("/proc") || (folder.starts_with("/dev") && folder != "/dev/shm");
     if (std::string_view(entry->mnt_type) == "tmpfs" && !system) mounts.emplace_back(folder);
   }
-  std::stable_partition(mounts.begin(), mounts.end(), [](const fs::path& path) { return path == "/dev/shm"; });
+  std::stable_partition(mounts.begin(), mounts.end(),
+                        [](const fs::path& path) { return path == "/dev/shm"; });
   return mounts;
 }
 
 PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path>& mounts) {
-  const auto name = packed_name(fmt::format("training-matrix-{}-{}", geteuid(), request.dataset.fingerprint), request);
+  const auto name =
+      packed_name(fmt::format("training-matrix-{}-{}", geteuid(), request.dataset.fingerprint), request);
   const FileLock lock(request.folder / (packed_name("tmpfs", request) + ".lock"));
   const int64_t needed = needed_bytes(request.dataset);
   std::string found;
@@ -107,8 +111,10 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
     found += fmt::format("{}{} may take {:.1f} MB", found.empty() ? "" : ", ", mount.string(), room / 1e6);
     if (room < needed) continue;
     if (const auto memory = available_memory(); memory < needed)
-      throw std::runtime_error(fmt::format("copying to {} needs {:.1f} MB of memory but {:.1f} MB are available; use "
-                                           "fewer images", mount.string(), needed / 1e6, memory / 1e6));
+      throw std::runtime_error(
+          fmt::format("copying to {} needs {:.1f} MB of memory but {:.1f} MB are available; use "
+                      "fewer images",
+                      mount.string(), needed / 1e6, memory / 1e6));
     if (mkdir(partial.c_str(), 0700)) throw_write_error(partial, errno);
     try {
       copy_files(request.dataset, partial);

@@ -1,4 +1,5 @@
-// Paints stand-in pictures: a smooth base with the class's hue and pattern, and octaves of fine noise above it.
+// Paints stand-in pictures: a smooth base with the class's hue and pattern, and octaves of fine noise above
+// it.
 #include "bench/dataset/picture.h"
 
 #include <algorithm>
@@ -39,14 +40,16 @@ void Picture::paint_base(int64_t class_number, Random& random) {
   const int kind = static_cast<int>(class_number / 10 % 10);
   const double side = std::sqrt(static_cast<double>(padded_width_) * padded_height_);
   const double wave = 2 * kPi / (side * random.uniform(0.12, 0.2));  // five to eight waves across
-  const double left = random.uniform(-0.2, 1.2) * padded_width_, top = random.uniform(-0.2, 1.2) * padded_height_;
+  const double left = random.uniform(-0.2, 1.2) * padded_width_,
+               top = random.uniform(-0.2, 1.2) * padded_height_;
   const double brightness = random.uniform(95, 150), contrast = random.uniform(16, 34);
   const double colour = random.uniform(26, 44);
   const std::array<double, 3> mean{brightness, 128 + colour * std::cos(hue), 128 + colour * std::sin(hue)};
   const std::array<double, 3> swing{contrast, 0.6 * colour * std::cos(other), 0.6 * colour * std::sin(other)};
 
   const int step = 1 << kPatternLevel;
-  const int columns = level_size(padded_width_, kPatternLevel), rows = level_size(padded_height_, kPatternLevel);
+  const int columns = level_size(padded_width_, kPatternLevel),
+            rows = level_size(padded_height_, kPatternLevel);
   pattern_.resize(static_cast<size_t>(columns) * rows);
   for (int y = 0; y < rows; ++y)
     for (int x = 0; x < columns; ++x)
@@ -67,7 +70,8 @@ void Picture::paint_base(int64_t class_number, Random& random) {
 }
 
 void Picture::paint_detail(Random& random) {
-  const int sharpness = static_cast<int>(random.uniform(6, 20));  // of the finest octave, 24 = as strong as the rest
+  const int sharpness =
+      static_cast<int>(random.uniform(6, 20));  // of the finest octave, 24 = as strong as the rest
   pyramid_.build(padded_width_, padded_height_, 8, 5, random, [](int) { return 40; });
   mask_ = pyramid_.smooth(padded_width_, padded_height_, 5, 3);
   for (auto& value : mask_.values) value = static_cast<int16_t>(std::clamp(256 + value, 40, 600));
@@ -79,13 +83,15 @@ void Picture::paint_detail(Random& random) {
     for (int x = 0; x < detail_[0].width; ++x) row[x] = static_cast<int16_t>((row[x] * strength[x / 8]) >> 8);
   }
   for (int plane = 1; plane < 3; ++plane) {  // colour changes more slowly than brightness
-    pyramid_.build(padded_width_, padded_height_, 3, 1, random, [&](int level) { return level == 1 ? 4 : 10; });
+    pyramid_.build(padded_width_, padded_height_, 3, 1, random,
+                   [&](int level) { return level == 1 ? 4 : 10; });
     detail_[plane] = pyramid_.smooth(padded_width_, padded_height_, 1, planes_.half_chroma ? 1 : 0);
   }
 }
 
 Planes& Picture::develop(double amount) {
-  const int factor = static_cast<int>(std::lround(std::clamp(amount, 0.0, 50.0) * 410));  // 100 -> 10 levels at 1
+  const int factor =
+      static_cast<int>(std::lround(std::clamp(amount, 0.0, 50.0) * 410));  // 100 -> 10 levels at 1
   for (int plane = 0; plane < 3; ++plane) {
     const int shrink = plane > 0 && planes_.half_chroma ? 1 : 0;
     const int width = padded_width_ >> shrink, height = padded_height_ >> shrink;

@@ -1,4 +1,5 @@
-// One stand-in picture: class-coded colours and pattern under photograph-like noise whose amount is set later.
+// One stand-in picture: class-coded colours and pattern under photograph-like noise whose amount is set
+// later.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,11 +19,13 @@ struct Planes {
 
 class Picture {
  public:
-  // Draws everything but the amount of fine detail. What a network can learn of the class is all over the picture,
-  // so that any crop shows it, and mirrored pictures keep it: the hue (last digit), the pattern (second digit:
-  // stripes of five slopes, three checkers, rings, plain) and the pattern's own hue (third digit).
+  // Draws everything but the amount of fine detail. What a network can learn of the class is all over the
+  // picture, so that any crop shows it, and mirrored pictures keep it: the hue (last digit), the pattern
+  // (second digit: stripes of five slopes, three checkers, rings, plain) and the pattern's own hue (third
+  // digit).
   void paint(int width, int height, bool half_chroma, int64_t class_number, uint64_t seed);
-  // The picture with `amount` of detail (1: standard deviation about 10 grey levels); valid until the next call.
+  // The picture with `amount` of detail (1: standard deviation about 10 grey levels); valid until the next
+  // call.
   Planes& develop(double amount);
 
  private:

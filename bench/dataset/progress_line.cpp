@@ -24,8 +24,8 @@ void ProgressLine::update(int64_t done, int64_t bytes) {
   shown_ = true;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const double rate = done / seconds;
-  const auto text = fmt::format("{}: {} of {} images, {:.0f} MB, {:.0f} images/s, {:.0f} s left", what_, done, total_,
-                                bytes / 1e6, rate, rate > 0 ? (total_ - done) / rate : 0.0);
+  const auto text = fmt::format("{}: {} of {} images, {:.0f} MB, {:.0f} images/s, {:.0f} s left", what_, done,
+                                total_, bytes / 1e6, rate, rate > 0 ? (total_ - done) / rate : 0.0);
   if (terminal_)
     fmt::print(stderr, "\r\033[K{}", text);
   else

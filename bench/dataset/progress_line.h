@@ -1,4 +1,5 @@
-// How far a long job is, on stderr: one line that is rewritten on a terminal, else a plain line every few seconds.
+// How far a long job is, on stderr: one line that is rewritten on a terminal, else a plain line every few
+// seconds.
 #pragma once
 #include <chrono>
 #include <cstdint>

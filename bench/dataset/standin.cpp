@@ -38,16 +38,18 @@ bool check_folder(const StandinOptions& options, bool& outdated) {
   const auto record = read_standin_record(options.out);
   if (!record) {
     if (fs::exists(options.out / "train"))
-      throw std::runtime_error(fmt::format("{} exists but is no stand-in (it has no standin.json); choose another --out",
-                                           (options.out / "train").string()));
+      throw std::runtime_error(
+          fmt::format("{} exists but is no stand-in (it has no standin.json); choose another --out",
+                      (options.out / "train").string()));
     return false;
   }
   if (record->images != options.images || record->classes != options.classes || record->seed != options.seed)
-    throw std::runtime_error(fmt::format(
-        "{} holds a stand-in of {} images, {} classes, seed {}, but {} images, {} classes, seed {} were asked for; "
-        "choose another --out or remove it",
-        options.out.string(), record->images, record->classes, record->seed, options.images, options.classes,
-        options.seed));
+    throw std::runtime_error(
+        fmt::format("{} holds a stand-in of {} images, {} classes, seed {}, but {} images, {} classes, seed "
+                    "{} were asked for; "
+                    "choose another --out or remove it",
+                    options.out.string(), record->images, record->classes, record->seed, options.images,
+                    options.classes, options.seed));
   outdated = record->version != kStandinVersion;
   return record->finished && !outdated;
 }
@@ -56,8 +58,10 @@ std::vector<int64_t> missing_images(const StandinOptions& options) {
   std::vector<int64_t> missing;
   for (int64_t i = 0; i < options.images; ++i) {
     std::error_code error;
-    const auto size = fs::file_size(options.out / plan_image(options.seed, i, options.images, options.classes).path, error);
-    if (error || size == 0) missing.push_back(i);  // empty: the machine went down before the file reached the disk
+    const auto size =
+        fs::file_size(options.out / plan_image(options.seed, i, options.images, options.classes).path, error);
+    if (error || size == 0)
+      missing.push_back(i);  // empty: the machine went down before the file reached the disk
   }
   return missing;
 }
@@ -112,24 +116,23 @@ StandinResult make_standin(const StandinOptions& options) {
   if (options.classes < 1) throw std::runtime_error("--classes must be at least 1");
   bool outdated = false;
   const bool finished = check_folder(options, outdated);
-  std::vector<int64_t> missing;
-  if (outdated) {
-    for (int64_t i = 0; i < options.images; ++i) missing.push_back(i);
-  } else {
-    missing = missing_images(options);
-  }
+  if (outdated)
+    fs::remove_all(options.out / "train");  // before the record changes: old files must not be resumed
+  const auto missing = missing_images(options);
   if (finished && missing.empty()) {
     auto description = read_standin_record(options.out)->description;
     return {0, 0, description.empty() ? describe(scan_dataset(options.out)) : description};
   }
 
   constexpr int64_t kBytesPerImage = 122'000;  // 114.7 KB and the rest of its last block
-  require_room(options.out, static_cast<int64_t>(missing.size()) * kBytesPerImage + 4'000'000, "the stand-in");
+  require_room(options.out, static_cast<int64_t>(missing.size()) * kBytesPerImage + 4'000'000,
+               "the stand-in");
   StandinRecord record{options.seed, options.images, options.classes, kStandinVersion, false, ""};
   make_folder(options.out);
   write_standin_record(options.out, record);
   for (int64_t c = 0; c < std::min(options.classes, options.images); ++c)
-    make_folder(options.out / fs::path(plan_image(options.seed, c, options.images, options.classes).path).parent_path());
+    make_folder(options.out /
+                fs::path(plan_image(options.seed, c, options.images, options.classes).path).parent_path());
 
   const auto start = std::chrono::steady_clock::now();
   write_images(options, missing);

@@ -1,4 +1,5 @@
-// Finds the amount of detail that makes an image as large as planned: a cheap encode of some rows, then a whole one.
+// Finds the amount of detail that makes an image as large as planned: a cheap encode of some rows, then a
+// whole one.
 #include "bench/dataset/standin_image.h"
 
 #include <algorithm>
@@ -70,13 +71,25 @@ std::vector<uint8_t> ImageMaker::make(const ImagePlan& plan) {
   }
   picture_.paint(plan.width, plan.height, plan.half_chroma, plan.class_number, plan.seed);
   switch (plan.oddity) {
-    case Oddity::png: return encode_png(picture_.develop(1));
-    case Oddity::grey: options.colour = Colour::grey; break;
-    case Oddity::cmyk: options.colour = Colour::cmyk; break;
-    case Oddity::ycck: options.colour = Colour::ycck; break;
-    case Oddity::progressive: options.progressive = true; break;
-    case Oddity::restart_markers: options.restart_markers = true; break;
-    default: break;
+    case Oddity::png:
+      return encode_png(picture_.develop(1));
+    case Oddity::grey:
+      options.colour = Colour::grey;
+      break;
+    case Oddity::cmyk:
+      options.colour = Colour::cmyk;
+      break;
+    case Oddity::ycck:
+      options.colour = Colour::ycck;
+      break;
+    case Oddity::progressive:
+      options.progressive = true;
+      break;
+    case Oddity::restart_markers:
+      options.restart_markers = true;
+      break;
+    default:
+      break;
   }
   return encode_to_size(options, plan.bytes);
 }

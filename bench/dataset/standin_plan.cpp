@@ -1,4 +1,5 @@
-// Draws the plan of an image from a sequence that covers the distributions evenly, so small sets have the right means.
+// Draws the plan of an image from a sequence that covers the distributions evenly, so small sets have the
+// right means.
 #include "bench/dataset/standin_plan.h"
 
 #include <algorithm>
@@ -49,15 +50,24 @@ Oddity oddity_at(int64_t index, int64_t images) {
   if (images >= 1000 && index == 777) return Oddity::huge;
   if (images < 50) return Oddity::none;
   switch (index) {
-    case 3: return Oddity::grey;
-    case 8: return Oddity::cmyk;
-    case 13: return Oddity::png;
-    case 18: return Oddity::exif;
-    case 23: return Oddity::progressive;
-    case 28: return Oddity::restart_markers;
-    case 33: return Oddity::thin;
-    case 38: return Oddity::ycck;
-    default: return Oddity::none;
+    case 3:
+      return Oddity::grey;
+    case 8:
+      return Oddity::cmyk;
+    case 13:
+      return Oddity::png;
+    case 18:
+      return Oddity::exif;
+    case 23:
+      return Oddity::progressive;
+    case 28:
+      return Oddity::restart_markers;
+    case 33:
+      return Oddity::thin;
+    case 38:
+      return Oddity::ycck;
+    default:
+      return Oddity::none;
   }
 }
 
@@ -66,10 +76,18 @@ void shape_oddity(ImagePlan& plan) {
   plan.half_chroma = false;
   plan.quality = 96;
   switch (plan.oddity) {
-    case Oddity::thin: plan.width = 500, plan.height = 33; break;
-    case Oddity::huge: plan.width = 2592, plan.height = 3888; break;
-    case Oddity::png: plan.width = 260, plan.height = 195; break;  // has no bytes to tune: about 3 per pixel
-    default: plan.width = 500, plan.height = 375; break;
+    case Oddity::thin:
+      plan.width = 500, plan.height = 33;
+      break;
+    case Oddity::huge:
+      plan.width = 2592, plan.height = 3888;
+      break;
+    case Oddity::png:
+      plan.width = 260, plan.height = 195;  // has no bytes to tune: about 2 per pixel
+      break;
+    default:
+      plan.width = 500, plan.height = 375;
+      break;
   }
   const double bits_per_pixel = plan.oddity == Oddity::huge ? 0.9 : plan.oddity == Oddity::grey ? 3.5 : 4.5;
   plan.bytes = bits_per_pixel / 8 * plan.width * plan.height;

@@ -1,4 +1,5 @@
-// What each stand-in image will be: size, compression and bytes, drawn so that the set's statistics match ImageNet's.
+// What each stand-in image will be: size, compression and bytes, drawn so that the set's statistics match
+// ImageNet's.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,8 +20,9 @@ struct ImagePlan {
   Oddity oddity = Oddity::none;
 };
 
-// Depends on nothing but the arguments. `images` matters only for which odd files belong to the set: none below 50,
-// one of each kind from 50, the huge one from 1000. Equal for any thread count, and classes take turns.
+// Depends on nothing but the arguments. `images` matters only for which odd files belong to the set: none
+// below 50, one of each kind from 50, the huge one from 1000. Equal for any thread count, and classes take
+// turns.
 ImagePlan plan_image(int64_t seed, int64_t index, int64_t images, int64_t classes);
 
 }  // namespace bench

@@ -31,9 +31,12 @@ std::optional<StandinRecord> read_standin_record(const std::filesystem::path& fo
 }
 
 void write_standin_record(const std::filesystem::path& folder, const StandinRecord& record) {
-  const nlohmann::ordered_json json{{"kind", "stand-in"},          {"version", record.version},
-                                    {"seed", record.seed},         {"images", record.images},
-                                    {"classes", record.classes},   {"finished", record.finished},
+  const nlohmann::ordered_json json{{"kind", "stand-in"},
+                                    {"version", record.version},
+                                    {"seed", record.seed},
+                                    {"images", record.images},
+                                    {"classes", record.classes},
+                                    {"finished", record.finished},
                                     {"description", record.description}};
   write_whole_file(folder / "standin.json", json.dump(2) + "\n");
 }

@@ -61,8 +61,8 @@ void require_room(const fs::path& path, int64_t bytes, std::string_view what) {
   const double room = static_cast<double>(disk.f_bavail) * disk.f_frsize;
   if (room >= static_cast<double>(bytes)) return;
   throw std::runtime_error(fmt::format(
-      "{} needs {:.1f} MB in {} but {:.1f} MB are free; free some space or choose a folder on another disk", what,
-      bytes / 1e6, path.string(), room / 1e6));
+      "{} needs {:.1f} MB in {} but {:.1f} MB are free; free some space or choose a folder on another disk",
+      what, bytes / 1e6, path.string(), room / 1e6));
 }
 
 void sync_folder(const fs::path& folder) {
@@ -72,7 +72,8 @@ void sync_folder(const fs::path& folder) {
   close(descriptor);
 }
 
-FileLock::FileLock(const fs::path& file) : descriptor_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+FileLock::FileLock(const fs::path& file)
+    : descriptor_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
   if (descriptor_ < 0) throw_write_error(file, errno);
   while (flock(descriptor_, LOCK_EX)) {
     if (errno == EINTR) continue;
