@@ -1,5 +1,4 @@
-// unit: decoded pixels against Pillow's, crops against full decodes, and what happens to files that are not
-// whole.
+// unit: decoded pixels against Pillow's, crops against full decodes, and files that are not whole.
 #include "bench/loader/decode.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// unit: the loader's ring: same batches for any thread count, back-pressure, bad images, errors and prompt
-// ends.
+// unit: the ring: same batches for any thread count, back-pressure, bad images, errors and prompt ends.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,5 +1,4 @@
-// unit: every storage gives the same bytes and labels for a record, says what it used, and fails with a clear
-// message.
+// unit: every storage gives a record's bytes and label, says what it used and fails with a clear message.
 #include "bench/storage/storage.h"
 
 #include <gtest/gtest.h>

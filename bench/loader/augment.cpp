@@ -1,5 +1,4 @@
-// torchvision's RandomResizedCrop.get_params and RandomHorizontalFlip, drawn from (seed, epoch, record)
-// alone.
+// torchvision's RandomResizedCrop.get_params and RandomHorizontalFlip, drawn from seed, epoch and record.
 #include <cmath>
 
 #include "bench/loader/decode.h"

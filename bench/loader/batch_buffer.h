@@ -1,5 +1,4 @@
-// Memory of one batch: images and labels, aligned to cache lines and touched when made, so that no page fault
-// is left for the timed loop.
+// Memory of one batch, aligned to cache lines and touched when made: no page fault is left to the timed loop.
 #pragma once
 #include <cstdint>
 #include <cstdlib>

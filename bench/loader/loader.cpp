@@ -1,6 +1,6 @@
-// The ring: threads draw tickets, one per image; a ticket says batch, place and record, so the result doesn't
-// depend on who draws it. Nothing is locked per image: a slot opens when its batch before last turn was
-// released, and its last image closes it.
+// The ring: threads draw tickets, one per image, and put each image where its ticket says.
+// A ticket gives batch, place and record, so the result doesn't depend on who draws it. Nothing is locked per
+// image: a slot opens when its previous batch was released, and its last image completes it.
 #include "bench/loader/loader.h"
 
 #include <fmt/format.h>

@@ -37,8 +37,7 @@ struct LoaderStats {
   std::vector<std::string> warnings;  // the first ten, each naming its record and what is wrong with it
 };
 
-// One thread calls next() and release(). Destruction ends the threads after the image that each is working
-// on.
+// One thread calls next() and release(). Destruction ends each thread after the image it is working on.
 class Loader {
  public:
   virtual ~Loader() = default;

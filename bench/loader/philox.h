@@ -1,5 +1,4 @@
-// Philox4x32-10 (Salmon et al., SC 2011): random numbers as a pure function of a counter and a key, so that
-// no thread has to hand a generator's state to another.
+// Philox4x32-10 (Salmon et al., SC 2011): random numbers as a pure function of a counter and a key.
 #pragma once
 #include <array>
 #include <cstdint>

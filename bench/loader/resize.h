@@ -1,20 +1,11 @@
-// Antialiased bilinear resize of RGBX rows, 8-bit in and between the two passes, with Pillow's fixed-point
-// arithmetic.
+// Antialiased bilinear resize of RGBX rows with Pillow's fixed-point arithmetic, 8-bit between the passes.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-namespace bench {
+#include "bench/loader/resize_kernels.h"
 
-// Taps of one direction: output i is the sum over k < width of weight[i * width + k] * input[first[i] + k].
-struct ResizeTaps {
-  int width = 0;
-  std::vector<int32_t> first, weight;
-  std::vector<int32_t>
-      spread;  // weights four times over, an even number of taps per output, for vector registers
-  void compute(int input_size, int output_size);
-};
+namespace bench {
 
 // One per thread; its buffers are kept between images. begin(), then add_row() for each row from top to
 // bottom, then one of the outputs.
@@ -22,8 +13,8 @@ class Resizer {
  public:
   static constexpr int kRowPadding = 4;  // readable bytes that add_row() needs after a row's last pixel
 
-  explicit Resizer(bool plain = false);  // plain: without vector instructions, to compare with
-  ~Resizer();
+  explicit Resizer(bool plain = false)  // plain: without vector instructions, to compare with
+      : kernels_(resize_kernels(plain)) {}
   void begin(int input_width, int input_height, int side, bool flip);
   void add_row(const uint8_t* rgbx);
   void to_uint8(uint8_t* hwc);  // side x side x 3
@@ -33,8 +24,7 @@ class Resizer {
   void across(const uint8_t* in, uint8_t* out);
   const uint8_t* output_row(int y);
 
-  struct Choice;
-  std::unique_ptr<const Choice> kernels_;
+  ResizeKernels kernels_;
   int side_ = 0, rows_ = 0, input_width_ = 0, stride_ = 0;
   bool flip_ = false, down_first_ = false;
   ResizeTaps across_, down_;

@@ -1,5 +1,4 @@
-// Orders of epochs as a keyed bijection (a Feistel network with cycle walking): nothing to permute, store or
-// lock.
+// Orders of epochs as a keyed bijection (Feistel network, cycle walking): nothing to permute, store or lock.
 #include "bench/loader/sampler.h"
 
 #include <algorithm>

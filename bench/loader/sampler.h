@@ -5,13 +5,14 @@
 
 namespace bench {
 
+// Ranks share an epoch by torch.utils.data.DistributedSampler's rule: it is padded to a multiple of
+// world_size by repeating its first records, and rank r takes positions r, r + world_size, ...
 struct SamplerOptions {
   int64_t records = 0;
   bool shuffled = true;
   uint64_t seed = 1;
-  int64_t rank = 0;  // torch.utils.data.DistributedSampler's rule: an epoch is padded to a multiple of
-  int64_t world_size =
-      1;  // world_size by repeating its first records, and rank r takes positions r, r + world, ...
+  int64_t rank = 0;
+  int64_t world_size = 1;
 };
 
 struct Sample {

@@ -1,5 +1,5 @@
-// load/<storage>/<output>/threads:<N>: the whole chain from storage to finished batch, page cache warm,
-// nobody else working. The calling thread only takes and releases batches.
+// load/<storage>/<output>/threads:<N>: the whole chain from storage to finished batch, page cache warm.
+// The calling thread only takes and releases batches; nobody else should be working.
 #include <benchmark/benchmark.h>
 
 #include <memory>

@@ -1,5 +1,4 @@
-// bench_micro: parts of the suite alone, through Google Benchmark. bench_micro --benchmark_filter=load/files
-// --data DIR
+// bench_micro: parts of the suite alone, e.g. bench_micro --benchmark_filter=load/files --data DIR
 #include <benchmark/benchmark.h>
 
 #include <cstdio>

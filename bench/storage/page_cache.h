@@ -1,5 +1,4 @@
-// Dropping, filling and proving the page-cache state of files, so that `cold` and `warm` are facts and not
-// wishes.
+// Dropping, filling and proving the page-cache state of files: `cold` and `warm` are facts, not wishes.
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,4 @@
-// Image files in memory: a copy on a mounted tmpfs, or, where there is none, their bytes in this process's
-// own memory.
+// Image files in memory: copied to a mounted tmpfs or, without one, held by this process itself.
 #include <fmt/format.h>
 #include <sys/mman.h>
 
