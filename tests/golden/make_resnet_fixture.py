@@ -5,35 +5,20 @@ Holds weights and buffers before, images, labels, logits, loss and gradients of 
 after it, and the weights after two steps of SGD (rate 0.1, momentum 0.9, decay 1e-4) on the same batch.
 """
 import json
+import pathlib
 import struct
 import sys
 
 import torch
-from torchvision.models.resnet import BasicBlock, ResNet
 
-NARROWER = 16  # 64 / 16 = width 4
-
-
-class NarrowResNet(ResNet):
-    """torchvision's class with every stage 16 times narrower; nothing else changed."""
-
-    @property
-    def inplanes(self):
-        return self._inplanes
-
-    @inplanes.setter
-    def inplanes(self, value):
-        self._inplanes = value // NARROWER if value == 64 else value
-
-    def _make_layer(self, block, planes, *args, **kwargs):
-        return super()._make_layer(block, planes // NARROWER, *args, **kwargs)
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "bench" / "peer"))
+from narrow_resnet import narrow_resnet18
 
 
 def main(path):
     torch.manual_seed(7)
     torch.set_num_threads(1)
-    model = NarrowResNet(BasicBlock, [2, 2, 2, 2])
-    model.fc = torch.nn.Linear(512 // NARROWER, 10)
+    model = narrow_resnet18(4, 10)
     images, labels = torch.randn(4, 3, 48, 48), torch.randint(10, (4,))
     tensors = {f"before.{k}": v.clone() for k, v in model.state_dict().items()}
     tensors |= {"images": images, "labels": labels}

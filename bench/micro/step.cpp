@@ -1,0 +1,71 @@
+// step/: the training step on data that is already there, per precision; phase_clock/: what taking a time costs.
+#include <ATen/Parallel.h>
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include "bench/micro/options.h"
+#include "bench/slice.h"
+
+namespace bench {
+namespace {
+
+// The rehearsal scale's sizes, so that figures here can be set beside a row's phases.
+harness::Row rehearsal_row(const std::string& precision, int64_t batch) {
+  harness::Row row;
+  row.storage = "synthetic";
+  row.precision = precision;
+  row.width = 16;
+  row.image_px = 64;
+  row.batch = batch;
+  row.warmup_batches = 5;
+  row.timed_batches = 20;
+  return row;
+}
+
+// Forward, loss, accuracy, backward and update of run_slice itself, on the synthetic storage.
+void time_step(benchmark::State& state, const harness::Row& row) {
+  at::set_num_threads(1);
+  StorageOptions storage_options;
+  storage_options.dataset.images.resize(size_t(row.batch));
+  const auto storage = StorageRegistry::instance().find(row.storage)(storage_options);
+  const auto device = DeviceRegistry::instance().find("cpu")({0, row.batch, row.image_px, 1});
+  ResNet model(row.width, row.classes, 1);
+  const auto precision = PrecisionRegistry::instance().find(row.precision)({at::kCPU, {0.1, 0.9, 1e-4}});
+  precision->convert(model);
+  const auto group = GroupRegistry::instance().find("none")({});
+  const auto strategy = StrategyRegistry::instance().find("single")({row, model, *precision, *device, *group, {}});
+  for (auto _ : state) {
+    LoaderOptions load;
+    load.batch_size = row.batch;
+    load.image_px = row.image_px;
+    load.threads = 0;
+    load.sampler.records = row.batch;
+    const auto loader = make_loader(*storage, load);
+    harness::ProgressSlot slot{};
+    const SliceResult result =
+        run_slice({row, *loader, *device, model, *precision, *strategy, *group, slot});
+    state.SetIterationTime(result.total_s / double(row.timed_batches));
+  }
+  state.counters["images_per_second"] =
+      benchmark::Counter(double(state.iterations() * row.batch), benchmark::Counter::kIsRate);
+}
+
+void time_phase_clock(benchmark::State& state) {
+  PhaseClock clock(1, true);
+  clock.start();
+  for (auto _ : state) clock.close(Phase::other);
+}
+
+const bool registered = add_family([](const MicroOptions&) {
+  for (const Value& value : registered_values())
+    if (value.axis == "precision" && value.missing.empty())
+      for (int64_t batch : {16, 32})
+        benchmark::RegisterBenchmark(fmt::format("step/{}/batch:{}", value.name, batch).c_str(), time_step,
+                                     rehearsal_row(value.name, batch))
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("phase_clock/close", time_phase_clock);
+});
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,73 @@
+"""Sets the suite beside plain PyTorch on the same machine and work, interleaved: prints each ratio with its range.
+
+Usage: python compare.py step|slice [REPEATS]   with a Python that has torch 2.11 and torchvision:
+  python3 -m venv .venv-peer && .venv-peer/bin/pip install torch==2.11.0 torchvision pillow
+Needs ./run_tests once (it builds bench_micro). Quiet cores, please.
+"""
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+PROJECT = HERE.parent.parent
+BUILD = PROJECT / "build" / "release"
+ALLOCATOR = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "4294967296", "MALLOC_MMAP_MAX_": "0"}
+
+
+def output_of(*command, **environment):
+    return subprocess.run([str(part) for part in command], env=os.environ | environment, check=True, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+
+def our_step(batch):
+    report = output_of(BUILD / "bench_micro", f"--benchmark_filter=step/o0/batch:{batch}/", "--benchmark_format=json",
+                       "--benchmark_min_time=2", **ALLOCATOR)
+    return json.loads(report)["benchmarks"][0]["images_per_second"]
+
+
+def their_step(batch, *fused):
+    return float(output_of(sys.executable, HERE / "step.py", batch, 100, *fused, **ALLOCATOR))
+
+
+def our_slice():
+    with tempfile.TemporaryDirectory() as folder:
+        output_of(BUILD / "run_matrix", "--only", "0", "--scale", "rehearsal", "--out", folder)
+        return json.loads(open(folder + "/records.jsonl").readline())["images_per_second"]
+
+
+def their_slice(data):
+    return float(output_of(sys.executable, HERE / "slice.py", data, 32, 30, 300, **ALLOCATOR))
+
+
+def compare(name, ours, peers, repeats):
+    values = {"suite": []} | {peer: [] for peer in peers}
+    for _ in range(repeats):
+        values["suite"].append(ours())
+        for peer, run in peers.items():
+            values[peer].append(run())
+    for who, rates in values.items():
+        print(f"{name:16s} {who:28s} {statistics.median(rates):8.1f} images/s  ({min(rates):.1f} to {max(rates):.1f})")
+    for peer in peers:
+        ratios = sorted(a / b for a, b in zip(values["suite"], values[peer]))
+        print(f"{name:16s} suite / {peer:20s} {statistics.median(ratios):8.3f}           ({ratios[0]:.3f} to {ratios[-1]:.3f})")
+
+
+def main(what, repeats=5):
+    if what == "step":
+        for batch in (16, 32):
+            compare(f"step, batch {batch}", lambda: our_step(batch),
+                    {"eager PyTorch": lambda: their_step(batch),
+                     "eager PyTorch, fused SGD": lambda: their_step(batch, "fused")}, repeats)
+    elif what == "slice":
+        our_slice()  # makes the data
+        data = max((PROJECT / "data").glob("stand-in-*"), key=lambda folder: int(folder.name.split("-")[2]))
+        compare("row [0]", our_slice, {"PyTorch with DataLoader": lambda: their_slice(str(data))}, repeats)
+    else:
+        sys.exit(__doc__)
+
+
+main(sys.argv[1] if len(sys.argv) > 1 else "", *map(int, sys.argv[2:]))

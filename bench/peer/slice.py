@@ -1,0 +1,47 @@
+"""Row [0] in plain PyTorch: ImageFolder, torchvision transforms, DataLoader with one worker, one compute thread.
+
+Usage: python slice.py DATA BATCH WARMUP TIMED. Rehearsal scale (width 16, 64 px). Prints images per second of the timed
+batches, waiting for data included.
+"""
+import sys
+import time
+
+import torch
+from narrow_resnet import narrow_resnet18
+from PIL import ImageFile
+from torchvision import datasets, transforms
+
+ImageFile.LOAD_TRUNCATED_IMAGES = False
+
+
+def main(data, batch, warmup, timed):
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    transform = transforms.Compose([transforms.RandomResizedCrop(64), transforms.RandomHorizontalFlip(),
+                                    transforms.ToTensor(),
+                                    transforms.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
+    images = datasets.ImageFolder(data + "/train", transform)
+    model = narrow_resnet18(16, 1000)
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)
+    loader = torch.utils.data.DataLoader(images, batch, shuffle=True, num_workers=1, drop_last=True)
+    done = 0
+    while done < warmup + timed:
+        for host_images, labels in loader:
+            if done == warmup:
+                begin = time.perf_counter()
+            logits = model(host_images.clone())  # the copy to the device
+            loss = torch.nn.functional.cross_entropy(logits, labels)
+            with torch.no_grad():
+                hits = logits.topk(5, 1).indices.eq(labels.unsqueeze(1))
+                hits[:, 0].sum().item(), hits.sum().item(), loss.item()
+            sgd.zero_grad()
+            loss.backward()
+            sgd.step()
+            done += 1
+            if done == warmup + timed:
+                break
+    print(batch * timed / (time.perf_counter() - begin))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], *map(int, sys.argv[2:5]))
