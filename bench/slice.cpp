@@ -47,8 +47,10 @@ SliceResult run_slice(const SliceParts& parts) {
     clock.close(Phase::load);
 
     const DeviceBatch data = parts.device.copy_batch(host);
-    parts.loader.release(host);
     clock.close(Phase::h2d);
+
+    parts.loader.release(host);  // may wake loader threads that then take this core: part of what loading costs
+    clock.close(Phase::load);
 
     const at::Tensor logits = parts.strategy.forward(data.images, clock);  // closes scatter .. gather
 
