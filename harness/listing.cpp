@@ -98,6 +98,7 @@ std::string list_values(const AxisValues& values) {
     return "train_slice is not built, so its values are not known; ./run_matrix builds it\n";
   std::string text;
   for (const auto& [axis, entries] : values.items()) {
+    if (!find_field(axis)) continue;  // not an axis of rows
     std::vector<Cells> lines;
     for (const auto& value : entries) {
       std::string missing = value.value("missing", "");
