@@ -1,17 +1,11 @@
 // The checks that a row must pass before its time counts.
 #pragma once
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 
 #include "bench/slice.h"
 
 namespace bench {
-
-// A row that ran but may not have a number; train_slice turns it into status INVALID.
-struct InvalidRow : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct Check {
   std::string name;

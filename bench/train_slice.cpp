@@ -113,7 +113,7 @@ int run_and_report(const Job& job, const RankInfo& rank) {
   try {
     run(job, rank);
     return 0;
-  } catch (const InvalidRow& error) {
+  } catch (const BadDataset& error) {
     return report_error(job, rank, "INVALID", error.what());
   } catch (const std::bad_alloc&) {
     return report_error(job, rank, "OUT_OF_MEMORY", "an allocation failed");

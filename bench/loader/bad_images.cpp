@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <stdexcept>
+
+#include "bench/loader/loader.h"
 
 namespace bench {
 namespace {
@@ -30,14 +31,14 @@ void BadImages::add(int64_t record, const std::string& name, const std::string& 
       static_cast<double>(different_.size()) > kMostBadShare * static_cast<double>(records_);
   const bool by_sample = static_cast<double>(bad_) > expected + kSigmas * std::sqrt(expected);
   if (by_count || by_sample)
-    throw std::runtime_error(
+    throw BadDataset(
         fmt::format("more than 1 % of the data set is unreadable: {} of {} images so far ({} different ones "
                     "of {}), the last was {}; {}",
                     bad_, seen, different_.size(), records_, warning, kNextStep));
 }
 
 void BadImages::stop_after_many_in_a_row(const std::string& why) const {
-  throw std::runtime_error(
+  throw BadDataset(
       fmt::format("{} unreadable images in a row, the last: {}; {}", kMostInARow, why, kNextStep));
 }
 

@@ -191,7 +191,7 @@ class RingLoader : public Loader {
     slot.read_ns.fetch_add(nanoseconds(read - began), std::memory_order_relaxed);
     slot.decode_ns.fetch_add(nanoseconds(Clock::now() - read), std::memory_order_relaxed);
     if (label < 0 || label >= options_.classes)
-      throw std::runtime_error(
+      throw BadDataset(
           fmt::format("{} has label {}, but the model has {} classes: set `classes` to the data set's",
                       storage_.record_name(sample.record), label, options_.classes));
     slot.buffer.labels()[place] = label;

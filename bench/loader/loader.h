@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,11 @@ struct LoaderStats {
 };
 
 // One thread calls next() and release(). Destruction ends each thread after the image it is working on.
+// The data set itself can't be trained on: too many unreadable images, labels that the model has no class for.
+struct BadDataset : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class Loader {
  public:
   virtual ~Loader() = default;

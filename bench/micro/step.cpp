@@ -32,7 +32,7 @@ void time_step(benchmark::State& state, const harness::Row& row) {
   ResNet model(row.width, row.classes, 1);
   const auto precision = PrecisionRegistry::instance().find(row.precision)({at::kCPU, {0.1, 0.9, 1e-4}});
   precision->convert(model);
-  const auto group = GroupRegistry::instance().find("none")({});
+  const auto group = GroupRegistry::instance().find("none")(GroupOptions());
   const auto strategy = StrategyRegistry::instance().find("single")({row, model, *precision, *device, *group, {}});
   for (auto _ : state) {
     LoaderOptions load;
@@ -44,10 +44,11 @@ void time_step(benchmark::State& state, const harness::Row& row) {
     harness::ProgressSlot slot{};
     const SliceResult result =
         run_slice({row, *loader, *device, model, *precision, *strategy, *group, slot});
-    state.SetIterationTime(result.total_s / double(row.timed_batches));
+    state.SetIterationTime(result.total_s);  // an iteration is a slice of 20 steps
   }
-  state.counters["images_per_second"] =
-      benchmark::Counter(double(state.iterations() * row.batch), benchmark::Counter::kIsRate);
+  const double steps = double(state.iterations() * row.timed_batches);
+  state.counters["images_per_second"] = benchmark::Counter(steps * double(row.batch), benchmark::Counter::kIsRate);
+  state.counters["s_per_step"] = benchmark::Counter(steps, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 void time_phase_clock(benchmark::State& state) {
