@@ -16,8 +16,8 @@ int64_t images_read(const Row& row) {
   return (row.warmup_batches + row.timed_batches + row.ring_depth) * row.batch;
 }
 
-int64_t images_needed(const std::vector<Row>& rows) {
-  int64_t images = 160;  // enough for the stand-in's odd files to be under 1 %
+int64_t images_needed(const Scale& scale, const std::vector<Row>& rows) {
+  int64_t images = scale.images;
   for (const Row& row : rows) images = std::max(images, row.cache == "cold" ? images_read(row) : row.batch);
   return images;
 }
@@ -40,19 +40,33 @@ static json last_line_as_json(const std::string& output) {
   return object;
 }
 
-static fs::path stand_in(const Workshop& workshop, const Request& request, const std::vector<Row>& rows) {
-  const int64_t images = images_needed(rows);
+static fs::path stand_in(const Workshop& workshop, const Request& request, int64_t images) {
   const fs::path folder = workshop.project / "data" / fmt::format("stand-in-{}-seed{}", images, request.seed);
   run_make_dataset(workshop, {"standin", "--out", folder, "--images", std::to_string(images), "--seed",
                               std::to_string(request.seed)});
   return folder;
 }
 
-Data prepare_data(const Workshop& workshop, const Request& request, const std::vector<Row>& rows, const AxisValues& values) {
+static void pack(const Workshop& workshop, const AxisValues& values, const fs::path& store, const std::string& storage,
+                 Data& data) {
+  const std::vector<std::string> command = {"pack", "--index", data.index, "--to", storage, "--store", store};
+  json packed = last_line_as_json(run_make_dataset(workshop, command));
+  const std::string location = packed.value("location", "");
+  if (!location.empty() && trait(values, "storage", storage, "transient", false)) {
+    // Another run may be about to remove the copy: hold it, then make sure that it is (still) there.
+    data.held.push_back(std::make_unique<TransientCopy>(location));
+    packed = last_line_as_json(run_make_dataset(workshop, command));
+  }
+  data.packed[storage] = packed.value("location", "");
+  if (data.packed[storage].empty()) data.notes[storage] = packed.value("note", "");
+}
+
+Data prepare_data(const Workshop& workshop, const Request& request, const Scale& scale, const std::vector<Row>& rows,
+                  const AxisValues& values) {
   Data data;
   if (!request.data.empty() && !fs::is_directory(request.data))
     throw PreparationError(fmt::format("--data {}: no such folder; it must hold train/<class>/<image>.JPEG", request.data.string()));
-  const fs::path root = request.data.empty() ? stand_in(workshop, request, rows) : request.data;
+  const fs::path root = request.data.empty() ? stand_in(workshop, request, images_needed(scale, rows)) : request.data;
   if (interrupted()) return data;
   const fs::path store = workshop.project / "data" / "packed";
   data.description = last_line_as_json(run_make_dataset(workshop, {"index", "--data", root, "--store", store}));
@@ -62,19 +76,9 @@ Data prepare_data(const Workshop& workshop, const Request& request, const std::v
   for (const Row& row : rows) storages.insert(row.storage);
   for (const std::string& storage : storages) {
     if (interrupted()) return data;
-    if (!trait(values, "storage", storage, "packed", false)) continue;
-    const json packed = last_line_as_json(
-        run_make_dataset(workshop, {"pack", "--index", data.index, "--to", storage, "--store", store}));
-    data.packed[storage] = packed.value("location", "");
-    if (data.packed[storage].empty()) data.notes[storage] = packed.value("note", "");
+    if (trait(values, "storage", storage, "packed", false)) pack(workshop, values, store, storage, data);
   }
   return data;
-}
-
-void remove_transient_copies(const Data& data, const AxisValues& values) {
-  std::error_code ignored;
-  for (const auto& [storage, location] : data.packed)
-    if (!location.empty() && trait(values, "storage", storage, "transient", false)) fs::remove_all(location, ignored);
 }
 
 }  // namespace harness

@@ -2,10 +2,12 @@
 // packed copies of the storages that want one. All the work is done by make_dataset.
 #pragma once
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/config.h"
+#include "harness/transient_copy.h"
 #include "harness/workshop.h"
 
 namespace harness {
@@ -20,18 +22,17 @@ struct Data {
   nlohmann::json description;               // `data` of a record
   std::map<std::string, std::string> packed;  // storage -> location, possibly empty
   std::map<std::string, std::string> notes;   // storage -> what happened otherwise than asked
+  std::vector<std::unique_ptr<TransientCopy>> held;  // copies that live as long as some run's Data
   int64_t images() const { return description.value("images", int64_t(0)); }
 };
 
 // Images that one rank set of this row reads in a slice, read-ahead of the ring included.
 int64_t images_read(const Row& row);
 
-// How many images a stand-in set needs so that every cold row reads each at most once.
-int64_t images_needed(const std::vector<Row>& rows);
+// Size of a stand-in set: the scale's, or more so that every cold row reads each image at most once.
+int64_t images_needed(const Scale& scale, const std::vector<Row>& rows);
 
-Data prepare_data(const Workshop& workshop, const Request& request, const std::vector<Row>& rows, const AxisValues& values);
-
-// Removes packed copies that occupy memory.
-void remove_transient_copies(const Data& data, const AxisValues& values);
+Data prepare_data(const Workshop& workshop, const Request& request, const Scale& scale, const std::vector<Row>& rows,
+                  const AxisValues& values);
 
 }  // namespace harness

@@ -130,19 +130,13 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
   std::vector<Row> runnable;
   for (const PlannedRow& planned : plan)
     if (planned.skip_reason.empty()) runnable.push_back(planned.row);
-  const Data data = runnable.empty() ? Data{} : prepare_data(workshop, request, runnable, values);
+  const Data data = runnable.empty() ? Data{} : prepare_data(workshop, request, selection.scale, runnable, values);
   check_data(plan, data);
   console << describe_plan(plan) << "records: " << (run / "records.jsonl").string() << std::endl;
 
   const RowSetting setting{workshop, request, values, selection.scale, data, describe_machine(), describe_build(), run};
   std::vector<json> records;
-  try {
-    if (!interrupted()) records = run_plan(setting, plan);
-  } catch (...) {
-    remove_transient_copies(data, values);
-    throw;
-  }
-  remove_transient_copies(data, values);
+  if (!interrupted()) records = run_plan(setting, plan);
   if (write_report(run, records, console)) write_figures(run, records, workshop.project, std::cerr);
   return exit_code_of(records);
 }

@@ -18,6 +18,7 @@ struct Scale {
   std::string name;
   int64_t batch_divisor = 1;
   int64_t c0 = 16;
+  int64_t images = 160;   // of a stand-in set; rows that must not read an image twice may need more
   std::string summary;    // one line, stands in the header of tables and plots
   std::string reasoning;  // why these sizes
   Settings set;

@@ -1,6 +1,6 @@
 """Sets the suite beside plain PyTorch on the same machine and work, interleaved: prints each ratio with its range.
 
-Usage: python compare.py step|slice [REPEATS]   with a Python that has torch 2.11 and torchvision:
+Usage: python compare.py step|slice|load [REPEATS]   with a Python that has torch 2.11 and torchvision:
   python3 -m venv .venv-peer && .venv-peer/bin/pip install torch==2.11.0 torchvision pillow
 Needs ./run_tests once (it builds bench_micro). Quiet cores, please.
 """
@@ -43,6 +43,21 @@ def their_slice(data):
     return float(output_of(sys.executable, HERE / "slice.py", data, 32, 30, 300, **ALLOCATOR))
 
 
+def our_load(data):
+    report = output_of(BUILD / "bench_micro", "--benchmark_filter=^load/files/float32/threads:1$", "--data", data,
+                       "--benchmark_format=json", **ALLOCATOR)
+    return json.loads(report)["benchmarks"][0]["images_per_second"]
+
+
+def their_load(data):
+    return float(output_of(sys.executable, HERE / "load.py", data, 1024, **ALLOCATOR))
+
+
+def stand_in():
+    our_slice()  # makes the data
+    return str(max((PROJECT / "data").glob("stand-in-*"), key=lambda folder: int(folder.name.split("-")[2])))
+
+
 def compare(name, ours, peers, repeats):
     values = {"suite": []} | {peer: [] for peer in peers}
     for _ in range(repeats):
@@ -63,9 +78,11 @@ def main(what, repeats=5):
                     {"eager PyTorch": lambda: their_step(batch),
                      "eager PyTorch, fused SGD": lambda: their_step(batch, "fused")}, repeats)
     elif what == "slice":
-        our_slice()  # makes the data
-        data = max((PROJECT / "data").glob("stand-in-*"), key=lambda folder: int(folder.name.split("-")[2]))
-        compare("row [0]", our_slice, {"PyTorch with DataLoader": lambda: their_slice(str(data))}, repeats)
+        data = stand_in()
+        compare("row [0]", our_slice, {"PyTorch with DataLoader": lambda: their_slice(data)}, repeats)
+    elif what == "load":
+        data = stand_in()
+        compare("load, 1 thread", lambda: our_load(data), {"torchvision DataLoader": lambda: their_load(data)}, repeats)
     else:
         sys.exit(__doc__)
 
