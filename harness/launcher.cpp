@@ -18,6 +18,7 @@ namespace harness {
 using Clock = std::chrono::steady_clock;
 constexpr auto kPoll = std::chrono::milliseconds(20);
 constexpr auto kTick = std::chrono::milliseconds(200);
+constexpr double kSlowBatches = 5;  // silence of so many of the longest batches is no slowness any more
 constexpr auto kGrace = std::chrono::seconds(2);  // for the other ranks, once one has failed
 
 static double seconds_since(Clock::time_point begin) {
@@ -115,11 +116,13 @@ class Heartbeat {
     for (int rank = 0; rank < progress_.ranks(); ++rank) {
       const uint64_t now = progress_.slot(rank).batches * 8 + progress_.slot(rank).state;
       if (now == seen_[size_t(rank)]) continue;
+      if (started()) longest_s_ = std::max(longest_s_, seconds_since(since_));
       seen_[size_t(rank)] = now;
       since_ = Clock::now();
     }
     return seconds_since(since_);
   }
+  double longest_batch_s() const { return longest_s_; }
   bool started() const {
     for (uint64_t value : seen_)
       if (value < 8) return false;  // a rank without a finished batch
@@ -130,6 +133,7 @@ class Heartbeat {
   Progress& progress_;
   std::vector<uint64_t> seen_;
   Clock::time_point since_;
+  double longest_s_ = 0;
 };
 
 }  // namespace
@@ -177,7 +181,8 @@ Outcome run_ranks(const std::vector<Command>& commands, Progress& progress, cons
       return outcome;
     }
     const double silence = heartbeat.silence_s();
-    const double allowed = heartbeat.started() ? limits.silence_s : limits.start_s;
+    const double allowed =
+        heartbeat.started() ? std::max(limits.silence_s, kSlowBatches * heartbeat.longest_batch_s()) : limits.start_s;
     if (ranks.first_failure() < 0 && silence > allowed) {
       outcome.status = "HUNG";
       outcome.reason = fmt::format("no rank finished a batch for {:.0f} s; the stack of each rank stands in `stacks`", silence);

@@ -13,8 +13,8 @@ namespace harness {
 
 struct Limits {
   double timeout_s = 0;         // for the whole row; 0: none
-  double start_s = 300;         // for reaching the first batch
-  double silence_s = 60;        // for any one batch: longer and the row is HUNG
+  double start_s = 600;         // for reaching the first batch
+  double silence_s = 60;        // without a finished batch: longer (and than 5 of the longest so far) is HUNG
 };
 
 struct Outcome {

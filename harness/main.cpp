@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "harness/config_error.h"
+#include "harness/interrupt.h"
 #include "harness/listing.h"
 #include "harness/run.h"
 
@@ -23,7 +24,9 @@ static void add_run_options(CLI::App& app, Request& request) {
       ->check(CLI::Range(int64_t(0), int64_t(1) << 53));
   app.add_option("--repeat", request.repeats, "runs of every row, interleaved")->check(CLI::Range(1, 1000));
   app.add_option("--set", request.set, "field=value for every selected row, as run")->allow_extra_args(false);
-  app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")->check(CLI::NonNegativeNumber);
+  app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--hang-after", request.silence_s, "seconds without a finished batch that end a row as HUNG")
       ->check(CLI::PositiveNumber);
   app.add_flag("--dry-run", request.dry_run, "print the plan and the exact command of every rank, run nothing");
@@ -72,6 +75,7 @@ int main(int argc, char** argv) {
     }
     return kAllGood;
   } catch (const std::exception& error) {
+    if (interrupted()) return kInterrupted;  // what it tripped over is the interrupt itself
     std::cerr << "run_matrix: " << error.what() << '\n';
     return kBadInput;
   }

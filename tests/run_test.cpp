@@ -133,6 +133,30 @@ TEST_F(RunMatrix, EmulatedPrecisionIsSkippedUnlessSlow) {
   ASSERT_EQ(run({"--scale", "smoke", "--only", "o2", "--slow", "--out", directory / "run2"}, {{"FAKE_SLOW_16_BIT", "1"}}), 0);
 }
 
+TEST_F(RunMatrix, AColdRowThatWouldReadAnImageTwiceIsSkipped) {
+  const std::string data = (directory / "data").string();
+  ASSERT_EQ(::system((BINARY_DIR "/make_dataset standin --images 60 --out " + data + " > /dev/null 2>&1").c_str()), 0);
+  ASSERT_EQ(smoke("disk,0", "", {"--data", data}), 0);
+  EXPECT_EQ(records()[0]["status"], "SKIPPED");
+  EXPECT_NE(records()[0]["reason"].get<std::string>().find("needs 128 images and the data has 60"), std::string::npos)
+      << records()[0]["reason"];
+  EXPECT_EQ(records()[1]["status"], "OK");
+}
+
+TEST_F(RunMatrix, TwoRunsAtOnceShareTheTransientCopy) {
+  const pid_t slow = harness::start(command({"--scale", "smoke", "--only", "0", "--out", directory / "slow", "--timeout", "4"},
+                                            {{"FAKE_SLICE", "slow"}}));
+  for (int i = 0; i < 300 && !fs::exists(directory / "slow" / "rows"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_EQ(smoke("0"), 0);  // ends first, and must leave the copy to the other
+  std::ifstream stream(directory / "slow" / "rows" / "0-repeat0" / "job.json");
+  const std::string copy = json::parse(stream)["packed"]["tmpfs"];
+  EXPECT_TRUE(fs::exists(copy)) << copy;
+  EXPECT_EQ(exit_code_of(slow), 1);
+  EXPECT_FALSE(fs::exists(copy)) << "the last run removes it";
+  EXPECT_FALSE(fs::exists(copy + ".in-use"));
+}
+
 TEST_F(RunMatrix, RepeatsAreInterleaved) {
   ASSERT_EQ(smoke("0,7", "", {"--repeat", "2"}), 0);
   std::string order;
