@@ -1,11 +1,11 @@
 #include "bench/checks.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
-#include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -34,7 +34,8 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
 
   // Two images for each device, and one more where the strategy may divide unevenly.
   const int64_t images = 2 * row.devices * row.nodes + (rank.world_size == 1 ? 1 : 0);
-  at::Generator generator = at::detail::createCPUGenerator(uint64_t(row.seed) + 17);  // the same batch on every rank
+  at::Generator generator =
+      at::detail::createCPUGenerator(uint64_t(row.seed) + 17);  // the same batch on every rank
   const at::Tensor batch = at::randn({images, 3, row.image_px, row.image_px}, generator);
   const at::Tensor labels = at::randint(row.classes, {images}, generator, at::kLong);
 
@@ -60,8 +61,9 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   const double error = relative_error(parts.model, reference);
   const double limit = parts.precision.sixteen_bit().empty() ? 1e-4 : 5e-2;
   parts.model.clear_gradients();
-  return {"gradients", error < limit,
-          fmt::format("relative error {:.2g} against one device on the whole batch (limit {:g})", error, limit)};
+  return {
+      "gradients", error < limit,
+      fmt::format("relative error {:.2g} against one device on the whole batch (limit {:g})", error, limit)};
 }
 
 Check check_loss(const std::vector<double>& loss) {

@@ -14,10 +14,10 @@ struct Check {
 };
 void to_json(nlohmann::json& object, const Check& check);
 
-// The strategy's gradients of a small made-up batch against those of one device on the whole of it, batch norm frozen
-// (its batch statistics differ between shares by design). Untimed, before the slice; leaves no gradients behind.
-// Every rank calls it and gets its own verdict. Relative error of the whole gradient vector: 1e-4 in float32, 5e-2
-// with 16-bit types.
+// The strategy's gradients of a small made-up batch against those of one device on the whole of it, batch
+// norm frozen (its batch statistics differ between shares by design). Untimed, before the slice; leaves no
+// gradients behind. Every rank calls it and gets its own verdict. Relative error of the whole gradient
+// vector: 1e-4 in float32, 5e-2 with 16-bit types.
 Check check_gradients(const SliceParts& parts, const RankInfo& rank);
 
 // Loss finite in every batch.

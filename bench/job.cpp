@@ -14,7 +14,8 @@ Job read_job(const std::filesystem::path& file) try {
   Job job;
   job.row = harness::row_from_json(object.at("row"));
   job.index = object.at("index").get<std::string>();
-  for (const auto& [storage, location] : object.at("packed").items()) job.packed[storage] = location.get<std::string>();
+  for (const auto& [storage, location] : object.at("packed").items())
+    job.packed[storage] = location.get<std::string>();
   job.progress = object.at("progress").get<std::string>();
   job.directory = object.at("directory").get<std::string>();
   return job;

@@ -10,10 +10,10 @@ namespace bench {
 
 struct Job {
   harness::Row row;
-  std::filesystem::path index;                            // of the data set, made by `make_dataset index`
-  std::map<std::string, std::filesystem::path> packed;    // storage -> where `make_dataset pack` put it
-  std::filesystem::path progress;                         // harness/progress.h
-  std::filesystem::path directory;                        // results go here: slice.json, and rank-N.error.json
+  std::filesystem::path index;                          // of the data set, made by `make_dataset index`
+  std::map<std::string, std::filesystem::path> packed;  // storage -> where `make_dataset pack` put it
+  std::filesystem::path progress;                       // harness/progress.h
+  std::filesystem::path directory;                      // results go here: slice.json, and rank-N.error.json
 };
 
 // Throws std::runtime_error naming the file when it isn't a job.

@@ -1,4 +1,5 @@
-// Values that configs/article.yaml names and this version can't run: their rows end as SKIPPED with these reasons.
+// Values that configs/article.yaml names and this version can't run: their rows end as SKIPPED with these
+// reasons.
 #include "bench/registry.h"
 
 namespace bench {
@@ -14,8 +15,10 @@ const bool registered = [] {
                  "the horovod strategy is not built yet"},
            Value{"backend", "mpi", "OpenMPI", none, "the MPI backend is not built yet"},
            Value{"backend", "nccl", "NCCL", none, "the NCCL backend is not built yet"},
-           Value{"link", "ethernet", "two nodes over Ethernet", none, "rows with two nodes are not built yet"},
-           Value{"link", "infiniband", "two nodes over InfiniBand", none, "rows with two nodes are not built yet"},
+           Value{"link", "ethernet", "two nodes over Ethernet", none,
+                 "rows with two nodes are not built yet"},
+           Value{"link", "infiniband", "two nodes over InfiniBand", none,
+                 "rows with two nodes are not built yet"},
            Value{"device", "cuda", "NVIDIA GPUs", none, "CUDA devices are not built yet"},
        })
     registered_values().push_back(value);

@@ -1,4 +1,5 @@
-// The phase clock: exclusive host intervals with shared boundaries. bench/README.md defines what each phase holds.
+// The phase clock: exclusive host intervals with shared boundaries. bench/README.md defines what each phase
+// holds.
 #pragma once
 #include <array>
 #include <chrono>
@@ -8,9 +9,23 @@
 
 namespace bench {
 
-enum class Phase { load, h2d, scatter, broadcast, forward, gather, loss, backward, reduce, sync, step, other };
-inline constexpr std::array<std::string_view, 12> kPhaseNames = {
-    "load", "h2d", "scatter", "broadcast", "forward", "gather", "loss", "backward", "reduce", "sync", "step", "other"};
+enum class Phase {
+  load,
+  h2d,
+  scatter,
+  broadcast,
+  forward,
+  gather,
+  loss,
+  backward,
+  reduce,
+  sync,
+  step,
+  other
+};
+inline constexpr std::array<std::string_view, 12> kPhaseNames = {"load",    "h2d",    "scatter", "broadcast",
+                                                                 "forward", "gather", "loss",    "backward",
+                                                                 "reduce",  "sync",   "step",    "other"};
 
 class PhaseClock {
  public:
@@ -19,13 +34,13 @@ class PhaseClock {
   // Room for that many batches is taken here; the loop allocates nothing. Disabled, close() costs a branch.
   PhaseClock(int64_t batches, bool enabled);
 
-  void start();            // the first boundary; call once, right before the first batch
+  void start();  // the first boundary; call once, right before the first batch
   void close(Phase phase) {
     if (enabled_) close_at(phase, std::chrono::steady_clock::now());
   }
   // For an end that was noted earlier, e.g. inside a gradient hook. Never earlier than the last boundary.
   void close_at(Phase phase, Time end);
-  void next_batch();       // what is left since the last boundary goes to `other`
+  void next_batch();  // what is left since the last boundary goes to `other`
 
   int64_t finished_batches() const { return batch_; }
   Time last_boundary() const { return last_; }

@@ -69,15 +69,19 @@ static void merge_checks(const std::vector<json>& ranks, json& merged) {
   json checks = json::array();
   for (const json& rank : ranks)
     for (json check : rank["checks"]) {
-      if (check["ok"].get<bool>() && rank["place"]["rank"] != 0) continue;  // good ones once, bad ones by rank
+      if (check["ok"].get<bool>() && rank["place"]["rank"] != 0)
+        continue;  // good ones once, bad ones by rank
       if (ranks.size() > 1)
-        check["detail"] = fmt::format("rank {}: {}", rank["place"]["rank"].get<int>(), check["detail"].get<std::string>());
+        check["detail"] =
+            fmt::format("rank {}: {}", rank["place"]["rank"].get<int>(), check["detail"].get<std::string>());
       checks.push_back(check);
     }
   bool equal = true;
   for (const json& rank : ranks) equal = equal && rank["weights"] == ranks[0]["weights"];
   if (ranks.size() > 1)
-    checks.push_back(Check{"weights", equal, equal ? "equal on all ranks after the slice" : "ranks ended with different weights"});
+    checks.push_back(
+        Check{"weights", equal,
+              equal ? "equal on all ranks after the slice" : "ranks ended with different weights"});
   merged["checks"] = checks;
 }
 
@@ -85,7 +89,8 @@ json merge_reports(const harness::Row& row, const std::vector<std::string>& repo
   std::vector<json> ranks;
   for (const std::string& report : reports) ranks.push_back(json::parse(report));
 
-  json merged = {{"total_s", 0.0}, {"world_size", ranks.size()}, {"bad_images", 0}, {"warnings", json::array()}};
+  json merged = {
+      {"total_s", 0.0}, {"world_size", ranks.size()}, {"bad_images", 0}, {"warnings", json::array()}};
   for (const char* key : {"samples_ms", "warmup_ms", "spans_ms"}) merged[key] = by_rank(ranks, key);
   merged["device_ms"] = json::object();
   std::vector<double> loss(size_t(row.timed_batches), 0.0);
@@ -95,7 +100,8 @@ json merge_reports(const harness::Row& row, const std::vector<std::string>& repo
   for (const json& rank : ranks) {
     merged["total_s"] = std::max(merged["total_s"].get<double>(), rank["total_s"].get<double>());
     merged["rank_map"].push_back(rank["place"]);
-    for (size_t batch = 0; batch < loss.size(); ++batch) loss[batch] += rank["loss"][batch].get<double>() / double(ranks.size());
+    for (size_t batch = 0; batch < loss.size(); ++batch)
+      loss[batch] += rank["loss"][batch].get<double>() / double(ranks.size());
     top1 += rank["correct"][0].get<int64_t>();
     top5 += rank["correct"][1].get<int64_t>();
     images += rank["correct"][2].get<int64_t>();

@@ -13,8 +13,8 @@ namespace bench {
 nlohmann::json rank_report(const SliceParts& parts, const RankInfo& rank, const SliceResult& result,
                            const nlohmann::json& cache, const std::vector<Check>& checks);
 
-// The keys of results/README.md that a row's ranks know: samples by rank, slowest total, sums, checks of all ranks
-// (and that all ended with the same weights).
+// The keys of results/README.md that a row's ranks know: samples by rank, slowest total, sums, checks of all
+// ranks (and that all ended with the same weights).
 nlohmann::json merge_reports(const harness::Row& row, const std::vector<std::string>& reports);
 
 }  // namespace bench

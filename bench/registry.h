@@ -1,5 +1,5 @@
-// The axes of the matrix: each value (a storage, a precision, ...) registers itself with one line at the end of its
-// own file, and everything else (lists, checks, labels) is read from here.
+// The axes of the matrix: each value (a storage, a precision, ...) registers itself with one line at the end
+// of its own file, and everything else (lists, checks, labels) is read from here.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,8 +14,9 @@ struct Value {
   std::string axis;     // name of the row field, as in harness/row.cpp
   std::string name;     // value of that field = stem of the file that registers it
   std::string summary;  // one line for `run_matrix list --values`
-  nlohmann::json traits = nlohmann::json::object();  // facts the harness plans with, e.g. {"process_per_device": true}
-  std::string missing = {};  // non-empty: the name is known but this build can't run it, and why
+  nlohmann::json traits =
+      nlohmann::json::object();  // facts the harness plans with, e.g. {"process_per_device": true}
+  std::string missing = {};      // non-empty: the name is known but this build can't run it, and why
 };
 
 // Every registered value of every axis, in no particular order.

@@ -49,7 +49,8 @@ SliceResult run_slice(const SliceParts& parts) {
     const DeviceBatch data = parts.device.copy_batch(host);
     clock.close(Phase::h2d);
 
-    parts.loader.release(host);  // may wake loader threads that then take this core: part of what loading costs
+    parts.loader.release(
+        host);  // may wake loader threads that then take this core: part of what loading costs
     clock.close(Phase::load);
 
     const at::Tensor logits = parts.strategy.forward(data.images, clock);  // closes scatter .. gather

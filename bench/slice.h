@@ -31,15 +31,15 @@ struct SliceResult {
   std::vector<double> loss;                // per batch, this rank's mean
   std::vector<double> read_ms, decode_ms;  // per batch: loader thread time (spans, not phases)
   int64_t correct_top1 = 0, correct_top5 = 0, images = 0;  // timed batches only
-  int ready_at_start = 0, ready_at_end = 0;                // complete batches in the ring at the window's edges
-  double total_s = 0;                      // the timed batches, from the barrier before to the barrier after them
+  int ready_at_start = 0, ready_at_end = 0;  // complete batches in the ring at the window's edges
+  double total_s = 0;  // the timed batches, from the barrier before to the barrier after them
 };
 
 // The training loop. Allocates nothing of its own inside the window.
 SliceResult run_slice(const SliceParts& parts);
 
-// For windows that start at the first batch: a few steps on a made-up batch without an update, so that the window
-// shows the start-up of the loader and not the first touch of memory.
+// For windows that start at the first batch: a few steps on a made-up batch without an update, so that the
+// window shows the start-up of the loader and not the first touch of memory.
 void warm_model(const SliceParts& parts);
 
 }  // namespace bench

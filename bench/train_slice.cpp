@@ -1,4 +1,5 @@
-// train_slice: one rank of one row. Reads a job, prepares everything, trains the slice, hands its samples to rank 0.
+// train_slice: one rank of one row. Reads a job, prepares everything, trains the slice, hands its samples to
+// rank 0.
 #include <ATen/Parallel.h>
 #include <execinfo.h>
 #include <fmt/format.h>
@@ -35,10 +36,12 @@ void print_stack_on(int signal_number) {
 void write_json(const std::filesystem::path& file, const nlohmann::json& object) {
   std::ofstream stream(file);
   stream << object << '\n';
-  if (!stream.flush()) throw std::runtime_error(fmt::format("{}: can't be written (disk full?)", file.string()));
+  if (!stream.flush())
+    throw std::runtime_error(fmt::format("{}: can't be written (disk full?)", file.string()));
 }
 
-// Loader threads are given per node; remainders go to low ranks, and every rank has at least one unless 0 was asked.
+// Loader threads are given per node; remainders go to low ranks, and every rank has at least one unless 0 was
+// asked.
 int loader_threads_of(const harness::Row& row, const RankInfo& rank) {
   if (row.loader_threads == 0) return 0;
   const int64_t share = row.loader_threads / rank.local_world_size;
@@ -52,8 +55,10 @@ void run(const Job& job, const RankInfo& rank) {
   const int64_t batch = row.batch / rank.world_size;
 
   const Dataset dataset = read_index(job.index);
-  SamplerOptions order{int64_t(dataset.images.size()), row.order == "shuffled", uint64_t(row.seed), rank.rank, rank.world_size};
-  const auto records = Sampler(order).records_of_first((row.warmup_batches + row.timed_batches + row.ring_depth) * batch);
+  SamplerOptions order{int64_t(dataset.images.size()), row.order == "shuffled", uint64_t(row.seed), rank.rank,
+                       rank.world_size};
+  const auto records =
+      Sampler(order).records_of_first((row.warmup_batches + row.timed_batches + row.ring_depth) * batch);
   const auto packed = job.packed.find(row.storage);
   std::unique_ptr<Storage> storage = StorageRegistry::instance().find(row.storage)(
       {dataset, packed == job.packed.end() ? "" : packed->second, row.readahead, records});
@@ -68,15 +73,19 @@ void run(const Job& job, const RankInfo& rank) {
   load.classes = row.classes;
   const auto loader = make_loader(*storage, load);
 
-  const auto device = DeviceRegistry::instance().find(row.device)({rank.local_rank, batch, row.image_px, row.intra_op_threads});
+  const auto device = DeviceRegistry::instance().find(row.device)(
+      {rank.local_rank, batch, row.image_px, row.intra_op_threads});
   ResNet model(row.width, row.classes, uint64_t(row.seed));
   const auto precision = PrecisionRegistry::instance().find(row.precision)(
       {device->torch_device(), {row.learning_rate, row.momentum, row.weight_decay}});
   precision->convert(model);
-  const auto group = GroupRegistry::instance().find(row.backend)({rank, LinkRegistry::instance().find(row.link)()});
-  const auto strategy = StrategyRegistry::instance().find(row.strategy)({row, model, *precision, *device, *group, rank});
+  const auto group =
+      GroupRegistry::instance().find(row.backend)({rank, LinkRegistry::instance().find(row.link)()});
+  const auto strategy =
+      StrategyRegistry::instance().find(row.strategy)({row, model, *precision, *device, *group, rank});
 
-  const SliceParts parts{row, *loader, *device, model, *precision, *strategy, *group, progress.slot(rank.rank)};
+  const SliceParts parts{row,        *loader,   *device, model,
+                         *precision, *strategy, *group,  progress.slot(rank.rank)};
   std::vector<Check> checks{check_gradients(parts, rank)};
   if (row.warmup_batches == 0) warm_model(parts);
 
@@ -91,10 +100,11 @@ void run(const Job& job, const RankInfo& rank) {
   const auto reports = group->gather(rank_report(parts, rank, result, proof, checks).dump());
   if (rank.rank == 0) {
     nlohmann::json merged = merge_reports(row, reports);
-    merged["device"] = {{"kind", row.device},
-                        {"name", device->name()},
-                        {"label", fmt::format("{} {} {}{}", replicas, row.device == "cpu" ? "CPU" : row.device,
-                                              rank.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "")}};
+    merged["device"] = {
+        {"kind", row.device},
+        {"name", device->name()},
+        {"label", fmt::format("{} {} {}{}", replicas, row.device == "cpu" ? "CPU" : row.device,
+                              rank.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "")}};
     merged["precision"] = {{"name", row.precision}, {"sixteen_bit", precision->sixteen_bit()}};
     merged["versions"] = library_versions();
     write_json(job.directory / "slice.json", merged);
@@ -105,7 +115,8 @@ void run(const Job& job, const RankInfo& rank) {
 // The harness reads why a rank ended from here; nothing else is left of its numbers.
 int report_error(const Job& job, const RankInfo& rank, const char* status, const std::string& reason) {
   std::cerr << "rank " << rank.rank << ": " << reason << '\n';
-  write_json(job.directory / fmt::format("rank-{}.error.json", rank.rank), {{"status", status}, {"reason", reason}});
+  write_json(job.directory / fmt::format("rank-{}.error.json", rank.rank),
+             {{"status", status}, {"reason", reason}});
   return 1;
 }
 
@@ -119,7 +130,8 @@ int run_and_report(const Job& job, const RankInfo& rank) {
     return report_error(job, rank, "OUT_OF_MEMORY", "an allocation failed");
   } catch (const std::exception& error) {
     const std::string text = error.what(), first_line = text.substr(0, text.find('\n'));
-    const bool memory = text.find("not enough memory") != std::string::npos || text.find("out of memory") != std::string::npos;
+    const bool memory = text.find("not enough memory") != std::string::npos ||
+                        text.find("out of memory") != std::string::npos;
     return report_error(job, rank, memory ? "OUT_OF_MEMORY" : "CRASHED", first_line);
   }
 }
@@ -128,18 +140,21 @@ int run_and_report(const Job& job, const RankInfo& rank) {
 }  // namespace bench
 
 int main(int argc, char** argv) try {
-  CLI::App app{"One rank of one row; started by run_matrix, or by any launcher that sets RANK, WORLD_SIZE and so on."};
+  CLI::App app{
+      "One rank of one row; started by run_matrix, or by any launcher that sets RANK, WORLD_SIZE and so on."};
   std::string job_file;
   bool values = false, probe = false;
   app.add_option("--job", job_file, "job file that run_matrix wrote");
   app.add_flag("--values", values, "print the values of every axis as JSON");
-  app.add_flag("--probe-precision", probe, "with --job: time a few steps of each precision, print ms as JSON");
+  app.add_flag("--probe-precision", probe,
+               "with --job: time a few steps of each precision, print ms as JSON");
   CLI11_PARSE(app, argc, argv);
   if (values) {
     std::cout << bench::values_as_json() << '\n';
     return 0;
   }
-  if (job_file.empty()) throw std::invalid_argument("--job FILE is missing; run_matrix writes one for each row");
+  if (job_file.empty())
+    throw std::invalid_argument("--job FILE is missing; run_matrix writes one for each row");
   const bench::Job job = bench::read_job(job_file);
   if (probe) {
     std::cout << bench::probe_precisions(job.row) << '\n';

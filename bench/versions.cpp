@@ -1,10 +1,11 @@
 #include "bench/versions.h"
 
-#include <cstdio>
+#include <build_info.h>
 #include <jpeglib.h>
 #include <lmdb.h>
 #include <png.h>
-#include <build_info.h>
+
+#include <cstdio>
 
 namespace bench {
 

@@ -61,7 +61,8 @@ static void become(const Command& command, pid_t parent, int output_fd, int fail
     ::sched_setaffinity(0, sizeof set, &set);
   }
   std::vector<char*> arguments;
-  for (const std::string& argument : command.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : command.arguments)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   ::execvp(arguments[0], arguments.data());
   const int error = errno;
@@ -71,7 +72,8 @@ static void become(const Command& command, pid_t parent, int output_fd, int fail
 
 static pid_t start(const Command& command, int output_fd) {
   int failure[2];  // closed by a successful exec; carries errno otherwise
-  if (::pipe2(failure, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
+  if (::pipe2(failure, O_CLOEXEC) != 0)
+    throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
   const pid_t parent = ::getpid(), pid = ::fork();
   if (pid < 0) throw std::runtime_error(fmt::format("can't start another process: {}", std::strerror(errno)));
   if (pid == 0) become(command, parent, output_fd, failure[1]);
@@ -82,7 +84,8 @@ static pid_t start(const Command& command, int output_fd) {
   ::close(failure[0]);
   if (!failed) return pid;
   ::waitpid(pid, nullptr, 0);
-  throw std::runtime_error(fmt::format("{}: can't be started: {}", command.arguments[0], std::strerror(error)));
+  throw std::runtime_error(
+      fmt::format("{}: can't be started: {}", command.arguments[0], std::strerror(error)));
 }
 
 pid_t start(const Command& command) { return start(command, -1); }

@@ -22,14 +22,15 @@ int64_t images_needed(const Scale& scale, const std::vector<Row>& rows) {
   return images;
 }
 
-// Runs make_dataset and returns what it printed; its own message has already said what is wrong when it fails.
+// Runs make_dataset and returns what it printed; its own message has already said what is wrong when it
+// fails.
 static std::string run_make_dataset(const Workshop& workshop, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), workshop.make_dataset.string());
   const Command command{arguments, {}, {}, {}, {}};
   const Finished finished = run_to_end(command);
   if (finished.exit_code != 0 && !interrupted())
-    throw PreparationError(fmt::format("make_dataset failed (exit code {}); the command was: {}", finished.exit_code,
-                                       shell_line(command)));
+    throw PreparationError(fmt::format("make_dataset failed (exit code {}); the command was: {}",
+                                       finished.exit_code, shell_line(command)));
   return finished.output;
 }
 
@@ -47,8 +48,8 @@ static fs::path stand_in(const Workshop& workshop, const Request& request, int64
   return folder;
 }
 
-static void pack(const Workshop& workshop, const AxisValues& values, const fs::path& store, const std::string& storage,
-                 Data& data) {
+static void pack(const Workshop& workshop, const AxisValues& values, const fs::path& store,
+                 const std::string& storage, Data& data) {
   const std::vector<std::string> command = {"pack", "--index", data.index, "--to", storage, "--store", store};
   json packed = last_line_as_json(run_make_dataset(workshop, command));
   const std::string location = packed.value("location", "");
@@ -61,15 +62,18 @@ static void pack(const Workshop& workshop, const AxisValues& values, const fs::p
   if (data.packed[storage].empty()) data.notes[storage] = packed.value("note", "");
 }
 
-Data prepare_data(const Workshop& workshop, const Request& request, const Scale& scale, const std::vector<Row>& rows,
-                  const AxisValues& values) {
+Data prepare_data(const Workshop& workshop, const Request& request, const Scale& scale,
+                  const std::vector<Row>& rows, const AxisValues& values) {
   Data data;
   if (!request.data.empty() && !fs::is_directory(request.data))
-    throw PreparationError(fmt::format("--data {}: no such folder; it must hold train/<class>/<image>.JPEG", request.data.string()));
-  const fs::path root = request.data.empty() ? stand_in(workshop, request, images_needed(scale, rows)) : request.data;
+    throw PreparationError(fmt::format("--data {}: no such folder; it must hold train/<class>/<image>.JPEG",
+                                       request.data.string()));
+  const fs::path root =
+      request.data.empty() ? stand_in(workshop, request, images_needed(scale, rows)) : request.data;
   if (interrupted()) return data;
   const fs::path store = workshop.project / "data" / "packed";
-  data.description = last_line_as_json(run_make_dataset(workshop, {"index", "--data", root, "--store", store}));
+  data.description =
+      last_line_as_json(run_make_dataset(workshop, {"index", "--data", root, "--store", store}));
   data.index = data.description.at("index").get<std::string>();
   data.description.erase("index");
   std::set<std::string> storages;

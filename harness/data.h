@@ -1,5 +1,5 @@
-// Getting the images ready that the rows of a run need: a stand-in set unless a folder was given, its index, and the
-// packed copies of the storages that want one. All the work is done by make_dataset.
+// Getting the images ready that the rows of a run need: a stand-in set unless a folder was given, its index,
+// and the packed copies of the storages that want one. All the work is done by make_dataset.
 #pragma once
 #include <map>
 #include <memory>
@@ -19,9 +19,9 @@ struct PreparationError : std::runtime_error {
 
 struct Data {
   fs::path index;
-  nlohmann::json description;               // `data` of a record
-  std::map<std::string, std::string> packed;  // storage -> location, possibly empty
-  std::map<std::string, std::string> notes;   // storage -> what happened otherwise than asked
+  nlohmann::json description;                        // `data` of a record
+  std::map<std::string, std::string> packed;         // storage -> location, possibly empty
+  std::map<std::string, std::string> notes;          // storage -> what happened otherwise than asked
   std::vector<std::unique_ptr<TransientCopy>> held;  // copies that live as long as some run's Data
   int64_t images() const { return description.value("images", int64_t(0)); }
 };
@@ -32,7 +32,7 @@ int64_t images_read(const Row& row);
 // Size of a stand-in set: the scale's, or more so that every cold row reads each image at most once.
 int64_t images_needed(const Scale& scale, const std::vector<Row>& rows);
 
-Data prepare_data(const Workshop& workshop, const Request& request, const Scale& scale, const std::vector<Row>& rows,
-                  const AxisValues& values);
+Data prepare_data(const Workshop& workshop, const Request& request, const Scale& scale,
+                  const std::vector<Row>& rows, const AxisValues& values);
 
 }  // namespace harness

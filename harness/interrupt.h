@@ -1,4 +1,5 @@
-// Ctrl-C and SIGTERM: noted here, looked at wherever the program waits, so that finished rows are kept and shown.
+// Ctrl-C and SIGTERM: noted here, looked at wherever the program waits, so that finished rows are kept and
+// shown.
 #pragma once
 
 namespace harness {

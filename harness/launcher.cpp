@@ -35,7 +35,8 @@ static std::string last_lines(const std::filesystem::path& file, size_t lines) {
     if (line.find_first_not_of(' ') != std::string::npos) all.push_back(line);
   }
   std::string text;
-  for (size_t i = all.size() > lines ? all.size() - lines : 0; i < all.size(); ++i) text += (text.empty() ? "" : "\n") + all[i];
+  for (size_t i = all.size() > lines ? all.size() - lines : 0; i < all.size(); ++i)
+    text += (text.empty() ? "" : "\n") + all[i];
   return text;
 }
 
@@ -50,7 +51,8 @@ namespace {
 
 class Ranks {
  public:
-  Ranks(const std::vector<Command>& commands) : commands_(commands), pids_(commands.size(), 0), ends_(commands.size()) {
+  Ranks(const std::vector<Command>& commands)
+      : commands_(commands), pids_(commands.size(), 0), ends_(commands.size()) {
     try {
       for (size_t i = 0; i < commands.size(); ++i) pids_[i] = start(commands[i]);
     } catch (...) {
@@ -111,7 +113,8 @@ class Ranks {
 // Whether some rank has finished a batch, or changed its state, since the last look.
 class Heartbeat {
  public:
-  explicit Heartbeat(Progress& progress) : progress_(progress), seen_(size_t(progress.ranks())), since_(Clock::now()) {}
+  explicit Heartbeat(Progress& progress)
+      : progress_(progress), seen_(size_t(progress.ranks())), since_(Clock::now()) {}
   double silence_s() {
     for (int rank = 0; rank < progress_.ranks(); ++rank) {
       const uint64_t now = progress_.slot(rank).batches * 8 + progress_.slot(rank).state;
@@ -152,9 +155,10 @@ static void explain_failure(Outcome& outcome, const Ranks& ranks, const std::vec
   const bool killed = WIFSIGNALED(status);
   outcome.status = killed && WTERMSIG(status) == SIGKILL && out_of_memory ? "OUT_OF_MEMORY" : "CRASHED";
   const std::string tail = last_lines(commands[size_t(rank)].errors, 3);
-  outcome.reason = who + (outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it for want of memory"
-                          : killed ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
-                                   : fmt::format("exit code {}", WEXITSTATUS(status)));
+  outcome.reason =
+      who + (outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it for want of memory"
+             : killed ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                      : fmt::format("exit code {}", WEXITSTATUS(status)));
   if (!tail.empty()) outcome.reason += "; stderr: " + tail;
 }
 
@@ -181,17 +185,20 @@ Outcome run_ranks(const std::vector<Command>& commands, Progress& progress, cons
       return outcome;
     }
     const double silence = heartbeat.silence_s();
-    const double allowed =
-        heartbeat.started() ? std::max(limits.silence_s, kSlowBatches * heartbeat.longest_batch_s()) : limits.start_s;
+    const double allowed = heartbeat.started()
+                               ? std::max(limits.silence_s, kSlowBatches * heartbeat.longest_batch_s())
+                               : limits.start_s;
     if (ranks.first_failure() < 0 && silence > allowed) {
       outcome.status = "HUNG";
-      outcome.reason = fmt::format("no rank finished a batch for {:.0f} s; the stack of each rank stands in `stacks`", silence);
+      outcome.reason = fmt::format(
+          "no rank finished a batch for {:.0f} s; the stack of each rank stands in `stacks`", silence);
       outcome.stacks = ranks.stacks();
       return outcome;
     }
     if (limits.timeout_s > 0 && outcome.wall_s > limits.timeout_s) {
       outcome.status = "TIMEOUT";
-      outcome.reason = fmt::format("not finished after {:.0f} s; --timeout sets the limit of a row", limits.timeout_s);
+      outcome.reason =
+          fmt::format("not finished after {:.0f} s; --timeout sets the limit of a row", limits.timeout_s);
       return outcome;
     }
     if (Clock::now() - last_tick >= kTick) {

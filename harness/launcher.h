@@ -1,5 +1,5 @@
-// Runs the processes of one row to their end, whatever that is: watches progress, memory and time, and says how it
-// ended.
+// Runs the processes of one row to their end, whatever that is: watches progress, memory and time, and says
+// how it ended.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -12,16 +12,16 @@
 namespace harness {
 
 struct Limits {
-  double timeout_s = 0;         // for the whole row; 0: none
-  double start_s = 600;         // for reaching the first batch
-  double silence_s = 60;        // without a finished batch: longer (and than 5 of the longest so far) is HUNG
+  double timeout_s = 0;   // for the whole row; 0: none
+  double start_s = 600;   // for reaching the first batch
+  double silence_s = 60;  // without a finished batch: longer (and than 5 of the longest so far) is HUNG
 };
 
 struct Outcome {
-  std::string status = "OK";    // OK here means: every rank ended with exit code 0
+  std::string status = "OK";  // OK here means: every rank ended with exit code 0
   std::string reason;
-  double wall_s = 0;            // from the first start to the last end
-  int64_t max_rss_bytes = 0;    // highest sum of the ranks' anonymous memory, sampled five times a second
+  double wall_s = 0;                // from the first start to the last end
+  int64_t max_rss_bytes = 0;        // highest sum of the ranks' anonymous memory, sampled five times a second
   std::vector<std::string> stacks;  // HUNG: what each rank wrote when asked for its stack
   bool interrupted = false;
 };

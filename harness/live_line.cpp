@@ -10,7 +10,9 @@ namespace harness {
 
 constexpr double kPlainEvery_s = 15;
 
-static double seconds(std::chrono::steady_clock::duration time) { return std::chrono::duration<double>(time).count(); }
+static double seconds(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 static std::string clock_text(double s) { return fmt::format("{}:{:02d}", int(s) / 60, int(s) % 60); }
 
@@ -30,7 +32,8 @@ void LiveLine::begin_row(const Row& row) {
 
 void LiveLine::show(Progress& progress) {
   uint64_t done = std::numeric_limits<uint64_t>::max();
-  for (int rank = 0; rank < progress.ranks(); ++rank) done = std::min<uint64_t>(done, progress.slot(rank).batches);
+  for (int rank = 0; rank < progress.ranks(); ++rank)
+    done = std::min<uint64_t>(done, progress.slot(rank).batches);
   const auto now = Clock::now();
   if (!terminal_ && seconds(now - last_plain_) < kPlainEvery_s) return;
   last_plain_ = now;
@@ -50,8 +53,8 @@ void LiveLine::show(Progress& progress) {
     const double row_left_s = double(batches_ - int64_t(done)) / batches_per_second;
     const double row_s = seconds(now - row_began_) + row_left_s;
     const double others_s = double(rows_ - row_number_) * (rows_s_ + row_s) / double(row_number_);
-    text += fmt::format(", {:.0f} images/s, {} left, about {} for the rest", batches_per_second * double(batch_),
-                        clock_text(row_left_s), clock_text(others_s));
+    text += fmt::format(", {:.0f} images/s, {} left, about {} for the rest",
+                        batches_per_second * double(batch_), clock_text(row_left_s), clock_text(others_s));
   }
   write(text);
 }

@@ -12,8 +12,8 @@ class LiveLine {
  public:
   LiveLine(size_t rows_in_all, bool terminal);
   void begin_row(const Row& row);
-  void show(Progress& progress);                 // about five times a second while a row runs
-  void end_row(const std::string& text);         // replaces the line by what the row came to
+  void show(Progress& progress);          // about five times a second while a row runs
+  void end_row(const std::string& text);  // replaces the line by what the row came to
  private:
   void write(const std::string& text);
   using Clock = std::chrono::steady_clock;
@@ -23,7 +23,7 @@ class LiveLine {
   int64_t batch_ = 0, batches_ = 0;
   Clock::time_point run_began_, row_began_, last_plain_, first_batch_at_;
   uint64_t first_batch_ = 0;
-  double rows_s_ = 0;                            // time of the rows that have ended
+  double rows_s_ = 0;  // time of the rows that have ended
 };
 
 }  // namespace harness

@@ -17,7 +17,8 @@ namespace harness {
 
 using nlohmann::json;
 
-// The rest of the first line of `file` that starts with `key`, without colon, quotes and spaces; empty if none does.
+// The rest of the first line of `file` that starts with `key`, without colon, quotes and spaces; empty if
+// none does.
 static std::string value_of(const char* file, const std::string& key) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {

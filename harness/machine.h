@@ -20,7 +20,7 @@ std::vector<std::string> sixteen_bit_instructions();
 class Disturbance {
  public:
   Disturbance();
-  nlohmann::json since() const;  // load_average before, steal_share and throttled_periods since
+  nlohmann::json since() const;      // load_average before, steal_share and throttled_periods since
   bool out_of_memory_kills() const;  // the kernel killed something for memory since
  private:
   double load_average_ = 0;

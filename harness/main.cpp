@@ -18,7 +18,8 @@ static void add_run_options(CLI::App& app, Request& request) {
   app.add_option("--device", request.device, "cpu or cuda (default: what the machine has)");
   app.add_option("--devices", request.devices, "derive the multi-device rows anew for this many devices")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--data", request.data, "folder with train/<class>/<image>.JPEG (default: stand-in images, made once)");
+  app.add_option("--data", request.data,
+                 "folder with train/<class>/<image>.JPEG (default: stand-in images, made once)");
   app.add_option("--out", request.out, "folder of the run (default results/runs/<time>-<host>)");
   app.add_option("--seed", request.seed, "seed of weights, order, augmentation and stand-in images")
       ->check(CLI::Range(int64_t(0), int64_t(1) << 53));
@@ -29,20 +30,24 @@ static void add_run_options(CLI::App& app, Request& request) {
       ->capture_default_str();
   app.add_option("--hang-after", request.silence_s, "seconds without a finished batch that end a row as HUNG")
       ->check(CLI::PositiveNumber);
-  app.add_flag("--dry-run", request.dry_run, "print the plan and the exact command of every rank, run nothing");
+  app.add_flag("--dry-run", request.dry_run,
+               "print the plan and the exact command of every rank, run nothing");
   app.add_flag("--slow", request.slow, "run precisions that this processor only emulates");
-  app.add_flag_function("--no-install", [](int64_t) {}, "set up nothing, say what is missing (handled by the wrapper)");
+  app.add_flag_function(
+      "--no-install", [](int64_t) {}, "set up nothing, say what is missing (handled by the wrapper)");
 }
 
 int main(int argc, char** argv) {
-  CLI::App app{"Trains slices of 300 timed batches, one change at a time, and says what each change was worth."};
+  CLI::App app{
+      "Trains slices of 300 timed batches, one change at a time, and says what each change was worth."};
   Request request;
   request.timeout_s = 1800;
   add_run_options(app, request);
   bool list = false, as_json = false, list_the_values = false, list_the_fields = false;
   app.add_flag("--list", list, "print the selected rows and run nothing");
   app.add_flag("--json", as_json, "with --list or list: as JSON");
-  CLI::App* list_command = app.add_subcommand("list", "print rows, or --values of every axis, or --fields of a row");
+  CLI::App* list_command =
+      app.add_subcommand("list", "print rows, or --values of every axis, or --fields of a row");
   list_command->add_flag("--values", list_the_values, "what storage, precision, strategy and so on can be");
   list_command->add_flag("--fields", list_the_fields, "what a row can say");
   list_command->add_flag("--json", as_json, "rows as JSON");

@@ -9,7 +9,8 @@
 
 namespace harness {
 
-constexpr double kSlowestPrecision = 3;  // times the FP32 step; slower ones are emulated and say nothing of the mode
+constexpr double kSlowestPrecision =
+    3;  // times the FP32 step; slower ones are emulated and say nothing of the mode
 
 static std::string why_missing(const Row& row, const AxisValues& values) {
   for (const Field& field : fields()) {
@@ -23,15 +24,19 @@ static std::string why_missing(const Row& row, const AxisValues& values) {
 
 static std::string why_too_slow(const Row& row, const PrecisionTimes& times) {
   const auto mode = times.find(row.precision), reference = times.find("o0");
-  if (mode == times.end() || reference == times.end() || mode->second <= kSlowestPrecision * reference->second) return "";
+  if (mode == times.end() || reference == times.end() ||
+      mode->second <= kSlowestPrecision * reference->second)
+    return "";
   const auto instructions = sixteen_bit_instructions();
-  return fmt::format("{} takes {:.1f} times as long as o0 here ({:.1f} against {:.1f} ms a step){}; --slow runs it all the same",
-                     row.precision, mode->second / reference->second, mode->second, reference->second,
-                     instructions.empty() ? ": the processor lacks 16-bit instructions (AVX512-BF16 or AMX-BF16)" : "");
+  return fmt::format(
+      "{} takes {:.1f} times as long as o0 here ({:.1f} against {:.1f} ms a step){}; --slow runs it all the "
+      "same",
+      row.precision, mode->second / reference->second, mode->second, reference->second,
+      instructions.empty() ? ": the processor lacks 16-bit instructions (AVX512-BF16 or AMX-BF16)" : "");
 }
 
-std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values, const PrecisionTimes& times,
-                                  bool slow) {
+std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
+                                  const PrecisionTimes& times, bool slow) {
   const int64_t cores = int64_t(available_cpus().size());
   std::vector<PlannedRow> plan;
   for (const Row& row : rows) {
@@ -50,19 +55,21 @@ void check_data(std::vector<PlannedRow>& plan, const Data& data) {
   for (PlannedRow& planned : plan) {
     const Row& row = planned.row;
     if (row.cache == "cold" && images_read(row) > data.images())
-      planned.skip_reason = fmt::format("a cold row reads each image at most once: it needs {} images and the data has {}",
-                                        images_read(row), data.images());
+      planned.skip_reason =
+          fmt::format("a cold row reads each image at most once: it needs {} images and the data has {}",
+                      images_read(row), data.images());
     if (const auto note = data.notes.find(row.storage); note != data.notes.end())
       planned.notes.push_back(fmt::format("{}: {}", row.storage, note->second));
   }
 }
 
 int64_t world_size(const Row& row, const AxisValues& values) {
-  return trait(values, "strategy", row.strategy, "process_per_device", false) ? row.nodes * row.devices : row.nodes;
+  return trait(values, "strategy", row.strategy, "process_per_device", false) ? row.nodes * row.devices
+                                                                              : row.nodes;
 }
 
-// One policy for all rows, because glibc's default costs up to a third of a CPU step: freed memory is kept instead of
-// being given back to the kernel and faulted in again.
+// One policy for all rows, because glibc's default costs up to a third of a CPU step: freed memory is kept
+// instead of being given back to the kernel and faulted in again.
 static std::map<std::string, std::string> allocator_settings(const std::string& policy) {
   if (policy != "retain") return {};
   return {{"MALLOC_ARENA_MAX", "1"}, {"MALLOC_TRIM_THRESHOLD_", "4294967296"}, {"MALLOC_MMAP_MAX_", "0"}};
@@ -101,7 +108,8 @@ std::vector<Command> rank_commands(const Row& row, const AxisValues& values, con
 }
 
 std::string describe_plan(const std::vector<PlannedRow>& plan) {
-  const auto skipped = std::count_if(plan.begin(), plan.end(), [](const auto& p) { return !p.skip_reason.empty(); });
+  const auto skipped =
+      std::count_if(plan.begin(), plan.end(), [](const auto& p) { return !p.skip_reason.empty(); });
   std::string text = fmt::format("plan: {} of {} rows run\n", plan.size() - size_t(skipped), plan.size());
   for (const PlannedRow& planned : plan)
     if (!planned.skip_reason.empty())

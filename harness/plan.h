@@ -20,8 +20,8 @@ struct PlannedRow {
 // Milliseconds of a step by precision, as `train_slice --probe-precision` measured them; empty: not measured.
 using PrecisionTimes = std::map<std::string, double>;
 
-std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values, const PrecisionTimes& times,
-                                  bool slow);
+std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
+                                  const PrecisionTimes& times, bool slow);
 
 // After the data is there: skips cold rows that would read an image twice.
 void check_data(std::vector<PlannedRow>& plan, const Data& data);

@@ -8,8 +8,8 @@
 
 namespace harness {
 
-// Every field of a resolved row (scale applied), as train_slice receives it and as the record's `config` keeps it.
-// The meaning, unit and allowed values of each field stand in fields() and nowhere else.
+// Every field of a resolved row (scale applied), as train_slice receives it and as the record's `config`
+// keeps it. The meaning, unit and allowed values of each field stand in fields() and nowhere else.
 struct Row {
   std::string id;
   std::string title;
@@ -75,7 +75,7 @@ struct Field {
   const char* help;                       // meaning and unit, one line
   double min = 0, max = 1e18;             // numbers only, both ends allowed
   std::vector<std::string> choices = {};  // strings only; empty: any text, or the values of `axis`
-  const char* axis = nullptr;             // an axis of the matrix: allowed values are what train_slice registers
+  const char* axis = nullptr;  // an axis of the matrix: allowed values are what train_slice registers
 };
 
 const std::vector<Field>& fields();

@@ -19,7 +19,8 @@ using nlohmann::json;
 
 namespace {
 
-// A listening socket on a port of the kernel's choice, for rank 0 to take over: no other process can grab the port.
+// A listening socket on a port of the kernel's choice, for rank 0 to take over: no other process can grab the
+// port.
 class Listener {
  public:
   Listener() {
@@ -28,8 +29,8 @@ class Listener {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    if (fd_ < 0 || ::bind(fd_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(fd_, 1024) != 0 ||
-        ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    if (fd_ < 0 || ::bind(fd_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+        ::listen(fd_, 1024) != 0 || ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
       throw std::runtime_error(fmt::format("can't listen on 127.0.0.1: {}", std::strerror(errno)));
     port_ = ntohs(address.sin_port);
   }
@@ -64,7 +65,9 @@ static json record_head(const RowSetting& setting, const PlannedRow& planned, in
           {"started_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
           {"world_size", world_size(row, setting.values)},
           {"window",
-           {{"article", row.window}, {"first", row.warmup_batches}, {"last", row.warmup_batches + row.timed_batches - 1}}},
+           {{"article", row.window},
+            {"first", row.warmup_batches},
+            {"last", row.warmup_batches + row.timed_batches - 1}}},
           {"warmup_batches", row.warmup_batches},
           {"timed_batches", row.timed_batches},
           {"notes", planned.notes},
@@ -88,32 +91,38 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
               {"directory", directory}};
   std::ofstream file(directory / "job.json");
   file << job.dump(1) << '\n';
-  if (!file.flush()) throw std::runtime_error(fmt::format("{}: can't be written; is the disk full?", (directory / "job.json").string()));
+  if (!file.flush())
+    throw std::runtime_error(
+        fmt::format("{}: can't be written; is the disk full?", (directory / "job.json").string()));
   return directory;
 }
 
-// What the ranks measured joins the record; a failed check takes the figures away again. The raw file stays in the
-// row's folder.
+// What the ranks measured joins the record; a failed check takes the figures away again. The raw file stays
+// in the row's folder.
 static void add_measurement(json& record, const json& slice) {
-  for (const char* key : {"rank_map", "cache", "ring", "bad_images", "warnings", "checks", "clock", "strategy", "versions"})
+  for (const char* key :
+       {"rank_map", "cache", "ring", "bad_images", "warnings", "checks", "clock", "strategy", "versions"})
     if (slice.contains(key)) record[key] = slice[key];
   record["device"].update(slice.value("device", json::object()));
   record["precision"] = slice.value("precision", json::object());
   const std::string sixteen = record["precision"].value("sixteen_bit", "");
   std::string label = record["config"]["precision"];
   std::transform(label.begin(), label.end(), label.begin(), ::toupper);
-  record["precision"]["label"] = sixteen.empty() ? label : fmt::format("{} in {}", label, sixteen == "bfloat16" ? "bf16" : "fp16");
+  record["precision"]["label"] =
+      sixteen.empty() ? label : fmt::format("{} in {}", label, sixteen == "bfloat16" ? "bf16" : "fp16");
 
   for (const json& check : slice["checks"]) {
     if (check["ok"].get<bool>()) continue;
     record["status"] = check["name"] == "loss" ? "DIVERGED" : "INVALID";
-    record["reason"] = fmt::format("{}: {}", check["name"].get<std::string>(), check["detail"].get<std::string>());
+    record["reason"] =
+        fmt::format("{}: {}", check["name"].get<std::string>(), check["detail"].get<std::string>());
     return;
   }
-  for (const char* key : {"total_s", "samples_ms", "warmup_ms", "spans_ms", "device_ms", "loss", "top1", "top5"})
+  for (const char* key :
+       {"total_s", "samples_ms", "warmup_ms", "spans_ms", "device_ms", "loss", "top1", "top5"})
     record[key] = slice.at(key);
-  record["images_per_second"] = record["config"]["batch"].get<double>() * record["timed_batches"].get<double>() /
-                                record["total_s"].get<double>();
+  record["images_per_second"] = record["config"]["batch"].get<double>() *
+                                record["timed_batches"].get<double>() / record["total_s"].get<double>();
 }
 
 static void add_slice(json& record, const fs::path& file) try {
@@ -123,14 +132,16 @@ static void add_slice(json& record, const fs::path& file) try {
   record = std::move(measured);
 } catch (const json::exception& error) {
   record["status"] = "CRASHED";
-  record["reason"] = fmt::format("the ranks ended well, but {} is no complete result: {}", file.filename().string(), error.what());
+  record["reason"] = fmt::format("the ranks ended well, but {} is no complete result: {}",
+                                 file.filename().string(), error.what());
 }
 
 json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat, LiveLine& line) {
   json record = record_head(setting, planned, repeat);
   const fs::path directory = prepare_directory(setting, planned, repeat);
   const Listener listener;
-  const auto commands = rank_commands(planned.row, setting.values, setting.workshop, directory, listener.port(), listener.fd());
+  const auto commands =
+      rank_commands(planned.row, setting.values, setting.workshop, directory, listener.port(), listener.fd());
   Progress progress(directory / "progress", int(commands.size()));
   Limits limits;
   limits.timeout_s = setting.request.timeout_s;
@@ -156,10 +167,11 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
   record["environment"] = disturbance.since();
   if (!outcome.stacks.empty()) record["stacks"] = outcome.stacks;
   if (outcome.status == "OK") add_slice(record, directory / "slice.json");
-  line.end_row(record["status"] == "OK"
-                   ? fmt::format("{:.2f} s for {} batches, {:.0f} images/s", record["total_s"].get<double>(),
-                                 planned.row.timed_batches, record["images_per_second"].get<double>())
-                   : fmt::format("{}: {}", record["status"].get<std::string>(), record["reason"].get<std::string>()));
+  line.end_row(
+      record["status"] == "OK"
+          ? fmt::format("{:.2f} s for {} batches, {:.0f} images/s", record["total_s"].get<double>(),
+                        planned.row.timed_batches, record["images_per_second"].get<double>())
+          : fmt::format("{}: {}", record["status"].get<std::string>(), record["reason"].get<std::string>()));
   return record;
 }
 

@@ -15,7 +15,7 @@ struct RowSetting {
   const Scale& scale;
   const Data& data;
   nlohmann::json machine, build;
-  fs::path run;            // folder of the run
+  fs::path run;  // folder of the run
 };
 
 // The record of a row that isn't run.

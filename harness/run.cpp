@@ -34,9 +34,12 @@ Selection select_rows(const Workshop& workshop, const Request& request, const Ax
   Selection selection;
   const std::string device = request.device == "auto" ? "cpu" : request.device;
   const auto scales = load_scales(workshop.project / "configs" / "scales.yaml");
-  selection.scale = find_scale(scales, request.scale != "auto" ? request.scale : device == "cpu" ? "rehearsal" : "article");
+  selection.scale = find_scale(scales, request.scale != "auto" ? request.scale
+                                       : device == "cpu"       ? "rehearsal"
+                                                               : "article");
   std::vector<Matrix> matrices;
-  for (const fs::path& config : request.configs) matrices.push_back(load_matrix(config, selection.scale, values, device));
+  for (const fs::path& config : request.configs)
+    matrices.push_back(load_matrix(config, selection.scale, values, device));
   selection.rows = select(matrices, request.only);
   if (request.device != "auto")
     for (Row& row : selection.rows) row.device = request.device;
@@ -52,24 +55,34 @@ static fs::path make_run_folder(const Workshop& workshop, const Request& request
   gethostname(host, sizeof host - 1);
   fs::path run = request.out;
   if (run.empty())
-    run = workshop.project / "results" / "runs" / fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host);
+    run = workshop.project / "results" / "runs" /
+          fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host);
   if (fs::exists(run / "records.jsonl"))
-    throw PreparationError(fmt::format("{} already holds a run: name another folder with --out", run.string()));
+    throw PreparationError(
+        fmt::format("{} already holds a run: name another folder with --out", run.string()));
   std::error_code error;
   fs::create_directories(run, error);
   std::ofstream probe(run / "records.jsonl", std::ios::app);
-  if (error || !probe) throw PreparationError(fmt::format("{}: can't be written: name a writable folder with --out", run.string()));
+  if (error || !probe)
+    throw PreparationError(
+        fmt::format("{}: can't be written: name a writable folder with --out", run.string()));
   return fs::absolute(run);
 }
 
 // Times a few steps of each precision, once per run and only if a row needs it.
-static PrecisionTimes probe_precisions(const Workshop& workshop, const std::vector<Row>& rows, const fs::path& run) {
+static PrecisionTimes probe_precisions(const Workshop& workshop, const std::vector<Row>& rows,
+                                       const fs::path& run) {
   const auto needs = [](const Row& row) { return row.precision != "o0" && row.device == "cpu"; };
   const auto row = std::find_if(rows.begin(), rows.end(), needs);
   if (row == rows.end()) return {};
   const fs::path job = run / "probe.json";
-  std::ofstream(job) << json{{"row", to_json(*row)}, {"index", ""}, {"packed", json::object()}, {"progress", ""}, {"directory", run}};
-  const Finished finished = run_to_end({{workshop.train_slice, "--probe-precision", "--job", job}, {}, {}, {}, {}});
+  std::ofstream(job) << json{{"row", to_json(*row)},
+                             {"index", ""},
+                             {"packed", json::object()},
+                             {"progress", ""},
+                             {"directory", run}};
+  const Finished finished =
+      run_to_end({{workshop.train_slice, "--probe-precision", "--job", job}, {}, {}, {}, {}});
   const json times = json::parse(finished.output, nullptr, false);
   if (!times.is_object()) return {};
   return times.get<PrecisionTimes>();
@@ -108,7 +121,8 @@ static std::vector<json> run_plan(const RowSetting& setting, const std::vector<P
 
 int run_matrix(const Workshop& workshop, const Request& request, std::ostream& console) {
   if (!fs::exists(workshop.train_slice))
-    throw PreparationError(workshop.train_slice.string() + " is not built: ./run_matrix at the top of the project builds it");
+    throw PreparationError(workshop.train_slice.string() +
+                           " is not built: ./run_matrix at the top of the project builds it");
   const AxisValues values = ask_values(workshop);
   const Selection selection = select_rows(workshop, request, values);
   if (request.dry_run) {
@@ -116,25 +130,30 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
     console << describe_plan(plan);
     for (const PlannedRow& planned : plan)
       if (planned.skip_reason.empty())
-        for (const Command& command : rank_commands(planned.row, values, workshop, fs::path("RUN/rows") / (planned.row.id + "-repeat0"), 29500, -1))
+        for (const Command& command :
+             rank_commands(planned.row, values, workshop,
+                           fs::path("RUN/rows") / (planned.row.id + "-repeat0"), 29500, -1))
           console << planned.row.id << ": " << shell_line(command) << '\n';
     return kAllGood;
   }
 
   note_interrupts();
   const fs::path run = make_run_folder(workshop, request);
-  std::vector<PlannedRow> plan = make_plan(selection.rows, values, probe_precisions(workshop, selection.rows, run), request.slow);
+  std::vector<PlannedRow> plan =
+      make_plan(selection.rows, values, probe_precisions(workshop, selection.rows, run), request.slow);
   for (PlannedRow& planned : plan)
     if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
       planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
   std::vector<Row> runnable;
   for (const PlannedRow& planned : plan)
     if (planned.skip_reason.empty()) runnable.push_back(planned.row);
-  const Data data = runnable.empty() ? Data{} : prepare_data(workshop, request, selection.scale, runnable, values);
+  const Data data =
+      runnable.empty() ? Data{} : prepare_data(workshop, request, selection.scale, runnable, values);
   check_data(plan, data);
   console << describe_plan(plan) << "records: " << (run / "records.jsonl").string() << std::endl;
 
-  const RowSetting setting{workshop, request, values, selection.scale, data, describe_machine(), describe_build(), run};
+  const RowSetting setting{workshop,           request,          values, selection.scale, data,
+                           describe_machine(), describe_build(), run};
   std::vector<json> records;
   if (!interrupted()) records = run_plan(setting, plan);
   if (write_report(run, records, console)) write_figures(run, records, workshop.project, std::cerr);

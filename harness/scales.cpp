@@ -23,7 +23,8 @@ Scale read_scale(const Entry& entry) {
   Scale scale;
   scale.name = entry.key;
   std::vector<std::string> missing = {"batch_divisor", "c0", "images", "summary", "reasoning"};
-  for (const Entry& part : entries(entry, {"batch_divisor", "c0", "images", "summary", "reasoning", "set", "when"})) {
+  for (const Entry& part :
+       entries(entry, {"batch_divisor", "c0", "images", "summary", "reasoning", "set", "when"})) {
     std::erase(missing, part.key);
     if (part.key == "batch_divisor") scale.batch_divisor = whole_number(part, 1, 1 << 20);
     if (part.key == "c0") scale.c0 = whole_number(part, 1, 65536);

@@ -14,7 +14,8 @@ namespace harness {
 
 // Whether the descriptor is still the file of that name, and not one that was removed meanwhile.
 static bool is_current(int descriptor, const std::filesystem::path& file) {
-  struct stat held {}, named {};
+  struct stat held {
+  }, named{};
   return ::fstat(descriptor, &held) == 0 && ::stat(file.c_str(), &named) == 0 && held.st_ino == named.st_ino;
 }
 
@@ -23,7 +24,8 @@ TransientCopy::TransientCopy(std::filesystem::path location)
   for (;;) {
     lock_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (lock_ < 0 || ::flock(lock_, LOCK_SH) != 0)
-      throw std::runtime_error(fmt::format("{}: can't be locked: {}", lock_file_.string(), std::strerror(errno)));
+      throw std::runtime_error(
+          fmt::format("{}: can't be locked: {}", lock_file_.string(), std::strerror(errno)));
     if (is_current(lock_, lock_file_)) return;
     ::close(lock_);
   }

@@ -6,8 +6,8 @@ namespace harness {
 
 class TransientCopy {
  public:
-  // Takes a share of the copy at `location` (a folder); waits while another run is removing it. The copy may be gone
-  // by then, so make sure of it afterwards.
+  // Takes a share of the copy at `location` (a folder); waits while another run is removing it. The copy may
+  // be gone by then, so make sure of it afterwards.
   explicit TransientCopy(std::filesystem::path location);
   ~TransientCopy();  // removes the copy unless another run still has a share
   TransientCopy(const TransientCopy&) = delete;

@@ -9,8 +9,8 @@ namespace harness {
 namespace fs = std::filesystem;
 
 struct Workshop {
-  fs::path project;        // holds configs/, plots/, data/, results/
-  fs::path train_slice;    // RUN_MATRIX_WORKER in the environment names another (tests)
+  fs::path project;      // holds configs/, plots/, data/, results/
+  fs::path train_slice;  // RUN_MATRIX_WORKER in the environment names another (tests)
   fs::path make_dataset;
 };
 Workshop find_workshop();
@@ -18,12 +18,12 @@ Workshop find_workshop();
 struct Request {
   std::vector<fs::path> configs;
   std::string only, scale = "auto", device = "auto";
-  int64_t devices = 0;     // 0: as the rows say
-  fs::path data, out;      // empty: stand-in images; results/runs/<time>-<host>
+  int64_t devices = 0;  // 0: as the rows say
+  fs::path data, out;   // empty: stand-in images; results/runs/<time>-<host>
   int64_t seed = 1, repeats = 1;
   std::vector<std::string> set;
-  double timeout_s = 0;    // per row; 0: from the scale
-  double silence_s = 60;   // for one batch
+  double timeout_s = 0;   // per row; 0: from the scale
+  double silence_s = 60;  // for one batch
   bool dry_run = false, slow = false;
 };
 

@@ -1,10 +1,9 @@
 // unit: packed copies hold exactly the files, in index order, and an interrupted pack is never used
 #include <gtest/gtest.h>
-
-#include <cstring>
+#include <lmdb.h>
 #include <sys/mount.h>
 
-#include <lmdb.h>
+#include <cstring>
 
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/pack.h"

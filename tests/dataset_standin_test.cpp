@@ -1,13 +1,12 @@
 // unit: the stand-in set: its statistics, its odd files, its classes, and that a seed alone decides its bytes
 #include <gtest/gtest.h>
+#include <jpeglib.h>
 
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <numeric>
-
-#include <jpeglib.h>
 
 #include "bench/dataset/describe.h"
 #include "bench/dataset/interrupt.h"

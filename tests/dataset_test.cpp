@@ -1,13 +1,12 @@
 // unit: listing a data set: order, labels, the index file, the fingerprint, and what is said about bad
 // folders
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include "bench/dataset/describe.h"
 #include "bench/dataset/index.h"
 #include "bench/dataset/write_file.h"
 #include "tests/dataset_folder.h"
-
-#include <sys/mount.h>
 
 namespace bench {
 namespace {

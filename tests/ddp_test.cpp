@@ -1,4 +1,5 @@
-// net: ddp over Gloo with real processes: gradients, losses and final weights against one device; a rank that dies.
+// net: ddp over Gloo with real processes: gradients, losses and final weights against one device; a rank that
+// dies.
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <arpa/inet.h>
@@ -24,8 +25,11 @@ class ShardLoader : public Loader {
  public:
   ShardLoader(const harness::Row& row, const RankInfo& rank) : share_(row.batch / rank.world_size) {
     at::manual_seed(11);
-    images_ = at::randn({row.batch, 3, row.image_px, row.image_px}).narrow(0, rank.rank * share_, share_).contiguous();
-    labels_ = at::randint(row.classes, {row.batch}, at::kLong).narrow(0, rank.rank * share_, share_).contiguous();
+    images_ = at::randn({row.batch, 3, row.image_px, row.image_px})
+                  .narrow(0, rank.rank * share_, share_)
+                  .contiguous();
+    labels_ =
+        at::randint(row.classes, {row.batch}, at::kLong).narrow(0, rank.rank * share_, share_).contiguous();
   }
   void start() override {}
   Batch next() override {
@@ -57,13 +61,15 @@ harness::Row row_of(int64_t ranks, const std::string& precision) {
 nlohmann::json train(const harness::Row& row, const RankInfo& rank) {
   TinyRank parts_of(row, rank);
   ShardLoader loader(row, rank);
-  const SliceParts parts{parts_of.row,       loader,          *parts_of.device, *parts_of.model, *parts_of.precision,
-                         *parts_of.strategy, *parts_of.group, parts_of.slot};
+  const SliceParts parts{
+      parts_of.row,       loader,          *parts_of.device, *parts_of.model, *parts_of.precision,
+      *parts_of.strategy, *parts_of.group, parts_of.slot};
   const Check gradients = check_gradients(parts, rank);
   parts.strategy.use_batch_statistics(false);
   const SliceResult result = run_slice(parts);
   const auto reports = parts_of.group->gather(
-      rank_report(parts, rank, result, {{"encoded_bytes", 0}, {"device_bytes", nullptr}}, {gradients}).dump());
+      rank_report(parts, rank, result, {{"encoded_bytes", 0}, {"device_bytes", nullptr}}, {gradients})
+          .dump());
   return rank.rank == 0 ? merge_reports(row, reports) : nlohmann::json();
 }
 
@@ -130,7 +136,8 @@ TEST_P(DdpOn, EqualsOneDeviceOnTheWholeBatch) {
   const auto result = nlohmann::json::parse(stream);
   for (const auto& check : result["checks"]) EXPECT_TRUE(check["ok"].get<bool>()) << check;
   EXPECT_EQ(result["samples_ms"]["sync"].size(), size_t(ranks));
-  EXPECT_GT(result["strategy"]["buckets"].size(), precision == "o3" ? 0u : 1u) << "buckets of 0.05 MiB split the model";
+  EXPECT_GT(result["strategy"]["buckets"].size(), precision == "o3" ? 0u : 1u)
+      << "buckets of 0.05 MiB split the model";
 
   at::set_num_threads(1);
   const auto alone = train(row_of(1, precision), {});

@@ -1,5 +1,5 @@
-// Stands in for train_slice in the harness's tests: speaks the same protocol, trains nothing, and misbehaves as told by
-// FAKE_SLICE ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour").
+// Stands in for train_slice in the harness's tests: speaks the same protocol, trains nothing, and misbehaves
+// as told by FAKE_SLICE ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour").
 #include <signal.h>
 #include <unistd.h>
 
@@ -47,17 +47,29 @@ static std::string behaviour_for(const std::string& row) {
 
 static json result_of(const json& row, int ranks) {
   const int64_t batches = row["timed_batches"];
-  const auto constant = [&](double value) { return std::vector<std::vector<double>>(size_t(ranks), std::vector<double>(size_t(batches), value)); };
+  const auto constant = [&](double value) {
+    return std::vector<std::vector<double>>(size_t(ranks), std::vector<double>(size_t(batches), value));
+  };
   json places = json::array();
-  for (int rank = 0; rank < ranks; ++rank) places.push_back({{"rank", rank}, {"node", 0}, {"host", "fake"}, {"device", "cpu:0"}, {"cpus", {0}}});
+  for (int rank = 0; rank < ranks; ++rank)
+    places.push_back({{"rank", rank}, {"node", 0}, {"host", "fake"}, {"device", "cpu:0"}, {"cpus", {0}}});
   return {{"total_s", double(batches) * 0.004},
           {"rank_map", places},
           {"samples_ms", {{"load", constant(1)}, {"forward", constant(1)}, {"backward", constant(2)}}},
-          {"warmup_ms", json::object()}, {"spans_ms", json::object()}, {"device_ms", json::object()},
-          {"loss", std::vector<double>(size_t(batches), 1.5)}, {"top1", 0.1}, {"top5", 0.3},
+          {"warmup_ms", json::object()},
+          {"spans_ms", json::object()},
+          {"device_ms", json::object()},
+          {"loss", std::vector<double>(size_t(batches), 1.5)},
+          {"top1", 0.1},
+          {"top5", 0.3},
           {"ring", {{"depth", 8}, {"ready_at_start", {8}}, {"ready_at_end", {8}}}},
-          {"cache", {{"requested", row["cache"]}, {"state", "none"}, {"storage_used", row["storage"]}, {"encoded_bytes", 1}}},
-          {"bad_images", 0}, {"warnings", json::array()},
+          {"cache",
+           {{"requested", row["cache"]},
+            {"state", "none"},
+            {"storage_used", row["storage"]},
+            {"encoded_bytes", 1}}},
+          {"bad_images", 0},
+          {"warnings", json::array()},
           {"checks", {{{"name", "gradients"}, {"ok", true}, {"detail", ""}}}},
           {"clock", {{"calls", 12}, {"ns_per_call", 30}}},
           {"device", {{"kind", "cpu"}, {"name", "fake"}, {"label", "1 CPU replica"}}},
@@ -95,7 +107,8 @@ int main(int argc, char** argv) {
   }
   if (behaviour == "exit3" && last) return 3;
   if (behaviour == "error" && last) {
-    std::ofstream(directory + "/rank-" + std::to_string(rank) + ".error.json") << json{{"status", "OUT_OF_MEMORY"}, {"reason", "wanted 1 TB"}};
+    std::ofstream(directory + "/rank-" + std::to_string(rank) + ".error.json")
+        << json{{"status", "OUT_OF_MEMORY"}, {"reason", "wanted 1 TB"}};
     return 1;
   }
   if (behaviour == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
@@ -107,11 +120,16 @@ int main(int argc, char** argv) {
   if (behaviour == "crash" || behaviour == "error") std::this_thread::sleep_for(std::chrono::hours(1));
   if (rank != 0) return 0;
   json result = result_of(job["row"], ranks);
-  if (behaviour == "invalid") result["checks"].push_back({{"name", "cache"}, {"ok", false}, {"detail", "was warm"}});
-  if (behaviour == "diverge") result["checks"].push_back({{"name", "loss"}, {"ok", false}, {"detail", "not finite in batch 4"}});
+  if (behaviour == "invalid")
+    result["checks"].push_back({{"name", "cache"}, {"ok", false}, {"detail", "was warm"}});
+  if (behaviour == "diverge")
+    result["checks"].push_back({{"name", "loss"}, {"ok", false}, {"detail", "not finite in batch 4"}});
   std::ofstream out(directory + "/slice.json");
-  if (behaviour == "garbage") out << "{\"total_s\": 1.0, tru";
-  else if (behaviour == "incomplete") out << json{{"total_s", 1.0}, {"checks", json::array()}};
-  else if (behaviour != "silent") out << result;
+  if (behaviour == "garbage")
+    out << "{\"total_s\": 1.0, tru";
+  else if (behaviour == "incomplete")
+    out << json{{"total_s", 1.0}, {"checks", json::array()}};
+  else if (behaviour != "silent")
+    out << result;
   return 0;
 }

@@ -13,10 +13,12 @@ namespace {
 
 class PythonFixture : public testing::Test {
  protected:
-  PythonFixture() : golden(read_safetensors(SOURCE_DIR "/tests/golden/resnet_fixture.safetensors")), model(4, 10, 1) {
+  PythonFixture()
+      : golden(read_safetensors(SOURCE_DIR "/tests/golden/resnet_fixture.safetensors")), model(4, 10, 1) {
     at::NoGradGuard no_grad;
     for (const auto* list : {&model.parameters(), &model.buffers()})
-      for (const NamedTensor& entry : *list) at::Tensor(entry.tensor).copy_(golden.at("before." + entry.name));
+      for (const NamedTensor& entry : *list)
+        at::Tensor(entry.tensor).copy_(golden.at("before." + entry.name));
   }
   void expect_close(const at::Tensor& found, const std::string& name, double tolerance) {
     const at::Tensor expected = golden.at(name);
@@ -44,7 +46,8 @@ TEST_F(PythonFixture, LossGradientsStatisticsAndTwoStepsAreEqual) {
     if (step == 0) {
       expect_close(logits, "logits", 1e-5);
       expect_close(loss, "loss", 1e-6);
-      for (const NamedTensor& p : model.parameters()) expect_close(p.tensor.grad(), "gradient." + p.name, 2e-5);
+      for (const NamedTensor& p : model.parameters())
+        expect_close(p.tensor.grad(), "gradient." + p.name, 2e-5);
       for (const NamedTensor& b : model.buffers()) expect_close(b.tensor, "after1." + b.name, 1e-5);
     }
     o0->step(model);

@@ -1,4 +1,5 @@
-// train: SGD and the gradient scaler against their formulas, for every type, and the fused kernel's known fault.
+// train: SGD and the gradient scaler against their formulas, for every type, and the fused kernel's known
+// fault.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/allclose.h>
@@ -21,7 +22,8 @@ class SgdOfType : public testing::TestWithParam<at::ScalarType> {};
 TEST_P(SgdOfType, FollowsTheFormulaOnEveryElement) {
   const at::ScalarType type = GetParam();
   const double rate = 0.1, momentum = 0.9, decay = 0.01;
-  at::Tensor p = at::randn({37}).to(type);  // not a multiple of 16: the fused 16-bit kernel only gets the rest right
+  at::Tensor p =
+      at::randn({37}).to(type);  // not a multiple of 16: the fused 16-bit kernel only gets the rest right
   at::Tensor expected = p.to(at::kDouble), m = at::zeros({37}, at::kDouble);
   Sgd sgd({rate, momentum, decay});
   for (int step = 0; step < 3; ++step) {
@@ -52,10 +54,12 @@ TEST(Sgd, FoundInfSkipsTheStepAndKeepsTheMomentum) {
 TEST(FusedSgd, StillUpdatesOnlyTheTailOf16BitTensorsOnACpu) {
   at::Tensor p = at::ones({37}, at::kBFloat16);
   at::NoGradGuard no_grad;
-  std::vector<at::Tensor> params{p}, grads{at::ones({37}, at::kBFloat16)}, momenta{at::zeros({37}, at::kBFloat16)};
+  std::vector<at::Tensor> params{p}, grads{at::ones({37}, at::kBFloat16)},
+      momenta{at::zeros({37}, at::kBFloat16)};
   at::_fused_sgd_(params, grads, momenta, 0, 0.9, 0.5, 0, false, false, false);
   const int64_t updated = p.lt(1).sum().item<int64_t>();
-  if (updated == 37) GTEST_SKIP() << "this LibTorch has mended it: Sgd may use the fused kernel for 16 bit too";
+  if (updated == 37)
+    GTEST_SKIP() << "this LibTorch has mended it: Sgd may use the fused kernel for 16 bit too";
   EXPECT_EQ(updated, 37 % 16);
 }
 

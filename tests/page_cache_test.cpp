@@ -14,7 +14,7 @@ namespace {
 class PageCache : public testing::Test {
  protected:
   void SetUp() override {
-    struct statfs facts{};
+    struct statfs facts {};
     constexpr long kTmpfs = 0x01021994, kRamfs = 0x858458f6;
     if (::statfs(BINARY_DIR, &facts) != 0 || facts.f_type == kTmpfs || facts.f_type == kRamfs)
       GTEST_SKIP() << BINARY_DIR << " is not on a disk";

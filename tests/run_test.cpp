@@ -1,4 +1,5 @@
-// unit: the program run_matrix from outside, with a fake train_slice: statuses, records, exit codes, interrupts.
+// unit: the program run_matrix from outside, with a fake train_slice: statuses, records, exit codes,
+// interrupts.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -32,7 +33,8 @@ class RunMatrix : public testing::Test {
     std::ifstream stream(file);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-  harness::Command command(std::vector<std::string> arguments, std::map<std::string, std::string> environment = {}) {
+  harness::Command command(std::vector<std::string> arguments,
+                           std::map<std::string, std::string> environment = {}) {
     arguments.insert(arguments.begin(), {BINARY_DIR "/run_matrix"});
     environment["RUN_MATRIX_WORKER"] = BINARY_DIR "/tests/fake_slice";
     return {arguments, environment, {}, directory / "out", directory / "err"};
@@ -42,7 +44,8 @@ class RunMatrix : public testing::Test {
     ::waitpid(pid, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  int run(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment = {}) {
+  int run(const std::vector<std::string>& arguments,
+          const std::map<std::string, std::string>& environment = {}) {
     return exit_code_of(harness::start(command(arguments, environment)));
   }
   int smoke(const std::string& only, const std::string& behaviour = "", std::vector<std::string> more = {}) {
@@ -66,23 +69,28 @@ TEST_F(RunMatrix, GoodRowsLeaveRecordsTablesAndExitZero) {
   for (const json& record : all) {
     EXPECT_EQ(record["schema"], 1);
     EXPECT_EQ(record["status"], "OK");
-    for (const char* key : {"row", "repeat", "reason", "config", "scale", "device", "machine", "build", "data", "rank_map",
-                            "world_size", "window", "timed_batches", "total_s", "wall_s", "images_per_second", "samples_ms",
-                            "spans_ms", "device_ms", "loss", "cache", "bad_images", "max_rss_bytes"})
+    for (const char* key : {"row",           "repeat",     "reason",       "config",
+                            "scale",         "device",     "machine",      "build",
+                            "data",          "rank_map",   "world_size",   "window",
+                            "timed_batches", "total_s",    "wall_s",       "images_per_second",
+                            "samples_ms",    "spans_ms",   "device_ms",    "loss",
+                            "cache",         "bad_images", "max_rss_bytes"})
       EXPECT_TRUE(record.contains(key)) << key;
     EXPECT_GT(record["wall_s"], 0.0);
   }
-  for (const char* file : {"table.txt", "table.md", "table.csv"}) EXPECT_TRUE(fs::exists(directory / "run" / file)) << file;
+  for (const char* file : {"table.txt", "table.md", "table.csv"})
+    EXPECT_TRUE(fs::exists(directory / "run" / file)) << file;
 }
 
 TEST_F(RunMatrix, EachWayToFailHasItsStatusAndCostsOnlyItsRow) {
-  const std::string behaviours = "disk=crash,0=error,1=garbage,2=invalid,3=diverge,4=exit3,5=incomplete,6=silent";
+  const std::string behaviours =
+      "disk=crash,0=error,1=garbage,2=invalid,3=diverge,4=exit3,5=incomplete,6=silent";
   ASSERT_EQ(smoke("disk,0,1,2,3,4,5,6,7", behaviours), 1);
   std::map<std::string, json> by_row;
   for (const json& record : records()) by_row[record["row"]] = record;
-  const std::map<std::string, std::string> expected = {{"disk", "CRASHED"}, {"0", "OUT_OF_MEMORY"}, {"1", "CRASHED"},
-                                                       {"2", "INVALID"},    {"3", "DIVERGED"},      {"4", "CRASHED"},
-                                                       {"5", "CRASHED"},    {"6", "CRASHED"},       {"7", "OK"}};
+  const std::map<std::string, std::string> expected = {
+      {"disk", "CRASHED"}, {"0", "OUT_OF_MEMORY"}, {"1", "CRASHED"}, {"2", "INVALID"}, {"3", "DIVERGED"},
+      {"4", "CRASHED"},    {"5", "CRASHED"},       {"6", "CRASHED"}, {"7", "OK"}};
   for (const auto& [row, status] : expected) {
     EXPECT_EQ(by_row[row]["status"], status) << row;
     if (status == "OK") continue;
@@ -90,7 +98,8 @@ TEST_F(RunMatrix, EachWayToFailHasItsStatusAndCostsOnlyItsRow) {
     EXPECT_FALSE(by_row[row].contains("total_s")) << row << " failed and must have no number";
     EXPECT_FALSE(by_row[row].contains("images_per_second")) << row;
   }
-  EXPECT_NE(by_row["disk"]["reason"].get<std::string>().find("about to fall over"), std::string::npos) << by_row["disk"]["reason"];
+  EXPECT_NE(by_row["disk"]["reason"].get<std::string>().find("about to fall over"), std::string::npos)
+      << by_row["disk"]["reason"];
   EXPECT_NE(by_row["0"]["reason"].get<std::string>().find("wanted 1 TB"), std::string::npos);
 }
 
@@ -111,7 +120,8 @@ TEST_F(RunMatrix, ARowThatTakesTooLongIsATimeout) {
 TEST_F(RunMatrix, OneRankOfFourFailingEndsTheOthers) {
   const auto begin = std::chrono::steady_clock::now();
   ASSERT_EQ(smoke("12", "crash"), 1);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20)) << "the others sleep for an hour";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20))
+      << "the others sleep for an hour";
   EXPECT_EQ(records()[0]["status"], "CRASHED");
   EXPECT_NE(records()[0]["reason"].get<std::string>().find("rank 3"), std::string::npos);
 }
@@ -127,25 +137,33 @@ TEST_F(RunMatrix, RowsWhoseValuesAreMissingAreSkippedWithTheReason) {
 TEST_F(RunMatrix, NothingButSkippedRowsIsExitThree) { EXPECT_EQ(smoke("13,17"), 3); }
 
 TEST_F(RunMatrix, EmulatedPrecisionIsSkippedUnlessSlow) {
-  ASSERT_EQ(run({"--scale", "smoke", "--only", "o0,o2", "--out", directory / "run"}, {{"FAKE_SLOW_16_BIT", "1"}}), 0);
+  ASSERT_EQ(
+      run({"--scale", "smoke", "--only", "o0,o2", "--out", directory / "run"}, {{"FAKE_SLOW_16_BIT", "1"}}),
+      0);
   EXPECT_EQ(records()[1]["status"], "SKIPPED");
   EXPECT_NE(records()[1]["reason"].get<std::string>().find("9.0 times"), std::string::npos);
-  ASSERT_EQ(run({"--scale", "smoke", "--only", "o2", "--slow", "--out", directory / "run2"}, {{"FAKE_SLOW_16_BIT", "1"}}), 0);
+  ASSERT_EQ(run({"--scale", "smoke", "--only", "o2", "--slow", "--out", directory / "run2"},
+                {{"FAKE_SLOW_16_BIT", "1"}}),
+            0);
 }
 
 TEST_F(RunMatrix, AColdRowThatWouldReadAnImageTwiceIsSkipped) {
   const std::string data = (directory / "data").string();
-  ASSERT_EQ(::system((BINARY_DIR "/make_dataset standin --images 60 --out " + data + " > /dev/null 2>&1").c_str()), 0);
+  ASSERT_EQ(
+      ::system((BINARY_DIR "/make_dataset standin --images 60 --out " + data + " > /dev/null 2>&1").c_str()),
+      0);
   ASSERT_EQ(smoke("disk,0", "", {"--data", data}), 0);
   EXPECT_EQ(records()[0]["status"], "SKIPPED");
-  EXPECT_NE(records()[0]["reason"].get<std::string>().find("needs 128 images and the data has 60"), std::string::npos)
+  EXPECT_NE(records()[0]["reason"].get<std::string>().find("needs 128 images and the data has 60"),
+            std::string::npos)
       << records()[0]["reason"];
   EXPECT_EQ(records()[1]["status"], "OK");
 }
 
 TEST_F(RunMatrix, TwoRunsAtOnceShareTheTransientCopy) {
-  const pid_t slow = harness::start(command({"--scale", "smoke", "--only", "0", "--out", directory / "slow", "--timeout", "4"},
-                                            {{"FAKE_SLICE", "slow"}}));
+  const pid_t slow = harness::start(
+      command({"--scale", "smoke", "--only", "0", "--out", directory / "slow", "--timeout", "4"},
+              {{"FAKE_SLICE", "slow"}}));
   for (int i = 0; i < 300 && !fs::exists(directory / "slow" / "rows"); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   ASSERT_EQ(smoke("0"), 0);  // ends first, and must leave the copy to the other
@@ -160,12 +178,14 @@ TEST_F(RunMatrix, TwoRunsAtOnceShareTheTransientCopy) {
 TEST_F(RunMatrix, RepeatsAreInterleaved) {
   ASSERT_EQ(smoke("0,7", "", {"--repeat", "2"}), 0);
   std::string order;
-  for (const json& record : records()) order += record["row"].get<std::string>() + std::to_string(record["repeat"].get<int>()) + " ";
+  for (const json& record : records())
+    order += record["row"].get<std::string>() + std::to_string(record["repeat"].get<int>()) + " ";
   EXPECT_EQ(order, "00 70 01 71 ");
 }
 
 TEST_F(RunMatrix, InterruptKeepsFinishedRowsPrintsTheTableAndEndsTheRanks) {
-  const pid_t pid = harness::start(command({"--scale", "smoke", "--only", "0,7", "--out", directory / "run"}, {{"FAKE_SLICE", "7=slow"}}));
+  const pid_t pid = harness::start(
+      command({"--scale", "smoke", "--only", "0,7", "--out", directory / "run"}, {{"FAKE_SLICE", "7=slow"}}));
   for (int i = 0; i < 300 && text(directory / "err").find("[1/2]") == std::string::npos; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -212,7 +232,8 @@ TEST_F(RunMatrix, RefusesToMixTwoRuns) {
 TEST_F(RunMatrix, DryRunPrintsTheCommandOfEveryRankAndWritesNothing) {
   ASSERT_EQ(run({"--dry-run", "--scale", "smoke", "--only", "12", "--out", directory / "run"}), 0);
   const std::string out = text(directory / "out");
-  for (int rank = 0; rank < 4; ++rank) EXPECT_NE(out.find("RANK=" + std::to_string(rank)), std::string::npos) << out;
+  for (int rank = 0; rank < 4; ++rank)
+    EXPECT_NE(out.find("RANK=" + std::to_string(rank)), std::string::npos) << out;
   EXPECT_FALSE(fs::exists(directory / "run"));
 }
 

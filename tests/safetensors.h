@@ -1,4 +1,5 @@
-// Reads a safetensors file (8-byte header length, JSON header, raw data) into tensors, for the golden fixture.
+// Reads a safetensors file (8-byte header length, JSON header, raw data) into tensors, for the golden
+// fixture.
 #pragma once
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -22,8 +23,8 @@ inline std::map<std::string, at::Tensor> read_safetensors(const std::string& pat
     const auto shape = entry["shape"].get<std::vector<int64_t>>();
     const at::ScalarType type = entry["dtype"] == "I64" ? at::kLong : at::kFloat;
     at::Tensor tensor = at::empty(shape, at::TensorOptions(type));
-    std::memcpy(tensor.mutable_data_ptr(), bytes.data() + 8 + header_size + entry["data_offsets"][0].get<size_t>(),
-                tensor.nbytes());
+    std::memcpy(tensor.mutable_data_ptr(),
+                bytes.data() + 8 + header_size + entry["data_offsets"][0].get<size_t>(), tensor.nbytes());
     tensors[name] = tensor;
   }
   return tensors;

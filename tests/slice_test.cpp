@@ -13,7 +13,8 @@ namespace {
 double sum_of_all_phases_s(const SliceResult& result, const harness::Row& row) {
   double total = 0;
   for (size_t phase = 0; phase < kPhaseNames.size(); ++phase)
-    for (double ms : result.clock.milliseconds(Phase(phase), row.warmup_batches, row.timed_batches)) total += ms;
+    for (double ms : result.clock.milliseconds(Phase(phase), row.warmup_batches, row.timed_batches))
+      total += ms;
   return total / 1000;
 }
 
@@ -57,7 +58,8 @@ TEST(Slice, WaitingForDataIsInsideTheClock) {
   const harness::Row row = tiny_row();
   TinyRank rank(row);
   SlowLoader slow(*rank.loader);
-  const SliceParts parts{rank.row, slow, *rank.device, *rank.model, *rank.precision, *rank.strategy, *rank.group, rank.slot};
+  const SliceParts parts{rank.row,        slow,           *rank.device, *rank.model,
+                         *rank.precision, *rank.strategy, *rank.group,  rank.slot};
   const SliceResult result = run_slice(parts);
   EXPECT_GE(phase_s(result, row, Phase::load), 0.020 * double(row.timed_batches));
   EXPECT_NEAR(sum_of_all_phases_s(result, row) / result.total_s, 1, 0.01);
@@ -98,7 +100,8 @@ TEST(Report, MergesRanksAndNamesUnequalWeights) {
     info.rank = rank;
     info.world_size = 2;
     const SliceResult result = run_slice(tiny.parts());
-    auto report = rank_report(tiny.parts(), info, result, {{"encoded_bytes", 10}, {"device_bytes", nullptr}}, {check_loss(result.loss)});
+    auto report = rank_report(tiny.parts(), info, result, {{"encoded_bytes", 10}, {"device_bytes", nullptr}},
+                              {check_loss(result.loss)});
     if (rank == 1) report["weights"] = "different";
     reports.push_back(report.dump());
   }

@@ -36,8 +36,9 @@ TEST_P(DataParallelOn, GradientsEqualOneDevice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shares, DataParallelOn,
-                         testing::Values(std::tuple{2, 8, "o0"}, std::tuple{3, 8, "o0"}, std::tuple{4, 9, "o0"},
-                                         std::tuple{3, 16, "o0"}, std::tuple{2, 8, "o1"}, std::tuple{4, 9, "o2"},
+                         testing::Values(std::tuple{2, 8, "o0"}, std::tuple{3, 8, "o0"},
+                                         std::tuple{4, 9, "o0"}, std::tuple{3, 16, "o0"},
+                                         std::tuple{2, 8, "o1"}, std::tuple{4, 9, "o2"},
                                          std::tuple{2, 8, "o3"}));
 
 TEST(DataParallel, ACheckThatWouldFailDoesFail) {
@@ -47,7 +48,9 @@ TEST(DataParallel, ACheckThatWouldFailDoesFail) {
   class Broken : public Strategy {
    public:
     explicit Broken(Strategy& inner, ResNet& model) : inner_(inner), model_(model) {}
-    at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override { return inner_.forward(images, clock); }
+    at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
+      return inner_.forward(images, clock);
+    }
     void backward(const at::Tensor& loss, PhaseClock& clock) override {
       inner_.backward(loss, clock);
       at::Tensor(model_.parameters()[0].tensor.grad()).mul_(0.5);
@@ -58,8 +61,8 @@ TEST(DataParallel, ACheckThatWouldFailDoesFail) {
     Strategy& inner_;
     ResNet& model_;
   } broken(*rank.strategy, *rank.model);
-  const SliceParts parts{rank.row,   *rank.loader, *rank.device, *rank.model, *rank.precision,
-                         broken, *rank.group,  rank.slot};
+  const SliceParts parts{rank.row,        *rank.loader, *rank.device, *rank.model,
+                         *rank.precision, broken,       *rank.group,  rank.slot};
   EXPECT_FALSE(check_gradients(parts, rank.rank).ok);
 }
 

@@ -50,7 +50,8 @@ struct TinyRank {
         {at::kCPU, {row.learning_rate, row.momentum, row.weight_decay}});
     precision->convert(*model);
     group = GroupRegistry::instance().find(row.backend)({rank, "lo"});
-    strategy = StrategyRegistry::instance().find(row.strategy)({row, *model, *precision, *device, *group, rank});
+    strategy =
+        StrategyRegistry::instance().find(row.strategy)({row, *model, *precision, *device, *group, rank});
   }
   SliceParts parts() { return {row, *loader, *device, *model, *precision, *strategy, *group, slot}; }
 

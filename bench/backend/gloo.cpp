@@ -1,4 +1,5 @@
-// gloo: PyTorch's collectives over TCP, the engine of its DDP on CPUs. Rendezvous through a TCPStore on rank 0.
+// gloo: PyTorch's collectives over TCP, the engine of its DDP on CPUs. Rendezvous through a TCPStore on rank
+// 0.
 #define USE_C10D_GLOO
 #include <fmt/format.h>
 
@@ -12,8 +13,8 @@
 namespace bench {
 namespace {
 
-// Ranks of a row prepare their data before they meet, which may take minutes on a slow disk; the harness's own
-// watchdog is what ends a row that really hangs.
+// Ranks of a row prepare their data before they meet, which may take minutes on a slow disk; the harness's
+// own watchdog is what ends a row that really hangs.
 constexpr std::chrono::minutes kTimeout{30};
 
 class GlooGroup : public Group {
@@ -29,8 +30,8 @@ class GlooGroup : public Group {
 
     auto gloo_options = c10d::ProcessGroupGloo::Options::create(kTimeout);
     gloo_options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(options.interface));
-    auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store_),
-                                                            rank_.rank, rank_.world_size, gloo_options);
+    auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
+        c10::make_intrusive<c10d::PrefixStore>("gloo", store_), rank_.rank, rank_.world_size, gloo_options);
     group_ = c10::make_intrusive<c10d::ProcessGroup>(store_, rank_.rank, rank_.world_size);
     group_->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
     group_->setDefaultBackend(c10d::ProcessGroup::BackendType::GLOO);
@@ -61,9 +62,9 @@ class GlooGroup : public Group {
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
 };
 
-const bool registered =
-    GroupRegistry::instance().add({"backend", "gloo", "Gloo over TCP, as PyTorch's DDP uses it on CPUs"},
-                                  [](const GroupOptions& options) { return std::make_unique<GlooGroup>(options); });
+const bool registered = GroupRegistry::instance().add(
+    {"backend", "gloo", "Gloo over TCP, as PyTorch's DDP uses it on CPUs"},
+    [](const GroupOptions& options) { return std::make_unique<GlooGroup>(options); });
 
 }  // namespace
 }  // namespace bench

@@ -31,7 +31,8 @@ RankInfo rank_from_environment() {
   info.master_port = number_from("MASTER_PORT", 0);
   info.listen_fd = number_from("MASTER_LISTEN_FD", -1);
   if (info.rank < 0 || info.rank >= info.world_size)
-    throw std::invalid_argument(fmt::format("RANK={} is not below WORLD_SIZE={}", info.rank, info.world_size));
+    throw std::invalid_argument(
+        fmt::format("RANK={} is not below WORLD_SIZE={}", info.rank, info.world_size));
   return info;
 }
 

@@ -1,8 +1,9 @@
 // Adds up sizes and headers into the few lines that say what a data set is like.
 #include "bench/dataset/describe.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <vector>
 
 #include "bench/dataset/interrupt.h"

@@ -2,14 +2,14 @@
 // between.
 #include "bench/dataset/encode.h"
 
+#include <jpeglib.h>
+#include <png.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
-
-#include <jpeglib.h>
-#include <png.h>
 
 namespace bench {
 namespace {

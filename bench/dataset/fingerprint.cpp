@@ -2,14 +2,14 @@
 // every run.
 #include "bench/dataset/fingerprint.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <vector>
-
-#include <xxhash.h>
 
 namespace bench {
 

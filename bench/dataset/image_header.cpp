@@ -1,11 +1,11 @@
 // Reads what a JPEG's or PNG's header says, surviving any file.
+#include <jpeglib.h>
+
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
 
 #include "bench/dataset/describe.h"
-
-#include <jpeglib.h>
 
 namespace bench {
 namespace {

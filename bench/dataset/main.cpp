@@ -1,10 +1,11 @@
 // make_dataset: makes a stand-in ImageNet, lists a data set's images, packs them for a storage, describes
 // them.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <string>
 

@@ -2,12 +2,12 @@
 #include "bench/dataset/pack.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <fmt/format.h>
 #include <stdexcept>
 
 #include "bench/dataset/interrupt.h"

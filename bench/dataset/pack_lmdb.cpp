@@ -1,13 +1,13 @@
 // Packs into LMDB: key = record number as 8 bytes big-endian (key order = index order), value = 8 bytes
 // label, image.
-#include <cstring>
 #include <fmt/format.h>
+#include <lmdb.h>
+
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
-
-#include <lmdb.h>
 
 #include "bench/dataset/pack.h"
 #include "bench/dataset/write_file.h"

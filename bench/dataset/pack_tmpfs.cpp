@@ -2,6 +2,7 @@
 #include "bench/dataset/pack_tmpfs.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <mntent.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fmt/format.h>
 #include <fstream>
 #include <memory>
 #include <stdexcept>

@@ -1,10 +1,10 @@
 // Prints progress without ever filling a log.
 #include "bench/dataset/progress_line.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <fmt/format.h>
 
 namespace bench {
 

@@ -2,6 +2,7 @@
 #include "bench/dataset/standin.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 #include <cerrno>
 #include <chrono>
 #include <exception>
-#include <fmt/format.h>
 #include <mutex>
 #include <stdexcept>
 #include <thread>

@@ -2,10 +2,11 @@
 // right means.
 #include "bench/dataset/standin_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fmt/format.h>
 
 #include "bench/dataset/noise.h"
 

@@ -2,6 +2,7 @@
 #include "bench/dataset/standin_record.h"
 
 #include <fmt/format.h>
+
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>

@@ -1,4 +1,5 @@
-// cpu: some compute threads of this machine as a device, with buffers of its own so that the copy to it is real.
+// cpu: some compute threads of this machine as a device, with buffers of its own so that the copy to it is
+// real.
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 

@@ -22,8 +22,8 @@ class Device {
   virtual ~Device() = default;
   virtual at::Device torch_device() const = 0;
   virtual std::string name() const = 0;  // e.g. the processor's
-  // Copies a host batch into the device's own buffers, which the next call overwrites. When it returns, the host
-  // batch may be released.
+  // Copies a host batch into the device's own buffers, which the next call overwrites. When it returns, the
+  // host batch may be released.
   virtual DeviceBatch copy_batch(const Batch& batch) = 0;
   virtual void synchronize() {}  // waits for everything given to the device
 };

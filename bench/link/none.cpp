@@ -3,7 +3,7 @@
 
 namespace bench {
 namespace {
-const bool registered = LinkRegistry::instance().add({"link", "none", "one node, processes talk over loopback"},
-                                                     [] { return std::string("lo"); });
+const bool registered = LinkRegistry::instance().add(
+    {"link", "none", "one node, processes talk over loopback"}, [] { return std::string("lo"); });
 }
 }  // namespace bench

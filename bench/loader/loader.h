@@ -39,7 +39,8 @@ struct LoaderStats {
 };
 
 // One thread calls next() and release(). Destruction ends each thread after the image it is working on.
-// The data set itself can't be trained on: too many unreadable images, labels that the model has no class for.
+// The data set itself can't be trained on: too many unreadable images, labels that the model has no class
+// for.
 struct BadDataset : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,4 +1,5 @@
-// step/: the training step on data that is already there, per precision; phase_clock/: what taking a time costs.
+// step/: the training step on data that is already there, per precision; phase_clock/: what taking a time
+// costs.
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -33,7 +34,8 @@ void time_step(benchmark::State& state, const harness::Row& row) {
   const auto precision = PrecisionRegistry::instance().find(row.precision)({at::kCPU, {0.1, 0.9, 1e-4}});
   precision->convert(model);
   const auto group = GroupRegistry::instance().find("none")(GroupOptions());
-  const auto strategy = StrategyRegistry::instance().find("single")({row, model, *precision, *device, *group, {}});
+  const auto strategy =
+      StrategyRegistry::instance().find("single")({row, model, *precision, *device, *group, {}});
   for (auto _ : state) {
     LoaderOptions load;
     load.batch_size = row.batch;
@@ -42,13 +44,14 @@ void time_step(benchmark::State& state, const harness::Row& row) {
     load.sampler.records = row.batch;
     const auto loader = make_loader(*storage, load);
     harness::ProgressSlot slot{};
-    const SliceResult result =
-        run_slice({row, *loader, *device, model, *precision, *strategy, *group, slot});
+    const SliceResult result = run_slice({row, *loader, *device, model, *precision, *strategy, *group, slot});
     state.SetIterationTime(result.total_s);  // an iteration is a slice of 20 steps
   }
   const double steps = double(state.iterations() * row.timed_batches);
-  state.counters["images_per_second"] = benchmark::Counter(steps * double(row.batch), benchmark::Counter::kIsRate);
-  state.counters["s_per_step"] = benchmark::Counter(steps, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["images_per_second"] =
+      benchmark::Counter(steps * double(row.batch), benchmark::Counter::kIsRate);
+  state.counters["s_per_step"] =
+      benchmark::Counter(steps, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 void time_phase_clock(benchmark::State& state) {

@@ -1,5 +1,6 @@
 #include "bench/model/resnet.h"
 
+#include <ATen/Context.h>
 #include <ATen/ops/adaptive_avg_pool2d.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/conv2d.h>
@@ -11,7 +12,6 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
-#include <ATen/Context.h>
 #include <cmath>
 
 namespace bench {
@@ -50,7 +50,8 @@ ResNet::ResNet(int64_t width, int64_t classes, uint64_t seed) {
       layer.first = make_conv_bn(name + "conv1", name + "bn1", in, out, 3, stride);
       layer.second = make_conv_bn(name + "conv2", name + "bn2", out, out, 3, 1);
       if (stride != 1 || in != out)
-        layer.downsample.push_back(make_conv_bn(name + "downsample.0", name + "downsample.1", in, out, 1, stride));
+        layer.downsample.push_back(
+            make_conv_bn(name + "downsample.0", name + "downsample.1", in, out, 1, stride));
       blocks_.push_back(std::move(layer));
       in = out;
     }

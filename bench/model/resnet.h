@@ -1,5 +1,6 @@
-// ResNet18 (He et al. 2015) with torchvision's structure, names and initialisation, as plain tensors and functions:
-// no module tree, so a replica is a list of tensors and a strategy can copy, convert or reduce it directly.
+// ResNet18 (He et al. 2015) with torchvision's structure, names and initialisation, as plain tensors and
+// functions: no module tree, so a replica is a list of tensors and a strategy can copy, convert or reduce it
+// directly.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -16,18 +17,22 @@ struct NamedTensor {
 class ResNet {
  public:
   // width: channels after the first convolution (torchvision: 64); stages have 1, 2, 4 and 8 times as many.
-  // Weights: convolutions Kaiming normal over fan-out, batch norm 1 and 0, classifier uniform +-1/sqrt(fan-in).
+  // Weights: convolutions Kaiming normal over fan-out, batch norm 1 and 0, classifier uniform
+  // +-1/sqrt(fan-in).
   ResNet(int64_t width, int64_t classes, uint64_t seed);
 
-  // images: N x 3 x H x W in the type of the convolution weights (or any under autocast). Returns N x classes.
-  // Safe to call from any thread, but not from two at once (running statistics are updated in place).
+  // images: N x 3 x H x W in the type of the convolution weights (or any under autocast). Returns N x
+  // classes. Safe to call from any thread, but not from two at once (running statistics are updated in
+  // place).
   at::Tensor forward(const at::Tensor& images);
 
   // Batch norm: batch statistics (training) or running statistics (frozen, for gradient checks).
   void use_batch_statistics(bool on) { batch_statistics_ = on; }
 
   const std::vector<NamedTensor>& parameters() const { return parameters_; }
-  const std::vector<NamedTensor>& buffers() const { return buffers_; }  // running statistics, FP32; counts, int64
+  const std::vector<NamedTensor>& buffers() const {
+    return buffers_;
+  }  // running statistics, FP32; counts, int64
   std::vector<at::Tensor> parameter_tensors() const;
   std::vector<at::Tensor> buffer_tensors() const;
 

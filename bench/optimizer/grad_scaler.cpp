@@ -28,7 +28,8 @@ void GradScaler::unscale(const std::vector<at::Tensor>& gradients) {
 }
 
 void GradScaler::update() {
-  at::_amp_update_scale_(scale_, growth_tracker_, found_inf_, /*growth=*/2.0, /*backoff=*/0.5, /*interval=*/2000);
+  at::_amp_update_scale_(scale_, growth_tracker_, found_inf_, /*growth=*/2.0, /*backoff=*/0.5,
+                         /*interval=*/2000);
 }
 
 double GradScaler::current_scale() const { return scale_.item<float>(); }

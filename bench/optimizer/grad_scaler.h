@@ -1,4 +1,5 @@
-// Dynamic loss scaling as torch.amp.GradScaler does it: start 65536, x2 after 2000 good steps, x0.5 after a bad one.
+// Dynamic loss scaling as torch.amp.GradScaler does it: start 65536, x2 after 2000 good steps, x0.5 after a
+// bad one.
 #pragma once
 #include <ATen/core/Tensor.h>
 

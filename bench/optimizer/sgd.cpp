@@ -13,7 +13,8 @@ namespace bench {
 using Tensors = std::vector<at::Tensor>;
 
 // LibTorch 2.11's fused SGD on a CPU updates only the last n mod 16 elements of 16-bit tensors, so all-16-bit
-// parameters on a CPU take plain operators. tests/optimizer_test.cpp says when a newer LibTorch has mended it.
+// parameters on a CPU take plain operators. tests/optimizer_test.cpp says when a newer LibTorch has mended
+// it.
 static bool fused_works(const Tensors& parameters) {
   return std::all_of(parameters.begin(), parameters.end(),
                      [](const at::Tensor& p) { return !p.is_cpu() || p.scalar_type() == at::kFloat; });
@@ -37,7 +38,8 @@ void Sgd::step(const Tensors& parameters, const Tensors& gradients, const at::Te
     for (const at::Tensor& parameter : parameters) momenta_.push_back(at::zeros_like(parameter.detach()));
   first_ = false;
   if (fused_works(parameters))
-    at::_fused_sgd_(parameters, gradients, momenta_, options_.weight_decay, options_.momentum, options_.learning_rate,
+    at::_fused_sgd_(parameters, gradients, momenta_, options_.weight_decay, options_.momentum,
+                    options_.learning_rate,
                     /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false, {},
                     found_inf.defined() ? std::optional<at::Tensor>(found_inf) : std::nullopt);
   else if (!found_inf.defined() || found_inf.item<float>() == 0)

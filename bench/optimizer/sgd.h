@@ -14,9 +14,9 @@ struct SgdOptions {
 class Sgd {
  public:
   explicit Sgd(const SgdOptions& options) : options_(options) {}
-  // The same parameters at every call, and one gradient for each, of its type; momenta are made in the first step.
-  // found_inf, if defined: a float tensor of one element; 1 skips the update (the fused kernel looks at it on the
-  // device, without a host synchronisation).
+  // The same parameters at every call, and one gradient for each, of its type; momenta are made in the first
+  // step. found_inf, if defined: a float tensor of one element; 1 skips the update (the fused kernel looks at
+  // it on the device, without a host synchronisation).
   void step(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients,
             const at::Tensor& found_inf = {});
 

@@ -9,7 +9,10 @@ namespace {
 class O1 : public Precision {
  public:
   explicit O1(const PrecisionOptions& options)
-      : device_(options.device), type_(sixteen_bit_type(options.device)), scaler_(options.device), sgd_(options.sgd) {}
+      : device_(options.device),
+        type_(sixteen_bit_type(options.device)),
+        scaler_(options.device),
+        sgd_(options.sgd) {}
   at::Tensor forward(ResNet& model, const at::Tensor& images) const override {
     Autocast autocast(device_.type(), type_);
     return model.forward(images).to(at::kFloat);

@@ -53,8 +53,8 @@ class O2 : public Precision {
   at::ScalarType type_;
   GradScaler scaler_;
   Sgd sgd_;
-  std::vector<size_t> sixteen_bit_;                                // which parameters have masters
-  std::vector<at::Tensor> optimized_;                             // masters, and the float32 parameters themselves
+  std::vector<size_t> sixteen_bit_;    // which parameters have masters
+  std::vector<at::Tensor> optimized_;  // masters, and the float32 parameters themselves
   std::vector<at::Tensor> weights_, masters_, master_gradients_;  // in the order of sixteen_bit_
 };
 

@@ -1,5 +1,5 @@
-// What number formats weights, activations and the optimizer use. One mode is one file in this folder; the names O0-O3
-// are those of NVIDIA APEX's opt_level, whose semantics they follow.
+// What number formats weights, activations and the optimizer use. One mode is one file in this folder; the
+// names O0-O3 are those of NVIDIA APEX's opt_level, whose semantics they follow.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -20,7 +20,8 @@ const char* type_name(at::ScalarType type);  // "float32", "bfloat16", "float16"
 class Precision {
  public:
   virtual ~Precision() = default;
-  // The types of the weights. Called once for the model and for each replica, before a strategy or optimizer sees it.
+  // The types of the weights. Called once for the model and for each replica, before a strategy or optimizer
+  // sees it.
   virtual void convert(ResNet& model) const {}
   // Runs a forward pass in this mode; called by every thread that runs one. Returns float32 logits.
   virtual at::Tensor forward(ResNet& model, const at::Tensor& images) const = 0;

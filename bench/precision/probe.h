@@ -1,4 +1,5 @@
-// A few steps of each precision on made-up data, so that a plan can skip modes that this processor only emulates.
+// A few steps of each precision on made-up data, so that a plan can skip modes that this processor only
+// emulates.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -6,7 +7,8 @@
 
 namespace bench {
 
-// {precision: median ms of a training step} at the row's width, image size and at most 16 images, on one device.
+// {precision: median ms of a training step} at the row's width, image size and at most 16 images, on one
+// device.
 nlohmann::json probe_precisions(const harness::Row& row);
 
 }  // namespace bench

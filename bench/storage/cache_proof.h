@@ -10,12 +10,14 @@ namespace bench {
 
 class CacheProof {
  public:
-  // requested: cold (pages dropped), warm (pages read in) or as_is. Drops or fills now, and measures residency.
+  // requested: cold (pages dropped), warm (pages read in) or as_is. Drops or fills now, and measures
+  // residency.
   CacheProof(const std::string& requested, const Storage& storage, const std::vector<int64_t>& records);
   void slice_begins();  // right before the first read
   // encoded_bytes: what the loader delivered since. The record's `cache` object.
   nlohmann::json slice_ended(int64_t encoded_bytes);
-  // Empty when the state was as requested or can't be known; else why the row is INVALID. After slice_ended().
+  // Empty when the state was as requested or can't be known; else why the row is INVALID. After
+  // slice_ended().
   const std::string& violation() const { return violation_; }
 
  private:

@@ -40,7 +40,7 @@ EncodedImage FileReader::read(int64_t record) {
   // O_NONBLOCK: a FIFO among the files must not stop the loader.
   const Descriptor file(
       ::openat(folder_.number(), image.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  struct stat facts{};
+  struct stat facts {};
   if (file.number() < 0 || ::fstat(file.number(), &facts) != 0) fail(std::strerror(errno));
   if (!S_ISREG(facts.st_mode)) fail("not a regular file");
   if (facts.st_size > kLargestFile) fail("larger than 1 GiB");

@@ -118,7 +118,7 @@ std::optional<double> resident_share(const Files& files) {
   for (size_t i = 0; i < asked; ++i) {
     const std::filesystem::path& file = files[i * files.size() / asked];
     const Descriptor descriptor = open_file(file);
-    struct stat facts{};
+    struct stat facts {};
     if (::fstat(descriptor.number(), &facts) != 0 || !is_told_the_truth(file, facts, any_owner))
       return std::nullopt;
     if (facts.st_size == 0) continue;

@@ -1,7 +1,7 @@
-// data_parallel: torch.nn.DataParallel's semantics in one process. Each batch is scattered over the devices, the
-// first device's weights and buffers are broadcast to the replicas, forward and backward run in a thread per device,
-// logits are gathered on the first device and gradients reduced to it. Replica 0 is the model itself, so its running
-// statistics (from its own share of the batch) are the ones that last, as in Python.
+// data_parallel: torch.nn.DataParallel's semantics in one process. Each batch is scattered over the devices,
+// the first device's weights and buffers are broadcast to the replicas, forward and backward run in a thread
+// per device, logits are gathered on the first device and gradients reduced to it. Replica 0 is the model
+// itself, so its running statistics (from its own share of the batch) are the ones that last, as in Python.
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
@@ -37,8 +37,8 @@ class DataParallel : public Strategy {
     clock.close(Phase::broadcast);
     on_every_device([this](int64_t i) { outputs_[i] = precision_.forward(model(i), inputs_[i]); });
     clock.close(Phase::forward);
-    // The graph is cut at the gathered logits: each device's backward then starts in its own thread from its share of
-    // their gradient.
+    // The graph is cut at the gathered logits: each device's backward then starts in its own thread from its
+    // share of their gradient.
     std::vector<at::Tensor> parts;
     for (const at::Tensor& output : outputs_) parts.push_back(output.detach());
     logits_ = at::cat(parts).set_requires_grad(true);
@@ -126,7 +126,9 @@ class DataParallel : public Strategy {
 };
 
 const bool registered = StrategyRegistry::instance().add(
-    {"strategy", "data_parallel", "one process, a thread and a replica per device (torch.nn.DataParallel's semantics)",
+    {"strategy",
+     "data_parallel",
+     "one process, a thread and a replica per device (torch.nn.DataParallel's semantics)",
      {{"process_per_device", false}, {"several_devices", true}}},
     [](const StrategyContext& context) { return std::make_unique<DataParallel>(context); });
 

@@ -3,11 +3,11 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 #include <torch/csrc/autograd/variable.h>
+
+#include <algorithm>
 #include <torch/csrc/distributed/c10d/comm.hpp>
 #include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
-
-#include <algorithm>
 
 #include "bench/strategy/strategy.h"
 
@@ -36,7 +36,8 @@ class Ddp : public Strategy {
 
   at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
     reducer_->prepare_for_forward();
-    reducer_->rebuild_buckets();  // real work once, after the first backward has shown the order of the gradients
+    reducer_
+        ->rebuild_buckets();  // real work once, after the first backward has shown the order of the gradients
     if (row_.broadcast_buffers) {
       if (buffers_.empty()) buffers_ = model_.buffer_tensors();
       c10d::broadcast_coalesced(group_, buffers_, kBroadcastBufferBytes, 0);
@@ -86,14 +87,14 @@ class Ddp : public Strategy {
                                            /*static_graph=*/false);
   }
 
-  // `backward` ends when the last gradient is ready. The hooks run after the Reducer's own, so a gradient counts as
-  // ready when it lies in its bucket; what follows is waiting for communication.
+  // `backward` ends when the last gradient is ready. The hooks run after the Reducer's own, so a gradient
+  // counts as ready when it lies in its bucket; what follows is waiting for communication.
   void count_ready_gradients(const std::vector<at::Tensor>& parameters) {
     using torch::autograd::utils::LambdaPostHook;
     for (const at::Tensor& parameter : parameters) {
       auto accumulator = torch::autograd::impl::grad_accumulator(parameter);
-      accumulator->add_post_hook(
-          std::make_unique<LambdaPostHook>([this, total = parameters.size()](const auto& outputs, const auto&) {
+      accumulator->add_post_hook(std::make_unique<LambdaPostHook>(
+          [this, total = parameters.size()](const auto& outputs, const auto&) {
             if (++ready_ == total) last_ready_ = std::chrono::steady_clock::now();
             return outputs;
           }));
@@ -114,7 +115,9 @@ class Ddp : public Strategy {
 };
 
 const bool registered = StrategyRegistry::instance().add(
-    {"strategy", "ddp", "a process per device, bucketed all-reduce during backward (c10d::Reducer)",
+    {"strategy",
+     "ddp",
+     "a process per device, bucketed all-reduce during backward (c10d::Reducer)",
      {{"process_per_device", true}, {"several_devices", true}}},
     [](const StrategyContext& context) { return std::make_unique<Ddp>(context); });
 

@@ -28,11 +28,11 @@ struct StrategyContext {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // images: this process's whole batch on its first device, float32 NCHW. Returns float32 logits in the order of the
-  // images; what backward() needs may hang on them. Closes scatter, broadcast, forward, gather.
+  // images: this process's whole batch on its first device, float32 NCHW. Returns float32 logits in the order
+  // of the images; what backward() needs may hang on them. Closes scatter, broadcast, forward, gather.
   virtual at::Tensor forward(const at::Tensor& images, PhaseClock& clock) = 0;
-  // loss: mean over this process's batch, already scaled by the precision. Leaves the gradient of the mean over the
-  // global batch in the model's parameters. Closes backward, reduce, sync.
+  // loss: mean over this process's batch, already scaled by the precision. Leaves the gradient of the mean
+  // over the global batch in the model's parameters. Closes backward, reduce, sync.
   virtual void backward(const at::Tensor& loss, PhaseClock& clock) = 0;
   // Batch norm of every replica: batch statistics, or running statistics for gradient checks.
   virtual void use_batch_statistics(bool on) = 0;
