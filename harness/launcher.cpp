@@ -26,7 +26,7 @@ static double seconds_since(Clock::time_point begin) {
 }
 
 // Text, because stderr of a crashing program may hold anything.
-static std::string last_lines(const std::filesystem::path& file, size_t lines) {
+static std::string last_lines(const std::filesystem::path& file, size_t lines, const char* separator) {
   std::ifstream stream(file);
   std::vector<std::string> all;
   for (std::string line; std::getline(stream, line);) {
@@ -36,7 +36,7 @@ static std::string last_lines(const std::filesystem::path& file, size_t lines) {
   }
   std::string text;
   for (size_t i = all.size() > lines ? all.size() - lines : 0; i < all.size(); ++i)
-    text += (text.empty() ? "" : "\n") + all[i];
+    text += (text.empty() ? "" : separator) + all[i];
   return text;
 }
 
@@ -90,7 +90,7 @@ class Ranks {
       if (pid != 0) ::kill(pid, SIGUSR2);
     std::this_thread::sleep_for(std::chrono::milliseconds(700));
     std::vector<std::string> texts;
-    for (const Command& command : commands_) texts.push_back(last_lines(command.errors, 40));
+    for (const Command& command : commands_) texts.push_back(last_lines(command.errors, 40, "\n"));
     return texts;
   }
   void kill_all() {
@@ -154,7 +154,7 @@ static void explain_failure(Outcome& outcome, const Ranks& ranks, const std::vec
   }
   const bool killed = WIFSIGNALED(status);
   outcome.status = killed && WTERMSIG(status) == SIGKILL && out_of_memory ? "OUT_OF_MEMORY" : "CRASHED";
-  const std::string tail = last_lines(commands[size_t(rank)].errors, 3);
+  const std::string tail = last_lines(commands[size_t(rank)].errors, 3, " | ");
   outcome.reason =
       who + (outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it for want of memory"
              : killed ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
