@@ -32,8 +32,9 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   const harness::Row& row = parts.row;
   if (row.devices * row.nodes == 1) return {"gradients", true, "one device: nothing to compare"};
 
-  // Two images for each device, and one more where the strategy may divide unevenly.
-  const int64_t images = 2 * row.devices * row.nodes + (rank.world_size == 1 ? 1 : 0);
+  // Two images for each device, and one less where the strategy may divide unevenly: every device has a
+  // share.
+  const int64_t images = 2 * row.devices * row.nodes - (rank.world_size == 1 ? 1 : 0);
   at::Generator generator =
       at::detail::createCPUGenerator(uint64_t(row.seed) + 17);  // the same batch on every rank
   const at::Tensor batch = at::randn({images, 3, row.image_px, row.image_px}, generator);

@@ -34,7 +34,7 @@ class PhaseClock {
   // Room for that many batches is taken here; the loop allocates nothing. Disabled, close() costs a branch.
   PhaseClock(int64_t batches, bool enabled);
 
-  void start();  // the first boundary; call once, right before the first batch
+  void start();  // the first boundary; again where the window opens
   void close(Phase phase) {
     if (enabled_) close_at(phase, std::chrono::steady_clock::now());
   }

@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <limits>
+
 namespace bench {
 
 using nlohmann::json;
@@ -65,6 +67,11 @@ static json by_rank(const std::vector<json>& ranks, const char* key) {
   return merged;
 }
 
+// JSON has no NaN: a loss that is not finite travels as null.
+static double number_or_nan(const json& value) {
+  return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
 static void merge_checks(const std::vector<json>& ranks, json& merged) {
   json checks = json::array();
   for (const json& rank : ranks)
@@ -101,7 +108,7 @@ json merge_reports(const harness::Row& row, const std::vector<std::string>& repo
     merged["total_s"] = std::max(merged["total_s"].get<double>(), rank["total_s"].get<double>());
     merged["rank_map"].push_back(rank["place"]);
     for (size_t batch = 0; batch < loss.size(); ++batch)
-      loss[batch] += rank["loss"][batch].get<double>() / double(ranks.size());
+      loss[batch] += number_or_nan(rank["loss"][batch]) / double(ranks.size());
     top1 += rank["correct"][0].get<int64_t>();
     top5 += rank["correct"][1].get<int64_t>();
     images += rank["correct"][2].get<int64_t>();

@@ -130,8 +130,11 @@ int run_and_report(const Job& job, const RankInfo& rank) {
     return report_error(job, rank, "OUT_OF_MEMORY", "an allocation failed");
   } catch (const std::exception& error) {
     const std::string text = error.what(), first_line = text.substr(0, text.find('\n'));
-    const bool memory = text.find("not enough memory") != std::string::npos ||
-                        text.find("out of memory") != std::string::npos;
+    // LibTorch's allocators throw no type of their own on a CPU.
+    bool memory = false;
+    for (const char* words :
+         {"not enough memory", "out of memory", "can't allocate memory", "Cannot allocate memory"})
+      memory = memory || text.find(words) != std::string::npos;
     return report_error(job, rank, memory ? "OUT_OF_MEMORY" : "CRASHED", first_line);
   }
 }

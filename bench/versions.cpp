@@ -1,11 +1,14 @@
 #include "bench/versions.h"
 
 #include <build_info.h>
-#include <jpeglib.h>
 #include <lmdb.h>
 #include <png.h>
 
 #include <cstdio>
+
+extern "C" {  // after <cstdio>, which it needs and does not include
+#include <jpeglib.h>
+}
 
 namespace bench {
 

@@ -191,7 +191,8 @@ Outcome run_ranks(const std::vector<Command>& commands, Progress& progress, cons
     if (ranks.first_failure() < 0 && silence > allowed) {
       outcome.status = "HUNG";
       outcome.reason = fmt::format(
-          "no rank finished a batch for {:.0f} s; the stack of each rank stands in `stacks`", silence);
+          "no rank finished a batch for {:.1f} s (limit {:.1f}); the stack of each rank stands in `stacks`",
+          silence, allowed);
       outcome.stacks = ranks.stacks();
       return outcome;
     }

@@ -11,25 +11,41 @@
 
 using namespace harness;
 
+// CLI11's ranges let "nan" through, which would switch a limit off.
+static const CLI::Validator kSeconds(
+    [](const std::string& text) {
+      double seconds = 0;
+      const bool good = CLI::detail::lexical_cast(text, seconds) && seconds >= 0 && seconds <= 1e9;
+      return good ? std::string() : "expected seconds from 0 to 1e9, found " + text;
+    },
+    "SECONDS");
+// An empty list is a script's empty variable more often than a wish for every row.
+static const CLI::Validator kNotEmpty(
+    [](const std::string& text) {
+      return text.empty() ? std::string("names no row; e.g. --only 7,12,lmdb") : "";
+    },
+    "ROWS");
+
 static void add_run_options(CLI::App& app, Request& request) {
   app.add_option("config", request.configs, "matrices to run (default configs/article.yaml)");
-  app.add_option("--only", request.only, "rows by id, comma separated, e.g. 7,12,lmdb");
+  app.add_option("--only", request.only, "rows by id, comma separated; they run in the matrix's order")
+      ->check(kNotEmpty);
   app.add_option("--scale", request.scale, "auto, rehearsal, article or smoke (configs/scales.yaml)");
-  app.add_option("--device", request.device, "cpu or cuda (default: what the machine has)");
+  app.add_option("--device", request.device, "cpu (the default) or another of `list --values`");
   app.add_option("--devices", request.devices, "derive the multi-device rows anew for this many devices")
       ->check(CLI::Range(1, 1024));
   app.add_option("--data", request.data,
                  "folder with train/<class>/<image>.JPEG (default: stand-in images, made once)");
   app.add_option("--out", request.out, "folder of the run (default results/runs/<time>-<host>)");
   app.add_option("--seed", request.seed, "seed of weights, order, augmentation and stand-in images")
-      ->check(CLI::Range(int64_t(0), int64_t(1) << 53));
+      ->check(CLI::Range(int64_t(0), (int64_t(1) << 53) - 1));
   app.add_option("--repeat", request.repeats, "runs of every row, interleaved")->check(CLI::Range(1, 1000));
   app.add_option("--set", request.set, "field=value for every selected row, as run")->allow_extra_args(false);
   app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kSeconds)
       ->capture_default_str();
   app.add_option("--hang-after", request.silence_s, "seconds without a finished batch that end a row as HUNG")
-      ->check(CLI::PositiveNumber);
+      ->check(kSeconds);
   app.add_flag("--dry-run", request.dry_run,
                "print the plan and the exact command of every rank, run nothing");
   app.add_flag("--slow", request.slow, "run precisions that this processor only emulates");

@@ -18,6 +18,11 @@ static std::string why_missing(const Row& row, const AxisValues& values) {
     const nlohmann::json* value = find_value(values, field.axis, field_text(row, field.name));
     if (value && !value->value("missing", "").empty()) return value->at("missing").get<std::string>();
   }
+  const int64_t share = (row.batch + row.devices - 1) / row.devices;
+  if (!trait(values, "strategy", row.strategy, "process_per_device", false) &&
+      share * (row.devices - 1) >= row.batch)
+    return fmt::format("{} images over {} devices in shares of {} leave a device without any", row.batch,
+                       row.devices, share);
   if (row.sync_bn) return "synchronised batch norm is not built yet";
   return "";
 }

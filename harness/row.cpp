@@ -53,7 +53,7 @@ const std::vector<Field>& fields() {
       {"read_latency_ms", &Row::read_latency_ms, "emulated delay of each record read, ms", 0, 60000},
       {"cpus", CountInC0{&Row::cpus}, "cores that all processes of a node may use", 1, 65536},
       {"loader_threads", CountInC0{&Row::loader_threads},
-       "loader threads per node, 0: load in the training thread", 0, 65536},
+       "loader threads per node, 0: load in the training thread", 0, 512},
       {"ring_depth", &Row::ring_depth, "batches that the loader may hold ready, per rank", 1, 1024},
       {"intra_op_threads", &Row::intra_op_threads, "compute threads of one CPU device", 1, 1024},
       {"model", &Row::model, "network", 0, 0, {"resnet18"}},

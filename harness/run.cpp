@@ -42,7 +42,7 @@ Selection select_rows(const Workshop& workshop, const Request& request, const Ax
     matrices.push_back(load_matrix(config, selection.scale, values, device));
   selection.rows = select(matrices, request.only);
   if (request.device != "auto")
-    for (Row& row : selection.rows) row.device = request.device;
+    set_fields(selection.rows, {"device=" + request.device}, selection.scale, values);
   if (request.devices > 0) selection.notes = rederive_for_devices(selection.rows, request.devices, values);
   for (Row& row : selection.rows) row.seed = request.seed;
   set_fields(selection.rows, request.set, selection.scale, values);
@@ -99,8 +99,8 @@ static int exit_code_of(const std::vector<json>& records) {
 }
 
 // Runs the plan `repeats` times over, so that slow changes of the machine spread over all rows alike.
-static std::vector<json> run_plan(const RowSetting& setting, const std::vector<PlannedRow>& plan) {
-  std::vector<json> records;
+static void run_plan(const RowSetting& setting, const std::vector<PlannedRow>& plan,
+                     std::vector<json>& records) {
   LiveLine line(plan.size() * size_t(setting.request.repeats), isatty(STDERR_FILENO));
   for (int64_t repeat = 0; repeat < setting.request.repeats; ++repeat)
     for (const PlannedRow& planned : plan) {
@@ -112,11 +112,10 @@ static std::vector<json> run_plan(const RowSetting& setting, const std::vector<P
         line.begin_row(planned.row);
         line.end_row("SKIPPED: " + planned.skip_reason);
       }
-      if (record.is_null()) return records;
-      append_record(setting.run / "records.jsonl", record);
+      if (record.is_null()) return;
       records.push_back(std::move(record));
+      append_record(setting.run / "records.jsonl", records.back());
     }
-  return records;
 }
 
 int run_matrix(const Workshop& workshop, const Request& request, std::ostream& console) {
@@ -149,15 +148,27 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
     if (planned.skip_reason.empty()) runnable.push_back(planned.row);
   const Data data =
       runnable.empty() ? Data{} : prepare_data(workshop, request, selection.scale, runnable, values);
+  if (interrupted()) {
+    fs::remove(run / "records.jsonl");  // nothing was measured: the folder may be used again
+    return kInterrupted;
+  }
   check_data(plan, data);
   console << describe_plan(plan) << "records: " << (run / "records.jsonl").string() << std::endl;
 
   const RowSetting setting{workshop,           request,          values, selection.scale, data,
                            describe_machine(), describe_build(), run};
   std::vector<json> records;
-  if (!interrupted()) records = run_plan(setting, plan);
-  if (write_report(run, records, console)) write_figures(run, records, workshop.project, std::cerr);
-  return exit_code_of(records);
+  bool lost = false;
+  try {
+    run_plan(setting, plan, records);
+    if (write_report(run, records, console)) write_figures(run, records, workshop.project, std::cerr);
+  } catch (const std::exception& error) {  // most likely a full disk: what finished is shown all the same
+    std::cerr << "run_matrix: " << error.what() << '\n';
+    lost = true;
+    for (const Summary& summary : summarise(records)) console << console_table(summary);
+  }
+  const int code = exit_code_of(records);
+  return lost && code != kInterrupted ? int(kRowFailed) : code;
 }
 
 int rebuild_report(const Workshop& workshop, const fs::path& run, bool plots, std::ostream& console) {

@@ -12,12 +12,15 @@
 namespace harness {
 namespace {
 
+// What is said of a row, the article's figure among it: to change that would be to make it up.
+const std::vector<std::string> kIdentity = {"id",       "title",       "base",          "identity",
+                                            "inferred", "published_s", "published_note"};
+
 // What a row trains, without what is said of it.
 nlohmann::json setup_of(const Row& row) {
   nlohmann::json setup = to_json(row);
-  for (const char* key :
-       {"id", "title", "base", "identity", "inferred", "published_s", "published_note", "window"})
-    setup.erase(key);
+  for (const std::string& key : kIdentity) setup.erase(key);
+  setup.erase("window");
   return setup;
 }
 
@@ -67,6 +70,9 @@ void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignme
   std::string all;
   for (const std::string& assignment : assignments) {
     auto [field, setting] = read_assignment(assignment);
+    if (std::find(kIdentity.begin(), kIdentity.end(), field) != kIdentity.end())
+      throw ConfigError({"--set " + assignment}, in_quotes(field) + " says what a row is and can't be set",
+                        "", "", "write a row of your own into a config file");
     settings[field] = setting;  // the last one wins
     all += (all.empty() ? "--set " : " --set ") + assignment;
   }

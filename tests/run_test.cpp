@@ -160,6 +160,26 @@ TEST_F(RunMatrix, AColdRowThatWouldReadAnImageTwiceIsSkipped) {
   EXPECT_EQ(records()[1]["status"], "OK");
 }
 
+TEST_F(RunMatrix, ADeviceWithoutAnImageIsSkipped) {
+  ASSERT_EQ(smoke("0,7", "", {"--devices", "12"}), 0);  // 32 images in shares of 3: eleven devices
+  EXPECT_EQ(records()[1]["status"], "SKIPPED");
+  EXPECT_NE(records()[1]["reason"].get<std::string>().find("without any"), std::string::npos)
+      << records()[1]["reason"];
+}
+
+TEST_F(RunMatrix, AFullDiskShowsWhatFinishedAndNamesTheFile) {
+  const fs::path disk = directory / "disk";
+  fs::create_directories(disk);
+  if (::system(("mount -t tmpfs -o size=48k none " + disk.string() + " 2> /dev/null").c_str()) != 0)
+    GTEST_SKIP() << "a small file system can be mounted only as root";
+  const int code = run({"--scale", "smoke", "--only", "0,1,2,3,4,5,6,7", "--out", disk / "run"});
+  const std::string out = text(directory / "out"), message = errors();
+  EXPECT_EQ(::system(("umount " + disk.string()).c_str()), 0);
+  EXPECT_EQ(code, 1) << message;
+  EXPECT_NE(out.find("one device, large batch"), std::string::npos) << "no table of what finished: " << out;
+  EXPECT_NE(message.find("No space left"), std::string::npos) << message;
+}
+
 TEST_F(RunMatrix, TwoRunsAtOnceShareTheTransientCopy) {
   const pid_t slow = harness::start(
       command({"--scale", "smoke", "--only", "0", "--out", directory / "slow", "--timeout", "4"},
@@ -211,6 +231,10 @@ TEST_F(RunMatrix, BadInputIsExitTwoBeforeAnythingStarts) {
       {Words{"--no-such-option"}, "no-such-option"},
       {Words{"no-such-file.yaml"}, "no-such-file.yaml"},
       {Words{"--repeat", "0"}, "repeat"},
+      {Words{"--only", ""}, "names no row"},
+      {Words{"--device", "tpu"}, "tpu"},
+      {Words{"--timeout", "nan"}, "seconds"},
+      {Words{"--only", "0", "--set", "published_s=1"}, "published_s"},
       {Words{"report", "no-such-run"}, "no-such-run"},
       {Words{"--data", "/no/such/folder", "--out", (directory / "a").string()}, "/no/such/folder"},
       {Words{"--out", "/proc/no/such", "--scale", "smoke"}, "/proc/no/such"},

@@ -119,6 +119,19 @@ TEST(Report, MergesRanksAndNamesUnequalWeights) {
   EXPECT_TRUE(found);
 }
 
+TEST(Report, ALossThatIsNotFiniteTravelsAndFailsItsCheck) {
+  harness::Row row = tiny_row();
+  row.learning_rate = 1e6;
+  TinyRank tiny(row);
+  const SliceResult result = run_slice(tiny.parts());
+  ASSERT_FALSE(check_loss(result.loss).ok) << "this rate should diverge";
+  const auto report =
+      rank_report(tiny.parts(), {}, result, {{"encoded_bytes", 10}, {"device_bytes", nullptr}},
+                  {check_loss(result.loss)});
+  const auto merged = merge_reports(row, {report.dump()});
+  EXPECT_FALSE(merged["checks"][0]["ok"].get<bool>());
+}
+
 TEST(Checks, ALossThatIsNotFiniteIsNamedWithItsBatch) {
   const Check check = check_loss({1.0, std::nan(""), 2.0});
   EXPECT_FALSE(check.ok);

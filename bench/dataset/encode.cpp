@@ -2,7 +2,6 @@
 // between.
 #include "bench/dataset/encode.h"
 
-#include <jpeglib.h>
 #include <png.h>
 
 #include <algorithm>
@@ -10,6 +9,10 @@
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
+
+extern "C" {  // after <cstdio>, which it needs and does not include
+#include <jpeglib.h>
+}
 
 namespace bench {
 namespace {

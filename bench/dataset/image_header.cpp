@@ -1,11 +1,13 @@
 // Reads what a JPEG's or PNG's header says, surviving any file.
-#include <jpeglib.h>
-
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
 
 #include "bench/dataset/describe.h"
+
+extern "C" {  // after <cstdio>, which it needs and does not include
+#include <jpeglib.h>
+}
 
 namespace bench {
 namespace {

@@ -81,19 +81,18 @@ bool belongs_to_me(const fs::path& folder) {
 
 }  // namespace
 
+// Only where copies of files may be expected: a tmpfs elsewhere belongs to some other program.
 std::vector<fs::path> mounted_tmpfs() {
   std::vector<fs::path> mounts;
-  const std::unique_ptr<FILE, int (*)(FILE*)> table(setmntent("/proc/self/mounts", "r"), endmntent);
-  while (table) {
-    const mntent* entry = getmntent(table.get());
-    if (!entry) break;
-    const std::string_view folder = entry->mnt_dir;
-    const bool system = folder.starts_with("/run") || folder.starts_with("/sys") ||
-                        folder.starts_with("/proc") || (folder.starts_with("/dev") && folder != "/dev/shm");
-    if (std::string_view(entry->mnt_type) == "tmpfs" && !system) mounts.emplace_back(folder);
+  for (const char* folder : {"/dev/shm", "/tmp"}) {
+    const std::unique_ptr<FILE, int (*)(FILE*)> table(setmntent("/proc/self/mounts", "r"), endmntent);
+    while (const mntent* entry = table ? getmntent(table.get()) : nullptr) {
+      if (std::string_view(entry->mnt_dir) != folder || std::string_view(entry->mnt_type) != "tmpfs")
+        continue;
+      mounts.emplace_back(folder);
+      break;
+    }
   }
-  std::stable_partition(mounts.begin(), mounts.end(),
-                        [](const fs::path& path) { return path == "/dev/shm"; });
   return mounts;
 }
 
