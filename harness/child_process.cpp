@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -99,11 +100,14 @@ Finished run_to_end(const Command& command) {
   char buffer[65536];
   bool stopping = false;
   for (;;) {
-    const ssize_t bytes = ::read(pipe[0], buffer, sizeof buffer);
+    pollfd readable{pipe[0], POLLIN, 0};
+    const int ready = ::poll(&readable, 1, 200);  // an interrupt just before it is seen 200 ms later
     if (interrupted() && !stopping) {
       ::kill(-pid, SIGINT);
       stopping = true;
     }
+    if (ready <= 0) continue;
+    const ssize_t bytes = ::read(pipe[0], buffer, sizeof buffer);
     if (bytes > 0) finished.output.append(buffer, size_t(bytes));
     if (bytes == 0 || (bytes < 0 && errno != EINTR)) break;
   }
