@@ -1,6 +1,5 @@
 // train_slice: one rank of one row. Reads a job, prepares everything, trains the slice, hands its samples to
 // rank 0.
-#include <ATen/Parallel.h>
 #include <execinfo.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -9,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
-#include <optional>
 
 #include "bench/job.h"
 #include "bench/link/link.h"

@@ -16,8 +16,7 @@ static double seconds(std::chrono::steady_clock::duration time) {
 
 static std::string clock_text(double s) { return fmt::format("{}:{:02d}", int(s) / 60, int(s) % 60); }
 
-LiveLine::LiveLine(size_t rows_in_all, bool terminal)
-    : rows_(rows_in_all), terminal_(terminal), run_began_(Clock::now()) {}
+LiveLine::LiveLine(size_t rows_in_all, bool terminal) : rows_(rows_in_all), terminal_(terminal) {}
 
 void LiveLine::begin_row(const Row& row) {
   ++row_number_;

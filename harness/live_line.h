@@ -21,7 +21,7 @@ class LiveLine {
   bool terminal_;
   std::string id_, label_;
   int64_t batch_ = 0, batches_ = 0;
-  Clock::time_point run_began_, row_began_, last_plain_, first_batch_at_;
+  Clock::time_point row_began_, last_plain_, first_batch_at_;
   uint64_t first_batch_ = 0;
   double rows_s_ = 0;  // time of the rows that have ended
 };

@@ -6,7 +6,6 @@
 
 #include <fstream>
 #include <iostream>
-#include <set>
 
 #include "harness/figures.h"
 #include "harness/interrupt.h"

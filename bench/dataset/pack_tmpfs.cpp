@@ -11,11 +11,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <memory>
 #include <stdexcept>
 
 #include "bench/dataset/write_file.h"
+#include "bench/storage/available_memory.h"
 
 namespace bench {
 namespace {
@@ -37,22 +37,6 @@ int64_t room_in(const fs::path& mount) {
   const auto size = static_cast<int64_t>(disk.f_blocks * disk.f_frsize);
   const auto free = static_cast<int64_t>(disk.f_bavail * disk.f_frsize);
   return std::max<int64_t>(0, free - std::max<int64_t>(size / 10, 64 << 20));
-}
-
-// Pages of a tmpfs are memory, which a container may limit below what the mount promises.
-int64_t available_memory() {
-  int64_t available = INT64_MAX, number = 0;
-  std::string name;
-  std::ifstream meminfo("/proc/meminfo");
-  while (meminfo >> name) {
-    if (name == "MemAvailable:" && meminfo >> number) available = number * 1024;
-    meminfo.ignore(256, '\n');
-  }
-  int64_t limit = 0, used = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
-      std::ifstream("/sys/fs/cgroup/memory.current") >> used)
-    available = std::min(available, limit - used);
-  return available;
 }
 
 void copy_files(const Dataset& dataset, const fs::path& folder) {
@@ -109,7 +93,7 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
     const int64_t room = room_in(mount);
     found += fmt::format("{}{} may take {:.1f} MB", found.empty() ? "" : ", ", mount.string(), room / 1e6);
     if (room < needed) continue;
-    if (const auto memory = available_memory(); memory < needed)
+    if (const auto memory = available_memory_bytes(); memory < needed)
       throw std::runtime_error(
           fmt::format("copying to {} needs {:.1f} MB of memory but {:.1f} MB are available; use "
                       "fewer images",

@@ -5,24 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
+#include "bench/storage/available_memory.h"
 #include "bench/storage/file_reader.h"
 
 namespace bench {
 namespace {
-
-// Kibibytes in /proc/meminfo, or a very large number where that can't be read.
-int64_t available_memory_bytes() {
-  std::ifstream lines("/proc/meminfo");
-  for (std::string key, rest; lines >> key; std::getline(lines, rest))
-    if (key == "MemAvailable:") {
-      int64_t kibibytes = 0;
-      lines >> kibibytes;
-      return kibibytes * 1024;
-    }
-  return INT64_MAX;
-}
 
 class Mapping {
  public:
