@@ -46,7 +46,7 @@ bool is_time(const json& value) {
 
 std::string samples_problem(const json& record) {
   const auto batches = static_cast<size_t>(number_at(record, "/timed_batches"));
-  const json samples = record.value("samples_ms", json::object());
+  const json& samples = samples_of(record);
   if (!samples.is_object()) return "samples_ms is no object";
   size_t ranks = 0;
   for (const auto& [phase, per_rank] : samples.items()) {
@@ -74,6 +74,12 @@ const std::vector<std::string>& phase_names() {
                                                  "forward", "gather", "loss",    "backward",
                                                  "reduce",  "sync",   "step",    "other"};
   return names;
+}
+
+const json& samples_of(const json& record) {
+  static const json none = json::object();
+  const auto samples = record.find("samples_ms");
+  return samples == record.end() ? none : *samples;
 }
 
 std::string text_at(const json& record, const char* pointer) {
@@ -160,6 +166,7 @@ std::vector<json> read_records(const std::filesystem::path& run_dir, std::ostrea
       fmt::print(warnings, "{}:{}: {}; line left out\n", file.string(), number, problem);
       continue;
     }
+    for (const char* list : {"warmup_ms", "spans_ms", "device_ms", "loss"}) record.erase(list);
     const auto key = std::make_tuple(text_at(record, "/row"), number_at(record, "/repeat"),
                                      text_at(record, "/scale/name"), text_at(record, "/device/kind"));
     const auto [earlier, is_first] = seen.try_emplace(key, records.size(), number);

@@ -13,8 +13,9 @@ namespace harness {
 void append_record(const std::filesystem::path& file, const nlohmann::json& record);
 
 // The good records of run_dir/records.jsonl, in the order of the file. Each bad line is named in `warnings`
-// as file:line with the reason and left out; of two records of one row and repeat, the later counts. Throws
-// std::runtime_error when there is no such file.
+// as file:line with the reason and left out; of two records of one row and repeat, the later counts. Without
+// warmup_ms, spans_ms, device_ms and loss, which no table shows. Throws std::runtime_error when there is no
+// such file.
 std::vector<nlohmann::json> read_records(const std::filesystem::path& run_dir, std::ostream& warnings);
 
 // Why a report can't use this record, empty when it can.
@@ -22,6 +23,9 @@ std::string record_problem(const nlohmann::json& record);
 
 // Every phase in the order of time within a step.
 const std::vector<std::string>& phase_names();
+
+// The record's samples_ms, or an empty object. No copy: 1,024 ranks have millions of samples.
+const nlohmann::json& samples_of(const nlohmann::json& record);
 
 // Values that may be absent: the text or number at a JSON pointer, else empty or `otherwise`.
 std::string text_at(const nlohmann::json& record, const char* pointer);

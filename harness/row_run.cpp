@@ -99,10 +99,10 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
 
 // What the ranks measured joins the record; a failed check takes the figures away again. The raw file stays
 // in the row's folder.
-static void add_measurement(json& record, const json& slice) {
+static void add_measurement(json& record, json slice) {
   for (const char* key :
        {"rank_map", "cache", "ring", "bad_images", "warnings", "checks", "clock", "strategy", "versions"})
-    if (slice.contains(key)) record[key] = slice[key];
+    if (slice.contains(key)) record[key] = std::move(slice[key]);
   record["device"].update(slice.value("device", json::object()));
   record["precision"] = slice.value("precision", json::object());
   const std::string sixteen = record["precision"].value("sixteen_bit", "");
@@ -111,7 +111,7 @@ static void add_measurement(json& record, const json& slice) {
   record["precision"]["label"] =
       sixteen.empty() ? label : fmt::format("{} in {}", label, sixteen == "bfloat16" ? "bf16" : "fp16");
 
-  for (const json& check : slice["checks"]) {
+  for (const json& check : record.at("checks")) {
     if (check["ok"].get<bool>()) continue;
     record["status"] = check["name"] == "loss" ? "DIVERGED" : "INVALID";
     record["reason"] =
@@ -120,7 +120,7 @@ static void add_measurement(json& record, const json& slice) {
   }
   for (const char* key :
        {"total_s", "samples_ms", "warmup_ms", "spans_ms", "device_ms", "loss", "top1", "top5"})
-    record[key] = slice.at(key);
+    record[key] = std::move(slice.at(key));
   record["images_per_second"] = record["config"]["batch"].get<double>() *
                                 record["timed_batches"].get<double>() / record["total_s"].get<double>();
 }

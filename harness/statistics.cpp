@@ -142,7 +142,7 @@ RunStatistics run_statistics(const json& record) {
   result.total_s = number_at(record, "/total_s");
   result.images_per_second =
       number_at(record, "/config/batch") * static_cast<double>(result.batches) / result.total_s;
-  const json samples = record.value("samples_ms", json::object());
+  const json& samples = samples_of(record);
   if (samples.empty()) return result;
   result.has_samples = true;
 

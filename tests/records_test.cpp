@@ -59,6 +59,14 @@ TEST_F(Records, ComeBackAsWritten) {
   EXPECT_EQ(warnings(), "");
 }
 
+TEST_F(Records, ComeBackWithoutTheListsThatNoTableShows) {
+  json record = good_record("disk");
+  for (const char* key : {"warmup_ms", "spans_ms", "device_ms"}) record[key] = {{"read", {{1.0, 2.0}}}};
+  record["loss"] = {7.0, 6.5};
+  harness::append_record(file(), record);
+  EXPECT_EQ(read().at(0), good_record("disk"));
+}
+
 TEST_F(Records, ACutOffLastLineCostsOnlyItself) {
   harness::append_record(file(), good_record("disk"));
   write_raw(good_record("7").dump().substr(0, 100));

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "bench/rank_report.h"
+#include "tests/fake_reports.h"
 #include "tests/training_setup.h"
 
 namespace bench {
@@ -117,6 +118,18 @@ TEST(Report, MergesRanksAndNamesUnequalWeights) {
       EXPECT_FALSE(check["ok"].get<bool>());
     }
   EXPECT_TRUE(found);
+}
+
+TEST(Report, FakeOnesHaveTheKeysOfRealOnes) {
+  const harness::Row row = tiny_row();
+  TinyRank tiny(row);
+  const auto real = rank_report(tiny.parts(), {}, run_slice(tiny.parts()), nlohmann::json::object(), {});
+  const auto fake = fake_report(row, 0);
+  EXPECT_EQ(fake.size(), real.size());
+  for (const auto& [key, value] : real.items()) {
+    ASSERT_TRUE(fake.contains(key)) << key;
+    EXPECT_STREQ(fake[key].type_name(), value.type_name()) << key;
+  }
 }
 
 TEST(Report, ALossThatIsNotFiniteTravelsAndFailsItsCheck) {

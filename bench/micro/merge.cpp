@@ -1,0 +1,90 @@
+// merge/RANKS, report/RANKS: what a row of many ranks costs once it has ended. `merge` is rank 0 putting
+// reports together and writing them; `report` is `run_matrix report` on that record. Together 1,024 ranks of
+// 300 batches may take 5 s and 1 GiB.
+#include "bench/merge.h"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "harness/records.h"
+#include "harness/table.h"
+#include "tests/fake_reports.h"
+
+namespace bench {
+namespace {
+
+struct Folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("merge-{}", getpid());
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+// Of this process, LibTorch included: set back to what is resident now, and the highest since.
+void forget_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
+double peak_memory_mib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("VmHWM:", 0) == 0) return std::stod(line.substr(6)) / 1024;
+  return 0;
+}
+
+std::vector<std::string> fake_reports(const harness::Row& row, int64_t ranks) {
+  std::vector<std::string> reports;
+  for (int64_t rank = 0; rank < ranks; ++rank) reports.push_back(fake_report(row, int(rank)).dump());
+  return reports;
+}
+
+void merge_into(const std::filesystem::path& folder, const harness::Row& row,
+                std::vector<std::string> reports) {
+  nlohmann::json record = merge_reports(row, std::move(reports));
+  record.update({{"schema", 1},
+                 {"row", "many"},
+                 {"repeat", 0},
+                 {"status", "OK"},
+                 {"config", harness::to_json(row)},
+                 {"scale", {{"name", "article"}}},
+                 {"device", {{"kind", row.device}}},
+                 {"timed_batches", row.timed_batches}});
+  std::filesystem::remove(folder / "records.jsonl");
+  harness::append_record(folder / "records.jsonl", record);
+}
+
+void merge(benchmark::State& state) {
+  const Folder folder;
+  const harness::Row row;
+  double peak = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto reports = fake_reports(row, state.range(0));
+    forget_peak_memory();
+    state.ResumeTiming();
+    merge_into(folder.path, row, std::move(reports));
+    peak = std::max(peak, peak_memory_mib());
+  }
+  state.counters["peak_MiB"] = peak;
+}
+
+void report(benchmark::State& state) {
+  const Folder folder;
+  const harness::Row row;
+  merge_into(folder.path, row, fake_reports(row, state.range(0)));
+  forget_peak_memory();
+  for (auto _ : state) {
+    std::ostringstream console;
+    if (!harness::write_report(folder.path, harness::read_records(folder.path, console), console))
+      state.SkipWithError(console.str().c_str());
+  }
+  state.counters["peak_MiB"] = peak_memory_mib();
+}
+
+BENCHMARK(merge)->Arg(1024)->Unit(benchmark::kSecond);
+BENCHMARK(report)->Arg(1024)->Unit(benchmark::kSecond);
+
+}  // namespace
+}  // namespace bench

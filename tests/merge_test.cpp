@@ -1,0 +1,120 @@
+// unit: rank 0 puts the ranks' reports together: samples by rank, slowest total, sums, checks of every rank
+#include "bench/merge.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/fake_reports.h"
+
+namespace bench {
+namespace {
+
+using nlohmann::json;
+
+harness::Row small_row() {
+  harness::Row row;
+  row.warmup_batches = 2;
+  row.timed_batches = 3;
+  return row;
+}
+
+std::vector<json> reports_of(int ranks) {
+  std::vector<json> reports;
+  for (int rank = 0; rank < ranks; ++rank) reports.push_back(fake_report(small_row(), rank));
+  return reports;
+}
+
+json merged(const std::vector<json>& reports) {
+  std::vector<std::string> texts;
+  for (const json& report : reports) texts.push_back(report.dump());
+  return merge_reports(small_row(), std::move(texts));
+}
+
+std::vector<std::string> check_lines(const json& record) {
+  std::vector<std::string> lines;
+  for (const json& check : record["checks"])
+    lines.push_back((check["ok"].get<bool>() ? "" : "BAD ") + check["name"].get<std::string>() + ": " +
+                    check["detail"].get<std::string>());
+  return lines;
+}
+
+TEST(Merge, KeepsEverySampleByRank) {
+  const std::vector<json> reports = reports_of(3);
+  const json record = merged(reports);
+  for (const char* key : {"samples_ms", "warmup_ms", "spans_ms"}) {
+    EXPECT_EQ(record[key].size(), reports[0][key].size()) << key;
+    for (const auto& [name, per_rank] : record[key].items()) {
+      ASSERT_EQ(per_rank.size(), 3u) << name;
+      for (size_t rank = 0; rank < 3; ++rank) EXPECT_EQ(per_rank[rank], reports[rank][key][name]) << name;
+    }
+  }
+  EXPECT_EQ(record["device_ms"], json::object());
+}
+
+TEST(Merge, TheSlowestRankCountsAndTheRestIsAddedUp) {
+  std::vector<json> reports = reports_of(3);
+  reports[1]["total_s"] = 30.5;
+  reports[2]["correct"] = {4, 5, 20};
+  reports[2]["bad_images"] = 2;
+  reports[2]["warnings"] = {"a.jpg"};
+  const json record = merged(reports);
+  EXPECT_EQ(record["total_s"], 30.5);
+  EXPECT_EQ(record["world_size"], 3);
+  EXPECT_DOUBLE_EQ(record["top1"], 6.0 / 40);
+  EXPECT_DOUBLE_EQ(record["top5"], 9.0 / 40);
+  EXPECT_EQ(record["bad_images"], 2);
+  EXPECT_EQ(record["warnings"], json({"a.jpg"}));
+  EXPECT_EQ(record["cache"]["encoded_bytes"], 15000);
+  EXPECT_EQ(record["cache"]["device_bytes"], 3000);
+  EXPECT_EQ(record["ring"], json({{"depth", 4}, {"ready_at_start", {4, 4, 4}}, {"ready_at_end", {0, 0, 0}}}));
+  EXPECT_EQ(record["rank_map"][2], reports[2]["place"]);
+  EXPECT_GT(record["clock"]["ns_per_call"], 0.0);
+}
+
+TEST(Merge, DeviceBytesThatOneRankDoesNotKnowAreUnknown) {
+  std::vector<json> reports = reports_of(2);
+  reports[1]["cache"]["device_bytes"] = nullptr;
+  EXPECT_TRUE(merged(reports)["cache"]["device_bytes"].is_null());
+}
+
+TEST(Merge, GoodChecksStandOnceAndBadOnesNameTheirRank) {
+  std::vector<json> reports = reports_of(3);
+  reports[2]["checks"][1] = {{"name", "loss"}, {"ok", false}, {"detail", "not finite in batch 1"}};
+  EXPECT_EQ(check_lines(merged(reports)),
+            (std::vector<std::string>{"gradients: rank 0: fine", "loss: rank 0: fine", "cache: rank 0: fine",
+                                      "BAD loss: rank 2: not finite in batch 1",
+                                      "weights: equal on all ranks after the slice"}));
+  EXPECT_EQ(check_lines(merged(reports_of(1))),
+            (std::vector<std::string>{"gradients: fine", "loss: fine", "cache: fine"}));
+}
+
+TEST(Merge, RanksThatEndWithOtherWeightsFail) {
+  std::vector<json> reports = reports_of(3);
+  reports[1]["weights"] = "fedcba9876543210";
+  EXPECT_EQ(check_lines(merged(reports)).back(), "BAD weights: ranks ended with different weights");
+}
+
+TEST(Merge, LossIsTheMeanOverRanksAndNoNumberWhereOneHasNone) {
+  std::vector<json> reports = reports_of(2);
+  reports[0]["loss"] = {1.0, 2.0, 3.0};
+  reports[1]["loss"] = {2.0, nullptr, 5.0};
+  const json record = merged(reports);
+  EXPECT_EQ(record["loss"][0], 1.5);
+  EXPECT_TRUE(std::isnan(record["loss"][1].get<double>()));
+  EXPECT_EQ(record["loss"][2], 4.0);
+  EXPECT_EQ(json::parse(record.dump())["loss"][1], nullptr) << "JSON has no NaN";
+}
+
+TEST(Merge, WithoutPhaseClockThereAreSpansOnly) {
+  std::vector<json> reports = reports_of(2);
+  for (json& report : reports) {
+    report.erase("samples_ms");
+    report.erase("warmup_ms");
+  }
+  const json record = merged(reports);
+  EXPECT_EQ(record["samples_ms"], json::object());
+  EXPECT_EQ(record["warmup_ms"], json::object());
+  EXPECT_EQ(record["spans_ms"]["read"].size(), 2u);
+}
+
+}  // namespace
+}  // namespace bench
