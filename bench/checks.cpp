@@ -17,13 +17,12 @@ void to_json(nlohmann::json& object, const Check& check) {
   object = {{"name", check.name}, {"ok", check.ok}, {"detail", check.detail}};
 }
 
-static double relative_error(const ResNet& model, const ResNet& reference) {
+static double relative_error(const std::vector<at::Tensor>& found, const std::vector<at::Tensor>& expected) {
   double difference = 0, length = 0;
-  for (size_t i = 0; i < model.parameters().size(); ++i) {
-    const at::Tensor expected = reference.parameters()[i].tensor.grad().to(at::kDouble);
-    const at::Tensor found = model.parameters()[i].tensor.grad().to(at::kDouble);
-    difference += found.sub(expected).square().sum().item<double>();
-    length += expected.square().sum().item<double>();
+  for (size_t i = 0; i < found.size(); ++i) {
+    const at::Tensor reference = expected[i].to(at::kDouble);
+    difference += found[i].to(at::kDouble).sub(reference).square().sum().item<double>();
+    length += reference.square().sum().item<double>();
   }
   return std::sqrt(difference / length);
 }
@@ -47,19 +46,27 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
     at::_foreach_copy_(reference.parameter_tensors(), parts.model.parameter_tensors());
     at::_foreach_copy_(reference.buffer_tensors(), parts.model.buffer_tensors());
   }
-  reference.use_batch_statistics(false);
+  std::vector<at::Tensor> buffers_before;
+  for (const at::Tensor& buffer : parts.model.buffer_tensors()) buffers_before.push_back(buffer.clone());
+  reference.use_batch_statistics(row.sync_bn);
   const at::Tensor whole = at::cross_entropy_loss(parts.precision.forward(reference, batch), labels);
   parts.precision.scale_loss(whole).backward();
 
   PhaseClock unused(1, false);
   const int64_t share = images / rank.world_size;
   const auto mine = [&](const at::Tensor& tensor) { return tensor.narrow(0, rank.rank * share, share); };
-  parts.strategy.use_batch_statistics(false);
+  parts.strategy.use_batch_statistics(row.sync_bn);
   const at::Tensor logits = parts.strategy.forward(mine(batch), unused);
   parts.strategy.backward(parts.precision.scale_loss(at::cross_entropy_loss(logits, mine(labels))), unused);
   parts.strategy.use_batch_statistics(true);
 
-  const double error = relative_error(parts.model, reference);
+  double error = relative_error(gradients_of(parts.model), gradients_of(reference));
+  if (row.sync_bn)
+    error = std::max(error, relative_error(parts.model.buffer_tensors(), reference.buffer_tensors()));
+  {
+    at::NoGradGuard no_grad;
+    at::_foreach_copy_(parts.model.buffer_tensors(), buffers_before);
+  }
   const double limit = parts.precision.sixteen_bit().empty() ? 1e-4 : 5e-2;
   parts.model.clear_gradients();
   return {

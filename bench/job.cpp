@@ -17,6 +17,8 @@ Job read_job(const std::filesystem::path& file) try {
   for (const auto& [storage, location] : object.at("packed").items())
     job.packed[storage] = location.get<std::string>();
   job.progress = object.at("progress").get<std::string>();
+  job.interface = object.value("interface", "");
+  job.emulated_link = object.value("emulated_link", false);
   job.directory = object.at("directory").get<std::string>();
   return job;
 } catch (const std::exception& error) {

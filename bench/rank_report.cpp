@@ -30,6 +30,17 @@ static std::vector<double> rounded(std::vector<double> milliseconds) {
   return milliseconds;
 }
 
+// By this rank in the timed batches, and its all-reduces of the last one in their order.
+static json traffic_of(const SliceResult& result) {
+  json messages = json::array();
+  for (const Traffic::Message& message : result.all_reduces)
+    messages.push_back({{"bytes", message.bytes}, {"type", type_name(at::ScalarType(message.type))}});
+  return {{"all_reduced_bytes", result.collective_bytes[size_t(Collective::all_reduce)]},
+          {"broadcast_bytes", result.collective_bytes[size_t(Collective::broadcast)]},
+          {"gathered_bytes", result.collective_bytes[size_t(Collective::all_gather)]},
+          {"all_reduces", messages}};
+}
+
 json rank_report(const SliceParts& parts, const RankInfo& rank, const SliceResult& result, const json& cache,
                  const std::vector<Check>& checks) {
   const harness::Row& row = parts.row;
@@ -51,8 +62,13 @@ json rank_report(const SliceParts& parts, const RankInfo& rank, const SliceResul
                  {"strategy", parts.strategy.describe()},
                  {"weights", weights_fingerprint(parts.model)},
                  {"clock_calls", result.clock.calls_per_batch()}};
-  report["spans_ms"] = {{"read", rounded(timed(result.read_ms, warmup))},
-                        {"decode", rounded(timed(result.decode_ms, warmup))}};
+  for (const Spans::Span& span : parts.spans.all())
+    report["spans_ms"][span.name] = rounded(timed(span.batches_ms, warmup));
+  if (rank.world_size > 1) report["traffic"] = traffic_of(result);
+  if (result.link && rank.local_rank == 0)
+    report["link"] = {{"interface", parts.link.interface()},
+                      {"sent_bytes", result.link->sent},
+                      {"received_bytes", result.link->received}};
   if (result.clock.enabled())
     for (size_t phase = 0; phase < kPhaseNames.size(); ++phase) {
       const std::string name(kPhaseNames[phase]);

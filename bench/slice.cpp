@@ -21,12 +21,25 @@ static void count_correct(const at::Tensor& logits, const at::Tensor& labels, Sl
   result.images += labels.size(0);
 }
 
+static void note_traffic(const Traffic::Batch& batch, SliceResult& result, Spans& spans, size_t communication) {
+  spans.count(communication, batch.under_way_ms);
+  for (size_t kind = 0; kind < batch.bytes.size(); ++kind) result.collective_bytes[kind] += batch.bytes[kind];
+  result.all_reduces = batch.all_reduces;
+}
+
 SliceResult run_slice(const SliceParts& parts) {
   const harness::Row& row = parts.row;
   const int64_t warmup = row.warmup_batches, batches = warmup + row.timed_batches;
   SliceResult result(batches, row.phase_clock);
   PhaseClock& clock = result.clock;
-  for (auto* values : {&result.loss, &result.read_ms, &result.decode_ms}) values->reserve(batches);
+  result.loss.reserve(size_t(batches));
+  Spans& spans = parts.spans;
+  const size_t read = spans.add("read"), decode = spans.add("decode");
+  Traffic* const traffic = parts.group.traffic();
+  const size_t communication = traffic ? spans.add("communication") : 0;
+  spans.start(batches);
+  if (traffic) traffic->next_batch();
+  std::optional<LinkBytes> link_before;
   PhaseClock::Time window_start;
 
   parts.progress.state = uint32_t(warmup > 0 ? RankState::warming_up : RankState::timing);
@@ -38,6 +51,8 @@ SliceResult run_slice(const SliceParts& parts) {
       parts.progress.state = uint32_t(RankState::timing);
       result.ready_at_start = warmup > 0 ? parts.loader.ready_batches() : 0;
       result.correct_top1 = result.correct_top5 = result.images = 0;
+      result.collective_bytes = {};
+      link_before = parts.link.bytes();
       clock.start();
       window_start = clock.last_boundary();
       if (warmup == 0) parts.loader.start();  // a window from the first batch contains the loader's start-up
@@ -65,8 +80,10 @@ SliceResult run_slice(const SliceParts& parts) {
     parts.precision.step(parts.model);
     clock.close(Phase::step);
 
-    result.read_ms.push_back(host.read_ms);
-    result.decode_ms.push_back(host.decode_ms);
+    spans.count(read, host.read_ms);
+    spans.count(decode, host.decode_ms);
+    if (traffic) note_traffic(traffic->next_batch(), result, spans, communication);
+    spans.next_batch();
     parts.progress.batches.store(uint64_t(batch + 1), std::memory_order_relaxed);
     clock.next_batch();
   }
@@ -74,6 +91,8 @@ SliceResult run_slice(const SliceParts& parts) {
   result.ready_at_end = parts.loader.ready_batches();
   parts.group.barrier();
   result.total_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - window_start).count();
+  if (const auto link_after = parts.link.bytes())
+    result.link = {link_after->sent - link_before->sent, link_after->received - link_before->received};
   parts.progress.state = uint32_t(RankState::finishing);
   return result;
 }

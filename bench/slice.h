@@ -1,13 +1,17 @@
 // One rank's training slice: warm-up batches, the timed window, and what is kept of it.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "bench/backend/group.h"
 #include "bench/device/device.h"
+#include "bench/link/link.h"
 #include "bench/loader/loader.h"
 #include "bench/phase_clock.h"
 #include "bench/precision/precision.h"
+#include "bench/spans.h"
 #include "bench/strategy/strategy.h"
 #include "harness/progress.h"
 #include "harness/row.h"
@@ -22,6 +26,8 @@ struct SliceParts {
   Precision& precision;
   Strategy& strategy;
   Group& group;
+  Link& link;
+  Spans& spans;  // registered before the slice; run_slice adds read, decode and communication
   harness::ProgressSlot& progress;
 };
 
@@ -29,7 +35,10 @@ struct SliceResult {
   SliceResult(int64_t batches, bool phase_clock) : clock(batches, phase_clock) {}
   PhaseClock clock;                        // all batches, warm-up included
   std::vector<double> loss;                // per batch, this rank's mean
-  std::vector<double> read_ms, decode_ms;  // per batch: loader thread time (spans, not phases)
+  // Bytes of this rank's collectives in the timed batches by kind, and the last batch's all-reduces.
+  std::array<int64_t, 3> collective_bytes = {};
+  std::vector<Traffic::Message> all_reduces;
+  std::optional<LinkBytes> link;  // what crossed this node's link during the timed batches
   int64_t correct_top1 = 0, correct_top5 = 0, images = 0;  // timed batches only
   int ready_at_start = 0, ready_at_end = 0;  // complete batches in the ring at the window's edges
   double total_s = 0;  // the timed batches, from the barrier before to the barrier after them

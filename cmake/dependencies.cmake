@@ -19,6 +19,8 @@ add_library(xxhash INTERFACE)
 target_link_libraries(xxhash INTERFACE ${XXHASH_LIBRARY})
 if(BUILD_TRAINING)
   include(cmake/libtorch.cmake)
+  set(MPI_CXX_SKIP_MPICXX ON)          # the C++ bindings are gone from the standard and don't link
+  find_package(MPI COMPONENTS C)      # OpenMPI: the collectives that the article's Horovod ran on; mpirun and Slurm know it
   find_package(benchmark QUIET)       # Google Benchmark: micro-benchmarks with a JSON that other tools read
 endif()
 if(BUILD_TESTING)

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <stdexcept>
 
 #include "harness/interrupt.h"
@@ -44,7 +46,7 @@ static void redirect(const std::filesystem::path& file, int to) {
 }
 
 // What the child does between fork and exec.
-static void become(const Command& command, pid_t parent, int output_fd, int failure_fd) {
+static void become(const Command& command, pid_t parent, int failure_fd) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(126);  // the parent died before the line above
@@ -52,7 +54,9 @@ static void become(const Command& command, pid_t parent, int output_fd, int fail
   signal(SIGTERM, SIG_DFL);
   redirect(command.output, STDOUT_FILENO);
   redirect(command.errors, STDERR_FILENO);
-  if (output_fd >= 0) ::dup2(output_fd, STDOUT_FILENO);
+  if (command.input_fd >= 0) ::dup2(command.input_fd, STDIN_FILENO);
+  if (command.output_fd >= 0) ::dup2(command.output_fd, STDOUT_FILENO);
+  if (command.errors_to_output) ::dup2(STDOUT_FILENO, STDERR_FILENO);
   if (command.passed_fd >= 0) ::fcntl(command.passed_fd, F_SETFD, 0);
   for (const auto& [name, value] : command.environment) ::setenv(name.c_str(), value.c_str(), 1);
   if (!command.cpus.empty()) {
@@ -71,13 +75,13 @@ static void become(const Command& command, pid_t parent, int output_fd, int fail
   ::_exit(127);
 }
 
-static pid_t start(const Command& command, int output_fd) {
+pid_t start(const Command& command) {
   int failure[2];  // closed by a successful exec; carries errno otherwise
   if (::pipe2(failure, O_CLOEXEC) != 0)
     throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
   const pid_t parent = ::getpid(), pid = ::fork();
   if (pid < 0) throw std::runtime_error(fmt::format("can't start another process: {}", std::strerror(errno)));
-  if (pid == 0) become(command, parent, output_fd, failure[1]);
+  if (pid == 0) become(command, parent, failure[1]);
   ::setpgid(pid, pid);
   ::close(failure[1]);
   int error = 0;
@@ -89,12 +93,19 @@ static pid_t start(const Command& command, int output_fd) {
       fmt::format("{}: can't be started: {}", command.arguments[0], std::strerror(error)));
 }
 
-pid_t start(const Command& command) { return start(command, -1); }
+bool program_exists(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((folder + "/" + name).c_str(), X_OK) == 0) return true;
+  return false;
+}
 
-Finished run_to_end(const Command& command) {
+Finished run_to_end(Command command) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
-  const pid_t pid = start(command, pipe[1]);
+  command.output_fd = pipe[1];
+  const pid_t pid = start(command);
   ::close(pipe[1]);
   Finished finished;
   char buffer[65536];

@@ -15,6 +15,8 @@ struct Command {
   std::vector<int> cpus;                           // cores it may use; empty: all of ours
   std::filesystem::path output, errors;            // files for stdout and stderr; empty: inherited
   int passed_fd = -1;                              // stays open in the child under the same number
+  int input_fd = -1, output_fd = -1;               // become its stdin and stdout
+  bool errors_to_output = false;                   // stderr goes where stdout goes
 };
 
 // As one would type it, environment and core limit included.
@@ -24,11 +26,13 @@ std::string shell_line(const Command& command);
 // Throws std::runtime_error when the program can't be started.
 pid_t start(const Command& command);
 
+bool program_exists(const std::string& name);  // in PATH
+
 struct Finished {
   int exit_code = 0;  // 128 + signal when a signal ended it
   std::string output;
 };
 // Runs it to its end and returns its stdout; stderr goes where ours goes. An interrupt (Ctrl-C) ends it too.
-Finished run_to_end(const Command& command);
+Finished run_to_end(Command command);
 
 }  // namespace harness

@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <thread>
 
 #include "harness/interrupt.h"
@@ -19,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kPoll = std::chrono::milliseconds(20);
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr double kSlowBatches = 5;  // silence of so many of the longest batches is no slowness any more
+constexpr auto kPatience = std::chrono::seconds(3);  // for mpirun and srun, to end ranks on other machines
 constexpr auto kGrace = std::chrono::seconds(2);  // for the other ranks, once one has failed
 
 static double seconds_since(Clock::time_point begin) {
@@ -32,7 +35,7 @@ static std::string last_lines(const std::filesystem::path& file, size_t lines, c
   for (std::string line; std::getline(stream, line);) {
     for (char& c : line)
       if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = ' ';
-    if (line.find_first_not_of(' ') != std::string::npos) all.push_back(line);
+    if (line.find_first_not_of(" -") != std::string::npos) all.push_back(line);  // mpirun draws lines around words
   }
   std::string text;
   for (size_t i = all.size() > lines ? all.size() - lines : 0; i < all.size(); ++i)
@@ -49,20 +52,25 @@ static int64_t anonymous_bytes(pid_t pid) {
 
 namespace {
 
-class Ranks {
+// The processes of a row: the commands that were started and, once they have introduced themselves, the ranks.
+class Processes {
  public:
-  Ranks(const std::vector<Command>& commands)
-      : commands_(commands), pids_(commands.size(), 0), ends_(commands.size()) {
+  Processes(const Launch& launch, Progress& progress, const std::filesystem::path& directory)
+      : launch_(launch),
+        progress_(progress),
+        directory_(directory),
+        pids_(launch.commands.size(), 0),
+        ends_(launch.commands.size()) {
     try {
-      for (size_t i = 0; i < commands.size(); ++i) pids_[i] = start(commands[i]);
+      for (size_t i = 0; i < pids_.size(); ++i) pids_[i] = start(launch.commands[i]);
     } catch (...) {
       kill_all();
       throw;
     }
   }
-  ~Ranks() { kill_all(); }
+  ~Processes() { kill_all(); }
 
-  // Notes which ranks have ended.
+  // Notes which commands have ended.
   void reap() {
     for (size_t i = 0; i < pids_.size(); ++i) {
       int status = 0;
@@ -73,27 +81,30 @@ class Ranks {
     }
   }
   bool running() const {
-    for (pid_t pid : pids_)
-      if (pid != 0) return true;
-    return false;
+    return std::any_of(pids_.begin(), pids_.end(), [](pid_t pid) { return pid != 0; });
   }
-  int first_failure() const { return first_failure_; }  // rank, -1: none so far
-  int end_of(int rank) const { return ends_[size_t(rank)]; }
+  int first_failure() const { return first_failure_; }  // number of the command, -1: none so far
+  int end_of(int command) const { return ends_[size_t(command)]; }
   int64_t memory() const {
     int64_t bytes = 0;
-    for (pid_t pid : pids_)
-      if (pid != 0) bytes += anonymous_bytes(pid);
+    for (pid_t pid : ranks()) bytes += anonymous_bytes(pid);
     return bytes;
   }
   std::vector<std::string> stacks() const {
-    for (pid_t pid : pids_)
-      if (pid != 0) ::kill(pid, SIGUSR2);
+    const std::vector<pid_t> ranks_here = ranks();
+    for (pid_t pid : ranks_here) ::kill(pid, SIGUSR2);
+    if (ranks_here.empty())  // mpirun and srun hand the signal on to ranks elsewhere
+      for (pid_t pid : pids_)
+        if (pid != 0) ::kill(pid, SIGUSR2);
     std::this_thread::sleep_for(std::chrono::milliseconds(700));
     std::vector<std::string> texts;
-    for (const Command& command : commands_) texts.push_back(last_lines(command.errors, 40, "\n"));
+    for (int rank = 0; rank < progress_.ranks(); ++rank)
+      texts.push_back(last_lines(directory_ / fmt::format("rank-{}.stderr", rank), 40, "\n"));
     return texts;
   }
   void kill_all() {
+    if (!launch_.command_per_rank) end_gently();
+    for (pid_t pid : ranks()) ::kill(pid, SIGKILL);
     for (pid_t& pid : pids_) {
       if (pid == 0) continue;
       ::kill(-pid, SIGKILL);
@@ -104,7 +115,30 @@ class Ranks {
   }
 
  private:
-  const std::vector<Command>& commands_;
+  // Ranks on this machine that haven't ended.
+  std::vector<pid_t> ranks() const {
+    std::vector<pid_t> pids;
+    for (int rank = 0; rank < progress_.ranks(); ++rank) {
+      const ProgressSlot& slot = progress_.slot(rank);
+      const pid_t pid = pid_here(slot);
+      if (pid != 0 && slot.state != uint32_t(RankState::done) && ::kill(pid, 0) == 0) pids.push_back(pid);
+    }
+    return pids;
+  }
+  // mpirun and srun end the ranks that they have started on other machines, if they are given the time.
+  void end_gently() {
+    const auto begin = Clock::now();
+    for (pid_t pid : pids_)
+      if (pid != 0) ::kill(pid, SIGTERM);
+    while (running() && Clock::now() - begin < kPatience) {
+      std::this_thread::sleep_for(kPoll);
+      reap();
+    }
+  }
+
+  const Launch& launch_;
+  Progress& progress_;
+  const std::filesystem::path directory_;
   std::vector<pid_t> pids_;
   std::vector<int> ends_;
   int first_failure_ = -1;
@@ -122,9 +156,11 @@ class Heartbeat {
       if (started()) longest_s_ = std::max(longest_s_, seconds_since(since_));
       seen_[size_t(rank)] = now;
       since_ = Clock::now();
+      any_ = true;
     }
     return seconds_since(since_);
   }
+  bool seen() const { return any_; }  // some rank has shown itself in the progress file
   double longest_batch_s() const { return longest_s_; }
   bool started() const {
     for (uint64_t value : seen_)
@@ -137,45 +173,76 @@ class Heartbeat {
   std::vector<uint64_t> seen_;
   Clock::time_point since_;
   double longest_s_ = 0;
+  bool any_ = false;
 };
 
 }  // namespace
 
-// Why the first rank that failed did so: its own words, or the signal and the end of its stderr.
-static void explain_failure(Outcome& outcome, const Ranks& ranks, const std::vector<Command>& commands,
-                            const std::filesystem::path& directory, bool out_of_memory) {
-  const int rank = ranks.first_failure(), status = ranks.end_of(rank);
-  const std::string who = commands.size() > 1 ? fmt::format("rank {}: ", rank) : "";
-  std::ifstream own_words(directory / fmt::format("rank-{}.error.json", rank));
-  if (const auto error = nlohmann::json::parse(own_words, nullptr, false); error.is_object()) {
+// The words of the rank that wrote down first why it ended; others may have failed because it was gone.
+static bool explain_by_rank(Outcome& outcome, int ranks, const std::filesystem::path& directory) {
+  std::filesystem::file_time_type first;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto file = directory / fmt::format("rank-{}.error.json", rank);
+    std::error_code missing;
+    const auto written = std::filesystem::last_write_time(file, missing);
+    if (missing || (!outcome.reason.empty() && written >= first)) continue;
+    std::ifstream stream(file);
+    const auto error = nlohmann::json::parse(stream, nullptr, false);
+    if (!error.is_object()) continue;
+    first = written;
     outcome.status = error.value("status", "CRASHED");
-    outcome.reason = who + error.value("reason", "");
-    return;
+    outcome.reason = (ranks > 1 ? fmt::format("rank {}: ", rank) : "") + error.value("reason", "");
   }
+  return !outcome.reason.empty();
+}
+
+// What mpirun and srun say of a rank that a signal ended: its number, and the signal as they name it.
+static std::string rank_ended_by_signal(const std::string& text) {
+  static const std::regex mpirun(R"(process rank (\d+) .*exited on signal (\d+ \([^)]*\)))"),
+      srun(R"(task (\d+): (Killed|Segmentation fault|Aborted|Bus error))");
+  std::smatch found;
+  if (std::regex_search(text, found, mpirun) || std::regex_search(text, found, srun))
+    return fmt::format("rank {}: ended by signal {}", found[1].str(), found[2].str());
+  return "";
+}
+
+static void explain_failure(Outcome& outcome, const Processes& processes, const Launch& launch, int ranks,
+                            const std::filesystem::path& directory, bool out_of_memory) {
+  if (explain_by_rank(outcome, ranks, directory)) return;
+  const int command = processes.first_failure(), status = processes.end_of(command);
   const bool killed = WIFSIGNALED(status);
-  outcome.status = killed && WTERMSIG(status) == SIGKILL && out_of_memory ? "OUT_OF_MEMORY" : "CRASHED";
-  const std::string tail = last_lines(commands[size_t(rank)].errors, 3, " | ");
-  outcome.reason =
-      who + (outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it for want of memory"
-             : killed ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
-                      : fmt::format("exit code {}", WEXITSTATUS(status)));
+  const auto& errors = launch.commands[size_t(command)].errors;
+  std::string what = killed ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                            : fmt::format("exit code {}", WEXITSTATUS(status));
+  bool sigkill = killed && WTERMSIG(status) == SIGKILL;
+  if (launch.command_per_rank) {
+    if (ranks > 1) what = fmt::format("rank {}: {}", command, what);
+  } else if (const auto rank = rank_ended_by_signal(last_lines(errors, 100, " ")); !rank.empty()) {
+    what = rank;
+    sigkill = what.find("Killed") != std::string::npos;
+  } else {
+    what = launch.commands[size_t(command)].arguments[0] + ": " + what;
+  }
+  outcome.status = sigkill && out_of_memory ? "OUT_OF_MEMORY" : "CRASHED";
+  outcome.reason = outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it for want of memory; " + what : what;
+  const std::string tail = last_lines(errors, launch.command_per_rank ? 3 : 8, " | ");
   if (!tail.empty()) outcome.reason += "; stderr: " + tail;
 }
 
-Outcome run_ranks(const std::vector<Command>& commands, Progress& progress, const Limits& limits,
+Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits,
                   const std::filesystem::path& directory, const std::function<void()>& tick) {
   Outcome outcome;
   const Disturbance disturbance;
   const auto begin = Clock::now();
-  Ranks ranks(commands);
+  Processes processes(launch, progress, directory);
   Heartbeat heartbeat(progress);
   auto last_tick = begin;
   Clock::time_point failed_at{};
   while (true) {
-    ranks.reap();
+    processes.reap();
     outcome.wall_s = seconds_since(begin);
-    if (!ranks.running()) break;
-    if (ranks.first_failure() >= 0) {
+    if (!processes.running()) break;
+    if (processes.first_failure() >= 0) {
       if (failed_at == Clock::time_point{}) failed_at = Clock::now();
       if (Clock::now() - failed_at > kGrace) break;
     }
@@ -188,12 +255,13 @@ Outcome run_ranks(const std::vector<Command>& commands, Progress& progress, cons
     const double allowed = heartbeat.started()
                                ? std::max(limits.silence_s, kSlowBatches * heartbeat.longest_batch_s())
                                : limits.start_s;
-    if (ranks.first_failure() < 0 && silence > allowed) {
+    const bool seen = launch.command_per_rank || heartbeat.seen();
+    if (seen && processes.first_failure() < 0 && silence > allowed) {
       outcome.status = "HUNG";
       outcome.reason = fmt::format(
           "no rank finished a batch for {:.1f} s (limit {:.1f}); the stack of each rank stands in `stacks`",
           silence, allowed);
-      outcome.stacks = ranks.stacks();
+      outcome.stacks = processes.stacks();
       return outcome;
     }
     if (limits.timeout_s > 0 && outcome.wall_s > limits.timeout_s) {
@@ -204,13 +272,13 @@ Outcome run_ranks(const std::vector<Command>& commands, Progress& progress, cons
     }
     if (Clock::now() - last_tick >= kTick) {
       last_tick = Clock::now();
-      outcome.max_rss_bytes = std::max(outcome.max_rss_bytes, ranks.memory());
+      outcome.max_rss_bytes = std::max(outcome.max_rss_bytes, processes.memory());
       tick();
     }
     std::this_thread::sleep_for(kPoll);
   }
-  if (ranks.first_failure() >= 0)
-    explain_failure(outcome, ranks, commands, directory, disturbance.out_of_memory_kills());
+  if (processes.first_failure() >= 0)
+    explain_failure(outcome, processes, launch, progress.ranks(), directory, disturbance.out_of_memory_kills());
   return outcome;
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/child_process.h"
 #include "harness/progress.h"
+#include "harness/rank_commands.h"
 
 namespace harness {
 
@@ -26,9 +26,10 @@ struct Outcome {
   bool interrupted = false;
 };
 
-// Command i is rank i; its stdout and stderr must go to files. `tick` is called about five times a second.
-// No process is left when this returns or throws.
-Outcome run_ranks(const std::vector<Command>& ranks, Progress& progress, const Limits& limits,
+// The output of each command must go to files. `tick` is called about five times a second. The watch for silence
+// and the stacks need ranks whose progress file is this machine's; others are left to their own time-outs and to
+// `timeout_s`. No process that this machine runs for the row is left when this returns or throws.
+Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits,
                   const std::filesystem::path& directory, const std::function<void()>& tick);
 
 }  // namespace harness

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/machine.h"
+#include "harness/two_nodes.h"
 
 namespace harness {
 
@@ -23,8 +24,28 @@ static std::string why_missing(const Row& row, const AxisValues& values) {
       share * (row.devices - 1) >= row.batch)
     return fmt::format("{} images over {} devices in shares of {} leave a device without any", row.batch,
                        row.devices, share);
-  if (row.sync_bn) return "synchronised batch norm is not built yet";
   return "";
+}
+
+// What the launcher can't do for a row.
+static std::string why_not_launched(const Row& row, const AxisValues& values, const Request& request) {
+  const std::string launcher = launcher_of(request);
+  const bool mpi = trait(values, "backend", row.backend, "started_by_mpi", false);
+  if (launcher == "env" && mpi)
+    return "MPI ranks are started by mpirun or srun, not through the environment; --set backend=gloo runs the row";
+  if (launcher == "env") {
+    const char* size = std::getenv("WORLD_SIZE");
+    if (const int64_t ranks = world_size(row, values); !size || std::to_string(ranks) != size)
+      return fmt::format("the row has {} ranks and WORLD_SIZE is {}", ranks, size ? size : "not set");
+  }
+  if (launcher == "local" && mpi && !program_exists("mpirun"))
+    return "there is no mpirun: install openmpi-bin";
+  if (launcher == "slurm" && !std::getenv("SLURM_JOB_ID"))
+    return "not inside a Slurm allocation: start this command with salloc or sbatch";
+  if (!emulates_nodes(row, launcher)) return "";
+  if (row.nodes > 2)
+    return fmt::format("{} nodes: one machine stands in for two at most; name real ones with --hosts", row.nodes);
+  return why_no_two_nodes();
 }
 
 static std::string why_too_slow(const Row& row, const PrecisionTimes& times) {
@@ -41,13 +62,16 @@ static std::string why_too_slow(const Row& row, const PrecisionTimes& times) {
 }
 
 std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
-                                  const PrecisionTimes& times, bool slow) {
+                                  const PrecisionTimes& times, const Request& request) {
   const int64_t cores = int64_t(available_cpus().size());
   std::vector<PlannedRow> plan;
   for (const Row& row : rows) {
     PlannedRow planned{row, why_missing(row, values), {}};
-    if (planned.skip_reason.empty() && !slow) planned.skip_reason = why_too_slow(row, times);
-    if (row.cpus > cores) {
+    if (planned.skip_reason.empty()) planned.skip_reason = why_not_launched(row, values, request);
+    if (planned.skip_reason.empty() && !request.slow) planned.skip_reason = why_too_slow(row, times);
+    if (emulates_nodes(row, launcher_of(request)))
+      planned.notes.push_back(fmt::format("{} nodes share the cores of this machine", row.nodes));
+    if (row.cpus > cores && launcher_of(request) == "local") {
       planned.notes.push_back(fmt::format("cpus: {} clipped to {}", row.cpus, cores));
       planned.row.cpus = cores;
     }
@@ -66,50 +90,6 @@ void check_data(std::vector<PlannedRow>& plan, const Data& data) {
     if (const auto note = data.notes.find(row.storage); note != data.notes.end())
       planned.notes.push_back(fmt::format("{}: {}", row.storage, note->second));
   }
-}
-
-int64_t world_size(const Row& row, const AxisValues& values) {
-  return trait(values, "strategy", row.strategy, "process_per_device", false) ? row.nodes * row.devices
-                                                                              : row.nodes;
-}
-
-// One policy for all rows, because glibc's default costs up to a third of a CPU step: freed memory is kept
-// instead of being given back to the kernel and faulted in again.
-static std::map<std::string, std::string> allocator_settings(const std::string& policy) {
-  if (policy != "retain") return {};
-  return {{"MALLOC_ARENA_MAX", "1"}, {"MALLOC_TRIM_THRESHOLD_", "4294967296"}, {"MALLOC_MMAP_MAX_", "0"}};
-}
-
-std::vector<Command> rank_commands(const Row& row, const AxisValues& values, const Workshop& workshop,
-                                   const fs::path& directory, int port, int listen_fd) {
-  const int64_t ranks = world_size(row, values), per_node = ranks / row.nodes;
-  std::vector<int> cpus = available_cpus();
-  cpus.resize(size_t(std::min<int64_t>(row.cpus, int64_t(cpus.size()))));
-  std::vector<Command> commands;
-  for (int64_t rank = 0; rank < ranks; ++rank) {
-    Command command;
-    command.arguments = {workshop.train_slice, "--job", directory / "job.json"};
-    command.environment = allocator_settings(row.malloc);
-    command.environment["OMP_NUM_THREADS"] = std::to_string(row.intra_op_threads);
-    command.environment["RANK"] = std::to_string(rank);
-    command.environment["WORLD_SIZE"] = std::to_string(ranks);
-    command.environment["LOCAL_RANK"] = std::to_string(rank % per_node);
-    command.environment["LOCAL_WORLD_SIZE"] = std::to_string(per_node);
-    command.environment["GROUP_RANK"] = std::to_string(rank / per_node);
-    if (ranks > 1) {
-      command.environment["MASTER_ADDR"] = "127.0.0.1";
-      command.environment["MASTER_PORT"] = std::to_string(port);
-      if (rank == 0 && listen_fd >= 0) {
-        command.environment["MASTER_LISTEN_FD"] = std::to_string(listen_fd);
-        command.passed_fd = listen_fd;
-      }
-    }
-    command.cpus = cpus;
-    command.output = directory / fmt::format("rank-{}.stdout", rank);
-    command.errors = directory / fmt::format("rank-{}.stderr", rank);
-    commands.push_back(std::move(command));
-  }
-  return commands;
 }
 
 std::string describe_plan(const std::vector<PlannedRow>& plan) {

@@ -8,9 +8,28 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 
 namespace harness {
+
+// The same for all processes since this machine's start, whatever namespaces they live in.
+static uint64_t this_machine() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return std::hash<std::string>()(id);
+}
+
+void introduce(ProgressSlot& slot) {
+  slot.machine = this_machine();
+  slot.pid = int32_t(::getpid());
+}
+
+pid_t pid_here(const ProgressSlot& slot) {
+  static const uint64_t here = this_machine();
+  return slot.machine == here ? pid_t(slot.pid) : 0;
+}
 
 Progress::Progress(const std::filesystem::path& file, int ranks) : ranks_(ranks) {
   const auto fail = [&](const char* what) {

@@ -1,5 +1,7 @@
 // How far each rank is: a small shared file that ranks write without system calls and the harness polls.
 #pragma once
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -11,9 +13,15 @@ enum class RankState : uint32_t { starting = 0, warming_up = 1, timing = 2, fini
 struct ProgressSlot {
   std::atomic<uint64_t> batches;  // batches finished, warm-up included; also the watchdog's heartbeat
   std::atomic<uint32_t> state;    // RankState
-  char pad[52];                   // one cache line per rank
+  std::atomic<int32_t> pid;       // of the rank's process, once it has introduced itself
+  std::atomic<uint64_t> machine;  // that it runs on
+  char pad[40];                   // one cache line per rank
 };
 static_assert(sizeof(ProgressSlot) == 64);
+
+// A rank writes down which process it is; pid_here() is that process if it runs on this machine, else 0.
+void introduce(ProgressSlot& slot);
+pid_t pid_here(const ProgressSlot& slot);
 
 class Progress {
  public:

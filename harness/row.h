@@ -54,6 +54,13 @@ struct Row {
   double bucket_mib = 25;
   double first_bucket_mib = 1;
   bool broadcast_buffers = true;
+  bool gradient_as_bucket_view = false;
+  bool static_buckets = false;
+  std::string compression = "none";
+  int64_t message_size = 10000000;
+  bool delay_allreduce = false;
+  double fusion_mib = 64;
+  double cycle_ms = 1;
 
   int64_t warmup_batches = 100;
   int64_t timed_batches = 300;

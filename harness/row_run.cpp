@@ -10,8 +10,11 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <optional>
 
 #include "harness/machine.h"
+#include "harness/scratch.h"
+#include "harness/two_nodes.h"
 
 namespace harness {
 
@@ -46,11 +49,20 @@ class Listener {
 
 }  // namespace
 
-static json record_head(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
-  const Row& row = planned.row;
+// Settings that stand in for hardware.
+static json emulated_by(const Row& row, const std::string& launcher) {
   json emulated = json::array();
   if (row.read_rate > 0) emulated.push_back("read_rate");
   if (row.read_latency_ms > 0) emulated.push_back("read_latency_ms");
+  if (!emulates_nodes(row, launcher)) return emulated;
+  emulated.push_back(fmt::format("nodes: {} network namespaces of one machine", row.nodes));
+  emulated.push_back(row.link == "infiniband" ? "link: fast link: veth, no RDMA"
+                                              : fmt::format("link: {}: veth at {:g} Mbit/s", row.link, row.link_rate_mbit));
+  return emulated;
+}
+
+static json record_head(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
+  const Row& row = planned.row;
   return {{"schema", 1},
           {"row", row.id},
           {"repeat", repeat},
@@ -71,7 +83,8 @@ static json record_head(const RowSetting& setting, const PlannedRow& planned, in
           {"warmup_batches", row.warmup_batches},
           {"timed_batches", row.timed_batches},
           {"notes", planned.notes},
-          {"emulated", emulated}};
+          {"emulated", emulated_by(row, launcher_of(setting.request))},
+          {"launcher", launcher_of(setting.request)}};
 }
 
 json skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
@@ -84,10 +97,13 @@ json skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_
 static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
   const fs::path directory = setting.run / "rows" / fmt::format("{}-repeat{}", planned.row.id, repeat);
   fs::create_directories(directory);
+  const bool emulated = emulates_nodes(planned.row, launcher_of(setting.request));
   json job = {{"row", to_json(planned.row)},
               {"index", setting.data.index},
               {"packed", setting.data.packed},
               {"progress", directory / "progress"},
+              {"interface", emulated ? TwoNodes::kInterface : setting.request.interface},
+              {"emulated_link", emulated},
               {"directory", directory}};
   std::ofstream file(directory / "job.json");
   file << job.dump(1) << '\n';
@@ -140,9 +156,14 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
   json record = record_head(setting, planned, repeat);
   const fs::path directory = prepare_directory(setting, planned, repeat);
   const Listener listener;
-  const auto commands =
-      rank_commands(planned.row, setting.values, setting.workshop, directory, listener.port(), listener.fd());
-  Progress progress(directory / "progress", int(commands.size()));
+  const Scratch scratch;
+  std::optional<TwoNodes> nodes;
+  LaunchSetting launching;
+  launching.directory = directory;
+  launching.port = setting.request.port > 0 ? setting.request.port : listener.port();
+  launching.listen_fd = listener.fd();
+  launching.scratch = scratch.path();
+  Progress progress(directory / "progress", int(world_size(planned.row, setting.values)));
   Limits limits;
   limits.timeout_s = setting.request.timeout_s;
   limits.silence_s = setting.request.silence_s;
@@ -151,7 +172,16 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
   const Disturbance disturbance;
   Outcome outcome;
   try {
-    outcome = run_ranks(commands, progress, limits, directory, [&] { line.show(progress); });
+    if (emulates_nodes(planned.row, launcher_of(setting.request))) {
+      nodes.emplace(planned.row.link_rate_mbit);
+      launching.enter[0] = nodes->enter(0);
+      launching.enter[1] = nodes->enter(1);
+      launching.cross = nodes->cross(1);
+    }
+    write_remote_shell(launching);
+    const Launch launch =
+        rank_commands(planned.row, setting.values, setting.workshop, setting.request, launching);
+    outcome = run_ranks(launch, progress, limits, directory, [&] { line.show(progress); });
   } catch (const std::exception& error) {
     outcome.status = "CRASHED";
     outcome.reason = error.what();

@@ -124,21 +124,22 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
   const AxisValues values = ask_values(workshop);
   const Selection selection = select_rows(workshop, request, values);
   if (request.dry_run) {
-    const auto plan = make_plan(selection.rows, values, {}, request.slow);
+    const auto plan = make_plan(selection.rows, values, {}, request);
     console << describe_plan(plan);
-    for (const PlannedRow& planned : plan)
-      if (planned.skip_reason.empty())
-        for (const Command& command :
-             rank_commands(planned.row, values, workshop,
-                           fs::path("RUN/rows") / (planned.row.id + "-repeat0"), 29500, -1))
-          console << planned.row.id << ": " << shell_line(command) << '\n';
+    for (const PlannedRow& planned : plan) {
+      if (!planned.skip_reason.empty()) continue;
+      LaunchSetting setting;
+      setting.directory = fs::path("RUN/rows") / (planned.row.id + "-repeat0");
+      for (const Command& command : rank_commands(planned.row, values, workshop, request, setting).commands)
+        console << planned.row.id << ": " << shell_line(command) << '\n';
+    }
     return kAllGood;
   }
 
   note_interrupts();
   const fs::path run = make_run_folder(workshop, request);
   std::vector<PlannedRow> plan =
-      make_plan(selection.rows, values, probe_precisions(workshop, selection.rows, run), request.slow);
+      make_plan(selection.rows, values, probe_precisions(workshop, selection.rows, run), request);
   for (PlannedRow& planned : plan)
     if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
       planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "bench/backend/group.h"
+#include "bench/backend/process_group.h"
 
 namespace bench {
 namespace {
@@ -28,14 +28,9 @@ class GlooGroup : public Group {
     if (rank_.rank == 0 && rank_.listen_fd >= 0) store_options.masterListenFd = rank_.listen_fd;
     store_ = c10::make_intrusive<c10d::TCPStore>(rank_.master_addr, store_options);
 
-    auto gloo_options = c10d::ProcessGroupGloo::Options::create(kTimeout);
-    gloo_options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(options.interface));
-    auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
-        c10::make_intrusive<c10d::PrefixStore>("gloo", store_), rank_.rank, rank_.world_size, gloo_options);
-    group_ = c10::make_intrusive<c10d::ProcessGroup>(store_, rank_.rank, rank_.world_size);
-    group_->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
-    group_->setDefaultBackend(c10d::ProcessGroup::BackendType::GLOO);
-    group_->setGroupName("row");
+    options_ = c10d::ProcessGroupGloo::Options::create(kTimeout);
+    options_->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(options.interface));
+    group_ = make("row");
   }
 
   void barrier() override { group_->barrier()->wait(); }
@@ -54,12 +49,24 @@ class GlooGroup : public Group {
   }
 
   c10d::ProcessGroup* process_group() override { return group_.get(); }
+  c10d::ProcessGroup* separate_process_group() override {
+    if (!separate_) separate_ = make("separate");
+    return separate_.get();
+  }
+  Traffic* traffic() override { return traffic_.get(); }
 
  private:
+  c10::intrusive_ptr<c10d::ProcessGroup> make(const std::string& name) {
+    auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
+        c10::make_intrusive<c10d::PrefixStore>(name, store_), rank_.rank, rank_.world_size, options_);
+    return make_process_group(store_, gloo, traffic_, name);
+  }
   RankInfo rank_;
   int rounds_ = 0;
   c10::intrusive_ptr<c10d::TCPStore> store_;
-  c10::intrusive_ptr<c10d::ProcessGroup> group_;
+  c10::intrusive_ptr<c10d::ProcessGroupGloo::Options> options_;
+  std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
+  c10::intrusive_ptr<c10d::ProcessGroup> group_, separate_;
 };
 
 const bool registered = GroupRegistry::instance().add(

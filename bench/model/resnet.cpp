@@ -21,6 +21,7 @@ ResNet::ConvBn ResNet::make_conv_bn(const std::string& conv, const std::string& 
   ConvBn layer;
   layer.stride = stride;
   layer.padding = kernel / 2;
+  layer.index = buffers_.size() / 3;
   const double fan_out = double(out) * kernel * kernel;
   layer.weight = at::empty({out, in, kernel, kernel}).normal_(0, std::sqrt(2.0 / fan_out));
   layer.scale = at::ones({out});
@@ -68,8 +69,10 @@ at::Tensor ResNet::conv_bn(const at::Tensor& x, ConvBn& layer) {
   const at::Tensor y =
       at::conv2d(x, layer.weight, {}, {layer.stride, layer.stride}, {layer.padding, layer.padding});
   if (batch_statistics_) layer.batches.add_(1);
-  return at::batch_norm(y, layer.scale, layer.shift, layer.mean, layer.variance, batch_statistics_, 0.1, 1e-5,
-                        at::globalContext().userEnabledCuDNN());
+  if (batch_statistics_ && batch_norm_)
+    return batch_norm_->forward(layer.index, y, layer.scale, layer.shift, layer.mean, layer.variance);
+  return at::batch_norm(y, layer.scale, layer.shift, layer.mean, layer.variance, batch_statistics_,
+                        kBatchNormMomentum, kBatchNormEpsilon, at::globalContext().userEnabledCuDNN());
 }
 
 at::Tensor ResNet::block(const at::Tensor& x, Block& layer) {
@@ -106,7 +109,20 @@ bool ResNet::is_batch_norm(size_t parameter) const {
   return tensor.dim() == 1 && parameters_[parameter].name != "fc.bias";
 }
 
+std::vector<std::string> ResNet::batch_norm_names() const {
+  std::vector<std::string> names;
+  for (const auto& buffer : buffers_)
+    if (const size_t end = buffer.name.find(".running_mean"); end != std::string::npos)
+      names.push_back(buffer.name.substr(0, end));
+  return names;
+}
+
 void ResNet::clear_gradients() {
+  if (keep_gradient_memory_) {
+    for (auto& parameter : parameters_)
+      if (parameter.tensor.grad().defined()) parameter.tensor.mutable_grad().zero_();
+    return;
+  }
   for (auto& parameter : parameters_) parameter.tensor.mutable_grad().reset();
 }
 

@@ -14,6 +14,16 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
+// A batch normalisation in training mode: normalises x (N x C x H x W) with statistics of its own making, and
+// moves the running ones by the momentum 0.1. Differentiable in x, scale and shift.
+class BatchNorm {
+ public:
+  virtual ~BatchNorm() = default;
+  virtual at::Tensor forward(size_t layer, const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
+                             at::Tensor& running_mean, at::Tensor& running_variance) = 0;
+};
+constexpr double kBatchNormEpsilon = 1e-5, kBatchNormMomentum = 0.1;
+
 class ResNet {
  public:
   // width: channels after the first convolution (torchvision: 64); stages have 1, 2, 4 and 8 times as many.
@@ -39,12 +49,19 @@ class ResNet {
   // Changes a parameter's type in place; every handle of it (parameters(), forward()) sees the change.
   void convert(size_t parameter, at::ScalarType type);
   bool is_batch_norm(size_t parameter) const;
+  // Drops the gradients; or zeroes them in place, for a strategy whose communication buffers they are views of.
   void clear_gradients();
+  void keep_gradient_memory(bool on) { keep_gradient_memory_ = on; }
+  // Takes the place of at::batch_norm wherever batch statistics are used; null: at::batch_norm again. Not owned.
+  void replace_batch_norm(BatchNorm* batch_norm) { batch_norm_ = batch_norm; }
+  // Batch-norm layers in the order in which forward() meets them, as in torchvision's state_dict, e.g. bn1.
+  std::vector<std::string> batch_norm_names() const;
 
  private:
   struct ConvBn {
     at::Tensor weight, scale, shift, mean, variance, batches;
     int64_t stride, padding;
+    size_t index;  // among the batch-norm layers
   };
   struct Block {
     ConvBn first, second;
@@ -59,7 +76,8 @@ class ResNet {
   std::vector<Block> blocks_;
   at::Tensor classifier_weight_, classifier_bias_;
   std::vector<NamedTensor> parameters_, buffers_;
-  bool batch_statistics_ = true;
+  bool batch_statistics_ = true, keep_gradient_memory_ = false;
+  BatchNorm* batch_norm_ = nullptr;
 };
 
 }  // namespace bench

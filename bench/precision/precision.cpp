@@ -9,7 +9,11 @@ at::ScalarType sixteen_bit_type(const at::Device& device) {
 }
 
 const char* type_name(at::ScalarType type) {
-  return type == at::kBFloat16 ? "bfloat16" : type == at::kHalf ? "float16" : "float32";
+  return type == at::kBFloat16 ? "bfloat16"
+         : type == at::kHalf   ? "float16"
+         : type == at::kDouble ? "float64"
+         : type == at::kLong   ? "int64"
+                               : "float32";
 }
 
 std::vector<at::Tensor> gradients_of(const ResNet& model) {

@@ -1,21 +1,19 @@
 // ddp: one process per device, gradients all-reduced in buckets while backward runs. The engine is LibTorch's
 // c10d::Reducer, the code behind Python's DistributedDataParallel; the calls follow that class's order.
-#include <torch/csrc/autograd/function.h>
-#include <torch/csrc/autograd/utils/lambda_post_hook.h>
-#include <torch/csrc/autograd/variable.h>
-
 #include <algorithm>
 #include <torch/csrc/distributed/c10d/comm.hpp>
 #include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
+#include "bench/strategy/compression.h"
+#include "bench/strategy/gradient_hooks.h"
+#include "bench/strategy/initial_state.h"
 #include "bench/strategy/strategy.h"
 
 namespace bench {
 namespace {
 
 using GroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
-constexpr size_t kBroadcastBufferBytes = 250 << 20;  // DistributedDataParallel's own value
 
 class Ddp : public Strategy {
  public:
@@ -26,18 +24,20 @@ class Ddp : public Strategy {
         group_(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group())) {
     const auto parameters = model_.parameter_tensors();
     c10d::verify_params_across_processes(group_, parameters, std::nullopt);
-    std::vector<at::Tensor> state;
-    for (const auto& tensor : parameters) state.push_back(tensor.detach());
-    for (const auto& tensor : model_.buffer_tensors()) state.push_back(tensor);
-    c10d::broadcast_coalesced(group_, state, kBroadcastBufferBytes, 0);
+    broadcast_initial_state(group_, model_);
     make_reducer(parameters);
-    count_ready_gradients(parameters);
+    model_.keep_gradient_memory(row_.gradient_as_bucket_view);  // or each step would copy out of the views again
+    // `backward` ends when the last gradient is ready. These hooks run after the Reducer's own, so a gradient
+    // counts as ready when it lies in its bucket; what follows is waiting for communication.
+    hooks_ = std::make_unique<GradientHooks>(parameters, [this, total = parameters.size()](size_t) {
+      if (++ready_ == total) last_ready_ = std::chrono::steady_clock::now();
+    });
   }
 
   at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
     reducer_->prepare_for_forward();
-    reducer_
-        ->rebuild_buckets();  // real work once, after the first backward has shown the order of the gradients
+    // Real work once, after the first backward has shown the order of the gradients.
+    if (!row_.static_buckets) reducer_->rebuild_buckets();
     if (row_.broadcast_buffers) {
       if (buffers_.empty()) buffers_ = model_.buffer_tensors();
       c10d::broadcast_coalesced(group_, buffers_, kBroadcastBufferBytes, 0);
@@ -70,36 +70,26 @@ class Ddp : public Strategy {
  private:
   void make_reducer(const std::vector<at::Tensor>& parameters) {
     const std::vector<bool> sparse(parameters.size(), false);
+    const auto bytes = [](double mib) { return int64_t(mib * 1048576); };
     // Python's DDP starts with one bucket per type and splits by size when the buckets are rebuilt.
-    auto [buckets, limits] =
-        c10d::compute_bucket_assignment_by_size(parameters, {std::numeric_limits<int>::max()}, sparse);
+    const std::vector<size_t> limits =
+        row_.static_buckets ? std::vector<size_t>{size_t(bytes(row_.first_bucket_mib)), size_t(bytes(row_.bucket_mib))}
+                            : std::vector<size_t>{std::numeric_limits<int>::max()};
+    auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(parameters, limits, sparse));
     std::reverse(buckets.begin(), buckets.end());
     std::unordered_map<size_t, std::string> names;
     for (size_t i = 0; i < parameters.size(); ++i) names[i] = model_.parameters()[i].name;
-    const auto bytes = [](double mib) { return int64_t(mib * 1048576); };
     reducer_ = std::make_shared<c10d::Reducer>(
         parameters, buckets, group_, sparse, bytes(row_.bucket_mib), /*find_unused_parameters=*/false,
-        /*gradient_as_bucket_view=*/false, names, bytes(row_.first_bucket_mib),
+        row_.gradient_as_bucket_view, names, bytes(row_.first_bucket_mib),
         /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false, std::vector<int64_t>());
     logger_ = std::make_shared<c10d::Logger>(reducer_);
     reducer_->set_logger(logger_);
-    logger_->set_construction_data_and_log("ResNet", {}, -1, row_.broadcast_buffers, /*has_sync_bn=*/false,
+    if (row_.compression != "none")
+      reducer_->register_comm_hook(std::make_unique<CompressionHook>(
+          group_, row_.compression == "fp16" ? at::kHalf : at::kBFloat16));
+    logger_->set_construction_data_and_log("ResNet", {}, -1, row_.broadcast_buffers, row_.sync_bn,
                                            /*static_graph=*/false);
-  }
-
-  // `backward` ends when the last gradient is ready. The hooks run after the Reducer's own, so a gradient
-  // counts as ready when it lies in its bucket; what follows is waiting for communication.
-  void count_ready_gradients(const std::vector<at::Tensor>& parameters) {
-    using torch::autograd::utils::LambdaPostHook;
-    for (const at::Tensor& parameter : parameters) {
-      auto accumulator = torch::autograd::impl::grad_accumulator(parameter);
-      accumulator->add_post_hook(std::make_unique<LambdaPostHook>(
-          [this, total = parameters.size()](const auto& outputs, const auto&) {
-            if (++ready_ == total) last_ready_ = std::chrono::steady_clock::now();
-            return outputs;
-          }));
-      accumulators_.push_back(std::move(accumulator));  // hooks live as long as the accumulator
-    }
   }
 
   const harness::Row& row_;
@@ -108,7 +98,7 @@ class Ddp : public Strategy {
   GroupPointer group_;
   std::shared_ptr<c10d::Reducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;
-  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
+  std::unique_ptr<GradientHooks> hooks_;
   std::vector<at::Tensor> buffers_;
   size_t ready_ = 0;
   PhaseClock::Time last_ready_;

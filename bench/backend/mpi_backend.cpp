@@ -1,0 +1,238 @@
+#include "bench/backend/mpi_backend.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/from_blob.h>
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace bench {
+
+using WorkPointer = c10::intrusive_ptr<c10d::Work>;
+
+void check_mpi(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw std::runtime_error(fmt::format("{}: {}", call, std::string(text, size_t(length))));
+}
+
+namespace {
+
+// MPI has no 16-bit floating-point types: they travel as 16-bit integers and are summed by LibTorch's kernels.
+template <at::ScalarType type>
+void add_sixteen_bit(void* in, void* in_out, int* count, MPI_Datatype*) {
+  at::from_blob(in_out, {*count}, at::TensorOptions(type)).add_(at::from_blob(in, {*count}, at::TensorOptions(type)));
+}
+
+struct Wire {
+  MPI_Datatype type;
+  MPI_Op sum;
+};
+
+// Operators are made at first use and live as long as MPI.
+template <at::ScalarType type>
+Wire sixteen_bit_wire() {
+  static const MPI_Op sum = [] {
+    MPI_Op made;
+    check_mpi(MPI_Op_create(add_sixteen_bit<type>, /*commute=*/1, &made), "MPI_Op_create");
+    return made;
+  }();
+  return {MPI_UINT16_T, sum};
+}
+
+Wire wire_of(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return {MPI_FLOAT, MPI_SUM};
+    case at::kDouble:
+      return {MPI_DOUBLE, MPI_SUM};
+    case at::kLong:
+      return {MPI_INT64_T, MPI_SUM};
+    case at::kInt:
+      return {MPI_INT32_T, MPI_SUM};
+    case at::kByte:
+      return {MPI_UINT8_T, MPI_SUM};
+    case at::kBFloat16:
+      return sixteen_bit_wire<at::kBFloat16>();
+    case at::kHalf:
+      return sixteen_bit_wire<at::kHalf>();
+    default:
+      throw std::invalid_argument(fmt::format("backend mpi can't carry {}", toString(tensor.scalar_type())));
+  }
+}
+
+const at::Tensor& only(const std::vector<at::Tensor>& tensors) {
+  if (tensors.size() != 1)
+    throw std::invalid_argument(fmt::format("backend mpi takes one tensor, found {}", tensors.size()));
+  const at::Tensor& tensor = tensors[0];
+  if (!tensor.is_contiguous() || !tensor.device().is_cpu() || tensor.is_sparse())
+    throw std::invalid_argument("backend mpi takes contiguous dense tensors on the CPU");
+  if (tensor.numel() > std::numeric_limits<int>::max())
+    throw std::invalid_argument("backend mpi takes at most 2^31 - 1 elements");
+  return tensor;
+}
+
+void only_sums(const c10d::ReduceOp& operation) {
+  if (operation != c10d::ReduceOp::SUM) throw std::invalid_argument("backend mpi reduces by SUM only");
+}
+
+}  // namespace
+
+class MpiBackend::PostedWork : public c10d::Work {
+ public:
+  PostedWork(int rank, c10d::OpType kind, std::vector<at::Tensor> result)
+      : Work(rank, kind),
+        result_(std::move(result)),
+        future_(c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {}
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+  std::vector<at::Tensor> result() override { return result_; }
+  void end(const std::exception_ptr& error) {
+    finish(error);
+    if (error)
+      future_->setError(error);
+    else
+      future_->markCompleted(c10::IValue(result_));
+  }
+
+ private:
+  std::vector<at::Tensor> result_;
+  c10::intrusive_ptr<c10::ivalue::Future> future_;
+};
+
+static int rank_in(MPI_Comm communicator) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+static int size_of(MPI_Comm communicator) {
+  int size = 0;
+  check_mpi(MPI_Comm_size(communicator, &size), "MPI_Comm_size");
+  return size;
+}
+
+MpiBackend::MpiBackend(MPI_Comm communicator) : Backend(rank_in(communicator), size_of(communicator)) {
+  check_mpi(MPI_Comm_dup(communicator, &communicator_), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  thread_ = std::thread([this] { run(); });
+}
+
+MpiBackend::~MpiBackend() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  posted_.notify_one();
+  thread_.join();
+  MPI_Comm_free(&communicator_);
+}
+
+WorkPointer MpiBackend::post(c10d::OpType kind, std::vector<at::Tensor> result, std::function<void()> call) {
+  auto work = c10::make_intrusive<PostedWork>(getRank(), kind, std::move(result));
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({std::move(call), work});
+  }
+  posted_.notify_one();
+  return work;
+}
+
+void MpiBackend::run() {
+  at::set_num_threads(1);  // for the 16-bit sums
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    posted_.wait(lock, [&] { return stop_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    Posted posted = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      posted.call();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    posted.work->end(error);
+  }
+}
+
+WorkPointer MpiBackend::allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
+  only_sums(options.reduceOp);
+  return post(c10d::OpType::ALLREDUCE, tensors, [this, tensor = only(tensors), wire = wire_of(tensors[0])] {
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, tensor.data_ptr(), int(tensor.numel()), wire.type, wire.sum,
+                            communicator_),
+              "MPI_Allreduce");
+  });
+}
+
+WorkPointer MpiBackend::broadcast(std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
+  return post(c10d::OpType::BROADCAST, tensors,
+              [this, tensor = only(tensors), wire = wire_of(tensors[0]), root = int(options.rootRank)] {
+                check_mpi(MPI_Bcast(tensor.data_ptr(), int(tensor.numel()), wire.type, root, communicator_),
+                          "MPI_Bcast");
+              });
+}
+
+WorkPointer MpiBackend::reduce(std::vector<at::Tensor>& tensors, const c10d::ReduceOptions& options) {
+  only_sums(options.reduceOp);
+  return post(c10d::OpType::REDUCE, tensors,
+              [this, tensor = only(tensors), wire = wire_of(tensors[0]), root = int(options.rootRank)] {
+                const bool here = getRank() == root;
+                check_mpi(MPI_Reduce(here ? MPI_IN_PLACE : tensor.data_ptr(), here ? tensor.data_ptr() : nullptr,
+                                     int(tensor.numel()), wire.type, wire.sum, root, communicator_),
+                          "MPI_Reduce");
+              });
+}
+
+WorkPointer MpiBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                                  std::vector<at::Tensor>& inputs, const c10d::AllgatherOptions&) {
+  return post(c10d::OpType::ALLGATHER, outputs.at(0),
+              [this, input = only(inputs), wire = wire_of(inputs[0]), parts = outputs.at(0)] {
+                const int count = int(input.numel());
+                const at::Tensor all = input.new_empty({getSize(), input.numel()});
+                check_mpi(MPI_Allgather(input.data_ptr(), count, wire.type, all.data_ptr(), count, wire.type,
+                                        communicator_),
+                          "MPI_Allgather");
+                for (size_t rank = 0; rank < parts.size(); ++rank)
+                  at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
+              });
+}
+
+WorkPointer MpiBackend::gather(std::vector<std::vector<at::Tensor>>& outputs, std::vector<at::Tensor>& inputs,
+                               const c10d::GatherOptions& options) {
+  const std::vector<at::Tensor> parts = outputs.empty() ? std::vector<at::Tensor>() : outputs[0];
+  return post(c10d::OpType::GATHER, parts,
+              [this, parts, input = only(inputs), wire = wire_of(inputs[0]), root = int(options.rootRank)] {
+                const int count = int(input.numel());
+                at::Tensor all;
+                if (getRank() == root) all = input.new_empty({getSize(), input.numel()});
+                check_mpi(MPI_Gather(input.data_ptr(), count, wire.type, all.defined() ? all.data_ptr() : nullptr,
+                                     count, wire.type, root, communicator_),
+                          "MPI_Gather");
+                for (size_t rank = 0; rank < parts.size(); ++rank)
+                  at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
+              });
+}
+
+WorkPointer MpiBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) {
+  return post(c10d::OpType::SEND, tensors, [this, to, tag, tensor = only(tensors), wire = wire_of(tensors[0])] {
+    check_mpi(MPI_Send(tensor.data_ptr(), int(tensor.numel()), wire.type, to, tag, communicator_), "MPI_Send");
+  });
+}
+
+WorkPointer MpiBackend::recv(std::vector<at::Tensor>& tensors, int from, int tag) {
+  return post(c10d::OpType::RECV, tensors,
+              [this, from, tag, tensor = only(tensors), wire = wire_of(tensors[0])] {
+                check_mpi(MPI_Recv(tensor.data_ptr(), int(tensor.numel()), wire.type, from, tag, communicator_,
+                                   MPI_STATUS_IGNORE),
+                          "MPI_Recv");
+              });
+}
+
+WorkPointer MpiBackend::barrier(const c10d::BarrierOptions&) {
+  return post(c10d::OpType::BARRIER, {}, [this] { check_mpi(MPI_Barrier(communicator_), "MPI_Barrier"); });
+}
+
+}  // namespace bench

@@ -1,0 +1,57 @@
+#include "bench/backend/traced_backend.h"
+
+namespace bench {
+
+using WorkPointer = c10::intrusive_ptr<c10d::Work>;
+
+static Traffic::Message message_of(const std::vector<at::Tensor>& tensors) {
+  Traffic::Message message{0, int(tensors.at(0).scalar_type())};
+  for (const at::Tensor& tensor : tensors) message.bytes += int64_t(tensor.nbytes());
+  return message;
+}
+
+TracedBackend::TracedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Traffic> traffic)
+    : Backend(inner->getRank(), inner->getSize()), inner_(std::move(inner)), traffic_(std::move(traffic)) {}
+
+WorkPointer TracedBackend::until_done(WorkPointer work) {
+  work->getFuture()->addCallback([traffic = traffic_](c10::ivalue::Future&) { traffic->end(); });
+  return work;
+}
+
+WorkPointer TracedBackend::allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
+  traffic_->begin(Collective::all_reduce, message_of(tensors));
+  return until_done(inner_->allreduce(tensors, options));
+}
+
+WorkPointer TracedBackend::broadcast(std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
+  traffic_->begin(Collective::broadcast, message_of(tensors));
+  return until_done(inner_->broadcast(tensors, options));
+}
+
+WorkPointer TracedBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                                     std::vector<at::Tensor>& inputs,
+                                     const c10d::AllgatherOptions& options) {
+  traffic_->begin(Collective::all_gather, message_of(inputs));
+  return until_done(inner_->allgather(outputs, inputs, options));
+}
+
+WorkPointer TracedBackend::gather(std::vector<std::vector<at::Tensor>>& outputs,
+                                  std::vector<at::Tensor>& inputs, const c10d::GatherOptions& options) {
+  return inner_->gather(outputs, inputs, options);
+}
+
+WorkPointer TracedBackend::reduce(std::vector<at::Tensor>& tensors, const c10d::ReduceOptions& options) {
+  return inner_->reduce(tensors, options);
+}
+
+WorkPointer TracedBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) {
+  return inner_->send(tensors, to, tag);
+}
+
+WorkPointer TracedBackend::recv(std::vector<at::Tensor>& tensors, int from, int tag) {
+  return inner_->recv(tensors, from, tag);
+}
+
+WorkPointer TracedBackend::barrier(const c10d::BarrierOptions& options) { return inner_->barrier(options); }
+
+}  // namespace bench

@@ -1,0 +1,43 @@
+// What the collectives of one rank carry, batch by batch: the evidence behind "all-reduced bytes", "buckets"
+// and "communication" in a record.
+#pragma once
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace bench {
+
+enum class Collective { all_reduce, broadcast, all_gather };  // what else there is carries no training data
+
+class Traffic {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  // A message as one rank gave it away.
+  struct Message {
+    int64_t bytes = 0;
+    int type = 0;  // c10::ScalarType
+  };
+  struct Batch {
+    double under_way_ms = 0;                 // time in which at least one collective was posted and not done
+    std::array<int64_t, 3> bytes = {};       // by Collective, of this rank's messages
+    std::vector<Message> all_reduces;        // in the order in which they were posted
+  };
+
+  // Called by any thread when a collective is posted, and when it has ended.
+  void begin(Collective kind, Message message);
+  void end();
+  // Training thread, between batches: everything since the last call. The returned object stays valid, and
+  // unchanged, until the next call.
+  const Batch& next_batch();
+
+ private:
+  void add_time_under_way(Time now);
+  std::mutex mutex_;
+  int under_way_ = 0;
+  Time since_;
+  Batch current_, last_;
+};
+
+}  // namespace bench

@@ -1,0 +1,159 @@
+#include "bench/rank.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <fstream>
+
+#include "bench/ceiling.h"
+#include "bench/merge.h"
+#include "bench/rank_report.h"
+#include "bench/storage/cache_proof.h"
+#include "bench/strategy/sync_batch_norm.h"
+#include "bench/versions.h"
+
+namespace bench {
+
+void write_json(const std::filesystem::path& file, const nlohmann::json& object) {
+  std::ofstream stream(file);
+  stream << object << '\n';
+  if (!stream.flush())
+    throw std::runtime_error(fmt::format("{}: can't be written (disk full?)", file.string()));
+}
+
+namespace {
+
+// Loader threads are given per node; remainders go to low ranks, and every rank has at least one unless 0 was
+// asked.
+int loader_threads_of(const harness::Row& row, const RankInfo& rank) {
+  if (row.loader_threads == 0) return 0;
+  const int64_t share = row.loader_threads / rank.local_world_size;
+  return int(std::max<int64_t>(1, share + (rank.local_rank < row.loader_threads % rank.local_world_size)));
+}
+
+// What must be the same on all ranks.
+std::string configuration(const Job& job, const Dataset& dataset) {
+  const std::string row = harness::to_json(job.row).dump();
+  return fmt::format("row {} with settings {:016x} and {} images", job.row.id,
+                     XXH3_64bits(row.data(), row.size()), dataset.images.size());
+}
+
+// A rank with everything that it trains with, in the order in which it is made.
+class Rank {
+ public:
+  // Everything that needs no other rank.
+  Rank(const Job& job, const RankInfo& rank)
+      : job_(job),
+        rank_(rank),
+        progress_(job.progress, 0),
+        dataset_(read_index(job.index)),
+        batch_(row_.batch / rank.world_size) {
+    harness::introduce(progress_.slot(rank_.rank));
+    prepare_loading();
+    device_ = DeviceRegistry::instance().find(row_.device)(
+        {rank_.local_rank, batch_, row_.image_px, row_.intra_op_threads});
+    model_ = std::make_unique<ResNet>(row_.width, row_.classes, uint64_t(row_.seed));
+    precision_ = PrecisionRegistry::instance().find(row_.precision)(
+        {device_->torch_device(), {row_.learning_rate, row_.momentum, row_.weight_decay}});
+    precision_->convert(*model_);
+  }
+
+  void join_others() {
+    link_ = LinkRegistry::instance().find(row_.link)({job_.interface, rank_.master_addr, job_.emulated_link});
+    group_ = GroupRegistry::instance().find(row_.backend)({rank_, link_->interface()});
+    require_agreement(*group_, rank_, configuration(job_, dataset_));
+    if (row_.sync_bn) {
+      sync_bn_ = std::make_unique<SyncBatchNorm>(group_->process_group(), model_->batch_norm_names(), spans_);
+      model_->replace_batch_norm(sync_bn_.get());
+    }
+    strategy_ = StrategyRegistry::instance().find(row_.strategy)(
+        {row_, *model_, *precision_, *device_, *group_, rank_});
+  }
+
+  void train() {
+    const SliceParts parts{row_,      *loader_, *device_, *model_, *precision_,
+                           *strategy_, *group_,  *link_,   spans_,  progress_.slot(rank_.rank)};
+    std::vector<Check> checks{check_gradients(parts, rank_)};
+    if (row_.warmup_batches == 0) warm_model(parts);
+
+    CacheProof cache(row_.cache, *storage_, records_);
+    group_->barrier();
+    cache.slice_begins();
+    const SliceResult result = run_slice(parts);
+    const nlohmann::json proof = cache.slice_ended(loader_->stats().encoded_bytes);
+
+    checks.push_back(check_loss(result.loss));
+    checks.push_back({"cache", cache.violation().empty(), cache.violation()});
+    nlohmann::json report = rank_report(parts, rank_, result, proof, checks);
+    strategy_.reset();  // its threads would disturb what is measured next
+    if (rank_.world_size > 1) report["ceiling_ms"] = all_reduce_ceiling_ms(*group_, result.all_reduces);
+    auto reports = group_->gather(report.dump());
+    if (rank_.rank == 0) write_result(merge_reports(row_, std::move(reports)));
+    progress_.slot(rank_.rank).state = uint32_t(harness::RankState::done);
+  }
+
+ private:
+  void prepare_loading() {
+    SamplerOptions order{int64_t(dataset_.images.size()), row_.order == "shuffled", uint64_t(row_.seed),
+                         rank_.rank, rank_.world_size};
+    records_ = Sampler(order).records_of_first((row_.warmup_batches + row_.timed_batches + row_.ring_depth) *
+                                               batch_);
+    const auto packed = job_.packed.find(row_.storage);
+    storage_ = StorageRegistry::instance().find(row_.storage)(
+        {dataset_, packed == job_.packed.end() ? "" : packed->second, row_.readahead, records_});
+    storage_ = throttled(std::move(storage_), row_.read_rate / rank_.local_world_size, row_.read_latency_ms);
+    LoaderOptions load;
+    load.batch_size = batch_;
+    load.image_px = row_.image_px;
+    load.threads = loader_threads_of(row_, rank_);
+    load.ring_depth = int(row_.ring_depth);
+    load.sampler = order;
+    load.classes = row_.classes;
+    loader_ = make_loader(*storage_, load);
+  }
+
+  void write_result(nlohmann::json merged) const {
+    const int64_t replicas = row_.nodes * row_.devices;
+    merged["device"] = {
+        {"kind", row_.device},
+        {"name", device_->name()},
+        {"label", fmt::format("{} {} {}{}", replicas, row_.device == "cpu" ? "CPU" : row_.device,
+                              rank_.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "")}};
+    merged["precision"] = {{"name", row_.precision}, {"sixteen_bit", precision_->sixteen_bit()}};
+    merged["versions"] = library_versions();
+    write_json(job_.directory / "slice.json", merged);
+  }
+
+  const Job& job_;
+  const harness::Row& row_ = job_.row;
+  const RankInfo rank_;
+  harness::Progress progress_;
+  const Dataset dataset_;
+  const int64_t batch_;  // of this rank
+  Spans spans_;
+  std::vector<int64_t> records_;
+  std::unique_ptr<Storage> storage_;
+  std::unique_ptr<Loader> loader_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<ResNet> model_;
+  std::unique_ptr<Precision> precision_;
+  std::unique_ptr<Link> link_;
+  std::unique_ptr<Group> group_;
+  std::unique_ptr<SyncBatchNorm> sync_bn_;
+  std::unique_ptr<Strategy> strategy_;
+};
+
+}  // namespace
+
+void train_rank(const Job& job, const RankInfo& info) {
+  auto rank = std::make_unique<Rank>(job, info);
+  try {
+    rank->join_others();
+    rank->train();
+  } catch (...) {
+    rank.release();  // on purpose: taking a group apart may wait for ranks that will never answer
+    throw;
+  }
+}
+
+}  // namespace bench

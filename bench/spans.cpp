@@ -1,0 +1,24 @@
+#include "bench/spans.h"
+
+#include <utility>
+
+namespace bench {
+
+size_t Spans::add(std::string name) {
+  spans_.push_back({std::move(name)});
+  return spans_.size() - 1;
+}
+
+void Spans::start(int64_t batches) {
+  for (Span& span : spans_) {
+    span.current_ms = 0;
+    span.batches_ms.clear();
+    span.batches_ms.reserve(size_t(batches));
+  }
+}
+
+void Spans::next_batch() {
+  for (Span& span : spans_) span.batches_ms.push_back(std::exchange(span.current_ms, 0.0));
+}
+
+}  // namespace bench

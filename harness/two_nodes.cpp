@@ -1,0 +1,151 @@
+#include "harness/two_nodes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+#include "harness/child_process.h"
+
+namespace harness {
+
+namespace fs = std::filesystem;
+
+// A queue of a few frames of the largest size that the kernel hands over at once (64 KB): smaller ones would be
+// cut into packets, and TCP would stall on the drops.
+constexpr const char *kBurst = "256kb", *kLatency = "200ms";
+
+TwoNodes::TwoNodes(double rate_mbit) : user_namespace_(::geteuid() != 0) {
+  try {
+    for (int node : {0, 1}) hold(node);
+    run_in(0, {"ip", "link", "add", kInterface, "type", "veth", "peer", "name", kInterface, "netns",
+               std::to_string(holders_[1].pid)});
+    for (int node : {0, 1}) {
+      run_in(node, {"hostname", host(node)});
+      run_in(node, {"ip", "address", "add", address(node) + "/24", "dev", kInterface});
+      run_in(node, {"ip", "link", "set", kInterface, "up"});
+      run_in(node, {"ip", "link", "set", "lo", "up"});
+      if (rate_mbit > 0)
+        run_in(node, {"tc", "qdisc", "add", "dev", kInterface, "root", "tbf", "rate",
+                      fmt::format("{:.0f}kbit", rate_mbit * 1000), "burst", kBurst, "latency", kLatency});
+    }
+  } catch (...) {
+    remove();
+    throw;
+  }
+}
+
+TwoNodes::~TwoNodes() { remove(); }
+
+// Starts the process that holds a node's namespaces and waits until it has them.
+void TwoNodes::hold(int node) {
+  int to_holder[2], from_holder[2];
+  if (::pipe2(to_holder, O_CLOEXEC) != 0 || ::pipe2(from_holder, O_CLOEXEC) != 0)
+    throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
+  Command command;
+  if (node == 1) command.arguments = enter(0);  // the second lives in the first one's user namespace
+  for (const char* word : {"unshare", "--net", "--uts"}) command.arguments.push_back(word);
+  if (user_namespace_ && node == 0)
+    for (const char* word : {"--user", "--map-root-user"}) command.arguments.push_back(word);
+  command.arguments.push_back("cat");
+  command.input_fd = to_holder[0];
+  command.output_fd = from_holder[1];
+  const auto close_both = [&] {
+    ::close(to_holder[0]);
+    ::close(from_holder[1]);
+  };
+  try {
+    holders_[size_t(node)] = {start(command), to_holder[1]};
+  } catch (...) {
+    close_both();
+    ::close(to_holder[1]);
+    ::close(from_holder[0]);
+    throw;
+  }
+  close_both();
+  // What `cat` echoes comes from inside the namespaces.
+  char echo = 0;
+  const bool lives = ::write(to_holder[1], "\n", 1) == 1 && ::read(from_holder[0], &echo, 1) == 1;
+  ::close(from_holder[0]);
+  if (!lives)
+    throw std::runtime_error(user_namespace_
+                                 ? "network namespaces can't be made: this system allows them to root only (see "
+                                   "kernel.unprivileged_userns_clone and user.max_net_namespaces)"
+                                 : "network namespaces can't be made: the right CAP_SYS_ADMIN is missing (a container "
+                                   "needs --privileged, or --cap-add SYS_ADMIN --cap-add NET_ADMIN)");
+}
+
+std::vector<std::string> TwoNodes::cross(int node) const {
+  return {"nsenter", "--target", std::to_string(holders_[size_t(node)].pid), "--net", "--uts"};
+}
+
+std::vector<std::string> TwoNodes::enter(int node) const {
+  std::vector<std::string> words = cross(node);
+  if (user_namespace_) words.insert(words.end(), {"--user", "--preserve-credentials"});
+  return words;
+}
+
+void TwoNodes::run_in(int node, const std::vector<std::string>& command) const {
+  Command inside;
+  inside.arguments = enter(node);
+  inside.arguments.insert(inside.arguments.end(), command.begin(), command.end());
+  inside.errors_to_output = true;
+  const Finished finished = run_to_end(inside);
+  if (finished.exit_code != 0)
+    throw std::runtime_error(fmt::format("a link between two network namespaces can't be made: `{}` failed: {}",
+                                         fmt::join(command, " "),
+                                         finished.output.substr(0, finished.output.find('\n'))));
+}
+
+// All that run in one of the two network namespaces.
+std::vector<pid_t> TwoNodes::processes() const {
+  std::error_code error;
+  std::vector<fs::path> namespaces;
+  for (const Holder& holder : holders_)
+    if (holder.pid != 0) namespaces.push_back(fs::read_symlink(fmt::format("/proc/{}/ns/net", holder.pid), error));
+  const fs::path own = fs::read_symlink("/proc/self/ns/net", error);
+  std::vector<pid_t> found;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename().string();
+    pid_t pid = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
+    const fs::path its = fs::read_symlink(entry.path() / "ns/net", error);
+    for (const fs::path& node : namespaces)
+      if (!its.empty() && its == node && its != own) found.push_back(pid);
+  }
+  return found;
+}
+
+void TwoNodes::remove() {
+  for (pid_t pid : processes()) ::kill(pid, SIGKILL);
+  for (Holder& holder : holders_) {
+    if (holder.pid == 0) continue;
+    ::kill(holder.pid, SIGKILL);
+    while (::waitpid(holder.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    ::close(holder.pipe);
+    holder = {};
+  }
+}
+
+const std::string& why_no_two_nodes() {
+  static const std::string reason = [] {
+    try {
+      TwoNodes(200);  // shaped: the kernel must know the token bucket filter too
+      return std::string();
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+  }();
+  return reason;
+}
+
+}  // namespace harness

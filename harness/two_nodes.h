@@ -1,0 +1,49 @@
+// Two nodes on one machine: network namespaces with a host name each, joined by a veth pair. They have no name
+// in the file system and live only as long as their holders, processes that end when the pipe to this process
+// closes; so nothing is left behind however this process ends.
+#pragma once
+#include <sys/types.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace harness {
+
+class TwoNodes {
+ public:
+  static constexpr const char* kInterface = "link0";  // each node's end of the link
+  static constexpr const char* kNetwork = "10.77.0.0/24";
+
+  // rate_mbit: what each direction of the link carries at most, 0: as fast as the machine can. Works as root,
+  // and without where the kernel lets users make namespaces. Throws std::runtime_error saying what is missing.
+  explicit TwoNodes(double rate_mbit);
+  ~TwoNodes();  // also ends what still runs in the nodes
+  TwoNodes(const TwoNodes&) = delete;
+  TwoNodes& operator=(const TwoNodes&) = delete;
+
+  // To be put before a command that is to run in a node.
+  std::vector<std::string> enter(int node) const;
+  // The same for a command that already runs in the other node.
+  std::vector<std::string> cross(int node) const;
+  static std::string host(int node) { return node == 0 ? "node0" : "node1"; }
+  static std::string address(int node) { return node == 0 ? "10.77.0.1" : "10.77.0.2"; }
+
+ private:
+  struct Holder {
+    pid_t pid = 0;
+    int pipe = -1;
+  };
+  void hold(int node);
+  void run_in(int node, const std::vector<std::string>& command) const;
+  std::vector<pid_t> processes() const;
+  void remove();
+
+  bool user_namespace_;
+  std::array<Holder, 2> holders_;
+};
+
+// Why two nodes can't be made here; empty when they can. Tried once.
+const std::string& why_no_two_nodes();
+
+}  // namespace harness
