@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "bench/link_proof.h"
 #include "bench/phase_clock.h"
 
 namespace bench {
@@ -47,7 +48,7 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
   std::vector<double> loss(size_t(row.timed_batches), 0.0);
   int64_t top1 = 0, top5 = 0, images = 0, bad_images = 0, device_bytes = 0, encoded_bytes = 0;
   bool device_bytes_known = true, equal_weights = true;
-  json weights;
+  json weights, link = json::array();
   for (std::string& text : reports) {
     json report = json::parse(std::exchange(text, {}));
     if (merged["rank_map"].empty()) {  // what is the same on all ranks, or ought to be
@@ -56,6 +57,14 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
       merged["clock"] = {{"calls", report.at("clock_calls")},
                          {"ns_per_call", PhaseClock::nanoseconds_per_call()}};
       weights = report.at("weights");
+      if (world_size > 1) merged["communication"] = std::move(report.at("traffic"));
+    }
+    if (world_size > 1)
+      merged["communication"]["ceiling_ms"] =
+          std::max(merged["communication"].value("ceiling_ms", 0.0), report.at("ceiling_ms").get<double>());
+    if (report.contains("link")) {
+      link.push_back(std::move(report["link"]));
+      link.back()["node"] = report.at("place").at("node");
     }
     equal_weights = equal_weights && report.at("weights") == weights;
     add_checks(report, report.at("place").at("rank"), world_size, merged["checks"]);
@@ -85,6 +94,11 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
   merged["bad_images"] = bad_images;
   merged["cache"]["encoded_bytes"] = encoded_bytes;
   merged["cache"]["device_bytes"] = device_bytes_known ? json(device_bytes) : json();
+  if (!link.empty()) {
+    LinkProof proof = prove_link(merged["communication"], link, int64_t(world_size));
+    merged["link"] = std::move(proof.record);
+    merged["checks"].push_back({{"name", "link"}, {"ok", proof.violation.empty()}, {"detail", proof.violation}});
+  }
   if (world_size > 1)
     merged["checks"].push_back({{"name", "weights"},
                                 {"ok", equal_weights},

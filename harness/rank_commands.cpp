@@ -111,8 +111,8 @@ Words mpirun_settings(const Row& row, const Request& request, const LaunchSettin
     set("rtc_hwloc_vmhole", "none");  // two daemons on one kernel would share a segment and sometimes fail
   }
   if (row.nodes > 1) {  // a ring: its bytes on the link can be foretold
-    set("coll_tuned_use_dynamic_rules", "1");
-    set("coll_tuned_allreduce_algorithm", "4");
+    set("coll", "^hcoll,ucc");  // these bring algorithms of their own
+    set("coll_libnbc_iallreduce_algorithm", "1");
   }
   return words;
 }

@@ -117,7 +117,8 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
 // in the row's folder.
 static void add_measurement(json& record, json slice) {
   for (const char* key :
-       {"rank_map", "cache", "ring", "bad_images", "warnings", "checks", "clock", "strategy", "versions"})
+       {"rank_map", "cache", "ring", "bad_images", "warnings", "checks", "clock", "strategy", "versions",
+        "communication", "link"})
     if (slice.contains(key)) record[key] = std::move(slice[key]);
   record["device"].update(slice.value("device", json::object()));
   record["precision"] = slice.value("precision", json::object());

@@ -4,9 +4,14 @@
 #include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
 
+#include <sys/prctl.h>
+
 #include <stdexcept>
 
 namespace bench {
+
+constexpr int kLooks = 20;
+constexpr std::chrono::microseconds kNap{20};
 
 using WorkPointer = c10::intrusive_ptr<c10d::Work>;
 
@@ -139,7 +144,19 @@ WorkPointer MpiBackend::post(c10d::OpType kind, std::vector<at::Tensor> result, 
   return work;
 }
 
+// MPI's own waiting spins, and with more ranks than cores a spinning rank holds the core that the one it waits
+// for needs until the scheduler's next tick. So this one looks a few times and then sleeps between looks.
+void MpiBackend::complete(MPI_Request& request, const char* call) {
+  for (int look = 0;; ++look) {
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
+    if (done) return;
+    if (look >= kLooks) std::this_thread::sleep_for(kNap);
+  }
+}
+
 void MpiBackend::run() {
+  ::prctl(PR_SET_TIMERSLACK, 1);  // ns: or each nap would take 50 us longer
   at::set_num_threads(1);  // for the 16-bit sums
   for (;;) {
     std::unique_lock lock(mutex_);
@@ -161,17 +178,22 @@ void MpiBackend::run() {
 WorkPointer MpiBackend::allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
   only_sums(options.reduceOp);
   return post(c10d::OpType::ALLREDUCE, tensors, [this, tensor = only(tensors), wire = wire_of(tensors[0])] {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, tensor.data_ptr(), int(tensor.numel()), wire.type, wire.sum,
-                            communicator_),
-              "MPI_Allreduce");
+    MPI_Request request;
+    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, tensor.data_ptr(), int(tensor.numel()), wire.type, wire.sum,
+                             communicator_, &request),
+              "MPI_Iallreduce");
+    complete(request, "MPI_Iallreduce");
   });
 }
 
 WorkPointer MpiBackend::broadcast(std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
   return post(c10d::OpType::BROADCAST, tensors,
               [this, tensor = only(tensors), wire = wire_of(tensors[0]), root = int(options.rootRank)] {
-                check_mpi(MPI_Bcast(tensor.data_ptr(), int(tensor.numel()), wire.type, root, communicator_),
-                          "MPI_Bcast");
+                MPI_Request request;
+                check_mpi(MPI_Ibcast(tensor.data_ptr(), int(tensor.numel()), wire.type, root, communicator_,
+                                     &request),
+                          "MPI_Ibcast");
+                complete(request, "MPI_Ibcast");
               });
 }
 
@@ -180,9 +202,11 @@ WorkPointer MpiBackend::reduce(std::vector<at::Tensor>& tensors, const c10d::Red
   return post(c10d::OpType::REDUCE, tensors,
               [this, tensor = only(tensors), wire = wire_of(tensors[0]), root = int(options.rootRank)] {
                 const bool here = getRank() == root;
-                check_mpi(MPI_Reduce(here ? MPI_IN_PLACE : tensor.data_ptr(), here ? tensor.data_ptr() : nullptr,
-                                     int(tensor.numel()), wire.type, wire.sum, root, communicator_),
-                          "MPI_Reduce");
+                MPI_Request request;
+                check_mpi(MPI_Ireduce(here ? MPI_IN_PLACE : tensor.data_ptr(), here ? tensor.data_ptr() : nullptr,
+                                      int(tensor.numel()), wire.type, wire.sum, root, communicator_, &request),
+                          "MPI_Ireduce");
+                complete(request, "MPI_Ireduce");
               });
 }
 
@@ -192,9 +216,11 @@ WorkPointer MpiBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
               [this, input = only(inputs), wire = wire_of(inputs[0]), parts = outputs.at(0)] {
                 const int count = int(input.numel());
                 const at::Tensor all = input.new_empty({getSize(), input.numel()});
-                check_mpi(MPI_Allgather(input.data_ptr(), count, wire.type, all.data_ptr(), count, wire.type,
-                                        communicator_),
-                          "MPI_Allgather");
+                MPI_Request request;
+                check_mpi(MPI_Iallgather(input.data_ptr(), count, wire.type, all.data_ptr(), count, wire.type,
+                                         communicator_, &request),
+                          "MPI_Iallgather");
+                complete(request, "MPI_Iallgather");
                 for (size_t rank = 0; rank < parts.size(); ++rank)
                   at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
               });
@@ -208,9 +234,11 @@ WorkPointer MpiBackend::gather(std::vector<std::vector<at::Tensor>>& outputs, st
                 const int count = int(input.numel());
                 at::Tensor all;
                 if (getRank() == root) all = input.new_empty({getSize(), input.numel()});
-                check_mpi(MPI_Gather(input.data_ptr(), count, wire.type, all.defined() ? all.data_ptr() : nullptr,
-                                     count, wire.type, root, communicator_),
-                          "MPI_Gather");
+                MPI_Request request;
+                check_mpi(MPI_Igather(input.data_ptr(), count, wire.type, all.defined() ? all.data_ptr() : nullptr,
+                                      count, wire.type, root, communicator_, &request),
+                          "MPI_Igather");
+                complete(request, "MPI_Igather");
                 for (size_t rank = 0; rank < parts.size(); ++rank)
                   at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
               });
@@ -218,21 +246,30 @@ WorkPointer MpiBackend::gather(std::vector<std::vector<at::Tensor>>& outputs, st
 
 WorkPointer MpiBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) {
   return post(c10d::OpType::SEND, tensors, [this, to, tag, tensor = only(tensors), wire = wire_of(tensors[0])] {
-    check_mpi(MPI_Send(tensor.data_ptr(), int(tensor.numel()), wire.type, to, tag, communicator_), "MPI_Send");
+    MPI_Request request;
+    check_mpi(MPI_Isend(tensor.data_ptr(), int(tensor.numel()), wire.type, to, tag, communicator_, &request),
+              "MPI_Isend");
+    complete(request, "MPI_Isend");
   });
 }
 
 WorkPointer MpiBackend::recv(std::vector<at::Tensor>& tensors, int from, int tag) {
   return post(c10d::OpType::RECV, tensors,
               [this, from, tag, tensor = only(tensors), wire = wire_of(tensors[0])] {
-                check_mpi(MPI_Recv(tensor.data_ptr(), int(tensor.numel()), wire.type, from, tag, communicator_,
-                                   MPI_STATUS_IGNORE),
-                          "MPI_Recv");
+                MPI_Request request;
+                check_mpi(MPI_Irecv(tensor.data_ptr(), int(tensor.numel()), wire.type, from, tag, communicator_,
+                                    &request),
+                          "MPI_Irecv");
+                complete(request, "MPI_Irecv");
               });
 }
 
 WorkPointer MpiBackend::barrier(const c10d::BarrierOptions&) {
-  return post(c10d::OpType::BARRIER, {}, [this] { check_mpi(MPI_Barrier(communicator_), "MPI_Barrier"); });
+  return post(c10d::OpType::BARRIER, {}, [this] {
+    MPI_Request request;
+    check_mpi(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
+    complete(request, "MPI_Ibarrier");
+  });
 }
 
 }  // namespace bench

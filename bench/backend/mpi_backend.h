@@ -50,6 +50,7 @@ class MpiBackend : public c10d::Backend {
   };
   c10::intrusive_ptr<c10d::Work> post(c10d::OpType kind, std::vector<at::Tensor> result,
                                       std::function<void()> call);
+  static void complete(MPI_Request& request, const char* call);
   void run();
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
