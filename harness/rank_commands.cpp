@@ -187,6 +187,16 @@ Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& w
   const std::string launcher = launcher_of(request);
   const bool emulated = emulates_nodes(row, launcher);
   if (launcher == "slurm") return {launcher, {srun_command(row, values, workshop, setting)}, false};
+  if (launcher == "env") {
+    Command command = one_for_all(row, setting);
+    command.arguments = train_slice(workshop, setting);
+    command.environment["MASTER_PORT"] = std::to_string(setting.port);
+    if (setting.listen_fd >= 0) {
+      command.environment["MASTER_LISTEN_FD"] = std::to_string(setting.listen_fd);
+      command.passed_fd = setting.listen_fd;
+    }
+    return {launcher, {command}, false};
+  }
   if (launcher == "mpirun")
     return {launcher, {mpirun_command(row, values, workshop, request, setting, false, false)}, false};
   if (started_by_mpi(row, values))

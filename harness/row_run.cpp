@@ -1,53 +1,19 @@
 #include "harness/row_run.h"
 
-#include <arpa/inet.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <fstream>
-#include <optional>
 
 #include "harness/machine.h"
-#include "harness/scratch.h"
+#include "harness/row_launch.h"
 #include "harness/two_nodes.h"
 
 namespace harness {
 
 using nlohmann::json;
-
-namespace {
-
-// A listening socket on a port of the kernel's choice, for rank 0 to take over: no other process can grab the
-// port.
-class Listener {
- public:
-  Listener() {
-    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    if (fd_ < 0 || ::bind(fd_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-        ::listen(fd_, 1024) != 0 || ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-      throw std::runtime_error(fmt::format("can't listen on 127.0.0.1: {}", std::strerror(errno)));
-    port_ = ntohs(address.sin_port);
-  }
-  ~Listener() { ::close(fd_); }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-  int fd() const { return fd_; }
-  int port() const { return port_; }
-
- private:
-  int fd_ = -1, port_ = 0;
-};
-
-}  // namespace
 
 // Settings that stand in for hardware.
 static json emulated_by(const Row& row, const std::string& launcher) {
@@ -156,14 +122,6 @@ static void add_slice(json& record, const fs::path& file) try {
 json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat, LiveLine& line) {
   json record = record_head(setting, planned, repeat);
   const fs::path directory = prepare_directory(setting, planned, repeat);
-  const Listener listener;
-  const Scratch scratch;
-  std::optional<TwoNodes> nodes;
-  LaunchSetting launching;
-  launching.directory = directory;
-  launching.port = setting.request.port > 0 ? setting.request.port : listener.port();
-  launching.listen_fd = listener.fd();
-  launching.scratch = scratch.path();
   Progress progress(directory / "progress", int(world_size(planned.row, setting.values)));
   Limits limits;
   limits.timeout_s = setting.request.timeout_s;
@@ -173,16 +131,7 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
   const Disturbance disturbance;
   Outcome outcome;
   try {
-    if (emulates_nodes(planned.row, launcher_of(setting.request))) {
-      nodes.emplace(planned.row.link_rate_mbit);
-      launching.enter[0] = nodes->enter(0);
-      launching.enter[1] = nodes->enter(1);
-      launching.cross = nodes->cross(1);
-    }
-    write_remote_shell(launching);
-    const Launch launch =
-        rank_commands(planned.row, setting.values, setting.workshop, setting.request, launching);
-    outcome = run_ranks(launch, progress, limits, directory, [&] { line.show(progress); });
+    outcome = launch_row(setting, planned.row, directory, progress, limits, [&] { line.show(progress); });
   } catch (const std::exception& error) {
     outcome.status = "CRASHED";
     outcome.reason = error.what();

@@ -6,8 +6,10 @@
 
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "harness/figures.h"
+#include "harness/followers.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/records.h"
@@ -121,6 +123,8 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
   if (!fs::exists(workshop.train_slice))
     throw PreparationError(workshop.train_slice.string() +
                            " is not built: ./run_matrix at the top of the project builds it");
+  if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
+    return follow(request.out, workshop.train_slice);
   const AxisValues values = ask_values(workshop);
   const Selection selection = select_rows(workshop, request, values);
   if (request.dry_run) {
@@ -155,6 +159,8 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
   check_data(plan, data);
   console << describe_plan(plan) << "records: " << (run / "records.jsonl").string() << std::endl;
 
+  std::optional<Leading> leading;
+  if (launcher_of(request) == "env") leading.emplace(run);
   const RowSetting setting{workshop,           request,          values, selection.scale, data,
                            describe_machine(), describe_build(), run};
   std::vector<json> records;

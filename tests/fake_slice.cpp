@@ -28,7 +28,7 @@ static const json kValues = json::parse(R"({
                 {"name": "horovod", "summary": "", "traits": {"process_per_device": true, "several_devices": true}, "missing": "no horovod here"}],
   "backend":   [{"name": "none", "summary": "", "traits": {}, "missing": ""},
                 {"name": "gloo", "summary": "", "traits": {}, "missing": ""},
-                {"name": "mpi", "summary": "", "traits": {}, "missing": "no mpi here"}],
+                {"name": "mpi", "summary": "", "traits": {}, "missing": ""}],
   "link":      [{"name": "none", "summary": "", "traits": {}, "missing": ""},
                 {"name": "ethernet", "summary": "", "traits": {}, "missing": "no second node here"},
                 {"name": "infiniband", "summary": "", "traits": {}, "missing": "no second node here"}],

@@ -23,6 +23,15 @@ void check_mpi(int code, const char* call) {
   throw std::runtime_error(fmt::format("{}: {}", call, std::string(text, size_t(length))));
 }
 
+void wait_for(MPI_Request& request, const char* call) {
+  for (int look = 0;; ++look) {
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
+    if (done) return;
+    if (look >= kLooks) std::this_thread::sleep_for(kNap);
+  }
+}
+
 namespace {
 
 // MPI has no 16-bit floating-point types: they travel as 16-bit integers and are summed by LibTorch's kernels.
@@ -144,17 +153,6 @@ WorkPointer MpiBackend::post(c10d::OpType kind, std::vector<at::Tensor> result, 
   return work;
 }
 
-// MPI's own waiting spins, and with more ranks than cores a spinning rank holds the core that the one it waits
-// for needs until the scheduler's next tick. So this one looks a few times and then sleeps between looks.
-void MpiBackend::complete(MPI_Request& request, const char* call) {
-  for (int look = 0;; ++look) {
-    int done = 0;
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
-    if (done) return;
-    if (look >= kLooks) std::this_thread::sleep_for(kNap);
-  }
-}
-
 void MpiBackend::run() {
   ::prctl(PR_SET_TIMERSLACK, 1);  // ns: or each nap would take 50 us longer
   at::set_num_threads(1);  // for the 16-bit sums
@@ -182,7 +180,7 @@ WorkPointer MpiBackend::allreduce(std::vector<at::Tensor>& tensors, const c10d::
     check_mpi(MPI_Iallreduce(MPI_IN_PLACE, tensor.data_ptr(), int(tensor.numel()), wire.type, wire.sum,
                              communicator_, &request),
               "MPI_Iallreduce");
-    complete(request, "MPI_Iallreduce");
+    wait_for(request, "MPI_Iallreduce");
   });
 }
 
@@ -193,7 +191,7 @@ WorkPointer MpiBackend::broadcast(std::vector<at::Tensor>& tensors, const c10d::
                 check_mpi(MPI_Ibcast(tensor.data_ptr(), int(tensor.numel()), wire.type, root, communicator_,
                                      &request),
                           "MPI_Ibcast");
-                complete(request, "MPI_Ibcast");
+                wait_for(request, "MPI_Ibcast");
               });
 }
 
@@ -206,7 +204,7 @@ WorkPointer MpiBackend::reduce(std::vector<at::Tensor>& tensors, const c10d::Red
                 check_mpi(MPI_Ireduce(here ? MPI_IN_PLACE : tensor.data_ptr(), here ? tensor.data_ptr() : nullptr,
                                       int(tensor.numel()), wire.type, wire.sum, root, communicator_, &request),
                           "MPI_Ireduce");
-                complete(request, "MPI_Ireduce");
+                wait_for(request, "MPI_Ireduce");
               });
 }
 
@@ -220,7 +218,7 @@ WorkPointer MpiBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
                 check_mpi(MPI_Iallgather(input.data_ptr(), count, wire.type, all.data_ptr(), count, wire.type,
                                          communicator_, &request),
                           "MPI_Iallgather");
-                complete(request, "MPI_Iallgather");
+                wait_for(request, "MPI_Iallgather");
                 for (size_t rank = 0; rank < parts.size(); ++rank)
                   at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
               });
@@ -238,7 +236,7 @@ WorkPointer MpiBackend::gather(std::vector<std::vector<at::Tensor>>& outputs, st
                 check_mpi(MPI_Igather(input.data_ptr(), count, wire.type, all.defined() ? all.data_ptr() : nullptr,
                                       count, wire.type, root, communicator_, &request),
                           "MPI_Igather");
-                complete(request, "MPI_Igather");
+                wait_for(request, "MPI_Igather");
                 for (size_t rank = 0; rank < parts.size(); ++rank)
                   at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
               });
@@ -249,7 +247,7 @@ WorkPointer MpiBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) 
     MPI_Request request;
     check_mpi(MPI_Isend(tensor.data_ptr(), int(tensor.numel()), wire.type, to, tag, communicator_, &request),
               "MPI_Isend");
-    complete(request, "MPI_Isend");
+    wait_for(request, "MPI_Isend");
   });
 }
 
@@ -260,7 +258,7 @@ WorkPointer MpiBackend::recv(std::vector<at::Tensor>& tensors, int from, int tag
                 check_mpi(MPI_Irecv(tensor.data_ptr(), int(tensor.numel()), wire.type, from, tag, communicator_,
                                     &request),
                           "MPI_Irecv");
-                complete(request, "MPI_Irecv");
+                wait_for(request, "MPI_Irecv");
               });
 }
 
@@ -268,7 +266,7 @@ WorkPointer MpiBackend::barrier(const c10d::BarrierOptions&) {
   return post(c10d::OpType::BARRIER, {}, [this] {
     MPI_Request request;
     check_mpi(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
-    complete(request, "MPI_Ibarrier");
+    wait_for(request, "MPI_Ibarrier");
   });
 }
 

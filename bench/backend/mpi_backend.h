@@ -14,6 +14,11 @@ namespace bench {
 // Throws std::runtime_error naming the call when an MPI function returns an error.
 void check_mpi(int code, const char* call);
 
+// Returns when the request has ended. MPI's own waiting spins, and with more ranks than cores a spinning rank holds
+// the core that the one it waits for needs until the scheduler's next tick. So this one looks a few times and then
+// sleeps between looks.
+void wait_for(MPI_Request& request, const char* call);
+
 // Owns a duplicate of the communicator and a thread that runs one collective after another in the order in
 // which they were posted, so that they overlap with computing; MPI by itself only moves on inside its calls.
 // Every rank must post the same collectives in the same order. Tensors: contiguous, on the CPU, one for each
@@ -50,7 +55,6 @@ class MpiBackend : public c10d::Backend {
   };
   c10::intrusive_ptr<c10d::Work> post(c10d::OpType kind, std::vector<at::Tensor> result,
                                       std::function<void()> call);
-  static void complete(MPI_Request& request, const char* call);
   void run();
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
