@@ -5,6 +5,8 @@
 namespace bench {
 
 size_t Spans::add(std::string name) {
+  for (size_t i = 0; i < spans_.size(); ++i)
+    if (spans_[i].name == name) return i;
   spans_.push_back({std::move(name)});
   return spans_.size() - 1;
 }

@@ -8,7 +8,7 @@ namespace bench {
 
 class Spans {
  public:
-  // Registers a span before the slice; the returned number stays valid.
+  // Registers a span before the slice, or finds the one of that name; the returned number stays valid.
   size_t add(std::string name);
   // Training thread: some milliseconds of that span lay in the current batch.
   void count(size_t span, double milliseconds) { spans_[span].current_ms += milliseconds; }

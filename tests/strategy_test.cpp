@@ -61,9 +61,7 @@ TEST(DataParallel, ACheckThatWouldFailDoesFail) {
     Strategy& inner_;
     ResNet& model_;
   } broken(*rank.strategy, *rank.model);
-  const SliceParts parts{rank.row,        *rank.loader, *rank.device, *rank.model,
-                         *rank.precision, broken,       *rank.group,  rank.slot};
-  EXPECT_FALSE(check_gradients(parts, rank.rank).ok);
+  EXPECT_FALSE(check_gradients(rank.parts_with(*rank.loader, broken), rank.rank).ok);
 }
 
 TEST(DataParallel, LossesFollowOneDeviceFromTheSameSeed) {

@@ -8,6 +8,7 @@
 
 #include "bench/checks.h"
 #include "bench/slice.h"
+#include "bench/strategy/sync_batch_norm.h"
 
 namespace bench {
 
@@ -49,11 +50,20 @@ struct TinyRank {
     precision = PrecisionRegistry::instance().find(row.precision)(
         {at::kCPU, {row.learning_rate, row.momentum, row.weight_decay}});
     precision->convert(*model);
-    group = GroupRegistry::instance().find(row.backend)({rank, "lo"});
+    link = LinkRegistry::instance().find("none")({});
+    group = GroupRegistry::instance().find(row.backend)({rank, link->interface()});
+    if (row.sync_bn) {
+      sync_bn = std::make_unique<SyncBatchNorm>(group->process_group(), model->batch_norm_names(), spans);
+      model->replace_batch_norm(sync_bn.get());
+    }
     strategy =
         StrategyRegistry::instance().find(row.strategy)({row, *model, *precision, *device, *group, rank});
   }
-  SliceParts parts() { return {row, *loader, *device, *model, *precision, *strategy, *group, slot}; }
+  SliceParts parts() { return parts_with(*loader, *strategy); }
+  SliceParts parts_with(Loader& other_loader, Strategy& other_strategy) {
+    return {row,    other_loader, *device, *model, *precision, other_strategy,
+            *group, *link,        spans,   slot};
+  }
 
   harness::Row row;
   RankInfo rank;
@@ -63,7 +73,10 @@ struct TinyRank {
   std::unique_ptr<Device> device;
   std::unique_ptr<ResNet> model;
   std::unique_ptr<Precision> precision;
+  std::unique_ptr<Link> link;
   std::unique_ptr<Group> group;
+  Spans spans;
+  std::unique_ptr<SyncBatchNorm> sync_bn;
   std::unique_ptr<Strategy> strategy;
 };
 

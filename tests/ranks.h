@@ -1,0 +1,84 @@
+// What the tests with several processes share: they start their own program again, once for each rank, with the
+// commands that a row's ranks are started with.
+#pragma once
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "bench/registry.h"
+#include "harness/launcher.h"
+#include "harness/listener.h"
+#include "harness/scratch.h"
+
+namespace bench {
+
+namespace fs = std::filesystem;
+
+// A test program with ranks has a TEST(DISABLED_Child, ...) that reads these.
+inline fs::path child_directory() { return std::getenv("TEST_DIRECTORY"); }
+inline harness::Row child_row() {
+  std::ifstream stream(child_directory() / "job.json");
+  return harness::row_from_json(nlohmann::json::parse(stream));
+}
+
+class Ranks : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory = fs::temp_directory_path() / ("ranks_" + std::to_string(::getpid()));
+    fs::remove_all(directory);
+    fs::create_directories(directory);
+  }
+  void TearDown() override {
+    if (HasFailure())
+      for (const auto& file : fs::directory_iterator(directory))
+        if (file.path().extension() == ".stderr") {
+          std::ifstream stream(file.path());
+          std::cerr << file.path().filename() << ": " << stream.rdbuf() << '\n';
+        }
+    fs::remove_all(directory);
+  }
+
+  // Why this machine or build can't start ranks of that backend; empty when it can.
+  static std::string missing(const std::string& backend) {
+    for (const Value& value : registered_values())
+      if (value.axis == "backend" && value.name == backend && !value.missing.empty()) return value.missing;
+    return backend == "mpi" && !harness::program_exists("mpirun") ? "no mpirun" : "";
+  }
+
+  harness::Outcome launch(const harness::Row& row, std::map<std::string, std::string> environment = {},
+                          double silence_s = 60) {
+    for (const auto& old : fs::directory_iterator(directory)) fs::remove_all(old.path());
+    std::ofstream(directory / "job.json") << harness::to_json(row);
+    const harness::Listener listener(0, false);
+    const harness::Scratch scratch;
+    harness::LaunchSetting setting;
+    setting.directory = directory;
+    setting.port = listener.port();
+    setting.listen_fd = listener.fd();
+    setting.scratch = scratch.path();
+    harness::write_remote_shell(setting);
+    harness::Workshop workshop;
+    workshop.train_slice = fs::read_symlink("/proc/self/exe");
+    harness::Request request;
+    request.launcher = "local";
+    harness::Launch launch = rank_commands(row, values_as_json(), workshop, request, setting);
+    environment.insert({{"TEST_DIRECTORY", directory},
+                        {"GTEST_FILTER", "DISABLED_Child.*"},
+                        {"GTEST_ALSO_RUN_DISABLED_TESTS", "1"}});
+    for (harness::Command& command : launch.commands) command.environment.merge(std::map(environment));
+    harness::Progress progress(directory / "progress", int(world_size(row, values_as_json())));
+    return harness::run_ranks(launch, progress, {120, 60, silence_s}, directory, [] {});
+  }
+
+  nlohmann::json result() const {
+    std::ifstream stream(directory / "result.json");
+    return nlohmann::json::parse(stream);
+  }
+
+  fs::path directory;
+};
+
+}  // namespace bench
