@@ -180,6 +180,8 @@ void write_figures(const std::filesystem::path& run_dir, const std::vector<json>
   const json phases = read_spec(source_dir / "plots/phases.vl.json");
   const std::string run = std::filesystem::absolute(run_dir / "records.jsonl").parent_path().filename();
   std::vector<std::string> specs;
+  const auto measured = [](const json& record) { return record.value("status", "") == "OK"; };
+  if (std::none_of(records.begin(), records.end(), measured)) return;  // a plot of nothing
   for (const Summary& summary : summarise(records)) {
     const std::string suffix = specs.empty() ? "" : fmt::format("-{}-{}", summary.scale, summary.device);
     specs.push_back(folder / ("cascade" + suffix + ".vl.json"));

@@ -1,6 +1,7 @@
 #include "harness/launcher.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ static double seconds_since(Clock::time_point begin) {
 }
 
 // Text, because stderr of a crashing program may hold anything.
-static std::string last_lines(const std::filesystem::path& file, size_t lines, const char* separator) {
+static std::vector<std::string> lines_of(const std::filesystem::path& file) {
   std::ifstream stream(file);
   std::vector<std::string> all;
   for (std::string line; std::getline(stream, line);) {
@@ -37,10 +38,18 @@ static std::string last_lines(const std::filesystem::path& file, size_t lines, c
       if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = ' ';
     if (line.find_first_not_of(" -") != std::string::npos) all.push_back(line);  // mpirun draws lines around words
   }
-  std::string text;
-  for (size_t i = all.size() > lines ? all.size() - lines : 0; i < all.size(); ++i)
-    text += (text.empty() ? "" : separator) + all[i];
-  return text;
+  return all;
+}
+
+static std::string last_lines(const std::filesystem::path& file, size_t lines, const char* separator) {
+  const std::vector<std::string> all = lines_of(file);
+  return fmt::format("{}", fmt::join(all.begin() + long(all.size() - std::min(lines, all.size())), all.end(), separator));
+}
+
+// mpirun and srun say first what is wrong and then what it may have come from.
+static std::string first_lines(const std::filesystem::path& file, size_t lines, const char* separator) {
+  const std::vector<std::string> all = lines_of(file);
+  return fmt::format("{}", fmt::join(all.begin(), all.begin() + long(std::min(lines, all.size())), separator));
 }
 
 static int64_t anonymous_bytes(pid_t pid) {
@@ -77,7 +86,9 @@ class Processes {
       if (pids_[i] == 0 || ::waitpid(pids_[i], &status, WNOHANG) != pids_[i]) continue;
       pids_[i] = 0;
       ends_[i] = status;
-      if (status != 0 && first_failure_ < 0) first_failure_ = int(i);
+      // A signal outranks an exit code: ranks that talked to the one that is gone may end before it is reaped.
+      if (status != 0 && (first_failure_ < 0 || (WIFSIGNALED(status) && !WIFSIGNALED(ends_[size_t(first_failure_)]))))
+        first_failure_ = int(i);
     }
   }
   bool running() const {
@@ -208,25 +219,28 @@ static std::string rank_ended_by_signal(const std::string& text) {
 
 static void explain_failure(Outcome& outcome, const Processes& processes, const Launch& launch, int ranks,
                             const std::filesystem::path& directory, bool out_of_memory) {
-  if (explain_by_rank(outcome, ranks, directory)) return;
   const int command = processes.first_failure(), status = processes.end_of(command);
   const bool killed = WIFSIGNALED(status);
   const auto& errors = launch.commands[size_t(command)].errors;
+  const std::string by_signal =
+      launch.command_per_rank ? "" : rank_ended_by_signal(last_lines(errors, 100, " "));
+  // A rank that a signal ended had no time for words of its own, and those of others are about its absence.
+  if (!killed && by_signal.empty() && explain_by_rank(outcome, ranks, directory)) return;
   std::string what = killed ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                             : fmt::format("exit code {}", WEXITSTATUS(status));
   bool sigkill = killed && WTERMSIG(status) == SIGKILL;
   if (launch.command_per_rank) {
     if (ranks > 1) what = fmt::format("rank {}: {}", command, what);
-  } else if (const auto rank = rank_ended_by_signal(last_lines(errors, 100, " ")); !rank.empty()) {
-    what = rank;
+  } else if (!by_signal.empty()) {
+    what = by_signal;
     sigkill = what.find("Killed") != std::string::npos;
   } else {
     what = launch.commands[size_t(command)].arguments[0] + ": " + what;
   }
   outcome.status = sigkill && out_of_memory ? "OUT_OF_MEMORY" : "CRASHED";
   outcome.reason = outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it for want of memory; " + what : what;
-  const std::string tail = last_lines(errors, launch.command_per_rank ? 3 : 8, " | ");
-  if (!tail.empty()) outcome.reason += "; stderr: " + tail;
+  const std::string words = launch.command_per_rank ? last_lines(errors, 3, " | ") : first_lines(errors, 3, " | ");
+  if (!words.empty()) outcome.reason += "; stderr: " + words;
 }
 
 Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits,

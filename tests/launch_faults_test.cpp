@@ -1,0 +1,259 @@
+// net: what goes wrong while a row's processes start or run: each case ends the row with the right status and the
+// reason, and leaves no process, no namespace and no folder behind.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "harness/child_process.h"
+#include "harness/listener.h"
+#include "harness/progress.h"
+#include "harness/two_nodes.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+class LaunchFaults : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory = fs::temp_directory_path() / ("faults_" + std::to_string(::getpid()));
+    fs::remove_all(directory);
+    fs::create_directories(directory);
+  }
+  void TearDown() override {
+    if (HasFailure()) std::cerr << text(directory / "out") << text(directory / "err");
+    fs::remove_all(directory);
+  }
+  static std::string text(const fs::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
+  pid_t start_matrix(const std::string& only, const Words& more, const char* run = "run") {
+    Words words = {BINARY_DIR "/run_matrix", "--scale", "smoke", "--only", only, "--out", directory / run};
+    words.insert(words.end(), more.begin(), more.end());
+    return harness::start({words, {}, {}, directory / "out", directory / "err"});
+  }
+  // Long enough to be interrupted, and without files.
+  pid_t start_long(const std::string& only, Words more = {}) {
+    more.insert(more.end(), {"--set", "storage=synthetic", "--set", "timed_batches=100000"});
+    const pid_t pid = start_matrix(only, more);
+    row_folder = directory / "run" / "rows" / (only + "-repeat0");
+    return pid;
+  }
+  static int exit_code_of(pid_t pid) {
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  // The process of a rank, once all ranks train.
+  pid_t training_rank(int rank) {
+    for (int i = 0; i < 600; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      std::error_code missing;
+      if (fs::file_size(row_folder / "progress", missing) == 0 || missing) continue;
+      harness::Progress progress(row_folder / "progress", 0);
+      bool all = true;
+      for (int other = 0; other < progress.ranks(); ++other) all = all && progress.slot(other).batches > 2;
+      if (all) return harness::pid_here(progress.slot(rank));
+    }
+    ADD_FAILURE() << "the ranks never trained";
+    return 0;
+  }
+  json record() {
+    std::ifstream stream(directory / "run" / "records.jsonl");
+    std::string line;
+    std::getline(stream, line);
+    return json::parse(line, nullptr, false);
+  }
+  // Processes of this test's rows, folders for MPI and veth pairs that outlived them; asked for five seconds long.
+  std::string left_behind(pid_t run_matrix) {
+    std::string left;
+    for (int i = 0; i < 50; ++i) {
+      left.clear();
+      std::error_code error;
+      for (const auto& entry : fs::directory_iterator("/proc", error)) {
+        std::string command = text(entry.path() / "cmdline");
+        std::replace(command.begin(), command.end(), '\0', ' ');
+        if (command.find((directory / "run").string()) != std::string::npos) left += command + '\n';
+      }
+      const fs::path scratch = "/dev/shm/run_matrix-" + std::to_string(run_matrix);
+      if (fs::exists(scratch)) left += scratch.string() + '\n';
+      if (left.empty()) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return left;
+  }
+  // Network namespaces other than ours that any process lives in.
+  static int foreign_namespaces() {
+    std::set<fs::path> namespaces;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator("/proc", error))
+      if (const fs::path its = fs::read_symlink(entry.path() / "ns/net", error); !its.empty())
+        namespaces.insert(its);
+    return int(namespaces.size()) - 1;
+  }
+
+  fs::path directory, row_folder;
+};
+
+class OnEveryBackend : public LaunchFaults, public testing::WithParamInterface<const char*> {
+ protected:
+  Words backend() const { return {"--set", std::string("backend=") + GetParam()}; }
+};
+
+TEST_P(OnEveryBackend, ARankKilledInTheMiddle) {
+  const pid_t pid = start_long("12", backend());
+  ::kill(training_rank(2), SIGKILL);
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "CRASHED");
+  const std::string reason = record()["reason"];
+  EXPECT_NE(reason.find("rank 2"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("signal 9"), std::string::npos) << reason;
+  EXPECT_FALSE(record().contains("total_s"));
+  EXPECT_EQ(left_behind(pid), "");
+}
+
+TEST_P(OnEveryBackend, ARankThatStopsAnswering) {
+  Words more = backend();
+  more.insert(more.end(), {"--hang-after", "2"});
+  const pid_t pid = start_long("12", more);
+  ::kill(training_rank(1), SIGSTOP);
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "HUNG") << record()["reason"];
+  EXPECT_EQ(record()["stacks"].size(), 4u);
+  EXPECT_NE(record()["stacks"][0].get<std::string>().find("train_slice"), std::string::npos)
+      << "a rank that waits for the stopped one shows where";
+  EXPECT_EQ(left_behind(pid), "");
+}
+
+TEST_P(OnEveryBackend, RunMatrixItselfKilled) {
+  const pid_t pid = start_long("12", backend());
+  training_rank(0);
+  ::kill(pid, SIGKILL);
+  exit_code_of(pid);
+  // What stays is the scratch folder: a later run removes it.
+  const pid_t next = start_matrix("12", {"--set", "storage=synthetic"}, "next");
+  EXPECT_EQ(exit_code_of(next), 0);
+  EXPECT_EQ(left_behind(pid), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, OnEveryBackend, testing::Values("mpi", "gloo"),
+                         [](const auto& info) { return std::string(info.param); });
+
+class TwoNodesFaults : public LaunchFaults {
+ protected:
+  void SetUp() override {
+    LaunchFaults::SetUp();
+    if (!harness::why_no_two_nodes().empty()) GTEST_SKIP() << harness::why_no_two_nodes();
+    namespaces_before = foreign_namespaces();
+  }
+  void expect_nothing_left(pid_t pid) {
+    EXPECT_EQ(left_behind(pid), "");
+    EXPECT_EQ(foreign_namespaces(), namespaces_before);
+  }
+  int namespaces_before = 0;
+};
+
+TEST_F(TwoNodesFaults, ARankOfTheSecondNodeKilled) {
+  const pid_t pid = start_long("17");
+  ::kill(training_rank(6), SIGKILL);
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "CRASHED");
+  EXPECT_NE(record()["reason"].get<std::string>().find("rank 6"), std::string::npos) << record()["reason"];
+  expect_nothing_left(pid);
+}
+
+TEST_F(TwoNodesFaults, ARankOfTheSecondNodeStopped) {
+  const pid_t pid = start_long("18", {"--hang-after", "2"});
+  ::kill(training_rank(5), SIGSTOP);
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "HUNG") << record()["reason"];
+  expect_nothing_left(pid);
+}
+
+TEST_F(TwoNodesFaults, AnInterruptAndAKillLeaveNoNamespace) {
+  for (const int signal : {SIGINT, SIGKILL}) {
+    fs::remove_all(directory / "run");
+    const pid_t pid = start_long("17");
+    training_rank(0);
+    ::kill(pid, signal);
+    exit_code_of(pid);
+    for (int i = 0; i < 50 && foreign_namespaces() != namespaces_before; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_EQ(foreign_namespaces(), namespaces_before) << "after signal " << signal;
+    fs::remove_all("/dev/shm/run_matrix-" + std::to_string(pid));  // a later run would, after a kill
+    EXPECT_EQ(left_behind(pid), "");
+  }
+}
+
+TEST_F(LaunchFaults, APortThatIsTaken) {
+  const harness::Listener taken(0, false);
+  const pid_t pid = start_matrix("12", {"--set", "backend=gloo", "--port", std::to_string(taken.port())});
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "CRASHED");
+  EXPECT_NE(record()["reason"].get<std::string>().find("--port"), std::string::npos) << record()["reason"];
+}
+
+TEST_F(LaunchFaults, AHostThatDoesNotResolve) {
+  const pid_t pid = start_matrix("12", {"--hosts", "no-such-host.invalid:4"});
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "CRASHED");
+  EXPECT_NE(record()["reason"].get<std::string>().find("no-such-host"), std::string::npos) << record()["reason"];
+  EXPECT_EQ(left_behind(pid), "");
+}
+
+TEST_F(LaunchFaults, AMasterThatDoesNotResolve) {
+  ASSERT_EQ(exit_code_of(start_matrix("12", {"--set", "backend=gloo"})), 0);
+  harness::Command rank;
+  rank.arguments = {BINARY_DIR "/train_slice", "--job", directory / "run/rows/12-repeat0/job.json"};
+  rank.environment = {{"RANK", "1"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "no-such-host.invalid"}};
+  rank.errors_to_output = true;
+  const auto finished = harness::run_to_end(rank);
+  EXPECT_NE(finished.exit_code, 0);
+  EXPECT_NE(finished.output.find("no-such-host.invalid"), std::string::npos) << finished.output;
+}
+
+TEST_F(LaunchFaults, RanksThatDisagreeAboutTheConfiguration) {
+  ASSERT_EQ(exit_code_of(start_matrix("12", {"--set", "backend=gloo", "--set", "devices=2", "--set", "storage=synthetic"})), 0);
+  const fs::path folder = directory / "run/rows/12-repeat0";
+  json job = json::parse(text(folder / "job.json"));
+  job["row"]["learning_rate"] = 0.7;
+  std::ofstream(folder / "other.json") << job;
+  const harness::Listener listener(0, false);
+  std::vector<pid_t> ranks;
+  for (int rank : {0, 1}) {
+    harness::Command command;
+    command.arguments = {BINARY_DIR "/train_slice", "--job", folder / (rank == 0 ? "job.json" : "other.json")};
+    command.environment = {{"RANK", std::to_string(rank)},
+                           {"WORLD_SIZE", "2"},
+                           {"MASTER_PORT", std::to_string(listener.port())}};
+    if (rank == 0) {
+      command.environment["MASTER_LISTEN_FD"] = std::to_string(listener.fd());
+      command.passed_fd = listener.fd();
+    }
+    command.output = directory / "out";
+    command.errors = directory / "err";
+    ranks.push_back(harness::start(command));
+  }
+  EXPECT_EQ(exit_code_of(ranks[0]), 1);
+  const json error = json::parse(text(folder / "rank-0.error.json"));
+  EXPECT_EQ(error["status"], "INVALID");
+  EXPECT_NE(error["reason"].get<std::string>().find("disagree"), std::string::npos) << error;
+  ::kill(ranks[1], SIGKILL);
+  exit_code_of(ranks[1]);
+}
+
+}  // namespace
