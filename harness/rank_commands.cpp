@@ -110,11 +110,45 @@ Words mpirun_settings(const Row& row, const Request& request, const LaunchSettin
     set("btl_tcp_if_include", TwoNodes::kNetwork);
     set("rtc_hwloc_vmhole", "none");  // two daemons on one kernel would share a segment and sometimes fail
   }
-  if (row.nodes > 1) {  // a ring: its bytes on the link can be foretold
-    set("coll", "^hcoll,ucc");  // these bring algorithms of their own
-    set("coll_libnbc_iallreduce_algorithm", "1");
-  }
+  // A ring: each rank's bytes on a link can be foretold, and they go both ways at once. Left to itself, libnbc sums
+  // tensors in place on rank 0 and broadcasts from there, which takes twice as long.
+  set("coll", "^hcoll,ucc");  // these bring algorithms of their own
+  set("coll_libnbc_iallreduce_algorithm", "1");
   return words;
+}
+
+// Slurm's nodes have names of their own, which need not resolve; it knows their addresses.
+std::string slurm_address(const std::string& node) {
+  const std::string key = "NodeAddr=";
+  const std::string text = run_to_end({{"scontrol", "show", "node", node, "--oneliner"}, {}, {}, {}, {}}).output;
+  const size_t at = text.find(key);
+  if (at == std::string::npos) return node;
+  return text.substr(at + key.size(), text.find(' ', at) - at - key.size());
+}
+
+// The host of rank 0, where the others find the store of a backend without MPI's own wire-up.
+std::string first_host(const Request& request) {
+  std::string names = request.hosts;
+  if (!request.hostfile.empty()) {
+    std::ifstream file(request.hostfile);
+    for (std::string line; names.empty() && std::getline(file, line);)
+      if (line.find_first_not_of(" \t") != std::string::npos && line[line.find_first_not_of(" \t")] != '#')
+        names = line.substr(line.find_first_not_of(" \t"));
+  } else if (const char* nodes = std::getenv("SLURM_JOB_NODELIST"); names.empty() && nodes) {
+    names = run_to_end({{"scontrol", "show", "hostnames", nodes}, {}, {}, {}, {}}).output;
+    return slurm_address(names.substr(0, names.find('\n')));
+  }
+  return names.substr(0, names.find_first_of(":, \t\n"));
+}
+
+void add_master(Command& command, const Request& request, const LaunchSetting& setting) {
+  command.environment["MASTER_ADDR"] = first_host(request);
+  command.environment["MASTER_PORT"] = std::to_string(setting.port);
+}
+
+Words hosts_of(const Request& request) {
+  if (!request.hostfile.empty()) return {"--hostfile", fs::absolute(request.hostfile)};
+  return {"--host", request.hosts};
 }
 
 Command mpirun_command(const Row& row, const AxisValues& values, const Workshop& workshop, const Request& request,
@@ -131,27 +165,25 @@ Command mpirun_command(const Row& row, const AxisValues& values, const Workshop&
                                                      TwoNodes::host(1), per_node)});
   else if (local)
     append(command.arguments, {"--host", fmt::format("localhost:{}", per_node)});
-  else if (!request.hostfile.empty())
-    append(command.arguments, {"--hostfile", fs::absolute(request.hostfile)});
   else
-    append(command.arguments, {"--host", request.hosts});
+    append(command.arguments, hosts_of(request));
   append(command.arguments, mpirun_settings(row, request, setting, emulated, local));
   if (local || emulated) {
     command.environment["TMPDIR"] = node_folder(setting, 0);
     command.cpus = cpus_of(row);
   }
-  if (!started_by_mpi(row, values)) command.environment["MASTER_PORT"] = std::to_string(setting.port);
+  if (!started_by_mpi(row, values) && ranks > 1) add_master(command, request, setting);
   for (const auto& [name, value] : command.environment)
     if (name != "TMPDIR") append(command.arguments, {"-x", name});
   append(command.arguments, train_slice(workshop, setting));
   return command;
 }
 
-Command srun_command(const Row& row, const AxisValues& values, const Workshop& workshop,
+Command srun_command(const Row& row, const AxisValues& values, const Workshop& workshop, const Request& request,
                      const LaunchSetting& setting) {
   const int64_t ranks = world_size(row, values), per_node = ranks / row.nodes;
   Command command = one_for_all(row, setting);
-  command.environment["MASTER_PORT"] = std::to_string(setting.port);
+  if (!started_by_mpi(row, values) && ranks > 1) add_master(command, request, setting);
   command.arguments = {"srun",
                        fmt::format("--nodes={}", row.nodes),
                        fmt::format("--ntasks={}", ranks),
@@ -186,7 +218,7 @@ Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& w
                      const LaunchSetting& setting) {
   const std::string launcher = launcher_of(request);
   const bool emulated = emulates_nodes(row, launcher);
-  if (launcher == "slurm") return {launcher, {srun_command(row, values, workshop, setting)}, false};
+  if (launcher == "slurm") return {launcher, {srun_command(row, values, workshop, request, setting)}, false};
   if (launcher == "env") {
     Command command = one_for_all(row, setting);
     command.arguments = train_slice(workshop, setting);
@@ -202,6 +234,22 @@ Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& w
   if (started_by_mpi(row, values))
     return {launcher, {mpirun_command(row, values, workshop, request, setting, emulated, !emulated)}, false};
   return {launcher, local_commands(row, values, workshop, setting, emulated), true};
+}
+
+Command on_every_node(const Request& request, int64_t nodes, const std::vector<std::string>& arguments) {
+  Command command;
+  const std::string launcher = launcher_of(request), count = std::to_string(nodes);
+  if (launcher == "slurm") {
+    command.arguments = {"srun", "--nodes=" + count, "--ntasks=" + count, "--ntasks-per-node=1", "--overlap"};
+  } else if (launcher == "mpirun") {
+    command.arguments = {"mpirun", "-np", count, "--map-by", "ppr:1:node", "--oversubscribe"};
+    append(command.arguments, hosts_of(request));
+    if (::geteuid() == 0) command.arguments.push_back("--allow-run-as-root");
+  } else {
+    return command;
+  }
+  append(command.arguments, arguments);
+  return command;
 }
 
 void write_remote_shell(const LaunchSetting& setting) {

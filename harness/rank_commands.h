@@ -40,6 +40,9 @@ struct LaunchSetting {
 Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& workshop, const Request& request,
                      const LaunchSetting& setting);
 
+// A command that runs once on every node of a row that mpirun or srun starts; empty arguments for other launchers.
+Command on_every_node(const Request& request, int64_t nodes, const std::vector<std::string>& arguments);
+
 // mpirun's way into the second emulated node: writes the script that rank_commands' mpirun calls.
 void write_remote_shell(const LaunchSetting& setting);
 

@@ -12,12 +12,12 @@ namespace harness {
 Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& directory, Progress& progress,
                    const Limits& limits, const std::function<void()>& tick) {
   const std::string launcher = launcher_of(setting.request);
-  const Listener listener(setting.request.port, launcher != "local");
+  std::optional<Listener> listener(std::in_place, setting.request.port, launcher != "local");
   const Scratch scratch;
   LaunchSetting launching;
   launching.directory = directory;
-  launching.port = listener.port();
-  launching.listen_fd = listener.fd();
+  launching.port = listener->port();
+  launching.listen_fd = listener->fd();
   launching.scratch = scratch.path();
   std::optional<TwoNodes> nodes;
   if (emulates_nodes(row, launcher)) {
@@ -29,7 +29,8 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
   write_remote_shell(launching);
   const Launch launch = rank_commands(row, setting.values, setting.workshop, setting.request, launching);
   std::optional<FollowedRow> followed;
-  if (launcher == "env") followed.emplace(setting.run, directory, listener.port());
+  if (launcher == "env") followed.emplace(setting.run, directory, launching.port);
+  if (launcher == "mpirun" || launcher == "slurm") listener.reset();  // a rank that isn't our child will listen there
   return run_ranks(launch, progress, limits, directory, tick);
 }
 

@@ -12,6 +12,7 @@
 #include "harness/followers.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
+#include "harness/node_copies.h"
 #include "harness/records.h"
 #include "harness/row_run.h"
 #include "harness/selection.h"
@@ -156,6 +157,8 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
     fs::remove(run / "records.jsonl");  // nothing was measured: the folder may be used again
     return kInterrupted;
   }
+  std::optional<NodeCopies> copies;
+  if (!runnable.empty()) copies.emplace(workshop, request, runnable, data, values);
   check_data(plan, data);
   console << describe_plan(plan) << "records: " << (run / "records.jsonl").string() << std::endl;
 

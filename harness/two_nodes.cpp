@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -19,9 +20,13 @@ namespace harness {
 
 namespace fs = std::filesystem;
 
-// A queue of a few frames of the largest size that the kernel hands over at once (64 KB): smaller ones would be
-// cut into packets, and TCP would stall on the drops.
-constexpr const char *kBurst = "256kb", *kLatency = "200ms";
+// The token bucket of a shaped link. It must hold several of the largest pieces that the kernel hands over at once
+// (64 KB), or these are cut into packets; and what a fast link sends within a timer's few milliseconds.
+static std::string burst(double rate_mbit) {
+  constexpr double kLeast_bytes = 256e3, kBytesPerMbit = 400;
+  return fmt::format("{:.0f}", std::max(kLeast_bytes, kBytesPerMbit * rate_mbit));
+}
+constexpr const char* kLatency = "50ms";
 
 TwoNodes::TwoNodes(double rate_mbit) : user_namespace_(::geteuid() != 0) {
   try {
@@ -39,7 +44,7 @@ TwoNodes::TwoNodes(double rate_mbit) : user_namespace_(::geteuid() != 0) {
                     address(node), "congctl", "reno"});
       if (rate_mbit > 0)
         run_in(node, {"tc", "qdisc", "add", "dev", kInterface, "root", "tbf", "rate",
-                      fmt::format("{:.0f}kbit", rate_mbit * 1000), "burst", kBurst, "latency", kLatency});
+                      fmt::format("{:.0f}kbit", rate_mbit * 1000), "burst", burst(rate_mbit), "latency", kLatency});
     }
   } catch (...) {
     remove();

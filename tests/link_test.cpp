@@ -1,0 +1,106 @@
+// train: the proof of what crossed a link: counters of interfaces and InfiniBand ports, and the bytes expected.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "bench/link/host_channel_adapter.h"
+#include "bench/link/interface.h"
+#include "bench/link_proof.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+TEST(Interface, CountersAreReadByName) {
+  const char* const table =
+      "Inter-|   Receive                                                |  Transmit\n"
+      " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls\n"
+      "    lo:     500       5    0    0    0     0          0         0      500       5    0    0    0     0\n"
+      " link0: 1000002      20    0    0    0     0          0         0  3000004      30    0    0    0     0\n"
+      "link00:       7       1    0    0    0     0          0         0        8       1    0    0    0     0\n";
+  std::istringstream stream(table);
+  const LinkBytes bytes = bytes_of_interface("link0", stream);
+  EXPECT_EQ(bytes.received, 1000002);
+  EXPECT_EQ(bytes.sent, 3000004);
+  std::istringstream again(table);
+  EXPECT_THROW(bytes_of_interface("ink0", again), WrongLink);
+}
+
+TEST(Interface, TheOneThatLeadsToThisHostIsFound) {
+  EXPECT_EQ(interface_towards("127.0.0.1"), "lo");
+  EXPECT_THROW(interface_towards("no-such-host.invalid"), WrongLink);
+}
+
+class Adapter : public testing::Test {
+ protected:
+  void SetUp() override {
+    root = fs::temp_directory_path() / ("adapter_" + std::to_string(::getpid()));
+    fs::remove_all(root);
+  }
+  void TearDown() override { fs::remove_all(root); }
+  void port(const std::string& adapter, const std::string& number, const std::string& layer, const std::string& state,
+            const std::string& sent, const std::string& received) {
+    const fs::path folder = root / adapter / "ports" / number;
+    fs::create_directories(folder / "counters");
+    std::ofstream(folder / "link_layer") << layer << '\n';
+    std::ofstream(folder / "state") << state << '\n';
+    std::ofstream(folder / "counters" / "port_xmit_data") << sent << '\n';
+    std::ofstream(folder / "counters" / "port_rcv_data") << received << '\n';
+  }
+  fs::path root;
+};
+
+TEST_F(Adapter, ActiveInfiniBandPortsAreAddedUpInBytes) {
+  port("mlx5_0", "1", "InfiniBand", "4: ACTIVE", "100", "200");
+  port("mlx5_1", "1", "InfiniBand", "4: ACTIVE", "1", "2");
+  port("mlx5_2", "1", "Ethernet", "4: ACTIVE", "1000", "1000");
+  port("mlx5_3", "1", "InfiniBand", "1: DOWN", "1000", "1000");
+  const LinkBytes bytes = bytes_of_adapters(root);
+  EXPECT_EQ(bytes.sent, 404);
+  EXPECT_EQ(bytes.received, 808);
+}
+
+TEST_F(Adapter, WithoutAnActivePortTheLinkIsWrong) {
+  EXPECT_THROW(bytes_of_adapters(root), WrongLink);
+  port("mlx5_2", "1", "Ethernet", "4: ACTIVE", "1000", "1000");
+  EXPECT_THROW(bytes_of_adapters(root), WrongLink);
+}
+
+json traffic(int64_t all_reduced, int64_t broadcast = 0) {
+  return {{"all_reduced_bytes", all_reduced}, {"broadcast_bytes", broadcast}, {"gathered_bytes", 0}};
+}
+json node(int number, double sent, double received) {
+  return {{"node", number}, {"interface", "eth0"}, {"sent_bytes", sent}, {"received_bytes", received}};
+}
+
+TEST(LinkProof, ARingCrossesALinkWithTwiceNMinusOneNthsOfTheBytes) {
+  // 8 ranks, 1 MB: 1.75 MB in each direction.
+  const auto good = prove_link(traffic(1000000), {node(0, 1.75e6, 1.80e6), node(1, 1.80e6, 1.75e6)}, 8);
+  EXPECT_EQ(good.violation, "");
+  EXPECT_EQ(good.record["nodes"][0]["expected_sent_bytes"], 1750000);
+  // What rank 0 broadcasts leaves its node once.
+  const auto with_broadcast = prove_link(traffic(1000000, 500000), {node(0, 2.25e6, 1.75e6), node(1, 1.75e6, 2.25e6)}, 8);
+  EXPECT_EQ(with_broadcast.violation, "");
+}
+
+TEST(LinkProof, TooFewOrTooManyBytesAreAViolationThatNamesNodeAndDirection) {
+  for (const double wrong : {0.0, 1.6e6, 2.1e6}) {
+    const auto proof = prove_link(traffic(1000000), {node(0, 1.75e6, 1.75e6), node(1, wrong, 1.75e6)}, 8);
+    EXPECT_NE(proof.violation.find("node 1 sent"), std::string::npos) << proof.violation;
+  }
+  EXPECT_NE(prove_link(traffic(0), json::array({node(0, 100, 100)}), 2).violation, "") << "nothing was to be sent at all";
+}
+
+TEST(LinkProof, OneNodeHasNothingToProve) {
+  const auto proof = prove_link(traffic(1000), json::array(), 4);
+  EXPECT_TRUE(proof.record.is_null());
+  EXPECT_EQ(proof.violation, "");
+}
+
+}  // namespace
+}  // namespace bench

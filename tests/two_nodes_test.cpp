@@ -1,0 +1,102 @@
+// net: two nodes on one machine: namespaces, link, shaping; as root and without; nothing is left behind.
+#include "harness/two_nodes.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "bench/link/interface.h"
+#include "harness/child_process.h"
+
+namespace harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string output_in(const TwoNodes& nodes, int node, const std::string& script) {
+  Command command;
+  command.arguments = nodes.enter(node);
+  for (const std::string& word : {std::string("bash"), std::string("-c"), script}) command.arguments.push_back(word);
+  return run_to_end(command).output;
+}
+
+class TwoNodesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!why_no_two_nodes().empty()) GTEST_SKIP() << why_no_two_nodes();
+  }
+};
+
+TEST_F(TwoNodesTest, HaveHostNamesAndALinkOfTheirOwn) {
+  const TwoNodes nodes(0);
+  EXPECT_EQ(output_in(nodes, 0, "cat /proc/sys/kernel/hostname"), "node0\n");
+  EXPECT_EQ(output_in(nodes, 1, "cat /proc/sys/kernel/hostname"), "node1\n");
+  EXPECT_NE(output_in(nodes, 1, "ip -brief address show link0").find("10.77.0.2/24"), std::string::npos);
+  char host[256] = "";
+  ::gethostname(host, sizeof host);
+  EXPECT_STRNE(host, "node0") << "this process stays where it is";
+  const TwoNodes others(0);  // no clash of names or addresses
+  EXPECT_EQ(output_in(others, 0, "cat /proc/sys/kernel/hostname"), "node0\n");
+}
+
+TEST_F(TwoNodesTest, TheLinkIsShapedAndCountsWhatCrossesIt) {
+  const TwoNodes nodes(200);
+  for (int node : {0, 1})
+    EXPECT_NE(output_in(nodes, node, "tc qdisc show dev link0").find("rate 200Mbit"), std::string::npos);
+  Command receiver;
+  receiver.arguments = nodes.enter(1);
+  for (const char* word : {"python3", "-c",
+                           "import socket\n"
+                           "connection = socket.create_server(('10.77.0.2', 5000)).accept()[0]\n"
+                           "while connection.recv(1 << 20): pass"})
+    receiver.arguments.push_back(word);
+  const pid_t pid = start(receiver);
+  const auto sent = [&] {
+    std::istringstream counters(output_in(nodes, 0, "cat /proc/net/dev"));
+    return bench::bytes_of_interface(TwoNodes::kInterface, counters).sent;
+  };
+  const int64_t before = sent();
+  output_in(nodes, 0,
+            "python3 -c \"\n"
+            "import socket, time\n"
+            "for _ in range(200):\n"
+            "  try: link = socket.create_connection(('10.77.0.2', 5000)); break\n"
+            "  except OSError: time.sleep(0.05)\n"
+            "link.sendall(bytes(2000000))\n\"");
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(double(sent() - before), 2e6);
+  EXPECT_LT(double(sent() - before), 2.2e6) << "headers only";
+}
+
+// Not a test of its own: makes two nodes as whoever runs it.
+TEST(DISABLED_Child, MakesTwoNodes) {
+  const TwoNodes nodes(200);
+  ASSERT_EQ(output_in(nodes, 1, "cat /proc/sys/kernel/hostname"), "node1\n");
+}
+
+TEST_F(TwoNodesTest, AnOrdinaryUserMayMakeThemWhereTheKernelAllows) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the other tests run as an ordinary user already";
+  constexpr const char* kNobody = "65534";
+  const std::vector<std::string> as_nobody = {"setpriv", "--reuid", kNobody, "--regid", kNobody, "--clear-groups"};
+  const auto run = [&](std::vector<std::string> words) {
+    Command command;
+    command.arguments = as_nobody;
+    command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+    command.errors_to_output = true;
+    return run_to_end(command);
+  };
+  if (run({"unshare", "--user", "--map-root-user", "--net", "true"}).exit_code != 0)
+    GTEST_SKIP() << "users may not make network namespaces here";
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  if (run({"test", "-x", program}).exit_code != 0) GTEST_SKIP() << program << " is out of other users' reach";
+  const Finished child = run({program, "--gtest_also_run_disabled_tests", "--gtest_filter=DISABLED_Child.*"});
+  EXPECT_EQ(child.exit_code, 0) << child.output;
+}
+
+}  // namespace
+}  // namespace harness
