@@ -94,6 +94,17 @@ std::vector<Column> columns() {
       sample("drift_ci_high",
              [](const RunStatistics& run) { return run.drift_ci ? number(run.drift_ci->high) : ""; }),
   };
+  const auto carried = [&](const char* name, std::function<double(const Communication&)> value) {
+    list.push_back(figure(name, [value](const SummaryRow& row) {
+      return row.communication ? number(value(*row.communication)) : std::string();
+    }));
+  };
+  carried("all_reduced_bytes_per_batch", [](const Communication& it) { return it.all_reduced_bytes; });
+  carried("all_reduces_per_batch", [](const Communication& it) { return double(it.messages.size()); });
+  carried("communication_ms", [](const Communication& it) { return it.under_way_ms; });
+  carried("exposed_ms", [](const Communication& it) { return it.exposed_ms; });
+  carried("all_reduces_alone_ms", [](const Communication& it) { return it.alone_ms; });
+  carried("link_bytes_share", [](const Communication& it) { return it.link_share.value_or(0); });
   for (const std::string& name : phase_names())
     for (const char* what : {"share", "median_ms"})
       list.push_back(sample(name + "_" + what,

@@ -112,6 +112,7 @@ SummaryRow summarise_row(const Records& repeats, const Names& inferred_in_all) {
   row.repeats_ok = static_cast<int>(ok.size());
   if (!ok.empty()) {
     row.run = run_statistics(record);
+    row.communication = communication_of(record);
     std::vector<double> totals;
     for (const json* one : ok) totals.push_back(number_at(*one, "/total_s"));
     row.total_s = median(totals);

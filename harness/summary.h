@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/communication.h"
 #include "harness/flags.h"
 #include "harness/statistics.h"
 
@@ -26,6 +27,7 @@ struct SummaryRow {
   double images_per_second = 0;
   RunStatistics run;  // of the repeat whose total is the median (the lower one of an even number)
 
+  std::optional<Communication> communication;  // of the same repeat; rows of several ranks only
   std::optional<double> ratio;  // total of the base / total of this row: above 1 is faster than the base
   bool batch_differs = false, window_differs = false;  // from the base's
   std::optional<double> published_ratio;               // the same of the article's figures, within one window

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "harness/cells.h"
@@ -31,6 +32,15 @@ std::string wrap(const std::string& text, size_t width, const std::string& inden
     begin = end + 1;
   }
   return lines + line;
+}
+
+// Lines that are wider than the console, continued on the next.
+std::string wrapped(const std::string& text) {
+  std::istringstream stream(text);
+  std::string out;
+  for (std::string line; std::getline(stream, line);)
+    out += (width_of(line) > console_width ? wrap(line, console_width - 2, "  ") : line) + "\n";
+  return out;
 }
 
 }  // namespace
@@ -94,8 +104,8 @@ bool write_report(const std::filesystem::path& run_dir, const std::vector<nlohma
   const std::vector<Summary> summaries = summarise(records);
   std::string text, markdown;
   for (const Summary& summary : summaries) {
-    text += (text.empty() ? "" : "\n") + console_table(summary);
-    markdown += (markdown.empty() ? "" : "\n") + markdown_table(summary);
+    text += (text.empty() ? "" : "\n") + console_table(summary) + wrapped(communication_text(summary));
+    markdown += (markdown.empty() ? "" : "\n") + markdown_table(summary) + communication_markdown(summary);
   }
   console << text;
   write_text(run_dir / "table.txt", text);

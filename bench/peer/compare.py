@@ -1,6 +1,6 @@
 """Sets the suite beside plain PyTorch on the same machine and work, interleaved: prints each ratio with its range.
 
-Usage: python compare.py step|slice|load [REPEATS]   with a Python that has torch 2.11 and torchvision:
+Usage: python compare.py step|slice|load|ddp|strategies [REPEATS]   with a Python that has torch 2.11 and torchvision:
   python3 -m venv .venv-peer && .venv-peer/bin/pip install torch==2.11.0 torchvision pillow
 Needs ./run_tests once (it builds bench_micro). Quiet cores, please.
 """
@@ -53,6 +53,17 @@ def their_load(data):
     return float(output_of(sys.executable, HERE / "load.py", data, 1024, **ALLOCATOR))
 
 
+def our_ranks(row, backend):
+    with tempfile.TemporaryDirectory() as folder:
+        output_of(BUILD / "run_matrix", "--only", row, "--scale", "rehearsal", "--set", f"backend={backend}", "--set",
+                  "storage=synthetic", "--set", "timed_batches=150", "--out", folder)
+        return json.loads(open(folder + "/records.jsonl").readline())["images_per_second"]
+
+
+def their_ddp():
+    return float(output_of(sys.executable, HERE / "ddp.py", 4, 32, 30, 150, OMP_NUM_THREADS="1", **ALLOCATOR))
+
+
 def stand_in():
     our_slice()  # makes the data
     return str(max((PROJECT / "data").glob("stand-in-*"), key=lambda folder: int(folder.name.split("-")[2])))
@@ -83,6 +94,12 @@ def main(what, repeats=5):
     elif what == "load":
         data = stand_in()
         compare("load, 1 thread", lambda: our_load(data), {"torchvision DataLoader": lambda: their_load(data)}, repeats)
+    elif what == "ddp":
+        compare("row [12], gloo", lambda: our_ranks("12", "gloo"), {"PyTorch DDP, gloo": their_ddp}, repeats)
+    elif what == "strategies":
+        compare("row [12], mpi", lambda: our_ranks("12", "mpi"),
+                {"row [13], apex": lambda: our_ranks("13", "mpi"), "row [15], horovod": lambda: our_ranks("15", "mpi"),
+                 "row [12], gloo": lambda: our_ranks("12", "gloo")}, repeats)
     else:
         sys.exit(__doc__)
 

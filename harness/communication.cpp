@@ -1,0 +1,155 @@
+#include "harness/communication.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/cells.h"
+#include "harness/records.h"
+#include "harness/statistics.h"
+#include "harness/summary.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+// Median over batches of the mean over ranks.
+double typical(const json& by_rank) {
+  if (!by_rank.is_array() || by_rank.empty()) return 0;
+  std::vector<double> batches(by_rank[0].size(), 0.0);
+  for (const json& rank : by_rank)
+    for (size_t batch = 0; batch < std::min(batches.size(), rank.size()); ++batch)
+      batches[batch] += rank[batch].is_number() ? rank[batch].get<double>() / double(by_rank.size()) : 0;
+  return batches.empty() ? 0 : median(batches);
+}
+
+double share_of_link(const json& link) {
+  double most = 0;
+  for (const json& node : link.value("nodes", json::array()))
+    for (const char* way : {"sent", "received"})
+      if (const double expected = number_at(node, fmt::format("/expected_{}_bytes", way).c_str()); expected > 0)
+        most = std::max(most, number_at(node, fmt::format("/{}_bytes", way).c_str()) / expected);
+  return most;
+}
+
+std::string bytes_text(double bytes) {
+  return bytes >= 1e6 ? fmt::format("{:.2f} MB", bytes / 1e6) : fmt::format("{:.0f} KB", bytes / 1e3);
+}
+
+using Lines = std::vector<std::vector<std::string>>;
+
+const std::vector<std::string>& headers() {
+  static const std::vector<std::string> names = {"row",      "ranks",      "backend",  "link",       "all-reduced",
+                                                 "messages", "under way ms", "alone ms", "exposed ms", "hidden",
+                                                 "link bytes / expected"};
+  return names;
+}
+
+Lines lines_of(const Summary& summary) {
+  Lines lines;
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.communication) continue;
+    const Communication& it = *row.communication;
+    const double hidden = it.under_way_ms > 0 ? 1 - std::min(1.0, it.exposed_ms / it.under_way_ms) : 0;
+    lines.push_back({row.id, std::to_string(it.ranks), it.backend, it.link, bytes_text(it.all_reduced_bytes),
+                     std::to_string(it.messages.size()), fmt::format("{:.1f}", it.under_way_ms),
+                     fmt::format("{:.1f}", it.alone_ms), fmt::format("{:.1f}", it.exposed_ms),
+                     fmt::format("{:.0f} %", 100 * hidden),
+                     it.link_share ? fmt::format("{:.2f}", *it.link_share) : "-"});
+  }
+  return lines;
+}
+
+std::vector<std::string> notes_of(const Summary& summary) {
+  std::vector<std::string> notes = {
+      "Per batch and rank. under way: some collective was posted and not done, waiting for slower ranks included; "
+      "alone: the same all-reduces with nothing else running, the ceiling; exposed: what backward did not hide (phase "
+      "sync) and what SyncBN waited; hidden: the rest of the time under way."};
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.communication || row.communication->messages.empty()) continue;
+    std::vector<std::string> sizes;
+    for (int64_t bytes : row.communication->messages) sizes.push_back(bytes_text(double(bytes)));
+    constexpr size_t kMost = 6;
+    const std::string more = sizes.size() > kMost ? fmt::format(" and {} more", sizes.size() - kMost) : "";
+    if (sizes.size() > kMost) sizes.resize(kMost);
+    notes.push_back(fmt::format("{}: last batch's all-reduces in order: {}{}", row.id, fmt::join(sizes, ", "), more));
+  }
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.communication || row.communication->sync_bn.empty()) continue;
+    double rest = 0;
+    for (size_t i = 1; i < row.communication->sync_bn.size(); ++i) rest += row.communication->sync_bn[i].wait_ms;
+    const auto& first = row.communication->sync_bn.front();
+    notes.push_back(fmt::format("{}: SyncBN waits in forward: {:.2f} ms in {}, the first layer, {:.2f} ms in the other {} "
+                                "together; in backward {:.2f} ms in all layers",
+                                row.id, first.wait_ms, first.name, rest, row.communication->sync_bn.size() - 1,
+                                row.communication->sync_bn_backward_ms));
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::optional<Communication> communication_of(const json& record) {
+  if (!record.contains("communication") || text_at(record, "/status") != "OK") return std::nullopt;
+  Communication it;
+  it.ranks = int64_t(number_at(record, "/world_size"));
+  it.backend = text_at(record, "/config/backend");
+  it.link = text_at(record, "/config/link");
+  const double batches = std::max(1.0, number_at(record, "/timed_batches"));
+  it.all_reduced_bytes = number_at(record, "/communication/all_reduced_bytes") / batches;
+  for (const json& message : record["communication"].value("all_reduces", json::array()))
+    it.messages.push_back(int64_t(number_at(message, "/bytes")));
+  it.alone_ms = number_at(record, "/communication/ceiling_ms");
+  it.exposed_ms = typical(samples_of(record).value("sync", json()));
+  const json spans = record.value("spans_ms", json::object());
+  it.under_way_ms = typical(spans.value("communication", json()));
+  if (record.contains("link") && record["link"].is_object()) it.link_share = share_of_link(record["link"]);
+  // The order of the layers is not that of the keys.
+  const std::string prefix = "sync_bn/";
+  for (const auto& [name, values] : spans.items())
+    if (name.rfind(prefix, 0) == 0) it.sync_bn.push_back({name.substr(prefix.size()), typical(values)});
+  std::sort(it.sync_bn.begin(), it.sync_bn.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.name.rfind("layer", 0) == 0, a.name) < std::pair(b.name.rfind("layer", 0) == 0, b.name);
+  });
+  it.sync_bn_backward_ms = typical(spans.value("sync_bn_backward", json()));
+  for (const Communication::Layer& layer : it.sync_bn) it.exposed_ms += layer.wait_ms;
+  it.exposed_ms += it.sync_bn_backward_ms;
+  return it;
+}
+
+std::string communication_text(const Summary& summary) {
+  Lines lines = lines_of(summary);
+  if (lines.empty()) return "";
+  lines.insert(lines.begin(), headers());
+  std::vector<size_t> widths(headers().size(), 0);
+  for (const auto& line : lines)
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
+  std::string text = "\ncommunication\n";
+  for (const auto& line : lines) {
+    std::string out;
+    for (size_t i = 0; i < line.size(); ++i) {
+      const bool left = i == 0 || i == 2 || i == 3;
+      out += (i ? " " : "") +
+             (left ? fit(line[i], widths[i]) : std::string(widths[i] - width_of(line[i]), ' ') + line[i]);
+    }
+    text += out + "\n";
+  }
+  for (const std::string& note : notes_of(summary)) text += note + "\n";
+  return text;
+}
+
+std::string communication_markdown(const Summary& summary) {
+  const Lines lines = lines_of(summary);
+  if (lines.empty()) return "";
+  std::string text = fmt::format("\n### Communication\n\n| {} |\n|", fmt::join(headers(), " | "));
+  for (size_t i = 0; i < headers().size(); ++i) text += i == 0 || i == 2 || i == 3 ? "---|" : "---:|";
+  text += "\n";
+  for (const auto& line : lines) text += fmt::format("| {} |\n", fmt::join(line, " | "));
+  text += "\n";
+  for (const std::string& note : notes_of(summary)) text += note + "  \n";
+  return text;
+}
+
+}  // namespace harness
