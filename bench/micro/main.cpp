@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench/micro/options.h"
+#include "bench/micro/ranks.h"
 
 namespace bench {
 
@@ -16,41 +17,32 @@ std::vector<AddBenchmarks>& benchmark_families() {
 
 namespace {
 
-// Takes `--name VALUE` or `--name=VALUE` out of the arguments.
-std::filesystem::path take(const std::string& name, std::vector<char*>& arguments) {
-  for (size_t i = 1; i < arguments.size(); ++i) {
-    const std::string argument = arguments[i];
-    if (argument.rfind(name + "=", 0) == 0) {
-      arguments.erase(arguments.begin() + static_cast<long>(i));
-      return argument.substr(name.size() + 1);
-    }
-    if (argument == name && i + 1 < arguments.size()) {
-      const std::filesystem::path value = arguments[i + 1];
-      arguments.erase(arguments.begin() + static_cast<long>(i), arguments.begin() + static_cast<long>(i) + 2);
-      return value;
-    }
-  }
-  return {};
-}
-
-int run(int count, char** values) {
-  std::vector<char*> arguments(values, values + count);
-  MicroOptions options;
-  options.data = take("--data", arguments);
-  options.store = take("--store", arguments);
-  int left = static_cast<int>(arguments.size());
-  benchmark::Initialize(&left, arguments.data());
-  if (benchmark::ReportUnrecognizedArguments(left, arguments.data())) {
-    std::fprintf(
-        stderr, "besides Google Benchmark's flags: --data DIR (holds train/), --store DIR (packed copies)\n");
-    return 2;
-  }
+int run_families(const MicroOptions& options) {
   if (options.data.empty())
     std::fprintf(stderr, "decode/ and load/ are left out: name a folder that holds train/ with --data\n");
+  std::fprintf(
+      stderr,
+      "all_reduce/, broadcast/, reduce/ and point_to_point/ are left out: name a number of processes with "
+      "--ranks\n");
   for (const AddBenchmarks& family : benchmark_families()) family(options);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;
+}
+
+int run(int count, char** values) {
+  std::vector<std::string> arguments(values, values + count);
+  const MicroOptions options = take_options(arguments);
+  if (is_rank() && options.ranks > 0)
+    throw BadOption("--ranks starts processes itself; leave it out where mpirun or srun does");
+  std::vector<std::string> kept = arguments;  // Google Benchmark takes its own out
+  std::vector<char*> left;
+  for (std::string& argument : kept) left.push_back(argument.data());
+  int left_count = static_cast<int>(left.size());
+  benchmark::Initialize(&left_count, left.data());
+  if (benchmark::ReportUnrecognizedArguments(left_count, left.data())) throw BadOption(kOptionsHelp);
+  if (options.ranks > 0) return start_ranks(options, {arguments.begin() + 1, arguments.end()});
+  return is_rank() ? run_rank(options) : run_families(options);
 }
 
 }  // namespace

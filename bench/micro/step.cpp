@@ -34,6 +34,7 @@ void time_step(benchmark::State& state, const harness::Row& row) {
   const auto precision = PrecisionRegistry::instance().find(row.precision)({at::kCPU, {0.1, 0.9, 1e-4}});
   precision->convert(model);
   const auto group = GroupRegistry::instance().find("none")(GroupOptions());
+  const auto link = LinkRegistry::instance().find(row.link)(LinkOptions());
   const auto strategy =
       StrategyRegistry::instance().find("single")({row, model, *precision, *device, *group, {}});
   for (auto _ : state) {
@@ -44,7 +45,9 @@ void time_step(benchmark::State& state, const harness::Row& row) {
     load.sampler.records = row.batch;
     const auto loader = make_loader(*storage, load);
     harness::ProgressSlot slot{};
-    const SliceResult result = run_slice({row, *loader, *device, model, *precision, *strategy, *group, slot});
+    Spans spans;
+    const SliceResult result =
+        run_slice({row, *loader, *device, model, *precision, *strategy, *group, *link, spans, slot});
     state.SetIterationTime(result.total_s);  // an iteration is a slice of 20 steps
   }
   const double steps = double(state.iterations() * row.timed_batches);

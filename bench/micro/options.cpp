@@ -1,0 +1,70 @@
+#include "bench/micro/options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+namespace bench {
+
+const char* const kOptionsHelp =
+    "besides Google Benchmark's flags: --data DIR (holds train/), --store DIR (packed copies), --ranks N (2 "
+    "or "
+    "more: measures collectives between so many processes, and nothing else), --nodes 2 (emulated), "
+    "--link-rate-mbit R, --interface NAME";
+
+namespace {
+
+// Takes `--name VALUE` or `--name=VALUE` out of the arguments.
+std::optional<std::string> take(const std::string& name, std::vector<std::string>& arguments) {
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const auto here = arguments.begin() + std::ptrdiff_t(i);
+    if (arguments[i].rfind(name + "=", 0) == 0) {
+      const std::string value = arguments[i].substr(name.size() + 1);
+      arguments.erase(here);
+      return value;
+    }
+    if (arguments[i] == name) {
+      if (i + 1 == arguments.size()) throw BadOption(name + ": a value is missing");
+      const std::string value = arguments[i + 1];
+      arguments.erase(here, here + 2);
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+template <class Number>
+Number take_number(const std::string& name, std::vector<std::string>& arguments, Number otherwise,
+                   Number least, Number most) {
+  const auto text = take(name, arguments);
+  if (!text) return otherwise;
+  Number value{};
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, value);
+  if (error != std::errc() || stop != end || value < least || value > most)
+    throw BadOption(fmt::format("{} {}: expected a number from {} to {}", name, *text, least, most));
+  return value;
+}
+
+}  // namespace
+
+MicroOptions take_options(std::vector<std::string>& arguments) {
+  MicroOptions options;
+  options.data = take("--data", arguments).value_or("");
+  options.store = take("--store", arguments).value_or("");
+  options.ranks = take_number("--ranks", arguments, 0, 2, 1024);
+  options.nodes = take_number("--nodes", arguments, 1, 1, 2);
+  options.link_rate_mbit = take_number("--link-rate-mbit", arguments, 0.0, 1.0, 1e6);
+  options.interface = take("--interface", arguments).value_or("");
+  if (options.nodes > 1 && options.ranks == 0)
+    throw BadOption("--nodes 2: say with --ranks how many processes the two nodes run together");
+  if (options.ranks % options.nodes != 0)
+    throw BadOption(
+        fmt::format("--ranks {}: an odd number can't be shared out evenly over --nodes 2", options.ranks));
+  if (options.link_rate_mbit > 0 && options.ranks > 0 && options.nodes == 1)
+    throw BadOption("--link-rate-mbit: ranks on one node have no link between them; add --nodes 2");
+  return options;
+}
+
+}  // namespace bench

@@ -1,0 +1,88 @@
+#include "bench/micro/ranks.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "bench/registry.h"
+#include "harness/machine.h"
+#include "harness/rank_commands.h"
+#include "harness/scratch.h"
+#include "harness/two_nodes.h"
+
+namespace bench {
+
+bool is_rank() { return std::getenv("PMIX_RANK") != nullptr; }
+
+static void require_mpi() {
+  for (const Value& value : registered_values())
+    if (value.axis == "backend" && value.name == "mpi" && !value.missing.empty())
+      throw BadOption("--ranks: " + value.missing);
+  if (!harness::program_exists("mpirun"))
+    throw BadOption("--ranks: there is no mpirun in PATH, which starts the processes; install openmpi-bin");
+}
+
+// The command that starts the ranks of a row with so many of them, with another program in train_slice's
+// place: so OpenMPI's settings, the allocator and the cores are a row's.
+static harness::Command command_of_a_row(const MicroOptions& options, const std::vector<std::string>& program,
+                                         const harness::LaunchSetting& setting) {
+  harness::Row row;
+  row.nodes = options.nodes;
+  row.devices = options.ranks / options.nodes;
+  row.cpus = int64_t(harness::available_cpus().size());
+  row.strategy = "ddp";
+  row.backend = "mpi";
+  harness::Workshop workshop;
+  workshop.train_slice = program[0];
+  harness::Request request;
+  request.launcher = "local";
+  harness::Command command =
+      harness::rank_commands(row, values_as_json(), workshop, request, setting).commands.at(0);
+  auto& words = command.arguments;
+  while (words.back() != program[0]) words.pop_back();  // train_slice's own arguments
+  words.insert(words.end(), program.begin() + 1, program.end());
+  command.output = command.errors = "";
+  return command;
+}
+
+static int exit_code_of(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR) throw std::runtime_error(fmt::format("waiting for mpirun: {}", std::strerror(errno)));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int start_ranks(const MicroOptions& options, const std::vector<std::string>& arguments) {
+  require_mpi();
+  const harness::Scratch scratch;
+  harness::LaunchSetting setting;
+  setting.directory = setting.scratch = scratch.path();
+  std::optional<harness::TwoNodes> nodes;
+  std::string interface = options.interface;
+  if (options.nodes > 1) {
+    if (const std::string& reason = harness::why_no_two_nodes(); !reason.empty())
+      throw BadOption("--nodes 2: " + reason);
+    nodes.emplace(options.link_rate_mbit);
+    setting.enter[0] = nodes->enter(0);
+    setting.enter[1] = nodes->enter(1);
+    setting.cross = nodes->cross(1);
+    interface = harness::TwoNodes::kInterface;
+  }
+  harness::write_remote_shell(setting);
+  // Defaults first: a later one on the command line wins. Ranks see mpirun's terminal, whatever ours is.
+  std::vector<std::string> program = {std::filesystem::read_symlink("/proc/self/exe"),
+                                      "--benchmark_repetitions=5", "--benchmark_min_time=0.1",
+                                      fmt::format("--benchmark_color={}", ::isatty(STDOUT_FILENO) != 0)};
+  program.insert(program.end(), arguments.begin(), arguments.end());
+  if (!interface.empty()) program.push_back("--interface=" + interface);
+  if (options.link_rate_mbit > 0)
+    program.push_back(fmt::format("--link-rate-mbit={}", options.link_rate_mbit));
+  return exit_code_of(harness::start(command_of_a_row(options, program, setting)));
+}
+
+}  // namespace bench
