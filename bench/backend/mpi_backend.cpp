@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
-
 #include <sys/prctl.h>
 
 #include <stdexcept>
@@ -28,16 +27,21 @@ void wait_for(MPI_Request& request, const char* call) {
     int done = 0;
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
     if (done) return;
-    if (look >= kLooks) std::this_thread::sleep_for(kNap);
+    if (look < kLooks) continue;
+    thread_local const int precise [[maybe_unused]] =
+        ::prctl(PR_SET_TIMERSLACK, 1);  // ns; a nap would take 50 us more
+    std::this_thread::sleep_for(kNap);
   }
 }
 
 namespace {
 
-// MPI has no 16-bit floating-point types: they travel as 16-bit integers and are summed by LibTorch's kernels.
+// MPI has no 16-bit floating-point types: they travel as 16-bit integers and are summed by LibTorch's
+// kernels.
 template <at::ScalarType type>
 void add_sixteen_bit(void* in, void* in_out, int* count, MPI_Datatype*) {
-  at::from_blob(in_out, {*count}, at::TensorOptions(type)).add_(at::from_blob(in, {*count}, at::TensorOptions(type)));
+  at::from_blob(in_out, {*count}, at::TensorOptions(type))
+      .add_(at::from_blob(in, {*count}, at::TensorOptions(type)));
 }
 
 struct Wire {
@@ -96,12 +100,18 @@ void only_sums(const c10d::ReduceOp& operation) {
 
 class MpiBackend::PostedWork : public c10d::Work {
  public:
-  PostedWork(int rank, c10d::OpType kind, std::vector<at::Tensor> result)
-      : Work(rank, kind),
+  PostedWork(MpiBackend& backend, c10d::OpType kind, std::vector<at::Tensor> result)
+      : Work(backend.getRank(), kind),
+        backend_(backend),
         result_(std::move(result)),
         future_(c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {}
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
   std::vector<at::Tensor> result() override { return result_; }
+  bool wait(std::chrono::milliseconds timeout) override {
+    if (timeout == kNoTimeout && !isCompleted())
+      backend_.run_if_first(*this);  // not completed: backend_ lives
+    return Work::wait(timeout);
+  }
   void end(const std::exception_ptr& error) {
     finish(error);
     if (error)
@@ -111,6 +121,7 @@ class MpiBackend::PostedWork : public c10d::Work {
   }
 
  private:
+  MpiBackend& backend_;
   std::vector<at::Tensor> result_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
@@ -143,49 +154,66 @@ MpiBackend::~MpiBackend() {
   MPI_Comm_free(&communicator_);
 }
 
-WorkPointer MpiBackend::post(c10d::OpType kind, std::vector<at::Tensor> result, std::function<void()> call) {
-  auto work = c10::make_intrusive<PostedWork>(getRank(), kind, std::move(result));
-  {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back({std::move(call), work});
-  }
-  posted_.notify_one();
+// Who waits at once needs no other thread: waking it and being woken by it costs more than a small
+// collective.
+WorkPointer MpiBackend::post(c10d::OpType kind, bool async, std::vector<at::Tensor> result,
+                             std::function<void()> call) {
+  auto work = c10::make_intrusive<PostedWork>(*this, kind, std::move(result));
+  std::unique_lock lock(mutex_);
+  const bool first = queue_.empty() && !running_;
+  queue_.push_back({std::move(call), work});
+  if (!async && first) run_first(lock);
+  if (!queue_.empty()) posted_.notify_one();
   return work;
 }
 
 void MpiBackend::run() {
-  ::prctl(PR_SET_TIMERSLACK, 1);  // ns: or each nap would take 50 us longer
   at::set_num_threads(1);  // for the 16-bit sums
+  std::unique_lock lock(mutex_);
   for (;;) {
-    std::unique_lock lock(mutex_);
-    posted_.wait(lock, [&] { return stop_ || !queue_.empty(); });
+    posted_.wait(lock, [&] { return !running_ && (stop_ || !queue_.empty()); });
     if (queue_.empty()) return;
-    Posted posted = std::move(queue_.front());
-    queue_.pop_front();
-    lock.unlock();
-    std::exception_ptr error;
-    try {
-      posted.call();
-    } catch (...) {
-      error = std::current_exception();
-    }
-    posted.work->end(error);
+    run_first(lock);
   }
+}
+
+void MpiBackend::run_first(std::unique_lock<std::mutex>& lock) {
+  Posted posted = std::move(queue_.front());
+  queue_.pop_front();
+  running_ = true;
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    posted.call();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  posted.work->end(error);
+  lock.lock();
+  running_ = false;
+}
+
+void MpiBackend::run_if_first(const PostedWork& work) {
+  std::unique_lock lock(mutex_);
+  if (running_ || queue_.empty() || queue_.front().work.get() != &work) return;
+  run_first(lock);
+  if (stop_ || !queue_.empty()) posted_.notify_one();
 }
 
 WorkPointer MpiBackend::allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
   only_sums(options.reduceOp);
-  return post(c10d::OpType::ALLREDUCE, tensors, [this, tensor = only(tensors), wire = wire_of(tensors[0])] {
-    MPI_Request request;
-    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, tensor.data_ptr(), int(tensor.numel()), wire.type, wire.sum,
-                             communicator_, &request),
-              "MPI_Iallreduce");
-    wait_for(request, "MPI_Iallreduce");
-  });
+  return post(c10d::OpType::ALLREDUCE, options.asyncOp, tensors,
+              [this, tensor = only(tensors), wire = wire_of(tensors[0])] {
+                MPI_Request request;
+                check_mpi(MPI_Iallreduce(MPI_IN_PLACE, tensor.data_ptr(), int(tensor.numel()), wire.type,
+                                         wire.sum, communicator_, &request),
+                          "MPI_Iallreduce");
+                wait_for(request, "MPI_Iallreduce");
+              });
 }
 
 WorkPointer MpiBackend::broadcast(std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
-  return post(c10d::OpType::BROADCAST, tensors,
+  return post(c10d::OpType::BROADCAST, options.asyncOp, tensors,
               [this, tensor = only(tensors), wire = wire_of(tensors[0]), root = int(options.rootRank)] {
                 MPI_Request request;
                 check_mpi(MPI_Ibcast(tensor.data_ptr(), int(tensor.numel()), wire.type, root, communicator_,
@@ -197,20 +225,21 @@ WorkPointer MpiBackend::broadcast(std::vector<at::Tensor>& tensors, const c10d::
 
 WorkPointer MpiBackend::reduce(std::vector<at::Tensor>& tensors, const c10d::ReduceOptions& options) {
   only_sums(options.reduceOp);
-  return post(c10d::OpType::REDUCE, tensors,
+  return post(c10d::OpType::REDUCE, options.asyncOp, tensors,
               [this, tensor = only(tensors), wire = wire_of(tensors[0]), root = int(options.rootRank)] {
                 const bool here = getRank() == root;
                 MPI_Request request;
-                check_mpi(MPI_Ireduce(here ? MPI_IN_PLACE : tensor.data_ptr(), here ? tensor.data_ptr() : nullptr,
-                                      int(tensor.numel()), wire.type, wire.sum, root, communicator_, &request),
-                          "MPI_Ireduce");
+                check_mpi(
+                    MPI_Ireduce(here ? MPI_IN_PLACE : tensor.data_ptr(), here ? tensor.data_ptr() : nullptr,
+                                int(tensor.numel()), wire.type, wire.sum, root, communicator_, &request),
+                    "MPI_Ireduce");
                 wait_for(request, "MPI_Ireduce");
               });
 }
 
 WorkPointer MpiBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
-                                  std::vector<at::Tensor>& inputs, const c10d::AllgatherOptions&) {
-  return post(c10d::OpType::ALLGATHER, outputs.at(0),
+                                  std::vector<at::Tensor>& inputs, const c10d::AllgatherOptions& options) {
+  return post(c10d::OpType::ALLGATHER, options.asyncOp, outputs.at(0),
               [this, input = only(inputs), wire = wire_of(inputs[0]), parts = outputs.at(0)] {
                 const int count = int(input.numel());
                 const at::Tensor all = input.new_empty({getSize(), input.numel()});
@@ -227,15 +256,16 @@ WorkPointer MpiBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
 WorkPointer MpiBackend::gather(std::vector<std::vector<at::Tensor>>& outputs, std::vector<at::Tensor>& inputs,
                                const c10d::GatherOptions& options) {
   const std::vector<at::Tensor> parts = outputs.empty() ? std::vector<at::Tensor>() : outputs[0];
-  return post(c10d::OpType::GATHER, parts,
+  return post(c10d::OpType::GATHER, options.asyncOp, parts,
               [this, parts, input = only(inputs), wire = wire_of(inputs[0]), root = int(options.rootRank)] {
                 const int count = int(input.numel());
                 at::Tensor all;
                 if (getRank() == root) all = input.new_empty({getSize(), input.numel()});
                 MPI_Request request;
-                check_mpi(MPI_Igather(input.data_ptr(), count, wire.type, all.defined() ? all.data_ptr() : nullptr,
-                                      count, wire.type, root, communicator_, &request),
-                          "MPI_Igather");
+                check_mpi(
+                    MPI_Igather(input.data_ptr(), count, wire.type, all.defined() ? all.data_ptr() : nullptr,
+                                count, wire.type, root, communicator_, &request),
+                    "MPI_Igather");
                 wait_for(request, "MPI_Igather");
                 for (size_t rank = 0; rank < parts.size(); ++rank)
                   at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
@@ -243,27 +273,29 @@ WorkPointer MpiBackend::gather(std::vector<std::vector<at::Tensor>>& outputs, st
 }
 
 WorkPointer MpiBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) {
-  return post(c10d::OpType::SEND, tensors, [this, to, tag, tensor = only(tensors), wire = wire_of(tensors[0])] {
-    MPI_Request request;
-    check_mpi(MPI_Isend(tensor.data_ptr(), int(tensor.numel()), wire.type, to, tag, communicator_, &request),
-              "MPI_Isend");
-    wait_for(request, "MPI_Isend");
-  });
+  return post(c10d::OpType::SEND, /*async=*/true, tensors,
+              [this, to, tag, tensor = only(tensors), wire = wire_of(tensors[0])] {
+                MPI_Request request;
+                check_mpi(MPI_Isend(tensor.data_ptr(), int(tensor.numel()), wire.type, to, tag, communicator_,
+                                    &request),
+                          "MPI_Isend");
+                wait_for(request, "MPI_Isend");
+              });
 }
 
 WorkPointer MpiBackend::recv(std::vector<at::Tensor>& tensors, int from, int tag) {
-  return post(c10d::OpType::RECV, tensors,
+  return post(c10d::OpType::RECV, /*async=*/true, tensors,
               [this, from, tag, tensor = only(tensors), wire = wire_of(tensors[0])] {
                 MPI_Request request;
-                check_mpi(MPI_Irecv(tensor.data_ptr(), int(tensor.numel()), wire.type, from, tag, communicator_,
-                                    &request),
+                check_mpi(MPI_Irecv(tensor.data_ptr(), int(tensor.numel()), wire.type, from, tag,
+                                    communicator_, &request),
                           "MPI_Irecv");
                 wait_for(request, "MPI_Irecv");
               });
 }
 
-WorkPointer MpiBackend::barrier(const c10d::BarrierOptions&) {
-  return post(c10d::OpType::BARRIER, {}, [this] {
+WorkPointer MpiBackend::barrier(const c10d::BarrierOptions& options) {
+  return post(c10d::OpType::BARRIER, options.asyncOp, {}, [this] {
     MPI_Request request;
     check_mpi(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
     wait_for(request, "MPI_Ibarrier");

@@ -14,17 +14,20 @@ namespace bench {
 // Throws std::runtime_error naming the call when an MPI function returns an error.
 void check_mpi(int code, const char* call);
 
-// Returns when the request has ended. MPI's own waiting spins, and with more ranks than cores a spinning rank holds
-// the core that the one it waits for needs until the scheduler's next tick. So this one looks a few times and then
-// sleeps between looks.
+// Returns when the request has ended. MPI's own waiting spins, and with more ranks than cores a spinning rank
+// holds the core that the one it waits for needs until the scheduler's next tick. So this one looks a few
+// times and then sleeps between looks. A thread that waits here gets precise timers (PR_SET_TIMERSLACK) from
+// then on.
 void wait_for(MPI_Request& request, const char* call);
 
 // Owns a duplicate of the communicator and a thread that runs one collective after another in the order in
 // which they were posted, so that they overlap with computing; MPI by itself only moves on inside its calls.
-// Every rank must post the same collectives in the same order. Tensors: contiguous, on the CPU, one for each
-// rank and call; types float32, float64, int64, int32, uint8, bfloat16, float16 (the last two are summed as
-// PyTorch sums them: in float32, each partial sum rounded). All-reduce and reduce: SUM only. MPI must have
-// been initialised with MPI_THREAD_MULTIPLE. A failing call sets the Work's exception.
+// With asyncOp = false the caller's own thread runs it at once, if nothing else is posted or under way; so
+// does a thread that waits for one which is next and which the communication thread has not begun. Every rank
+// must post the same collectives in the same order. Tensors: contiguous, on the CPU, one for each rank and
+// call; types float32, float64, int64, int32, uint8, bfloat16, float16 (the last two are summed as PyTorch
+// sums them: in float32, each partial sum rounded). All-reduce and reduce: SUM only. MPI must have been
+// initialised with MPI_THREAD_MULTIPLE. A failing call sets the Work's exception.
 class MpiBackend : public c10d::Backend {
  public:
   explicit MpiBackend(MPI_Comm communicator);
@@ -53,14 +56,17 @@ class MpiBackend : public c10d::Backend {
     std::function<void()> call;
     c10::intrusive_ptr<PostedWork> work;
   };
-  c10::intrusive_ptr<c10d::Work> post(c10d::OpType kind, std::vector<at::Tensor> result,
+  c10::intrusive_ptr<c10d::Work> post(c10d::OpType kind, bool async, std::vector<at::Tensor> result,
                                       std::function<void()> call);
   void run();
+  void run_first(std::unique_lock<std::mutex>& lock);
+  void run_if_first(const PostedWork& work);
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::mutex mutex_;
   std::condition_variable posted_;
   std::deque<Posted> queue_;
+  bool running_ = false;  // some thread is inside a collective
   bool stop_ = false;
   std::thread thread_;
 };
