@@ -16,8 +16,9 @@ void to_json(nlohmann::json& object, const Check& check);
 
 // The strategy's gradients of a small made-up batch against those of one device on the whole of it, batch
 // norm frozen (its batch statistics differ between shares by design) unless it is synchronised; then the
-// running statistics are compared too. Untimed, before the slice; leaves gradients and buffers as they were. Every rank calls it and gets its own verdict. Relative error of the whole gradient
-// vector: 1e-4 in float32, 5e-2 with 16-bit types.
+// running statistics are compared too. Untimed, before the slice; leaves gradients and buffers as they were.
+// Every rank calls it and gets its own verdict. Relative error of the whole gradient vector: 1e-4 in float32,
+// 5e-2 with 16-bit types.
 Check check_gradients(const SliceParts& parts, const RankInfo& rank);
 
 // Loss finite in every batch.

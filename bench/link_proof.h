@@ -1,5 +1,5 @@
-// Whether a row's traffic really crossed its link: bytes that the nodes counted beside those that the algorithm
-// must have sent. No Torch here.
+// Whether a row's traffic really crossed its link: bytes that the nodes counted beside those that the
+// algorithm must have sent. No Torch here.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,9 +15,9 @@ struct LinkProof {
 };
 
 // traffic: what one rank's collectives carried in the timed batches (rank_report's `traffic`). counted: each
-// node's {node, interface, sent_bytes, received_bytes} over the same time. Expected of a ring over n ranks that
-// are ordered by node, per node and direction: 2 (n-1)/n of the all-reduced bytes (Patarasuk & Yuan 2009), n-1
-// times a rank's gathered bytes; and once what rank 0 broadcasts, from its node only.
+// node's {node, interface, sent_bytes, received_bytes} over the same time. Expected of a ring over n ranks
+// that are ordered by node, per node and direction: 2 (n-1)/n of the all-reduced bytes (Patarasuk & Yuan
+// 2009), n-1 times a rank's gathered bytes; and once what rank 0 broadcasts, from its node only.
 LinkProof prove_link(const nlohmann::json& traffic, const nlohmann::json& counted, int64_t world_size);
 
 }  // namespace bench

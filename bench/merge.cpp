@@ -97,7 +97,8 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
   if (!link.empty()) {
     LinkProof proof = prove_link(merged["communication"], link, int64_t(world_size));
     merged["link"] = std::move(proof.record);
-    merged["checks"].push_back({{"name", "link"}, {"ok", proof.violation.empty()}, {"detail", proof.violation}});
+    merged["checks"].push_back(
+        {{"name", "link"}, {"ok", proof.violation.empty()}, {"detail", proof.violation}});
   }
   if (world_size > 1)
     merged["checks"].push_back({{"name", "weights"},

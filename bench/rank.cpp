@@ -71,7 +71,7 @@ class Rank {
   }
 
   void train() {
-    const SliceParts parts{row_,      *loader_, *device_, *model_, *precision_,
+    const SliceParts parts{row_,       *loader_, *device_, *model_, *precision_,
                            *strategy_, *group_,  *link_,   spans_,  progress_.slot(rank_.rank)};
     std::vector<Check> checks{check_gradients(parts, rank_)};
     if (row_.warmup_batches == 0) warm_model(parts);

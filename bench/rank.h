@@ -6,8 +6,8 @@
 namespace bench {
 
 // Prepares everything, meets the other ranks, checks the strategy, trains the slice; rank 0 writes the row's
-// slice.json into the job's directory. Throws when the row can't have a result. After a throw the other ranks may
-// wait forever: end the process without running destructors.
+// slice.json into the job's directory. Throws when the row can't have a result. After a throw the other ranks
+// may wait forever: end the process without running destructors.
 void train_rank(const Job& job, const RankInfo& rank);
 
 // Throws std::runtime_error naming the file.

@@ -21,7 +21,8 @@ static void count_correct(const at::Tensor& logits, const at::Tensor& labels, Sl
   result.images += labels.size(0);
 }
 
-static void note_traffic(const Traffic::Batch& batch, SliceResult& result, Spans& spans, size_t communication) {
+static void note_traffic(const Traffic::Batch& batch, SliceResult& result, Spans& spans,
+                         size_t communication) {
   spans.count(communication, batch.under_way_ms);
   for (size_t kind = 0; kind < batch.bytes.size(); ++kind) result.collective_bytes[kind] += batch.bytes[kind];
   result.all_reduces = batch.all_reduces;

@@ -33,8 +33,8 @@ struct SliceParts {
 
 struct SliceResult {
   SliceResult(int64_t batches, bool phase_clock) : clock(batches, phase_clock) {}
-  PhaseClock clock;                        // all batches, warm-up included
-  std::vector<double> loss;                // per batch, this rank's mean
+  PhaseClock clock;          // all batches, warm-up included
+  std::vector<double> loss;  // per batch, this rank's mean
   // Bytes of this rank's collectives in the timed batches by kind, and the last batch's all-reduces.
   std::array<int64_t, 3> collective_bytes = {};
   std::vector<Traffic::Message> all_reduces;

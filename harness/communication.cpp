@@ -29,7 +29,8 @@ double share_of_link(const json& link) {
   double most = 0;
   for (const json& node : link.value("nodes", json::array()))
     for (const char* way : {"sent", "received"})
-      if (const double expected = number_at(node, fmt::format("/expected_{}_bytes", way).c_str()); expected > 0)
+      if (const double expected = number_at(node, fmt::format("/expected_{}_bytes", way).c_str());
+          expected > 0)
         most = std::max(most, number_at(node, fmt::format("/{}_bytes", way).c_str()) / expected);
   return most;
 }
@@ -41,9 +42,9 @@ std::string bytes_text(double bytes) {
 using Lines = std::vector<std::vector<std::string>>;
 
 const std::vector<std::string>& headers() {
-  static const std::vector<std::string> names = {"row",      "ranks",      "backend",  "link",       "all-reduced",
-                                                 "messages", "under way ms", "alone ms", "exposed ms", "hidden",
-                                                 "link bytes / expected"};
+  static const std::vector<std::string> names = {
+      "row",          "ranks",    "backend",    "link",   "all-reduced",          "messages",
+      "under way ms", "alone ms", "exposed ms", "hidden", "link bytes / expected"};
   return names;
 }
 
@@ -64,8 +65,10 @@ Lines lines_of(const Summary& summary) {
 
 std::vector<std::string> notes_of(const Summary& summary) {
   std::vector<std::string> notes = {
-      "Per batch and rank. under way: some collective was posted and not done, waiting for slower ranks included; "
-      "alone: the same all-reduces with nothing else running, the ceiling; exposed: what backward did not hide (phase "
+      "Per batch and rank. under way: some collective was posted and not done, waiting for slower ranks "
+      "included; "
+      "alone: the same all-reduces with nothing else running, the ceiling; exposed: what backward did not "
+      "hide (phase "
       "sync) and what SyncBN waited; hidden: the rest of the time under way."};
   for (const SummaryRow& row : summary.rows) {
     if (!row.communication || row.communication->messages.empty()) continue;
@@ -74,17 +77,20 @@ std::vector<std::string> notes_of(const Summary& summary) {
     constexpr size_t kMost = 6;
     const std::string more = sizes.size() > kMost ? fmt::format(" and {} more", sizes.size() - kMost) : "";
     if (sizes.size() > kMost) sizes.resize(kMost);
-    notes.push_back(fmt::format("{}: last batch's all-reduces in order: {}{}", row.id, fmt::join(sizes, ", "), more));
+    notes.push_back(
+        fmt::format("{}: last batch's all-reduces in order: {}{}", row.id, fmt::join(sizes, ", "), more));
   }
   for (const SummaryRow& row : summary.rows) {
     if (!row.communication || row.communication->sync_bn.empty()) continue;
     double rest = 0;
-    for (size_t i = 1; i < row.communication->sync_bn.size(); ++i) rest += row.communication->sync_bn[i].wait_ms;
+    for (size_t i = 1; i < row.communication->sync_bn.size(); ++i)
+      rest += row.communication->sync_bn[i].wait_ms;
     const auto& first = row.communication->sync_bn.front();
-    notes.push_back(fmt::format("{}: SyncBN waits in forward: {:.2f} ms in {}, the first layer, {:.2f} ms in the other {} "
-                                "together; in backward {:.2f} ms in all layers",
-                                row.id, first.wait_ms, first.name, rest, row.communication->sync_bn.size() - 1,
-                                row.communication->sync_bn_backward_ms));
+    notes.push_back(fmt::format(
+        "{}: SyncBN waits in forward: {:.2f} ms in {}, the first layer, {:.2f} ms in the other {} "
+        "together; in backward {:.2f} ms in all layers",
+        row.id, first.wait_ms, first.name, rest, row.communication->sync_bn.size() - 1,
+        row.communication->sync_bn_backward_ms));
   }
   return notes;
 }
@@ -111,7 +117,8 @@ std::optional<Communication> communication_of(const json& record) {
   for (const auto& [name, values] : spans.items())
     if (name.rfind(prefix, 0) == 0) it.sync_bn.push_back({name.substr(prefix.size()), typical(values)});
   std::sort(it.sync_bn.begin(), it.sync_bn.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.name.rfind("layer", 0) == 0, a.name) < std::pair(b.name.rfind("layer", 0) == 0, b.name);
+    return std::pair(a.name.rfind("layer", 0) == 0, a.name) <
+           std::pair(b.name.rfind("layer", 0) == 0, b.name);
   });
   it.sync_bn_backward_ms = typical(spans.value("sync_bn_backward", json()));
   for (const Communication::Layer& layer : it.sync_bn) it.exposed_ms += layer.wait_ms;

@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr auto kPoll = std::chrono::milliseconds(50);
 constexpr auto kLeaderSilence = std::chrono::minutes(30);  // for making its data, before the first row
-constexpr auto kOlder = std::chrono::seconds(10);  // all ranks start within this time
+constexpr auto kOlder = std::chrono::seconds(10);          // all ranks start within this time
 static const char* const kEnd = "end";
 
 static fs::path board(const fs::path& run) { return run / "announcements"; }
@@ -68,7 +68,8 @@ static void run_rank(const json& row, const fs::path& done, const fs::path& trai
   const std::string directory = row.at("directory");
   Command command;
   command.arguments = {train_slice, "--job", fs::path(directory) / "job.json"};
-  command.environment = {{"MASTER_PORT", std::to_string(row.at("port").get<int>())}, {"RANK_LOGS", directory}};
+  command.environment = {{"MASTER_PORT", std::to_string(row.at("port").get<int>())},
+                         {"RANK_LOGS", directory}};
   const pid_t pid = start(command);
   for (int status = 0; ::waitpid(pid, &status, WNOHANG) == 0; std::this_thread::sleep_for(kPoll))
     if (fs::exists(done) || interrupted()) {

@@ -1,6 +1,7 @@
-// Launcher `env`: something else (torchrun, a batch script) has started one run_matrix for each rank, with RANK,
-// WORLD_SIZE and MASTER_ADDR set. That of rank 0 leads: it prepares, records and reports. The others follow: they
-// start their rank of one row after another as the leader announces them in the run's folder, which all must see.
+// Launcher `env`: something else (torchrun, a batch script) has started one run_matrix for each rank, with
+// RANK, WORLD_SIZE and MASTER_ADDR set. That of rank 0 leads: it prepares, records and reports. The others
+// follow: they start their rank of one row after another as the leader announces them in the run's folder,
+// which all must see.
 #pragma once
 #include <filesystem>
 
@@ -29,7 +30,8 @@ class Leading {
 // Whether this process is a follower.
 bool is_follower();
 
-// The follower's whole life; returns the exit code. Throws std::runtime_error when the folder holds an older run.
+// The follower's whole life; returns the exit code. Throws std::runtime_error when the folder holds an older
+// run.
 int follow(const std::filesystem::path& run, const std::filesystem::path& train_slice);
 
 }  // namespace harness

@@ -23,7 +23,7 @@ constexpr auto kPoll = std::chrono::milliseconds(20);
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr double kSlowBatches = 5;  // silence of so many of the longest batches is no slowness any more
 constexpr auto kPatience = std::chrono::seconds(3);  // for mpirun and srun, to end ranks on other machines
-constexpr auto kGrace = std::chrono::seconds(2);  // for the other ranks, once one has failed
+constexpr auto kGrace = std::chrono::seconds(2);     // for the other ranks, once one has failed
 
 static double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -36,20 +36,23 @@ static std::vector<std::string> lines_of(const std::filesystem::path& file) {
   for (std::string line; std::getline(stream, line);) {
     for (char& c : line)
       if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = ' ';
-    if (line.find_first_not_of(" -") != std::string::npos) all.push_back(line);  // mpirun draws lines around words
+    if (line.find_first_not_of(" -") != std::string::npos)
+      all.push_back(line);  // mpirun draws lines around words
   }
   return all;
 }
 
 static std::string last_lines(const std::filesystem::path& file, size_t lines, const char* separator) {
   const std::vector<std::string> all = lines_of(file);
-  return fmt::format("{}", fmt::join(all.begin() + long(all.size() - std::min(lines, all.size())), all.end(), separator));
+  return fmt::format(
+      "{}", fmt::join(all.begin() + long(all.size() - std::min(lines, all.size())), all.end(), separator));
 }
 
 // mpirun and srun say first what is wrong and then what it may have come from.
 static std::string first_lines(const std::filesystem::path& file, size_t lines, const char* separator) {
   const std::vector<std::string> all = lines_of(file);
-  return fmt::format("{}", fmt::join(all.begin(), all.begin() + long(std::min(lines, all.size())), separator));
+  return fmt::format("{}",
+                     fmt::join(all.begin(), all.begin() + long(std::min(lines, all.size())), separator));
 }
 
 static int64_t anonymous_bytes(pid_t pid) {
@@ -61,7 +64,8 @@ static int64_t anonymous_bytes(pid_t pid) {
 
 namespace {
 
-// The processes of a row: the commands that were started and, once they have introduced themselves, the ranks.
+// The processes of a row: the commands that were started and, once they have introduced themselves, the
+// ranks.
 class Processes {
  public:
   Processes(const Launch& launch, Progress& progress, const std::filesystem::path& directory)
@@ -86,8 +90,10 @@ class Processes {
       if (pids_[i] == 0 || ::waitpid(pids_[i], &status, WNOHANG) != pids_[i]) continue;
       pids_[i] = 0;
       ends_[i] = status;
-      // A signal outranks an exit code: ranks that talked to the one that is gone may end before it is reaped.
-      if (status != 0 && (first_failure_ < 0 || (WIFSIGNALED(status) && !WIFSIGNALED(ends_[size_t(first_failure_)]))))
+      // A signal outranks an exit code: ranks that talked to the one that is gone may end before it is
+      // reaped.
+      if (status != 0 &&
+          (first_failure_ < 0 || (WIFSIGNALED(status) && !WIFSIGNALED(ends_[size_t(first_failure_)]))))
         first_failure_ = int(i);
     }
   }
@@ -226,8 +232,9 @@ static void explain_failure(Outcome& outcome, const Processes& processes, const 
       launch.command_per_rank ? "" : rank_ended_by_signal(last_lines(errors, 100, " "));
   // A rank that a signal ended had no time for words of its own, and those of others are about its absence.
   if (!killed && by_signal.empty() && explain_by_rank(outcome, ranks, directory)) return;
-  std::string what = killed ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
-                            : fmt::format("exit code {}", WEXITSTATUS(status));
+  std::string what =
+      killed ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+             : fmt::format("exit code {}", WEXITSTATUS(status));
   bool sigkill = killed && WTERMSIG(status) == SIGKILL;
   if (launch.command_per_rank) {
     if (ranks > 1) what = fmt::format("rank {}: {}", command, what);
@@ -238,8 +245,10 @@ static void explain_failure(Outcome& outcome, const Processes& processes, const 
     what = launch.commands[size_t(command)].arguments[0] + ": " + what;
   }
   outcome.status = sigkill && out_of_memory ? "OUT_OF_MEMORY" : "CRASHED";
-  outcome.reason = outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it for want of memory; " + what : what;
-  const std::string words = launch.command_per_rank ? last_lines(errors, 3, " | ") : first_lines(errors, 3, " | ");
+  outcome.reason =
+      outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it for want of memory; " + what : what;
+  const std::string words =
+      launch.command_per_rank ? last_lines(errors, 3, " | ") : first_lines(errors, 3, " | ");
   if (!words.empty()) outcome.reason += "; stderr: " + words;
 }
 
@@ -292,7 +301,8 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
     std::this_thread::sleep_for(kPoll);
   }
   if (processes.first_failure() >= 0)
-    explain_failure(outcome, processes, launch, progress.ranks(), directory, disturbance.out_of_memory_kills());
+    explain_failure(outcome, processes, launch, progress.ranks(), directory,
+                    disturbance.out_of_memory_kills());
   return outcome;
 }
 

@@ -26,9 +26,10 @@ struct Outcome {
   bool interrupted = false;
 };
 
-// The output of each command must go to files. `tick` is called about five times a second. The watch for silence
-// and the stacks need ranks whose progress file is this machine's; others are left to their own time-outs and to
-// `timeout_s`. No process that this machine runs for the row is left when this returns or throws.
+// The output of each command must go to files. `tick` is called about five times a second. The watch for
+// silence and the stacks need ranks whose progress file is this machine's; others are left to their own
+// time-outs and to `timeout_s`. No process that this machine runs for the row is left when this returns or
+// throws.
 Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits,
                   const std::filesystem::path& directory, const std::function<void()>& tick);
 

@@ -5,8 +5,8 @@ namespace harness {
 
 class Listener {
  public:
-  // port 0: one of the kernel's choice. On the loopback interface, or on every one when ranks on other machines
-  // are to reach it. Throws std::runtime_error when the port is taken.
+  // port 0: one of the kernel's choice. On the loopback interface, or on every one when ranks on other
+  // machines are to reach it. Throws std::runtime_error when the port is taken.
   Listener(int port, bool every_interface);
   ~Listener();
   Listener(const Listener&) = delete;

@@ -46,14 +46,17 @@ static void add_run_options(CLI::App& app, Request& request) {
       ->capture_default_str();
   app.add_option("--hang-after", request.silence_s, "seconds without a finished batch that end a row as HUNG")
       ->check(kSeconds);
-  app.add_option("--launcher", request.launcher, "local, mpirun, slurm or env (default: what the environment shows)")
+  app.add_option("--launcher", request.launcher,
+                 "local, mpirun, slurm or env (default: what the environment shows)")
       ->check(CLI::IsMember({"auto", "local", "mpirun", "slurm", "env"}));
   const auto hosts = app.add_option("--hosts", request.hosts, "nodes for mpirun with their ranks: a:4,b:4");
   app.add_option("--hostfile", request.hostfile, "the same as a file, in OpenMPI's format")
       ->check(CLI::ExistingFile)
       ->excludes(hosts);
-  app.add_option("--interface", request.interface, "network interface between nodes (default: each finds it)");
-  app.add_option("--port", request.port, "where rank 0 listens (default: a free one)")->check(CLI::Range(1, 65535));
+  app.add_option("--interface", request.interface,
+                 "network interface between nodes (default: each finds it)");
+  app.add_option("--port", request.port, "where rank 0 listens (default: a free one)")
+      ->check(CLI::Range(1, 65535));
   app.add_flag("--dry-run", request.dry_run,
                "print the plan and the exact command of every rank, run nothing");
   app.add_flag("--slow", request.slow, "run precisions that this processor only emulates");

@@ -14,11 +14,12 @@ NodeCopies::NodeCopies(const Workshop& workshop, const Request& request, const s
     if (location.empty() || !trait(values, "storage", storage, "transient", false)) continue;
     const fs::path store = workshop.project / "data" / "packed";
     const Command pack = on_every_node(
-        request, nodes_, {workshop.make_dataset, "pack", "--index", data.index, "--to", storage, "--store", store});
+        request, nodes_,
+        {workshop.make_dataset, "pack", "--index", data.index, "--to", storage, "--store", store});
     if (pack.arguments.empty()) return;
     if (run_to_end(pack).exit_code != 0)
-      throw PreparationError(fmt::format("storage {} could not be prepared on every node; the command was: {}",
-                                         storage, shell_line(pack)));
+      throw PreparationError(fmt::format(
+          "storage {} could not be prepared on every node; the command was: {}", storage, shell_line(pack)));
     locations_.insert(location);
   }
 }

@@ -9,8 +9,8 @@ namespace harness {
 
 class NodeCopies {
  public:
-  // Makes the copies of `data` that are transient (tmpfs) on every node of the rows' launcher. The index and the
-  // images must lie in folders that all nodes see. Throws PreparationError.
+  // Makes the copies of `data` that are transient (tmpfs) on every node of the rows' launcher. The index and
+  // the images must lie in folders that all nodes see. Throws PreparationError.
   NodeCopies(const Workshop& workshop, const Request& request, const std::vector<Row>& rows, const Data& data,
              const AxisValues& values);
   ~NodeCopies();  // removes them again

@@ -32,7 +32,8 @@ static std::string why_not_launched(const Row& row, const AxisValues& values, co
   const std::string launcher = launcher_of(request);
   const bool mpi = trait(values, "backend", row.backend, "started_by_mpi", false);
   if (launcher == "env" && mpi)
-    return "MPI ranks are started by mpirun or srun, not through the environment; --set backend=gloo runs the row";
+    return "MPI ranks are started by mpirun or srun, not through the environment; --set backend=gloo runs "
+           "the row";
   if (launcher == "env") {
     const char* size = std::getenv("WORLD_SIZE");
     if (const int64_t ranks = world_size(row, values); !size || std::to_string(ranks) != size)
@@ -44,7 +45,8 @@ static std::string why_not_launched(const Row& row, const AxisValues& values, co
     return "not inside a Slurm allocation: start this command with salloc or sbatch";
   if (!emulates_nodes(row, launcher)) return "";
   if (row.nodes > 2)
-    return fmt::format("{} nodes: one machine stands in for two at most; name real ones with --hosts", row.nodes);
+    return fmt::format("{} nodes: one machine stands in for two at most; name real ones with --hosts",
+                       row.nodes);
   return why_no_two_nodes();
 }
 

@@ -30,7 +30,8 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
   const Launch launch = rank_commands(row, setting.values, setting.workshop, setting.request, launching);
   std::optional<FollowedRow> followed;
   if (launcher == "env") followed.emplace(setting.run, directory, launching.port);
-  if (launcher == "mpirun" || launcher == "slurm") listener.reset();  // a rank that isn't our child will listen there
+  if (launcher == "mpirun" || launcher == "slurm")
+    listener.reset();  // a rank that isn't our child will listen there
   return run_ranks(launch, progress, limits, directory, tick);
 }
 

@@ -1,4 +1,5 @@
-// One row's processes from first to last, with what they need around them: a port, a scratch folder, two nodes.
+// One row's processes from first to last, with what they need around them: a port, a scratch folder, two
+// nodes.
 #pragma once
 #include "harness/launcher.h"
 #include "harness/row_run.h"

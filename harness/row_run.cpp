@@ -22,8 +22,9 @@ static json emulated_by(const Row& row, const std::string& launcher) {
   if (row.read_latency_ms > 0) emulated.push_back("read_latency_ms");
   if (!emulates_nodes(row, launcher)) return emulated;
   emulated.push_back(fmt::format("nodes: {} network namespaces of one machine", row.nodes));
-  emulated.push_back(row.link == "infiniband" ? "link: fast link: veth, no RDMA"
-                                              : fmt::format("link: {}: veth at {:g} Mbit/s", row.link, row.link_rate_mbit));
+  emulated.push_back(row.link == "infiniband"
+                         ? "link: fast link: veth, no RDMA"
+                         : fmt::format("link: {}: veth at {:g} Mbit/s", row.link, row.link_rate_mbit));
   return emulated;
 }
 
@@ -82,9 +83,8 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
 // What the ranks measured joins the record; a failed check takes the figures away again. The raw file stays
 // in the row's folder.
 static void add_measurement(json& record, json slice) {
-  for (const char* key :
-       {"rank_map", "cache", "ring", "bad_images", "warnings", "checks", "clock", "strategy", "versions",
-        "communication", "link"})
+  for (const char* key : {"rank_map", "cache", "ring", "bad_images", "warnings", "checks", "clock",
+                          "strategy", "versions", "communication", "link"})
     if (slice.contains(key)) record[key] = std::move(slice[key]);
   record["device"].update(slice.value("device", json::object()));
   record["precision"] = slice.value("precision", json::object());

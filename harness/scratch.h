@@ -1,4 +1,5 @@
-// A private folder for what a row's processes keep outside the run's folder: sockets and shared memory of MPI.
+// A private folder for what a row's processes keep outside the run's folder: sockets and shared memory of
+// MPI.
 #pragma once
 #include <filesystem>
 

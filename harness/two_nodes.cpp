@@ -1,8 +1,8 @@
 #include "harness/two_nodes.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,8 +20,8 @@ namespace harness {
 
 namespace fs = std::filesystem;
 
-// The token bucket of a shaped link. It must hold several of the largest pieces that the kernel hands over at once
-// (64 KB), or these are cut into packets; and what a fast link sends within a timer's few milliseconds.
+// The token bucket of a shaped link. It must hold several of the largest pieces that the kernel hands over at
+// once (64 KB), or these are cut into packets; and what a fast link sends within a timer's few milliseconds.
 static std::string burst(double rate_mbit) {
   constexpr double kLeast_bytes = 256e3, kBytesPerMbit = 400;
   return fmt::format("{:.0f}", std::max(kLeast_bytes, kBytesPerMbit * rate_mbit));
@@ -38,13 +38,14 @@ TwoNodes::TwoNodes(double rate_mbit) : user_namespace_(::geteuid() != 0) {
       run_in(node, {"ip", "address", "add", address(node) + "/24", "dev", kInterface});
       run_in(node, {"ip", "link", "set", kInterface, "up"});
       run_in(node, {"ip", "link", "set", "lo", "up"});
-      // The machine's own congestion control may be one that paces by what it measures (BBR): on a shaped veth it
-      // takes twice the wire's time. Reno is in every kernel and fills the link.
-      run_in(node, {"ip", "route", "replace", kNetwork, "dev", kInterface, "proto", "kernel", "scope", "link", "src",
-                    address(node), "congctl", "reno"});
+      // The machine's own congestion control may be one that paces by what it measures (BBR): on a shaped
+      // veth it takes twice the wire's time. Reno is in every kernel and fills the link.
+      run_in(node, {"ip", "route", "replace", kNetwork, "dev", kInterface, "proto", "kernel", "scope", "link",
+                    "src", address(node), "congctl", "reno"});
       if (rate_mbit > 0)
-        run_in(node, {"tc", "qdisc", "add", "dev", kInterface, "root", "tbf", "rate",
-                      fmt::format("{:.0f}kbit", rate_mbit * 1000), "burst", burst(rate_mbit), "latency", kLatency});
+        run_in(node,
+               {"tc", "qdisc", "add", "dev", kInterface, "root", "tbf", "rate",
+                fmt::format("{:.0f}kbit", rate_mbit * 1000), "burst", burst(rate_mbit), "latency", kLatency});
     }
   } catch (...) {
     remove();
@@ -85,11 +86,11 @@ void TwoNodes::hold(int node) {
   const bool lives = ::write(to_holder[1], "\n", 1) == 1 && ::read(from_holder[0], &echo, 1) == 1;
   ::close(from_holder[0]);
   if (!lives)
-    throw std::runtime_error(user_namespace_
-                                 ? "network namespaces can't be made: this system allows them to root only (see "
-                                   "kernel.unprivileged_userns_clone and user.max_net_namespaces)"
-                                 : "network namespaces can't be made: the right CAP_SYS_ADMIN is missing (a container "
-                                   "needs --privileged, or --cap-add SYS_ADMIN --cap-add NET_ADMIN)");
+    throw std::runtime_error(
+        user_namespace_ ? "network namespaces can't be made: this system allows them to root only (see "
+                          "kernel.unprivileged_userns_clone and user.max_net_namespaces)"
+                        : "network namespaces can't be made: the right CAP_SYS_ADMIN is missing (a container "
+                          "needs --privileged, or --cap-add SYS_ADMIN --cap-add NET_ADMIN)");
 }
 
 std::vector<std::string> TwoNodes::cross(int node) const {
@@ -109,9 +110,9 @@ void TwoNodes::run_in(int node, const std::vector<std::string>& command) const {
   inside.errors_to_output = true;
   const Finished finished = run_to_end(inside);
   if (finished.exit_code != 0)
-    throw std::runtime_error(fmt::format("a link between two network namespaces can't be made: `{}` failed: {}",
-                                         fmt::join(command, " "),
-                                         finished.output.substr(0, finished.output.find('\n'))));
+    throw std::runtime_error(
+        fmt::format("a link between two network namespaces can't be made: `{}` failed: {}",
+                    fmt::join(command, " "), finished.output.substr(0, finished.output.find('\n'))));
 }
 
 // All that run in one of the two network namespaces.
@@ -119,7 +120,8 @@ std::vector<pid_t> TwoNodes::processes() const {
   std::error_code error;
   std::vector<fs::path> namespaces;
   for (const Holder& holder : holders_)
-    if (holder.pid != 0) namespaces.push_back(fs::read_symlink(fmt::format("/proc/{}/ns/net", holder.pid), error));
+    if (holder.pid != 0)
+      namespaces.push_back(fs::read_symlink(fmt::format("/proc/{}/ns/net", holder.pid), error));
   const fs::path own = fs::read_symlink("/proc/self/ns/net", error);
   std::vector<pid_t> found;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {

@@ -1,6 +1,6 @@
-// Two nodes on one machine: network namespaces with a host name each, joined by a veth pair. They have no name
-// in the file system and live only as long as their holders, processes that end when the pipe to this process
-// closes; so nothing is left behind however this process ends.
+// Two nodes on one machine: network namespaces with a host name each, joined by a veth pair. They have no
+// name in the file system and live only as long as their holders, processes that end when the pipe to this
+// process closes; so nothing is left behind however this process ends.
 #pragma once
 #include <sys/types.h>
 
@@ -16,7 +16,8 @@ class TwoNodes {
   static constexpr const char* kNetwork = "10.77.0.0/24";
 
   // rate_mbit: what each direction of the link carries at most, 0: as fast as the machine can. Works as root,
-  // and without where the kernel lets users make namespaces. Throws std::runtime_error saying what is missing.
+  // and without where the kernel lets users make namespaces. Throws std::runtime_error saying what is
+  // missing.
   explicit TwoNodes(double rate_mbit);
   ~TwoNodes();  // also ends what still runs in the nodes
   TwoNodes(const TwoNodes&) = delete;

@@ -25,11 +25,11 @@ struct Request {
   double timeout_s = 0;   // per row; 0: from the scale
   double silence_s = 60;  // for one batch
   bool dry_run = false, slow = false;
-  std::string launcher = "auto";        // rank_commands.h says what each is
-  std::string hosts;                    // for mpirun: a:4,b:4
-  fs::path hostfile;                    // the same as a file
-  int port = 0;                         // where rank 0 listens; 0: a free one
-  std::string interface;                // network interface between nodes; empty: each rank finds it
+  std::string launcher = "auto";  // rank_commands.h says what each is
+  std::string hosts;              // for mpirun: a:4,b:4
+  fs::path hostfile;              // the same as a file
+  int port = 0;                   // where rank 0 listens; 0: a free one
+  std::string interface;          // network interface between nodes; empty: each rank finds it
 };
 
 }  // namespace harness

@@ -61,13 +61,14 @@ nlohmann::json train(const harness::Row& row, const RankInfo& rank) {
   const bool whole_batch = row.sync_bn || std::getenv("TEST_BATCH_STATISTICS");
   parts.strategy.use_batch_statistics(whole_batch);
   const SliceResult result = run_slice(parts);
-  auto report = rank_report(parts, rank, result, {{"encoded_bytes", 0}, {"device_bytes", nullptr}}, {gradients});
+  auto report =
+      rank_report(parts, rank, result, {{"encoded_bytes", 0}, {"device_bytes", nullptr}}, {gradients});
   report["ceiling_ms"] = 0.0;
   if (row.sync_bn || whole_batch)
     for (const NamedTensor& buffer : tiny.model->buffers()) {
       const at::Tensor values = buffer.tensor.to(at::kDouble).flatten();
-      report["buffers"][buffer.name] = std::vector<double>(
-          values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel());
+      report["buffers"][buffer.name] = std::vector<double>(values.const_data_ptr<double>(),
+                                                           values.const_data_ptr<double>() + values.numel());
     }
   const auto reports = tiny.group->gather(report.dump());
   if (rank.rank != 0) return {};
@@ -121,7 +122,8 @@ TEST_P(Distributed, EqualsOneDeviceOnTheWholeBatch) {
   ASSERT_EQ(outcome.status, "OK") << outcome.reason;
   const auto found = result();
   expect_like_one_device(found, row, precision == "o0" ? 1e-3 : 0.1);
-  EXPECT_GT(found["strategy"]["buckets"].size(), precision == "o3" ? 0u : 1u) << "small buckets split the model";
+  EXPECT_GT(found["strategy"]["buckets"].size(), precision == "o3" ? 0u : 1u)
+      << "small buckets split the model";
   if (ranks == 1) return;
   EXPECT_EQ(found["samples_ms"]["sync"].size(), size_t(ranks));
   // What was all-reduced is what the gradients come to, batch after batch.
@@ -132,8 +134,9 @@ TEST_P(Distributed, EqualsOneDeviceOnTheWholeBatch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Float32, Distributed,
-                         testing::Combine(testing::Values("ddp", "apex", "horovod"), testing::Values("gloo", "mpi"),
-                                          testing::Values(1, 2, 3, 4), testing::Values("o0")),
+                         testing::Combine(testing::Values("ddp", "apex", "horovod"),
+                                          testing::Values("gloo", "mpi"), testing::Values(1, 2, 3, 4),
+                                          testing::Values("o0")),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(SixteenBit, Distributed,
                          testing::Values(Setup{"ddp", "gloo", 2, "o1"}, Setup{"ddp", "mpi", 3, "o2"},

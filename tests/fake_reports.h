@@ -58,7 +58,10 @@ inline nlohmann::json fake_report(const harness::Row& row, int rank) {
           {"spans_ms", {{"read", times(row.timed_batches)}, {"decode", times(row.timed_batches)}}},
           {"bad_images", 0},
           {"traffic",
-           {{"all_reduced_bytes", 1000}, {"broadcast_bytes", 10}, {"gathered_bytes", 0}, {"all_reduces", json::array()}}},
+           {{"all_reduced_bytes", 1000},
+            {"broadcast_bytes", 10},
+            {"gathered_bytes", 0},
+            {"all_reduces", json::array()}}},
           {"ceiling_ms", 1.5},
           {"warnings", json::array()}};
 }

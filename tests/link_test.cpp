@@ -1,4 +1,5 @@
-// train: the proof of what crossed a link: counters of interfaces and InfiniBand ports, and the bytes expected.
+// train: the proof of what crossed a link: counters of interfaces and InfiniBand ports, and the bytes
+// expected.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,10 +20,14 @@ using nlohmann::json;
 TEST(Interface, CountersAreReadByName) {
   const char* const table =
       "Inter-|   Receive                                                |  Transmit\n"
-      " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls\n"
-      "    lo:     500       5    0    0    0     0          0         0      500       5    0    0    0     0\n"
-      " link0: 1000002      20    0    0    0     0          0         0  3000004      30    0    0    0     0\n"
-      "link00:       7       1    0    0    0     0          0         0        8       1    0    0    0     0\n";
+      " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo "
+      "colls\n"
+      "    lo:     500       5    0    0    0     0          0         0      500       5    0    0    0     "
+      "0\n"
+      " link0: 1000002      20    0    0    0     0          0         0  3000004      30    0    0    0     "
+      "0\n"
+      "link00:       7       1    0    0    0     0          0         0        8       1    0    0    0     "
+      "0\n";
   std::istringstream stream(table);
   const LinkBytes bytes = bytes_of_interface("link0", stream);
   EXPECT_EQ(bytes.received, 1000002);
@@ -43,8 +48,8 @@ class Adapter : public testing::Test {
     fs::remove_all(root);
   }
   void TearDown() override { fs::remove_all(root); }
-  void port(const std::string& adapter, const std::string& number, const std::string& layer, const std::string& state,
-            const std::string& sent, const std::string& received) {
+  void port(const std::string& adapter, const std::string& number, const std::string& layer,
+            const std::string& state, const std::string& sent, const std::string& received) {
     const fs::path folder = root / adapter / "ports" / number;
     fs::create_directories(folder / "counters");
     std::ofstream(folder / "link_layer") << layer << '\n';
@@ -84,7 +89,8 @@ TEST(LinkProof, ARingCrossesALinkWithTwiceNMinusOneNthsOfTheBytes) {
   EXPECT_EQ(good.violation, "");
   EXPECT_EQ(good.record["nodes"][0]["expected_sent_bytes"], 1750000);
   // What rank 0 broadcasts leaves its node once.
-  const auto with_broadcast = prove_link(traffic(1000000, 500000), {node(0, 2.25e6, 1.75e6), node(1, 1.75e6, 2.25e6)}, 8);
+  const auto with_broadcast =
+      prove_link(traffic(1000000, 500000), {node(0, 2.25e6, 1.75e6), node(1, 1.75e6, 2.25e6)}, 8);
   EXPECT_EQ(with_broadcast.violation, "");
 }
 
@@ -93,7 +99,8 @@ TEST(LinkProof, TooFewOrTooManyBytesAreAViolationThatNamesNodeAndDirection) {
     const auto proof = prove_link(traffic(1000000), {node(0, 1.75e6, 1.75e6), node(1, wrong, 1.75e6)}, 8);
     EXPECT_NE(proof.violation.find("node 1 sent"), std::string::npos) << proof.violation;
   }
-  EXPECT_NE(prove_link(traffic(0), json::array({node(0, 100, 100)}), 2).violation, "") << "nothing was to be sent at all";
+  EXPECT_NE(prove_link(traffic(0), json::array({node(0, 100, 100)}), 2).violation, "")
+      << "nothing was to be sent at all";
 }
 
 TEST(LinkProof, OneNodeHasNothingToProve) {

@@ -1,4 +1,5 @@
-// net: rows through srun on a real Slurm cluster of two nodes (tests/slurm_cluster.sh), over MPI and over Gloo.
+// net: rows through srun on a real Slurm cluster of two nodes (tests/slurm_cluster.sh), over MPI and over
+// Gloo.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -30,8 +31,16 @@ class Slurm : public testing::Test {
   // In an allocation of both nodes; records by row.
   std::map<std::string, json> run(const std::vector<std::string>& more) {
     harness::Command command;
-    command.arguments = {SOURCE_DIR "/tests/slurm_cluster.sh", "salloc", "--nodes=2", "--ntasks=8",
-                         BINARY_DIR "/run_matrix", "--launcher", "slurm", "--scale", "smoke", "--out",
+    command.arguments = {SOURCE_DIR "/tests/slurm_cluster.sh",
+                         "salloc",
+                         "--nodes=2",
+                         "--ntasks=8",
+                         BINARY_DIR "/run_matrix",
+                         "--launcher",
+                         "slurm",
+                         "--scale",
+                         "smoke",
+                         "--out",
                          directory / "run"};
     command.arguments.insert(command.arguments.end(), more.begin(), more.end());
     command.errors_to_output = true;

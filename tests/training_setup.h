@@ -61,8 +61,7 @@ struct TinyRank {
   }
   SliceParts parts() { return parts_with(*loader, *strategy); }
   SliceParts parts_with(Loader& other_loader, Strategy& other_strategy) {
-    return {row,    other_loader, *device, *model, *precision, other_strategy,
-            *group, *link,        spans,   slot};
+    return {row, other_loader, *device, *model, *precision, other_strategy, *group, *link, spans, slot};
   }
 
   harness::Row row;

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 std::string output_in(const TwoNodes& nodes, int node, const std::string& script) {
   Command command;
   command.arguments = nodes.enter(node);
-  for (const std::string& word : {std::string("bash"), std::string("-c"), script}) command.arguments.push_back(word);
+  for (const std::string& word : {std::string("bash"), std::string("-c"), script})
+    command.arguments.push_back(word);
   return run_to_end(command).output;
 }
 
@@ -82,7 +83,8 @@ TEST(DISABLED_Child, MakesTwoNodes) {
 TEST_F(TwoNodesTest, AnOrdinaryUserMayMakeThemWhereTheKernelAllows) {
   if (::geteuid() != 0) GTEST_SKIP() << "the other tests run as an ordinary user already";
   constexpr const char* kNobody = "65534";
-  const std::vector<std::string> as_nobody = {"setpriv", "--reuid", kNobody, "--regid", kNobody, "--clear-groups"};
+  const std::vector<std::string> as_nobody = {"setpriv", "--reuid", kNobody,
+                                              "--regid", kNobody,   "--clear-groups"};
   const auto run = [&](std::vector<std::string> words) {
     Command command;
     command.arguments = as_nobody;

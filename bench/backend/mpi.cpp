@@ -33,7 +33,7 @@ class MpiGroup : public Group {
     MPI_Finalize();
   }
 
-  void barrier() override { group_->barrier()->wait(); }
+  void barrier() override { group_->barrier(at_once<c10d::BarrierOptions>())->wait(); }
 
   std::vector<std::string> gather(const std::string& text) override {
     const int size = int(text.size());

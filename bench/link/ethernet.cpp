@@ -17,7 +17,10 @@ class Ethernet : public Link {
 };
 
 const bool registered = LinkRegistry::instance().add(
-    {"link", "ethernet", "several nodes over IP; on one machine a rate-shaped veth pair", {{"joins_nodes", true}}},
+    {"link",
+     "ethernet",
+     "several nodes over IP; on one machine a rate-shaped veth pair",
+     {{"joins_nodes", true}}},
     [](const LinkOptions& options) { return std::make_unique<Ethernet>(options); });
 
 }  // namespace

@@ -1,5 +1,5 @@
-// infiniband: nodes joined by RDMA hardware, proved by its own counters, so that a fall-back to sockets shows;
-// on one machine an unshaped veth pair stands in ("fast link: veth, no RDMA").
+// infiniband: nodes joined by RDMA hardware, proved by its own counters, so that a fall-back to sockets
+// shows; on one machine an unshaped veth pair stands in ("fast link: veth, no RDMA").
 #include "bench/link/host_channel_adapter.h"
 #include "bench/link/interface.h"
 
@@ -24,7 +24,9 @@ class InfiniBand : public Link {
 };
 
 const bool registered = LinkRegistry::instance().add(
-    {"link", "infiniband", "several nodes over InfiniBand; on one machine an unshaped veth pair, no RDMA",
+    {"link",
+     "infiniband",
+     "several nodes over InfiniBand; on one machine an unshaped veth pair, no RDMA",
      {{"joins_nodes", true}}},
     [](const LinkOptions& options) { return std::make_unique<InfiniBand>(options); });
 

@@ -15,7 +15,8 @@ namespace bench {
 
 std::string interface_towards(const std::string& host) {
   const auto fail = [&](const char* why) {
-    throw WrongLink(fmt::format("no network interface leads to {} ({}); name one with --interface", host, why));
+    throw WrongLink(
+        fmt::format("no network interface leads to {} ({}); name one with --interface", host, why));
   };
   addrinfo hints{}, *found = nullptr;
   hints.ai_family = AF_INET;

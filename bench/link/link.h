@@ -16,7 +16,8 @@ struct LinkBytes {
 };
 
 struct LinkOptions {
-  std::string interface;    // network interface of this node on the link; empty: the one that leads to the master
+  std::string
+      interface;  // network interface of this node on the link; empty: the one that leads to the master
   std::string master_addr;  // where rank 0 listens
   bool emulated = false;    // two network namespaces on one machine, joined by a veth pair
 };

@@ -1,8 +1,8 @@
 // apex: the semantics of NVIDIA APEX's apex.parallel.DistributedDataParallel, rebuilt; the package isn't run.
 // During the first backward gradients are noted in the order in which they arrive and cut into buckets, one
 // number format each, that close at `message_size` elements; rank 0's buckets hold for all from then on. In
-// later ones a bucket whose gradients are all there is flattened and all-reduced while backward goes on, in the
-// order of the buckets, and copied back, averaged, after it. The first backward, and every one under
+// later ones a bucket whose gradients are all there is flattened and all-reduced while backward goes on, in
+// the order of the buckets, and copied back, averaged, after it. The first backward, and every one under
 // `delay_allreduce`, reduces all gradients of a format as one flat message at the end. No buffers are sent
 // after the start: running statistics stay each rank's own.
 #include <ATen/core/grad_mode.h>
@@ -14,6 +14,7 @@
 #include <numeric>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
+#include "bench/backend/process_group.h"
 #include "bench/strategy/gradient_hooks.h"
 #include "bench/strategy/initial_state.h"
 #include "bench/strategy/strategy.h"
@@ -95,7 +96,8 @@ class Apex : public Strategy {
     arrivals_.push_back(parameter);
     if (!buckets_.empty()) {
       --buckets_[bucket_of_[parameter]].missing;
-      // In the order of the buckets, or ranks whose gradients arrive otherwise would reduce different messages.
+      // In the order of the buckets, or ranks whose gradients arrive otherwise would reduce different
+      // messages.
       at::NoGradGuard no_grad;
       for (; next_ < buckets_.size() && buckets_[next_].missing == 0; ++next_) launch(buckets_[next_]);
     }
@@ -123,12 +125,12 @@ class Apex : public Strategy {
   void agree_on_arrivals() {
     std::vector<at::Tensor> order{at::empty({int64_t(arrivals_.size())}, at::kLong)};
     std::copy(arrivals_.begin(), arrivals_.end(), order[0].mutable_data_ptr<int64_t>());
-    group_->broadcast(order)->wait();
+    group_->broadcast(order, at_once<c10d::BroadcastOptions>())->wait();
     std::copy_n(order[0].const_data_ptr<int64_t>(), arrivals_.size(), arrivals_.begin());
   }
 
-  // Cuts the gradients, in that order, into buckets of one format each; one closes when it has `elements`. Buckets
-  // stand in the order in which they close, those that never fill last.
+  // Cuts the gradients, in that order, into buckets of one format each; one closes when it has `elements`.
+  // Buckets stand in the order in which they close, those that never fill last.
   std::vector<Bucket> cut(const std::vector<size_t>& order, size_t elements) const {
     std::vector<Bucket> buckets;
     std::map<at::ScalarType, std::pair<Bucket, size_t>> open;  // with its elements so far

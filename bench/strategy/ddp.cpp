@@ -26,7 +26,8 @@ class Ddp : public Strategy {
     c10d::verify_params_across_processes(group_, parameters, std::nullopt);
     broadcast_initial_state(group_, model_);
     make_reducer(parameters);
-    model_.keep_gradient_memory(row_.gradient_as_bucket_view);  // or each step would copy out of the views again
+    model_.keep_gradient_memory(
+        row_.gradient_as_bucket_view);  // or each step would copy out of the views again
     // `backward` ends when the last gradient is ready. These hooks run after the Reducer's own, so a gradient
     // counts as ready when it lies in its bucket; what follows is waiting for communication.
     hooks_ = std::make_unique<GradientHooks>(parameters, [this, total = parameters.size()](size_t) {
@@ -73,8 +74,9 @@ class Ddp : public Strategy {
     const auto bytes = [](double mib) { return int64_t(mib * 1048576); };
     // Python's DDP starts with one bucket per type and splits by size when the buckets are rebuilt.
     const std::vector<size_t> limits =
-        row_.static_buckets ? std::vector<size_t>{size_t(bytes(row_.first_bucket_mib)), size_t(bytes(row_.bucket_mib))}
-                            : std::vector<size_t>{std::numeric_limits<int>::max()};
+        row_.static_buckets
+            ? std::vector<size_t>{size_t(bytes(row_.first_bucket_mib)), size_t(bytes(row_.bucket_mib))}
+            : std::vector<size_t>{std::numeric_limits<int>::max()};
     auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(parameters, limits, sparse));
     std::reverse(buckets.begin(), buckets.end());
     std::unordered_map<size_t, std::string> names;
@@ -86,8 +88,8 @@ class Ddp : public Strategy {
     logger_ = std::make_shared<c10d::Logger>(reducer_);
     reducer_->set_logger(logger_);
     if (row_.compression != "none")
-      reducer_->register_comm_hook(std::make_unique<CompressionHook>(
-          group_, row_.compression == "fp16" ? at::kHalf : at::kBFloat16));
+      reducer_->register_comm_hook(
+          std::make_unique<CompressionHook>(group_, row_.compression == "fp16" ? at::kHalf : at::kBFloat16));
     logger_->set_construction_data_and_log("ResNet", {}, -1, row_.broadcast_buffers, row_.sync_bn,
                                            /*static_graph=*/false);
   }

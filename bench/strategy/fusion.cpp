@@ -10,6 +10,8 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "bench/backend/process_group.h"
+
 namespace bench {
 
 using Clock = std::chrono::steady_clock;
@@ -50,7 +52,8 @@ void Fusion::wait() {
   done_.wait(lock, [&] { return unfinished_ == 0 || ended_; });
   new_round_ = true;
   if (error_) std::rethrow_exception(error_);
-  if (unfinished_ > 0) throw std::runtime_error("another rank ended while this one still had gradients to reduce");
+  if (unfinished_ > 0)
+    throw std::runtime_error("another rank ended while this one still had gradients to reduce");
 }
 
 void Fusion::run() {
@@ -61,7 +64,8 @@ void Fusion::run() {
   std::exception_ptr error;
   try {
     for (auto next = Clock::now(); negotiate();) {
-      next = std::max(next + cycle, Clock::now());  // a cycle that took longer is followed by the next at once
+      next =
+          std::max(next + cycle, Clock::now());  // a cycle that took longer is followed by the next at once
       std::this_thread::sleep_until(next);
     }
   } catch (...) {
@@ -87,9 +91,9 @@ bool Fusion::negotiate() {
   std::vector<std::vector<at::Tensor>> outputs;
   if (group_->getRank() == 0) outputs.push_back(all_news_);
   std::vector<at::Tensor> inputs{news_}, verdict{verdict_};
-  group_->gather(outputs, inputs)->wait();
+  group_->gather(outputs, inputs, at_once<c10d::GatherOptions>())->wait();
   if (group_->getRank() == 0) decide();
-  group_->broadcast(verdict)->wait();
+  group_->broadcast(verdict, at_once<c10d::BroadcastOptions>())->wait();
   ++negotiations_;
 
   const int64_t* told = verdict_.const_data_ptr<int64_t>();
@@ -139,7 +143,8 @@ void Fusion::reduce_together(const std::vector<size_t>& indices) {
     tensors.push_back(tensors_[index]);
     elements += tensors.back().numel();
   }
-  // The buffer is made as large as it gets, at most once more than `buffer_bytes`: a single tensor may exceed it.
+  // The buffer is made as large as it gets, at most once more than `buffer_bytes`: a single tensor may exceed
+  // it.
   const int64_t bytes = elements * int64_t(tensors[0].element_size());
   if (!buffer_.defined() || int64_t(buffer_.nbytes()) < bytes)
     buffer_ = at::empty({std::max(bytes, options_.buffer_bytes)}, at::kByte);
@@ -151,7 +156,7 @@ void Fusion::reduce_together(const std::vector<size_t>& indices) {
   }
   at::_foreach_copy_(views, tensors);
   std::vector<at::Tensor> message{fused};
-  group_->allreduce(message)->wait();
+  group_->allreduce(message, at_once<c10d::AllreduceOptions>())->wait();
   fused.mul_(1.0 / group_->getSize());
   at::_foreach_copy_(tensors, views);
 

@@ -1,5 +1,5 @@
-// Horovod's engine: a thread that learns from rank 0 which gradients every rank has ready, packs them into one
-// buffer and all-reduces that.
+// Horovod's engine: a thread that learns from rank 0 which gradients every rank has ready, packs them into
+// one buffer and all-reduces that.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -20,8 +20,8 @@ struct FusionOptions {
 
 class Fusion {
  public:
-  // `group` is used by the engine's thread alone. The tensors are the ones that will be reduced, by index; all
-  // ranks have as many. Every rank must destroy its engine, which ends those of all others.
+  // `group` is used by the engine's thread alone. The tensors are the ones that will be reduced, by index;
+  // all ranks have as many. Every rank must destroy its engine, which ends those of all others.
   Fusion(c10::intrusive_ptr<c10d::ProcessGroup> group, size_t tensors, const FusionOptions& options);
   ~Fusion();
 
@@ -46,12 +46,12 @@ class Fusion {
 
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
   const FusionOptions options_;
-  at::Tensor news_;                    // int64: [stop, announced tensor...] -1 for none
-  std::vector<at::Tensor> all_news_;   // rank 0: of each rank
-  at::Tensor verdict_;                 // int64: [stop, count, ready tensor...]
-  std::vector<int> announced_by_;      // rank 0: ranks that have this tensor ready
-  std::vector<int64_t> ready_;         // rank 0: announced by all and not yet told
-  at::Tensor buffer_;                  // bytes
+  at::Tensor news_;                   // int64: [stop, announced tensor...] -1 for none
+  std::vector<at::Tensor> all_news_;  // rank 0: of each rank
+  at::Tensor verdict_;                // int64: [stop, count, ready tensor...]
+  std::vector<int> announced_by_;     // rank 0: ranks that have this tensor ready
+  std::vector<int64_t> ready_;        // rank 0: announced by all and not yet told
+  at::Tensor buffer_;                 // bytes
 
   std::mutex mutex_;
   std::condition_variable done_;

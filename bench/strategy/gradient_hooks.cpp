@@ -12,8 +12,8 @@ GradientHooks::GradientHooks(const std::vector<at::Tensor>& parameters, std::fun
   for (size_t i = 0; i < parameters.size(); ++i) {
     auto accumulator = torch::autograd::impl::grad_accumulator(parameters[i]);
     // A graph that outlives this object still holds the accumulator and with it the hook.
-    accumulator->add_post_hook(std::make_unique<LambdaPostHook>(
-        [weak = std::weak_ptr(ready_), i](const auto& outputs, const auto&) {
+    accumulator->add_post_hook(
+        std::make_unique<LambdaPostHook>([weak = std::weak_ptr(ready_), i](const auto& outputs, const auto&) {
           if (const auto call = weak.lock()) (*call)(i);
           return outputs;
         }));

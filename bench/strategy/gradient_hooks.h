@@ -14,8 +14,8 @@ namespace bench {
 
 class GradientHooks {
  public:
-  // `ready` gets the index of each parameter whose gradient has just been accumulated, in the thread that runs
-  // backward, after hooks that were installed earlier. Lives as long as this object.
+  // `ready` gets the index of each parameter whose gradient has just been accumulated, in the thread that
+  // runs backward, after hooks that were installed earlier. Lives as long as this object.
   GradientHooks(const std::vector<at::Tensor>& parameters, std::function<void(size_t)> ready);
 
  private:

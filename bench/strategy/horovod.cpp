@@ -1,6 +1,6 @@
 // horovod: the semantics of Horovod's DistributedOptimizer, rebuilt; the package isn't run. A hook on each
-// gradient hands it to the engine (fusion.h); after backward the training thread waits until every gradient is
-// the mean over all ranks. No buffers are sent after the start: running statistics stay each rank's own.
+// gradient hands it to the engine (fusion.h); after backward the training thread waits until every gradient
+// is the mean over all ranks. No buffers are sent after the start: running statistics stay each rank's own.
 #include "bench/strategy/fusion.h"
 #include "bench/strategy/gradient_hooks.h"
 #include "bench/strategy/initial_state.h"
@@ -18,13 +18,13 @@ class Horovod : public Strategy {
         precision_(context.precision),
         parameters_(model_.parameter_tensors()),
         engine_(GroupPointer::unsafe_reclaim_from_nonowning(context.group.separate_process_group()),
-                parameters_.size(),
-                {int64_t(context.row.fusion_mib * 1048576), context.row.cycle_ms}),
+                parameters_.size(), {int64_t(context.row.fusion_mib * 1048576), context.row.cycle_ms}),
         hooks_(parameters_, [this](size_t parameter) {
           engine_.enqueue(parameter, parameters_[parameter].grad());
           if (++ready_ == parameters_.size()) last_ready_ = std::chrono::steady_clock::now();
         }) {
-    broadcast_initial_state(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group()), model_);
+    broadcast_initial_state(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group()),
+                            model_);
   }
 
   at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "bench/backend/process_group.h"
+
 namespace bench {
 namespace {
 
@@ -20,7 +22,8 @@ double milliseconds_since(Clock::time_point begin) {
 // Rows of one channel lie at `planes` places, each `size` floats long.
 struct Planes {
   int64_t images, channels, size;
-  explicit Planes(const at::Tensor& x) : images(x.size(0)), channels(x.size(1)), size(x.size(2) * x.size(3)) {}
+  explicit Planes(const at::Tensor& x)
+      : images(x.size(0)), channels(x.size(1)), size(x.size(2) * x.size(3)) {}
   const float* of(const float* data, int64_t image, int64_t channel) const {
     return data + (image * channels + channel) * size;
   }
@@ -29,7 +32,8 @@ struct Planes {
   }
 };
 
-// Independent partial sums let the compiler use vector registers: floating-point addition may not be reordered.
+// Independent partial sums let the compiler use vector registers: floating-point addition may not be
+// reordered.
 template <class Term>
 double sum_over(int64_t size, Term term) {
   constexpr int64_t kLanes = 16;
@@ -142,8 +146,7 @@ struct SyncBatchNormFunction : torch::autograd::Function<SyncBatchNormFunction> 
     float* out = dx.mutable_data_ptr<float>();
     for (int64_t channel = 0; channel < channels; ++channel) {
       const float mean = float(means[channel]), mean_dy = float(sum[channel] / count);
-      const float slope =
-          float(sum[channels + channel] / count * inverse[channel] * inverse[channel]);
+      const float slope = float(sum[channels + channel] / count * inverse[channel] * inverse[channel]);
       const float a = float(inverse[channel]) * factor[channel];
       for (int64_t image = 0; image < planes.images; ++image) {
         const float *plane = planes.of(data, image, channel), *d = planes.of(incoming, image, channel);
@@ -175,7 +178,7 @@ at::Tensor SyncBatchNorm::gather(size_t layer, const at::Tensor& mine) {
   std::vector<std::vector<at::Tensor>> outputs(1);
   for (int rank = 0; rank < group_->getSize(); ++rank) outputs[0].push_back(at::empty_like(mine));
   const auto begin = Clock::now();
-  group_->allgather(outputs, inputs)->wait();
+  group_->allgather(outputs, inputs, at_once<c10d::AllgatherOptions>())->wait();
   spans_.count(forward_spans_[layer], milliseconds_since(begin));
 
   // Chan, Golub & LeVeque (1979): statistics of parts into those of the whole, without cancellation.
@@ -198,7 +201,7 @@ at::Tensor SyncBatchNorm::gather(size_t layer, const at::Tensor& mine) {
 void SyncBatchNorm::sum_backward(at::Tensor& sums) {
   std::vector<at::Tensor> message{sums};
   const auto begin = Clock::now();
-  group_->allreduce(message)->wait();
+  group_->allreduce(message, at_once<c10d::AllreduceOptions>())->wait();
   spans_.count(backward_span_, milliseconds_since(begin));
 }
 

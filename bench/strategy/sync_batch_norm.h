@@ -1,7 +1,7 @@
-// SyncBN: batch normalisation with the statistics of all ranks' batches together, as apex.parallel.SyncBatchNorm
-// and torch.nn.SyncBatchNorm do it: in forward every rank gathers the mean, squared deviations and count of all;
-// in backward the two sums that the gradient of x needs are all-reduced. The gradients of scale and shift stay
-// each rank's own: the strategy averages them with all others.
+// SyncBN: batch normalisation with the statistics of all ranks' batches together, as
+// apex.parallel.SyncBatchNorm and torch.nn.SyncBatchNorm do it: in forward every rank gathers the mean,
+// squared deviations and count of all; in backward the two sums that the gradient of x needs are all-reduced.
+// The gradients of scale and shift stay each rank's own: the strategy averages them with all others.
 #pragma once
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <vector>
