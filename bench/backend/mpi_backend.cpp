@@ -101,11 +101,16 @@ void only_sums(const c10d::ReduceOp& operation) {
 class MpiBackend::PostedWork : public c10d::Work {
  public:
   PostedWork(MpiBackend& backend, c10d::OpType kind, std::vector<at::Tensor> result)
-      : Work(backend.getRank(), kind),
-        backend_(backend),
-        result_(std::move(result)),
-        future_(c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {}
-  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+      : Work(backend.getRank(), kind), backend_(backend), result_(std::move(result)) {}
+  // Made when somebody asks: it costs as much as the rest of a small collective.
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
+    const std::lock_guard lock(mutex_);
+    if (!future_) {
+      future_ = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::ofTensors());
+      if (completed_) settle(*future_);
+    }
+    return future_;
+  }
   std::vector<at::Tensor> result() override { return result_; }
   bool wait(std::chrono::milliseconds timeout) override {
     if (timeout == kNoTimeout && !isCompleted())
@@ -114,13 +119,19 @@ class MpiBackend::PostedWork : public c10d::Work {
   }
   void end(const std::exception_ptr& error) {
     finish(error);
-    if (error)
-      future_->setError(error);
-    else
-      future_->markCompleted(c10::IValue(result_));
+    std::unique_lock lock(mutex_);
+    const auto future = future_;  // made later, it is settled there
+    lock.unlock();
+    if (future && !future->completed()) settle(*future);
   }
 
  private:
+  void settle(c10::ivalue::Future& future) {
+    if (exception_)
+      future.setError(exception_);
+    else
+      future.markCompleted(c10::IValue(result_));
+  }
   MpiBackend& backend_;
   std::vector<at::Tensor> result_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;

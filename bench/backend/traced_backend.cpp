@@ -14,23 +14,27 @@ TracedBackend::TracedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::share
     : Backend(inner->getRank(), inner->getSize()), inner_(std::move(inner)), traffic_(std::move(traffic)) {}
 
 WorkPointer TracedBackend::until_done(WorkPointer work) {
-  work->getFuture()->addCallback([traffic = traffic_](c10::ivalue::Future&) { traffic->end(); });
+  if (work->isCompleted())  // run at once: nobody else needs the future
+    traffic_->end();
+  else
+    work->getFuture()->addCallback([traffic = traffic_](c10::ivalue::Future&) { traffic->end(); });
   return work;
 }
 
-WorkPointer TracedBackend::allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
+WorkPointer TracedBackend::allreduce(std::vector<at::Tensor>& tensors,
+                                     const c10d::AllreduceOptions& options) {
   traffic_->begin(Collective::all_reduce, message_of(tensors));
   return until_done(inner_->allreduce(tensors, options));
 }
 
-WorkPointer TracedBackend::broadcast(std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
+WorkPointer TracedBackend::broadcast(std::vector<at::Tensor>& tensors,
+                                     const c10d::BroadcastOptions& options) {
   traffic_->begin(Collective::broadcast, message_of(tensors));
   return until_done(inner_->broadcast(tensors, options));
 }
 
 WorkPointer TracedBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
-                                     std::vector<at::Tensor>& inputs,
-                                     const c10d::AllgatherOptions& options) {
+                                     std::vector<at::Tensor>& inputs, const c10d::AllgatherOptions& options) {
   traffic_->begin(Collective::all_gather, message_of(inputs));
   return until_done(inner_->allgather(outputs, inputs, options));
 }
