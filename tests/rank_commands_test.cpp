@@ -1,0 +1,118 @@
+// unit: the commands of a row's ranks under each launcher, and which launcher the environment asks for.
+#include "harness/rank_commands.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace harness {
+namespace {
+
+const AxisValues kValues = AxisValues::parse(R"({
+  "strategy": [{"name": "single", "traits": {"process_per_device": false}},
+               {"name": "ddp", "traits": {"process_per_device": true}}],
+  "backend": [{"name": "none", "traits": {}}, {"name": "gloo", "traits": {}},
+              {"name": "mpi", "traits": {"started_by_mpi": true}}]})");
+
+class RankCommands : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"TORCHELASTIC_RUN_ID", "SLURM_JOB_NUM_NODES", "SLURM_JOB_NODELIST"})
+      ::unsetenv(name);
+    row.strategy = "ddp";
+    row.backend = "mpi";
+    row.devices = 4;
+    setting.directory = "RUN";
+  }
+  Launch launch() {
+    return rank_commands(row, kValues, {"/p", "/p/train_slice", "/p/make_dataset"}, request, setting);
+  }
+  std::string line(size_t command = 0) { return shell_line(launch().commands.at(command)); }
+  bool has(const std::string& words) { return line().find(words) != std::string::npos; }
+  Row row;
+  Request request;
+  LaunchSetting setting;
+};
+
+TEST_F(RankCommands, LocalStartsAProcessForEachRank) {
+  row.backend = "gloo";
+  setting.listen_fd = 7;
+  const Launch it = launch();
+  EXPECT_EQ(it.launcher, "local");
+  EXPECT_TRUE(it.command_per_rank);
+  ASSERT_EQ(it.commands.size(), 4u);
+  for (int rank = 0; rank < 4; ++rank) {
+    const auto& environment = it.commands[size_t(rank)].environment;
+    EXPECT_EQ(environment.at("RANK"), std::to_string(rank));
+    EXPECT_EQ(environment.at("WORLD_SIZE"), "4");
+    EXPECT_EQ(environment.count("MASTER_LISTEN_FD"), rank == 0 ? 1u : 0u);
+  }
+}
+
+TEST_F(RankCommands, RowsOverMpiAreStartedByMpirunHere) {
+  EXPECT_FALSE(launch().command_per_rank);
+  EXPECT_TRUE(has("mpirun -np 4 --map-by ppr:4:node --host localhost:4")) << line();
+  EXPECT_TRUE(has("/p/train_slice --job RUN/job.json")) << line();
+  EXPECT_FALSE(has("MASTER_ADDR")) << line();
+}
+
+TEST_F(RankCommands, TwoNodesOnThisMachineAreEntered) {
+  row.nodes = 2;
+  EXPECT_TRUE(has("--host node0:4,node1:4")) << line();
+  EXPECT_EQ(launch().commands[0].arguments[0], "nsenter");
+  EXPECT_TRUE(has("OMPI_MCA_coll_libnbc_iallreduce_algorithm=1")) << "the link's proof expects a ring";
+  row.backend = "gloo";
+  ASSERT_EQ(launch().commands.size(), 8u);
+  EXPECT_NE(line(0).find("NODE0"), std::string::npos);
+  EXPECT_NE(line(7).find("NODE1"), std::string::npos);
+  EXPECT_NE(line(7).find("MASTER_ADDR=10.77.0.1"), std::string::npos);
+  EXPECT_NE(line(7).find("LOCAL_RANK=3"), std::string::npos);
+}
+
+TEST_F(RankCommands, HostsMeanMpirun) {
+  request.hosts = "a:4,b:4";
+  request.interface = "ib0";
+  row.nodes = 2;
+  EXPECT_EQ(launch().launcher, "mpirun");
+  EXPECT_TRUE(has("--host a:4,b:4")) << line();
+  EXPECT_TRUE(has("OMPI_MCA_btl_tcp_if_include=ib0")) << line();
+  EXPECT_FALSE(has("nsenter")) << line();
+  EXPECT_FALSE(has("--mca btl ")) << "on a cluster OpenMPI chooses by itself: " << line();
+  row.backend = "gloo";
+  setting.port = 4711;
+  EXPECT_TRUE(has("MASTER_ADDR=a")) << line();
+  EXPECT_TRUE(has("MASTER_PORT=4711")) << line();
+  EXPECT_TRUE(has("-x MASTER_ADDR")) << line();
+}
+
+TEST_F(RankCommands, AnAllocationOfSeveralNodesMeansSrun) {
+  ::setenv("SLURM_JOB_NUM_NODES", "2", 1);
+  row.nodes = 2;
+  EXPECT_EQ(launch().launcher, "slurm");
+  EXPECT_TRUE(has("srun --nodes=2 --ntasks=8 --ntasks-per-node=4")) << line();
+  EXPECT_TRUE(has("--mpi=pmix")) << line();
+  EXPECT_TRUE(has("OMPI_MCA_coll_libnbc_iallreduce_algorithm=1")) << line();
+  ::setenv("SLURM_JOB_NUM_NODES", "1", 1);
+  EXPECT_EQ(launch().launcher, "local");
+  ::unsetenv("SLURM_JOB_NUM_NODES");
+}
+
+TEST_F(RankCommands, TorchrunMeansOneRankForEachRunMatrix) {
+  ::setenv("TORCHELASTIC_RUN_ID", "x", 1);
+  row.backend = "gloo";
+  EXPECT_EQ(launch().launcher, "env");
+  EXPECT_EQ(launch().commands.size(), 1u);
+  EXPECT_FALSE(has("RANK=")) << "that is what the environment says";
+  ::unsetenv("TORCHELASTIC_RUN_ID");
+}
+
+TEST_F(RankCommands, OnEveryNodeRunsOnceOnEach) {
+  request.hosts = "a:4,b:4";
+  EXPECT_EQ(on_every_node(request, 2, {"true"}).arguments.back(), "true");
+  EXPECT_NE(shell_line(on_every_node(request, 2, {"true"})).find("ppr:1:node"), std::string::npos);
+  EXPECT_TRUE(on_every_node({}, 2, {"true"}).arguments.empty()) << "this machine needs no help";
+}
+
+}  // namespace
+}  // namespace harness
