@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "harness/machine.h"
+#include "harness/rank_map.h"
 #include "harness/row_launch.h"
 #include "harness/two_nodes.h"
 
@@ -152,6 +153,8 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
           ? fmt::format("{:.2f} s for {} batches, {:.0f} images/s", record["total_s"].get<double>(),
                         planned.row.timed_batches, record["images_per_second"].get<double>())
           : fmt::format("{}: {}", record["status"].get<std::string>(), record["reason"].get<std::string>()));
+  if (record.contains("rank_map") && record["rank_map"].size() > 1)
+    fmt::print(stderr, "      {}\n", rank_map_text(record["rank_map"]));
   return record;
 }
 

@@ -1,0 +1,12 @@
+// Which rank ran where, on one line.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace harness {
+
+// `rank_map` of a record, ranks that share host and cores put together: "ranks 0-3 on node0 (cpu:0-3, cores
+// 0-1), 4-7 on node1 (...)".
+std::string rank_map_text(const nlohmann::json& rank_map);
+
+}  // namespace harness

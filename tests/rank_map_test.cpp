@@ -1,0 +1,26 @@
+// unit: the line that says which rank ran where.
+#include "harness/rank_map.h"
+
+#include <gtest/gtest.h>
+
+namespace harness {
+namespace {
+
+nlohmann::json place(const char* host, const char* device, const std::vector<int>& cpus) {
+  return {{"host", host}, {"device", device}, {"cpus", cpus}};
+}
+
+TEST(RankMap, RanksThatShareAPlaceStandTogether) {
+  const nlohmann::json map = {place("node0", "cpu:0", {0, 1, 2, 5}), place("node0", "cpu:1", {0, 1, 2, 5}),
+                              place("node1", "cpu:0", {7})};
+  EXPECT_EQ(rank_map_text(map),
+            "ranks 0-1 on node0 (cpu:0 to cpu:1, cores 0-2,5), 2 on node1 (cpu:0, cores 7)");
+}
+
+TEST(RankMap, OneRank) {
+  EXPECT_EQ(rank_map_text(nlohmann::json::array({place("here", "cpu:0", {3})})),
+            "rank 0 on here (cpu:0, cores 3)");
+}
+
+}  // namespace
+}  // namespace harness
