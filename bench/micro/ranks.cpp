@@ -1,6 +1,7 @@
 #include "bench/micro/ranks.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,8 +11,9 @@
 #include <optional>
 
 #include "bench/registry.h"
+#include "harness/interrupt.h"
 #include "harness/machine.h"
-#include "harness/rank_commands.h"
+#include "harness/mpirun.h"
 #include "harness/scratch.h"
 #include "harness/two_nodes.h"
 
@@ -39,10 +41,9 @@ static harness::Command command_of_a_row(const MicroOptions& options, const std:
   row.backend = "mpi";
   harness::Workshop workshop;
   workshop.train_slice = program[0];
-  harness::Request request;
-  request.launcher = "local";
-  harness::Command command =
-      harness::rank_commands(row, values_as_json(), workshop, request, setting).commands.at(0);
+  harness::Command command = harness::mpirun_command(
+      row, values_as_json(), workshop, harness::Request(), setting,
+      options.nodes > 1 ? harness::MpirunOn::emulated_nodes : harness::MpirunOn::this_machine);
   auto& words = command.arguments;
   while (words.back() != program[0]) words.pop_back();  // train_slice's own arguments
   words.insert(words.end(), program.begin() + 1, program.end());
@@ -50,15 +51,19 @@ static harness::Command command_of_a_row(const MicroOptions& options, const std:
   return command;
 }
 
-static int exit_code_of(pid_t pid) {
+static int exit_code_of(pid_t mpirun) {
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0)
+  while (::waitpid(mpirun, &status, 0) < 0) {
     if (errno != EINTR) throw std::runtime_error(fmt::format("waiting for mpirun: {}", std::strerror(errno)));
+    if (harness::interrupted()) ::kill(mpirun, SIGTERM);  // it ends the ranks
+  }
+  if (harness::interrupted()) return 130;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int start_ranks(const MicroOptions& options, const std::vector<std::string>& arguments) {
   require_mpi();
+  harness::note_interrupts();
   const harness::Scratch scratch;
   harness::LaunchSetting setting;
   setting.directory = setting.scratch = scratch.path();
