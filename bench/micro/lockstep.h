@@ -20,7 +20,7 @@ struct Run {
 
 // Seconds of each call, of the slowest rank: from leaving a barrier until the collective has ended there.
 struct Times {
-  bool right = true;  // the carrier's result was what it should be, on all ranks
+  bool right = true;  // this carrier and the bare one beside it gave what they should, on all ranks
   std::vector<double> calls;
   std::vector<double> bare_calls;  // of the carrier beside it, call by call in turn; empty without one
 };
@@ -39,7 +39,7 @@ class Lockstep {
 
  private:
   Times run_once_told(const Run& run);
-  bool ends_right(const Run& run, Carrier& carrier, at::Tensor tensor);
+  bool is_right(const Run& run, at::Tensor& tensor);  // tried once for each operation, carrier and size
   double time(const Run& run, Carrier& carrier, at::Tensor& tensor);
   void take_slowest(std::vector<double>& seconds);
   void barrier();
@@ -48,7 +48,7 @@ class Lockstep {
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   at::Tensor memory_;  // one for all sizes, so that none of them meets fresh pages
-  std::set<std::array<int64_t, 3>> checked_;
+  std::set<std::array<int64_t, 3>> found_right_;
 };
 
 }  // namespace bench
