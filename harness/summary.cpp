@@ -60,13 +60,19 @@ std::string describe_what_ran(const json& record) {
   };
   if (text_at(record, "/config/precision") != "o0") add(text_at(record, "/precision/label"));
   const std::string link = text_at(record, "/config/link");
-  if (link != "none") add(link);
   const std::string used = text_at(record, "/cache/storage_used");
   if (used != text_at(record, "/config/storage")) add(used);
+  std::string stand_in;  // for a link: it comes first, because a narrow column cuts the rest
   const json emulated = record.value("emulated", json::array());
-  for (const json& field : emulated)
-    if (field.is_string()) add("emulated " + field.get<std::string>());
-  return text;
+  for (const json& field : emulated) {
+    const std::string words = field.is_string() ? field.get<std::string>() : "";
+    if (words.rfind("link: ", 0) == 0)
+      stand_in = words.substr(words.rfind(": ") + 2) + ", ";
+    else
+      add("emulated " + words);
+  }
+  if (link != "none") add(link);
+  return stand_in + text;
 }
 
 // The axis that the row moves on: the first on which it differs from its base, or, without one, from the
