@@ -7,8 +7,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-#include "bench/backend/group.h"
-#include "bench/backend/process_group.h"
+#include "bench/backend/traced_group.h"
 
 namespace bench {
 namespace {
@@ -17,7 +16,7 @@ namespace {
 // own watchdog is what ends a row that really hangs.
 constexpr std::chrono::minutes kTimeout{30};
 
-class GlooGroup : public Group {
+class GlooGroup : public TracedGroup {
  public:
   explicit GlooGroup(const GroupOptions& options) : rank_(options.rank) {
     c10d::TCPStoreOptions store_options;
@@ -30,10 +29,8 @@ class GlooGroup : public Group {
 
     options_ = c10d::ProcessGroupGloo::Options::create(kTimeout);
     options_->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(options.interface));
-    group_ = make("row");
+    process_group();  // made by every rank here, whatever comes first later
   }
-
-  void barrier() override { group_->barrier()->wait(); }
 
   std::vector<std::string> gather(const std::string& text) override {
     const std::string round = fmt::format("gather/{}/", rounds_++);
@@ -48,25 +45,18 @@ class GlooGroup : public Group {
     return texts;
   }
 
-  c10d::ProcessGroup* process_group() override { return group_.get(); }
-  c10d::ProcessGroup* separate_process_group() override {
-    if (!separate_) separate_ = make("separate");
-    return separate_.get();
+ protected:
+  c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name) override {
+    return c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>(name, store_),
+                                                       rank_.rank, rank_.world_size, options_);
   }
-  Traffic* traffic() override { return traffic_.get(); }
+  c10::intrusive_ptr<c10d::Store> store() override { return store_; }
 
  private:
-  c10::intrusive_ptr<c10d::ProcessGroup> make(const std::string& name) {
-    auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
-        c10::make_intrusive<c10d::PrefixStore>(name, store_), rank_.rank, rank_.world_size, options_);
-    return make_process_group(store_, gloo, traffic_, name);
-  }
   RankInfo rank_;
   int rounds_ = 0;
   c10::intrusive_ptr<c10d::TCPStore> store_;
   c10::intrusive_ptr<c10d::ProcessGroupGloo::Options> options_;
-  std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
-  c10::intrusive_ptr<c10d::ProcessGroup> group_, separate_;
 };
 
 const bool registered = GroupRegistry::instance().add(

@@ -3,14 +3,13 @@
 
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
-#include "bench/backend/group.h"
 #include "bench/backend/mpi_backend.h"
-#include "bench/backend/process_group.h"
+#include "bench/backend/traced_group.h"
 
 namespace bench {
 namespace {
 
-class MpiGroup : public Group {
+class MpiGroup : public TracedGroup {
  public:
   explicit MpiGroup(const GroupOptions& options) : rank_(options.rank) {
     int granted = 0;
@@ -21,19 +20,17 @@ class MpiGroup : public Group {
     check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
     if (rank != rank_.rank || size != rank_.world_size)
-      throw std::runtime_error(fmt::format(
-          "MPI says rank {} of {} and the environment rank {} of {}: start the ranks with mpirun, or with srun "
-          "--mpi=pmix",
-          rank, size, rank_.rank, rank_.world_size));
-    group_ = make("row");
+      throw std::runtime_error(
+          fmt::format("MPI says rank {} of {} and the environment rank {} of {}: start the ranks with "
+                      "mpirun, or with srun "
+                      "--mpi=pmix",
+                      rank, size, rank_.rank, rank_.world_size));
+    process_group();  // made by every rank here, whatever comes first later
   }
   ~MpiGroup() override {
-    separate_.reset();
-    group_.reset();
+    end_process_groups();
     MPI_Finalize();
   }
-
-  void barrier() override { group_->barrier(at_once<c10d::BarrierOptions>())->wait(); }
 
   std::vector<std::string> gather(const std::string& text) override {
     const int size = int(text.size());
@@ -57,21 +54,14 @@ class MpiGroup : public Group {
     return texts;
   }
 
-  c10d::ProcessGroup* process_group() override { return group_.get(); }
-  c10d::ProcessGroup* separate_process_group() override {
-    if (!separate_) separate_ = make("separate");
-    return separate_.get();
+ protected:
+  c10::intrusive_ptr<c10d::Backend> make_backend(const std::string&) override {
+    return c10::make_intrusive<MpiBackend>(MPI_COMM_WORLD);
   }
-  Traffic* traffic() override { return traffic_.get(); }
+  c10::intrusive_ptr<c10d::Store> store() override { return c10::make_intrusive<c10d::HashStore>(); }
 
  private:
-  c10::intrusive_ptr<c10d::ProcessGroup> make(const std::string& name) {
-    return make_process_group(c10::make_intrusive<c10d::HashStore>(),
-                              c10::make_intrusive<MpiBackend>(MPI_COMM_WORLD), traffic_, name);
-  }
   RankInfo rank_;
-  std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
-  c10::intrusive_ptr<c10d::ProcessGroup> group_, separate_;
 };
 
 const bool registered = GroupRegistry::instance().add(

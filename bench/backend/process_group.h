@@ -1,6 +1,5 @@
 // c10d's front to a backend, as strategies and the Reducer take it.
 #pragma once
-#include <memory>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "bench/backend/traced_backend.h"
@@ -41,15 +40,6 @@ class DirectProcessGroup : public c10d::ProcessGroup {
  private:
   c10::intrusive_ptr<c10d::Backend> backend_;
 };
-
-inline c10::intrusive_ptr<c10d::ProcessGroup> make_process_group(
-    const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend,
-    const std::shared_ptr<Traffic>& traffic, const std::string& name) {
-  auto group =
-      c10::make_intrusive<DirectProcessGroup>(store, c10::make_intrusive<TracedBackend>(backend, traffic));
-  group->setGroupName(name);
-  return group;
-}
 
 // What to say to a call that is waited for at once; backend mpi then needs no other thread for it.
 template <class Options>
