@@ -78,6 +78,7 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
     top1 += report.at("correct").at(0).get<int64_t>();
     top5 += report.at("correct").at(1).get<int64_t>();
     images += report.at("correct").at(2).get<int64_t>();
+    merged["ring"]["buffer_bytes"].push_back(report.at("loader_buffer_bytes"));
     merged["ring"]["ready_at_start"].push_back(report.at("ready").at(0));
     merged["ring"]["ready_at_end"].push_back(report.at("ready").at(1));
     bad_images += report.at("bad_images").get<int64_t>();

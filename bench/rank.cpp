@@ -51,7 +51,7 @@ class Rank {
     harness::introduce(progress_.slot(rank_.rank));
     prepare_loading();
     device_ = DeviceRegistry::instance().find(row_.device)(
-        {rank_.local_rank, batch_, row_.image_px, row_.intra_op_threads});
+        {rank_.local_rank, batch_, row_.image_px, row_.intra_op_threads, batch_format(row_.batch_format)});
     model_ = std::make_unique<ResNet>(row_.width, row_.classes, uint64_t(row_.seed));
     precision_ = PrecisionRegistry::instance().find(row_.precision)(
         {device_->torch_device(), {row_.learning_rate, row_.momentum, row_.weight_decay}});
@@ -94,8 +94,11 @@ class Rank {
 
  private:
   void prepare_loading() {
-    SamplerOptions order{int64_t(dataset_.images.size()), row_.order == "shuffled", uint64_t(row_.seed),
+    SamplerOptions order{int64_t(dataset_.images.size()), record_order(row_.order), uint64_t(row_.seed),
                          rank_.rank, rank_.world_size};
+    order.shards = shards_of(order.records, dataset_.total_bytes()).count;
+    order.interleave = row_.interleave;
+    order.window = row_.shuffle_window;
     records_ = Sampler(order).records_of_first((row_.warmup_batches + row_.timed_batches + row_.ring_depth) *
                                                batch_);
     const auto packed = job_.packed.find(row_.storage);
@@ -107,6 +110,9 @@ class Rank {
     load.image_px = row_.image_px;
     load.threads = loader_threads_of(row_, rank_);
     load.ring_depth = int(row_.ring_depth);
+    load.format = batch_format(row_.batch_format);
+    load.pin_threads = row_.pin_loader_threads;
+    load.first_core = int(rank_.local_rank) * load.threads;
     load.sampler = order;
     load.classes = row_.classes;
     loader_ = make_loader(*storage_, load);

@@ -76,6 +76,7 @@ json rank_report(const SliceParts& parts, const RankInfo& rank, const SliceResul
       report["warmup_ms"][name] = result.clock.milliseconds(Phase(phase), 0, warmup);
     }
   const LoaderStats stats = parts.loader.stats();
+  report["loader_buffer_bytes"] = stats.buffer_bytes;
   report["bad_images"] = stats.bad_images;
   report["warnings"] = stats.warnings;
   return report;

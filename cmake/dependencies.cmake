@@ -10,6 +10,7 @@ endif()
 find_package(JPEG REQUIRED)           # libjpeg-turbo: what Pillow and torchvision decode with; can decode just a crop
 find_package(PNG REQUIRED)            # libpng: one ImageNet file is a PNG called .JPEG
 find_library(LMDB_LIBRARY lmdb REQUIRED)      # OpenLDAP's LMDB: the article's database, maintained since 2011
+find_package(hwy REQUIRED)            # Highway: vector code once for x86, Arm and the rest, chosen at run time; used by Chrome and libjxl
 find_path(LMDB_INCLUDE lmdb.h REQUIRED)
 add_library(lmdb INTERFACE)
 target_link_libraries(lmdb INTERFACE ${LMDB_LIBRARY})

@@ -32,6 +32,8 @@ struct Row {
 
   std::string storage = "tmpfs";
   std::string order = "shuffled";
+  int64_t interleave = 4;
+  int64_t shuffle_window = 1024;
   std::string cache = "warm";
   bool readahead = true;
   double read_rate = 0;
@@ -40,6 +42,8 @@ struct Row {
   int64_t cpus = 16;
   int64_t loader_threads = 16;
   int64_t ring_depth = 4;
+  bool pin_loader_threads = false;
+  std::string batch_format = "float32";
   int64_t intra_op_threads = 1;
 
   std::string model = "resnet18";

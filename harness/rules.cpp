@@ -33,6 +33,10 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   if (row.cache == "cold" && !page_cache)
     refuse("no page cache lies below storage " + row.storage, "cache: as_is", "cache cold");
 
+  if (row.order == "shuffled" && trait(values, "storage", row.storage, "stream", false))
+    refuse("storage " + row.storage + " is read in the order in which it is stored",
+           "order: windowed or in_order", "order shuffled");
+
   if (!find_value(values, "strategy", row.strategy)) return;  // without train_slice nothing more is known
   bool processes = trait(values, "strategy", row.strategy, "process_per_device", false);
   if (!processes && row.nodes > 1)

@@ -41,6 +41,7 @@ inline nlohmann::json fake_report(const harness::Row& row, int rank) {
           {"loss", loss},
           {"correct", {1, 2, 10}},
           {"ready", {row.ring_depth, 0}},
+          {"loader_buffer_bytes", 1 << 20},
           {"cache",
            {{"requested", row.cache},
             {"storage_used", row.storage},

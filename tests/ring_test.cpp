@@ -34,7 +34,8 @@ struct Copy {
 
 Copy copy_of(const Batch& batch, const LoaderOptions& options) {
   const int64_t floats = batch.size * 3 * options.image_px * options.image_px;
-  return {{batch.images, batch.images + floats}, {batch.labels, batch.labels + batch.size}};
+  const auto* images = static_cast<const float*>(batch.images);
+  return {{images, images + floats}, {batch.labels, batch.labels + batch.size}};
 }
 
 std::vector<Copy> load(Storage& storage, const LoaderOptions& options, int batches) {
@@ -80,7 +81,7 @@ TEST(Ring, LabelsBelongToTheirImages) {
   const Dataset dataset = small_dataset(folder.path(), 10);
   const auto storage = open_storage("files", {dataset, "", true, {}});
   LoaderOptions options = options_for(dataset, 2, 10);
-  options.sampler.shuffled = false;
+  options.sampler.order = Order::in_order;
   const auto batches = load(*storage, options, 2);
   for (const Copy& batch : batches)
     for (size_t i = 0; i < 10; ++i) EXPECT_EQ(batch.labels[i], dataset.images[i].label);
@@ -131,7 +132,7 @@ TEST(Ring, BadImagesAreReplacedByTheNextAndNamed) {
   write_bytes(folder.path() / dataset.images[20].path, cut);
   const auto storage = open_storage("files", {dataset, "", true, {}});
   LoaderOptions options = options_for(dataset, 3, 35);
-  options.sampler.shuffled = false;
+  options.sampler.order = Order::in_order;
   const auto loader = make_loader(*storage, options);
   loader->start();
   std::vector<Copy> copies;

@@ -39,7 +39,7 @@ TEST(Sampler, SeedsAndEpochsDiffer) {
 }
 
 TEST(Sampler, UnshuffledIsInOrder) {
-  const auto order = epoch_of({.records = 9, .shuffled = false}, 3);
+  const auto order = epoch_of({.records = 9, .order = Order::in_order}, 3);
   for (int64_t i = 0; i < 9; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
 }
 

@@ -8,13 +8,18 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/progress_line.h"
+#include "bench/dataset/write_file.h"
 
 namespace bench {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Descriptor {
   int value;
@@ -26,10 +31,44 @@ struct Descriptor {
   ~Descriptor() { close(value); }
 };
 
+bool finished(const fs::path& folder, const nlohmann::json& expected) {
+  std::ifstream stream(folder / "pack.json");
+  return stream && nlohmann::json::parse(stream, nullptr, false) == expected;
+}
+
 }  // namespace
 
 std::string packed_name(const std::string& name, const PackRequest& request) {
   return request.whole ? name : fmt::format("{}-first{}", name, request.dataset.images.size());
+}
+
+PackResult pack_into_folder(const PackRequest& request, const std::string& name, int version, int64_t bytes,
+                            const std::function<void(const fs::path&)>& write) {
+  const fs::path folder = request.folder / packed_name(name, request);
+  const fs::path partial = folder.string() + ".partial";
+  const nlohmann::json record{{"version", version},
+                              {"fingerprint", request.dataset.fingerprint},
+                              {"images", request.dataset.images.size()},
+                              {"bytes", request.dataset.total_bytes()}};
+  if (finished(folder, record)) return {folder, "already packed"};
+  const FileLock lock(folder.string() + ".lock");
+  if (finished(folder, record))
+    return {folder, "already packed"};  // by another process while this one waited
+  fs::remove_all(partial);
+  fs::remove_all(folder);
+  require_room(request.folder, bytes, "packing to " + name);
+  make_folder(partial);
+  try {
+    write(partial);
+    write_whole_file(partial / "pack.json", record.dump() + "\n");
+    fs::rename(partial, folder);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove_all(partial, ignored);
+    throw;
+  }
+  sync_folder(request.folder);
+  return {folder, fmt::format("packed {} images", request.dataset.images.size())};
 }
 
 void for_each_file(const Dataset& dataset, const std::string& what,

@@ -29,6 +29,13 @@ using PackRegistry = Registry<Pack>;
 // "NAME" for all images, "NAME-first<count>" for some.
 std::string packed_name(const std::string& name, const PackRequest& request);
 
+// Makes STORE/<fingerprint>/<name>, a folder that write(folder) fills under a temporary name. It is finished
+// when its pack.json says so: of the same format version, data set and number of images; anything else is
+// made anew. Processes that want the same copy wait for one another. bytes: what it will occupy, checked
+// before.
+PackResult pack_into_folder(const PackRequest& request, const std::string& name, int version, int64_t bytes,
+                            const std::function<void(const std::filesystem::path& folder)>& write);
+
 // Calls store(record, descriptor, bytes) for each image of the data set, open for reading, with progress.
 // Throws if a file is gone or has changed its size since it was indexed.
 void for_each_file(const Dataset& dataset, const std::string& what,

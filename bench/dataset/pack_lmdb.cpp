@@ -4,8 +4,6 @@
 #include <lmdb.h>
 
 #include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -76,37 +74,9 @@ void write_database(const Dataset& dataset, const fs::path& folder) {
   check(mdb_env_sync(lmdb.env, 1), folder);
 }
 
-bool finished(const fs::path& folder, const nlohmann::json& expected) {
-  std::ifstream stream(folder / "pack.json");
-  return stream && nlohmann::json::parse(stream, nullptr, false) == expected;
-}
-
 PackResult pack_lmdb(const PackRequest& request) {
-  const fs::path folder = request.folder / packed_name("lmdb", request);
-  const fs::path partial = folder.string() + ".partial";
-  const nlohmann::json record{{"version", kVersion},
-                              {"fingerprint", request.dataset.fingerprint},
-                              {"images", request.dataset.images.size()},
-                              {"bytes", request.dataset.total_bytes()}};
-  if (finished(folder, record)) return {folder, "already packed"};
-  const FileLock lock(folder.string() + ".lock");
-  if (finished(folder, record))
-    return {folder, "already packed"};  // by another process while this one waited
-  fs::remove_all(partial);
-  fs::remove_all(folder);
-  require_room(request.folder, packed_bytes(request.dataset), "packing to LMDB");
-  make_folder(partial);
-  try {
-    write_database(request.dataset, partial);
-    write_whole_file(partial / "pack.json", record.dump() + "\n");
-    fs::rename(partial, folder);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove_all(partial, ignored);
-    throw;
-  }
-  sync_folder(request.folder);
-  return {folder, fmt::format("packed {} images", request.dataset.images.size())};
+  return pack_into_folder(request, "lmdb", kVersion, packed_bytes(request.dataset),
+                          [&](const fs::path& folder) { write_database(request.dataset, folder); });
 }
 
 const bool registered =

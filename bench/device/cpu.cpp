@@ -1,7 +1,10 @@
 // cpu: some compute threads of this machine as a device, with buffers of its own so that the copy to it is
 // real.
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <cstring>
 #include <fstream>
@@ -21,21 +24,35 @@ std::string processor_name() {
 class Cpu : public Device {
  public:
   explicit Cpu(const DeviceOptions& options)
-      : images_(at::empty({options.batch_size, 3, options.image_px, options.image_px})),
+      : images_(at::empty({options.batch_size, 3, options.image_px, options.image_px},
+                          options.format == BatchFormat::channels_last ? at::MemoryFormat::ChannelsLast
+                                                                       : at::MemoryFormat::Contiguous)),
         labels_(at::empty({options.batch_size}, at::kLong)) {
     at::set_num_threads(int(options.intra_op_threads));
     images_.zero_();  // touches the pages before the clock runs
+    if (options.format == BatchFormat::uint8)
+      pixels_ = at::zeros({options.batch_size, options.image_px, options.image_px, 3}, at::kByte);
   }
   at::Device torch_device() const override { return at::kCPU; }
   std::string name() const override { return processor_name(); }
   DeviceBatch copy_batch(const Batch& batch) override {
-    std::memcpy(images_.mutable_data_ptr(), batch.images, images_.nbytes());
+    at::Tensor& target = pixels_.defined() ? pixels_ : images_;
+    std::memcpy(target.mutable_data_ptr(), batch.images, target.nbytes());
     std::memcpy(labels_.mutable_data_ptr(), batch.labels, labels_.nbytes());
+    if (pixels_.defined()) {
+      at::NoGradGuard no_grad;
+      images_.copy_(pixels_.permute({0, 3, 1, 2})).mul_(scale_).add_(shift_);
+    }
     return {images_, labels_};
   }
 
  private:
-  at::Tensor images_, labels_;
+  static at::Tensor of_channels(float red, float green, float blue) {
+    return at::tensor({red, green, blue}).view({1, 3, 1, 1});
+  }
+  at::Tensor images_, labels_, pixels_;
+  at::Tensor scale_ = of_channels(normalise_scale(0), normalise_scale(1), normalise_scale(2));
+  at::Tensor shift_ = of_channels(normalise_shift(0), normalise_shift(1), normalise_shift(2));
 };
 
 const bool registered = DeviceRegistry::instance().add(

@@ -13,7 +13,8 @@
 namespace bench {
 
 struct DeviceBatch {
-  at::Tensor images;  // float32, NCHW
+  at::Tensor
+      images;  // float32, batch x 3 x side x side; in channels_last memory if the loader's format is that
   at::Tensor labels;  // int64
 };
 
@@ -22,8 +23,8 @@ class Device {
   virtual ~Device() = default;
   virtual at::Device torch_device() const = 0;
   virtual std::string name() const = 0;  // e.g. the processor's
-  // Copies a host batch into the device's own buffers, which the next call overwrites. When it returns, the
-  // host batch may be released.
+  // Copies a host batch into the device's own buffers, which the next call overwrites, and normalises uint8
+  // pixels. When it returns, the host batch may be released.
   virtual DeviceBatch copy_batch(const Batch& batch) = 0;
   virtual void synchronize() {}  // waits for everything given to the device
 };
@@ -32,6 +33,7 @@ struct DeviceOptions {
   int64_t local_rank = 0;
   int64_t batch_size = 0;
   int64_t image_px = 0;
+  BatchFormat format = BatchFormat::float32;  // of the host batches
   int64_t intra_op_threads = 1;
 };
 

@@ -12,9 +12,9 @@ class BatchBuffer {
  public:
   static constexpr size_t kAlignment = 64;
 
-  BatchBuffer(int64_t batch_size, int64_t floats_per_image)
-      : images_(allocate<float>(batch_size * floats_per_image)), labels_(allocate<int64_t>(batch_size)) {}
-  float* images() { return images_.get(); }
+  BatchBuffer(int64_t batch_size, int64_t bytes_per_image)
+      : images_(allocate<uint8_t>(batch_size * bytes_per_image)), labels_(allocate<int64_t>(batch_size)) {}
+  uint8_t* images() { return images_.get(); }
   int64_t* labels() { return labels_.get(); }
 
  private:
@@ -30,7 +30,7 @@ class BatchBuffer {
     return std::unique_ptr<T[], Free>(static_cast<T*>(memory));
   }
 
-  std::unique_ptr<float[], Free> images_;
+  std::unique_ptr<uint8_t[], Free> images_;
   std::unique_ptr<int64_t[], Free> labels_;
 };
 

@@ -16,32 +16,40 @@ struct Decoder::State {
   std::span<const uint8_t> opened;  // a JPEG whose header was read and whose pixels were not
   ImageSize opened_size;
 
-  ImageSize open(std::span<const uint8_t> encoded) {
+  ImageSize open(const EncodedImage& image) {
     opened = {};
-    if (encoded.empty()) throw BadImage("the file is empty");
-    if (is_png(encoded)) return png_size(encoded);
-    const ImageSize size = jpeg.open(encoded);
-    opened = encoded;
+    const std::span<const uint8_t> bytes = image.bytes;
+    if (bytes.empty()) throw BadImage("the file is empty");
+    if (image.raw_width > 0) {
+      if (bytes.size() != size_t{3} * image.raw_width * image.raw_height)
+        throw BadImage("its pixels don't fill its width and height");
+      return {image.raw_width, image.raw_height};
+    }
+    if (is_png(bytes)) return png_size(bytes);
+    const ImageSize size = jpeg.open(bytes);
+    opened = bytes;
     return opened_size = size;
   }
 
-  void resize(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side) {
-    const bool known = !opened.empty() && opened.data() == encoded.data() && opened.size() == encoded.size();
-    const ImageSize size = known ? opened_size : open(encoded);
+  void resize(const EncodedImage& image, const Augmentation& augmentation, int side) {
+    const std::span<const uint8_t> bytes = image.bytes;
+    const bool known = !opened.empty() && opened.data() == bytes.data() && opened.size() == bytes.size();
+    const ImageSize size = known ? opened_size : open(image);
     const CropBox& box = augmentation.box;
     if (box.left < 0 || box.top < 0 || box.width < 1 || box.height < 1 || box.width > size.width - box.left ||
         box.height > size.height - box.top)
       throw std::invalid_argument("the crop box is not within the image");
     resizer.begin(box.width, box.height, side, augmentation.flip);
-    if (opened.empty()) {
-      decode_png(encoded, png_pixels);
-      for (int y = 0; y < box.height; ++y)
-        resizer.add_row(png_pixels.data() + 4 * (static_cast<size_t>(box.top + y) * size.width + box.left));
-    } else {
+    const auto first = [&](int y) { return static_cast<size_t>(box.top + y) * size.width + box.left; };
+    if (!opened.empty()) {
       opened = {};
       jpeg.start(box);
       for (int y = 0; y < box.height; ++y) resizer.add_row(jpeg.next_row());
       jpeg.finish();
+    } else if (image.raw_width > 0) {
+      for (int y = 0; y < box.height; ++y) resizer.add_rgb_row(bytes.data() + 3 * first(y));
+    } else {
+      decode_png(bytes, box, png_pixels, [this](const uint8_t* row) { resizer.add_row(row); });
     }
   }
 };
@@ -49,18 +57,19 @@ struct Decoder::State {
 Decoder::Decoder() : state_(std::make_unique<State>()) {}
 Decoder::~Decoder() = default;
 
-ImageSize Decoder::size(std::span<const uint8_t> encoded) { return state_->open(encoded); }
+ImageSize Decoder::size(const EncodedImage& image) { return state_->open(image); }
 
-void Decoder::crop_to_uint8(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side,
-                            uint8_t* hwc) {
-  state_->resize(encoded, augmentation, side);
-  state_->resizer.to_uint8(hwc);
-}
-
-void Decoder::crop_to_float(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side,
-                            float* chw) {
-  state_->resize(encoded, augmentation, side);
-  state_->resizer.to_float(chw);
+void Decoder::crop(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
+                   void* out) {
+  state_->resize(image, augmentation, side);
+  switch (format) {
+    case BatchFormat::float32:
+      return state_->resizer.to_float(static_cast<float*>(out));
+    case BatchFormat::channels_last:
+      return state_->resizer.to_float_last(static_cast<float*>(out));
+    case BatchFormat::uint8:
+      return state_->resizer.to_uint8(static_cast<uint8_t*>(out));
+  }
 }
 
 }  // namespace bench

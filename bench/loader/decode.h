@@ -6,6 +6,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "bench/loader/batch_format.h"
+#include "bench/storage/encoded_image.h"
+
 namespace bench {
 
 struct ImageSize {
@@ -42,14 +45,21 @@ class Decoder {
   ~Decoder();
   // Header only. A crop of the same bytes right after it doesn't parse the header again: don't change them in
   // between.
-  ImageSize size(std::span<const uint8_t> encoded);
-  // Decodes only the box, resizes it to side x side (bilinear, antialiased, 8-bit like Pillow), flips; RGB,
-  // HWC.
+  ImageSize size(const EncodedImage& image);
+  // Decodes only the box, resizes it to side x side (bilinear, antialiased, 8-bit like Pillow), flips, and
+  // writes bytes_per_image(format, side) bytes.
+  void crop(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
+            void* out);
+
+  ImageSize size(std::span<const uint8_t> encoded) { return size(EncodedImage{encoded}); }
   void crop_to_uint8(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side,
-                     uint8_t* hwc);
-  // The same, normalised with ImageNet's mean and deviation into float32 planes: 3 x side x side.
+                     uint8_t* hwc) {
+    crop({encoded}, augmentation, side, BatchFormat::uint8, hwc);
+  }
   void crop_to_float(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side,
-                     float* chw);
+                     float* chw) {
+    crop({encoded}, augmentation, side, BatchFormat::float32, chw);
+  }
 
  private:
   struct State;

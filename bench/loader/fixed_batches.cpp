@@ -12,10 +12,9 @@ namespace {
 class FixedBatches : public Loader {
  public:
   explicit FixedBatches(const LoaderOptions& options) : options_(options) {
-    const int64_t per_image = 3 * options.image_px * options.image_px;
     for (int slot = 0; slot < options.ring_depth; ++slot) {
-      slots_.emplace_back(options.batch_size, per_image);
-      fill(slots_.back(), static_cast<uint32_t>(slot), options.batch_size * per_image);
+      slots_.emplace_back(options.batch_size, bytes_per_image(options.format, options.image_px));
+      fill(slots_.back(), static_cast<uint32_t>(slot));
     }
   }
 
@@ -41,14 +40,20 @@ class FixedBatches : public Loader {
   }
 
  private:
-  void fill(BatchBuffer& slot, uint32_t number, int64_t floats) {
-    // Uniform with mean 0 and deviation 1, as normalised images have.
+  void fill(BatchBuffer& slot, uint32_t number) {
+    const int64_t values = options_.batch_size * 3 * options_.image_px * options_.image_px;
+    // Uniform with mean 0 and deviation 1, as normalised images have; pixels of any value.
     constexpr float kWidth = 3.4641016f;  // sqrt(12)
-    for (int64_t i = 0; i < floats; i += 4) {
+    const bool pixels = options_.format == BatchFormat::uint8;
+    auto* floats = reinterpret_cast<float*>(slot.images());
+    for (int64_t i = 0; i < values; i += 4) {
       const PhiloxBlock random = philox({static_cast<uint32_t>(i), static_cast<uint32_t>(i >> 32), number, 1},
                                         options_.sampler.seed);
-      for (int64_t k = 0; k < 4 && i + k < floats; ++k)
-        slot.images()[i + k] = (static_cast<float>(random[k] >> 8) * 0x1p-24f - 0.5f) * kWidth;
+      for (int64_t k = 0; k < 4 && i + k < values; ++k)
+        if (pixels)
+          slot.images()[i + k] = static_cast<uint8_t>(random[k] >> 24);
+        else
+          floats[i + k] = (static_cast<float>(random[k] >> 8) * 0x1p-24f - 0.5f) * kWidth;
     }
     for (int64_t i = 0; i < options_.batch_size; ++i)
       slot.labels()[i] =

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -30,9 +31,20 @@ int64_t nanoseconds(Clock::duration duration) {
 
 constexpr int kStopped = -1;
 
+// Best effort: the kernel refuses a core that a container has lost meanwhile.
+void pin_to_core(std::thread& thread, int number) {
+  cpu_set_t allowed, one;
+  CPU_ZERO(&one);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  number %= CPU_COUNT(&allowed);
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &allowed) && number-- == 0) CPU_SET(core, &one);
+  pthread_setaffinity_np(thread.native_handle(), sizeof one, &one);
+}
+
 struct Slot {
   Slot(const LoaderOptions& options, int number)
-      : buffer(options.batch_size, 3 * options.image_px * options.image_px), open_for(number) {}
+      : buffer(options.batch_size, bytes_per_image(options.format, options.image_px)), open_for(number) {}
   BatchBuffer buffer;
   // Number of the batch that may be written here. Threads that drew a ticket of a later one wait on it. (int:
   // the widest type that the kernel can wait on directly.)
@@ -48,6 +60,7 @@ class RingLoader : public Loader {
   RingLoader(Storage& storage, const LoaderOptions& options)
       : storage_(storage),
         options_(options),
+        image_bytes_(bytes_per_image(options.format, options.image_px)),
         sampler_(options.sampler),
         bad_images_(options.sampler.records) {
     for (int number = 0; number < options.ring_depth; ++number) {
@@ -73,6 +86,7 @@ class RingLoader : public Loader {
     for (int i = 0; i < options_.threads; ++i) {
       threads_.emplace_back([this, i] { run(*workers_[static_cast<size_t>(i)]); });
       pthread_setname_np(threads_.back().native_handle(), fmt::format("loader {}", i).c_str());
+      if (options_.pin_threads) pin_to_core(threads_.back(), options_.first_core + i);
     }
   }
 
@@ -116,6 +130,8 @@ class RingLoader : public Loader {
     LoaderStats stats;
     stats.images = bad_images_.good();
     stats.encoded_bytes = encoded_bytes_.load();
+    stats.buffer_bytes =
+        options_.ring_depth * options_.batch_size * (image_bytes_ + static_cast<int64_t>(sizeof(int64_t)));
     stats.bad_images = bad_images_.bad();
     stats.warnings = bad_images_.warnings();
     return stats;
@@ -178,10 +194,10 @@ class RingLoader : public Loader {
       const EncodedImage image = worker.reader->read(sample.record);
       read = Clock::now();
       label = image.label;
-      const Augmentation augmentation = draw_augmentation(worker.decoder.size(image.bytes),
-                                                          options_.sampler.seed, sample.epoch, sample.record);
-      float* out = slot.buffer.images() + place * 3 * options_.image_px * options_.image_px;
-      worker.decoder.crop_to_float(image.bytes, augmentation, static_cast<int>(options_.image_px), out);
+      const Augmentation augmentation =
+          draw_augmentation(worker.decoder.size(image), options_.sampler.seed, sample.epoch, sample.record);
+      worker.decoder.crop(image, augmentation, static_cast<int>(options_.image_px), options_.format,
+                          slot.buffer.images() + place * image_bytes_);
       encoded_bytes_.fetch_add(static_cast<int64_t>(image.bytes.size()), std::memory_order_relaxed);
     } catch (const std::runtime_error& error) {
       worker.reason = error.what();
@@ -205,6 +221,7 @@ class RingLoader : public Loader {
 
   Storage& storage_;
   const LoaderOptions options_;
+  const int64_t image_bytes_;
   const Sampler sampler_;
   BadImages bad_images_;
   std::vector<std::unique_ptr<Slot>> slots_;

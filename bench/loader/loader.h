@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/loader/batch_format.h"
 #include "bench/loader/sampler.h"
 #include "bench/storage/storage.h"
 
@@ -16,14 +17,17 @@ struct LoaderOptions {
   int64_t image_px = 224;  // side of the square crop
   int threads = 1;         // 0: next() loads in the calling thread
   int ring_depth = 4;      // batch buffers; the loader is at most this many batches ahead
+  BatchFormat format = BatchFormat::float32;
+  bool pin_threads =
+      false;  // thread i stays on the i-th of the cores that the process may use, from first_core on
+  int first_core = 0;
   SamplerOptions sampler;  // order, seed, rank and world size
   int64_t classes = 1000;  // labels at or above this are an error of the data set
 };
 
-// A finished batch. images: float32, NCHW, normalised with ImageNet's mean and standard deviation, batch_size
-// x 3 x image_px x image_px. The buffers belong to the loader until release().
+// A finished batch; its buffers belong to the loader until release().
 struct Batch {
-  const float* images = nullptr;
+  const void* images = nullptr;  // batch_size images in the loader's BatchFormat
   const int64_t* labels = nullptr;
   int64_t size = 0;
   int64_t number = -1;   // counted from the loader's start
@@ -34,6 +38,7 @@ struct Batch {
 struct LoaderStats {
   int64_t images = 0;                 // images put into batches so far
   int64_t encoded_bytes = 0;          // their encoded size
+  int64_t buffer_bytes = 0;           // memory of the ring's batches
   int64_t bad_images = 0;             // unreadable or truncated ones, each replaced by the next record
   std::vector<std::string> warnings;  // the first ten, each naming its record and what is wrong with it
 };

@@ -8,6 +8,10 @@
 namespace bench {
 namespace {
 
+// The pass down needs all rows of the box at once. Beyond this a header's claim would cost too much memory,
+// and the other order differs by one level at most.
+constexpr int64_t kMostPixelsHeld = 32'000'000;
+
 // Never shrinks: no allocation once the largest image was seen.
 template <class T>
 void grow(std::vector<T>& buffer, size_t size) {
@@ -63,7 +67,8 @@ void Resizer::begin(int input_width, int input_height, int side, bool flip) {
   input_width_ = input_width;
   // Pillow 13's rule (ImagingResampleInner). The 8-bit rounding in between makes the order visible: about one
   // pixel in six differs by 1. Older versions always went across first.
-  down_first_ = input_height > side && input_height - side > 2 * (input_width - side);
+  down_first_ = input_height > side && input_height - side > 2 * (input_width - side) &&
+                int64_t{input_width} * input_height <= kMostPixelsHeld;
   across_.compute(input_width, side);
   down_.compute(input_height, side);
   stride_ = padded(4 * (down_first_ ? input_width : side));
@@ -85,6 +90,12 @@ void Resizer::add_row(const uint8_t* rgbx) {
     across(rgbx, row);
 }
 
+void Resizer::add_rgb_row(const uint8_t* rgb) {
+  grow(widened_, 4 * static_cast<size_t>(input_width_) + kRowPadding);
+  kernels_.widen_row(rgb, widened_.data(), input_width_);
+  add_row(widened_.data());
+}
+
 const uint8_t* Resizer::output_row(int y) {
   uint8_t* sum = down_first_ ? between_.data() : row_.data();
   kernels_.sum_rows(rows_in_.data() + static_cast<size_t>(stride_) * down_.first[y], stride_,
@@ -94,13 +105,11 @@ const uint8_t* Resizer::output_row(int y) {
 }
 
 void Resizer::to_uint8(uint8_t* hwc) {
-  for (int y = 0; y < side_; ++y) {
-    const uint8_t* row = output_row(y);
-    for (int x = 0; x < side_ - 1; ++x, hwc += 3)
-      std::memcpy(hwc, row + 4 * x, 4);  // the next one corrects X
-    std::memcpy(hwc, row + 4 * (side_ - 1), 3);
-    hwc += 3;
-  }
+  for (int y = 0; y < side_; ++y, hwc += 3 * side_) kernels_.narrow_pixels(output_row(y), hwc, side_);
+}
+
+void Resizer::to_float_last(float* hwc) {
+  for (int y = 0; y < side_; ++y, hwc += 3 * side_) kernels_.normalise_pixels(output_row(y), hwc, side_);
 }
 
 void Resizer::to_float(float* chw) {

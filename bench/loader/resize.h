@@ -17,8 +17,10 @@ class Resizer {
       : kernels_(resize_kernels(plain)) {}
   void begin(int input_width, int input_height, int side, bool flip);
   void add_row(const uint8_t* rgbx);
-  void to_uint8(uint8_t* hwc);  // side x side x 3
-  void to_float(float* chw);    // 3 x side x side, normalised with ImageNet's mean and deviation
+  void add_rgb_row(const uint8_t* rgb);  // the same from pixels of three bytes; needs no padding
+  void to_uint8(uint8_t* hwc);           // side x side x 3
+  void to_float(float* chw);             // 3 x side x side, normalised with ImageNet's mean and deviation
+  void to_float_last(float* hwc);        // the same values as side x side x 3
 
  private:
   void across(const uint8_t* in, uint8_t* out);
@@ -29,7 +31,7 @@ class Resizer {
   bool flip_ = false, down_first_ = false;
   ResizeTaps across_, down_;
   std::vector<uint8_t> rows_in_;  // after the pass across, or untouched where the pass down comes first
-  std::vector<uint8_t> between_, row_;
+  std::vector<uint8_t> between_, row_, widened_;
 };
 
 }  // namespace bench

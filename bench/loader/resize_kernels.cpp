@@ -1,99 +1,57 @@
-// Bilinear weights are positive and add up to 1, so that no sum needs clipping.
+// Bilinear weights are positive and add up to 1, so that no sum needs clipping. Highway compiles the vector
+// kernels once for every instruction set and picks at run time.
 #include "bench/loader/resize_kernels.h"
 
-#include <cstring>
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "bench/loader/resize_kernels.cpp"
+#include <hwy/foreach_target.h>  // includes this file again for each of them
+#include <hwy/highway.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "bench/loader/batch_format.h"
 
-namespace bench {
-namespace {
+HWY_BEFORE_NAMESPACE();
+namespace bench::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int32_t kHalf = 1 << (kWeightBits - 1);
-constexpr float kMean[3] = {0.485f, 0.456f, 0.406f}, kDeviation[3] = {0.229f, 0.224f, 0.225f};
 
-void narrow_row(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side) {
-  const int width = taps.width;
-  const int32_t* weight = taps.weight.data();
-  for (int x = 0; x < side; ++x, out += step, weight += width) {
-    const uint8_t* pixel = in + 4 * taps.first[x];
-    int32_t red = kHalf, green = kHalf, blue = kHalf;
-    for (int k = 0; k < width; ++k, pixel += 4) {
-      red += pixel[0] * weight[k];
-      green += pixel[1] * weight[k];
-      blue += pixel[2] * weight[k];
-    }
-    out[0] = static_cast<uint8_t>(red >> kWeightBits);
-    out[1] = static_cast<uint8_t>(green >> kWeightBits);
-    out[2] = static_cast<uint8_t>(blue >> kWeightBits);
-  }
-}
+#if HWY_TARGET == HWY_SCALAR
 
-// The loops below are left to the compiler's vectoriser, once for each instruction set.
-[[gnu::always_inline]] inline void sum_rows_inline(const uint8_t* first, int stride, const int32_t* weight,
-                                                   int width, uint8_t* out, int bytes) {
-  for (int x = 0; x < bytes; x += kBlock) {
-    int32_t sum[kBlock];
-    for (int i = 0; i < kBlock; ++i) sum[i] = kHalf;
-    const uint8_t* row = first + x;
-    for (int k = 0; k < width; ++k, row += stride)
-      for (int i = 0; i < kBlock; ++i) sum[i] += row[i] * weight[k];
-    for (int i = 0; i < kBlock; ++i) out[x + i] = static_cast<uint8_t>(sum[i] >> kWeightBits);
-  }
-}
+ResizeKernels vector_kernels() { return plain_kernels(); }
 
-[[gnu::always_inline]] inline void normalise_row_inline(const uint8_t* rgbx, float* __restrict red,
-                                                        float* __restrict green, float* __restrict blue,
-                                                        int side) {
-  constexpr float r1 = 1 / (255 * kDeviation[0]), r0 = -kMean[0] / kDeviation[0];
-  constexpr float g1 = 1 / (255 * kDeviation[1]), g0 = -kMean[1] / kDeviation[1];
-  constexpr float b1 = 1 / (255 * kDeviation[2]), b0 = -kMean[2] / kDeviation[2];
-  for (int x = 0; x < side; ++x) {
-    int32_t pixel;  // one load and shifts: vectors without shuffles
-    std::memcpy(&pixel, rgbx + 4 * x, 4);
-    red[x] = static_cast<float>(pixel & 255) * r1 + r0;
-    green[x] = static_cast<float>(pixel >> 8 & 255) * g1 + g0;
-    blue[x] = static_cast<float>(pixel >> 16 & 255) * b1 + b0;
-  }
-}
+#else
 
-void sum_rows(const uint8_t* first, int stride, const int32_t* weight, int width, uint8_t* out, int bytes) {
-  sum_rows_inline(first, stride, weight, width, out, bytes);
-}
-
-void normalise_row(const uint8_t* rgbx, float* red, float* green, float* blue, int side) {
-  normalise_row_inline(rgbx, red, green, blue, side);
-}
-
-#if defined(__x86_64__)
-
-// Two taps of R, G, B, X fill one register.
+// Two taps of R, G, B, X fill one register of 256 bits.
 template <int PAIRS>  // 0: any
-[[gnu::target("avx2"), gnu::always_inline]] inline void narrow_row_pairs(const uint8_t* in, uint8_t* out,
-                                                                         int step, const ResizeTaps& taps,
-                                                                         int side) {
+HWY_INLINE void narrow_row_pairs(const uint8_t* HWY_RESTRICT in, uint8_t* HWY_RESTRICT out, int step,
+                                 const ResizeTaps& taps, int side) {
+  const hn::CappedTag<int32_t, 8> d;
+  const hn::FixedTag<int32_t, 4> one_pixel;
+  const hn::Rebind<uint8_t, decltype(d)> bytes;
+  const hn::Rebind<uint8_t, decltype(one_pixel)> four_bytes;
   const int pairs = PAIRS ? PAIRS : (taps.width + 1) / 2;
   const int32_t *first = taps.first.data(), *spread = taps.spread.data();
-  const __m128i half = _mm_set1_epi32(kHalf);
-  const __m128i low_bytes = _mm_setr_epi8(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  const auto half = hn::Set(one_pixel, kHalf);
   for (int x = 0; x < side; ++x, out += step) {
     const uint8_t* pixel = in + 4 * first[x];
-    __m256i sum = _mm256_setzero_si256();
-    for (int k = 0; k < pairs; ++k, pixel += 8, spread += 8) {
-      const __m256i two = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(pixel)));
-      const __m256i weights = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(spread));
-      sum = _mm256_add_epi32(sum, _mm256_mullo_epi32(two, weights));
+    auto sum = hn::Zero(d);
+    for (int k = 0; k < 8 * pairs; k += int(hn::Lanes(d))) {
+      const auto some = hn::PromoteTo(d, hn::LoadU(bytes, pixel + k));
+      sum = hn::Add(hn::Mul(some, hn::LoadU(d, spread + k)), sum);
     }
-    __m128i total = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
-    total = _mm_srli_epi32(_mm_add_epi32(total, half), kWeightBits);
-    const int32_t packed = _mm_cvtsi128_si32(_mm_shuffle_epi8(total, low_bytes));
-    std::memcpy(out, &packed, 4);
+    spread += 8 * pairs;
+#if HWY_MAX_BYTES >= 32
+    const auto all = hn::Add(hn::LowerHalf(sum), hn::UpperHalf(one_pixel, sum));
+#else
+    const auto all = sum;
+#endif
+    const auto rounded = hn::ShiftRight<kWeightBits>(hn::Add(all, half));
+    hn::StoreU(hn::DemoteTo(four_bytes, rounded), four_bytes, out);
   }
 }
 
-[[gnu::target("avx2")]] void narrow_row_avx2(const uint8_t* in, uint8_t* out, int step,
-                                             const ResizeTaps& taps, int side) {
+void narrow_row(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side) {
   switch ((taps.width + 1) / 2) {
     case 1:
       return narrow_row_pairs<1>(in, out, step, taps, side);
@@ -106,25 +64,120 @@ template <int PAIRS>  // 0: any
   }
 }
 
-[[gnu::target("avx2")]] void sum_rows_avx2(const uint8_t* first, int stride, const int32_t* weight, int width,
-                                           uint8_t* out, int bytes) {
-  sum_rows_inline(first, stride, weight, width, out, bytes);
+void sum_rows(const uint8_t* HWY_RESTRICT first, int stride, const int32_t* HWY_RESTRICT weight, int width,
+              uint8_t* HWY_RESTRICT out, int bytes) {
+  const hn::CappedTag<int32_t, kBlock / 4> d;
+  const hn::Rebind<uint8_t, decltype(d)> d8;
+  const int lanes = int(hn::Lanes(d));
+  const auto half = hn::Set(d, kHalf);
+  const auto store = [&](auto sum, uint8_t* to) {
+    hn::StoreU(hn::DemoteTo(d8, hn::ShiftRight<kWeightBits>(sum)), d8, to);
+  };
+  for (int x = 0; x < bytes; x += 4 * lanes) {
+    auto a = half, b = half, c = half, e = half;
+    const uint8_t* row = first + x;
+    for (int k = 0; k < width; ++k, row += stride) {
+      const auto w = hn::Set(d, weight[k]);
+      a = hn::Add(hn::Mul(hn::PromoteTo(d, hn::LoadU(d8, row)), w), a);
+      b = hn::Add(hn::Mul(hn::PromoteTo(d, hn::LoadU(d8, row + lanes)), w), b);
+      c = hn::Add(hn::Mul(hn::PromoteTo(d, hn::LoadU(d8, row + 2 * lanes)), w), c);
+      e = hn::Add(hn::Mul(hn::PromoteTo(d, hn::LoadU(d8, row + 3 * lanes)), w), e);
+    }
+    store(a, out + x);
+    store(b, out + x + lanes);
+    store(c, out + x + 2 * lanes);
+    store(e, out + x + 3 * lanes);
+  }
 }
 
-[[gnu::target("avx2")]] void normalise_row_avx2(const uint8_t* rgbx, float* red, float* green, float* blue,
-                                                int side) {
-  normalise_row_inline(rgbx, red, green, blue, side);
+template <int CHANNEL, class D>
+HWY_INLINE auto normalised(D floats, hn::Vec<hn::RebindToSigned<D> > pixels) {
+  const hn::RebindToSigned<D> integers;
+  const auto value = hn::And(hn::ShiftRight<8 * CHANNEL>(pixels), hn::Set(integers, 255));
+  return hn::MulAdd(hn::ConvertTo(floats, value), hn::Set(floats, normalise_scale(CHANNEL)),
+                    hn::Set(floats, normalise_shift(CHANNEL)));
+}
+
+// both(x): `lanes` pixels from x on. The last ones are done twice where the row isn't a multiple of the
+// lanes; rest(x): all from x on, where it is shorter than that.
+template <class Both, class Rest>
+HWY_INLINE void along_row(int pixels, int lanes, const Both& both, const Rest& rest) {
+  if (pixels < lanes) return rest(0);
+  for (int x = 0; x + lanes <= pixels; x += lanes) both(x);
+  if (pixels % lanes) both(pixels - lanes);
+}
+
+void normalise_row(const uint8_t* HWY_RESTRICT rgbx, float* HWY_RESTRICT red, float* HWY_RESTRICT green,
+                   float* HWY_RESTRICT blue, int side) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> integers;
+  const hn::Repartition<uint8_t, decltype(d)> bytes;
+  along_row(
+      side, int(hn::Lanes(d)),
+      [&](int x) {
+        const auto pixels = hn::BitCast(integers, hn::LoadU(bytes, rgbx + 4 * x));
+        hn::StoreU(normalised<0>(d, pixels), d, red + x);
+        hn::StoreU(normalised<1>(d, pixels), d, green + x);
+        hn::StoreU(normalised<2>(d, pixels), d, blue + x);
+      },
+      [&](int) { plain_kernels().normalise_row(rgbx, red, green, blue, side); });
+}
+
+void normalise_pixels(const uint8_t* HWY_RESTRICT rgbx, float* HWY_RESTRICT rgb, int pixels) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> integers;
+  const hn::Repartition<uint8_t, decltype(d)> bytes;
+  along_row(
+      pixels, int(hn::Lanes(d)),
+      [&](int x) {
+        const auto four = hn::BitCast(integers, hn::LoadU(bytes, rgbx + 4 * x));
+        hn::StoreInterleaved3(normalised<0>(d, four), normalised<1>(d, four), normalised<2>(d, four), d,
+                              rgb + 3 * x);
+      },
+      [&](int) { plain_kernels().normalise_pixels(rgbx, rgb, pixels); });
+}
+
+void narrow_pixels(const uint8_t* HWY_RESTRICT in, uint8_t* HWY_RESTRICT out, int pixels) {
+  const hn::ScalableTag<uint8_t> d;
+  along_row(
+      pixels, int(hn::Lanes(d)),
+      [&](int x) {
+        hn::Vec<decltype(d)> red, green, blue, unused;
+        hn::LoadInterleaved4(d, in + 4 * x, red, green, blue, unused);
+        hn::StoreInterleaved3(red, green, blue, d, out + 3 * x);
+      },
+      [&](int) { plain_kernels().narrow_pixels(in, out, pixels); });
+}
+
+void widen_row(const uint8_t* HWY_RESTRICT in, uint8_t* HWY_RESTRICT out, int pixels) {
+  const hn::ScalableTag<uint8_t> d;
+  along_row(
+      pixels, int(hn::Lanes(d)),
+      [&](int x) {
+        hn::Vec<decltype(d)> red, green, blue;
+        hn::LoadInterleaved3(d, in + 3 * x, red, green, blue);
+        hn::StoreInterleaved4(red, green, blue, blue, d, out + 4 * x);
+      },
+      [&](int) { plain_kernels().widen_row(in, out, pixels); });
+}
+
+ResizeKernels vector_kernels() {
+  return {narrow_row, sum_rows, normalise_row, normalise_pixels, narrow_pixels, widen_row};
 }
 
 #endif
 
-}  // namespace
+}  // namespace bench::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace bench {
+
+HWY_EXPORT(vector_kernels);
 
 ResizeKernels resize_kernels(bool plain) {
-#if defined(__x86_64__)
-  if (!plain && __builtin_cpu_supports("avx2")) return {narrow_row_avx2, sum_rows_avx2, normalise_row_avx2};
-#endif
-  return {narrow_row, sum_rows, normalise_row};
+  return plain ? plain_kernels() : HWY_DYNAMIC_DISPATCH(vector_kernels)();
 }
 
 }  // namespace bench
+#endif

@@ -1,4 +1,4 @@
-// The loops of the resizer in plain C++ and for AVX2; which one runs is decided at run time.
+// The loops of the resizer, in plain C++ and in vector instructions that are chosen at run time.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,20 +14,27 @@ struct ResizeTaps {
 };
 
 inline constexpr int kWeightBits = 22;  // Pillow's PRECISION_BITS: leaves 8 for the pixel and 2 of headroom
-inline constexpr int kBlock = 32;       // bytes that sum_rows works on at a time: `bytes` is a multiple of it
+inline constexpr int kBlock = 64;       // bytes that sum_rows works on at a time: `bytes` is a multiple of it
 
 // in, rgbx: pixels of R, G, B, unused. step: bytes from one output pixel to the next, negative to flip.
 using NarrowRow = void (*)(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side);
 using SumRows = void (*)(const uint8_t* first, int stride, const int32_t* weight, int width, uint8_t* out,
                          int bytes);
 using NormaliseRow = void (*)(const uint8_t* rgbx, float* red, float* green, float* blue, int side);
+using NormalisePixels = void (*)(const uint8_t* rgbx, float* rgb, int pixels);
+using RepackPixels = void (*)(const uint8_t* in, uint8_t* out,
+                              int pixels);  // touches nothing beyond either row
 
 struct ResizeKernels {
   NarrowRow narrow_row;
   SumRows sum_rows;
   NormaliseRow normalise_row;
+  NormalisePixels normalise_pixels;
+  RepackPixels narrow_pixels;  // R, G, B, unused to R, G, B
+  RepackPixels widen_row;      // R, G, B to R, G, B, anything
 };
 
+ResizeKernels plain_kernels();
 ResizeKernels resize_kernels(bool plain);
 
 }  // namespace bench

@@ -4,19 +4,14 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "bench/dataset/index.h"
 #include "bench/registry.h"
+#include "bench/storage/encoded_image.h"
 
 namespace bench {
-
-struct EncodedImage {
-  std::span<const uint8_t> bytes;  // JPEG (or PNG) as stored
-  int64_t label = 0;
-};
 
 // One per loader thread. read() gives bytes that stay valid until the next read() of the same reader, or its
 // end. Throws std::runtime_error naming the record when it can't be read.
@@ -51,7 +46,9 @@ class Storage {
 };
 
 // Traits of a storage value: "packed": true when `make_dataset pack --to NAME` must run before,
-// "transient": true when the packed copy must be removed after the run (it occupies memory).
+// "transient": true when the packed copy must be removed after the run (it occupies memory), "page_cache":
+// false when none lies between it and the loader, "stream": true when records can only be read in about the
+// order in which they are stored (order `shuffled` is refused).
 using StorageFactory = std::function<std::unique_ptr<Storage>(const StorageOptions&)>;
 using StorageRegistry = Registry<StorageFactory>;
 

@@ -1,0 +1,29 @@
+// How packed copies are cut into shard files, and how a sampler knows which records lie in which.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+namespace bench {
+
+// Consecutive runs of records whose lengths differ by one at most, longer ones first.
+struct Shards {
+  int64_t records = 0;
+  int64_t count = 1;
+
+  int64_t start(int64_t shard) const { return shard * (records / count) + std::min(shard, records % count); }
+  int64_t size(int64_t shard) const { return start(shard + 1) - start(shard); }
+  int64_t holding(int64_t record) const {
+    const int64_t length = records / count, longer = records % count;
+    const int64_t in_longer = longer * (length + 1);
+    return record < in_longer ? record / (length + 1) : longer + (record - in_longer) / length;
+  }
+};
+
+// Shards of about 128 MiB, as ImageNet's usual 1,024 TFRecord files are; at least 4 (where there are so many
+// records), so that interleaving them means something.
+inline Shards shards_of(int64_t records, int64_t bytes) {
+  constexpr int64_t kShardBytes = int64_t{128} << 20, kLeast = 4;
+  return {records, std::min(records, std::max(kLeast, (bytes + kShardBytes - 1) / kShardBytes))};
+}
+
+}  // namespace bench
