@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "bench/ceiling.h"
+#include "bench/dataset/shards.h"
 #include "bench/merge.h"
 #include "bench/rank_report.h"
 #include "bench/storage/cache_proof.h"
@@ -76,7 +77,7 @@ class Rank {
     std::vector<Check> checks{check_gradients(parts, rank_)};
     if (row_.warmup_batches == 0) warm_model(parts);
 
-    CacheProof cache(row_.cache, *storage_, records_);
+    CacheProof cache(row_.cache, *storage_, records_, job_.server_counter);
     group_->barrier();
     cache.slice_begins();
     const SliceResult result = run_slice(parts);
@@ -87,7 +88,8 @@ class Rank {
     nlohmann::json report = rank_report(parts, rank_, result, proof, checks);
     strategy_.reset();  // its threads would disturb what is measured next
     if (rank_.world_size > 1) report["ceiling_ms"] = all_reduce_ceiling_ms(*group_, result.all_reduces);
-    auto reports = group_->gather(report.dump());
+    // Warnings name files, whose names need not be UTF-8.
+    auto reports = group_->gather(report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     if (rank_.rank == 0) write_result(merge_reports(row_, std::move(reports)));
     progress_.slot(rank_.rank).state = uint32_t(harness::RankState::done);
   }

@@ -33,8 +33,8 @@ struct DeviceOptions {
   int64_t local_rank = 0;
   int64_t batch_size = 0;
   int64_t image_px = 0;
-  BatchFormat format = BatchFormat::float32;  // of the host batches
   int64_t intra_op_threads = 1;
+  BatchFormat format = BatchFormat::float32;  // of the host batches
 };
 
 using DeviceFactory = std::function<std::unique_ptr<Device>(const DeviceOptions&)>;

@@ -185,6 +185,11 @@ class RingLoader : public Loader {
     signal();
   }
 
+  Augmentation augmentation_of(ImageSize size, const Sample& sample) const {
+    if (options_.augmentations) return options_.augmentations->at(static_cast<size_t>(sample.record));
+    return draw_augmentation(size, options_.sampler.seed, sample.epoch, sample.record);
+  }
+
   // False: the record can't be read or decoded; worker.reason says why.
   bool load_record(Worker& worker, Slot& slot, Sample sample, int64_t place) {
     const auto began = Clock::now();
@@ -194,8 +199,7 @@ class RingLoader : public Loader {
       const EncodedImage image = worker.reader->read(sample.record);
       read = Clock::now();
       label = image.label;
-      const Augmentation augmentation =
-          draw_augmentation(worker.decoder.size(image), options_.sampler.seed, sample.epoch, sample.record);
+      const Augmentation augmentation = augmentation_of(worker.decoder.size(image), sample);
       worker.decoder.crop(image, augmentation, static_cast<int>(options_.image_px), options_.format,
                           slot.buffer.images() + place * image_bytes_);
       encoded_bytes_.fetch_add(static_cast<int64_t>(image.bytes.size()), std::memory_order_relaxed);

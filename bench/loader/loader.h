@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/loader/batch_format.h"
+#include "bench/loader/decode.h"
 #include "bench/loader/sampler.h"
 #include "bench/storage/storage.h"
 
@@ -21,7 +22,8 @@ struct LoaderOptions {
   bool pin_threads =
       false;  // thread i stays on the i-th of the cores that the process may use, from first_core on
   int first_core = 0;
-  SamplerOptions sampler;  // order, seed, rank and world size
+  SamplerOptions sampler;                                    // order, seed, rank and world size
+  const std::vector<Augmentation>* augmentations = nullptr;  // of each record, instead of drawn ones
   int64_t classes = 1000;  // labels at or above this are an error of the data set
 };
 
