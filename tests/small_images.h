@@ -26,6 +26,9 @@ struct JpegKind {
   bool progressive = false;
   int restart_rows = 0;
   bool ycck = false;  // four channels
+  bool grey = false;
+  bool flat = false;    // nothing in it: as few bytes as its size allows
+  int chroma_rows = 0;  // rows per chroma sample where they differ from `chroma`, e.g. 1 with chroma 2: 4:2:2
 };
 
 inline Bytes small_jpeg(int width, int height, uint32_t seed, const JpegKind& kind = {}) {
@@ -38,19 +41,20 @@ inline Bytes small_jpeg(int width, int height, uint32_t seed, const JpegKind& ki
   jpeg_mem_dest(&jpeg, &memory, &size);
   jpeg.image_width = static_cast<JDIMENSION>(width);
   jpeg.image_height = static_cast<JDIMENSION>(height);
-  jpeg.input_components = kind.ycck ? 4 : 3;
-  jpeg.in_color_space = kind.ycck ? JCS_CMYK : JCS_RGB;
+  jpeg.input_components = kind.ycck ? 4 : kind.grey ? 1 : 3;
+  jpeg.in_color_space = kind.ycck ? JCS_CMYK : kind.grey ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_set_defaults(&jpeg);
   if (kind.ycck) jpeg_set_colorspace(&jpeg, JCS_YCCK);
   jpeg_set_quality(&jpeg, kind.quality, TRUE);
-  jpeg.comp_info[0].h_samp_factor = jpeg.comp_info[0].v_samp_factor = kind.chroma;
+  jpeg.comp_info[0].h_samp_factor = kind.chroma;
+  jpeg.comp_info[0].v_samp_factor = kind.chroma_rows > 0 ? kind.chroma_rows : kind.chroma;
   if (kind.progressive) jpeg_simple_progression(&jpeg);
   jpeg.restart_in_rows = kind.restart_rows;
   jpeg_start_compress(&jpeg, TRUE);
   Bytes row(static_cast<size_t>(width) * static_cast<size_t>(jpeg.input_components));
   uint32_t random = seed * 2654435761u + 1;
   for (int y = 0; y < height; ++y) {
-    for (size_t i = 0; i < row.size(); ++i) {
+    for (size_t i = 0; i < row.size() && !kind.flat; ++i) {
       random = random * 1664525u + 1013904223u;
       row[i] = static_cast<uint8_t>(((static_cast<int>(i) * 3 + y * 5 + static_cast<int>(seed)) & 127) +
                                     (random >> 25));

@@ -54,7 +54,8 @@ std::string describe(const Dataset& dataset, int64_t most_headers) {
   for (int64_t i = 0; i < read; ++i) {
     stop_if_interrupted();
     const auto& image = dataset.images[i * count / read];
-    add(t, read_image_header(dataset.root / image.path), image.bytes);
+    add(t, image.bytes > kMostImageBytes ? ImageHeader{} : read_image_header(dataset.root / image.path),
+        image.bytes);
   }
   const double readable = static_cast<double>(std::max<int64_t>(1, t.headers - t.unreadable));
   const double pixels = std::max(1.0, t.pixels);
@@ -83,6 +84,9 @@ std::string describe(const Dataset& dataset, int64_t most_headers) {
   line("restart markers", share(t.restart));
   line("EXIF", share(t.exif));
   line("unreadable", fmt::format("{}", t.unreadable));
+  if (dataset.skipped > 0)
+    line("skipped",
+         fmt::format("{} named like images, but no files or with a line break in the name", dataset.skipped));
   return text;
 }
 

@@ -34,12 +34,24 @@ bool is_image(const std::string& name) {
                   folder.string(), found));
 }
 
+bool is_utf8(const std::string& text) {
+  try {
+    (void)nlohmann::json(text).dump();
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
+}
+
 std::vector<std::string> class_folders(const fs::path& train) {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator it(train, error), end; !error && it != end; it.increment(error)) {
     auto name = it->path().filename().string();
-    if (name[0] != '.' && it->is_directory()) names.push_back(std::move(name));
+    std::error_code no_folder;  // e.g. a link to itself
+    if (name[0] == '.' || !it->is_directory(no_folder)) continue;
+    if (name.find('\n') != std::string::npos) fail(train, "the name of a class folder contains a line break");
+    names.push_back(std::move(name));
   }
   if (error) fail(train, error.message());
   std::sort(names.begin(), names.end());
@@ -51,9 +63,14 @@ void add_class(Dataset& dataset, int64_t label) {
   const auto first = static_cast<int64_t>(dataset.images.size());
   for (const auto& entry : fs::directory_iterator(dataset.root / "train" / name)) {
     const auto file = entry.path().filename().string();
-    if (!is_image(file) || !entry.is_regular_file()) continue;
-    if (file.find('\n') != std::string::npos) fail(dataset.root, "a file name contains a line break");
-    dataset.images.push_back({"train/" + name + "/" + file, label, static_cast<int64_t>(entry.file_size())});
+    if (!is_image(file)) continue;
+    std::error_code error;
+    const bool regular = entry.is_regular_file(error);
+    const auto bytes = regular ? static_cast<int64_t>(entry.file_size(error)) : 0;
+    if (!regular || error || file.find('\n') != std::string::npos)  // the index has a line per image
+      ++dataset.skipped;
+    else
+      dataset.images.push_back({"train/" + name + "/" + file, label, bytes});
   }
   std::sort(dataset.images.begin() + first, dataset.images.end(),
             [](const ImageEntry& a, const ImageEntry& b) { return a.path < b.path; });
@@ -72,6 +89,8 @@ Dataset scan_dataset(const fs::path& root) {
   if (!fs::is_directory(root, error)) fail(root, "no such folder");
   Dataset dataset;
   dataset.root = fs::canonical(root);
+  if (!is_utf8(dataset.root.string()))
+    fail(root, "the folder's whole path is not UTF-8, in which indexes and records are written; rename it");
   const auto record = read_standin_record(root);
   const auto again = [&] {
     return fmt::format("run `make_dataset standin --out {} --images {} --classes {} --seed {}` again",
@@ -113,8 +132,10 @@ void write_index(const Dataset& dataset, const fs::path& file) {
                                       {"bytes", dataset.total_bytes()},
                                       {"kind", dataset.kind},
                                       {"seed", dataset.seed},
+                                      {"skipped", dataset.skipped},
                                       {"classes", dataset.classes}};
-  std::string text = header.dump() + "\n";
+  // Class names are for people; paths, which need not be UTF-8, stand in the lines below as they are.
+  std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   for (const auto& image : dataset.images)
     text += fmt::format("{}\t{}\t{}\n", image.label, image.bytes, image.path);
   make_folder(fs::absolute(file).parent_path());
@@ -141,6 +162,7 @@ Dataset read_index(const fs::path& file) {
     dataset.fingerprint = header.at("fingerprint");
     dataset.kind = header.at("kind");
     dataset.seed = header.at("seed");
+    dataset.skipped = header.value("skipped", int64_t{0});
     dataset.classes = header.at("classes");
     images = header.at("images");
   } catch (const nlohmann::json::exception&) {

@@ -8,6 +8,8 @@
 
 namespace bench {
 
+inline constexpr int64_t kMostImageBytes = int64_t{128} << 20;  // a larger file is a mistake, and not read
+
 struct ImageEntry {
   std::string path;   // relative to the data set's root, e.g. train/n00000007/n00000007_42.JPEG
   int64_t label = 0;  // position of the class folder in sorted order
@@ -21,6 +23,7 @@ struct Dataset {
   std::string fingerprint;           // 16 hex digits over paths, sizes and the content of a sample of files
   std::string kind = "folder";       // or "stand-in"
   int64_t seed = 0;                  // of a stand-in
+  int64_t skipped = 0;  // named like images, but folders, pipes, links to nowhere, or with a line break in the name
   int64_t total_bytes() const;
 };
 

@@ -41,7 +41,8 @@ void run_index(const fs::path& data, const fs::path& store) {
                                     {"bytes", dataset.total_bytes()},
                                     {"classes", dataset.classes.size()},
                                     {"kind", dataset.kind},
-                                    {"seed", dataset.seed}};
+                                    {"seed", dataset.seed},
+                                    {"skipped", dataset.skipped}};
   fmt::print("{}\n", line.dump());
 }
 

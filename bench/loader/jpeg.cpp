@@ -16,6 +16,17 @@ extern "C" {
 #include "bench/loader/resize.h"
 
 namespace bench {
+namespace {
+
+// Coefficients of all scans are held at once: 22 million pixels of 4:4:4, 44 million of 4:2:0. A few hundred
+// bytes can claim more.
+constexpr int64_t kMostCoefficientBytes = int64_t{128} << 20;
+
+// A scan passes over all blocks of the image, 0.1 us each, even if its data say nothing. Encoders write 10 or
+// so.
+constexpr int64_t kLeastScans = 20, kMostScans = 100, kMostBlocksOfScans = 30'000'000;
+
+}  // namespace
 
 // libjpeg reports errors by a call that must not return. It jumps back into the member function of State that
 // made the libjpeg call; those functions hold nothing that has a destructor, and only C frames lie in
@@ -23,11 +34,12 @@ namespace bench {
 struct JpegReader::State {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
+  jpeg_progress_mgr progress{};
   std::jmp_buf jump;
   char message[JMSG_LENGTH_MAX] = "";
-  bool data_missing = false;  // entropy-coded data ended early or made no sense
   bool end_of_input = false;  // libjpeg asked for bytes after the last one
   bool has_end_marker = false;
+  int64_t most_scans = kMostScans;
   int left = 0, width = 0;  // of the box within the decoded columns
   std::vector<uint8_t> row;
 
@@ -44,9 +56,8 @@ struct JpegReader::State {
       State& state = *static_cast<State*>(common->client_data);
       switch (common->err->msg_code) {
         case JWRN_HIT_MARKER:
-        case JWRN_HUFF_BAD_CODE:
-          state.data_missing = true;
-          break;
+        case JWRN_HUFF_BAD_CODE:  // at once: the library would fill the rest with grey, however large it is
+          state.leave("its data ends early or is damaged");
         case JWRN_JPEG_EOF:
           state.end_of_input = true;
           break;
@@ -55,8 +66,19 @@ struct JpegReader::State {
       }
     };
     jpeg_create_decompress(&jpeg);
+    progress.progress_monitor = [](j_common_ptr common) {
+      State& state = *static_cast<State*>(common->client_data);
+      if (state.jpeg.input_scan_number > state.most_scans)
+        state.leave("it has more scans than encoders write");
+    };
+    jpeg.progress = &progress;
   }
   ~State() { jpeg_destroy_decompress(&jpeg); }
+
+  [[noreturn]] void leave(const char* text) {  // only from a call of libjpeg's back to here
+    std::strncpy(message, text, sizeof message - 1);
+    std::longjmp(jump, 1);
+  }
 
   bool read_header(const uint8_t* bytes, size_t size) {
     if (setjmp(jump)) return false;
@@ -125,6 +147,13 @@ bool ends_properly(const uint8_t* scan, const uint8_t* end) {
   return false;
 }
 
+int64_t blocks_of(const jpeg_decompress_struct& jpeg) {
+  int64_t blocks = 0;
+  for (int c = 0; c < jpeg.num_components; ++c)
+    blocks += static_cast<int64_t>(jpeg.comp_info[c].width_in_blocks) * jpeg.comp_info[c].height_in_blocks;
+  return blocks;
+}
+
 // What an interrupted copy leaves in space that was reserved for the rest. Zeros decode, as grey.
 bool ends_in_zeros(const uint8_t* scan, const uint8_t* end) {
   constexpr int kMany = 8;
@@ -149,11 +178,17 @@ JpegReader::~JpegReader() = default;
 
 ImageSize JpegReader::open(std::span<const uint8_t> encoded) {
   State& state = *state_;
-  state.data_missing = state.end_of_input = false;
+  state.end_of_input = false;
   if (!state.read_header(encoded.data(), encoded.size())) state.fail(state.message);
   const jpeg_decompress_struct& jpeg = state.jpeg;
   if (static_cast<int64_t>(jpeg.image_width) * jpeg.image_height > kMostPixels)
     state.fail("its header claims more pixels than any photograph has");
+  if (jpeg.arith_code) state.fail("it is arithmetic-coded, and missing data can't be noticed in such files");
+  const int64_t blocks = blocks_of(jpeg);
+  if (jpeg_has_multiple_scans(&state.jpeg) &&
+      blocks > kMostCoefficientBytes / static_cast<int64_t>(sizeof(JBLOCK)))
+    state.fail("it has several scans and is too large to hold their coefficients");
+  state.most_scans = std::clamp(kMostBlocksOfScans / blocks, kLeastScans, kMostScans);
   const uint8_t *scan = jpeg.src->next_input_byte, *end = encoded.data() + encoded.size();
   state.has_end_marker = ends_properly(scan, end);
   if (!state.has_end_marker && ends_in_zeros(scan, end)) state.fail("its end is missing, zeros stand there");
@@ -179,7 +214,7 @@ void JpegReader::finish() {
   State& state = *state_;
   if (!state.read_to_end(state.row.data())) state.fail(state.message);
   const bool cut_between_scans = state.end_of_input && jpeg_has_multiple_scans(&state.jpeg);
-  if (state.data_missing || cut_between_scans) state.fail("its data ends early or is damaged");
+  if (cut_between_scans) state.fail("its data ends early or is damaged");
   jpeg_abort_decompress(&state.jpeg);
 }
 

@@ -11,11 +11,6 @@
 #include <cstring>
 
 namespace bench {
-namespace {
-
-constexpr int64_t kLargestFile = int64_t{1} << 30;  // an image of more than 1 GiB is a mistake
-
-}  // namespace
 
 Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
@@ -43,7 +38,7 @@ EncodedImage FileReader::read(int64_t record) {
   struct stat facts {};
   if (file.number() < 0 || ::fstat(file.number(), &facts) != 0) fail(std::strerror(errno));
   if (!S_ISREG(facts.st_mode)) fail("not a regular file");
-  if (facts.st_size > kLargestFile) fail("larger than 1 GiB");
+  if (facts.st_size > kMostImageBytes) fail("larger than 128 MiB");
   if (!readahead_) ::posix_fadvise(file.number(), 0, 0, POSIX_FADV_RANDOM);
   const size_t size = static_cast<size_t>(facts.st_size);
   if (capacity_ < size) {
