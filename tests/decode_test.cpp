@@ -117,22 +117,49 @@ TEST(Decode, CropEqualsFullDecodeRestart) {
 
 TEST(Decode, VectorAndPlainResizeAgree) {
   for (const auto& [width, height, side] :
-       {std::tuple{37, 91, 16}, {300, 20, 64}, {5, 3, 40}, {64, 64, 64}, {1, 1, 7}}) {
+       {std::tuple{37, 91, 16}, {300, 20, 64}, {5, 3, 40}, {64, 64, 64}, {1, 1, 7}, {90, 80, 37}}) {
     Resizer fast, plain(true);
     std::mt19937 random(1);
-    Bytes row(static_cast<size_t>(4 * width + Resizer::kRowPadding));
+    Bytes row(static_cast<size_t>(3 * width));
     fast.begin(width, height, side, true);
     plain.begin(width, height, side, true);
     for (int y = 0; y < height; ++y) {
       for (uint8_t& byte : row) byte = static_cast<uint8_t>(random());
-      fast.add_row(row.data());
-      plain.add_row(row.data());
+      fast.add_rgb_row(row.data());
+      plain.add_rgb_row(row.data());
     }
     Bytes a(static_cast<size_t>(3 * side * side)), b(a.size());
     fast.to_uint8(a.data());
     plain.to_uint8(b.data());
     EXPECT_EQ(a, b) << width << "x" << height;
+    std::vector<float> planes(a.size()), plain_planes(a.size()), last(a.size()), plain_last(a.size());
+    fast.to_float(planes.data());
+    plain.to_float(plain_planes.data());
+    fast.to_float_last(last.data());
+    plain.to_float_last(plain_last.data());
+    for (size_t i = 0; i < a.size(); ++i) {
+      EXPECT_NEAR(planes[i], plain_planes[i], 1e-6);
+      EXPECT_NEAR(last[i], plain_last[i], 1e-6);
+      EXPECT_EQ(last[i], planes[i % 3 * side * side + i / 3]);
+    }
   }
+}
+
+TEST(Decode, RawPixelsAreCroppedLikeDecodedOnes) {
+  JpegReader reader;
+  const Bytes encoded = small_jpeg(70, 50, 3), pixels = rows_of(reader, encoded, {0, 0, 70, 50});
+  const EncodedImage raw{pixels, 0, 70, 50};
+  Decoder decoder;
+  EXPECT_EQ(decoder.size(raw).width, 70);
+  for (const CropBox& box : {CropBox{0, 0, 70, 50}, {5, 4, 50, 40}, {69, 49, 1, 1}})
+    for (const bool flip : {false, true}) {
+      Bytes from_raw(3 * 32 * 32), from_jpeg(from_raw.size());
+      decoder.crop(raw, {box, flip}, 32, BatchFormat::uint8, from_raw.data());
+      decoder.crop_to_uint8(encoded, {box, flip}, 32, from_jpeg.data());
+      EXPECT_EQ(from_raw, from_jpeg);
+    }
+  EXPECT_THROW(decoder.size({std::span(pixels).first(100), 0, 70, 50}), BadImage);
+  EXPECT_THROW(decoder.size({{}, 0, 0, 0}), BadImage);
 }
 
 TEST(Decode, YcckIsReadAsAdobeWritesIt) {

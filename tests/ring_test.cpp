@@ -229,5 +229,54 @@ TEST(Ring, SyntheticBatchesAreMadeOnce) {
   EXPECT_EQ(loader->ready_batches(), 3);
 }
 
+TEST(Ring, FormatsHoldTheSameImages) {
+  TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 12);
+  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto batch_in = [&](BatchFormat format) {
+    LoaderOptions options = options_for(dataset, 2);
+    options.format = format;
+    options.pin_threads = true;
+    const auto loader = make_loader(*storage, options);
+    loader->start();
+    const Batch batch = loader->next();
+    const auto* bytes = static_cast<const uint8_t*>(batch.images);
+    EXPECT_EQ(loader->stats().buffer_bytes,
+              options.ring_depth * 6 * (bytes_per_image(format, options.image_px) + 8));
+    return Bytes(bytes, bytes + 6 * bytes_per_image(format, options.image_px));
+  };
+  const Bytes pixels = batch_in(BatchFormat::uint8);
+  std::vector<float> planes(pixels.size()), last(pixels.size());
+  std::memcpy(planes.data(), batch_in(BatchFormat::float32).data(), 4 * pixels.size());
+  std::memcpy(last.data(), batch_in(BatchFormat::channels_last).data(), 4 * pixels.size());
+  const size_t area = pixels.size() / 18;
+  for (size_t i = 0; i < pixels.size(); ++i) {
+    const size_t image = i / (3 * area), place = i / 3 % area, channel = i % 3;
+    ASSERT_EQ(last[i], planes[(3 * image + channel) * area + place]);
+    ASSERT_NEAR(last[i], pixels[i] * normalise_scale(int(channel)) + normalise_shift(int(channel)), 1e-6);
+  }
+}
+
+TEST(Ring, GivenBoxesReplaceDrawnOnes) {
+  TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 6);
+  const auto storage = open_storage("files", {dataset, "", true, {}});
+  LoaderOptions options = options_for(dataset, 1);
+  options.sampler.order = Order::in_order;
+  const std::vector<Augmentation> whole(6, {{1, 2, 8, 7}, true});
+  options.augmentations = &whole;
+  const auto loader = make_loader(*storage, options);
+  loader->start();
+  const Batch batch = loader->next();
+  const auto reader = storage->reader();
+  Decoder decoder;
+  std::vector<float> expected(size_t(3 * options.image_px * options.image_px));
+  for (int64_t record = 0; record < 6; ++record) {
+    decoder.crop(reader->read(record), whole[0], int(options.image_px), options.format, expected.data());
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(),
+                           static_cast<const float*>(batch.images) + record * int64_t(expected.size())));
+  }
+}
+
 }  // namespace
 }  // namespace bench

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 #include <stdexcept>
+
+#include "bench/dataset/shards.h"
 
 namespace bench {
 namespace {
@@ -94,6 +97,75 @@ TEST(Sampler, RecordsOfFirst) {
 TEST(Sampler, RefusesNonsense) {
   EXPECT_THROW(Sampler({.records = 0}), std::invalid_argument);
   EXPECT_THROW(Sampler({.records = 5, .rank = 2, .world_size = 2}), std::invalid_argument);
+}
+
+SamplerOptions windowed(int64_t records, int64_t shards, int64_t interleave, int64_t window) {
+  SamplerOptions options{.records = records, .order = Order::windowed};
+  options.shards = shards;
+  options.interleave = interleave;
+  options.window = window;
+  return options;
+}
+
+TEST(Sampler, WindowedEpochsArePermutations) {
+  for (const int64_t records : {1, 2, 7, 64, 1001})
+    for (const int64_t shards : {1, 2, 5, 7, 64})
+      for (const int64_t interleave : {1, 2, 4, 100})
+        for (const int64_t window : {1, 3, 32, 5000})
+          for (const int64_t epoch : {0, 1, 2}) {
+            if (shards > records) continue;
+            auto order = epoch_of(windowed(records, shards, interleave, window), epoch);
+            std::sort(order.begin(), order.end());
+            for (int64_t i = 0; i < records; ++i)
+              ASSERT_EQ(order[static_cast<size_t>(i)], i) << records << " records, " << shards << " shards, "
+                                                          << interleave << " at once, window " << window;
+          }
+}
+
+TEST(Sampler, WindowOfOneReadsInterleavedShardsInTheirOrder) {
+  // 10 records in 4 shards: 0 1 2 | 3 4 5 | 6 7 | 8 9. An epoch begins with any of them and goes round.
+  const Shards shards{10, 4};
+  const auto order = epoch_of(windowed(10, 4, 2, 1), 5);
+  const int64_t first = shards.holding(order[0]);
+  const auto start = [&](int64_t turn) { return shards.start((first + turn) % 4); };
+  EXPECT_EQ(order[0], start(0));
+  EXPECT_EQ(order[1], start(1));
+  EXPECT_EQ(order[2], start(0) + 1);
+  EXPECT_EQ(order[3], start(1) + 1);
+  std::vector<int64_t> last(4, -1);
+  for (const int64_t record : order) {  // each shard from front to back
+    int64_t& before = last[static_cast<size_t>(shards.holding(record))];
+    EXPECT_GT(record, before);
+    before = record;
+  }
+}
+
+TEST(Sampler, WindowsAreShuffledAndRecordsStayInThem) {
+  const auto plain = epoch_of(windowed(400, 1, 1, 1), 0), shuffled = epoch_of(windowed(400, 1, 1, 50), 0);
+  EXPECT_NE(plain, shuffled);
+  int moved = 0;
+  for (size_t i = 0; i < 400; ++i) {
+    ASSERT_EQ(shuffled[i] / 50, static_cast<int64_t>(i) / 50);
+    moved += shuffled[i] != plain[i];
+  }
+  EXPECT_GT(moved, 300);
+  std::set<int64_t> offsets;  // windows differ from one another
+  for (size_t window = 0; window < 8; ++window) offsets.insert(shuffled[50 * window] - plain[50 * window]);
+  EXPECT_GT(offsets.size(), 4u);
+}
+
+TEST(Shards, LengthsDifferByOneAtMost) {
+  for (const int64_t records : {1, 5, 64, 1003})
+    for (const int64_t count : {1, 2, 5})
+      for (int64_t record = 0; count <= records && record < records; ++record) {
+        const Shards shards{records, count};
+        const int64_t shard = shards.holding(record);
+        ASSERT_TRUE(shards.start(shard) <= record && record < shards.start(shard + 1));
+        ASSERT_LE(std::abs(shards.size(shard) - records / count), 1);
+      }
+  EXPECT_EQ(shards_of(2, 1000).count, 2);
+  EXPECT_EQ(shards_of(1000, 1000).count, 4);
+  EXPECT_EQ(shards_of(1281167, int64_t{1281167} * 114670).count, 1095);
 }
 
 }  // namespace

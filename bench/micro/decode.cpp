@@ -7,6 +7,7 @@
 
 #include "bench/loader/jpeg.h"
 #include "bench/loader/png.h"
+#include "bench/loader/resize.h"
 #include "bench/micro/images.h"
 #include "bench/micro/options.h"
 #include "bench/storage/storage.h"
@@ -61,6 +62,44 @@ void measure(benchmark::State& state, const Loaded& loaded, const Work& work) {
   state.counters["ns_per_encoded_byte"] = seconds * 1e9 / static_cast<double>(bytes);
 }
 
+// The box's pixels as the decoder hands them on, row after row.
+std::vector<std::vector<uint8_t>> decoded_boxes(const Loaded& loaded) {
+  std::vector<std::vector<uint8_t>> boxes;
+  JpegReader reader;
+  for (size_t i = 0; i < loaded.images.size(); ++i) {
+    const CropBox& box = loaded.augmentations[i].box;
+    reader.open(loaded.images[i]);
+    reader.start(box);
+    std::vector<uint8_t> pixels;
+    for (int y = 0; y < box.height; ++y) {
+      const uint8_t* row = reader.next_row();
+      pixels.insert(pixels.end(), row, row + 4 * box.width);
+    }
+    pixels.resize(pixels.size() + Resizer::kRowPadding);
+    reader.finish();
+    boxes.push_back(std::move(pixels));
+  }
+  return boxes;
+}
+
+void resize(benchmark::State& state, const Loaded& loaded, const std::string& output, bool plain) {
+  const auto boxes = decoded_boxes(loaded);
+  const BatchFormat format = batch_format(output);
+  std::vector<uint8_t> out(size_t(bytes_per_image(format, kSide)));
+  Resizer resizer(plain);
+  measure(state, loaded, [&](size_t i) {
+    const auto& [box, flip] = loaded.augmentations[i];
+    resizer.begin(box.width, box.height, kSide, flip);
+    for (int y = 0; y < box.height; ++y) resizer.add_row(boxes[i].data() + size_t{4} * box.width * y);
+    if (format == BatchFormat::uint8)
+      resizer.to_uint8(out.data());
+    else if (format == BatchFormat::float32)
+      resizer.to_float(reinterpret_cast<float*>(out.data()));
+    else
+      resizer.to_float_last(reinterpret_cast<float*>(out.data()));
+  });
+}
+
 void add(const MicroOptions& options) {
   if (options.data.empty()) return;
   // Read when the first of them runs: --benchmark_list_tests and other filters need no images.
@@ -88,20 +127,20 @@ void add(const MicroOptions& options) {
   };
   benchmark::RegisterBenchmark("decode/whole", rows(false));
   benchmark::RegisterBenchmark("decode/crop", rows(true));
-  benchmark::RegisterBenchmark("decode/crop_resize/uint8", [=](benchmark::State& state) {
-    Decoder decoder;
-    std::vector<uint8_t> out(3 * kSide * kSide);
-    const Loaded& all = loaded();
-    measure(state, all,
-            [&](size_t i) { decoder.crop_to_uint8(all.images[i], all.augmentations[i], kSide, out.data()); });
-  });
-  benchmark::RegisterBenchmark("decode/crop_resize/float32", [=](benchmark::State& state) {
-    Decoder decoder;
-    std::vector<float> out(3 * kSide * kSide);
-    const Loaded& all = loaded();
-    measure(state, all,
-            [&](size_t i) { decoder.crop_to_float(all.images[i], all.augmentations[i], kSide, out.data()); });
-  });
+  for (const std::string output : {"uint8", "float32", "channels_last"})
+    benchmark::RegisterBenchmark(("decode/crop_resize/" + output).c_str(), [=](benchmark::State& state) {
+      Decoder decoder;
+      const BatchFormat format = batch_format(output);
+      std::vector<uint8_t> out(size_t(bytes_per_image(format, kSide)));
+      const Loaded& all = loaded();
+      measure(state, all, [&](size_t i) {
+        decoder.crop({all.images[i]}, all.augmentations[i], kSide, format, out.data());
+      });
+    });
+  for (const std::string output : {"uint8", "float32", "channels_last"})
+    for (const bool plain : {false, true})
+      benchmark::RegisterBenchmark(("resize/" + output + (plain ? "/plain" : "")).c_str(),
+                                   [=](benchmark::State& state) { resize(state, loaded(), output, plain); });
 }
 
 [[maybe_unused]] const bool added = add_family(add);

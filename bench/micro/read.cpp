@@ -1,0 +1,146 @@
+// read/<storage>/<cold|warm>: records as a loader thread gets them, in windowed order and without decoding.
+// Beside them read/plain_pread and read/plain_memcpy: the same images back to back in one file, and nothing
+// but the call. Everyone adds up the bytes that he got, because a mapped record is not read before someone
+// looks at it.
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "bench/loader/sampler.h"
+#include "bench/micro/images.h"
+#include "bench/micro/sources.h"
+#include "bench/storage/file_reader.h"
+
+namespace bench {
+namespace {
+
+// About as fast as memory: one addition per 8 bytes, vectorised.
+uint64_t sum_of(std::span<const uint8_t> bytes) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i + 8 <= bytes.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, bytes.data() + i, 8);
+    sum += word;
+  }
+  return sum;
+}
+
+// One iteration is one pass over all records. read(record) gives its bytes; before() prepares a pass,
+// unmeasured.
+template <class Before, class Read>
+void measure(benchmark::State& state, int64_t records, const Before& before, const Read& read) {
+  SamplerOptions options;
+  options.records = records;
+  options.order = Order::windowed;
+  const Sampler sampler(options);
+  int64_t bytes = 0, images = 0;
+  double seconds = 0;
+  for (auto _ : state) {
+    before();
+    const Stopwatch watch;
+    for (int64_t i = 0; i < records; ++i) {
+      const std::span<const uint8_t> image = read(sampler.at(i).record);
+      bytes += static_cast<int64_t>(image.size());
+      benchmark::DoNotOptimize(sum_of(image));
+    }
+    images += records;
+    seconds += watch.seconds();
+    state.SetIterationTime(watch.seconds());
+  }
+  state.counters["images_per_second"] = static_cast<double>(images) / seconds;
+  state.counters["mb_per_second"] = static_cast<double>(bytes) / seconds * 1e-6;
+  state.counters["ns_per_encoded_byte"] = seconds * 1e9 / static_cast<double>(bytes);
+}
+
+void run(benchmark::State& state, Source& source, bool cold) {
+  try {
+    Storage& storage = source.storage();
+    if (!source.set_page_cache(cold) && cold) return state.SkipWithError("no page cache lies below it");
+    auto reader = storage.reader();
+    const auto before = [&] {
+      if (!cold) return;
+      reader.reset();  // an open file or mapping keeps what it has read ahead
+      source.set_page_cache(true);
+      reader = storage.reader();
+    };
+    measure(state, storage.size(), before, [&](int64_t record) { return reader->read(record).bytes; });
+  } catch (const std::exception& error) {
+    state.SkipWithError(error.what());
+  }
+}
+
+// The images of storage `files` in one anonymous file.
+struct Flat {
+  Descriptor file{memfd_create("images", MFD_CLOEXEC)};
+  std::vector<size_t> offsets{0};
+  const uint8_t* mapped = nullptr;
+  std::vector<uint8_t> buffer;
+
+  explicit Flat(Source& source) {
+    Storage& storage = source.storage();
+    const auto reader = storage.reader();
+    size_t longest = 0;
+    for (int64_t record = 0; record < storage.size(); ++record) {
+      const auto bytes = reader->read(record).bytes;
+      for (size_t done = 0; done < bytes.size();) {
+        const ssize_t count = ::write(file.number(), bytes.data() + done, bytes.size() - done);
+        if (count <= 0) throw std::runtime_error("no memory for a copy of the images");
+        done += static_cast<size_t>(count);
+      }
+      offsets.push_back(offsets.back() + bytes.size());
+      longest = std::max(longest, bytes.size());
+    }
+    buffer.resize(longest);
+    void* memory = ::mmap(nullptr, offsets.back(), PROT_READ, MAP_SHARED | MAP_POPULATE, file.number(), 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("no memory for a copy of the images");
+    mapped = static_cast<const uint8_t*>(memory);
+  }
+  ~Flat() { ::munmap(const_cast<uint8_t*>(mapped), offsets.back()); }
+  Flat(const Flat&) = delete;
+};
+
+void run_plain(benchmark::State& state, Source& files, bool copy) {
+  try {
+    Flat flat(files);
+    measure(
+        state, static_cast<int64_t>(flat.offsets.size()) - 1, [] {},
+        [&](int64_t record) {
+          const size_t from = flat.offsets[record], size = flat.offsets[record + 1] - from;
+          if (copy)
+            std::memcpy(flat.buffer.data(), flat.mapped + from, size);
+          else if (::pread(flat.file.number(), flat.buffer.data(), size, static_cast<off_t>(from)) !=
+                   ssize_t(size))
+            throw std::runtime_error("pread failed");
+          return std::span<const uint8_t>(flat.buffer.data(), size);
+        });
+  } catch (const std::exception& error) {
+    state.SkipWithError(error.what());
+  }
+}
+
+template <class Run>
+void add_one(const std::string& name, const Run& run) {
+  benchmark::RegisterBenchmark(name.c_str(), run)->Unit(benchmark::kMillisecond)->UseManualTime();
+}
+
+void add(const MicroOptions& options) {
+  for (const auto& source : sources(options)) {
+    if (source->name() == "synthetic") continue;  // generates batches, reads nothing
+    for (const bool cold : {false, true})
+      add_one("read/" + source->name() + (cold ? "/cold" : "/warm"),
+              [=](benchmark::State& state) { run(state, *source, cold); });
+    if (source->name() != "files") continue;
+    for (const bool copy : {false, true})
+      add_one(copy ? "read/plain_memcpy" : "read/plain_pread",
+              [=](benchmark::State& state) { run_plain(state, *source, copy); });
+  }
+}
+
+[[maybe_unused]] const bool added = add_family(add);
+
+}  // namespace
+}  // namespace bench

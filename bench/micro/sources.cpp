@@ -1,0 +1,89 @@
+#include "bench/micro/sources.h"
+
+#include <algorithm>
+
+#include "bench/dataset/pack.h"
+#include "bench/dataset/write_file.h"
+#include "bench/micro/images.h"
+#include "bench/storage/page_cache.h"
+
+namespace bench {
+namespace {
+
+constexpr int64_t kImages = 2048;
+
+// Some records of another storage, numbered from 0.
+class Subset : public Storage {
+ public:
+  Subset(std::unique_ptr<Storage> storage, const std::vector<int64_t>& records)
+      : storage_(std::move(storage)), records_(records) {}
+  int64_t size() const override { return static_cast<int64_t>(records_.size()); }
+  std::string used() const override { return storage_->used(); }
+  bool generates_batches() const override { return storage_->generates_batches(); }
+  std::string record_name(int64_t record) const override { return storage_->record_name(records_[record]); }
+  std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
+    return storage_->cached_files(records_);
+  }
+  std::unique_ptr<StorageReader> reader() override {
+    return std::make_unique<Reader>(storage_->reader(), records_);
+  }
+
+ private:
+  struct Reader : StorageReader {
+    Reader(std::unique_ptr<StorageReader> reader, const std::vector<int64_t>& records)
+        : reader_(std::move(reader)), records_(records) {}
+    EncodedImage read(int64_t record) override {
+      return reader_->read(records_[static_cast<size_t>(record)]);
+    }
+    std::unique_ptr<StorageReader> reader_;
+    const std::vector<int64_t>& records_;
+  };
+
+  std::unique_ptr<Storage> storage_;
+  const std::vector<int64_t> records_;
+};
+
+std::filesystem::path packed(const std::string& name, const Dataset& dataset, const MicroOptions& options) {
+  if (options.store.empty())
+    throw std::runtime_error("say with --store DIR where a copy for storage " + name + " may be packed");
+  PackRequest request;
+  request.dataset = dataset;
+  request.folder = options.store / dataset.fingerprint;
+  make_folder(request.folder);
+  const PackResult result = PackRegistry::instance().find(name)(request);
+  if (result.location.empty() && name != "tmpfs") throw std::runtime_error(result.note);
+  return result.location;
+}
+
+}  // namespace
+
+Storage& Source::storage() {
+  if (storage_) return *storage_;
+  const Dataset dataset = scan_dataset(options_.data);
+  classes_ = static_cast<int64_t>(dataset.classes.size());
+  records_ = even_sample(dataset, kImages);
+  StorageOptions settings{dataset, "", true, records_};
+  if (packed_) settings.location = packed(name_, dataset, options_);
+  storage_ = std::make_unique<Subset>(StorageRegistry::instance().find(name_)(settings), records_);
+  return *storage_;
+}
+
+bool Source::set_page_cache(bool cold) {
+  const Files files = storage().cached_files(records_);
+  if (cold)
+    drop_from_page_cache(files);
+  else
+    read_into_page_cache(files);
+  return !files.empty();
+}
+
+std::vector<std::shared_ptr<Source>> sources(const MicroOptions& options) {
+  std::vector<std::shared_ptr<Source>> all;
+  if (options.data.empty()) return all;
+  for (const Value& value : registered_values())
+    if (value.axis == "storage" && value.missing.empty() && !value.traits.contains("service"))
+      all.push_back(std::make_shared<Source>(options, value));
+  return all;
+}
+
+}  // namespace bench
