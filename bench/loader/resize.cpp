@@ -40,8 +40,8 @@ void ResizeTaps::compute(int input_size, int output_size) {
     width = std::max(width, high - low);
   }
   grow(weight, static_cast<size_t>(output_size) * width);
-  grow(spread, static_cast<size_t>(output_size) * (width + 1) / 2 * 8);
-  int32_t* copies = spread.data();
+  const int even_width = (width + 1) / 2 * 2;
+  grow(paired, static_cast<size_t>(output_size) * even_width + kPairedPadding);
   for (int i = 0, low, high; i < output_size; ++i) {
     bounds(i, low, high);
     const double centre = (i + 0.5) * scale;
@@ -55,31 +55,33 @@ void ResizeTaps::compute(int input_size, int output_size) {
     std::fill(taps, taps + width, 0);
     for (int k = 0; k < high - low; ++k)
       taps[low - first[i] + k] = static_cast<int32_t>(0.5 + triangle(k) / sum * (1 << kWeightBits));
-    for (int k = 0; k < (width + 1) / 2 * 2; ++k, copies += 4)
-      std::fill(copies, copies + 4, k < width ? taps[k] : 0);
+    int32_t* pairs = paired.data() + static_cast<size_t>(i) * even_width;
+    pairs[even_width - 1] = 0;
+    std::copy(taps, taps + width, pairs);
   }
 }
 
-void Resizer::begin(int input_width, int input_height, int side, bool flip) {
-  side_ = side;
+void Resizer::begin(int input_width, int input_height, int width, int height, bool flip) {
+  width_ = width;
+  height_ = height;
   flip_ = flip;
   rows_ = 0;
   input_width_ = input_width;
   // Pillow 13's rule (ImagingResampleInner). The 8-bit rounding in between makes the order visible: about one
   // pixel in six differs by 1. Older versions always went across first.
-  down_first_ = input_height > side && input_height - side > 2 * (input_width - side) &&
+  down_first_ = input_height > height && input_height - height > 2 * (input_width - width) &&
                 int64_t{input_width} * input_height <= kMostPixelsHeld;
-  across_.compute(input_width, side);
-  down_.compute(input_height, side);
-  stride_ = padded(4 * (down_first_ ? input_width : side));
+  across_.compute(input_width, width);
+  down_.compute(input_height, height);
+  stride_ = padded(4 * (down_first_ ? input_width : width));
   grow(rows_in_, static_cast<size_t>(stride_) * input_height);
   grow(between_, stride_ + kRowPadding);
-  grow(row_, padded(4 * side));
+  grow(row_, padded(4 * width));
 }
 
 void Resizer::across(const uint8_t* in, uint8_t* out) {
-  if (flip_) out += 4 * (side_ - 1);
-  kernels_.narrow_row(in, out, flip_ ? -4 : 4, across_, side_);
+  if (flip_) out += 4 * (width_ - 1);
+  kernels_.narrow_row(in, out, flip_ ? -4 : 4, across_, width_);
 }
 
 void Resizer::add_row(const uint8_t* rgbx) {
@@ -105,18 +107,18 @@ const uint8_t* Resizer::output_row(int y) {
 }
 
 void Resizer::to_uint8(uint8_t* hwc) {
-  for (int y = 0; y < side_; ++y, hwc += 3 * side_) kernels_.narrow_pixels(output_row(y), hwc, side_);
+  for (int y = 0; y < height_; ++y, hwc += 3 * width_) kernels_.narrow_pixels(output_row(y), hwc, width_);
 }
 
 void Resizer::to_float_last(float* hwc) {
-  for (int y = 0; y < side_; ++y, hwc += 3 * side_) kernels_.normalise_pixels(output_row(y), hwc, side_);
+  for (int y = 0; y < height_; ++y, hwc += 3 * width_) kernels_.normalise_pixels(output_row(y), hwc, width_);
 }
 
 void Resizer::to_float(float* chw) {
-  const size_t plane = static_cast<size_t>(side_) * side_;
-  for (int y = 0; y < side_; ++y) {
-    float* out = chw + static_cast<size_t>(y) * side_;
-    kernels_.normalise_row(output_row(y), out, out + plane, out + 2 * plane, side_);
+  const size_t plane = static_cast<size_t>(width_) * height_;
+  for (int y = 0; y < height_; ++y) {
+    float* out = chw + static_cast<size_t>(y) * width_;
+    kernels_.normalise_row(output_row(y), out, out + plane, out + 2 * plane, width_);
   }
 }
 

@@ -22,34 +22,56 @@ ResizeKernels vector_kernels() { return plain_kernels(); }
 
 #else
 
-// Two taps of R, G, B, X fill one register of 256 bits.
+// Weights are spread over the channels here and not in memory: four times over they are 14 KB and more, which
+// from row to row the decoder would push out of the first-level cache.
+#if HWY_MAX_BYTES >= 32
+
 template <int PAIRS>  // 0: any
 HWY_INLINE void narrow_row_pairs(const uint8_t* HWY_RESTRICT in, uint8_t* HWY_RESTRICT out, int step,
                                  const ResizeTaps& taps, int side) {
-  const hn::CappedTag<int32_t, 8> d;
+  const hn::FixedTag<int32_t, 8> two_pixels;
   const hn::FixedTag<int32_t, 4> one_pixel;
-  const hn::Rebind<uint8_t, decltype(d)> bytes;
+  const hn::Rebind<uint8_t, decltype(two_pixels)> eight_bytes;
   const hn::Rebind<uint8_t, decltype(one_pixel)> four_bytes;
   const int pairs = PAIRS ? PAIRS : (taps.width + 1) / 2;
-  const int32_t *first = taps.first.data(), *spread = taps.spread.data();
+  const int32_t *first = taps.first.data(), *weight = taps.paired.data();
+  constexpr int32_t kSpread[8] = {0, 0, 0, 0, 1, 1, 1, 1};
+  const auto spread = hn::SetTableIndices(two_pixels, kSpread);
   const auto half = hn::Set(one_pixel, kHalf);
   for (int x = 0; x < side; ++x, out += step) {
     const uint8_t* pixel = in + 4 * first[x];
-    auto sum = hn::Zero(d);
-    for (int k = 0; k < 8 * pairs; k += int(hn::Lanes(d))) {
-      const auto some = hn::PromoteTo(d, hn::LoadU(bytes, pixel + k));
-      sum = hn::Add(hn::Mul(some, hn::LoadU(d, spread + k)), sum);
+    auto sum = hn::Zero(two_pixels);
+    for (int k = 0; k < pairs; ++k, pixel += 8, weight += 2) {
+      const auto two = hn::PromoteTo(two_pixels, hn::LoadU(eight_bytes, pixel));
+      const auto weights = hn::TableLookupLanes(hn::LoadDup128(two_pixels, weight), spread);
+      sum = hn::Add(hn::Mul(two, weights), sum);
     }
-    spread += 8 * pairs;
-#if HWY_MAX_BYTES >= 32
     const auto all = hn::Add(hn::LowerHalf(sum), hn::UpperHalf(one_pixel, sum));
-#else
-    const auto all = sum;
-#endif
     const auto rounded = hn::ShiftRight<kWeightBits>(hn::Add(all, half));
     hn::StoreU(hn::DemoteTo(four_bytes, rounded), four_bytes, out);
   }
 }
+
+#else
+
+template <int PAIRS>
+HWY_INLINE void narrow_row_pairs(const uint8_t* HWY_RESTRICT in, uint8_t* HWY_RESTRICT out, int step,
+                                 const ResizeTaps& taps, int side) {
+  const hn::FixedTag<int32_t, 4> one_pixel;
+  const hn::Rebind<uint8_t, decltype(one_pixel)> four_bytes;
+  const int32_t* weight = taps.weight.data();
+  for (int x = 0; x < side; ++x, out += step) {
+    const uint8_t* pixel = in + 4 * taps.first[x];
+    auto sum = hn::Set(one_pixel, kHalf);
+    for (int k = 0; k < taps.width; ++k, pixel += 4, ++weight) {
+      const auto one = hn::PromoteTo(one_pixel, hn::LoadU(four_bytes, pixel));
+      sum = hn::Add(hn::Mul(one, hn::Set(one_pixel, *weight)), sum);
+    }
+    hn::StoreU(hn::DemoteTo(four_bytes, hn::ShiftRight<kWeightBits>(sum)), four_bytes, out);
+  }
+}
+
+#endif
 
 void narrow_row(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side) {
   switch ((taps.width + 1) / 2) {

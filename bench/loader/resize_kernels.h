@@ -9,7 +9,8 @@ namespace bench {
 struct ResizeTaps {
   int width = 0;
   std::vector<int32_t> first, weight;
-  std::vector<int32_t> spread;  // for vector registers: weights four times over, an even number per output
+  std::vector<int32_t> paired;  // the weights with a zero after an odd number, so that taps go in pairs
+  static constexpr int kPairedPadding = 2;  // readable weights behind the last pair
   void compute(int input_size, int output_size);
 };
 
