@@ -18,6 +18,22 @@ target_include_directories(lmdb INTERFACE ${LMDB_INCLUDE})
 find_library(XXHASH_LIBRARY xxhash REQUIRED)  # data fingerprints: stable across machines, as fast as memory
 add_library(xxhash INTERFACE)
 target_link_libraries(xxhash INTERFACE ${XXHASH_LIBRARY})
+find_library(ISAL_LIBRARY isal)       # Intel's ISA-L: crc32c at memory speed, instructions chosen at run time
+find_path(ISAL_INCLUDE isa-l/crc.h)
+find_package(Protobuf QUIET)          # Google's own: the tf.train.Example in a TFRecord, its image found in place
+if(ISAL_LIBRARY AND ISAL_INCLUDE AND TARGET protobuf::libprotobuf-lite)
+  add_library(tfrecord INTERFACE)
+  target_link_libraries(tfrecord INTERFACE ${ISAL_LIBRARY} protobuf::libprotobuf-lite)
+  target_include_directories(tfrecord INTERFACE ${ISAL_INCLUDE})
+endif()
+find_package(CURL QUIET)              # libcurl: the HTTP client of most of the world; keeps connections, bounds every wait
+find_package(HDF5 QUIET COMPONENTS C)  # The HDF Group's own, and the only complete one; C, for its C++ API adds nothing here
+if(HDF5_FOUND)
+  add_library(hdf5 INTERFACE)
+  target_link_libraries(hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+  target_include_directories(hdf5 INTERFACE ${HDF5_C_INCLUDE_DIRS})
+endif()
+include(cmake/arrow.cmake)            # Apache Arrow: the library that defines the formats of storages arrow and parquet
 if(BUILD_TRAINING)
   include(cmake/libtorch.cmake)
   set(MPI_CXX_SKIP_MPICXX ON)          # the C++ bindings are gone from the standard and don't link

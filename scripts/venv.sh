@@ -15,7 +15,7 @@ external_libtorch() {  # prints the folder in CMAKE_PREFIX_PATH that holds a Lib
 
 requirements() {
   local only=''
-  if external_libtorch >/dev/null; then only='^vl-convert'; fi
+  if external_libtorch >/dev/null; then only='^\(vl-convert\|pyarrow\)'; fi
   sed 's/#.*//; s/ *$//' scripts/requirements.txt | grep . | grep "$only"
 }
 
@@ -54,7 +54,7 @@ install_venv() {
     fail "python could not make the virtual environment .venv" "see the message above, then repeat"
   mapfile -t wanted < <(requirements)
   run "${pip_install[@]}" "${wanted[@]}" >&2 </dev/null ||
-    fail "pip could not download or install ${wanted[*]} (it needs about 0.6 GB from PyPI and 1.4 GB of disk)" \
+    fail "pip could not download or install ${wanted[*]} (it needs about 0.6 GB from PyPI and 1.6 GB of disk)" \
       "check the network and the disk, then repeat; or name a LibTorch in CMAKE_PREFIX_PATH"
   venv_wanted >.venv/.installed
   rm .venv/.installing

@@ -98,16 +98,17 @@ check "with a next step" says 'next: check the network'
 
 # --- Python environment, build, second call ---
 export SKIP_PACKAGES=1 PIP_NO_INDEX=1 PIP_FIND_LINKS=$sandbox/wheels CMAKE_PREFIX_PATH=/nowhere:$sandbox/libtorch
-version=$(sed -n 's/^vl-convert-python==\([^ ]*\).*/\1/p' "$source_dir/scripts/requirements.txt")
-python3 - "$sandbox/wheels" "$version" <<'END'
-import sys, zipfile
-folder, version = sys.argv[1:]
-info = f"vl_convert_python-{version}.dist-info"
-with zipfile.ZipFile(f"{folder}/vl_convert_python-{version}-py3-none-any.whl", "w") as wheel:
-    wheel.writestr("vl_convert/__init__.py", "")
-    wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: vl-convert-python\nVersion: {version}\n")
-    wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-    wheel.writestr(f"{info}/RECORD", "")
+python3 - "$sandbox/wheels" "$source_dir/scripts/requirements.txt" <<'END'
+import re, sys, zipfile
+folder, requirements = sys.argv[1:]
+for name, version in re.findall(r"^(vl-convert-python|pyarrow)==(\S+)", open(requirements).read(), re.M):
+    package = name.replace("-", "_")
+    info = f"{package}-{version}.dist-info"
+    with zipfile.ZipFile(f"{folder}/{package}-{version}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{package}/__init__.py", "")
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
 END
 listing() { find project -printf '%p %T@ %s\n' | sort; }
 before=$(listing)
@@ -157,7 +158,7 @@ check "is shown" says 'no such thing'
 
 # --- doctor ---
 check "doctor works with nothing installed, from anywhere" runs env -i PATH=/usr/bin:/bin moved/run_matrix doctor
-for word in 'system ' cores '16-bit' memory /dev/shm disk GPU driver CUDA MPI namespaces FUSE compiler CMake LibTorch plot data; do
+for word in 'system ' cores '16-bit' memory /dev/shm disk GPU driver CUDA MPI namespaces FUSE compiler CMake LibTorch Arrow plot data; do
   check "doctor: $word" says "$word"
 done
 

@@ -1,0 +1,97 @@
+#include "bench/dataset/arrow_rows.h"
+
+#include <arrow/array/array_binary.h>
+#include <arrow/array/array_primitive.h>
+#include <arrow/type.h>
+#include <arrow/util/io_util.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <limits>
+#include <stdexcept>
+
+#include "bench/dataset/pack.h"
+#include "bench/dataset/write_file.h"
+
+namespace bench {
+namespace {
+
+constexpr int64_t kMostBatchBytes = int64_t{256} << 20;
+
+void check_memory(const arrow::Status& status) {
+  if (!status.ok()) throw std::runtime_error("Arrow could not hold a batch of images: " + status.ToString());
+}
+
+template <class T>
+T value_of(arrow::Result<T> result) {
+  check_memory(result.status());
+  return std::move(result).ValueUnsafe();
+}
+
+}  // namespace
+
+std::shared_ptr<arrow::Schema> arrow_schema() {
+  return arrow::schema({arrow::field("image", arrow::binary(), false),
+                        arrow::field("label", arrow::int64(), false),
+                        arrow::field("path", arrow::utf8(), false)});
+}
+
+void ArrowRows::begin(int64_t first, int64_t last, int64_t rows) {
+  record_ = end_ = first;
+  int64_t bytes = 0;
+  while (end_ <= last && end_ - first < rows) {
+    const auto& image = dataset_.images[end_];
+    if (end_ > first && bytes + image.bytes > kMostBatchBytes) break;
+    bytes += image.bytes;
+    ++end_;
+  }
+  if (bytes > std::numeric_limits<int32_t>::max())
+    throw std::runtime_error(
+        fmt::format("{} is larger than 2 GiB, the most that a column of Arrow's type binary holds: "
+                    "remove it and run `make_dataset index` again",
+                    dataset_.images[first].path));
+  check_memory(images_.Reserve(bytes));
+  check_memory(image_offsets_.Append(0));
+  check_memory(path_offsets_.Append(0));
+}
+
+void ArrowRows::add(int descriptor) {
+  const auto& image = dataset_.images[record_++];
+  read_fully(descriptor, images_.mutable_data() + images_.length(), image.bytes, dataset_.root / image.path);
+  images_.UnsafeAdvance(image.bytes);
+  check_memory(image_offsets_.Append(static_cast<int32_t>(images_.length())));
+  check_memory(labels_.Append(image.label));
+  check_memory(paths_.Append(image.path.data(), static_cast<int64_t>(image.path.size())));
+  check_memory(path_offsets_.Append(static_cast<int32_t>(paths_.length())));
+}
+
+std::shared_ptr<arrow::RecordBatch> ArrowRows::finish() {
+  const int64_t rows = labels_.length();
+  return arrow::RecordBatch::Make(arrow_schema(), rows,
+                                  {std::make_shared<arrow::BinaryArray>(
+                                       rows, value_of(image_offsets_.Finish()), value_of(images_.Finish())),
+                                   std::make_shared<arrow::Int64Array>(rows, value_of(labels_.Finish())),
+                                   std::make_shared<arrow::StringArray>(
+                                       rows, value_of(path_offsets_.Finish()), value_of(paths_.Finish()))});
+}
+
+ArrowFile::ArrowFile(const std::filesystem::path& file) : file_(file) {
+  auto opened = arrow::io::FileOutputStream::Open(file.string());
+  check(opened.status());
+  stream_ = *opened;
+}
+
+void ArrowFile::check(const arrow::Status& status) const {
+  if (status.ok()) return;
+  if (const int error = arrow::internal::ErrnoFromStatus(status)) throw_write_error(file_, error);
+  throw std::runtime_error(fmt::format("Arrow could not write {}: {}; remove the folder and pack again",
+                                       file_.string(), status.ToString()));
+}
+
+void ArrowFile::close() {
+  if (::fsync(stream_->file_descriptor())) throw_write_error(file_, errno);
+  check(stream_->Close());
+}
+
+}  // namespace bench

@@ -1,0 +1,87 @@
+// Packs into Parquet files, `train-00000-of-00NNN.parquet`, of at least two row groups each. JPEG bytes don't
+// compress and are all different: they are stored plainly, so that a reader can use them where they lie.
+#include <arrow/table.h>
+#include <fmt/format.h>
+#include <parquet/arrow/writer.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "bench/dataset/arrow_rows.h"
+#include "bench/dataset/pack.h"
+#include "bench/dataset/shards.h"
+
+namespace bench {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr int64_t kMostRows = 1000;
+
+// Beside the images: 4 bytes of length, 8 of label, the path; a page header per MiB and a footer per file.
+int64_t packed_bytes(const Dataset& dataset, const Shards& shards) {
+  const auto images = static_cast<int64_t>(dataset.images.size());
+  return dataset.total_bytes() * 1001 / 1000 + images * 160 + shards.count * (16 << 10);
+}
+
+std::shared_ptr<parquet::WriterProperties> properties() {
+  parquet::WriterProperties::Builder builder;
+  builder.compression(parquet::Compression::UNCOMPRESSED);
+  builder.disable_dictionary("image")
+      ->encoding("image", parquet::Encoding::PLAIN)
+      ->disable_statistics("image");
+  builder.write_batch_size(1);  // values between two looks at the page's size: a page ends soon after 1 MiB
+  builder.max_row_group_length(kMostRows);
+  return builder.build();
+}
+
+class ShardFile {
+ public:
+  explicit ShardFile(const std::filesystem::path& file) : file_(file) {
+    auto opened = parquet::arrow::FileWriter::Open(*arrow_schema(), arrow::default_memory_pool(),
+                                                   file_.stream(), properties());
+    file_.check(opened.status());
+    writer_ = *std::move(opened);
+  }
+  void write_row_group(std::shared_ptr<arrow::RecordBatch> batch) {
+    const int64_t rows = batch->num_rows();
+    const auto table = arrow::Table::FromRecordBatches({std::move(batch)});
+    file_.check(table.status());
+    file_.check(writer_->WriteTable(**table, rows));
+  }
+  void close() {
+    file_.check(writer_->Close());
+    file_.close();
+  }
+
+ private:
+  ArrowFile file_;
+  std::unique_ptr<parquet::arrow::FileWriter> writer_;
+};
+
+void write_files(const Dataset& dataset, const Shards& shards, const std::filesystem::path& folder) {
+  ArrowRows rows(dataset);
+  std::optional<ShardFile> file;
+  for_each_file(dataset, "pack parquet", [&](int64_t record, int descriptor, int64_t) {
+    const int64_t shard = shards.holding(record), last = shards.start(shard + 1) - 1;
+    if (record == shards.start(shard))
+      file.emplace(folder / fmt::format("train-{:05}-of-{:05}.parquet", shard, shards.count));
+    if (rows.done()) rows.begin(record, last, std::min(kMostRows, (shards.size(shard) + 1) / 2));
+    rows.add(descriptor);
+    if (rows.done()) file->write_row_group(rows.finish());
+    if (record == last) file->close();
+  });
+}
+
+PackResult pack_parquet(const PackRequest& request) {
+  const Dataset& dataset = request.dataset;
+  const Shards shards = shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes());
+  return pack_into_folder(request, "parquet", kVersion, packed_bytes(dataset, shards),
+                          [&](const std::filesystem::path& folder) { write_files(dataset, shards, folder); });
+}
+
+const bool registered = PackRegistry::instance().add(
+    {"pack", "parquet", "Parquet files of about 128 MiB in record order, uncompressed", {}, ""},
+    pack_parquet);
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,180 @@
+// Packs decoded pixels: each image resized so that its shorter side has 256 pixels (torchvision's
+// Resize(256): bilinear, antialiased, smaller images enlarged), in flat shard files with an index. An image
+// that can't be decoded keeps its number with no pixels, so that record numbers and counts of bad images stay
+// those of the files.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "bench/dataset/pack.h"
+#include "bench/dataset/raw_index.h"
+#include "bench/dataset/shards.h"
+#include "bench/dataset/write_file.h"
+#include "bench/loader/decode.h"
+#include "bench/loader/jpeg.h"
+#include "bench/loader/png.h"
+#include "bench/loader/resize.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kVersion = 1;
+constexpr int64_t kTypicalBytes = int64_t{3} * kRawShorterSide * kRawShorterSide * 7 / 5;
+constexpr int64_t kWidestRatio = 64;  // of the sides; wider ones (25 times what ImageNet has) are bad
+constexpr int64_t kBlockBytes = int64_t{64} << 20;  // files held in memory at a time ...
+constexpr size_t kBlockImages = 32;                 // ... and images, whose pixels take at most 12 MiB each
+
+struct Image {
+  std::vector<uint8_t> encoded, pixels;
+  ImageSize size;
+};
+
+// torchvision's _compute_resized_output_size: the longer side is rounded down.
+ImageSize resized(ImageSize size) {
+  const int64_t shorter = std::min(size.width, size.height), longer = std::max(size.width, size.height);
+  if (longer > kWidestRatio * shorter) throw BadImage("its sides differ too much");
+  const int side = static_cast<int>(kRawShorterSide * longer / shorter);
+  return size.width < size.height ? ImageSize{kRawShorterSide, side} : ImageSize{side, kRawShorterSide};
+}
+
+// One per thread.
+class PixelMaker {
+ public:
+  void make(Image& image) try {
+    if (image.encoded.empty()) throw BadImage("the file is empty");
+    const bool png = is_png(image.encoded);
+    const ImageSize size = png ? png_size(image.encoded) : jpeg_.open(image.encoded);
+    image.size = resized(size);
+    resizer_.begin(size.width, size.height, image.size.width, image.size.height, false);
+    const CropBox all{0, 0, size.width, size.height};
+    if (png) {
+      decode_png(image.encoded, all, png_buffer_, [&](const uint8_t* row) { resizer_.add_row(row); });
+    } else {
+      jpeg_.start(all);
+      for (int y = 0; y < size.height; ++y) resizer_.add_row(jpeg_.next_row());
+      jpeg_.finish();
+    }
+    image.pixels.resize(static_cast<size_t>(image.size.width) * image.size.height * 3);
+    resizer_.to_uint8(image.pixels.data());
+  } catch (const BadImage&) {
+    image.size = {};
+    image.pixels.clear();
+  }
+
+ private:
+  JpegReader jpeg_;
+  Resizer resizer_;
+  std::vector<uint8_t> png_buffer_;
+};
+
+class ShardFile {
+ public:
+  explicit ShardFile(const fs::path& file) : file_(file), stream_(std::fopen(file.c_str(), "wbe")) {
+    if (!stream_) throw_write_error(file, errno);
+  }
+  int64_t bytes() const { return bytes_; }
+  void append(const std::vector<uint8_t>& pixels) {
+    if (std::fwrite(pixels.data(), 1, pixels.size(), stream_.get()) != pixels.size())
+      throw_write_error(file_, errno);
+    bytes_ += static_cast<int64_t>(pixels.size());
+  }
+  void flush() {
+    if (std::fflush(stream_.get()) || ::fsync(::fileno(stream_.get()))) throw_write_error(file_, errno);
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* stream) const { std::fclose(stream); }
+  };
+  fs::path file_;
+  std::unique_ptr<std::FILE, Close> stream_;
+  int64_t bytes_ = 0;
+};
+
+class RawWriter {
+ public:
+  RawWriter(const Dataset& dataset, const fs::path& folder)
+      : dataset_(dataset),
+        folder_(folder),
+        shards_(shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes())),
+        makers_(std::max(1u, std::thread::hardware_concurrency())) {
+    index_.reserve(dataset.images.size());
+  }
+
+  // Returns how many images could not be decoded.
+  int64_t write() {
+    for_each_file(dataset_, "pack raw", [&](int64_t record, int descriptor, int64_t bytes) {
+      Image& image = block_[filled_++];
+      image.encoded.resize(static_cast<size_t>(bytes));
+      read_fully(descriptor, image.encoded.data(), bytes, dataset_.root / dataset_.images[record].path);
+      block_bytes_ += bytes;
+      if (filled_ == kBlockImages || block_bytes_ >= kBlockBytes || record + 1 == shards_.records)
+        write_block();
+    });
+    const RawIndexHeader header{kRawIndexMagic, shards_.records, shards_.count};
+    std::string index(reinterpret_cast<const char*>(&header), sizeof header);
+    index.append(reinterpret_cast<const char*>(index_.data()), index_.size() * sizeof(RawIndexEntry));
+    write_whole_file(folder_ / "index.bin", index);
+    return bad_;
+  }
+
+ private:
+  void write_block() {
+    std::atomic<size_t> next{0};
+    {
+      std::vector<std::jthread> threads;
+      for (PixelMaker& maker : makers_)
+        threads.emplace_back([&] {
+          for (size_t i; (i = next++) < filled_;) maker.make(block_[i]);
+        });
+    }
+    for (size_t i = 0; i < filled_; ++i) append(block_[i]);
+    filled_ = 0;
+    block_bytes_ = 0;
+  }
+
+  void append(const Image& image) {
+    const auto record = static_cast<int64_t>(index_.size());
+    const int64_t shard = shards_.holding(record);
+    if (record == shards_.start(shard)) file_.emplace(folder_ / raw_shard_name(shard, shards_.count));
+    index_.push_back({file_->bytes(), dataset_.images[record].label, image.size.width, image.size.height});
+    bad_ += image.size.width == 0;
+    file_->append(image.pixels);
+    if (record + 1 == shards_.start(shard + 1)) file_->flush();
+  }
+
+  const Dataset& dataset_;
+  fs::path folder_;
+  Shards shards_;
+  std::vector<PixelMaker> makers_;
+  std::vector<Image> block_ = std::vector<Image>(kBlockImages);
+  size_t filled_ = 0;
+  int64_t block_bytes_ = 0;
+  std::vector<RawIndexEntry> index_;
+  std::optional<ShardFile> file_;
+  int64_t bad_ = 0;
+};
+
+PackResult pack_raw(const PackRequest& request) {
+  int64_t bad = 0;
+  PackResult result = pack_into_folder(
+      request, "raw", kVersion, static_cast<int64_t>(request.dataset.images.size()) * kTypicalBytes,
+      [&](const fs::path& folder) { bad = RawWriter(request.dataset, folder).write(); });
+  if (bad > 0) result.note += fmt::format(", {} of them without pixels: they could not be decoded", bad);
+  return result;
+}
+
+const bool registered = PackRegistry::instance().add(
+    {"pack", "raw", "decoded pixels of copies with a shorter side of 256, in shard files", {}, ""}, pack_raw);
+
+}  // namespace
+}  // namespace bench

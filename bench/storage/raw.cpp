@@ -1,0 +1,137 @@
+// Pixels of every image, decoded when they were packed and resized to a shorter side of 256: read in place
+// from mapped shard files, nothing to decode. Other data than the files: about twice their bytes, and already
+// resized once.
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "bench/dataset/raw_index.h"
+#include "bench/dataset/shards.h"
+#include "bench/storage/mapped_file.h"
+#include "bench/storage/storage.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const kNextStep = "pack it again with `make_dataset pack --to raw`";
+
+class Raw : public Storage {
+ public:
+  explicit Raw(const StorageOptions& options)
+      : dataset_(options.dataset),
+        location_(options.location),
+        index_(location_ / "index.bin", true, kNextStep) {
+    read_header();
+    const int64_t needed = options.records.empty() ? size() : options.records.back() + 1;
+    if (shards_.records < needed)
+      fail(fmt::format("it holds {} records and {} are needed", shards_.records, needed));
+    for (int64_t shard = 0; shard < shards_.count; ++shard) open_shard(shard, options.readahead);
+  }
+
+  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
+  std::string used() const override { return "raw"; }
+  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
+  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+
+  std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
+    std::vector<fs::path> paths;
+    int64_t end = 0;
+    for (const int64_t record : records) {
+      if (record < end || record >= shards_.records) continue;
+      const int64_t shard = shards_.holding(record);
+      paths.push_back(location_ / raw_shard_name(shard, shards_.count));
+      end = shards_.start(shard + 1);
+    }
+    return paths;
+  }
+
+ private:
+  class Reader : public StorageReader {
+   public:
+    explicit Reader(const Raw& raw) : raw_(raw) {}
+    EncodedImage read(int64_t record) override { return raw_.image(record); }
+
+   private:
+    const Raw& raw_;
+  };
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw std::runtime_error(
+        fmt::format("the raw pixels in {} can't be used: {}; {}", location_.string(), why, kNextStep));
+  }
+
+  void read_header() {
+    const auto bytes = index_.bytes();
+    const auto* header = reinterpret_cast<const RawIndexHeader*>(bytes.data());
+    if (bytes.size() < sizeof(RawIndexHeader) || header->magic != kRawIndexMagic)
+      fail("index.bin is not an index");
+    if (header->records < 1 || header->shards < 1 || header->shards > header->records ||
+        static_cast<uint64_t>(header->records) !=
+            (bytes.size() - sizeof(RawIndexHeader)) / sizeof(RawIndexEntry) ||
+        (bytes.size() - sizeof(RawIndexHeader)) % sizeof(RawIndexEntry) != 0)
+      fail("index.bin is cut off");
+    entries_ = {reinterpret_cast<const RawIndexEntry*>(header + 1), static_cast<size_t>(header->records)};
+    shards_ = {header->records, header->shards};
+  }
+
+  // The last image ends where its file ends: a cut-off file is noticed without touching its pages.
+  void open_shard(int64_t shard, bool readahead) {
+    const auto file = location_ / raw_shard_name(shard, shards_.count);
+    files_.push_back(std::make_unique<MappedFile>(file, readahead, kNextStep));
+    const RawIndexEntry& last = entries_[static_cast<size_t>(shards_.start(shard + 1) - 1)];
+    if (!fits(last, shard) ||
+        last.offset + bytes_of(last) != static_cast<int64_t>(files_.back()->bytes().size()))
+      fail(fmt::format("{} is cut off or belongs to another index", file.filename().string()));
+  }
+
+  static int64_t bytes_of(const RawIndexEntry& entry) { return int64_t{3} * entry.width * entry.height; }
+
+  bool fits(const RawIndexEntry& entry, int64_t shard) const {
+    const auto size = static_cast<int64_t>(files_[static_cast<size_t>(shard)]->bytes().size());
+    if (entry.width < 0 || entry.height < 0 || entry.offset < 0) return false;
+    const int64_t pixels = int64_t{entry.width} * entry.height;  // the product of three could overflow
+    return pixels <= size / 3 && entry.offset <= size - 3 * pixels;
+  }
+
+  EncodedImage image(int64_t record) const {
+    if (record < 0 || record >= shards_.records)
+      fail(fmt::format("record {} is not among its {}", record, shards_.records));
+    const RawIndexEntry& entry = entries_[static_cast<size_t>(record)];
+    const int64_t shard = shards_.holding(record);
+    if (!fits(entry, shard))
+      throw std::runtime_error(
+          fmt::format("record {} in {}: {}x{} pixels at byte {} don't lie within its shard {}", record,
+                      location_.string(), entry.width, entry.height, entry.offset, shard));
+    if (entry.width == 0 || entry.height == 0)
+      throw std::runtime_error(fmt::format("record {} in {}: could not be decoded when it was packed", record,
+                                           location_.string()));
+    EncodedImage image;
+    image.bytes = files_[static_cast<size_t>(shard)]->bytes().subspan(static_cast<size_t>(entry.offset),
+                                                                      static_cast<size_t>(bytes_of(entry)));
+    image.label = entry.label;
+    image.raw_width = entry.width;
+    image.raw_height = entry.height;
+    return image;
+  }
+
+  Dataset dataset_;
+  fs::path location_;
+  MappedFile index_;
+  std::span<const RawIndexEntry> entries_;
+  Shards shards_;
+  std::vector<std::unique_ptr<MappedFile>> files_;
+};
+
+[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+    {"storage",
+     "raw",
+     "pixels of copies with a shorter side of 256, mapped, nothing to decode; not comparable with rows of "
+     "full-size files",
+     {{"packed", true}},
+     ""},
+    [](const StorageOptions& options) { return std::make_unique<Raw>(options); });
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,26 @@
+# Apache Arrow: the format's own C++ library for the storages `arrow` and `parquet`. Debian has no package of
+# it, but the project's pyarrow wheel carries the libraries and their headers. An Arrow of the system or in
+# CMAKE_PREFIX_PATH wins; without any, bench/storage/without_arrow.cpp takes the storages' place.
+find_library(ARROW_LIBRARY arrow)
+find_library(PARQUET_LIBRARY parquet)
+find_path(ARROW_INCLUDE parquet/api/reader.h)
+set(arrow_libraries ${ARROW_LIBRARY} ${PARQUET_LIBRARY})
+set(arrow_include ${ARROW_INCLUDE})
+if(NOT ARROW_LIBRARY OR NOT PARQUET_LIBRARY OR NOT ARROW_INCLUDE)
+  set(arrow_wheel ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/pyarrow)
+  file(GLOB arrow_libraries ${arrow_wheel}/libarrow.so.* ${arrow_wheel}/libparquet.so.*)
+  file(GLOB arrow_include ${arrow_wheel}/include)
+endif()
+list(LENGTH arrow_libraries arrow_library_count)
+if(arrow_library_count EQUAL 2 AND EXISTS "${arrow_include}/arrow/util/config.h")
+  file(STRINGS ${arrow_include}/arrow/util/config.h arrow_version REGEX "define ARROW_VERSION_STRING ")
+  string(REGEX REPLACE ".*\"(.*)\".*" "\\1" arrow_version "${arrow_version}")
+  if(arrow_version VERSION_LESS 15)  # its view types are younger
+    message(STATUS "Arrow ${arrow_version} is too old: 15 or newer is needed")
+  else()
+    message(STATUS "Arrow ${arrow_version}: ${arrow_libraries}")
+    add_library(arrow INTERFACE)
+    target_include_directories(arrow SYSTEM INTERFACE ${arrow_include})
+    target_link_libraries(arrow INTERFACE ${arrow_libraries})
+  endif()
+endif()
