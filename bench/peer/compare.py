@@ -1,8 +1,8 @@
 """Sets the suite beside plain PyTorch on the same machine and work, interleaved: prints each ratio with its range.
 
-Usage: python compare.py step|slice|load|ddp|strategies [REPEATS]   with a Python that has torch 2.11 and torchvision:
+Usage: python compare.py step|slice|ddp|strategies [REPEATS]   with a Python that has torch 2.11 and torchvision:
   python3 -m venv .venv-peer && .venv-peer/bin/pip install torch==2.11.0 torchvision pillow
-Needs ./run_tests once (it builds bench_micro). Quiet cores, please.
+Needs ./run_tests once (it builds bench_micro). Quiet cores, please. Loading alone: bench/micro/peers/compare.py.
 """
 import json
 import os
@@ -43,16 +43,6 @@ def their_slice(data):
     return float(output_of(sys.executable, HERE / "slice.py", data, 32, 30, 300, **ALLOCATOR))
 
 
-def our_load(data):
-    report = output_of(BUILD / "bench_micro", "--benchmark_filter=^load/files/float32/threads:1$", "--data", data,
-                       "--benchmark_format=json", **ALLOCATOR)
-    return json.loads(report)["benchmarks"][0]["images_per_second"]
-
-
-def their_load(data):
-    return float(output_of(sys.executable, HERE / "load.py", data, 1024, **ALLOCATOR))
-
-
 def our_ranks(row, backend):
     with tempfile.TemporaryDirectory() as folder:
         output_of(BUILD / "run_matrix", "--only", row, "--scale", "rehearsal", "--set", f"backend={backend}", "--set",
@@ -91,9 +81,6 @@ def main(what, repeats=5):
     elif what == "slice":
         data = stand_in()
         compare("row [0]", our_slice, {"PyTorch with DataLoader": lambda: their_slice(data)}, repeats)
-    elif what == "load":
-        data = stand_in()
-        compare("load, 1 thread", lambda: our_load(data), {"torchvision DataLoader": lambda: their_load(data)}, repeats)
     elif what == "ddp":
         compare("row [12], gloo", lambda: our_ranks("12", "gloo"), {"PyTorch DDP, gloo": their_ddp}, repeats)
     elif what == "strategies":

@@ -1,0 +1,32 @@
+"""The list that every loader works through: lines `path TAB x TAB y TAB w TAB h TAB flip`."""
+from typing import NamedTuple
+
+SIDE = 224
+BATCH = 64
+MEAN = (0.485, 0.456, 0.406)
+DEVIATION = (0.229, 0.224, 0.225)
+
+
+class Image(NamedTuple):
+    path: str
+    x: int
+    y: int
+    w: int
+    h: int
+    flip: bool
+
+
+def read_list(file):
+    images = []
+    for number, line in enumerate(open(file, errors="surrogateescape"), 1):
+        fields = line.rstrip("\n").split("\t")
+        if len(fields) != 6:
+            raise SystemExit(f"{file}:{number}: expected path, x, y, w, h and flip with tabs between, found {len(fields)} fields")
+        images.append(Image(fields[0], *map(int, fields[1:5]), fields[5] == "1"))
+    if not images:
+        raise SystemExit(f"{file}: no images in it; make_list.py writes one")
+    return images
+
+
+def batches(images):
+    return [images[i:i + BATCH] for i in range(0, len(images), BATCH)]

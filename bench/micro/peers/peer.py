@@ -1,0 +1,47 @@
+"""One loader in its own process: python peer.py NAME --list FILE --threads N --output uint8|float32.
+
+NAME is a module of this folder with a function `loader(images, threads, output)`. It makes ready what a training
+program would make ready once, and returns a function whose every call gives the list's batches in order: arrays or
+tensors of 64 x 224 x 224 x 3 for uint8, of 64 x 3 x 224 x 224 (or its channels last) for normalised float32.
+Speaks as load_list does: prints `ready`, answers `go` with `<images> <seconds>` and `dump PATH K` with `done`.
+"""
+import argparse
+import importlib
+import sys
+import time
+
+import numpy as np
+
+from image_list import read_list
+
+
+def dump(load, path, count, output):
+    pixels = np.concatenate([np.asarray(batch) for batch in load()])[:count]
+    if output == "float32" and pixels.shape[1] != 3:
+        pixels = pixels.transpose(0, 3, 1, 2)
+    pixels.astype(output).tofile(path)
+    print("done", flush=True)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("name")
+    arguments.add_argument("--list", required=True)
+    arguments.add_argument("--threads", type=int, required=True)
+    arguments.add_argument("--output", choices=("uint8", "float32"), required=True)
+    options = arguments.parse_args()
+    images = read_list(options.list)
+    load = importlib.import_module(options.name).loader(images, options.threads, options.output)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        command = line.split()
+        if command[0] == "go":
+            begin = time.perf_counter()
+            loaded = sum(len(batch) for batch in load())
+            print(loaded, time.perf_counter() - begin, flush=True)
+        else:
+            dump(load, command[1], int(command[2]), options.output)
+
+
+if __name__ == "__main__":
+    main()
