@@ -1,0 +1,138 @@
+// Packs into one HDF5 file: all images behind one another in the contiguous dataset `images`, record i from
+// offsets[i] to offsets[i + 1], with labels[i]. Variable-length records would go through HDF5's global heap.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "bench/dataset/hdf5_handle.h"
+#include "bench/dataset/pack.h"
+#include "bench/dataset/write_file.h"
+#include "bench/storage/file_reader.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kVersion = 1;
+constexpr size_t kPieceBytes = 8 << 20;  // written at once
+
+class Writer {
+ public:
+  Writer(const Dataset& dataset, const fs::path& file)
+      : what_("cannot write " + file.string()),
+        file_(H5Fcreate(file.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access().id()), H5Fclose, what_),
+        images_(make("images", H5T_STD_U8LE, dataset.total_bytes())) {
+    attribute("fingerprint", dataset.fingerprint);
+    attribute("count", static_cast<int64_t>(dataset.images.size()));
+  }
+
+  // Appends to `images`; fill(target) writes the bytes.
+  template <class Fill>
+  void add(int64_t bytes, Fill fill) {
+    if (pending_.size() + static_cast<size_t>(bytes) > kPieceBytes) flush();
+    pending_.resize(pending_.size() + static_cast<size_t>(bytes));
+    fill(pending_.data() + pending_.size() - bytes);
+  }
+
+  void finish(const std::vector<int64_t>& offsets, const std::vector<int64_t>& labels) {
+    flush();
+    write_all("offsets", offsets);
+    write_all("labels", labels);
+    images_.close(what_);
+    hdf5_checked(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), what_);
+    file_.close(what_);
+  }
+
+ private:
+  // Version 1.8 brought the checksums of all that describes the data; the library's default are older
+  // structures, whose damage makes it read wild addresses.
+  Hdf5Handle access() const {
+    Hdf5Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, what_);
+    hdf5_checked(H5Pset_libver_bounds(properties.id(), H5F_LIBVER_V18, H5F_LIBVER_V18), what_);
+    return properties;
+  }
+
+  Hdf5Handle make(const char* name, hid_t type, int64_t count) {
+    const auto length = static_cast<hsize_t>(count);
+    const Hdf5Handle space(H5Screate_simple(1, &length, nullptr), H5Sclose, what_);
+    const Hdf5Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, what_);
+    hdf5_checked(H5Pset_layout(layout.id(), H5D_CONTIGUOUS), what_);
+    hdf5_checked(H5Pset_fill_time(layout.id(), H5D_FILL_TIME_NEVER), what_);
+    return {H5Dcreate2(file_.id(), name, type, space.id(), H5P_DEFAULT, layout.id(), H5P_DEFAULT), H5Dclose,
+            what_};
+  }
+
+  void flush() {
+    if (pending_.empty()) return;
+    const hsize_t start = written_, count = pending_.size();
+    const Hdf5Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose, what_);
+    const Hdf5Handle file(H5Dget_space(images_.id()), H5Sclose, what_);
+    hdf5_checked(H5Sselect_hyperslab(file.id(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), what_);
+    hdf5_checked(
+        H5Dwrite(images_.id(), H5T_NATIVE_UINT8, memory.id(), file.id(), H5P_DEFAULT, pending_.data()),
+        what_);
+    written_ += count;
+    pending_.clear();
+  }
+
+  void write_all(const char* name, const std::vector<int64_t>& values) {
+    Hdf5Handle dataset = make(name, H5T_STD_I64LE, static_cast<int64_t>(values.size()));
+    hdf5_checked(H5Dwrite(dataset.id(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+                 what_);
+    dataset.close(what_);
+  }
+
+  void attribute(const char* name, int64_t value) {
+    const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose, what_);
+    const Hdf5Handle made(H5Acreate2(file_.id(), name, H5T_STD_I64LE, space.id(), H5P_DEFAULT, H5P_DEFAULT),
+                          H5Aclose, what_);
+    hdf5_checked(H5Awrite(made.id(), H5T_NATIVE_INT64, &value), what_);
+  }
+
+  void attribute(const char* name, const std::string& text) {
+    const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose, what_);
+    const Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose, what_);
+    hdf5_checked(H5Tset_size(type.id(), text.size() + 1), what_);
+    const Hdf5Handle made(H5Acreate2(file_.id(), name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
+                          H5Aclose, what_);
+    hdf5_checked(H5Awrite(made.id(), type.id(), text.c_str()), what_);
+  }
+
+  std::string what_;
+  Hdf5Handle file_, images_;
+  std::vector<uint8_t> pending_;
+  hsize_t written_ = 0;
+};
+
+void write_file(const Dataset& dataset, const fs::path& folder) {
+  silence_hdf5();
+  const fs::path file = folder / "images.h5";
+  Writer writer(dataset, file);
+  std::vector<int64_t> offsets{0}, labels;
+  for_each_file(dataset, "pack hdf5", [&](int64_t record, int descriptor, int64_t bytes) {
+    const auto& image = dataset.images[record];
+    writer.add(bytes,
+               [&](uint8_t* target) { read_fully(descriptor, target, bytes, dataset.root / image.path); });
+    offsets.push_back(offsets.back() + bytes);
+    labels.push_back(image.label);
+  });
+  writer.finish(offsets, labels);
+  const Descriptor made(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fsync(made.number())) throw_write_error(file, errno);
+}
+
+PackResult pack_hdf5(const PackRequest& request) {
+  const auto records = static_cast<int64_t>(request.dataset.images.size());
+  const int64_t bytes = request.dataset.total_bytes() + 16 * records + (64 << 10);
+  return pack_into_folder(request, "hdf5", kVersion, bytes,
+                          [&](const fs::path& folder) { write_file(request.dataset, folder); });
+}
+
+const bool registered =
+    PackRegistry::instance().add({"pack", "hdf5", "one HDF5 file in record order", {}, ""}, pack_hdf5) &&
+    PackRegistry::instance().add({"pack", "hdf5_whole", "the same copy as hdf5", {}, ""}, pack_hdf5);
+
+}  // namespace
+}  // namespace bench

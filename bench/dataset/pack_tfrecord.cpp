@@ -1,0 +1,110 @@
+// Packs into TFRecord shards of tf.train.Examples that TensorFlow and DALI can read, with an index beside
+// each.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "bench/dataset/pack.h"
+#include "bench/dataset/shards.h"
+#include "bench/dataset/tfrecord_example.h"
+#include "bench/dataset/tfrecord_frame.h"
+#include "bench/dataset/write_file.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kVersion = 1;
+constexpr int64_t kExampleBytes = 160;  // names, tags and lengths around an image: 131 at most
+constexpr int64_t kIndexLineBytes = 32;
+
+int64_t packed_bytes(const Dataset& dataset) {
+  int64_t bytes = 0;
+  for (const auto& image : dataset.images)
+    bytes += image.bytes + static_cast<int64_t>(image.path.size()) + kFrameHeaderBytes + kExampleBytes +
+             kFrameFooterBytes + kIndexLineBytes;
+  return bytes;
+}
+
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+template <class Number>
+void append(std::string& text, Number number) {
+  text.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+class ShardWriter {
+ public:
+  explicit ShardWriter(const fs::path& file)
+      : file_(file), descriptor_(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    if (descriptor_ < 0) throw_write_error(file_, errno);
+  }
+  ShardWriter(const ShardWriter&) = delete;
+  ~ShardWriter() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+
+  void add(std::string_view example) {
+    frame_.clear();
+    append(frame_, static_cast<uint64_t>(example.size()));
+    append(frame_, masked_crc32c(bytes_of(frame_)));
+    frame_ += example;
+    append(frame_, masked_crc32c(bytes_of(example)));
+    for (size_t done = 0; done < frame_.size();) {
+      const ssize_t n = write(descriptor_, frame_.data() + done, frame_.size() - done);
+      if (n < 0 && errno != EINTR) throw_write_error(file_, errno);
+      if (n > 0) done += static_cast<size_t>(n);
+    }
+    index_ += fmt::format("{} {}\n", offset_, frame_.size());
+    offset_ += static_cast<int64_t>(frame_.size());
+  }
+
+  void finish() {
+    if (fsync(descriptor_)) throw_write_error(file_, errno);
+    write_whole_file(file_.string() + ".idx", index_);
+  }
+
+ private:
+  fs::path file_;
+  int descriptor_;
+  int64_t offset_ = 0;
+  std::string frame_, index_;
+};
+
+void write_shards(const Dataset& dataset, const fs::path& folder) {
+  const Shards shards = shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes());
+  std::optional<ShardWriter> writer;
+  int64_t shard = -1;
+  std::string encoded;
+  for_each_file(dataset, "pack tfrecord", [&](int64_t record, int descriptor, int64_t bytes) {
+    if (shards.holding(record) != shard) {
+      if (writer) writer->finish();
+      writer.emplace(folder / tfrecord_shard_name(shard = shards.holding(record), shards.count));
+    }
+    const auto& image = dataset.images[record];
+    if (bytes > kLargestFrame / 2)
+      throw std::runtime_error(
+          fmt::format("{} is {} bytes long, too long for a record; remove it and run "
+                      "`make_dataset index` again",
+                      (dataset.root / image.path).string(), bytes));
+    encoded.resize(static_cast<size_t>(bytes));
+    read_fully(descriptor, encoded.data(), bytes, dataset.root / image.path);
+    writer->add(serialized_example(encoded, image.path, image.label));
+  });
+  if (writer) writer->finish();
+}
+
+const bool registered = PackRegistry::instance().add(
+    {"pack", "tfrecord", "TFRecord shards of tf.train.Examples in record order", {}, ""},
+    [](const PackRequest& request) {
+      return pack_into_folder(request, "tfrecord", kVersion, packed_bytes(request.dataset),
+                              [&](const fs::path& folder) { write_shards(request.dataset, folder); });
+    });
+
+}  // namespace
+}  // namespace bench

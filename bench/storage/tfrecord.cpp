@@ -1,0 +1,184 @@
+// TFRecord shards, read at random: the index beside each shard says where a record lies. One pread per
+// record, and both of its checksums are verified every time.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "bench/dataset/shards.h"
+#include "bench/dataset/tfrecord_example.h"
+#include "bench/dataset/tfrecord_frame.h"
+#include "bench/storage/file_reader.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const std::string& what) {
+  throw std::runtime_error(what + "; pack it again with `make_dataset pack --to tfrecord`");
+}
+
+struct Shard {
+  fs::path file;
+  Descriptor descriptor;
+  std::vector<int64_t> starts;  // of its records' frames, and the end of the last
+  int64_t records() const { return static_cast<int64_t>(starts.size()) - 1; }
+};
+
+int64_t size_of(const Shard& shard) {
+  struct stat facts {};
+  if (shard.descriptor.number() < 0 || ::fstat(shard.descriptor.number(), &facts) != 0)
+    fail(fmt::format("the TFRecord shard {} can't be opened: {}", shard.file.string(), std::strerror(errno)));
+  if (!S_ISREG(facts.st_mode)) fail(fmt::format("the TFRecord shard {} is not a file", shard.file.string()));
+  return facts.st_size;
+}
+
+Shard open_shard(const fs::path& file, bool readahead) {
+  Shard shard{file, Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)), {0}};
+  const int64_t bytes = size_of(shard);
+  if (!readahead) ::posix_fadvise(shard.descriptor.number(), 0, 0, POSIX_FADV_RANDOM);
+  const std::string index = file.string() + ".idx";
+  std::ifstream lines(index);
+  if (!lines) fail(fmt::format("the index {} can't be read: {}", index, std::strerror(errno)));
+  for (int64_t offset, size; lines >> offset >> size; shard.starts.push_back(offset + size))
+    if (offset != shard.starts.back() || size < kFrameHeaderBytes + kFrameFooterBytes || size > kLargestFrame)
+      fail(fmt::format("{}:{}: a record at {} of {} bytes can't follow one that ends at {}", index,
+                       shard.starts.size(), offset, size, shard.starts.back()));
+  if (!lines.eof()) fail(fmt::format("{}:{}: expected an offset and a size", index, shard.starts.size()));
+  if (shard.starts.back() != bytes)
+    fail(fmt::format("the TFRecord shard {} is {} bytes long, but its index ends at {}", file.string(), bytes,
+                     shard.starts.back()));
+  return shard;
+}
+
+// The whole of ImageNet is more shards than the 1,024 files that most systems let a process open unasked.
+void allow_open_files(int64_t files) {
+  constexpr rlim_t kOthers = 512;
+  rlimit limit{};
+  const rlim_t needed = static_cast<rlim_t>(files) + kOthers;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+  limit.rlim_cur = std::min(needed, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int64_t count_shards(const fs::path& folder) {
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(folder, missing)) {
+    const std::string name = entry.path().filename();
+    int64_t count = 0;
+    const auto last = name.rfind('-');
+    if (name.starts_with("train-00000-of-") && std::istringstream(name.substr(last + 1)) >> count &&
+        count > 0 && name == tfrecord_shard_name(0, count))
+      return count;
+  }
+  fail(fmt::format("no TFRecord shard (train-00000-of-NNNNN) was found in '{}'", folder.string()));
+}
+
+class TfRecord : public Storage {
+ public:
+  explicit TfRecord(const StorageOptions& options) : dataset_(options.dataset) {
+    const int64_t count = count_shards(options.location);
+    allow_open_files(count);
+    for (int64_t i = 0; i < count; ++i) {
+      files_.push_back(open_shard(options.location / tfrecord_shard_name(i, count), options.readahead));
+      shards_.records += files_.back().records();
+    }
+    shards_.count = count;
+    for (int64_t i = 0; i < count; ++i)
+      if (files_[i].records() != shards_.size(i))
+        fail(fmt::format("the TFRecord shard {} holds {} records and {} are expected of it",
+                         files_[i].file.string(), files_[i].records(), shards_.size(i)));
+    const int64_t needed = options.records.empty() ? size() : options.records.back() + 1;
+    if (shards_.records < needed)
+      fail(fmt::format("the TFRecord shards in {} hold {} records and {} are needed",
+                       options.location.string(), shards_.records, needed));
+  }
+
+  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
+  std::string used() const override { return "tfrecord"; }
+  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
+  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+  std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
+    std::vector<bool> used(files_.size());
+    for (const int64_t record : records) used.at(shards_.holding(record)) = true;
+    std::vector<fs::path> paths;
+    for (size_t i = 0; i < files_.size(); ++i)
+      if (used[i]) paths.push_back(files_[i].file);
+    return paths;
+  }
+
+ private:
+  class Reader : public StorageReader {
+   public:
+    explicit Reader(const TfRecord& storage) : storage_(storage) {}
+
+    EncodedImage read(int64_t record) override {
+      if (record < 0 || record >= storage_.shards_.records)
+        fail(fmt::format("record {} isn't among the {} packed ones", record, storage_.shards_.records));
+      const int64_t number = storage_.shards_.holding(record);
+      const Shard& shard = storage_.files_[number];
+      const int64_t place = record - storage_.shards_.start(number), start = shard.starts[place];
+      const auto size = static_cast<size_t>(shard.starts[place + 1] - start);
+      const auto damaged = [&](const std::string& why) {
+        fail(fmt::format("record {} in {}: {}", record, shard.file.string(), why));
+      };
+      if (capacity_ < size) {
+        capacity_ = std::max(2 * capacity_, size);
+        buffer_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
+      }
+      for (size_t done = 0; done < size;) {
+        const ssize_t n = ::pread(shard.descriptor.number(), buffer_.get() + done, size - done,
+                                  static_cast<off_t>(start) + static_cast<off_t>(done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) damaged(n < 0 ? std::strerror(errno) : "the shard ends early");
+        done += static_cast<size_t>(n);
+      }
+      const std::span<const uint8_t> frame(buffer_.get(), size);
+      const auto data = frame.subspan(kFrameHeaderBytes, size - kFrameHeaderBytes - kFrameFooterBytes);
+      if (masked_crc32c(frame.first(sizeof(uint64_t))) != number_at<uint32_t>(frame, sizeof(uint64_t)))
+        damaged("the checksum of its length is wrong");
+      if (const auto length = number_at<uint64_t>(frame, 0); length != data.size())
+        damaged(fmt::format("its length is {} and the index says {}", length, data.size()));
+      if (masked_crc32c(data) != number_at<uint32_t>(frame, size - kFrameFooterBytes))
+        damaged("the checksum of its data is wrong");
+      const auto image = image_of_example(data);
+      if (!image) damaged("no tf.train.Example with image/encoded and image/class/label");
+      return *image;
+    }
+
+   private:
+    template <class Number>
+    static Number number_at(std::span<const uint8_t> frame, size_t offset) {
+      Number number;
+      std::memcpy(&number, frame.data() + offset, sizeof number);
+      return number;
+    }
+
+    const TfRecord& storage_;
+    std::unique_ptr<uint8_t[]> buffer_;
+    size_t capacity_ = 0;
+  };
+
+  Dataset dataset_;
+  std::vector<Shard> files_;
+  Shards shards_;
+};
+
+[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+    {"storage",
+     "tfrecord",
+     "TFRecord shards of tf.train.Examples: one pread per record, both checksums verified",
+     {{"packed", true}},
+     ""},
+    [](const StorageOptions& options) { return std::make_unique<TfRecord>(options); });
+
+}  // namespace
+}  // namespace bench
