@@ -147,18 +147,32 @@ TEST_F(Hdf5, WholeKeepsTheSliceAndReadsReplacementsFromTheFile) {
 
 TEST_F(Hdf5, WholeIsRefusedWhereMemoryIsShort) {
   const int64_t bytes = available_memory_bytes() + (int64_t{1} << 32);
-  Recipe recipe{
-      .offsets = {0, bytes}, .labels = {0}, .image_bytes = static_cast<hsize_t>(bytes), .reserved = true};
+  Recipe recipe{.offsets = {0}, .labels = {}, .image_bytes = static_cast<hsize_t>(bytes), .reserved = true};
+  while (recipe.offsets.back() < bytes) {
+    recipe.offsets.push_back(std::min(bytes, recipe.offsets.back() + (int64_t{1} << 29)));
+    recipe.labels.push_back(0);
+  }
   try {
     make_file(file, recipe);  // a hole, which takes no room on the disk
   } catch (const std::runtime_error& error) {
     GTEST_SKIP() << "this file system keeps no file of " << bytes << " bytes: " << error.what();
   }
-  request.dataset.images.resize(1);
+  request.dataset.images.resize(recipe.labels.size());
   const std::string message = failure("hdf5_whole");
   EXPECT_SAYS(message, "MiB are free");
   EXPECT_SAYS(message, "or storage hdf5");
   EXPECT_EQ(failure("hdf5"), "");
+}
+
+TEST_F(Hdf5, ImageOfMoreThanAGibibyteIsRefused) {
+  const int64_t bytes = int64_t{3} << 30;
+  make_file(
+      file,
+      {.offsets = {0, bytes}, .labels = {0}, .image_bytes = static_cast<hsize_t>(bytes), .reserved = true});
+  request.dataset.images.resize(1);
+  const auto storage = open("hdf5");
+  EXPECT_THROW(storage->reader()->read(0), std::runtime_error);
+  EXPECT_SAYS(failure("hdf5_whole"), "record 0 of " + file.string() + " is larger than 1 GiB");
 }
 
 TEST_F(Hdf5, PacksOnceForBothAndFirstRecordsBeside) {
