@@ -81,6 +81,16 @@ TEST_P(Copies, HoldTheFiles) {
   }
 }
 
+TEST_P(Copies, HoldEmptyFiles) {
+  for (const size_t record : {0, 6, 11, 40}) {  // of 6 and 5 per row group
+    dataset_.images[record].bytes = 0;
+    write_bytes(dataset_.root / dataset_.images[record].path, {});
+  }
+  const auto storage = open(pack().location);
+  const auto reader = storage->reader();
+  for (int64_t record = 0; record < kImages; ++record) expect_record(reader->read(record), record);
+}
+
 TEST_P(Copies, AreMadeOnceForEachNumberOfImages) {
   pack();
   EXPECT_EQ(pack().note, "already packed");

@@ -83,6 +83,7 @@ class ShardFile {
   }
   int64_t bytes() const { return bytes_; }
   void append(const std::vector<uint8_t>& pixels) {
+    if (pixels.empty()) return;
     if (std::fwrite(pixels.data(), 1, pixels.size(), stream_.get()) != pixels.size())
       throw_write_error(file_, errno);
     bytes_ += static_cast<int64_t>(pixels.size());
