@@ -18,6 +18,7 @@ Job read_job(const std::filesystem::path& file) try {
     job.packed[storage] = location.get<std::string>();
   job.progress = object.at("progress").get<std::string>();
   job.interface = object.value("interface", "");
+  job.server_counter = object.value("server_counter", "");
   job.emulated_link = object.value("emulated_link", false);
   job.directory = object.at("directory").get<std::string>();
   return job;

@@ -14,6 +14,8 @@ struct Job {
   std::map<std::string, std::filesystem::path> packed;  // storage -> where `make_dataset pack` put it
   std::filesystem::path progress;                       // harness/progress.h
   std::string interface;            // that carries the collectives between nodes; empty: found
+  std::filesystem::path
+      server_counter;               // /proc/<object store>/io, for storages that read from one; else empty
   bool emulated_link = false;       // the nodes are network namespaces on one machine
   std::filesystem::path directory;  // results go here: slice.json, and rank-N.error.json
 };

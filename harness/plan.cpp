@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/machine.h"
+#include "harness/remote_storage.h"
 #include "harness/two_nodes.h"
 
 namespace harness {
@@ -43,6 +44,10 @@ static std::string why_not_launched(const Row& row, const AxisValues& values, co
     return "there is no mpirun: install openmpi-bin";
   if (launcher == "slurm" && !std::getenv("SLURM_JOB_ID"))
     return "not inside a Slurm allocation: start this command with salloc or sbatch";
+  if (const std::string service = service_of(values, row.storage); !service.empty()) {
+    const std::string why = why_no_remote_storage(row, service, launcher);
+    if (!why.empty()) return why;
+  }
   if (!emulates_nodes(row, launcher)) return "";
   if (row.nodes > 2)
     return fmt::format("{} nodes: one machine stands in for two at most; name real ones with --hosts",

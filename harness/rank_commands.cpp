@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "harness/remote_storage.h"
 #include "harness/srun.h"
 #include "harness/two_nodes.h"
 
@@ -41,6 +42,16 @@ std::vector<Command> local_commands(const Row& row, const AxisValues& values, co
   return commands;
 }
 
+// The link to an object store is shaped, and the ranks live at this end of it.
+void move_beside_store(Command& command, const LaunchSetting& setting, bool mpi) {
+  Words words = setting.enter[0];
+  append(words, {"setpriv", "--pdeathsig", "KILL"});  // gaining rights in the namespace unset it
+  command.arguments.insert(command.arguments.begin(), words.begin(), words.end());
+  if (!mpi) return;
+  for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"})
+    command.environment[name] = "1";  // who enters as an ordinary user looks like root inside
+}
+
 }  // namespace
 
 std::string launcher_of(const Request& request) {
@@ -72,12 +83,15 @@ Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& w
   }
   if (launcher == "mpirun")
     return {launcher, {mpirun_command(row, values, workshop, request, setting, MpirunOn::hosts)}, false};
-  if (started_by_mpi(row, values))
-    return {launcher,
-            {mpirun_command(row, values, workshop, request, setting,
-                            emulated ? MpirunOn::emulated_nodes : MpirunOn::this_machine)},
-            false};
-  return {launcher, local_commands(row, values, workshop, setting, emulated), true};
+  Launch launch{launcher, {}, !started_by_mpi(row, values)};
+  if (launch.command_per_rank)
+    launch.commands = local_commands(row, values, workshop, setting, emulated);
+  else
+    launch.commands = {mpirun_command(row, values, workshop, request, setting,
+                                      emulated ? MpirunOn::emulated_nodes : MpirunOn::this_machine)};
+  if (shapes_store(row))
+    for (Command& command : launch.commands) move_beside_store(command, setting, started_by_mpi(row, values));
+  return launch;
 }
 
 Command on_every_node(const Request& request, int64_t nodes, const Words& arguments) {

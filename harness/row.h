@@ -38,6 +38,8 @@ struct Row {
   bool readahead = true;
   double read_rate = 0;
   double read_latency_ms = 0;
+  double store_rate_mbit = 0;
+  double store_latency_ms = 0;
 
   int64_t cpus = 16;
   int64_t loader_threads = 16;

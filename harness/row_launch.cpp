@@ -1,13 +1,35 @@
 #include "harness/row_launch.h"
 
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <optional>
 
 #include "harness/followers.h"
 #include "harness/listener.h"
+#include "harness/remote_storage.h"
 #include "harness/scratch.h"
 #include "harness/two_nodes.h"
 
 namespace harness {
+
+void write_job(const fs::path& file, const nlohmann::json& job) {
+  std::ofstream stream(file);
+  stream << job.dump(1) << '\n';
+  if (!stream.flush())
+    throw std::runtime_error(fmt::format("{}: can't be written: {}", file.string(), std::strerror(errno)));
+}
+
+// Where the ranks find the object store is known once it runs.
+static void add_to_job(const fs::path& file, const std::string& storage, const RemoteStorage& remote) {
+  nlohmann::json job;
+  std::ifstream(file) >> job;
+  job["packed"][storage] = remote.location();
+  job["server_counter"] = remote.counter();
+  write_job(file, job);
+}
 
 Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& directory, Progress& progress,
                    const Limits& limits, const std::function<void()>& tick) {
@@ -26,13 +48,29 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
     launching.enter[1] = nodes->enter(1);
     launching.cross = nodes->cross(1);
   }
+  std::optional<RemoteStorage> remote;
+  if (const std::string service = service_of(setting.values, row.storage); !service.empty()) {
+    remote.emplace(row, service,
+                   RemoteStorage::Setting{setting.data.index, scratch.path(),
+                                          setting.workshop.project / "data" / "packed", directory});
+    add_to_job(directory / "job.json", row.storage, *remote);
+    if (remote->nodes()) {
+      launching.enter[0] = remote->nodes()->enter(0);
+      launching.listen_fd = -1;  // rank 0 listens in its node's own network
+    }
+  }
   write_remote_shell(launching);
   const Launch launch = rank_commands(row, setting.values, setting.workshop, setting.request, launching);
   std::optional<FollowedRow> followed;
   if (launcher == "env") followed.emplace(setting.run, directory, launching.port);
   if (launcher == "mpirun" || launcher == "slurm")
     listener.reset();  // a rank that isn't our child will listen there
-  return run_ranks(launch, progress, limits, directory, tick);
+  Outcome outcome = run_ranks(launch, progress, limits, directory, tick);
+  if (remote) {
+    remote->explain(outcome);
+    if (!outcome.interrupted) outcome.object_store = remote->describe();
+  }
+  return outcome;
 }
 
 }  // namespace harness

@@ -1,10 +1,13 @@
 // One row's processes from first to last, with what they need around them: a port, a scratch folder, two
-// nodes.
+// nodes, an object store.
 #pragma once
 #include "harness/launcher.h"
 #include "harness/row_run.h"
 
 namespace harness {
+
+// What train_slice reads. Throws std::runtime_error naming the file when it can't be written.
+void write_job(const fs::path& file, const nlohmann::json& job);
 
 // `directory` holds job.json. Throws std::runtime_error when nothing could be started.
 Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& directory, Progress& progress,

@@ -7,8 +7,10 @@
 #include <chrono>
 #include <fstream>
 
+#include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/rank_map.h"
+#include "harness/remote_storage.h"
 #include "harness/row_launch.h"
 #include "harness/two_nodes.h"
 
@@ -17,10 +19,11 @@ namespace harness {
 using nlohmann::json;
 
 // Settings that stand in for hardware.
-static json emulated_by(const Row& row, const std::string& launcher) {
+static json emulated_by(const Row& row, const std::string& launcher, const AxisValues& values) {
   json emulated = json::array();
   if (row.read_rate > 0) emulated.push_back("read_rate");
   if (row.read_latency_ms > 0) emulated.push_back("read_latency_ms");
+  if (!service_of(values, row.storage).empty()) emulated.push_back(describe_store_link(row));
   if (!emulates_nodes(row, launcher)) return emulated;
   emulated.push_back(fmt::format("nodes: {} network namespaces of one machine", row.nodes));
   emulated.push_back(row.link == "infiniband"
@@ -51,7 +54,7 @@ static json record_head(const RowSetting& setting, const PlannedRow& planned, in
           {"warmup_batches", row.warmup_batches},
           {"timed_batches", row.timed_batches},
           {"notes", planned.notes},
-          {"emulated", emulated_by(row, launcher_of(setting.request))},
+          {"emulated", emulated_by(row, launcher_of(setting.request), setting.values)},
           {"launcher", launcher_of(setting.request)}};
 }
 
@@ -73,11 +76,7 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
               {"interface", emulated ? TwoNodes::kInterface : setting.request.interface},
               {"emulated_link", emulated},
               {"directory", directory}};
-  std::ofstream file(directory / "job.json");
-  file << job.dump(1) << '\n';
-  if (!file.flush())
-    throw std::runtime_error(
-        fmt::format("{}: can't be written; is the disk full?", (directory / "job.json").string()));
+  write_job(directory / "job.json", job);
   return directory;
 }
 
@@ -136,6 +135,7 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
   } catch (const std::exception& error) {
     outcome.status = "CRASHED";
     outcome.reason = error.what();
+    outcome.interrupted = interrupted();
   }
   if (outcome.interrupted) {
     line.end_row("interrupted");
@@ -147,6 +147,7 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
   record["max_rss_bytes"] = outcome.max_rss_bytes;
   record["environment"] = disturbance.since();
   if (!outcome.stacks.empty()) record["stacks"] = outcome.stacks;
+  if (!outcome.object_store.is_null()) record["object_store"] = outcome.object_store;
   if (outcome.status == "OK") add_slice(record, directory / "slice.json");
   line.end_row(
       record["status"] == "OK"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "harness/config.h"
+#include "harness/remote_storage.h"
 
 namespace harness {
 void check_combination(const Row& row, const Origin& origin, const AxisValues& values) {
@@ -33,6 +34,10 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   if (row.cache == "cold" && !page_cache)
     refuse("no page cache lies below storage " + row.storage, "cache: as_is", "cache cold");
 
+  if ((row.store_rate_mbit > 0 || row.store_latency_ms > 0) && find_value(values, "storage", row.storage) &&
+      service_of(values, row.storage).empty())
+    refuse("store_rate_mbit and store_latency_ms shape the link to an object store", "storage: remote",
+           "storage " + row.storage, "choose remote, remote_mounted or remote_cached");
   if (row.order == "shuffled" && trait(values, "storage", row.storage, "stream", false))
     refuse("storage " + row.storage + " is read in the order in which it is stored",
            "order: windowed or in_order", "order shuffled");

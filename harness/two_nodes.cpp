@@ -28,7 +28,7 @@ static std::string burst(double rate_mbit) {
 }
 constexpr const char* kLatency = "50ms";
 
-TwoNodes::TwoNodes(double rate_mbit) : user_namespace_(::geteuid() != 0) {
+TwoNodes::TwoNodes(double rate_mbit, double latency_ms) : user_namespace_(::geteuid() != 0) {
   try {
     for (int node : {0, 1}) hold(node);
     run_in(0, {"ip", "link", "add", kInterface, "type", "veth", "peer", "name", kInterface, "netns",
@@ -42,10 +42,7 @@ TwoNodes::TwoNodes(double rate_mbit) : user_namespace_(::geteuid() != 0) {
       // veth it takes twice the wire's time. Reno is in every kernel and fills the link.
       run_in(node, {"ip", "route", "replace", kNetwork, "dev", kInterface, "proto", "kernel", "scope", "link",
                     "src", address(node), "congctl", "reno"});
-      if (rate_mbit > 0)
-        run_in(node,
-               {"tc", "qdisc", "add", "dev", kInterface, "root", "tbf", "rate",
-                fmt::format("{:.0f}kbit", rate_mbit * 1000), "burst", burst(rate_mbit), "latency", kLatency});
+      shape(node, rate_mbit, latency_ms);
     }
   } catch (...) {
     remove();
@@ -54,6 +51,31 @@ TwoNodes::TwoNodes(double rate_mbit) : user_namespace_(::geteuid() != 0) {
 }
 
 TwoNodes::~TwoNodes() { remove(); }
+
+// What leaves a node: held back first, then sent at the rate (tc-netem(8), tc-tbf(8)).
+void TwoNodes::shape(int node, double rate_mbit, double latency_ms) const {
+  constexpr const char* kPacketsHeld = "100000";  // netem drops what comes while it holds so many
+  const std::vector<std::string> add = {"tc", "qdisc", "add", "dev", kInterface};
+  std::vector<std::string> delay = add, limit = add;
+  if (latency_ms > 0) {
+    for (const std::string& word : {std::string("root"), std::string("handle"), std::string("1:"),
+                                    std::string("netem"), std::string("limit"), std::string(kPacketsHeld),
+                                    std::string("delay"), fmt::format("{:.0f}us", latency_ms / 2 * 1000)})
+      delay.push_back(word);
+    run_in(node, delay);
+  }
+  if (rate_mbit <= 0) return;
+  if (latency_ms > 0) {
+    for (const char* word : {"parent", "1:1", "handle", "10:"}) limit.push_back(word);
+  } else {
+    limit.push_back("root");
+  }
+  for (const std::string& word :
+       {std::string("tbf"), std::string("rate"), fmt::format("{:.0f}kbit", rate_mbit * 1000),
+        std::string("burst"), burst(rate_mbit), std::string("latency"), std::string(kLatency)})
+    limit.push_back(word);
+  run_in(node, limit);
+}
 
 // Starts the process that holds a node's namespaces and waits until it has them.
 void TwoNodes::hold(int node) {
@@ -147,14 +169,24 @@ void TwoNodes::remove() {
   }
 }
 
+static std::string why_not_made(double rate_mbit, double latency_ms) try {
+  TwoNodes(rate_mbit, latency_ms);
+  return "";
+} catch (const std::exception& error) {
+  return error.what();
+}
+
 const std::string& why_no_two_nodes() {
+  // Shaped: the kernel must know the token bucket filter too.
+  static const std::string reason = why_not_made(200, 0);
+  return reason;
+}
+
+const std::string& why_no_latency() {
   static const std::string reason = [] {
-    try {
-      TwoNodes(200);  // shaped: the kernel must know the token bucket filter too
-      return std::string();
-    } catch (const std::exception& error) {
-      return std::string(error.what());
-    }
+    if (!why_no_two_nodes().empty()) return why_no_two_nodes();
+    const std::string why = why_not_made(200, 1);
+    return why.empty() ? why : "latency needs the kernel's packet delay, sch_netem: " + why;
   }();
   return reason;
 }

@@ -15,10 +15,10 @@ class TwoNodes {
   static constexpr const char* kInterface = "link0";  // each node's end of the link
   static constexpr const char* kNetwork = "10.77.0.0/24";
 
-  // rate_mbit: what each direction of the link carries at most, 0: as fast as the machine can. Works as root,
-  // and without where the kernel lets users make namespaces. Throws std::runtime_error saying what is
-  // missing.
-  explicit TwoNodes(double rate_mbit);
+  // rate_mbit: what each direction of the link carries at most, 0: as fast as the machine can. latency_ms:
+  // what the link adds to the time there and back, half of it in each direction. Works as root, and without
+  // where the kernel lets users make namespaces. Throws std::runtime_error saying what is missing.
+  explicit TwoNodes(double rate_mbit, double latency_ms = 0);
   ~TwoNodes();  // also ends what still runs in the nodes
   TwoNodes(const TwoNodes&) = delete;
   TwoNodes& operator=(const TwoNodes&) = delete;
@@ -36,6 +36,7 @@ class TwoNodes {
     int pipe = -1;
   };
   void hold(int node);
+  void shape(int node, double rate_mbit, double latency_ms) const;
   void run_in(int node, const std::vector<std::string>& command) const;
   std::vector<pid_t> processes() const;
   void remove();
@@ -46,5 +47,7 @@ class TwoNodes {
 
 // Why two nodes can't be made here; empty when they can. Tried once.
 const std::string& why_no_two_nodes();
+// The same for a link with latency: the kernel must be able to hold packets back.
+const std::string& why_no_latency();
 
 }  // namespace harness

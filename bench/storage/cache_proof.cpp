@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+
 namespace bench {
 
 // Cold: nearly nothing may be resident, and nearly every byte must come from the device during the slice.
@@ -10,17 +12,29 @@ namespace bench {
 constexpr double kColdResident = 0.02, kWarmResident = 0.98, kColdDeviceShare = 0.9, kWarmDeviceShare = 0.1;
 
 CacheProof::CacheProof(const std::string& requested, const Storage& storage,
-                       const std::vector<int64_t>& records)
-    : requested_(requested), used_(storage.used()) {
+                       const std::vector<int64_t>& records, std::filesystem::path server_counter)
+    : requested_(requested), used_(storage.used()), server_counter_(std::move(server_counter)) {
   const Files files = storage.cached_files(records);
-  on_disk_ = !files.empty();
-  if (!on_disk_) return;
+  cached_ = !files.empty();
+  if (!cached_) return;
   if (requested_ == "cold") drop_from_page_cache(files);
   if (requested_ == "warm") read_into_page_cache(files);
-  resident_ = resident_share(files);
+  // Pages of a mount say nothing: every opening drops them, mincore's own too. What lasts is rclone's cache,
+  // which is empty when the row begins.
+  if (server_counter_.empty()) resident_ = resident_share(files);
 }
 
-void CacheProof::slice_begins() { read_before_ = device_bytes_read(); }
+// Where the storage's bytes come from: a block device or an object store.
+std::optional<int64_t> CacheProof::bytes_read() const {
+  if (server_counter_.empty()) return device_bytes_read();
+  std::ifstream lines(server_counter_);
+  int64_t bytes = 0;
+  for (std::string key; lines >> key >> bytes;)
+    if (key == "wchar:") return bytes;
+  return std::nullopt;
+}
+
+void CacheProof::slice_begins() { read_before_ = bytes_read(); }
 
 nlohmann::json CacheProof::slice_ended(int64_t encoded_bytes) {
   nlohmann::json proof = {{"requested", requested_},
@@ -30,16 +44,18 @@ nlohmann::json CacheProof::slice_ended(int64_t encoded_bytes) {
                           {"device_bytes", nullptr},
                           {"encoded_bytes", encoded_bytes},
                           {"note", ""}};
-  if (!on_disk_) {
-    proof["note"] = "no page cache between this storage and the loader";
+  const bool remote = !server_counter_.empty();
+  std::optional<double> from_device;  // share of the delivered bytes
+  if (const auto now = bytes_read(); now && read_before_ && encoded_bytes > 0 && (cached_ || remote)) {
+    proof[remote ? "server_bytes" : "device_bytes"] = *now - *read_before_;
+    from_device = double(*now - *read_before_) / double(encoded_bytes);
+  }
+  if (!cached_) {
+    proof["note"] = remote ? "nothing is cached on this side; the server's own page cache is left as it is"
+                           : "no page cache between this storage and the loader";
     return proof;
   }
   if (resident_) proof["resident_before"] = *resident_;
-  std::optional<double> from_device;  // share of the delivered bytes
-  if (const auto now = device_bytes_read(); now && read_before_ && encoded_bytes > 0) {
-    proof["device_bytes"] = *now - *read_before_;
-    from_device = double(*now - *read_before_) / double(encoded_bytes);
-  }
   const bool seems_cold =
       (!resident_ || *resident_ <= kColdResident) && (!from_device || *from_device >= kColdDeviceShare);
   const bool seems_warm =
@@ -47,12 +63,20 @@ nlohmann::json CacheProof::slice_ended(int64_t encoded_bytes) {
   const bool known = resident_ || from_device;
   proof["state"] = !known ? "unknown" : seems_cold ? "cold" : seems_warm ? "warm" : "mixed";
   if (known && ((requested_ == "cold" && !seems_cold) || (requested_ == "warm" && !seems_warm)))
-    violation_ = fmt::format(
-        "page cache was asked to be {}, but {} of the pages were resident before the slice and {} of "
-        "the delivered bytes came from the device during it",
-        requested_, resident_ ? fmt::format("{:.0f} %", *resident_ * 100) : "an unknown share",
-        from_device ? fmt::format("{:.0f} %", *from_device * 100) : "an unknown share");
-  if (requested_ == "cold")
+    violation_ =
+        remote ? fmt::format(
+                     "the mount's cache was asked to be {}, but the object store sent {:.0f} % of the "
+                     "delivered bytes during the slice",
+                     requested_, *from_device * 100)
+               : fmt::format(
+                     "page cache was asked to be {}, but {} of the pages were resident before the slice and "
+                     "{} of "
+                     "the delivered bytes came from the device during it",
+                     requested_, resident_ ? fmt::format("{:.0f} %", *resident_ * 100) : "an unknown share",
+                     from_device ? fmt::format("{:.0f} %", *from_device * 100) : "an unknown share");
+  if (remote)
+    proof["note"] = "of the mount's own cache; the server's page cache is left as it is";
+  else if (requested_ == "cold")
     proof["note"] = "in a virtual machine cold means cold for the guest: its host may still cache";
   return proof;
 }
