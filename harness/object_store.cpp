@@ -1,5 +1,6 @@
-// One process without a master: a killed master would leave its workers behind. Threads read from the disk,
-// so that one image that isn't in memory holds up no other.
+// One process without a master: a killed master would leave its workers behind. Without threads for the disk
+// (`aio threads`), which cost 0.15 ms of a core per image instead of 0.04, and the ranks need the cores too;
+// an image that isn't in memory yet holds up the others while it is read.
 #include "harness/object_store.h"
 
 #include <fmt/format.h>
@@ -26,7 +27,6 @@ http {{
   access_log off;
   sendfile on;
   tcp_nopush on;
-  aio threads;
   keepalive_timeout 1h;
   keepalive_requests 1000000000;
   default_type application/octet-stream;

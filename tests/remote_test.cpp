@@ -14,6 +14,7 @@
 #include "harness/listener.h"
 #include "harness/mount.h"
 #include "harness/object_store.h"
+#include "harness/remote_storage.h"
 #include "harness/scratch.h"
 #include "tests/small_images.h"
 
@@ -51,6 +52,12 @@ std::string left_behind(const fs::path& folder) {
   for (int i = 0; i < 50 && !processes_naming(folder).empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   return processes_naming(folder);
+}
+
+std::string end_of(harness::Service& service) {
+  for (int i = 0; i < 100 && service.why_ended().empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return service.why_ended();
 }
 
 bool mounted_here(const fs::path& folder) {
@@ -171,8 +178,7 @@ TEST_F(ObjectStoreTest, AServerThatEndsIsMissed) {
     for (int64_t record = 1; record < 10; ++record) reader->read(record);
   });
   EXPECT_NE(why.find(server->url()), std::string::npos) << why;
-  EXPECT_NE(server->service().why_ended().find("signal 9"), std::string::npos)
-      << server->service().why_ended();
+  EXPECT_NE(end_of(server->service()).find("signal 9"), std::string::npos);
 }
 
 TEST_F(ObjectStoreTest, CountsWhatItSent) {
@@ -284,12 +290,7 @@ TEST_F(MountTest, AMountThatEndsIsMissed) {
   expect_record(*reader, 0);
   ::kill(mount->service().pid(), SIGKILL);
   EXPECT_NE(failure_of([&] { reader->read(1); }), "");
-  std::string why;
-  for (int i = 0; i < 50 && why.empty(); ++i) {
-    why = mount->service().why_ended();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  EXPECT_NE(why.find("rclone"), std::string::npos) << why;
+  EXPECT_NE(end_of(mount->service()).find("rclone"), std::string::npos);
   EXPECT_NE(failure_of([&] { open("remote_cached", mount->path()); }), "");
 }
 
@@ -324,6 +325,32 @@ TEST_F(MountTest, AKillLeavesNoProcessAndNoMount) {
   ::kill(child.pid(), SIGKILL);
   EXPECT_EQ(left_behind(other.path()), "");
   EXPECT_FALSE(mounted_here(other.path()));
+}
+
+TEST_F(MountTest, BehindAShapedLinkItIsReadInTheFirstNode) {
+  if (!harness::why_no_two_nodes().empty()) GTEST_SKIP() << harness::why_no_two_nodes();
+  const fs::path index = folder.path() / "index.tsv", logs = folder.path() / "logs";
+  write_index(dataset, index);
+  fs::create_directories(logs);
+  harness::Row row;
+  row.store_rate_mbit = 100;
+  fs::path cache;
+  {
+    const harness::RemoteStorage remote(row, "mount_cached",
+                                        {index, folder.path() / "scratch", folder.path() / "store", logs});
+    harness::Command command;
+    command.arguments = remote.nodes()->enter(0);
+    for (const std::string& word : {std::string("cat"), remote.location() + "/" + dataset.images[3].path})
+      command.arguments.push_back(word);
+    const std::string bytes = harness::run_to_end(command).output;
+    EXPECT_EQ(Bytes(bytes.begin(), bytes.end()), read_bytes(dataset.root / dataset.images[3].path));
+    const nlohmann::json facts = remote.describe();
+    EXPECT_EQ(facts["link"], "veth");
+    EXPECT_GE(facts["received_bytes"], dataset.images[3].bytes);
+    EXPECT_EQ(facts["cache_bytes"], dataset.images[3].bytes);
+    EXPECT_FALSE(fs::is_empty(folder.path() / "store"));
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path() / "store"));
 }
 
 TEST(ScratchOnADisk, RemovesWhatAKilledRunLeft) {
