@@ -16,8 +16,8 @@ constexpr int kSide = 224;
 
 void run(benchmark::State& state, Source& source, const std::string& output, int threads) {
   try {
-    Storage& storage = source.storage();
     source.set_page_cache(false);
+    Storage& storage = source.storage();
     LoaderOptions options;
     options.batch_size = kBatch;
     options.image_px = kSide;

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <numeric>
 
 #include "bench/loader/sampler.h"
 #include "bench/micro/images.h"
 #include "bench/micro/sources.h"
 #include "bench/storage/file_reader.h"
+#include "bench/storage/page_cache.h"
 
 namespace bench {
 namespace {
@@ -58,37 +58,39 @@ void measure(benchmark::State& state, int64_t records, const Before& before, con
 
 void run(benchmark::State& state, Source& source, bool cold) {
   try {
-    Storage& storage = source.storage();
     if (!source.set_page_cache(cold) && cold) return state.SkipWithError("no page cache lies below it");
-    auto reader = storage.reader();
+    auto reader = source.storage().reader();
     const auto before = [&] {
       if (!cold) return;
-      reader.reset();  // an open file or mapping keeps what it has read ahead
+      reader.reset();
       source.set_page_cache(true);
-      reader = storage.reader();
+      reader = source.storage().reader();
     };
-    measure(state, storage.size(), before, [&](int64_t record) { return reader->read(record).bytes; });
+    measure(state, source.storage().size(), before,
+            [&](int64_t record) { return reader->read(record).bytes; });
   } catch (const std::exception& error) {
     state.SkipWithError(error.what());
   }
 }
 
-// The images of storage `files` in one anonymous file.
+// The images of storage `files` back to back in a file without a name.
 struct Flat {
-  Descriptor file{memfd_create("images", MFD_CLOEXEC)};
+  Descriptor file;
   std::vector<size_t> offsets{0};
   const uint8_t* mapped = nullptr;
   std::vector<uint8_t> buffer;
 
-  explicit Flat(Source& source) {
-    Storage& storage = source.storage();
-    const auto reader = storage.reader();
+  Flat(Source& source, const std::filesystem::path& folder)
+      : file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {
+    if (file.number() < 0)
+      throw std::runtime_error("say with --store DIR where a copy of the images may lie");
+    const auto reader = source.storage().reader();
     size_t longest = 0;
-    for (int64_t record = 0; record < storage.size(); ++record) {
+    for (int64_t record = 0; record < source.storage().size(); ++record) {
       const auto bytes = reader->read(record).bytes;
       for (size_t done = 0; done < bytes.size();) {
         const ssize_t count = ::write(file.number(), bytes.data() + done, bytes.size() - done);
-        if (count <= 0) throw std::runtime_error("no memory for a copy of the images");
+        if (count <= 0) throw std::runtime_error("no room for a copy of the images");
         done += static_cast<size_t>(count);
       }
       offsets.push_back(offsets.back() + bytes.size());
@@ -96,26 +98,45 @@ struct Flat {
     }
     buffer.resize(longest);
     void* memory = ::mmap(nullptr, offsets.back(), PROT_READ, MAP_SHARED | MAP_POPULATE, file.number(), 0);
-    if (memory == MAP_FAILED) throw std::runtime_error("no memory for a copy of the images");
+    if (memory == MAP_FAILED) throw std::runtime_error("no room for a copy of the images");
     mapped = static_cast<const uint8_t*>(memory);
   }
   ~Flat() { ::munmap(const_cast<uint8_t*>(mapped), offsets.back()); }
   Flat(const Flat&) = delete;
+
+  std::span<const uint8_t> read(int64_t record, bool copy) {
+    const size_t from = offsets[record], size = offsets[record + 1] - from;
+    if (copy)
+      std::memcpy(buffer.data(), mapped + from, size);
+    else if (::pread(file.number(), buffer.data(), size, static_cast<off_t>(from)) != ssize_t(size))
+      throw std::runtime_error("pread failed");
+    return {buffer.data(), size};
+  }
 };
 
-void run_plain(benchmark::State& state, Source& files, bool copy) {
+void run_flat(benchmark::State& state, Source& files, const MicroOptions& options, bool copy) {
   try {
-    Flat flat(files);
+    Flat flat(files, options.store);
     measure(
-        state, static_cast<int64_t>(flat.offsets.size()) - 1, [] {},
+        state, files.storage().size(), [] {}, [&](int64_t record) { return flat.read(record, copy); });
+  } catch (const std::exception& error) {
+    state.SkipWithError(error.what());
+  }
+}
+
+void run_files(benchmark::State& state, Source& source) {
+  try {
+    const Files files = source.files();
+    source.set_page_cache(false);
+    std::vector<uint8_t> buffer(kMostImageBytes);
+    measure(
+        state, static_cast<int64_t>(files.size()), [] {},
         [&](int64_t record) {
-          const size_t from = flat.offsets[record], size = flat.offsets[record + 1] - from;
-          if (copy)
-            std::memcpy(flat.buffer.data(), flat.mapped + from, size);
-          else if (::pread(flat.file.number(), flat.buffer.data(), size, static_cast<off_t>(from)) !=
-                   ssize_t(size))
-            throw std::runtime_error("pread failed");
-          return std::span<const uint8_t>(flat.buffer.data(), size);
+          const int file = ::open(files[record].c_str(), O_RDONLY);
+          const ssize_t size = ::read(file, buffer.data(), buffer.size());
+          ::close(file);
+          if (size < 0) throw std::runtime_error("can't read " + files[record].string());
+          return std::span<const uint8_t>(buffer.data(), size_t(size));
         });
   } catch (const std::exception& error) {
     state.SkipWithError(error.what());
@@ -134,9 +155,10 @@ void add(const MicroOptions& options) {
       add_one("read/" + source->name() + (cold ? "/cold" : "/warm"),
               [=](benchmark::State& state) { run(state, *source, cold); });
     if (source->name() != "files") continue;
+    add_one("read/plain_files", [=](benchmark::State& state) { run_files(state, *source); });
     for (const bool copy : {false, true})
       add_one(copy ? "read/plain_memcpy" : "read/plain_pread",
-              [=](benchmark::State& state) { run_plain(state, *source, copy); });
+              [=](benchmark::State& state) { run_flat(state, *source, options, copy); });
   }
 }
 

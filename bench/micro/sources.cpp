@@ -70,6 +70,7 @@ Storage& Source::storage() {
 
 bool Source::set_page_cache(bool cold) {
   const Files files = storage().cached_files(records_);
+  storage_.reset();
   if (cold)
     drop_from_page_cache(files);
   else

@@ -18,9 +18,12 @@ class Source {
   // Records 0 to size() - 1 stand for an even sample of the data set. Throws what the storage or its packer
   // throws.
   Storage& storage();
+  // Files of the disk that hold the sample.
+  std::vector<std::filesystem::path> files() { return storage().cached_files(records_); }
   const std::string& name() const { return name_; }
   int64_t classes() const { return classes_; }  // after storage()
   // Drops (or reads in) the files that hold the sample; true: they lie on a disk, so that it meant something.
+  // Opens the storage anew: what is mapped can't be dropped. Readers must be gone.
   bool set_page_cache(bool cold);
 
  private:

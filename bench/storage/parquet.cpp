@@ -38,6 +38,7 @@ class Parquet : public Storage {
   }
 
   int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
+  bool reads_whole_records() const override { return false; }
   std::string used() const override { return "parquet"; }
   std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }

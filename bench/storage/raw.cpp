@@ -31,6 +31,7 @@ class Raw : public Storage {
   }
 
   int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
+  bool reads_whole_records() const override { return false; }
   std::string used() const override { return "raw"; }
   std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }

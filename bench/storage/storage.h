@@ -36,6 +36,8 @@ class Storage {
   // Files of a disk that hold the given records, for dropping or filling the page cache; empty: no page cache
   // lies between this storage and the loader (tmpfs, memory, synthetic).
   virtual std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const { return {}; }
+  // False: decoded where they are mapped, so that what decoding leaves out is never read from the disk.
+  virtual bool reads_whole_records() const { return true; }
   // What the images really came from: the storage's own name unless it had to fall back (tmpfs -> memory).
   virtual std::string used() const = 0;
   // For warnings: the image's path where it is known.

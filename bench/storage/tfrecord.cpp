@@ -1,12 +1,8 @@
-// TFRecord shards, read at random: the index beside each shard says where a record lies. One pread per
-// record, and both of its checksums are verified every time.
-#include <fcntl.h>
+// TFRecord shards, read at random: the index beside each shard says where a record lies. Both of its
+// checksums are verified every time, in the mapped file: that takes less than half of copying the record
+// first.
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -15,36 +11,28 @@
 #include "bench/dataset/shards.h"
 #include "bench/dataset/tfrecord_example.h"
 #include "bench/dataset/tfrecord_frame.h"
-#include "bench/storage/file_reader.h"
+#include "bench/storage/mapped_file.h"
+#include "bench/storage/storage.h"
 
 namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& what) {
-  throw std::runtime_error(what + "; pack it again with `make_dataset pack --to tfrecord`");
-}
+const char* const kNextStep = "pack it again with `make_dataset pack --to tfrecord`";
+
+[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + "; " + kNextStep); }
 
 struct Shard {
   fs::path file;
-  Descriptor descriptor;
+  std::unique_ptr<MappedFile> mapped;
   std::vector<int64_t> starts;  // of its records' frames, and the end of the last
   int64_t records() const { return static_cast<int64_t>(starts.size()) - 1; }
 };
 
-int64_t size_of(const Shard& shard) {
-  struct stat facts {};
-  if (shard.descriptor.number() < 0 || ::fstat(shard.descriptor.number(), &facts) != 0)
-    fail(fmt::format("the TFRecord shard {} can't be opened: {}", shard.file.string(), std::strerror(errno)));
-  if (!S_ISREG(facts.st_mode)) fail(fmt::format("the TFRecord shard {} is not a file", shard.file.string()));
-  return facts.st_size;
-}
-
 Shard open_shard(const fs::path& file, bool readahead) {
-  Shard shard{file, Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)), {0}};
-  const int64_t bytes = size_of(shard);
-  if (!readahead) ::posix_fadvise(shard.descriptor.number(), 0, 0, POSIX_FADV_RANDOM);
+  Shard shard{file, std::make_unique<MappedFile>(file, readahead, kNextStep), {0}};
+  const auto bytes = static_cast<int64_t>(shard.mapped->bytes().size());
   const std::string index = file.string() + ".idx";
   std::ifstream lines(index);
   if (!lines) fail(fmt::format("the index {} can't be read: {}", index, std::strerror(errno)));
@@ -57,16 +45,6 @@ Shard open_shard(const fs::path& file, bool readahead) {
     fail(fmt::format("the TFRecord shard {} is {} bytes long, but its index ends at {}", file.string(), bytes,
                      shard.starts.back()));
   return shard;
-}
-
-// The whole of ImageNet is more shards than the 1,024 files that most systems let a process open unasked.
-void allow_open_files(int64_t files) {
-  constexpr rlim_t kOthers = 512;
-  rlimit limit{};
-  const rlim_t needed = static_cast<rlim_t>(files) + kOthers;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
-  limit.rlim_cur = std::min(needed, limit.rlim_max);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int64_t count_shards(const fs::path& folder) {
@@ -86,7 +64,6 @@ class TfRecord : public Storage {
  public:
   explicit TfRecord(const StorageOptions& options) : dataset_(options.dataset) {
     const int64_t count = count_shards(options.location);
-    allow_open_files(count);
     for (int64_t i = 0; i < count; ++i) {
       files_.push_back(open_shard(options.location / tfrecord_shard_name(i, count), options.readahead));
       shards_.records += files_.back().records();
@@ -130,18 +107,7 @@ class TfRecord : public Storage {
       const auto damaged = [&](const std::string& why) {
         fail(fmt::format("record {} in {}: {}", record, shard.file.string(), why));
       };
-      if (capacity_ < size) {
-        capacity_ = std::max(2 * capacity_, size);
-        buffer_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
-      }
-      for (size_t done = 0; done < size;) {
-        const ssize_t n = ::pread(shard.descriptor.number(), buffer_.get() + done, size - done,
-                                  static_cast<off_t>(start) + static_cast<off_t>(done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) damaged(n < 0 ? std::strerror(errno) : "the shard ends early");
-        done += static_cast<size_t>(n);
-      }
-      const std::span<const uint8_t> frame(buffer_.get(), size);
+      const auto frame = shard.mapped->bytes().subspan(static_cast<size_t>(start), size);
       const auto data = frame.subspan(kFrameHeaderBytes, size - kFrameHeaderBytes - kFrameFooterBytes);
       if (masked_crc32c(frame.first(sizeof(uint64_t))) != number_at<uint32_t>(frame, sizeof(uint64_t)))
         damaged("the checksum of its length is wrong");
@@ -163,8 +129,6 @@ class TfRecord : public Storage {
     }
 
     const TfRecord& storage_;
-    std::unique_ptr<uint8_t[]> buffer_;
-    size_t capacity_ = 0;
   };
 
   Dataset dataset_;
@@ -175,7 +139,7 @@ class TfRecord : public Storage {
 [[maybe_unused]] const bool registered = StorageRegistry::instance().add(
     {"storage",
      "tfrecord",
-     "TFRecord shards of tf.train.Examples: one pread per record, both checksums verified",
+     "TFRecord shards of tf.train.Examples, decoded in place from mapped pages, both checksums verified",
      {{"packed", true}},
      ""},
     [](const StorageOptions& options) { return std::make_unique<TfRecord>(options); });
