@@ -120,6 +120,7 @@ void Resizer::to_float(float* chw) {
     float* out = chw + static_cast<size_t>(y) * width_;
     kernels_.normalise_row(output_row(y), out, out + plane, out + 2 * plane, width_);
   }
+  kernels_.finish();
 }
 
 }  // namespace bench

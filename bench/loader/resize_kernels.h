@@ -33,6 +33,7 @@ struct ResizeKernels {
   NormalisePixels normalise_pixels;
   RepackPixels narrow_pixels;  // R, G, B, unused to R, G, B
   RepackPixels widen_row;      // R, G, B to R, G, B, anything
+  void (*finish)();            // after the last row, before another thread may look at them
 };
 
 ResizeKernels plain_kernels();
