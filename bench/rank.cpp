@@ -104,8 +104,12 @@ class Rank {
     records_ = Sampler(order).records_of_first((row_.warmup_batches + row_.timed_batches + row_.ring_depth) *
                                                batch_);
     const auto packed = job_.packed.find(row_.storage);
-    storage_ = StorageRegistry::instance().find(row_.storage)(
-        {dataset_, packed == job_.packed.end() ? "" : packed->second, row_.readahead, records_});
+    try {
+      storage_ = StorageRegistry::instance().find(row_.storage)(
+          {dataset_, packed == job_.packed.end() ? "" : packed->second, row_.readahead, records_});
+    } catch (const std::runtime_error& error) {  // damaged, not whole, no memory for it: the row is INVALID
+      throw BadDataset(error.what());
+    }
     storage_ = throttled(std::move(storage_), row_.read_rate / rank_.local_world_size, row_.read_latency_ms);
     LoaderOptions load;
     load.batch_size = batch_;

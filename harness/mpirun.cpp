@@ -54,6 +54,7 @@ static Words mpirun_settings(const LaunchSetting& setting, MpirunOn where) {
 
 static Words hosts_of(const Request& request) {
   if (!request.hostfile.empty()) return {"--hostfile", fs::absolute(request.hostfile)};
+  if (request.hosts.empty()) return {};  // an allocation's nodes, else this machine
   return {"--host", request.hosts};
 }
 

@@ -40,6 +40,9 @@ static std::string why_not_launched(const Row& row, const AxisValues& values, co
     if (const int64_t ranks = world_size(row, values); !size || std::to_string(ranks) != size)
       return fmt::format("the row has {} ranks and WORLD_SIZE is {}", ranks, size ? size : "not set");
   }
+  if (const auto named = std::count(request.hosts.begin(), request.hosts.end(), ',') + 1;
+      launcher == "mpirun" && !request.hosts.empty() && named < row.nodes)
+    return fmt::format("the row has {} nodes and --hosts names {}", row.nodes, named);
   if (launcher == "local" && mpi && !program_exists("mpirun"))
     return "there is no mpirun: install openmpi-bin";
   if (launcher == "slurm" && !std::getenv("SLURM_JOB_ID"))

@@ -90,6 +90,7 @@ static std::string first_host(const Request& request) {
     names = run_to_end({{"scontrol", "show", "hostnames", nodes}, {}, {}, {}, {}}).output;
     return slurm_address(names.substr(0, names.find('\n')));
   }
+  if (names.empty()) return "localhost";
   return names.substr(0, names.find_first_of(":, \t\n"));
 }
 

@@ -55,14 +55,20 @@ Selection select_rows(const Workshop& workshop, const Request& request, const Ax
 static fs::path make_run_folder(const Workshop& workshop, const Request& request) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
+  std::error_code error;
   fs::path run = request.out;
   if (run.empty())
     run = workshop.project / "results" / "runs" /
           fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host);
+  if (request.out.empty()) {  // another run may have begun in this second
+    fs::create_directories(run.parent_path(), error);
+    const fs::path first = run;
+    for (int i = 2; !fs::create_directory(run, error) && !error && i < 1000; ++i)
+      run = first.string() + fmt::format("-{}", i);
+  }
   if (fs::exists(run / "records.jsonl"))
     throw PreparationError(
         fmt::format("{} already holds a run: name another folder with --out", run.string()));
-  std::error_code error;
   fs::create_directories(run, error);
   std::ofstream probe(run / "records.jsonl", std::ios::app);
   if (error || !probe)

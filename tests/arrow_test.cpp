@@ -17,21 +17,13 @@ TEST(Arrow, IsMissing) { GTEST_SKIP() << "this build found no Apache Arrow"; }
 #include "bench/dataset/pack.h"
 #include "bench/loader/sampler.h"
 #include "bench/storage/storage.h"
+#include "tests/failure_of.h"
 #include "tests/small_images.h"
 
 namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string failure_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 class Copies : public testing::TestWithParam<const char*> {
  protected:

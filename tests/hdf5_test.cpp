@@ -14,6 +14,11 @@ TEST(Hdf5, NeedsItsLibrary) { GTEST_SKIP() << "libhdf5-dev is not installed"; }
 #include "bench/storage/storage.h"
 #include "tests/small_images.h"
 
+#ifdef __SANITIZE_ADDRESS__
+// HDF5 1.10 leaks some of what it held when it refuses a damaged file; ours is not suppressed.
+extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
+#endif
+
 namespace bench {
 namespace {
 

@@ -65,7 +65,10 @@ TEST(Merge, TheSlowestRankCountsAndTheRestIsAddedUp) {
   EXPECT_EQ(record["warnings"], json({"a.jpg"}));
   EXPECT_EQ(record["cache"]["encoded_bytes"], 15000);
   EXPECT_EQ(record["cache"]["device_bytes"], 3000);
-  EXPECT_EQ(record["ring"], json({{"depth", 4}, {"ready_at_start", {4, 4, 4}}, {"ready_at_end", {0, 0, 0}}}));
+  EXPECT_EQ(record["ring"], json({{"depth", 4},
+                                  {"buffer_bytes", {1 << 20, 1 << 20, 1 << 20}},
+                                  {"ready_at_start", {4, 4, 4}},
+                                  {"ready_at_end", {0, 0, 0}}}));
   EXPECT_EQ(record["rank_map"][2], reports[2]["place"]);
   EXPECT_GT(record["clock"]["ns_per_call"], 0.0);
 }

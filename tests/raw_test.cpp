@@ -9,6 +9,7 @@
 #include "bench/dataset/raw_index.h"
 #include "bench/loader/decode.h"
 #include "bench/storage/storage.h"
+#include "tests/failure_of.h"
 #include "tests/small_images.h"
 
 namespace bench {
@@ -17,15 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kGolden = SOURCE_DIR "/tests/golden";
-
-std::string failure_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 class RawPixels : public testing::Test {
  protected:

@@ -16,6 +16,7 @@
 #include "harness/object_store.h"
 #include "harness/remote_storage.h"
 #include "harness/scratch.h"
+#include "tests/failure_of.h"
 #include "tests/small_images.h"
 
 namespace bench {
@@ -26,15 +27,6 @@ namespace fs = std::filesystem;
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-std::string failure_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 // Processes whose command line names this folder.

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace bench {
 
@@ -18,6 +19,17 @@ struct Shards {
     return record < in_longer ? record / (length + 1) : longer + (record - in_longer) / length;
   }
 };
+
+// The shards that hold these records, each once, ascending. Records outside are left out.
+inline std::vector<int64_t> shards_holding(const Shards& shards, const std::vector<int64_t>& records) {
+  std::vector<bool> used(static_cast<size_t>(shards.count));
+  for (const int64_t record : records)
+    if (record >= 0 && record < shards.records) used[static_cast<size_t>(shards.holding(record))] = true;
+  std::vector<int64_t> numbers;
+  for (int64_t shard = 0; shard < shards.count; ++shard)
+    if (used[static_cast<size_t>(shard)]) numbers.push_back(shard);
+  return numbers;
+}
 
 // Shards of about 128 MiB, as ImageNet's usual 1,024 TFRecord files are; at least 4 (where there are so many
 // records), so that interleaving them means something.

@@ -14,7 +14,10 @@ constexpr double kMostBadShare = 0.01;
 constexpr int64_t kLeastSeen = 100;  // below this a single bad image would already be 1 %
 constexpr double kSigmas = 3;
 
-constexpr const char* kNextStep = "repair or remove these files, or name another data set with --data";
+constexpr const char* kNextStep =
+    "repair or remove these files (if they are whole, remove the packed copy that was read), or name another "
+    "data set "
+    "with --data";
 
 }  // namespace
 

@@ -18,7 +18,8 @@
 namespace bench {
 namespace {
 
-const char* const kNextStep = "pack it again with `make_dataset pack --to arrow`";
+const char* const kNextStep =
+    "remove its folder, and the next run packs it again (make_dataset pack --to arrow)";
 
 // The buffers of one batch, checked to lie within the mapped file.
 struct Batch {
@@ -28,10 +29,10 @@ struct Batch {
   std::span<const uint8_t> images;
 };
 
-class Arrow : public Storage {
+class Arrow : public DatasetStorage {
  public:
   explicit Arrow(const StorageOptions& options)
-      : dataset_(options.dataset),
+      : DatasetStorage(options.dataset),
         file_(options.location / "images.arrow"),
         mapped_(file_, options.readahead, kNextStep) {
     const auto bytes = mapped_.bytes();
@@ -50,10 +51,8 @@ class Arrow : public Storage {
       fail(fmt::format("it holds {} records and {} are needed", ends_.empty() ? 0 : ends_.back(), needed));
   }
 
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   bool reads_whole_records() const override { return false; }
   std::string used() const override { return "arrow"; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
     return {file_};
@@ -123,7 +122,6 @@ class Arrow : public Storage {
     return image;
   }
 
-  Dataset dataset_;
   std::filesystem::path file_;
   MappedFile mapped_;
   std::vector<Batch> batches_;

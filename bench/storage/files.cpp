@@ -4,15 +4,14 @@
 namespace bench {
 namespace {
 
-class Files : public Storage {
+class Files : public DatasetStorage {
  public:
-  explicit Files(const StorageOptions& options) : dataset_(options.dataset), readahead_(options.readahead) {
+  explicit Files(const StorageOptions& options)
+      : DatasetStorage(options.dataset), readahead_(options.readahead) {
     reader();
   }
 
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   std::string used() const override { return "files"; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
 
   std::unique_ptr<StorageReader> reader() override {
     return std::make_unique<FileReader>(dataset_.root, dataset_.images, readahead_,
@@ -27,7 +26,6 @@ class Files : public Storage {
   }
 
  private:
-  Dataset dataset_;
   bool readahead_;
 };
 

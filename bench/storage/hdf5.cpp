@@ -6,12 +6,10 @@
 namespace bench {
 namespace {
 
-class Hdf5 : public Storage {
+class Hdf5 : public DatasetStorage {
  public:
-  explicit Hdf5(const StorageOptions& options) : dataset_(options.dataset), file_(options) {}
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
+  explicit Hdf5(const StorageOptions& options) : DatasetStorage(options.dataset), file_(options) {}
   std::string used() const override { return "hdf5"; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(file_); }
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
     return {file_.path()};
@@ -37,7 +35,6 @@ class Hdf5 : public Storage {
     size_t capacity_ = 0;
   };
 
-  Dataset dataset_;
   Hdf5File file_;
 };
 

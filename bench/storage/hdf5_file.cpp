@@ -119,8 +119,10 @@ Hdf5File::Hdf5File(const StorageOptions& options)
 }
 
 void Hdf5File::fail(const std::string& why) const {
-  throw std::runtime_error(fmt::format(
-      "the HDF5 file {}: {}; pack it again with `make_dataset pack --to hdf5`", path_.string(), why));
+  throw std::runtime_error(
+      fmt::format("the HDF5 file {}: {}; remove its folder, and the next run packs it again (make_dataset "
+                  "pack --to hdf5)",
+                  path_.string(), why));
 }
 
 void Hdf5File::describe(const std::string& fingerprint) {

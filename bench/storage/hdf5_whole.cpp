@@ -10,10 +10,10 @@
 namespace bench {
 namespace {
 
-class Hdf5Whole : public Storage {
+class Hdf5Whole : public DatasetStorage {
  public:
   explicit Hdf5Whole(const StorageOptions& options)
-      : dataset_(options.dataset), file_(options), records_(options.records) {
+      : DatasetStorage(options.dataset), file_(options), records_(options.records) {
     if (records_.empty())
       for (int64_t record = 0; record < file_.records(); ++record) records_.push_back(record);
     starts_.push_back(0);
@@ -27,9 +27,7 @@ class Hdf5Whole : public Storage {
     for (size_t i = 0; i < records_.size(); ++i) file_.read(records_[i], images_.get() + starts_[i]);
   }
 
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   std::string used() const override { return "hdf5_whole"; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
 
  private:
@@ -54,7 +52,6 @@ class Hdf5Whole : public Storage {
     std::vector<uint8_t> replacement_;
   };
 
-  Dataset dataset_;
   Hdf5File file_;
   std::vector<int64_t> records_;
   std::vector<size_t> starts_;  // of records_[i] in images_, and the end of the last

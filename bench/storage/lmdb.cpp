@@ -12,9 +12,10 @@ namespace {
 
 constexpr size_t kLabelBytes = 8;  // little-endian int64 in front of the image
 
-class Lmdb : public Storage {
+class Lmdb : public DatasetStorage {
  public:
-  explicit Lmdb(const StorageOptions& options) : dataset_(options.dataset), location_(options.location) {
+  explicit Lmdb(const StorageOptions& options)
+      : DatasetStorage(options.dataset), location_(options.location) {
     if (location_.empty() || !std::filesystem::exists(file())) fail("not found");
     check(mdb_env_create(&environment_.handle), "mdb_env_create");
     // No lock file and no table of readers: nothing writes while this is open. Transactions don't belong to
@@ -25,10 +26,8 @@ class Lmdb : public Storage {
     check_completeness(options);
   }
 
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   bool reads_whole_records() const override { return false; }
   std::string used() const override { return "lmdb"; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
     return {file()};
@@ -77,8 +76,10 @@ class Lmdb : public Storage {
   std::filesystem::path file() const { return location_ / "data.mdb"; }
 
   [[noreturn]] void fail(const std::string& why) const {
-    throw std::runtime_error(fmt::format(
-        "the LMDB database {} {}; pack it again with `make_dataset pack --to lmdb`", file().string(), why));
+    throw std::runtime_error(
+        fmt::format("the LMDB database {} {}; remove its folder, and the next run packs it again "
+                    "(make_dataset pack --to lmdb)",
+                    file().string(), why));
   }
 
   void check(int code, const char* what) const {
@@ -98,7 +99,6 @@ class Lmdb : public Storage {
       fail(fmt::format("holds {} records and {} are needed", facts.ms_entries, records));
   }
 
-  Dataset dataset_;
   std::filesystem::path location_;
   Environment environment_;
 };

@@ -19,9 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Parquet : public Storage {
+class Parquet : public DatasetStorage {
  public:
-  explicit Parquet(const StorageOptions& options) : dataset_(options.dataset), location_(options.location) {
+  explicit Parquet(const StorageOptions& options)
+      : DatasetStorage(options.dataset), location_(options.location) {
     const int64_t count = count_files();
     int64_t records = 0;
     for (int64_t shard = 0; shard < count; ++shard) {
@@ -37,21 +38,13 @@ class Parquet : public Storage {
     if (records < needed) fail(fmt::format("they hold {} records and {} are needed", records, needed));
   }
 
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   bool reads_whole_records() const override { return false; }
   std::string used() const override { return "parquet"; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
 
   std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
     std::vector<fs::path> paths;
-    int64_t end = 0;
-    for (const int64_t record : records) {
-      if (record < end || record >= shards_.records) continue;
-      const int64_t shard = shards_.holding(record);
-      paths.push_back(file(shard, shards_.count));
-      end = shards_.start(shard + 1);
-    }
+    for (const int64_t shard : shards_holding(shards_, records)) paths.push_back(file(shard, shards_.count));
     return paths;
   }
 
@@ -92,7 +85,6 @@ class Parquet : public Storage {
     fail(error ? error.message() : "there are none");
   }
 
-  Dataset dataset_;
   fs::path location_;
   std::vector<std::unique_ptr<ParquetShard>> files_;
   Shards shards_;

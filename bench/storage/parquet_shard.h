@@ -14,7 +14,8 @@
 
 namespace bench {
 
-inline constexpr const char* kPackParquetAgain = "pack it again with `make_dataset pack --to parquet`";
+inline constexpr const char* kPackParquetAgain =
+    "remove its folder, and the next run packs it again (make_dataset pack --to parquet)";
 
 class ParquetShard {
  public:

@@ -15,12 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const kNextStep = "pack it again with `make_dataset pack --to raw`";
+const char* const kNextStep =
+    "remove its folder, and the next run packs it again (make_dataset pack --to raw)";
 
-class Raw : public Storage {
+class Raw : public DatasetStorage {
  public:
   explicit Raw(const StorageOptions& options)
-      : dataset_(options.dataset),
+      : DatasetStorage(options.dataset),
         location_(options.location),
         index_(location_ / "index.bin", true, kNextStep) {
     read_header();
@@ -30,21 +31,14 @@ class Raw : public Storage {
     for (int64_t shard = 0; shard < shards_.count; ++shard) open_shard(shard, options.readahead);
   }
 
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   bool reads_whole_records() const override { return false; }
   std::string used() const override { return "raw"; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
 
   std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
     std::vector<fs::path> paths;
-    int64_t end = 0;
-    for (const int64_t record : records) {
-      if (record < end || record >= shards_.records) continue;
-      const int64_t shard = shards_.holding(record);
+    for (const int64_t shard : shards_holding(shards_, records))
       paths.push_back(location_ / raw_shard_name(shard, shards_.count));
-      end = shards_.start(shard + 1);
-    }
     return paths;
   }
 
@@ -117,7 +111,6 @@ class Raw : public Storage {
     return image;
   }
 
-  Dataset dataset_;
   fs::path location_;
   MappedFile index_;
   std::span<const RawIndexEntry> entries_;

@@ -14,10 +14,10 @@ constexpr int64_t kLargestImage = int64_t{128} << 20;  // as for files
 constexpr long kConnect_s = 10, kStalled_s = 30;       // longest wait for a connection, and for the next byte
 constexpr long kReceiveBuffer_bytes = 256 << 10;  // libcurl's own default takes seven pieces for an image
 
-class Remote : public Storage {
+class Remote : public DatasetStorage {
  public:
   explicit Remote(const StorageOptions& options)
-      : dataset_(options.dataset), url_(options.location.string()) {
+      : DatasetStorage(options.dataset), url_(options.location.string()) {
     if (url_.empty())
       throw std::runtime_error(
           "storage remote needs the URL of an object store; run_matrix starts one for each of its rows");
@@ -25,9 +25,7 @@ class Remote : public Storage {
     Reader(*this).meet_server();
   }
 
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   std::string used() const override { return "remote"; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
 
  private:
@@ -136,7 +134,6 @@ class Remote : public Storage {
     size_t capacity_ = 0, expected_ = 0, received_ = 0;
   };
 
-  const Dataset dataset_;
   std::string url_;
 };
 

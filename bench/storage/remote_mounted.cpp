@@ -7,21 +7,19 @@
 namespace bench {
 namespace {
 
-class RemoteMounted : public Storage {
+class RemoteMounted : public DatasetStorage {
  public:
   RemoteMounted(const char* name, bool cached, const StorageOptions& options)
-      : name_(name),
+      : DatasetStorage(options.dataset),
+        name_(name),
         cached_(cached),
-        dataset_(options.dataset),
         location_(options.location),
         readahead_(options.readahead) {
     reader();
     look_folders_up(options.records);
   }
 
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   std::string used() const override { return name_; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
 
   std::unique_ptr<StorageReader> reader() override {
     return std::make_unique<FileReader>(location_, dataset_.images, readahead_,
@@ -53,7 +51,6 @@ class RemoteMounted : public Storage {
 
   const char* name_;
   const bool cached_;
-  const Dataset dataset_;
   const std::filesystem::path location_;
   const bool readahead_;
 };

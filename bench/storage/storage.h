@@ -47,6 +47,19 @@ class Storage {
   virtual bool generates_batches() const { return false; }
 };
 
+// What storages of a data set's images share.
+class DatasetStorage : public Storage {
+ public:
+  explicit DatasetStorage(const Dataset& dataset) : dataset_(dataset) {}
+  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
+  std::string record_name(int64_t record) const override {
+    return dataset_.images.at(static_cast<size_t>(record)).path;
+  }
+
+ protected:
+  const Dataset dataset_;
+};
+
 // Traits of a storage value: "packed": true when `make_dataset pack --to NAME` must run before,
 // "transient": true when the packed copy must be removed after the run (it occupies memory), "page_cache":
 // false when none lies between it and the loader, "stream": true when records can only be read in about the

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const kNextStep = "pack it again with `make_dataset pack --to tfrecord`";
+const char* const kNextStep =
+    "remove its folder, and the next run packs it again (make_dataset pack --to tfrecord)";
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + "; " + kNextStep); }
 
@@ -60,9 +61,9 @@ int64_t count_shards(const fs::path& folder) {
   fail(fmt::format("no TFRecord shard (train-00000-of-NNNNN) was found in '{}'", folder.string()));
 }
 
-class TfRecord : public Storage {
+class TfRecord : public DatasetStorage {
  public:
-  explicit TfRecord(const StorageOptions& options) : dataset_(options.dataset) {
+  explicit TfRecord(const StorageOptions& options) : DatasetStorage(options.dataset) {
     const int64_t count = count_shards(options.location);
     for (int64_t i = 0; i < count; ++i) {
       files_.push_back(open_shard(options.location / tfrecord_shard_name(i, count), options.readahead));
@@ -79,16 +80,12 @@ class TfRecord : public Storage {
                        options.location.string(), shards_.records, needed));
   }
 
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   std::string used() const override { return "tfrecord"; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
   std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
-    std::vector<bool> used(files_.size());
-    for (const int64_t record : records) used.at(shards_.holding(record)) = true;
     std::vector<fs::path> paths;
-    for (size_t i = 0; i < files_.size(); ++i)
-      if (used[i]) paths.push_back(files_[i].file);
+    for (const int64_t shard : shards_holding(shards_, records))
+      paths.push_back(files_[static_cast<size_t>(shard)].file);
     return paths;
   }
 
@@ -131,7 +128,6 @@ class TfRecord : public Storage {
     const TfRecord& storage_;
   };
 
-  Dataset dataset_;
   std::vector<Shard> files_;
   Shards shards_;
 };

@@ -28,27 +28,26 @@ class Mapping {
   void* memory_;
 };
 
-class OnTmpfs : public Storage {
+class OnTmpfs : public DatasetStorage {
  public:
-  explicit OnTmpfs(const StorageOptions& options) : dataset_(options.dataset), location_(options.location) {
+  explicit OnTmpfs(const StorageOptions& options)
+      : DatasetStorage(options.dataset), location_(options.location) {
     reader();
   }
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   std::string used() const override { return "tmpfs"; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override {
     return std::make_unique<FileReader>(location_, dataset_.images, true,
                                         "copy the data set with `make_dataset pack --to tmpfs`");
   }
 
  private:
-  Dataset dataset_;
   std::filesystem::path location_;
 };
 
-class InMemory : public Storage {
+class InMemory : public DatasetStorage {
  public:
-  explicit InMemory(const StorageOptions& options) : dataset_(options.dataset), records_(options.records) {
+  explicit InMemory(const StorageOptions& options)
+      : DatasetStorage(options.dataset), records_(options.records) {
     int64_t bytes = 0;
     for (const int64_t record : records_) bytes += dataset_.images.at(record).bytes;
     if (bytes > available_memory_bytes())
@@ -76,9 +75,7 @@ class InMemory : public Storage {
     }
   }
 
-  int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   std::string used() const override { return "memory"; }
-  std::string record_name(int64_t record) const override { return dataset_.images.at(record).path; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
 
  private:
@@ -109,7 +106,6 @@ class InMemory : public Storage {
                                         "name the folder that holds train/ with --data");
   }
 
-  Dataset dataset_;
   std::vector<int64_t> records_;
   std::vector<Place> places_;  // of records_[i]
   std::unique_ptr<Mapping> mapping_;
