@@ -123,6 +123,7 @@ std::vector<std::string> header_lines(const Summary& summary) {
         scale));
   lines.push_back(fmt::format("{}: {}", summary.device, summary.machine));
   lines.push_back(summary.build + (summary.data.empty() ? "" : "; data: " + summary.data));
+  if (!summary.set.empty()) lines.push_back("Set by hand in every row (--set): " + summary.set);
   if (!summary.inferred.empty())
     lines.push_back("Inferred in every row, not stated by the article: " + summary.inferred);
   return lines;

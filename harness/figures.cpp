@@ -53,7 +53,8 @@ void set_title(json& spec, const Summary& summary, const std::string& run, const
   for (const std::string& line :
        {"Ran: " + scale + (summary.mark.empty() ? "" : "; not the article's hardware or sizes"),
         fmt::format("{}: {}; {}", summary.device, summary.machine, summary.build),
-        fmt::format("data: {}; run {}", summary.data, run)})
+        fmt::format("{}data: {}; run {}", summary.set.empty() ? "" : "set by hand: " + summary.set + "; ",
+                    summary.data, run)})
     lines.push_back(shortened(line));
   spec["title"]["subtitle"] = lines;
 }

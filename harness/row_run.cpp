@@ -21,8 +21,9 @@ using nlohmann::json;
 // Settings that stand in for hardware.
 static json emulated_by(const Row& row, const std::string& launcher, const AxisValues& values) {
   json emulated = json::array();
-  if (row.read_rate > 0) emulated.push_back("read_rate");
-  if (row.read_latency_ms > 0) emulated.push_back("read_latency_ms");
+  if (row.read_rate > 0) emulated.push_back(fmt::format("read_rate: {:g} MB/s", row.read_rate * 1e-6));
+  if (row.read_latency_ms > 0)
+    emulated.push_back(fmt::format("read_latency: {:g} ms a record", row.read_latency_ms));
   if (!service_of(values, row.storage).empty()) emulated.push_back(describe_store_link(row));
   if (!emulates_nodes(row, launcher)) return emulated;
   emulated.push_back(fmt::format("nodes: {} network namespaces of one machine", row.nodes));
@@ -40,6 +41,7 @@ static json record_head(const RowSetting& setting, const PlannedRow& planned, in
           {"status", "OK"},
           {"reason", ""},
           {"config", to_json(row)},
+          {"set", fmt::format("{}", fmt::join(setting.request.set, " "))},
           {"scale", to_json(setting.scale)},
           {"device", {{"kind", row.device}}},
           {"machine", setting.machine},

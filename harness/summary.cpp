@@ -157,6 +157,7 @@ Summary summarise_group(const Records& records) {
   summary.machine = all_of(records, describe_machine);
   summary.build = all_of(records, describe_build);
   summary.data = all_of(records, describe_data);
+  summary.set = all_of(records, [](const json& r) { return text_at(r, "/set"); });
   Records with_figures;
   for (const json* record : records)
     if (text_at(*record, "/status") == "OK") with_figures.push_back(record);

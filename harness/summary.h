@@ -41,6 +41,7 @@ struct Summary {
   std::string mark;  // REHEARSAL or SMOKE, empty at the article's scale
   std::string scale_summary, machine, build,
       data;                      // one line each; values that differ within the run all stand there
+  std::string set;               // what --set changed in the rows, `field=value field=value`
   std::string inferred;          // fields that the article states for none of the rows
   std::string timed_batches;     // `300`, or all numbers that occur
   std::vector<SummaryRow> rows;  // in the order in which rows first occur
