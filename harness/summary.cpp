@@ -84,7 +84,10 @@ std::string group_of(const json& config, const json* base) {
       {"strategy", {"strategy", "backend", "sync_bn"}},
       {"threads", {"cpus", "loader_threads"}},
       {"precision", {"precision"}},
-      {"storage", {"storage", "order", "cache", "read_rate", "read_latency_ms", "readahead"}}};
+      {"storage",
+       {"storage", "order", "cache", "read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms",
+        "readahead", "interleave", "shuffle_window"}},
+      {"loading", {"batch_format", "ring_depth", "pin_loader_threads"}}};
   if (base)
     for (const auto& [axis, fields] : axes)
       for (const std::string& field : fields)
