@@ -19,9 +19,6 @@
 #include "bench/dataset/shards.h"
 #include "bench/dataset/write_file.h"
 #include "bench/loader/decode.h"
-#include "bench/loader/jpeg.h"
-#include "bench/loader/png.h"
-#include "bench/loader/resize.h"
 
 namespace bench {
 namespace {
@@ -46,35 +43,14 @@ ImageSize resized(ImageSize size) {
   return size.width < size.height ? ImageSize{kRawShorterSide, side} : ImageSize{side, kRawShorterSide};
 }
 
-// One per thread.
-class PixelMaker {
- public:
-  void make(Image& image) try {
-    if (image.encoded.empty()) throw BadImage("the file is empty");
-    const bool png = is_png(image.encoded);
-    const ImageSize size = png ? png_size(image.encoded) : jpeg_.open(image.encoded);
-    image.size = resized(size);
-    resizer_.begin(size.width, size.height, image.size.width, image.size.height, false);
-    const CropBox all{0, 0, size.width, size.height};
-    if (png) {
-      decode_png(image.encoded, all, png_buffer_, [&](const uint8_t* row) { resizer_.add_row(row); });
-    } else {
-      jpeg_.start(all);
-      for (int y = 0; y < size.height; ++y) resizer_.add_row(jpeg_.next_row());
-      jpeg_.finish();
-    }
-    image.pixels.resize(static_cast<size_t>(image.size.width) * image.size.height * 3);
-    resizer_.to_uint8(image.pixels.data());
-  } catch (const BadImage&) {
-    image.size = {};
-    image.pixels.clear();
-  }
-
- private:
-  JpegReader jpeg_;
-  Resizer resizer_;
-  std::vector<uint8_t> png_buffer_;
-};
+void make_pixels(Decoder& decoder, Image& image) try {
+  image.size = resized(decoder.size(image.encoded));
+  image.pixels.resize(static_cast<size_t>(image.size.width) * image.size.height * 3);
+  decoder.resize({image.encoded}, image.size, image.pixels.data());
+} catch (const BadImage&) {
+  image.size = {};
+  image.pixels.clear();
+}
 
 class ShardFile {
  public:
@@ -107,7 +83,7 @@ class RawWriter {
       : dataset_(dataset),
         folder_(folder),
         shards_(shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes())),
-        makers_(std::max(1u, std::thread::hardware_concurrency())) {
+        decoders_(std::max(1u, std::thread::hardware_concurrency())) {
     index_.reserve(dataset.images.size());
   }
 
@@ -133,9 +109,9 @@ class RawWriter {
     std::atomic<size_t> next{0};
     {
       std::vector<std::jthread> threads;
-      for (PixelMaker& maker : makers_)
+      for (Decoder& decoder : decoders_)
         threads.emplace_back([&] {
-          for (size_t i; (i = next++) < filled_;) maker.make(block_[i]);
+          for (size_t i; (i = next++) < filled_;) make_pixels(decoder, block_[i]);
         });
     }
     for (size_t i = 0; i < filled_; ++i) append(block_[i]);
@@ -156,7 +132,7 @@ class RawWriter {
   const Dataset& dataset_;
   fs::path folder_;
   Shards shards_;
-  std::vector<PixelMaker> makers_;
+  std::vector<Decoder> decoders_;
   std::vector<Image> block_ = std::vector<Image>(kBlockImages);
   size_t filled_ = 0;
   int64_t block_bytes_ = 0;

@@ -31,15 +31,20 @@ struct Decoder::State {
     return opened_size = size;
   }
 
-  void resize(const EncodedImage& image, const Augmentation& augmentation, int side) {
+  ImageSize size(const EncodedImage& image) {
+    const bool known =
+        !opened.empty() && opened.data() == image.bytes.data() && opened.size() == image.bytes.size();
+    return known ? opened_size : open(image);
+  }
+
+  void resize(const EncodedImage& image, const Augmentation& augmentation, ImageSize to) {
     const std::span<const uint8_t> bytes = image.bytes;
-    const bool known = !opened.empty() && opened.data() == bytes.data() && opened.size() == bytes.size();
-    const ImageSize size = known ? opened_size : open(image);
+    const ImageSize size = this->size(image);
     const CropBox& box = augmentation.box;
     if (box.left < 0 || box.top < 0 || box.width < 1 || box.height < 1 || box.width > size.width - box.left ||
         box.height > size.height - box.top)
       throw std::invalid_argument("the crop box is not within the image");
-    resizer.begin(box.width, box.height, side, augmentation.flip);
+    resizer.begin(box.width, box.height, to.width, to.height, augmentation.flip);
     const auto first = [&](int y) { return static_cast<size_t>(box.top + y) * size.width + box.left; };
     if (!opened.empty()) {
       opened = {};
@@ -59,9 +64,15 @@ Decoder::~Decoder() = default;
 
 ImageSize Decoder::size(const EncodedImage& image) { return state_->open(image); }
 
+void Decoder::resize(const EncodedImage& image, ImageSize to, uint8_t* hwc) {
+  const ImageSize whole = state_->size(image);
+  state_->resize(image, {{0, 0, whole.width, whole.height}, false}, to);
+  state_->resizer.to_uint8(hwc);
+}
+
 void Decoder::crop(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
                    void* out) {
-  state_->resize(image, augmentation, side);
+  state_->resize(image, augmentation, {side, side});
   switch (format) {
     case BatchFormat::float32:
       return state_->resizer.to_float(static_cast<float*>(out));

@@ -50,6 +50,8 @@ class Decoder {
   // writes bytes_per_image(format, side) bytes.
   void crop(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
             void* out);
+  // The whole image in another size, with the same pixels otherwise: to.width x to.height x 3 bytes.
+  void resize(const EncodedImage& image, ImageSize to, uint8_t* hwc);
 
   ImageSize size(std::span<const uint8_t> encoded) { return size(EncodedImage{encoded}); }
   void crop_to_uint8(std::span<const uint8_t> encoded, const Augmentation& augmentation, int side,

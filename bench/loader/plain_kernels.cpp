@@ -13,7 +13,7 @@ constexpr int32_t kHalf = 1 << (kWeightBits - 1);
 void narrow_row(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side) {
   const int width = taps.width;
   const int32_t* weight = taps.weight.data();
-  for (int x = 0; x < side; ++x, out += step, weight += width) {
+  for (int x = 0; x < side; ++x, out += step, weight += taps.stride) {
     const uint8_t* pixel = in + 4 * taps.first[x];
     int32_t red = kHalf, green = kHalf, blue = kHalf;
     for (int k = 0; k < width; ++k, pixel += 4) {

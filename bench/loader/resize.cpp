@@ -39,9 +39,8 @@ void ResizeTaps::compute(int input_size, int output_size) {
     bounds(i, low, high);
     width = std::max(width, high - low);
   }
-  grow(weight, static_cast<size_t>(output_size) * width);
-  const int even_width = (width + 1) / 2 * 2;
-  grow(paired, static_cast<size_t>(output_size) * even_width + kPairedPadding);
+  stride = (width + 1) / 2 * 2;
+  grow(weight, static_cast<size_t>(output_size) * stride + kPadding);
   for (int i = 0, low, high; i < output_size; ++i) {
     bounds(i, low, high);
     const double centre = (i + 0.5) * scale;
@@ -51,13 +50,10 @@ void ResizeTaps::compute(int input_size, int output_size) {
     double sum = 0;
     for (int k = 0; k < high - low; ++k) sum += triangle(k);
     first[i] = std::max(0, std::min(low, input_size - width));
-    int32_t* taps = weight.data() + static_cast<size_t>(i) * width;
-    std::fill(taps, taps + width, 0);
+    int32_t* taps = weight.data() + static_cast<size_t>(i) * stride;
+    std::fill(taps, taps + stride, 0);
     for (int k = 0; k < high - low; ++k)
       taps[low - first[i] + k] = static_cast<int32_t>(0.5 + triangle(k) / sum * (1 << kWeightBits));
-    int32_t* pairs = paired.data() + static_cast<size_t>(i) * even_width;
-    pairs[even_width - 1] = 0;
-    std::copy(taps, taps + width, pairs);
   }
 }
 
@@ -101,7 +97,7 @@ void Resizer::add_rgb_row(const uint8_t* rgb) {
 const uint8_t* Resizer::output_row(int y) {
   uint8_t* sum = down_first_ ? between_.data() : row_.data();
   kernels_.sum_rows(rows_in_.data() + static_cast<size_t>(stride_) * down_.first[y], stride_,
-                    down_.weight.data() + static_cast<size_t>(y) * down_.width, down_.width, sum, stride_);
+                    down_.weight.data() + static_cast<size_t>(y) * down_.stride, down_.width, sum, stride_);
   if (down_first_) across(sum, row_.data());
   return row_.data();
 }

@@ -34,8 +34,8 @@ HWY_INLINE void narrow_row_pairs(const uint8_t* HWY_RESTRICT in, uint8_t* HWY_RE
   const hn::FixedTag<int32_t, 4> one_pixel;
   const hn::Rebind<uint8_t, decltype(two_pixels)> eight_bytes;
   const hn::Rebind<uint8_t, decltype(one_pixel)> four_bytes;
-  const int pairs = PAIRS ? PAIRS : (taps.width + 1) / 2;
-  const int32_t *first = taps.first.data(), *weight = taps.paired.data();
+  const int pairs = PAIRS ? PAIRS : taps.stride / 2;
+  const int32_t *first = taps.first.data(), *weight = taps.weight.data();
   constexpr int32_t kSpread[8] = {0, 0, 0, 0, 1, 1, 1, 1};
   const auto spread = hn::SetTableIndices(two_pixels, kSpread);
   const auto half = hn::Set(one_pixel, kHalf);
@@ -61,12 +61,12 @@ HWY_INLINE void narrow_row_pairs(const uint8_t* HWY_RESTRICT in, uint8_t* HWY_RE
   const hn::FixedTag<int32_t, 4> one_pixel;
   const hn::Rebind<uint8_t, decltype(one_pixel)> four_bytes;
   const int32_t* weight = taps.weight.data();
-  for (int x = 0; x < side; ++x, out += step) {
+  for (int x = 0; x < side; ++x, out += step, weight += taps.stride) {
     const uint8_t* pixel = in + 4 * taps.first[x];
     auto sum = hn::Set(one_pixel, kHalf);
-    for (int k = 0; k < taps.width; ++k, pixel += 4, ++weight) {
+    for (int k = 0; k < taps.width; ++k, pixel += 4) {
       const auto one = hn::PromoteTo(one_pixel, hn::LoadU(four_bytes, pixel));
-      sum = hn::Add(hn::Mul(one, hn::Set(one_pixel, *weight)), sum);
+      sum = hn::Add(hn::Mul(one, hn::Set(one_pixel, weight[k])), sum);
     }
     hn::StoreU(hn::DemoteTo(four_bytes, hn::ShiftRight<kWeightBits>(sum)), four_bytes, out);
   }
@@ -75,7 +75,7 @@ HWY_INLINE void narrow_row_pairs(const uint8_t* HWY_RESTRICT in, uint8_t* HWY_RE
 #endif
 
 void narrow_row(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side) {
-  switch ((taps.width + 1) / 2) {
+  switch (taps.stride / 2) {
     case 1:
       return narrow_row_pairs<1>(in, out, step, taps, side);
     case 2:
@@ -130,38 +130,38 @@ HWY_INLINE void along_row(int pixels, int lanes, const Both& both, const Rest& r
   if (pixels % lanes) both(pixels - lanes);
 }
 
-// Nobody reads the planes soon: stored past the caches they leave the next image's bytes there.
-void stream_row(const uint8_t* HWY_RESTRICT rgbx, float* HWY_RESTRICT red, float* HWY_RESTRICT green,
-                float* HWY_RESTRICT blue, int side) {
+template <bool PAST_CACHES>  // then every store is aligned
+HWY_INLINE void normalise_planes(const uint8_t* HWY_RESTRICT rgbx, float* HWY_RESTRICT red,
+                                 float* HWY_RESTRICT green, float* HWY_RESTRICT blue, int side) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> integers;
   const hn::Repartition<uint8_t, decltype(d)> bytes;
-  for (int x = 0; x < side; x += int(hn::Lanes(d))) {
-    const auto pixels = hn::BitCast(integers, hn::LoadU(bytes, rgbx + 4 * x));
-    hn::Stream(normalised<0>(d, pixels), d, red + x);
-    hn::Stream(normalised<1>(d, pixels), d, green + x);
-    hn::Stream(normalised<2>(d, pixels), d, blue + x);
-  }
-}
-
-void normalise_row(const uint8_t* HWY_RESTRICT rgbx, float* HWY_RESTRICT red, float* HWY_RESTRICT green,
-                   float* HWY_RESTRICT blue, int side) {
-  const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> integers;
-  const hn::Repartition<uint8_t, decltype(d)> bytes;
-  const size_t vector = hn::Lanes(d) * sizeof(float);
-  const auto aligned = [&](const float* plane) { return reinterpret_cast<uintptr_t>(plane) % vector == 0; };
-  if (aligned(red) && aligned(green) && aligned(blue) && side * sizeof(float) % vector == 0)
-    return stream_row(rgbx, red, green, blue, side);
+  const auto store = [&](auto values, float* to) {
+    if constexpr (PAST_CACHES)
+      hn::Stream(values, d, to);
+    else
+      hn::StoreU(values, d, to);
+  };
   along_row(
       side, int(hn::Lanes(d)),
       [&](int x) {
         const auto pixels = hn::BitCast(integers, hn::LoadU(bytes, rgbx + 4 * x));
-        hn::StoreU(normalised<0>(d, pixels), d, red + x);
-        hn::StoreU(normalised<1>(d, pixels), d, green + x);
-        hn::StoreU(normalised<2>(d, pixels), d, blue + x);
+        store(normalised<0>(d, pixels), red + x);
+        store(normalised<1>(d, pixels), green + x);
+        store(normalised<2>(d, pixels), blue + x);
       },
       [&](int) { plain_kernels().normalise_row(rgbx, red, green, blue, side); });
+}
+
+// Nobody reads the planes soon: stored past the caches they leave the next image's bytes there.
+void normalise_row(const uint8_t* HWY_RESTRICT rgbx, float* HWY_RESTRICT red, float* HWY_RESTRICT green,
+                   float* HWY_RESTRICT blue, int side) {
+  const size_t vector = hn::Lanes(hn::ScalableTag<float>()) * sizeof(float);
+  const auto aligned = [&](const float* plane) { return reinterpret_cast<uintptr_t>(plane) % vector == 0; };
+  if (aligned(red) && aligned(green) && aligned(blue) && side * sizeof(float) % vector == 0)
+    normalise_planes<true>(rgbx, red, green, blue, side);
+  else
+    normalise_planes<false>(rgbx, red, green, blue, side);
 }
 
 void normalise_pixels(const uint8_t* HWY_RESTRICT rgbx, float* HWY_RESTRICT rgb, int pixels) {

@@ -5,12 +5,12 @@
 
 namespace bench {
 
-// Taps of one direction: output i is the sum over k < width of weight[i * width + k] * input[first[i] + k].
+// Taps of one direction: output i is the sum over k < width of weight[i * stride + k] * input[first[i] + k].
 struct ResizeTaps {
   int width = 0;
+  int stride = 0;  // width made even with a weight of zero, so that taps go in pairs
   std::vector<int32_t> first, weight;
-  std::vector<int32_t> paired;  // the weights with a zero after an odd number, so that taps go in pairs
-  static constexpr int kPairedPadding = 2;  // readable weights behind the last pair
+  static constexpr int kPadding = 2;  // readable weights behind the last pair
   void compute(int input_size, int output_size);
 };
 
