@@ -18,8 +18,7 @@
 namespace bench {
 namespace {
 
-const char* const kNextStep =
-    "remove its folder, and the next run packs it again (make_dataset pack --to arrow)";
+const std::string kNextStep = pack_again("arrow");
 
 // The buffers of one batch, checked to lie within the mapped file.
 struct Batch {
@@ -46,7 +45,7 @@ class Arrow : public DatasetStorage {
         !schema->field(label)->type()->Equals(arrow::int64()))
       fail("it has no columns image (binary) and label (int64)");
     for (int i = 0; i < (*opened)->num_record_batches(); ++i) add_batch(**opened, i, image, label);
-    const int64_t needed = options.records.empty() ? size() : options.records.back() + 1;
+    const int64_t needed = records_needed(options);
     if (ends_.empty() || ends_.back() < needed)
       fail(fmt::format("it holds {} records and {} are needed", ends_.empty() ? 0 : ends_.back(), needed));
   }

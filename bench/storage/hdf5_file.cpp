@@ -113,16 +113,12 @@ Hdf5File::Hdf5File(const StorageOptions& options)
   } catch (const std::runtime_error& error) {
     fail(error.what());
   }
-  const auto images = static_cast<int64_t>(options.dataset.images.size());
-  const int64_t needed = options.records.empty() ? images : options.records.back() + 1;
+  const int64_t needed = records_needed(options);
   if (records() < needed) fail(fmt::format("it holds {} records and {} are needed", records(), needed));
 }
 
 void Hdf5File::fail(const std::string& why) const {
-  throw std::runtime_error(
-      fmt::format("the HDF5 file {}: {}; remove its folder, and the next run packs it again (make_dataset "
-                  "pack --to hdf5)",
-                  path_.string(), why));
+  throw std::runtime_error(fmt::format("the HDF5 file {}: {}; {}", path_.string(), why, pack_again("hdf5")));
 }
 
 void Hdf5File::describe(const std::string& fingerprint) {

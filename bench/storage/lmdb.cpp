@@ -77,9 +77,7 @@ class Lmdb : public DatasetStorage {
 
   [[noreturn]] void fail(const std::string& why) const {
     throw std::runtime_error(
-        fmt::format("the LMDB database {} {}; remove its folder, and the next run packs it again "
-                    "(make_dataset pack --to lmdb)",
-                    file().string(), why));
+        fmt::format("the LMDB database {} {}; {}", file().string(), why, pack_again("lmdb")));
   }
 
   void check(int code, const char* what) const {
@@ -94,7 +92,7 @@ class Lmdb : public DatasetStorage {
     check(mdb_env_stat(environment_.handle, &facts), "can't be read");
     const uint64_t needed = (static_cast<uint64_t>(info.me_last_pgno) + 1) * facts.ms_psize;
     if (std::filesystem::file_size(file()) < needed) fail("is cut off");
-    const int64_t records = options.records.empty() ? size() : options.records.back() + 1;
+    const int64_t records = records_needed(options);
     if (static_cast<int64_t>(facts.ms_entries) < records)
       fail(fmt::format("holds {} records and {} are needed", facts.ms_entries, records));
   }

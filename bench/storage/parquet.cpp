@@ -34,7 +34,7 @@ class Parquet : public DatasetStorage {
       if (files_[static_cast<size_t>(shard)]->rows() != shards_.size(shard))
         fail(fmt::format("{} holds {} records and not {}", file(shard, count).filename().string(),
                          files_[static_cast<size_t>(shard)]->rows(), shards_.size(shard)));
-    const int64_t needed = options.records.empty() ? size() : options.records.back() + 1;
+    const int64_t needed = records_needed(options);
     if (records < needed) fail(fmt::format("they hold {} records and {} are needed", records, needed));
   }
 

@@ -9,13 +9,12 @@
 #include <mutex>
 #include <vector>
 
-#include "bench/storage/encoded_image.h"
 #include "bench/storage/mapped_file.h"
+#include "bench/storage/storage.h"
 
 namespace bench {
 
-inline constexpr const char* kPackParquetAgain =
-    "remove its folder, and the next run packs it again (make_dataset pack --to parquet)";
+inline const std::string kPackParquetAgain = pack_again("parquet");
 
 class ParquetShard {
  public:

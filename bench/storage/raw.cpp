@@ -15,8 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const kNextStep =
-    "remove its folder, and the next run packs it again (make_dataset pack --to raw)";
+const std::string kNextStep = pack_again("raw");
 
 class Raw : public DatasetStorage {
  public:
@@ -25,7 +24,7 @@ class Raw : public DatasetStorage {
         location_(options.location),
         index_(location_ / "index.bin", true, kNextStep) {
     read_header();
-    const int64_t needed = options.records.empty() ? size() : options.records.back() + 1;
+    const int64_t needed = records_needed(options);
     if (shards_.records < needed)
       fail(fmt::format("it holds {} records and {} are needed", shards_.records, needed));
     for (int64_t shard = 0; shard < shards_.count; ++shard) open_shard(shard, options.readahead);

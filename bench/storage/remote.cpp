@@ -10,8 +10,8 @@
 namespace bench {
 namespace {
 
-constexpr int64_t kLargestImage = int64_t{128} << 20;  // as for files
-constexpr long kConnect_s = 10, kStalled_s = 30;       // longest wait for a connection, and for the next byte
+constexpr int64_t kMostImageBytes = int64_t{128} << 20;  // as for files
+constexpr long kConnect_s = 10, kStalled_s = 30;  // longest wait for a connection, and for the next byte
 constexpr long kReceiveBuffer_bytes = 256 << 10;  // libcurl's own default takes seven pieces for an image
 
 class Remote : public DatasetStorage {
@@ -60,9 +60,9 @@ class Remote : public DatasetStorage {
     EncodedImage read(int64_t record) override {
       const ImageEntry& image = remote_.dataset_.images.at(static_cast<size_t>(record));
       set_path(image.path);
-      if (image.bytes < 0 || image.bytes > kLargestImage)
+      if (image.bytes < 0 || image.bytes > kMostImageBytes)
         throw std::runtime_error(fmt::format("{}: the index says that it has {} bytes; at most {} are read",
-                                             url_, image.bytes, kLargestImage));
+                                             url_, image.bytes, kMostImageBytes));
       expected_ = static_cast<size_t>(image.bytes);
       received_ = 0;
       if (capacity_ < expected_) {

@@ -28,6 +28,17 @@ struct StorageOptions {
   std::vector<int64_t> records;    // the records that this rank's slice will read (sorted, each once)
 };
 
+// How many records a packed copy must hold to serve the slice.
+inline int64_t records_needed(const StorageOptions& options) {
+  return options.records.empty() ? static_cast<int64_t>(options.dataset.images.size())
+                                 : options.records.back() + 1;
+}
+
+// What to do about a packed copy that is damaged or not whole. kind: as `make_dataset pack --to` takes it.
+inline std::string pack_again(const std::string& kind) {
+  return "remove its folder, and the next run packs it again (make_dataset pack --to " + kind + ")";
+}
+
 class Storage {
  public:
   virtual ~Storage() = default;

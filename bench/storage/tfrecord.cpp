@@ -19,8 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const kNextStep =
-    "remove its folder, and the next run packs it again (make_dataset pack --to tfrecord)";
+const std::string kNextStep = pack_again("tfrecord");
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + "; " + kNextStep); }
 
@@ -74,7 +73,7 @@ class TfRecord : public DatasetStorage {
       if (files_[i].records() != shards_.size(i))
         fail(fmt::format("the TFRecord shard {} holds {} records and {} are expected of it",
                          files_[i].file.string(), files_[i].records(), shards_.size(i)));
-    const int64_t needed = options.records.empty() ? size() : options.records.back() + 1;
+    const int64_t needed = records_needed(options);
     if (shards_.records < needed)
       fail(fmt::format("the TFRecord shards in {} hold {} records and {} are needed",
                        options.location.string(), shards_.records, needed));
