@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <string>
 
@@ -34,13 +33,3 @@ struct TemporaryFolder {
               std::string(static_cast<size_t>(3000 * c + n + 1), static_cast<char>('a' + c + n)));
   }
 };
-
-// The text of the error that `action` throws, empty if it throws none.
-inline std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
-}

@@ -9,6 +9,7 @@
 #include "bench/dataset/pack.h"
 #include "bench/dataset/pack_tmpfs.h"
 #include "tests/dataset_folder.h"
+#include "tests/failure_of.h"
 
 namespace bench {
 namespace {
@@ -93,7 +94,7 @@ TEST_F(Packing, InterruptLeavesNothingThatCouldBeUsed) {
 
 TEST_F(Packing, FileThatChangedSinceItWasIndexedIsNamed) {
   folder.write("set/train/n02/n_1.JPEG", "shorter");
-  const auto error = error_of([&] { pack_lmdb(); });
+  const auto error = failure_of([&] { pack_lmdb(); });
   EXPECT_NE(error.find("train/n02/n_1.JPEG"), std::string::npos);
   EXPECT_NE(error.find("make_dataset index"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb"));

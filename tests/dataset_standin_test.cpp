@@ -14,6 +14,7 @@
 #include "bench/dataset/standin_image.h"
 #include "bench/dataset/standin_record.h"
 #include "tests/dataset_folder.h"
+#include "tests/failure_of.h"
 
 namespace bench {
 namespace {
@@ -177,13 +178,13 @@ TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
   const auto fingerprint = scan_dataset(options.out).fingerprint;
   EXPECT_EQ(make_standin(options).written, 0);
   std::filesystem::remove(options.out / plan_image(1, 5, 12, 4).path);
-  EXPECT_NE(error_of([&] { scan_dataset(options.out); }).find("should hold 12 images but holds 11"),
+  EXPECT_NE(failure_of([&] { scan_dataset(options.out); }).find("should hold 12 images but holds 11"),
             std::string::npos);
   set_interrupted(true);
   EXPECT_THROW(make_standin(options), Interrupted);
   set_interrupted(false);
   EXPECT_FALSE(read_standin_record(options.out)->finished);
-  EXPECT_NE(error_of([&] { scan_dataset(options.out); }).find("not finished"), std::string::npos);
+  EXPECT_NE(failure_of([&] { scan_dataset(options.out); }).find("not finished"), std::string::npos);
   EXPECT_EQ(make_standin(options).written, 1);
   EXPECT_EQ(scan_dataset(options.out).fingerprint, fingerprint);
 }
@@ -201,14 +202,17 @@ TEST(Standin, SetOfAnotherGeneratorVersionIsMadeAgain) {
 
 TEST(Standin, RefusesWhatItMustNotOverwrite) {
   TemporaryFolder folder;
-  EXPECT_NE(error_of([&] { make_standin({folder.path, 0, 4, 1, 1}); }).find("at least 1"), std::string::npos);
+  EXPECT_NE(failure_of([&] {
+              make_standin({folder.path, 0, 4, 1, 1});
+            }).find("at least 1"),
+            std::string::npos);
   folder.write("real/train/n01440764/n01440764_1.JPEG", "x");
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(failure_of([&] {
               make_standin({folder.path / "real", 4, 4, 1, 1});
             }).find("no stand-in"),
             std::string::npos);
   make_standin({folder.path / "set", 4, 4, 1, 1});
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(failure_of([&] {
               make_standin({folder.path / "set", 5, 4, 1, 1});
             }).find("asked for"),
             std::string::npos);

@@ -7,6 +7,7 @@
 #include "bench/dataset/index.h"
 #include "bench/dataset/write_file.h"
 #include "tests/dataset_folder.h"
+#include "tests/failure_of.h"
 
 namespace bench {
 namespace {
@@ -51,14 +52,14 @@ TEST(Index, DamagedFileIsRefusedWithItsLine) {
   const auto good = folder.read("index.tsv");
   auto error_with = [&](const std::string& text) {
     folder.write("bad.tsv", text);
-    return error_of([&] { read_index(folder.path / "bad.tsv"); });
+    return failure_of([&] { read_index(folder.path / "bad.tsv"); });
   };
   EXPECT_NE(error_with(good.substr(0, good.find("train/n02/n_2"))).find("bad.tsv:7: expected"),
             std::string::npos);
   EXPECT_NE(error_with(good.substr(0, good.rfind("2\t"))).find("ends after 5 of 6"), std::string::npos);
   EXPECT_NE(error_with("{}\n").find("bad.tsv:1: this is not the header"), std::string::npos);
   EXPECT_NE(error_with("").find("not the header"), std::string::npos);
-  EXPECT_NE(error_of([&] { read_index(folder.path / "none.tsv"); }).find("make_dataset index"),
+  EXPECT_NE(failure_of([&] { read_index(folder.path / "none.tsv"); }).find("make_dataset index"),
             std::string::npos);
 }
 
@@ -83,7 +84,7 @@ TEST(Fingerprint, ChangesWithNamesSizesAndContentOnly) {
 TEST(Scan, MissingAndEmptyFoldersSayWhatWasExpected) {
   TemporaryFolder folder;
   auto error_in = [&](const std::string& name) {
-    return error_of([&] { scan_dataset(folder.path / name); });
+    return failure_of([&] { scan_dataset(folder.path / name); });
   };
   EXPECT_NE(error_in("none").find("no such folder; expected DIR/train/<class>/<image>.JPEG"),
             std::string::npos);
@@ -106,7 +107,7 @@ TEST(Describe, CountsFilesThatAreNoImages) {
 TEST(WriteFile, BelowAFileSaysWhere) {
   TemporaryFolder folder;
   folder.write("file", "x");
-  const auto error = error_of([&] { make_folder(folder.path / "file/store"); });
+  const auto error = failure_of([&] { make_folder(folder.path / "file/store"); });
   EXPECT_NE(error.find("file/store"), std::string::npos);
   EXPECT_NE(error.find("choose another folder"), std::string::npos);
 }
@@ -117,8 +118,8 @@ TEST(WriteFile, FullDiskLeavesNothingBehind) {
   std::filesystem::create_directories(disk);
   if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k"))
     GTEST_SKIP() << "mounting a small disk needs root and leave to mount";
-  const auto full = error_of([&] { write_whole_file(disk / "large", std::string(1 << 20, 'x')); });
-  const auto room = error_of([&] { require_room(disk / "later/deeper", 1 << 20, "the test"); });
+  const auto full = failure_of([&] { write_whole_file(disk / "large", std::string(1 << 20, 'x')); });
+  const auto room = failure_of([&] { require_room(disk / "later/deeper", 1 << 20, "the test"); });
   const bool empty = std::filesystem::is_empty(disk);
   umount(disk.c_str());
   EXPECT_NE(full.find("No space left on device; free some space"), std::string::npos) << full;
