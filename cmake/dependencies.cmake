@@ -9,8 +9,8 @@ if(NOT TARGET yaml-cpp::yaml-cpp)     # packages before 0.8 export the plain nam
 endif()
 find_package(JPEG REQUIRED)           # libjpeg-turbo: what Pillow and torchvision decode with; can decode just a crop
 find_package(PNG REQUIRED)            # libpng: one ImageNet file is a PNG called .JPEG
-find_library(LMDB_LIBRARY lmdb REQUIRED)      # OpenLDAP's LMDB: the article's database, maintained since 2011
 find_package(hwy REQUIRED)            # Highway: vector code once for x86, Arm and the rest, chosen at run time; used by Chrome and libjxl
+find_library(LMDB_LIBRARY lmdb REQUIRED)      # OpenLDAP's LMDB: the article's database, maintained since 2011
 find_path(LMDB_INCLUDE lmdb.h REQUIRED)
 add_library(lmdb INTERFACE)
 target_link_libraries(lmdb INTERFACE ${LMDB_LIBRARY})

@@ -72,14 +72,13 @@ void ObjectStore::serve(const std::string& address, int port, const fs::path& fo
   const fs::path configuration = folder / "nginx.conf", ready = folder / "nginx.pid";
   std::ofstream(configuration) << fmt::format(kConfiguration, address, port);
   Command command;
+  auto& words = command.arguments;
   if (nodes) {
-    command.arguments = nodes->enter(1);
-    for (const char* word : {"setpriv", "--pdeathsig", "KILL"})  // gaining rights in the namespace unset it
-      command.arguments.push_back(word);
+    words = nodes->enter(1);
+    words.insert(words.end(),
+                 {"setpriv", "--pdeathsig", "KILL"});  // gaining rights in the namespace unset it
   }
-  for (const std::string& word :
-       {program(), std::string("-p"), folder.string() + "/", std::string("-c"), configuration.string()})
-    command.arguments.push_back(word);
+  words.insert(words.end(), {program(), "-p", folder.string() + "/", "-c", configuration.string()});
   service_.emplace("the object store (nginx)", command, log);
   service_->wait_until([&] { return fs::exists(ready); });  // written once it listens
   url_ = fmt::format("http://{}:{}/", address, port);

@@ -86,8 +86,8 @@ void RemoteStorage::explain(Outcome& outcome) {
 static json received_bytes(const TwoNodes& nodes) {
   Command command;
   command.arguments = nodes.enter(0);
-  for (const char* word : {"ip", "-json", "-stats", "link", "show", "dev", TwoNodes::kInterface})
-    command.arguments.push_back(word);
+  command.arguments.insert(command.arguments.end(),
+                           {"ip", "-json", "-stats", "link", "show", "dev", TwoNodes::kInterface});
   const json links = json::parse(run_to_end(command).output, nullptr, false);
   return links.is_array() && !links.empty() ? links[0].value("/stats64/rx/bytes"_json_pointer, json())
                                             : json();

@@ -55,25 +55,18 @@ TwoNodes::~TwoNodes() { remove(); }
 // What leaves a node: held back first, then sent at the rate (tc-netem(8), tc-tbf(8)).
 void TwoNodes::shape(int node, double rate_mbit, double latency_ms) const {
   constexpr const char* kPacketsHeld = "100000";  // netem drops what comes while it holds so many
-  const std::vector<std::string> add = {"tc", "qdisc", "add", "dev", kInterface};
-  std::vector<std::string> delay = add, limit = add;
+  std::vector<std::string> delay = {"tc", "qdisc", "add", "dev", kInterface}, limit = delay;
   if (latency_ms > 0) {
-    for (const std::string& word : {std::string("root"), std::string("handle"), std::string("1:"),
-                                    std::string("netem"), std::string("limit"), std::string(kPacketsHeld),
-                                    std::string("delay"), fmt::format("{:.0f}us", latency_ms / 2 * 1000)})
-      delay.push_back(word);
+    delay.insert(delay.end(), {"root", "handle", "1:", "netem", "limit", kPacketsHeld, "delay",
+                               fmt::format("{:.0f}us", latency_ms / 2 * 1000)});
     run_in(node, delay);
-  }
-  if (rate_mbit <= 0) return;
-  if (latency_ms > 0) {
-    for (const char* word : {"parent", "1:1", "handle", "10:"}) limit.push_back(word);
+    limit.insert(limit.end(), {"parent", "1:1", "handle", "10:"});
   } else {
     limit.push_back("root");
   }
-  for (const std::string& word :
-       {std::string("tbf"), std::string("rate"), fmt::format("{:.0f}kbit", rate_mbit * 1000),
-        std::string("burst"), burst(rate_mbit), std::string("latency"), std::string(kLatency)})
-    limit.push_back(word);
+  if (rate_mbit <= 0) return;
+  limit.insert(limit.end(), {"tbf", "rate", fmt::format("{:.0f}kbit", rate_mbit * 1000), "burst",
+                             burst(rate_mbit), "latency", kLatency});
   run_in(node, limit);
 }
 
