@@ -8,15 +8,15 @@
 #include <iostream>
 #include <optional>
 
-#include "harness/figures.h"
 #include "harness/followers.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/node_copies.h"
 #include "harness/records.h"
+#include "harness/report/figures.h"
+#include "harness/report/table.h"
 #include "harness/row_run.h"
 #include "harness/selection.h"
-#include "harness/table.h"
 
 namespace harness {
 

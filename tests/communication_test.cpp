@@ -1,9 +1,9 @@
 // unit: what a report says of the ranks' communication, from records with known figures.
-#include "harness/communication.h"
+#include "harness/report/communication.h"
 
 #include <gtest/gtest.h>
 
-#include "harness/summary.h"
+#include "harness/report/summary.h"
 
 namespace harness {
 namespace {
@@ -73,12 +73,13 @@ TEST(Communication, TextAndMarkdownSayTheSame) {
   row.status = "OK";
   row.communication = communication_of(record_of_two_ranks());
   summary.rows = {row};
-  for (const std::string& text : {communication_text(summary), communication_markdown(summary)})
+  const Grid grid = communication_grid(summary);
+  for (const std::string& text : {console_text(grid), markdown_text(grid)})
     for (const char* cell :
          {"17", "ethernet", "2.00 MB", "11.0", "8.5", "4.0", "64 %", "1.02", "1.50 MB, 500 KB"})
       EXPECT_NE(text.find(cell), std::string::npos) << cell << " is missing in " << text;
   summary.rows[0].communication.reset();
-  EXPECT_EQ(communication_text(summary), "");
+  EXPECT_EQ(console_text(communication_grid(summary)), "");
 }
 
 }  // namespace

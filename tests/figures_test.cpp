@@ -1,5 +1,5 @@
 // unit: figures carry the values, order and marks of golden records, and a missing renderer is only a warning
-#include "harness/figures.h"
+#include "harness/report/figures.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

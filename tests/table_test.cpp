@@ -1,5 +1,5 @@
 // unit: summaries and tables of golden records: repeats, ratios, flags, rows without figures, separate scales
-#include "harness/table.h"
+#include "harness/report/table.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

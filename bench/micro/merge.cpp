@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "harness/records.h"
-#include "harness/table.h"
+#include "harness/report/table.h"
 #include "tests/fake_reports.h"
 
 namespace bench {

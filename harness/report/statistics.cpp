@@ -1,5 +1,5 @@
 // Statistics of one run: quantiles, dependence between batches, block-bootstrap intervals and drift.
-#include "harness/statistics.h"
+#include "harness/report/statistics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,17 +4,11 @@
 #include <functional>
 
 #include "harness/records.h"
-#include "harness/table.h"
+#include "harness/report/grid.h"
+#include "harness/report/table.h"
 
 namespace harness {
 namespace {
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 std::string number(const std::optional<double>& value) { return value ? number(*value) : ""; }
@@ -134,7 +128,7 @@ std::string csv_table(const std::vector<Summary>& summaries) {
       std::string line;
       for (const Column& column : list) {
         if (&column != &list.front()) line += ",";
-        if (!column.is_figure || row.ok()) line += quoted(column.cell(summary, row));
+        if (!column.is_figure || row.ok()) line += csv_quoted(column.cell(summary, row));
       }
       text += line + "\r\n";
     }

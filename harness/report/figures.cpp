@@ -1,5 +1,5 @@
 // Fills the Vega-Lite specs with summary rows and calls the renderer; layout and colours stay in plots/.
-#include "harness/figures.h"
+#include "harness/report/figures.h"
 
 #include <fmt/format.h>
 #include <spawn.h>
@@ -12,7 +12,7 @@
 #include <stdexcept>
 
 #include "harness/records.h"
-#include "harness/table.h"
+#include "harness/report/table.h"
 
 extern char** environ;
 

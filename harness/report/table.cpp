@@ -1,5 +1,5 @@
 // The console table, and the report that writes all three.
-#include "harness/table.h"
+#include "harness/report/table.h"
 
 #include <fmt/format.h>
 
@@ -10,38 +10,15 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "harness/cells.h"
+#include "harness/report/cells.h"
 
 namespace harness {
 namespace {
 
-constexpr size_t console_width = 120;
 constexpr size_t narrowest_title = 12;
 
-std::string wrap(const std::string& text, size_t width, const std::string& indent) {
-  std::string lines, line;
-  size_t begin = 0;
-  while (begin < text.size()) {
-    const size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    if (!line.empty() && width_of(line) + 1 + width_of(word) > width) {
-      lines += line + "\n" + indent;
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-    begin = end + 1;
-  }
-  return lines + line;
-}
-
-// Lines that are wider than the console, continued on the next.
-std::string wrapped(const std::string& text) {
-  std::istringstream stream(text);
-  std::string out;
-  for (std::string line; std::getline(stream, line);)
-    out += (width_of(line) > console_width ? wrap(line, console_width - 2, "  ") : line) + "\n";
-  return out;
-}
+// What follows the main table of a summary.
+std::vector<Grid> further_grids(const Summary& summary) { return {communication_grid(summary)}; }
 
 }  // namespace
 
@@ -61,11 +38,11 @@ std::string console_table(const Summary& summary) {
     widths.push_back(width);
     others += width + 1;
   }
-  const size_t room = console_width > others + narrowest_title ? console_width - others : narrowest_title;
+  const size_t room = kConsoleWidth > others + narrowest_title ? kConsoleWidth - others : narrowest_title;
   title_width = std::min(title_width, room);
 
   std::string text;
-  for (const std::string& line : header_lines(summary)) text += wrap(line, console_width - 2, "  ") + "\n";
+  for (const std::string& line : header_lines(summary)) text += wrap(line, kConsoleWidth - 2, "  ") + "\n";
   const auto print = [&](const std::string& id, const std::string& title,
                          const std::vector<std::string>& line, const std::string& end) {
     std::string out = fit(id, id_width) + " " + fit(one_line(title), title_width);
@@ -87,11 +64,11 @@ std::string console_table(const Summary& summary) {
     }
     const size_t indent = id_width + 1 + title_width + 1;
     const std::string reason = row.status + ": " + one_line(row.reason);
-    print(row.id, row.title, {}, wrap(reason, console_width - indent, std::string(indent, ' ')));
+    print(row.id, row.title, {}, wrap(reason, kConsoleWidth - indent, std::string(indent, ' ')));
   }
   text += "\n";
   for (const std::string& line : legend_lines(summary, true))
-    text += wrap(line, console_width - 2, "  ") + "\n";
+    text += wrap(line, kConsoleWidth - 2, "  ") + "\n";
   return text;
 }
 
@@ -104,8 +81,10 @@ bool write_report(const std::filesystem::path& run_dir, const std::vector<nlohma
   const std::vector<Summary> summaries = summarise(records);
   std::string text, markdown;
   for (const Summary& summary : summaries) {
-    text += (text.empty() ? "" : "\n") + console_table(summary) + wrapped(communication_text(summary));
-    markdown += (markdown.empty() ? "" : "\n") + markdown_table(summary) + communication_markdown(summary);
+    text += (text.empty() ? "" : "\n") + console_table(summary);
+    for (const Grid& grid : further_grids(summary)) text += "\n" + console_text(grid);
+    markdown += (markdown.empty() ? "" : "\n") + markdown_table(summary);
+    for (const Grid& grid : further_grids(summary)) markdown += "\n" + markdown_text(grid);
   }
   console << text;
   write_text(run_dir / "table.txt", text);

@@ -1,5 +1,5 @@
 // Turns records into summary rows: repeats joined, ratios to the base, one summary per scale and device.
-#include "harness/summary.h"
+#include "harness/report/summary.h"
 
 #include <fmt/format.h>
 
@@ -117,13 +117,15 @@ SummaryRow summarise_row(const Records& repeats, const Names& inferred_in_all) {
   row.status = text_at(record, "/status");
   row.reason = text_at(record, "/reason");
   row.config = record.at("config");
+  row.record = &record;
   row.repeats = static_cast<int>(repeats.size());
   row.repeats_ok = static_cast<int>(ok.size());
   if (!ok.empty()) {
-    row.run = run_statistics(record);
+    for (const json* one : ok) row.runs.push_back(run_statistics(*one));
+    row.run = row.runs[(ok.size() - 1) / 2];
     row.communication = communication_of(record);
     std::vector<double> totals;
-    for (const json* one : ok) totals.push_back(number_at(*one, "/total_s"));
+    for (const RunStatistics& run : row.runs) totals.push_back(run.total_s);
     row.total_s = median(totals);
     row.total_min_s = totals.front();
     row.total_max_s = totals.back();

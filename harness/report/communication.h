@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/report/grid.h"
+
 namespace harness {
 
 // Per batch unless it says otherwise; times are medians over the timed batches of the mean over ranks.
@@ -30,7 +32,6 @@ std::optional<Communication> communication_of(const nlohmann::json& record);
 
 struct Summary;
 // A second table below the main one; empty when no row has several ranks.
-std::string communication_text(const Summary& summary);
-std::string communication_markdown(const Summary& summary);
+Grid communication_grid(const Summary& summary);
 
 }  // namespace harness

@@ -1,8 +1,8 @@
 // The table as Markdown, for a README or an issue.
 #include <fmt/format.h>
 
-#include "harness/cells.h"
-#include "harness/table.h"
+#include "harness/report/cells.h"
+#include "harness/report/table.h"
 
 namespace harness {
 namespace {
@@ -11,15 +11,6 @@ std::string flag_texts(const SummaryRow& row) {
   std::string texts;
   for (const Flag& flag : row.flags) texts += (texts.empty() ? "" : "; ") + one_line(flag.text);
   return texts;
-}
-
-std::string escape_markdown(const std::string& text) {
-  std::string out;
-  for (char c : one_line(text)) {
-    if (c == '|' || c == '<' || c == '*') out += '\\';
-    out += c;
-  }
-  return out;
 }
 
 }  // namespace

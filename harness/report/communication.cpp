@@ -1,14 +1,13 @@
-#include "harness/communication.h"
+#include "harness/report/communication.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "harness/cells.h"
 #include "harness/records.h"
-#include "harness/statistics.h"
-#include "harness/summary.h"
+#include "harness/report/statistics.h"
+#include "harness/report/summary.h"
 
 namespace harness {
 namespace {
@@ -39,17 +38,8 @@ std::string bytes_text(double bytes) {
   return bytes >= 1e6 ? fmt::format("{:.2f} MB", bytes / 1e6) : fmt::format("{:.0f} KB", bytes / 1e3);
 }
 
-using Lines = std::vector<std::vector<std::string>>;
-
-const std::vector<std::string>& headers() {
-  static const std::vector<std::string> names = {
-      "row",          "ranks",    "backend",    "link",   "all-reduced",          "messages",
-      "under way ms", "alone ms", "exposed ms", "hidden", "link bytes / expected"};
-  return names;
-}
-
-Lines lines_of(const Summary& summary) {
-  Lines lines;
+std::vector<std::vector<std::string>> lines_of(const Summary& summary) {
+  std::vector<std::vector<std::string>> lines;
   for (const SummaryRow& row : summary.rows) {
     if (!row.communication) continue;
     const Communication& it = *row.communication;
@@ -126,37 +116,15 @@ std::optional<Communication> communication_of(const json& record) {
   return it;
 }
 
-std::string communication_text(const Summary& summary) {
-  Lines lines = lines_of(summary);
-  if (lines.empty()) return "";
-  lines.insert(lines.begin(), headers());
-  std::vector<size_t> widths(headers().size(), 0);
-  for (const auto& line : lines)
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
-  std::string text = "\ncommunication\n";
-  for (const auto& line : lines) {
-    std::string out;
-    for (size_t i = 0; i < line.size(); ++i) {
-      const bool left = i == 0 || i == 2 || i == 3;
-      out += (i ? " " : "") +
-             (left ? fit(line[i], widths[i]) : std::string(widths[i] - width_of(line[i]), ' ') + line[i]);
-    }
-    text += out + "\n";
-  }
-  for (const std::string& note : notes_of(summary)) text += note + "\n";
-  return text;
-}
-
-std::string communication_markdown(const Summary& summary) {
-  const Lines lines = lines_of(summary);
-  if (lines.empty()) return "";
-  std::string text = fmt::format("\n### Communication\n\n| {} |\n|", fmt::join(headers(), " | "));
-  for (size_t i = 0; i < headers().size(); ++i) text += i == 0 || i == 2 || i == 3 ? "---|" : "---:|";
-  text += "\n";
-  for (const auto& line : lines) text += fmt::format("| {} |\n", fmt::join(line, " | "));
-  text += "\n";
-  for (const std::string& note : notes_of(summary)) text += note + "  \n";
-  return text;
+Grid communication_grid(const Summary& summary) {
+  Grid grid;
+  grid.title = "communication";
+  grid.columns = {{"row", true},   {"ranks"},    {"backend", true},        {"link", true},
+                  {"all-reduced"}, {"messages"}, {"under way ms"},         {"alone ms"},
+                  {"exposed ms"},  {"hidden"},   {"link bytes / expected"}};
+  grid.rows = lines_of(summary);
+  grid.notes = notes_of(summary);
+  return grid;
 }
 
 }  // namespace harness

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/statistics.h"
+#include "harness/report/statistics.h"
 
 namespace harness {
 

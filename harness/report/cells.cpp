@@ -1,5 +1,5 @@
 // Puts the figures of a summary into words and columns; every number comes from summary.h.
-#include "harness/cells.h"
+#include "harness/report/cells.h"
 
 #include <fmt/format.h>
 
@@ -50,26 +50,6 @@ std::string ratio_cell(const SummaryRow& row, bool narrow) {
 }
 
 }  // namespace
-
-size_t width_of(
-    const std::string& text) {  // code points: good enough for the Latin text of titles and reasons
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string fit(const std::string& text, size_t width) {
-  if (width_of(text) <= width) return text + std::string(width - width_of(text), ' ');
-  size_t bytes = 0;
-  for (size_t points = 0; bytes < text.size(); ++bytes)
-    if ((text[bytes] & 0xC0) != 0x80 && points++ == width - 2) break;
-  return text.substr(0, bytes) + "..";
-}
-
-std::string one_line(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
-  return text;
-}
 
 std::string codes_of(const SummaryRow& row) {
   std::string codes;

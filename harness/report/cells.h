@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/summary.h"
+#include "harness/report/grid.h"
+#include "harness/report/summary.h"
 
 namespace harness {
 
@@ -19,12 +20,5 @@ Cells figure_cells(const Summary& summary, bool narrow);
 std::vector<std::string> header_lines(const Summary& summary);
 std::vector<std::string> legend_lines(const Summary& summary, bool narrow);
 std::string codes_of(const SummaryRow& row);  // each flag's code once
-
-// Columns that a text takes, and the text padded or cut to `width` of them.
-size_t width_of(const std::string& text);
-std::string fit(const std::string& text, size_t width);
-
-// Text of a record on one line of a table: it may hold anything that a crashed process printed.
-std::string one_line(std::string text);
 
 }  // namespace harness

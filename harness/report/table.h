@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/summary.h"
+#include "harness/report/summary.h"
 
 namespace harness {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/communication.h"
-#include "harness/flags.h"
-#include "harness/statistics.h"
+#include "harness/report/communication.h"
+#include "harness/report/flags.h"
+#include "harness/report/statistics.h"
 
 namespace harness {
 
@@ -26,6 +26,8 @@ struct SummaryRow {
   double total_s = 0, total_min_s = 0, total_max_s = 0;  // median and range over the repeats with status OK
   double images_per_second = 0;
   RunStatistics run;  // of the repeat whose total is the median (the lower one of an even number)
+  std::vector<RunStatistics> runs;         // of all repeats with status OK, by total
+  const nlohmann::json* record = nullptr;  // that of `run`, or of the first repeat; the caller's
 
   std::optional<Communication> communication;  // of the same repeat; rows of several ranks only
   std::optional<double> ratio;  // total of the base / total of this row: above 1 is faster than the base
@@ -47,6 +49,7 @@ struct Summary {
   std::vector<SummaryRow> rows;  // in the order in which rows first occur
 };
 
+// `records` must outlive what comes back.
 std::vector<Summary> summarise(const std::vector<nlohmann::json>& records);
 
 // Phases as tables show them; together they are the whole step.

@@ -1,0 +1,158 @@
+#include "harness/report/grid.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace harness {
+namespace {
+
+constexpr size_t kNarrowest = 12;
+
+std::vector<size_t> column_widths(const Grid& grid) {
+  std::vector<size_t> widths;
+  for (const GridColumn& column : grid.columns) widths.push_back(width_of(column.header));
+  for (const auto& row : grid.rows)
+    for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  size_t all = 0;
+  for (size_t width : widths) all += width + 1;
+  for (size_t i = 0; i < widths.size(); ++i)
+    if (grid.columns[i].may_shrink && all > kConsoleWidth + 1)
+      widths[i] -= std::min(widths[i] - std::min(widths[i], kNarrowest), all - kConsoleWidth - 1);
+  return widths;
+}
+
+std::string console_line(const Grid& grid, const std::vector<size_t>& widths,
+                         const std::vector<std::string>& cells) {
+  std::string line;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (i) line += ' ';
+    const std::string cell = one_line(cells[i]);
+    const size_t width = width_of(cell);
+    if (grid.columns[i].is_text || width > widths[i])
+      line += fit(cell, widths[i]);
+    else
+      line += std::string(widths[i] - width, ' ') + cell;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+}  // namespace
+
+size_t width_of(const std::string& text) {  // code points: good enough for Latin text
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string fit(const std::string& text, size_t width) {
+  if (width_of(text) <= width) return text + std::string(width - width_of(text), ' ');
+  size_t bytes = 0;
+  for (size_t points = 0; bytes < text.size(); ++bytes)
+    if ((text[bytes] & 0xC0) != 0x80 && points++ == width - 2) break;
+  return text.substr(0, bytes) + "..";
+}
+
+std::string wrap(const std::string& text, size_t width, const std::string& indent) {
+  std::string lines, line;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (!line.empty() && width_of(line) + 1 + width_of(word) > width) {
+      lines += line + "\n" + indent;
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    begin = end + 1;
+  }
+  return lines + line;
+}
+
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
+  return text;
+}
+
+std::string escape_markdown(const std::string& text) {
+  std::string out;
+  for (char c : one_line(text)) {
+    if (c == '|' || c == '<' || c == '*') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string csv_quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+std::string console_text(const Grid& grid) {
+  if (grid.empty()) return "";
+  std::string text = grid.title + "\n";
+  const auto add_lines = [&](const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) text += wrap(one_line(line), kConsoleWidth - 2, "  ") + "\n";
+  };
+  add_lines(grid.above);
+  const std::vector<size_t> widths = column_widths(grid);
+  std::vector<std::string> headers;
+  for (const GridColumn& column : grid.columns) headers.push_back(column.header);
+  text += console_line(grid, widths, headers);
+  for (const auto& row : grid.rows) text += console_line(grid, widths, row);
+  add_lines(grid.notes);
+  return text;
+}
+
+std::string markdown_text(const Grid& grid, int level) {
+  if (grid.empty()) return "";
+  std::string text =
+      std::string(static_cast<size_t>(level), '#') + " " + escape_markdown(grid.title) + "\n\n";
+  for (const std::string& line : grid.above) text += escape_markdown(line) + "  \n";
+  if (!grid.above.empty()) text += "\n";
+  std::string rule = "|";
+  text += "|";
+  for (const GridColumn& column : grid.columns) {
+    text += " " + escape_markdown(column.header) + " |";
+    rule += column.is_text ? "---|" : "---:|";
+  }
+  text += "\n" + rule + "\n";
+  for (const auto& row : grid.rows) {
+    text += "|";
+    for (const std::string& cell : row) text += " " + escape_markdown(cell) + " |";
+    text += "\n";
+  }
+  text += "\n";
+  for (const std::string& line : grid.notes) text += escape_markdown(line) + "  \n";
+  return text;
+}
+
+std::string csv_text(const Grid& grid) {
+  if (grid.empty()) return "";
+  std::string text = "table";
+  for (const GridColumn& column : grid.columns) text += "," + csv_quoted(column.header);
+  text += "\r\n";
+  for (const auto& row : grid.rows) {
+    text += csv_quoted(grid.title);
+    for (const std::string& cell : row) text += "," + csv_quoted(cell);
+    text += "\r\n";
+  }
+  return text;
+}
+
+nlohmann::json grid_json(const Grid& grid) {
+  nlohmann::json columns = nlohmann::json::array();
+  for (const GridColumn& column : grid.columns)
+    columns.push_back({{"header", column.header}, {"text", column.is_text}});
+  return {{"title", grid.title},
+          {"above", grid.above},
+          {"columns", columns},
+          {"rows", grid.rows},
+          {"notes", grid.notes}};
+}
+
+}  // namespace harness

@@ -1,0 +1,47 @@
+// Grid: a table of any content, and how it looks on a console, as Markdown, as CSV and in the page.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace harness {
+
+struct GridColumn {
+  std::string header;    // with its unit, `total s`
+  bool is_text = false;  // left-aligned; figures stand on the right
+  // Stands in the console too. One column of a grid may be cut there to what the console has room for.
+  bool may_shrink = false;
+};
+
+struct Grid {
+  std::string title;
+  std::vector<std::string> above;  // what a reader must know first: scale, marks
+  std::vector<GridColumn> columns;
+  std::vector<std::vector<std::string>> rows;  // as many cells as columns; "-" where there is no figure
+  std::vector<std::string> notes;              // below: what the columns and marks mean
+
+  bool empty() const { return rows.empty(); }
+};
+
+// Lines of at most 120 columns where cells allow it, a line feed at the end of each; empty for an empty grid.
+std::string console_text(const Grid& grid);
+// GitHub's Markdown, under a heading of this level.
+std::string markdown_text(const Grid& grid, int level = 3);
+// RFC 4180: one line with the headers, one per row; the title as the first column, so that several can follow
+// one another.
+std::string csv_text(const Grid& grid);
+nlohmann::json grid_json(const Grid& grid);  // {title, above, columns: [{header, text}], rows, notes}
+
+// Columns that a text takes, and the text padded or cut to `width` of them.
+size_t width_of(const std::string& text);
+std::string fit(const std::string& text, size_t width);
+// Words continued on further lines, each after `indent`.
+std::string wrap(const std::string& text, size_t width, const std::string& indent);
+// Text of a record on one line: it may hold anything that a crashed process printed.
+std::string one_line(std::string text);
+std::string escape_markdown(const std::string& text);
+std::string csv_quoted(const std::string& text);
+
+inline constexpr size_t kConsoleWidth = 120;
+
+}  // namespace harness
