@@ -9,6 +9,7 @@ if(NOT TARGET yaml-cpp::yaml-cpp)     # packages before 0.8 export the plain nam
 endif()
 find_package(JPEG REQUIRED)           # libjpeg-turbo: what Pillow and torchvision decode with; can decode just a crop
 find_package(PNG REQUIRED)            # libpng: one ImageNet file is a PNG called .JPEG
+find_package(ZLIB REQUIRED)           # zlib: the records inside report.html, as every browser unpacks them; libpng brings it anyway
 find_package(hwy REQUIRED)            # Highway: vector code once for x86, Arm and the rest, chosen at run time; used by Chrome and libjxl
 find_library(LMDB_LIBRARY lmdb REQUIRED)      # OpenLDAP's LMDB: the article's database, maintained since 2011
 find_path(LMDB_INCLUDE lmdb.h REQUIRED)
