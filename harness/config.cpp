@@ -20,6 +20,7 @@ struct Written {
   std::string like;
   Origin origin, like_origin;
   Settings settings;
+  Settings as_run;  // hold whatever the scale
 };
 
 bool is_id(const std::string& text) {
@@ -68,13 +69,20 @@ class Resolver {
       if (!is_id(entry.key))
         throw ConfigError(entry.origin, "no id of a row", "letters, digits, '-', '_' and '.'",
                           in_quotes(entry.key));
-      Written row{.id = entry.key, .like = "", .origin = entry.origin, .like_origin = {}, .settings = {}};
-      row.settings = read_settings(entry, {"like"});
-      for (const Entry& part : entries(entry))
+      Written row{.id = entry.key,
+                  .like = "",
+                  .origin = entry.origin,
+                  .like_origin = {},
+                  .settings = {},
+                  .as_run = {}};
+      row.settings = read_settings(entry, {"like", "as_run"});
+      for (const Entry& part : entries(entry)) {
+        if (part.key == "as_run") row.as_run = read_settings(part);
         if (part.key == "like") {
           row.like = scalar(part);
           row.like_origin = part.origin;
         }
+      }
       ids_.push_back(row.id);
       rows_.push_back(std::move(row));
     }
@@ -126,6 +134,9 @@ class Resolver {
       row.inferred = defaults_.at("inferred").text + "," + row.inferred;
     divide_batch(row, merged.count("batch") ? merged.at("batch").origin : written.origin);
     apply(scale_, row, values_);
+    const std::vector<const Written*> links = chain(written);
+    for (auto link = links.rbegin(); link != links.rend(); ++link)
+      for (const auto& [field, setting] : (*link)->as_run) assign(row, field, setting, scale_.c0, values_);
     check_combination(row, written.origin, values_);
     return row;
   }

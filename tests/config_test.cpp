@@ -53,6 +53,20 @@ std::string error_of_text(const std::string& text) {
   return error_of(file.path());
 }
 
+TEST(AsRun, HoldsWhateverTheScaleAndIsTakenOverByLike) {
+  for (const char* scale : {"rehearsal", "smoke", "article"}) {
+    const auto rows = rows_from(
+        "rows:\n"
+        "  a: {batch: 512, as_run: {width: 24, loader_threads: 1, batch: 64}}\n"
+        "  b: {like: a, as_run: {width: 40}}\n",
+        scale);
+    EXPECT_EQ(rows[0].width, 24) << scale;
+    EXPECT_EQ(rows[0].batch, 64) << scale << ": not divided";
+    EXPECT_EQ(rows[1].width, 40) << scale << ": its own over that of the row it is like";
+    EXPECT_EQ(rows[1].loader_threads, 1) << scale;
+  }
+}
+
 TEST(Faults, EachIsRefusedWithFileLineAndRule) {
   int files = 0;
   for (const auto& entry : fs::directory_iterator(source / "tests/faults")) {

@@ -118,6 +118,7 @@ SummaryRow summarise_row(const Records& repeats, const Names& inferred_in_all) {
   row.reason = text_at(record, "/reason");
   row.config = record.at("config");
   row.record = &record;
+  row.records.assign(ok.begin(), ok.end());
   row.repeats = static_cast<int>(repeats.size());
   row.repeats_ok = static_cast<int>(ok.size());
   if (!ok.empty()) {

@@ -27,6 +27,7 @@ struct SummaryRow {
   double images_per_second = 0;
   RunStatistics run;  // of the repeat whose total is the median (the lower one of an even number)
   std::vector<RunStatistics> runs;         // of all repeats with status OK, by total
+  std::vector<const nlohmann::json*> records;  // of the same repeats; the caller's
   const nlohmann::json* record = nullptr;  // that of `run`, or of the first repeat; the caller's
 
   std::optional<Communication> communication;  // of the same repeat; rows of several ranks only

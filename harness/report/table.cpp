@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
 
 namespace harness {
@@ -18,7 +19,9 @@ namespace {
 constexpr size_t narrowest_title = 12;
 
 // What follows the main table of a summary.
-std::vector<Grid> further_grids(const Summary& summary) { return {communication_grid(summary)}; }
+std::vector<Grid> further_grids(const Summary& summary) {
+  return {bottleneck_grid(summary), communication_grid(summary)};
+}
 
 }  // namespace
 

@@ -1,0 +1,228 @@
+// Decides the verdict from shares and ceilings; every figure comes from the record.
+#include "harness/report/bottleneck.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/records.h"
+#include "harness/report/ratio.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kMostlyReading = 0.5;  // of the loader threads' time: then the storage, not their number
+constexpr double kMostlyLink = 0.5;     // of the exposed time: then the link, not ranks out of step
+
+std::optional<double> positive(const json& record, const char* pointer) {
+  const double value = number_at(record, pointer);
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+// Mean ms per batch of one run, and what was measured beside it.
+struct Times {
+  double step = 0, load = 0, copy = 0, communication = 0, compute = 0, contention = 0, other = 0;
+  std::optional<double> loader_alone, compute_alone, all_reduce_alone;
+  double read_share = 0;
+
+  double without_loading() const { return step - load; }
+};
+
+Times times_of(const json& record, const RunStatistics& run) {
+  Times times;
+  for (const PhaseStatistics& phase : run.phases) times.step += phase.mean_ms;
+  times.load = phases_ms(run, {"load"});
+  times.copy = phases_ms(run, {"h2d", "scatter", "gather"});
+  times.communication = phases_ms(run, {"broadcast", "reduce", "sync"});
+  times.other = phases_ms(run, {"other"});
+  const double computing = phases_ms(run, {"forward", "loss", "backward", "step"});
+  double waits = 0;  // SyncBN's lie within forward and backward
+  if (const auto communication = communication_of(record)) {
+    for (const auto& layer : communication->sync_bn) waits += layer.wait_ms;
+    waits = std::min(computing, waits + communication->sync_bn_backward_ms);
+  }
+  times.communication += waits;
+  times.compute = computing - waits;
+  times.loader_alone = positive(record, "/ceilings/loader_ms");
+  times.compute_alone = positive(record, "/ceilings/compute_ms");
+  times.all_reduce_alone = positive(record, "/communication/ceiling_ms");
+  times.read_share = std::clamp(number_at(record, "/ceilings/read_share"), 0.0, 1.0);
+  double alone = 0;
+  for (const char* phase : {"forward", "loss", "backward", "step"})
+    alone += number_at(record, fmt::format("/ceilings/compute/{}", phase).c_str());
+  if (alone > 0) times.contention = std::clamp(computing - alone, 0.0, times.compute);
+  return times;
+}
+
+StepShares shares_of(const Times& times) {
+  return {times.load / times.step, times.copy / times.step, times.communication / times.step,
+          (times.compute - times.contention) / times.step, (times.contention + times.other) / times.step};
+}
+
+Gains gains_of(const Times& times, double batch, double rate) {
+  Gains gains;
+  if (!times.loader_alone) return gains;
+  const double loader = *times.loader_alone, rest = times.without_loading();
+  const auto gain = [&](double loader_left, double rest_left) {
+    const double step = std::max({loader_left, rest_left, 1e-6});
+    return std::max(0.0, batch * 1000 / std::min(step, times.step) - rate);
+  };
+  gains.disk = gain(loader * (1 - times.read_share), rest);
+  gains.threads = gain(loader * times.read_share, rest);
+  gains.device = gain(loader, rest - times.compute);
+  if (times.all_reduce_alone) gains.link = gain(loader, rest - times.communication);
+  return gains;
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+void blame_loader(const json& record, const Times& times, Bottleneck& found) {
+  const double threads = number_at(record, "/config/loader_threads");
+  const double cores = std::min(number_at(record, "/config/cpus"), number_at(record, "/machine/cores", 1e9));
+  if (found.ceilings.loader && *found.ceilings.loader > kCoresShared * found.images_per_second) {
+    found.verdict = "CPU execution";
+    found.cause = "loader and training share the cores";
+    found.figure = fmt::format("load {} of the step, though the loader alone makes {:.0f} images/s",
+                               percent(found.shares.loader), *found.ceilings.loader);
+    found.next = "more cores, or less work per image: batch_format=uint8, raw pixels, smaller files";
+    return;
+  }
+  found.verdict = "loader";
+  found.figure = fmt::format("load {} of the step", percent(found.shares.loader));
+  if (times.loader_alone)
+    found.figure += fmt::format("; {} of the loader's time is reading", percent(times.read_share));
+  if (times.read_share >= kMostlyReading) {
+    found.cause = "storage";
+    found.next = "faster storage: storage=tmpfs or lmdb, a local copy, a packed format, readahead";
+  } else if (threads < cores) {
+    found.cause = "too few loader threads";
+    found.next = fmt::format("more loader threads: {:.0f} now, {:.0f} cores", threads, cores);
+  } else {
+    found.cause = "decoding";
+    found.next = "more cores, or less work per image: storage=raw, batch_format=uint8";
+  }
+}
+
+void blame_communication(const Times& times, Bottleneck& found) {
+  found.verdict = "communication";
+  found.figure = fmt::format("exposed {} of the step", percent(found.shares.communication));
+  if (!times.all_reduce_alone) {  // DataParallel's copies between devices
+    found.cause = "weights and gradients between devices";
+    found.next = "strategy=ddp: an all-reduce that backward hides";
+    return;
+  }
+  found.figure += fmt::format("; the all-reduces alone take {:.1f} ms of {:.1f} exposed",
+                              *times.all_reduce_alone, times.communication);
+  const bool link = *times.all_reduce_alone >= kMostlyLink * times.communication;
+  found.cause = link ? "the link" : "ranks wait for one another";
+  found.next = link ? "a faster link, compression=bf16, or a larger batch per rank"
+                    : "ranks of even speed: cores and loader threads per rank, the heat map of ranks";
+}
+
+void decide(const json& record, const Times& times, Bottleneck& found) {
+  const StepShares& shares = found.shares;
+  if (shares.loader >= kHighShare) return blame_loader(record, times, found);
+  if (shares.copy >= kHighShare) {
+    found.verdict = "memory copy";
+    found.cause = "images on their way to the devices";
+    found.figure = fmt::format("copies {} of the step", percent(shares.copy));
+    found.next = "batch_format=uint8 (a quarter of the bytes), strategy=ddp instead of scattering";
+  } else if (shares.communication >= kHighShare) {
+    blame_communication(times, found);
+  } else if (shares.device >= kBusyShare) {
+    found.verdict = "device";
+    found.figure = fmt::format("computing {} of the step", percent(shares.device));
+    found.next = "precision=o2 or bf16, a faster device, or more of them";
+  } else if (shares.cpu >= kHighShare) {
+    found.verdict = "CPU execution";
+    const bool host = times.other > times.contention;
+    found.cause = host ? "work of the training thread" : "loader and training share the cores";
+    found.figure = host ? fmt::format("the host's own work {} of the step", percent(times.other / times.step))
+                        : fmt::format("computing takes {} longer than without loader",
+                                      percent(times.contention / (times.compute - times.contention)));
+    found.next = host ? "take work out of the training thread" : "more cores, or fewer loader threads";
+  } else {
+    const std::vector<std::pair<double, const char*>> all = {{shares.loader, "loader"},
+                                                             {shares.copy, "memory copy"},
+                                                             {shares.communication, "communication"},
+                                                             {shares.device, "device"},
+                                                             {shares.cpu, "CPU execution"}};
+    const auto largest = std::max_element(all.begin(), all.end());
+    found.verdict = "other";
+    found.cause = "nothing alone";
+    found.figure = fmt::format("largest: {} {}", largest->second, percent(largest->first));
+    found.next = "several small remedies; see what each would add";
+  }
+}
+
+std::string gain_text(const std::optional<double>& gain) { return gain ? fmt::format("{:.0f}", *gain) : "-"; }
+
+}  // namespace
+
+std::optional<Bottleneck> bottleneck_of(const json& record, const RunStatistics& run) {
+  if (!run.has_samples || run.mean_ms <= 0) return std::nullopt;
+  const Times times = times_of(record, run);
+  const double batch = number_at(record, "/config/batch");
+  const auto rate = [&](const std::optional<double>& ms) {
+    return ms ? std::optional(batch * 1000 / *ms) : std::nullopt;
+  };
+  Bottleneck found;
+  found.shares = shares_of(times);
+  found.images_per_second = run.images_per_second;
+  found.ceilings = {rate(times.loader_alone), rate(times.compute_alone), rate(times.all_reduce_alone)};
+  if (times.loader_alone && times.compute_alone)
+    found.headroom = std::min(*found.ceilings.loader, *found.ceilings.compute) / run.images_per_second - 1;
+  found.gains = gains_of(times, batch, run.images_per_second);
+  decide(record, times, found);
+  return found;
+}
+
+std::optional<Bottleneck> bottleneck_of(const SummaryRow& row) {
+  return row.ok() && row.record ? bottleneck_of(*row.record, row.run) : std::nullopt;
+}
+
+Grid bottleneck_grid(const Summary& summary) {
+  Grid grid;
+  grid.title = "what each row waits for";
+  grid.columns = {{"row", true}, {"bottleneck", true}, {"img/s"},    {"loader"},
+                  {"compute"},   {"all-reduce"},       {"headroom"}, {"+disk"},
+                  {"+threads"},  {"+device"},          {"+link"},    {"because", true, true}};
+  std::vector<std::string> next_steps;
+  for (const SummaryRow& row : summary.rows) {
+    const auto found = bottleneck_of(row);
+    if (!found) continue;
+    size_t agree = 0;
+    for (size_t i = 0; i < row.runs.size(); ++i)
+      if (const auto one = bottleneck_of(*row.records[i], row.runs[i]))
+        agree += one->verdict == found->verdict;
+    const std::string count = agree < row.runs.size() ? fmt::format(" ({}/{})", agree, row.runs.size()) : "";
+    grid.rows.push_back({row.id, found->verdict + count, fmt::format("{:.0f}", found->images_per_second),
+                         gain_text(found->ceilings.loader), gain_text(found->ceilings.compute),
+                         gain_text(found->ceilings.all_reduce),
+                         found->headroom ? fmt::format("{:+.0f} %", 100 * *found->headroom) : "-",
+                         gain_text(found->gains.disk), gain_text(found->gains.threads),
+                         gain_text(found->gains.device), gain_text(found->gains.link),
+                         found->cause.empty() ? found->figure : found->cause + ": " + found->figure});
+    const std::string step = fmt::format("{}{}: try {}", found->verdict,
+                                         found->cause.empty() ? "" : " (" + found->cause + ")", found->next);
+    if (std::find(next_steps.begin(), next_steps.end(), step) == next_steps.end()) next_steps.push_back(step);
+  }
+  grid.notes = {
+      "loader, compute, all-reduce: images/s of the loader alone, of the step on a made-up batch alone, and "
+      "of "
+      "the all-reduces alone; headroom: to "
+      "the lower of loader and compute. +disk .. +link: images/s that the row would gain at most if reading, "
+      "decoding, computing or "
+      "communication cost nothing: the slower of what then remains.",
+      fmt::format(
+          "Decided in this order: load, copies, exposed communication from {} of the step on, computing from "
+          "{}, the host's own work and cores shared with the loader from {}; else other. (n/m): so in n of m "
+          "repeats.",
+          percent(kHighShare), percent(kBusyShare), percent(kHighShare))};
+  grid.notes.insert(grid.notes.end(), next_steps.begin(), next_steps.end());
+  return grid;
+}
+
+}  // namespace harness

@@ -1,0 +1,147 @@
+// unit: the bottleneck verdict, from records with known phase times and ceilings.
+#include "harness/report/bottleneck.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/report/summary.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+// One rank, batches of 100 images, ten batches; times in ms of every batch.
+struct Given {
+  double load = 0, h2d = 1, forward = 30, backward = 60, sync = 0, other = 0;
+  double loader_alone = 50, compute_alone = 91, read_share = 0.1, all_reduce_alone = 0;
+};
+
+json record_of(const Given& given) {
+  const auto batches = [](double ms) { return json::array({std::vector<double>(10, ms)}); };
+  const double step = given.load + given.h2d + given.forward + given.backward + given.sync + given.other;
+  json record = {{"status", "OK"},
+                 {"timed_batches", 10},
+                 {"total_s", step * 10 / 1000},
+                 {"machine", {{"cores", 8}}},
+                 {"config", {{"batch", 100}, {"loader_threads", 2}, {"cpus", 8}}},
+                 {"samples_ms",
+                  {{"load", batches(given.load)},
+                   {"h2d", batches(given.h2d)},
+                   {"forward", batches(given.forward)},
+                   {"backward", batches(given.backward)},
+                   {"sync", batches(given.sync)},
+                   {"other", batches(given.other)}}},
+                 {"ceilings",
+                  {{"batches", 10},
+                   {"loader_ms", given.loader_alone},
+                   {"read_share", given.read_share},
+                   {"compute", {{"h2d", 1.0}, {"forward", 30.0}, {"backward", 60.0}}},
+                   {"compute_ms", given.compute_alone}}}};
+  if (given.all_reduce_alone > 0)
+    record["communication"] = {{"ceiling_ms", given.all_reduce_alone}, {"all_reduces", json::array()}};
+  return record;
+}
+
+Bottleneck judged(const json& record) {
+  const auto found = bottleneck_of(record, run_statistics(record));
+  if (!found) throw std::runtime_error("no verdict");
+  return *found;
+}
+
+TEST(Bottleneck, NamesStorageWhenMostOfLoadingIsReading) {
+  const Bottleneck it = judged(record_of({.load = 209, .loader_alone = 290, .read_share = 0.9}));
+  EXPECT_EQ(it.verdict, "loader");
+  EXPECT_EQ(it.cause, "storage");
+  EXPECT_NE(it.figure.find("load 70 % of the step; 90 %"), std::string::npos) << it.figure;
+}
+
+TEST(Bottleneck, NamesThreadsWhenThereAreCoresForMoreAndDecodingOtherwise) {
+  json record = record_of({.load = 209, .loader_alone = 290});
+  EXPECT_EQ(judged(record).cause, "too few loader threads");
+  record["config"]["loader_threads"] = 8;
+  EXPECT_EQ(judged(record).cause, "decoding");
+}
+
+TEST(Bottleneck, ALoaderThatIsFastAloneLacksCoresAndNotData) {
+  const Bottleneck it = judged(record_of({.load = 60, .loader_alone = 100}));
+  EXPECT_EQ(it.verdict, "CPU execution") << "alone 1000 images/s, the row 662";
+  EXPECT_EQ(it.cause, "loader and training share the cores");
+}
+
+TEST(Bottleneck, NamesCopiesCommunicationDeviceAndHost) {
+  EXPECT_EQ(judged(record_of({.h2d = 60})).verdict, "memory copy");
+  EXPECT_EQ(judged(record_of({})).verdict, "device");
+  EXPECT_EQ(judged(record_of({.other = 80})).verdict, "CPU execution");
+  EXPECT_EQ(judged(record_of({.forward = 70, .backward = 120})).cause, "loader and training share the cores");
+
+  const Bottleneck link = judged(record_of({.sync = 80, .all_reduce_alone = 75}));
+  EXPECT_EQ(link.verdict, "communication");
+  EXPECT_EQ(link.cause, "the link");
+  EXPECT_EQ(judged(record_of({.sync = 80, .all_reduce_alone = 10})).cause, "ranks wait for one another");
+}
+
+TEST(Bottleneck, WhatLiesJustBelowEachLimitIsOther) {
+  // load 20 %, communication 20 %, device 48 %, host 12 %
+  const Bottleneck it =
+      judged(record_of({.load = 37.5, .h2d = 0.5, .sync = 37.5, .other = 22, .loader_alone = 187}));
+  EXPECT_EQ(it.verdict, "other");
+  EXPECT_NE(it.figure.find("device"), std::string::npos);
+}
+
+TEST(Bottleneck, SharesAreTheWholeStep) {
+  const StepShares shares =
+      judged(record_of({.load = 20, .forward = 40, .sync = 10, .other = 5, .all_reduce_alone = 4})).shares;
+  EXPECT_NEAR(shares.loader + shares.copy + shares.communication + shares.device + shares.cpu, 1, 1e-12);
+  EXPECT_NEAR(shares.cpu, (10.0 + 5) / 136, 1e-12) << "forward took 10 ms longer than alone";
+}
+
+TEST(Bottleneck, CeilingsHeadroomAndGainsAreInImagesPerSecond) {
+  // step 300: 200 waiting, 1 + 30 + 60 computing, 9 synchronising; alone the loader takes 280, 252 of it
+  // reading
+  const Bottleneck it = judged(
+      record_of({.load = 200, .sync = 9, .loader_alone = 280, .read_share = 0.9, .all_reduce_alone = 5}));
+  EXPECT_NEAR(it.images_per_second, 333.3, 0.1);
+  EXPECT_NEAR(it.ceilings.loader.value(), 357.1, 0.1);
+  EXPECT_NEAR(it.ceilings.compute.value(), 1098.9, 0.1);
+  EXPECT_NEAR(it.ceilings.all_reduce.value(), 20000, 0.1);
+  EXPECT_NEAR(it.headroom.value(), 300.0 / 280 - 1, 1e-9);
+  EXPECT_NEAR(it.gains.disk.value(), 1000 - 333.3, 0.1) << "what remains is the step without loading, 100 ms";
+  EXPECT_NEAR(it.gains.threads.value(), 100000 / 252.0 - 333.3, 0.1) << "reading remains";
+  EXPECT_NEAR(it.gains.device.value(), 100000 / 280.0 - 333.3, 0.1) << "the loader remains";
+  EXPECT_NEAR(it.gains.link.value(), 100000 / 280.0 - 333.3, 0.1);
+}
+
+TEST(Bottleneck, WithoutCeilingsThereIsAVerdictAndNoGain) {
+  json record = record_of({.load = 209});
+  record.erase("ceilings");
+  const Bottleneck it = judged(record);
+  EXPECT_EQ(it.verdict, "loader");
+  EXPECT_FALSE(it.ceilings.loader || it.ceilings.compute || it.headroom || it.gains.disk || it.gains.device);
+}
+
+TEST(Bottleneck, OfWrongTypesOrNonsenseIsNoNumber) {
+  json record = record_of({});
+  record["ceilings"] = {{"loader_ms", "fast"}, {"compute_ms", -3}, {"compute", 7}, {"read_share", 12}};
+  const Bottleneck it = judged(record);
+  EXPECT_FALSE(it.ceilings.loader || it.ceilings.compute || it.gains.disk);
+  record.erase("samples_ms");
+  EXPECT_FALSE(bottleneck_of(record, run_statistics(record)));
+}
+
+TEST(Bottleneck, TheTableSaysInHowManyRepeatsTheVerdictWasTheSame) {
+  std::vector<json> records;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    json record = record_of(repeat == 0 ? Given{} : Given{.load = 209, .loader_alone = 290});
+    record.update({{"schema", 1}, {"row", "x"}, {"repeat", repeat}, {"scale", {{"name", "rehearsal"}}}});
+    record["device"] = {{"kind", "cpu"}};
+    records.push_back(record);
+  }
+  const Summary summary = summarise(records).at(0);
+  const Grid grid = bottleneck_grid(summary);
+  ASSERT_EQ(grid.rows.size(), 1u);
+  EXPECT_EQ(grid.rows[0][1], "loader (2/3)");
+  for (const auto& row : grid.rows) EXPECT_EQ(row.size(), grid.columns.size());
+}
+
+}  // namespace
+}  // namespace harness
