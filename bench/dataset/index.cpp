@@ -58,10 +58,11 @@ std::vector<std::string> class_folders(const fs::path& train) {
   return names;
 }
 
-void add_class(Dataset& dataset, int64_t label) {
+// part: train or val
+void add_class(Dataset& dataset, const std::string& part, int64_t label) {
   const std::string& name = dataset.classes[label];
   const auto first = static_cast<int64_t>(dataset.images.size());
-  for (const auto& entry : fs::directory_iterator(dataset.root / "train" / name)) {
+  for (const auto& entry : fs::directory_iterator(dataset.root / part / name)) {
     const auto file = entry.path().filename().string();
     if (!is_image(file)) continue;
     std::error_code error;
@@ -70,10 +71,27 @@ void add_class(Dataset& dataset, int64_t label) {
     if (!regular || error || file.find('\n') != std::string::npos)  // the index has a line per image
       ++dataset.skipped;
     else
-      dataset.images.push_back({"train/" + name + "/" + file, label, bytes});
+      dataset.images.push_back({part + "/" + name + "/" + file, label, bytes});
   }
   std::sort(dataset.images.begin() + first, dataset.images.end(),
             [](const ImageEntry& a, const ImageEntry& b) { return a.path < b.path; });
+}
+
+void add_classes(Dataset& dataset, const std::string& part) try {
+  for (size_t label = 0; label < dataset.classes.size(); ++label) {
+    stop_if_interrupted();
+    if (fs::is_directory(dataset.root / part / dataset.classes[label]))
+      add_class(dataset, part, static_cast<int64_t>(label));
+  }
+} catch (const fs::filesystem_error& problem) {
+  throw std::runtime_error(fmt::format("cannot read {}: {}; check its permissions", problem.path1().string(),
+                                       problem.code().message()));
+}
+
+std::string make_again(const fs::path& root, const StandinRecord& record) {
+  return fmt::format("run `make_dataset standin --out {} --images {} --classes {} --seed {}{}` again",
+                     root.string(), record.images, record.classes, record.seed,
+                     record.validation > 0 ? fmt::format(" --validation {}", record.validation) : "");
 }
 
 }  // namespace
@@ -92,25 +110,14 @@ Dataset scan_dataset(const fs::path& root) {
   if (!is_utf8(dataset.root.string()))
     fail(root, "the folder's whole path is not UTF-8, in which indexes and records are written; rename it");
   const auto record = read_standin_record(root);
-  const auto again = [&] {
-    return fmt::format("run `make_dataset standin --out {} --images {} --classes {} --seed {}` again",
-                       root.string(), record->images, record->classes, record->seed);
-  };
+  const auto again = [&] { return make_again(root, *record); };
   if (record && !record->finished)
     throw std::runtime_error(fmt::format("{}: this stand-in was not finished; {}", root.string(), again()));
   const auto train = dataset.root / "train";
   if (!fs::is_directory(train)) fail(root, "it has no folder train");
   dataset.classes = class_folders(train);
   if (dataset.classes.empty()) fail(train, "it has no class folders");
-  try {
-    for (size_t label = 0; label < dataset.classes.size(); ++label) {
-      stop_if_interrupted();
-      add_class(dataset, static_cast<int64_t>(label));
-    }
-  } catch (const fs::filesystem_error& problem) {
-    throw std::runtime_error(fmt::format("cannot read {}: {}; check its permissions",
-                                         problem.path1().string(), problem.code().message()));
-  }
+  add_classes(dataset, "train");
   if (dataset.images.empty())
     fail(train, fmt::format("{} class folders hold no image", dataset.classes.size()));
   if (record) {
@@ -122,6 +129,40 @@ Dataset scan_dataset(const fs::path& root) {
   }
   dataset.fingerprint = fingerprint_of(dataset);
   return dataset;
+}
+
+bool has_validation(const Dataset& train) { return fs::is_directory(train.root / "val"); }
+
+Dataset scan_validation(const Dataset& train) {
+  const fs::path folder = train.root / "val";
+  const auto refuse = [&](const std::string& found) {
+    throw std::runtime_error(
+        fmt::format("{}: {}; expected DIR/val/<class>/<image>.JPEG with the class folders of DIR/train",
+                    folder.string(), found));
+  };
+  const auto names = class_folders(folder);
+  if (names.empty()) refuse("it has no class folders");
+  for (const std::string& name : names)
+    if (!std::binary_search(train.classes.begin(), train.classes.end(), name))
+      refuse(fmt::format("class folder {} is not in train, so no network can have learned it", name));
+  Dataset validation = train;
+  validation.images.clear();
+  validation.skipped = 0;
+  add_classes(validation, "val");
+  for (const std::string& name : names) {
+    const auto label =
+        std::lower_bound(train.classes.begin(), train.classes.end(), name) - train.classes.begin();
+    if (std::none_of(validation.images.begin(), validation.images.end(),
+                     [&](const ImageEntry& image) { return image.label == label; }))
+      refuse(fmt::format("class folder {} holds no image", name));
+  }
+  const auto record = read_standin_record(train.root);
+  if (record && record->validation != static_cast<int64_t>(validation.images.size()))
+    throw std::runtime_error(fmt::format("{}: this stand-in should hold {} images but holds {}; {}",
+                                         folder.string(), record->validation, validation.images.size(),
+                                         make_again(train.root, *record)));
+  validation.fingerprint = fingerprint_of(validation);
+  return validation;
 }
 
 void write_index(const Dataset& dataset, const fs::path& file) {

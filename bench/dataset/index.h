@@ -11,7 +11,7 @@ namespace bench {
 inline constexpr int64_t kMostImageBytes = int64_t{128} << 20;  // a larger file is a mistake, and not read
 
 struct ImageEntry {
-  std::string path;   // relative to the data set's root, e.g. train/n00000007/n00000007_42.JPEG
+  std::string path;   // relative to the data set's root, e.g. train/n00000007/n00000007_42.JPEG, or below val
   int64_t label = 0;  // position of the class folder in sorted order
   int64_t bytes = 0;  // size of the encoded file
 };
@@ -23,7 +23,8 @@ struct Dataset {
   std::string fingerprint;           // 16 hex digits over paths, sizes and the content of a sample of files
   std::string kind = "folder";       // or "stand-in"
   int64_t seed = 0;                  // of a stand-in
-  int64_t skipped = 0;  // named like images, but folders, pipes, links to nowhere, or with a line break in the name
+  int64_t skipped =
+      0;  // named like images, but folders, pipes, links to nowhere, or with a line break in the name
   int64_t total_bytes() const;
 };
 
@@ -31,6 +32,12 @@ struct Dataset {
 // class folders or no images, or if it is a stand-in that was not finished. Extensions .JPEG .jpeg .jpg .JPG
 // .png count, everything else is ignored.
 Dataset scan_dataset(const std::filesystem::path& root);
+
+// Walks root/val of a scanned set: the same classes and labels, other images. Throws std::runtime_error as
+// above, and if val has a class that train lacks or a class folder without images. A class of train may be
+// absent.
+bool has_validation(const Dataset& train);
+Dataset scan_validation(const Dataset& train);
 
 // An index file: first line a JSON header, then one `label<TAB>bytes<TAB>path` line per image.
 void write_index(const Dataset& dataset, const std::filesystem::path& file);

@@ -31,18 +31,25 @@ void run_standin(const StandinOptions& options) {
   fmt::print("{}", result.description);
 }
 
-void run_index(const fs::path& data, const fs::path& store) {
+void run_index(const fs::path& data, const fs::path& store, bool validation) {
   const auto dataset = scan_dataset(data);
   const auto file = store / dataset.fingerprint / "index.tsv";
   write_index(dataset, file);
-  const nlohmann::ordered_json line{{"index", file.string()},
-                                    {"fingerprint", dataset.fingerprint},
-                                    {"images", dataset.images.size()},
-                                    {"bytes", dataset.total_bytes()},
-                                    {"classes", dataset.classes.size()},
-                                    {"kind", dataset.kind},
-                                    {"seed", dataset.seed},
-                                    {"skipped", dataset.skipped}};
+  nlohmann::ordered_json line{{"index", file.string()},
+                              {"fingerprint", dataset.fingerprint},
+                              {"images", dataset.images.size()},
+                              {"bytes", dataset.total_bytes()},
+                              {"classes", dataset.classes.size()},
+                              {"kind", dataset.kind},
+                              {"seed", dataset.seed},
+                              {"skipped", dataset.skipped}};
+  if (validation && has_validation(dataset)) {
+    const auto images = scan_validation(dataset);
+    const auto list = store / dataset.fingerprint / fmt::format("validation-{}.tsv", images.fingerprint);
+    write_index(images, list);
+    line["validation"] = list.string();
+    line["validation_images"] = images.images.size();
+  }
   fmt::print("{}\n", line.dump());
 }
 
@@ -87,6 +94,13 @@ int main(int count, char** arguments) {
   standin->add_option("--threads", options.threads, "0: all cores")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
+  standin
+      ->add_option(
+          "--validation", options.validation,
+          "for measuring accuracy: this many images in DIR/val, and classes that can be learned but not all "
+          "told apart")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   standin->callback([&] { run_standin(options); });
 
   fs::path data, store, index_file;
@@ -95,7 +109,9 @@ int main(int count, char** arguments) {
   index->add_option("--store", store, "folder for everything that is derived from data")
       ->required()
       ->type_name("DIR");
-  index->callback([&] { run_index(data, store); });
+  bool validation = false;
+  index->add_flag("--validation", validation, "the images of DIR/val too, where that is");
+  index->callback([&] { run_index(data, store, validation); });
 
   std::string to;
   int64_t limit = 0;

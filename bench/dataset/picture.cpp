@@ -23,27 +23,31 @@ double pattern_at(int kind, double x, double y, double wave) {
 
 }  // namespace
 
-void Picture::paint(int width, int height, bool half_chroma, int64_t class_number, uint64_t seed) {
+void Picture::paint(int width, int height, bool half_chroma, int64_t class_number, uint64_t seed,
+                    bool faint) {
   Random random(seed);
   planes_.width = width;
   planes_.height = height;
   planes_.half_chroma = half_chroma;
   padded_width_ = (width + 15) / 16 * 16;
   padded_height_ = (height + 15) / 16 * 16;
-  paint_base(class_number, random);
+  paint_base(class_number, random, faint);
   paint_detail(random);
 }
 
-void Picture::paint_base(int64_t class_number, Random& random) {
-  const double hue = 2 * kPi * ((class_number % 10) / 10.0 + random.uniform(-0.02, 0.02));
+void Picture::paint_base(int64_t class_number, Random& random, bool faint) {
+  const Clarity& clarity = faint ? kFaint : kClear;
+  const double hue =
+      2 * kPi * ((class_number % 10) / 10.0 + random.uniform(-clarity.hue_spread, clarity.hue_spread));
   const double other = hue + 2 * kPi * (0.5 + (class_number / 100 % 10) / 10.0);
   const int kind = static_cast<int>(class_number / 10 % 10);
   const double side = std::sqrt(static_cast<double>(padded_width_) * padded_height_);
   const double wave = 2 * kPi / (side * random.uniform(0.12, 0.2));  // five to eight waves across
   const double left = random.uniform(-0.2, 1.2) * padded_width_,
                top = random.uniform(-0.2, 1.2) * padded_height_;
-  const double brightness = random.uniform(95, 150), contrast = random.uniform(16, 34);
-  const double colour = random.uniform(26, 44);
+  const double brightness = random.uniform(95, 150);
+  const double contrast = random.uniform(clarity.least_contrast, clarity.most_contrast);
+  const double colour = random.uniform(clarity.least_colour, clarity.most_colour);
   const std::array<double, 3> mean{brightness, 128 + colour * std::cos(hue), 128 + colour * std::sin(hue)};
   const std::array<double, 3> swing{contrast, 0.6 * colour * std::cos(other), 0.6 * colour * std::sin(other)};
 

@@ -33,6 +33,18 @@ int usable_cores() {
   return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
 }
 
+int64_t files_of(const StandinOptions& options) { return options.images + options.validation; }
+
+ImagePlan plan_of(const StandinOptions& options, int64_t index) {
+  return options.validation > 0 ? plan_learnable_image(options.seed, index, options.images, options.classes)
+                                : plan_image(options.seed, index, options.images, options.classes);
+}
+
+std::string words(int64_t images, int64_t classes, int64_t seed, int64_t validation) {
+  return fmt::format("{} images, {} classes, seed {}{}", images, classes, seed,
+                     validation > 0 ? fmt::format(", {} images to validate", validation) : "");
+}
+
 // True: a finished set with these options is there. Throws if the folder holds anything else.
 bool check_folder(const StandinOptions& options, bool& outdated) {
   const auto record = read_standin_record(options.out);
@@ -43,23 +55,21 @@ bool check_folder(const StandinOptions& options, bool& outdated) {
                       (options.out / "train").string()));
     return false;
   }
-  if (record->images != options.images || record->classes != options.classes || record->seed != options.seed)
-    throw std::runtime_error(
-        fmt::format("{} holds a stand-in of {} images, {} classes, seed {}, but {} images, {} classes, seed "
-                    "{} were asked for; "
-                    "choose another --out or remove it",
-                    options.out.string(), record->images, record->classes, record->seed, options.images,
-                    options.classes, options.seed));
+  if (record->images != options.images || record->classes != options.classes ||
+      record->seed != options.seed || record->validation != options.validation)
+    throw std::runtime_error(fmt::format(
+        "{} holds a stand-in of {}, but {} were asked for; choose another --out or remove it",
+        options.out.string(), words(record->images, record->classes, record->seed, record->validation),
+        words(options.images, options.classes, options.seed, options.validation)));
   outdated = record->version != kStandinVersion;
   return record->finished && !outdated;
 }
 
 std::vector<int64_t> missing_images(const StandinOptions& options) {
   std::vector<int64_t> missing;
-  for (int64_t i = 0; i < options.images; ++i) {
+  for (int64_t i = 0; i < files_of(options); ++i) {
     std::error_code error;
-    const auto size =
-        fs::file_size(options.out / plan_image(options.seed, i, options.images, options.classes).path, error);
+    const auto size = fs::file_size(options.out / plan_of(options, i).path, error);
     if (error || size == 0)
       missing.push_back(i);  // empty: the machine went down before the file reached the disk
   }
@@ -78,7 +88,7 @@ void write_images(const StandinOptions& options, const std::vector<int64_t>& mis
       while (!failed && !interrupted()) {
         const int64_t i = next++;
         if (i >= total) return;
-        const auto plan = plan_image(options.seed, missing[i], options.images, options.classes);
+        const auto plan = plan_of(options, missing[i]);
         const auto content = maker.make(plan);
         write_whole_file(options.out / plan.path, content);
         bytes += static_cast<int64_t>(content.size());
@@ -114,25 +124,33 @@ void flush_disk(const fs::path& folder) {
 StandinResult make_standin(const StandinOptions& options) {
   if (options.images < 1) throw std::runtime_error("--images must be at least 1");
   if (options.classes < 1) throw std::runtime_error("--classes must be at least 1");
+  if (options.validation > 0 && options.classes > kLearnableClasses)
+    throw std::runtime_error(
+        fmt::format("--classes must be at most {} with --validation", kLearnableClasses));
   bool outdated = false;
   const bool finished = check_folder(options, outdated);
-  if (outdated)
-    fs::remove_all(options.out / "train");  // before the record changes: old files must not be resumed
+  if (outdated)  // before the record changes: old files must not be resumed
+    for (const char* part : {"train", "val"}) fs::remove_all(options.out / part);
   const auto missing = missing_images(options);
   if (finished && missing.empty()) {
     auto description = read_standin_record(options.out)->description;
     return {0, 0, description.empty() ? describe(scan_dataset(options.out)) : description};
   }
 
-  constexpr int64_t kBytesPerImage = 122'000;  // 114.7 KB and the rest of its last block
-  require_room(options.out, static_cast<int64_t>(missing.size()) * kBytesPerImage + 4'000'000,
+  const int64_t bytes_per_image =
+      options.validation > 0 ? 16'000 : 122'000;  // ImageNet's 114.7 KB and a block
+  require_room(options.out, static_cast<int64_t>(missing.size()) * bytes_per_image + 4'000'000,
                "the stand-in");
-  StandinRecord record{options.seed, options.images, options.classes, kStandinVersion, false, ""};
+  StandinRecord record{options.seed, options.images,    options.classes, kStandinVersion, false,
+                       "",           options.validation};
   make_folder(options.out);
   write_standin_record(options.out, record);
-  for (int64_t c = 0; c < std::min(options.classes, options.images); ++c)
-    make_folder(options.out /
-                fs::path(plan_image(options.seed, c, options.images, options.classes).path).parent_path());
+  const auto make_class_folders = [&](int64_t first, int64_t images) {
+    for (int64_t c = 0; c < std::min(options.classes, images); ++c)
+      make_folder(options.out / fs::path(plan_of(options, first + c).path).parent_path());
+  };
+  make_class_folders(0, options.images);
+  make_class_folders(options.images, options.validation);
 
   const auto start = std::chrono::steady_clock::now();
   write_images(options, missing);

@@ -12,6 +12,9 @@ struct StandinOptions {
   int64_t classes = 100;
   int64_t seed = 1;
   int threads = 0;  // 0: one per core that this process may use
+  // Above 0: a set to measure accuracy on, `images` of at most kLearnableClasses classes in train and as many
+  // as this in val. Else train alone, and no network need tell its classes apart.
+  int64_t validation = 0;
 };
 
 struct StandinResult {

@@ -18,11 +18,17 @@ struct ImagePlan {
   bool half_chroma = false;  // 4:2:0
   double bytes = 0;          // to reach by the amount of detail
   Oddity oddity = Oddity::none;
+  bool faint = false;  // small, and shows its class so faintly that some must be taken for another
 };
 
 // Depends on nothing but the arguments. `images` matters only for which odd files belong to the set: none
 // below 50, one of each kind from 50, the huge one from 1000. Equal for any thread count, and classes take
 // turns.
 ImagePlan plan_image(int64_t seed, int64_t index, int64_t images, int64_t classes);
+
+// The index-th image of a set that accuracy is measured on: `images` in train, the rest in val, none of them
+// odd. At most kLearnableClasses.
+inline constexpr int64_t kLearnableClasses = 16;
+ImagePlan plan_learnable_image(int64_t seed, int64_t index, int64_t images, int64_t classes);
 
 }  // namespace bench

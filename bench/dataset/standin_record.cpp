@@ -24,6 +24,7 @@ std::optional<StandinRecord> read_standin_record(const std::filesystem::path& fo
     record.version = json.at("version");
     record.finished = json.at("finished");
     record.description = json.value("description", "");
+    record.validation = json.value("validation", int64_t{0});
     return record;
   } catch (const nlohmann::json::exception& error) {
     throw std::runtime_error(fmt::format("{} is damaged ({}); remove {} and run make_dataset standin again",
@@ -38,7 +39,8 @@ void write_standin_record(const std::filesystem::path& folder, const StandinReco
                                     {"images", record.images},
                                     {"classes", record.classes},
                                     {"finished", record.finished},
-                                    {"description", record.description}};
+                                    {"description", record.description},
+                                    {"validation", record.validation}};
   write_whole_file(folder / "standin.json", json.dump(2) + "\n");
 }
 

@@ -14,6 +14,7 @@ struct StandinRecord {
   int version = kStandinVersion;
   bool finished = false;
   std::string description;
+  int64_t validation = 0;  // images in val
 };
 
 // Nothing where the folder has no such file; throws std::runtime_error where it is damaged.
