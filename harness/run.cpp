@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <sstream>
 
 #include "harness/followers.h"
 #include "harness/interrupt.h"
@@ -14,6 +15,7 @@
 #include "harness/node_copies.h"
 #include "harness/records.h"
 #include "harness/report/figures.h"
+#include "harness/report/page.h"
 #include "harness/report/table.h"
 #include "harness/row_run.h"
 #include "harness/selection.h"
@@ -176,7 +178,10 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
   bool lost = false;
   try {
     run_plan(setting, plan, records);
-    if (write_report(run, records, console)) write_figures(run, records, workshop.project, std::cerr);
+    if (write_report(run, records, console)) {
+      write_figures(run, records, workshop.project, std::cerr);
+      write_page(run, records, "", workshop.project, console);
+    }
   } catch (const std::exception& error) {  // most likely a full disk: what finished is shown all the same
     std::cerr << "run_matrix: " << error.what() << '\n';
     lost = true;
@@ -187,9 +192,12 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
 }
 
 int rebuild_report(const Workshop& workshop, const fs::path& run, bool plots, std::ostream& console) {
-  const auto records = read_records(run, std::cerr);
+  std::ostringstream left_out;
+  const auto records = read_records(run, left_out);
+  std::cerr << left_out.str();
   if (!write_report(run, records, console)) return kNothingRan;
   if (plots) write_figures(run, records, workshop.project, std::cerr);
+  write_page(run, records, left_out.str(), workshop.project, console);
   return kAllGood;
 }
 

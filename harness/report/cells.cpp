@@ -49,6 +49,12 @@ std::string ratio_cell(const SummaryRow& row, bool narrow) {
                      narrow && width_of(base) > 8 ? fit(base, 8) : base);
 }
 
+std::string flag_texts(const SummaryRow& row) {
+  std::string texts;
+  for (const Flag& flag : row.flags) texts += (texts.empty() ? "" : "; ") + flag.text;
+  return texts;
+}
+
 }  // namespace
 
 std::string codes_of(const SummaryRow& row) {
@@ -89,6 +95,33 @@ Cells figure_cells(const Summary& summary, bool narrow) {
     cells.rows.push_back(std::move(line));
   }
   return cells;
+}
+
+Grid matrix_grid(const Summary& summary) {
+  const Cells cells = figure_cells(summary, false);
+  Grid grid;
+  grid.title = fmt::format("seconds per {} timed batches", summary.timed_batches);
+  grid.columns = {{"row", true}, {"what", true}, {"ran", true}, {"cache", true}};
+  for (size_t i = 0; i < cells.headers.size(); ++i)
+    grid.columns.push_back({cells.headers[i], cells.is_text[i]});
+  grid.columns.push_back({"flags", true, true});
+  size_t next = 0;
+  for (const SummaryRow& row : summary.rows) {
+    std::vector<std::string> line = {row.id, row.title};
+    if (row.ok()) {
+      line.insert(line.end(), {row.ran, row.cache});
+      line.insert(line.end(), cells.rows[next].begin(), cells.rows[next].end());
+      ++next;
+      line.push_back(flag_texts(row));
+    } else {
+      line.resize(4 + cells.headers.size());
+      line[4] = row.status;
+      line.push_back(row.reason);
+    }
+    grid.rows.push_back(std::move(line));
+  }
+  grid.notes = legend_lines(summary, false);
+  return grid;
 }
 
 std::vector<std::string> header_lines(const Summary& summary) {

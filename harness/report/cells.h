@@ -1,4 +1,4 @@
-// Cells: the texts that the console table and the Markdown table share.
+// Cells: the main table's texts, for the console and as a grid.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,6 +16,9 @@ struct Cells {
 
 // All columns but id, title and flags. `narrow`: as a console has room for them.
 Cells figure_cells(const Summary& summary, bool narrow);
+
+// The main table with every column; a row that isn't OK has its status and reason instead of figures.
+Grid matrix_grid(const Summary& summary);
 
 std::vector<std::string> header_lines(const Summary& summary);
 std::vector<std::string> legend_lines(const Summary& summary, bool narrow);

@@ -1,0 +1,19 @@
+// Environment: what a run's records say of the machine, of what disturbed it, and of what ran otherwise.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/report/grid.h"
+
+namespace harness {
+
+// Label and text: machine, build, libraries, data, times. Values that differ within the run all stand there.
+std::vector<std::pair<std::string, std::string>> environment_facts(
+    const std::vector<nlohmann::json>& records);
+
+Grid disturbance_grid(const std::vector<nlohmann::json>& records);  // per row and repeat: load, steal, memory
+Grid remarks_grid(const std::vector<nlohmann::json>& records);  // notes, emulation, warnings, failed checks
+Grid rank_grid(const std::vector<nlohmann::json>& records);     // which rank of which row ran where
+
+}  // namespace harness

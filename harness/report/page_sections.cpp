@@ -1,0 +1,140 @@
+// Decides what stands where; all figures come from the grids and the summary.
+#include "harness/report/page_sections.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "harness/report/bottleneck.h"
+#include "harness/report/cells.h"
+#include "harness/report/communication.h"
+#include "harness/report/environment.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+void add_grid(json& blocks, const Grid& grid) {
+  if (!grid.empty()) blocks.push_back({{"grid", grid_json(grid)}});
+}
+
+json folded(const Grid& grid) {
+  return {{"fold",
+           {fmt::format("{} ({} lines)", grid.title, grid.rows.size()),
+            json::array({{{"grid", grid_json(grid)}}})}}};
+}
+
+// The summary's figures by the section in which they stand.
+class FigureShelf {
+ public:
+  FigureShelf(const std::vector<std::string>& names, const std::string& prefix)
+      : names_(names), prefix_(prefix) {}
+
+  void place(const std::string& name, json& blocks) {
+    const auto found = std::find(names_.begin(), names_.end(), name);
+    if (found == names_.end()) return;
+    blocks.push_back({{"figure", prefix_ + name}});
+    names_.erase(found);
+  }
+  void place_rest(json& blocks) {
+    while (!names_.empty()) place(std::string(names_.front()), blocks);
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::string prefix_;
+};
+
+// `device: 0, 1, o1`, most rows first.
+std::string bottlenecks_in_words(const Summary& summary) {
+  std::map<std::string, std::vector<std::string>> rows_of;
+  for (const SummaryRow& row : summary.rows)
+    if (const auto found = bottleneck_of(row)) rows_of[found->verdict].push_back(row.id);
+  std::vector<std::pair<std::string, std::vector<std::string>>> verdicts(rows_of.begin(), rows_of.end());
+  std::stable_sort(verdicts.begin(), verdicts.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  std::vector<std::string> parts;
+  for (const auto& [verdict, rows] : verdicts)
+    parts.push_back(fmt::format("{}: {}", verdict, fmt::join(rows, ", ")));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string rows_in_words(const Summary& summary) {
+  std::map<std::string, int> statuses;
+  for (const SummaryRow& row : summary.rows) ++statuses[row.status];
+  std::vector<std::string> parts;
+  for (const auto& [status, number] : statuses) parts.push_back(fmt::format("{} {}", number, status));
+  return fmt::format("{}, {} timed batches each", fmt::join(parts, ", "), summary.timed_batches);
+}
+
+json mark_of(const Summary& summary) {
+  const std::string scale = summary.scale_summary.empty() ? summary.scale : summary.scale_summary;
+  return {summary.mark, summary.scale == "smoke" ? "a test of the program, no result: " + scale
+                                                 : "not the article's hardware or sizes: " + scale};
+}
+
+}  // namespace
+
+json summary_sections(const Summary& summary, const std::vector<std::string>& figure_names,
+                      const std::string& prefix, const std::string& part) {
+  json sections = json::array();
+  FigureShelf shelf(figure_names, prefix);
+  const auto add = [&](const std::string& title, json blocks) {
+    if (blocks.empty()) return;
+    std::string id = prefix + title;
+    std::replace(id.begin(), id.end(), ' ', '-');
+    sections.push_back({{"id", id}, {"title", title}, {"part", part}, {"blocks", std::move(blocks)}});
+  };
+
+  json first = json::array();
+  std::vector<std::string> lines = header_lines(summary);
+  if (!summary.mark.empty()) {
+    first.push_back({{"mark", mark_of(summary)}});
+    lines.erase(lines.begin());
+  }
+  first.push_back({{"lines", lines}});
+  json facts = json::array({{"Rows", rows_in_words(summary)}});
+  if (const std::string words = bottlenecks_in_words(summary); !words.empty())
+    facts.push_back({"What binds them", words});
+  first.push_back({{"facts", facts}});
+  shelf.place("cascade", first);
+  add("summary", first);
+
+  json matrix = json::array();
+  add_grid(matrix, matrix_grid(summary));
+  add("matrix", matrix);
+
+  json bottlenecks = json::array();
+  add_grid(bottlenecks, bottleneck_grid(summary));
+  add("bottlenecks", bottlenecks);
+
+  json phases = json::array();
+  shelf.place("phases", phases);
+  add("phases", phases);
+
+  json communication = json::array();
+  add_grid(communication, communication_grid(summary));
+  shelf.place("communication", communication);
+  add("communication", communication);
+
+  json rest = json::array();
+  shelf.place_rest(rest);
+  add("figures", rest);
+  return sections;
+}
+
+json common_sections(const std::vector<json>& records, const std::string& left_out, const std::string& raw) {
+  json environment = json::array({{{"facts", environment_facts(records)}}});
+  if (!left_out.empty()) environment.push_back({{"lines", {left_out}}});
+  for (const Grid& grid : {remarks_grid(records), disturbance_grid(records), rank_grid(records)})
+    if (!grid.empty()) environment.push_back(folded(grid));
+  const json numbers = {{"lines", std::count(raw.begin(), raw.end(), '\n')}, {"bytes", raw.size()}};
+  return json::array(
+      {{{"id", "environment"}, {"title", "environment"}, {"part", ""}, {"blocks", environment}},
+       {{"id", "raw"}, {"title", "raw records"}, {"part", ""}, {"blocks", {{{"records", numbers}}}}}});
+}
+
+}  // namespace harness

@@ -1,0 +1,172 @@
+"use strict";
+// Builds the page from the JSON embedded in it. Text of records goes in as text, never as HTML.
+// When all figures are drawn the root element says so: data-figures, data-errors, data-drawn-ms.
+
+const root = document.documentElement;
+const page = JSON.parse(document.getElementById("page").textContent);
+
+function count(problem) {
+  root.dataset.errors = Number(root.dataset.errors) + 1;
+  root.dataset.lastError = String(problem).slice(0, 300);
+}
+addEventListener("error", (event) => count(event.message));
+addEventListener("unhandledrejection", (event) => count(event.reason));
+for (const level of ["warn", "error"]) {  // Vega's warnings come this way too
+  const shown = console[level];
+  console[level] = (...words) => { count(words.join(" ")); shown.apply(console, words); };
+}
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+// gzip in base64, as the elements #figures, #library and #records hold it.
+async function unpacked(id) {
+  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+}
+
+// --- blocks of a section ---
+
+const verdictClass = {
+  "holds": "good", "does not hold": "bad", "cannot be tested here": "open", "by construction": "open",
+  "OK": "", "FAILED": "bad",
+};
+
+function gridCell(text, column, first) {
+  const cell = element(first ? "th" : "td", first ? { scope: "row" } : {}, text);
+  if (!column.text) cell.className = "number";
+  else if (text.length > 28) cell.className = "long";
+  if (verdictClass[text]) cell.append(element("span", { class: "dot " + verdictClass[text] }));
+  return cell;
+}
+
+function gridBlock(grid) {
+  const head = element("tr", {}, ...grid.columns.map((column) =>
+    element("th", column.text ? { scope: "col" } : { scope: "col", class: "number" }, column.header)));
+  const body = grid.rows.map((row) =>
+    element("tr", {}, ...row.map((text, i) => gridCell(text, grid.columns[i], i === 0))));
+  const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
+  const box = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": grid.title }, table);
+  const block = element("section", { class: "grid" });
+  if (grid.title) block.append(element("h3", {}, grid.title));
+  block.append(...grid.above.map((line) => element("p", {}, line)), box);
+  if (grid.notes.length)
+    block.append(element("ul", { class: "notes" }, ...grid.notes.map((line) => element("li", {}, line))));
+  return block;
+}
+
+function factsBlock(facts) {
+  const list = element("dl", {});
+  for (const [label, text] of facts) list.append(element("dt", {}, label), element("dd", {}, text));
+  return list;
+}
+
+function size(bytes) {
+  return bytes < 1e6 ? `${Math.round(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function recordsBlock(records) {
+  const button = element("button", { type: "button", id: "download" }, "Download records.jsonl");
+  button.addEventListener("click", async () => {
+    const link = element("a", { download: "records.jsonl" });
+    link.href = URL.createObjectURL(await unpacked("records"));
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  });
+  return element("p", {}, button, ` ${records.lines} lines, ${size(records.bytes)} ` +
+    `(${size(document.getElementById("records").textContent.length)} in this page), byte for byte.`);
+}
+
+const blockMakers = {
+  mark: ([mark, text]) => element("p", { class: "mark" }, element("strong", {}, mark), " ", text),
+  lines: (lines) => element("div", { class: "lines" }, ...lines.map((line) => element("p", {}, line))),
+  facts: factsBlock,
+  grid: gridBlock,
+  figure: (name) => element("figure", { class: "scroll", "data-name": name, tabindex: "0" }),
+  fold: ([title, blocks]) => element("details", {}, element("summary", {}, title), ...blocks.map(makeBlock)),
+  records: recordsBlock,
+};
+
+function makeBlock(block) {
+  const [[kind, content]] = Object.entries(block);
+  return blockMakers[kind](content);
+}
+
+function buildPage() {
+  document.title = page.title;
+  document.getElementById("title").textContent = page.title;
+  if (page.note) document.getElementById("title").after(element("p", { class: "mark" }, page.note));
+  const main = document.getElementById("main"), contents = document.getElementById("contents");
+  let part = "";
+  for (const section of page.sections) {
+    if (section.part !== part) {
+      part = section.part;
+      if (part) {
+        contents.append(element("b", {}, part));
+        main.append(element("h2", { class: "part" }, part));
+      }
+    }
+    contents.append(element("a", { href: "#" + section.id }, section.title));
+    main.append(element("section", { id: section.id }, element("h2", {}, section.title),
+      ...section.blocks.map(makeBlock)));
+  }
+}
+
+// --- figures ---
+
+let figures, dark;
+
+async function drawOne(box) {
+  const name = box.dataset.name;
+  const { view } = await vegaEmbed(box, figures.specs[name], {
+    config: dark ? figures.dark : figures.light,
+    renderer: "svg",
+    actions: { export: true, source: false, compiled: false, editor: false },
+    downloadFileName: name,
+    tooltip: { theme: dark ? "dark" : "light" },
+  });
+  await view.runAsync();
+}
+
+async function drawFigures() {
+  let drawn = 0;
+  for (const box of document.querySelectorAll("figure[data-name]")) {
+    try {
+      if (figures.specs[box.dataset.name]) await drawOne(box);
+      else if (figures.images[box.dataset.name])
+        box.replaceChildren(element("img", { alt: box.dataset.name,
+          src: "data:image/svg+xml;base64," + figures.images[box.dataset.name] }));
+      else continue;
+      ++drawn;
+    } catch (problem) {
+      count(`${box.dataset.name}: ${problem}`);
+      box.replaceChildren(`${box.dataset.name} could not be drawn: ${problem}`);
+    }
+  }
+  root.dataset.figures = drawn;
+  root.dataset.drawnMs = Math.round(performance.now());
+}
+
+function applyTheme(wish) {  // "auto", "light" or "dark"
+  dark = wish === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : wish === "dark";
+  root.dataset.theme = dark ? "dark" : "light";
+  document.getElementById("theme").textContent = dark ? "Light" : "Dark";
+}
+
+async function start() {
+  applyTheme("auto");
+  buildPage();
+  figures = JSON.parse(await (await unpacked("figures")).text());
+  if (document.getElementById("library").textContent)
+    document.body.append(element("script", {}, await (await unpacked("library")).text()));
+  await drawFigures();
+  const redraw = (wish) => { applyTheme(wish); return drawFigures(); };
+  document.getElementById("theme").addEventListener("click", () => redraw(dark ? "light" : "dark"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw("auto"));
+}
+
+start();
