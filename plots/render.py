@@ -1,4 +1,7 @@
-"""Renders Vega-Lite specs to SVG and PNG beside them: render.py SPEC.vl.json ..."""
+"""Renders Vega-Lite specs to NAME.svg, NAME.png and NAME-dark.* beside them: render.py SPEC.vl.json ...
+
+Colours of text, grid and background come from light.json and dark.json in this folder."""
+import json
 import pathlib
 import sys
 
@@ -12,14 +15,25 @@ except ImportError:
 if len(sys.argv) < 2:
     print(__doc__, file=sys.stderr)
     sys.exit(2)
+
+
+def render(spec, themes):
+    text = spec.read_text(encoding="utf-8")
+    stem = spec.name.removesuffix(".vl.json")
+    for suffix, config in themes.items():
+        svg = vl_convert.vegalite_to_svg(text, config=config, show_warnings=True)
+        spec.with_name(f"{stem}{suffix}.svg").write_text(svg, encoding="utf-8")
+        # From the SVG: drawing the spec again would take longer than all else together.
+        spec.with_name(f"{stem}{suffix}.png").write_bytes(vl_convert.svg_to_png(svg, scale=2))
+
+
+folder = pathlib.Path(__file__).parent
+themes = {suffix: json.loads((folder / name).read_text(encoding="utf-8"))
+          for suffix, name in {"": "light.json", "-dark": "dark.json"}.items()}
 failed = 0
 for name in sys.argv[1:]:
-    spec = pathlib.Path(name)
-    stem = spec.name.removesuffix(".vl.json")
     try:
-        text = spec.read_text(encoding="utf-8")
-        spec.with_name(stem + ".svg").write_text(vl_convert.vegalite_to_svg(text), encoding="utf-8")
-        spec.with_name(stem + ".png").write_bytes(vl_convert.vegalite_to_png(text, scale=2))
+        render(pathlib.Path(name), themes)
     except (OSError, ValueError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         failed = 1

@@ -21,11 +21,17 @@ std::vector<json> golden(const std::string& name) {
   return records;
 }
 
-json spec(const std::string& name) { return json::parse(std::ifstream(source / "plots" / name)); }
+// The figure of that name, null when it was left out.
+json figure_of(const harness::Summary& summary, const std::string& name) {
+  for (const harness::Figure& figure : harness::figures_of(summary, "a-run", source))
+    if (figure.name == name) return figure.spec;
+  return nullptr;
+}
 
 TEST(Cascade, ShowsRowsInTheOrderOfTheMatrix) {
-  const harness::Summary matrix = harness::summarise(golden("matrix.jsonl")).at(0);
-  const json figure = harness::cascade_figure(spec("cascade.vl.json"), matrix, "a-run");
+  const std::vector<json> records = golden("matrix.jsonl");
+  const harness::Summary matrix = harness::summarise(records).at(0);
+  const json figure = figure_of(matrix, "cascade");
   const json& order = figure.at("/encoding/y/sort"_json_pointer);
   ASSERT_EQ(order.size(), 27u);
   EXPECT_EQ(order[0], "disk");
@@ -37,8 +43,9 @@ TEST(Cascade, ShowsRowsInTheOrderOfTheMatrix) {
 }
 
 TEST(Cascade, GivesSkippedRowsAReasonAndNoBar) {
-  const harness::Summary matrix = harness::summarise(golden("matrix.jsonl")).at(0);
-  const json figure = harness::cascade_figure(spec("cascade.vl.json"), matrix, "a-run");
+  const std::vector<json> records = golden("matrix.jsonl");
+  const harness::Summary matrix = harness::summarise(records).at(0);
+  const json figure = figure_of(matrix, "cascade");
   for (const json& value : figure["data"]["values"])
     if (value["status"] == "OK") {
       EXPECT_GT(value["total_s"].get<double>(), 0);
@@ -50,8 +57,9 @@ TEST(Cascade, GivesSkippedRowsAReasonAndNoBar) {
 }
 
 TEST(Phases, AddUpToTheMeanStep) {
-  const harness::Summary matrix = harness::summarise(golden("matrix.jsonl")).at(0);
-  const json figure = harness::phases_figure(spec("phases.vl.json"), matrix, "a-run");
+  const std::vector<json> records = golden("matrix.jsonl");
+  const harness::Summary matrix = harness::summarise(records).at(0);
+  const json figure = figure_of(matrix, "phases");
   std::map<std::string, double> sums;
   for (const json& value : figure["data"]["values"])
     if (value.contains("phase")) sums[value["row"]] += value["ms"].get<double>();
@@ -65,7 +73,9 @@ TEST(Phases, AddUpToTheMeanStep) {
 }
 
 TEST(Phases, EveryPhaseHasAColourOfItsOwn) {
-  const json scale = spec("phases.vl.json").at("/layer/0/encoding/color/scale"_json_pointer);
+  const std::vector<json> records = golden("matrix.jsonl");
+  const json scale =
+      figure_of(harness::summarise(records).at(0), "phases").at("/layer/0/encoding/color/scale"_json_pointer);
   std::map<std::string, int> colours;
   for (const json& colour : scale["range"]) ++colours[colour];
   EXPECT_EQ(colours.size(), 12u);
@@ -75,9 +85,8 @@ TEST(Phases, EveryPhaseHasAColourOfItsOwn) {
 TEST(Figures, WithoutARendererTheSpecsStayAndTheNextStepIsNamed) {
   const auto folder = std::filesystem::temp_directory_path() / ("figures_test_" + std::to_string(getpid()));
   const auto project = folder / "project";
-  std::filesystem::create_directories(project / "plots");
-  for (const char* name : {"cascade.vl.json", "phases.vl.json"})
-    std::filesystem::copy_file(source / "plots" / name, project / "plots" / name);
+  std::filesystem::create_directories(project);
+  std::filesystem::copy(source / "plots", project / "plots");
   std::ostringstream console;
   harness::write_figures(folder, golden("mixed.jsonl"), project, console);
   for (const char* name :
