@@ -1,0 +1,210 @@
+#include "harness/compare/comparison.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "harness/records.h"
+#include "harness/report/ratio.h"
+#include "harness/report/summary.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kAlarm = 0.05;           // Holm's adjusted p below which a difference is one
+constexpr double kSmallestPhase = 0.005;  // of the step
+
+using Key = std::tuple<std::string, std::string, std::string>;  // row, scale, device
+using Runs = std::vector<const json*>;
+
+struct Side {
+  std::vector<Key> order;
+  std::map<Key, Runs> rows;
+};
+
+Side sorted_by_row(const std::vector<json>& records) {
+  Side side;
+  for (const json& record : records) {
+    const Key key{text_at(record, "/row"), text_at(record, "/scale/name"), text_at(record, "/device/kind")};
+    if (side.rows[key].empty()) side.order.push_back(key);
+    side.rows[key].push_back(&record);
+  }
+  return side;
+}
+
+Runs successful(const Runs& runs) {
+  Runs ok;
+  for (const json* run : runs)
+    if (text_at(*run, "/status") == "OK") ok.push_back(run);
+  return ok;
+}
+
+std::vector<double> totals(const Runs& runs) {
+  std::vector<double> values;
+  for (const json* run : runs) values.push_back(number_at(*run, "/total_s"));
+  return values;
+}
+
+// Runs of one `ab` experiment that ran side by side; empty unless every run has its partner.
+std::pair<std::vector<double>, std::vector<double>> pairs_of(const Runs& a, const Runs& b) {
+  std::map<std::pair<std::string, double>, double> partners;
+  for (const json* run : b)
+    if (run->contains("pair"))
+      partners[{text_at(*run, "/pair/experiment"), number_at(*run, "/pair/block")}] =
+          number_at(*run, "/total_s");
+  std::pair<std::vector<double>, std::vector<double>> pairs;
+  for (const json* run : a) {
+    if (!run->contains("pair")) return {};
+    const auto partner = partners.find({text_at(*run, "/pair/experiment"), number_at(*run, "/pair/block")});
+    if (partner == partners.end()) continue;  // the other side failed in this block
+    pairs.first.push_back(number_at(*run, "/total_s"));
+    pairs.second.push_back(partner->second);
+  }
+  return pairs;
+}
+
+std::vector<PhaseChange> phase_changes(const Runs& a, const Runs& b) {
+  const auto typical = [](const Runs& runs, const std::string& phase) {
+    std::vector<double> values;
+    for (const json* run : runs) values.push_back(phases_ms(run_statistics(*run), {phase}));
+    return median(values);
+  };
+  std::vector<PhaseChange> changes;
+  double step = 0;
+  for (const std::string& phase : phase_names()) {
+    const double before = typical(a, phase);
+    step += before;
+    changes.push_back({phase, typical(b, phase) - before, 0});
+  }
+  if (step <= 0) return {};
+  for (PhaseChange& change : changes) change.share = change.ms / step;
+  std::erase_if(changes, [](const PhaseChange& change) { return std::abs(change.share) < kSmallestPhase; });
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& x, const auto& y) { return std::abs(x.ms) > std::abs(y.ms); });
+  return changes;
+}
+
+RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& all_b, const Noise& noise) {
+  RowComparison row;
+  row.id = id;
+  const Runs a = successful(all_a), b = successful(all_b);
+  for (const auto& [name, ok, all] : {std::tuple{"A", &a, &all_a}, std::tuple{"B", &b, &all_b}})
+    if (ok->empty())
+      row.refused.push_back(fmt::format(
+          "{} has no figure: {}{}", name, text_at(*all->front(), "/status"),
+          text_at(*all->front(), "/reason").empty() ? "" : ": " + text_at(*all->front(), "/reason")));
+    else if (ok->size() < all->size())
+      row.doubts.push_back(
+          fmt::format("{}: {} of {} runs failed", name, all->size() - ok->size(), all->size()));
+  row.changed = changed_fields(*all_a.front(), *all_b.front());
+  if (!row.refused.empty()) return row;
+  row.refused = incomparable(*a.front(), *b.front());
+  if (!row.refused.empty()) return row;
+  for (const auto& [name, runs] : {std::pair{"A", &a}, std::pair{"B", &b}})
+    for (const json* run : *runs)
+      for (const std::string& doubt : doubts(*run))
+        if (const std::string text = fmt::format("{} {}", name, doubt);
+            std::find(row.doubts.begin(), row.doubts.end(), text) == row.doubts.end())
+          row.doubts.push_back(text);
+  const auto [first, second] = pairs_of(a, b);
+  row.effect = first.empty() ? unpaired_effect(totals(a), totals(b)) : paired_effect(first, second);
+  row.a_s = median(totals(a));
+  row.b_s = median(totals(b));
+  row.margin = noise.margin(id, std::min(row.effect.a, row.effect.b));
+  row.phases = phase_changes(a, b);
+  return row;
+}
+
+void judge(RowComparison& row) {
+  const Effect& effect = row.effect;
+  const size_t runs = std::min(effect.a, effect.b);
+  const double limit = std::log(1 + row.margin);
+  if (runs < kFewestPairs) {
+    row.verdict = Verdict::undecided;
+    row.reason =
+        fmt::format("{} runs a side; a verdict needs {}: --repeat {}", runs, kFewestPairs, kFewestPairs);
+    return;
+  }
+  const bool large = std::abs(std::log(effect.ratio)) >= limit;
+  const bool sure = (effect.low > 1 || effect.high < 1) && row.adjusted_p < kAlarm;
+  if (large && sure) {
+    row.verdict = effect.ratio > 1 ? Verdict::faster : Verdict::slower;
+    row.reason = fmt::format("beyond the margin of {:.1f} %", 100 * row.margin);
+  } else if (std::log(effect.low) > -limit && std::log(effect.high) < limit) {
+    row.verdict = Verdict::same;
+    row.reason = fmt::format("within the margin of {:.1f} %", 100 * row.margin);
+  } else {
+    row.verdict = Verdict::undecided;
+    row.reason = large ? "more runs are needed: --repeat 15"
+                       : fmt::format("may be within the margin of {:.1f} % or beyond: more runs are needed",
+                                     100 * row.margin);
+  }
+}
+
+}  // namespace
+
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::faster:
+      return "FASTER";
+    case Verdict::slower:
+      return "SLOWER";
+    case Verdict::same:
+      return "SAME";
+    case Verdict::undecided:
+      return "UNDECIDED";
+    case Verdict::no_verdict:
+      break;
+  }
+  return "-";
+}
+
+bool Comparison::any(Verdict verdict) const {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const RowComparison& row) { return row.verdict == verdict; });
+}
+
+size_t Comparison::compared() const {
+  return static_cast<size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const RowComparison& row) { return row.refused.empty(); }));
+}
+
+Comparison compare(const std::vector<json>& a, const std::vector<json>& b, const Noise& noise) {
+  Comparison comparison;
+  comparison.environment = environment_differences(a, b);
+  for (const json& there : a)
+    for (const json& here : b)
+      if (!comparison.across_machines)
+        comparison.across_machines = machine_fingerprint(there) != machine_fingerprint(here);
+  const Side side_a = sorted_by_row(a), side_b = sorted_by_row(b);
+  for (const Key& key : side_a.order) {
+    const auto other = side_b.rows.find(key);
+    if (other == side_b.rows.end())
+      comparison.only_in_a.push_back(std::get<0>(key));
+    else
+      comparison.rows.push_back(compare_row(std::get<0>(key), side_a.rows.at(key), other->second, noise));
+  }
+  for (const Key& key : side_b.order)
+    if (!side_a.rows.count(key)) comparison.only_in_b.push_back(std::get<0>(key));
+  if (comparison.across_machines) return comparison;
+  std::vector<RowComparison*> judged;
+  std::vector<double> p;
+  for (RowComparison& row : comparison.rows)
+    if (row.refused.empty() && std::min(row.effect.a, row.effect.b) >= kFewestPairs) {
+      judged.push_back(&row);
+      p.push_back(row.effect.p);
+    }
+  const std::vector<double> adjusted = holm(p);
+  for (size_t i = 0; i < judged.size(); ++i) judged[i]->adjusted_p = adjusted[i];
+  for (RowComparison& row : comparison.rows)
+    if (row.refused.empty()) judge(row);
+  return comparison;
+}
+
+}  // namespace harness

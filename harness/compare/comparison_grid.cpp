@@ -1,0 +1,111 @@
+// How a comparison reads: one table for people, one JSON object for programs.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/compare/comparison.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kPhasesShown = 3;
+
+std::string percent(double ratio) { return fmt::format("{:+.1f} %", 100 * (ratio - 1)); }
+
+std::string phases_text(const RowComparison& row) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(row.phases.size(), kPhasesShown); ++i)
+    parts.push_back(fmt::format("{} {:+.1f}", row.phases[i].phase, 100 * row.phases[i].share));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+Grid comparison_grid(const Comparison& comparison, const std::string& name_a, const std::string& name_b) {
+  Grid grid;
+  grid.title = "B against A";
+  grid.above = {"A: " + name_a, "B: " + name_b};
+  if (comparison.environment.empty()) grid.above.push_back("same machine, system, libraries, build and data");
+  for (const Difference& difference : comparison.environment)
+    grid.above.push_back(fmt::format("{}: {} -> {}", difference.what, difference.a, difference.b));
+  if (comparison.across_machines)
+    grid.above.push_back("Different machines: speed-ups of the whole, no verdicts about software.");
+  grid.columns = {{"row", true},
+                  {"verdict", true},
+                  {"A s"},
+                  {"B s"},
+                  {"times as fast", true},
+                  {"runs"},
+                  {"step, % of A's", true},
+                  {"remarks", true, true}};
+  for (const RowComparison& row : comparison.rows) {
+    std::vector<std::string> remarks = row.changed;
+    if (!row.refused.empty()) {
+      grid.rows.push_back(
+          {row.id, "not compared", "-", "-", "-", "-", "-", fmt::format("{}", fmt::join(row.refused, "; "))});
+      continue;
+    }
+    if (!row.reason.empty()) remarks.insert(remarks.begin(), row.reason);
+    remarks.insert(remarks.end(), row.doubts.begin(), row.doubts.end());
+    const double change = row.b_s / row.a_s;
+    const std::string by_phase = phases_text(row);
+    grid.rows.push_back(
+        {row.id, name_of(row.verdict), fmt::format("{:.2f}", row.a_s), fmt::format("{:.2f}", row.b_s),
+         fmt::format("{:.3f} ({:.3f} to {:.3f})", row.effect.ratio, row.effect.low, row.effect.high),
+         fmt::format("{}+{}", row.effect.a, row.effect.b),
+         percent(change) + (by_phase.empty() ? "" : ": " + by_phase),
+         fmt::format("{}", fmt::join(remarks, "; "))});
+  }
+  grid.notes = {
+      "times as fast: seconds of A / seconds of B with an exact rank interval of 95 % over whole runs (side "
+      "by side "
+      "where `ab` ran them). FASTER and SLOWER: the interval excludes 1, the effect reaches the margin and "
+      "Holm's p "
+      "over all rows is under 0.05; SAME: the interval lies within the margin; else UNDECIDED.",
+      "step: how much longer the median run took, and the phases that make it up, in percent of A's step."};
+  const auto missing = [&](const char* side, const std::vector<std::string>& rows) {
+    if (!rows.empty()) grid.notes.push_back(fmt::format("only in {}: {}", side, fmt::join(rows, ", ")));
+  };
+  missing("A", comparison.only_in_a);
+  missing("B", comparison.only_in_b);
+  return grid;
+}
+
+json comparison_json(const Comparison& comparison) {
+  json rows = json::array(), environment = json::array();
+  for (const Difference& it : comparison.environment)
+    environment.push_back({{"what", it.what}, {"a", it.a}, {"b", it.b}});
+  for (const RowComparison& row : comparison.rows) {
+    json phases = json::object();
+    for (const PhaseChange& change : row.phases)
+      phases[change.phase] = {{"ms", change.ms}, {"share", change.share}};
+    json entry = {
+        {"row", row.id}, {"changed", row.changed}, {"not_compared", row.refused}, {"doubts", row.doubts}};
+    if (row.refused.empty())
+      entry.update({{"verdict", row.verdict == Verdict::no_verdict ? json() : json(name_of(row.verdict))},
+                    {"reason", row.reason},
+                    {"a_s", row.a_s},
+                    {"b_s", row.b_s},
+                    {"ratio", row.effect.ratio},
+                    {"ratio_low", row.effect.low},
+                    {"ratio_high", row.effect.high},
+                    {"coverage", row.effect.coverage},
+                    {"paired", row.effect.paired},
+                    {"runs_a", row.effect.a},
+                    {"runs_b", row.effect.b},
+                    {"p", row.effect.p},
+                    {"rank_p", row.effect.rank_p},
+                    {"holm_p", row.adjusted_p},
+                    {"margin", row.margin},
+                    {"phases", phases}});
+    rows.push_back(entry);
+  }
+  return {{"environment", environment},
+          {"across_machines", comparison.across_machines},
+          {"rows", rows},
+          {"only_in_a", comparison.only_in_a},
+          {"only_in_b", comparison.only_in_b}};
+}
+
+}  // namespace harness

@@ -1,0 +1,172 @@
+#include "harness/compare/effect.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "harness/report/statistics.h"
+
+namespace harness {
+namespace {
+
+constexpr double kAlpha = 0.05;
+
+// How often each value of a rank statistic occurs among all equally likely cases.
+using Counts = std::vector<double>;
+
+// Wilcoxon's W+ of n pairs: each rank is in the sum or not.
+Counts signed_rank_counts(size_t n) {
+  Counts counts(n * (n + 1) / 2 + 1, 0.0);
+  counts[0] = 1;
+  for (size_t rank = 1; rank <= n; ++rank)
+    for (size_t sum = counts.size(); sum-- > rank;) counts[sum] += counts[sum - rank];
+  return counts;
+}
+
+// Mann and Whitney's U of m and n values: coefficients of the Gaussian binomial.
+Counts mann_whitney_counts(size_t m, size_t n) {
+  Counts counts(m * n + 1, 0.0);
+  counts[0] = 1;
+  for (size_t i = 1; i <= m; ++i) {
+    for (size_t u = counts.size(); u-- > n + i;) counts[u] -= counts[u - n - i];
+    for (size_t u = i; u < counts.size(); ++u) counts[u] += counts[u - i];
+  }
+  return counts;
+}
+
+// Share of the cases with a statistic of at most `value`.
+double lower_tail(const Counts& counts, size_t value) {
+  const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
+  const auto end = counts.begin() + static_cast<std::ptrdiff_t>(std::min(value + 1, counts.size()));
+  return std::accumulate(counts.begin(), end, 0.0) / all;
+}
+
+// The interval spans the sorted estimates from the k-th smallest to the k-th largest, for the largest k whose
+// tails stay within alpha; at least the whole range.
+void set_interval(std::vector<double>& estimates, const Counts& counts, Effect& effect) {
+  std::sort(estimates.begin(), estimates.end());
+  size_t k = 0;
+  while (k + 1 < estimates.size() / 2 && lower_tail(counts, k + 1) <= kAlpha / 2) ++k;
+  effect.coverage = 1 - 2 * lower_tail(counts, k);
+  if (effect.coverage > 0.95) effect.coverage = 0.95;
+  effect.ratio = std::exp(median(estimates));
+  effect.low = std::exp(estimates[k]);
+  effect.high = std::exp(estimates[estimates.size() - 1 - k]);
+}
+
+double two_sided(const Counts& counts, double statistic) {
+  const double mirrored = std::min(statistic, static_cast<double>(counts.size() - 1) - statistic);
+  return std::min(1.0, 2 * lower_tail(counts, static_cast<size_t>(std::max(0.0, std::floor(mirrored)))));
+}
+
+std::vector<double> logarithms(const std::vector<double>& values) {
+  std::vector<double> logs;
+  for (double value : values) {
+    if (!(value > 0) || !std::isfinite(value)) throw std::invalid_argument("a figure that is not positive");
+    logs.push_back(std::log(value));
+  }
+  return logs;
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double variance(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  double sum = 0;
+  for (double value : values) sum += (value - mean(values)) * (value - mean(values));
+  return sum / static_cast<double>(values.size() - 1);
+}
+
+double t_test(double difference, double error, double degrees) {
+  if (degrees < 1) return 1;
+  if (error <= 0) return difference == 0 ? 1 : 0;
+  return student_p(difference / error, degrees);
+}
+
+}  // namespace
+
+Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size() || a.empty()) throw std::invalid_argument("pairs need as many runs on both sides");
+  const std::vector<double> there = logarithms(a), here = logarithms(b);
+  std::vector<double> differences;
+  for (size_t i = 0; i < a.size(); ++i) differences.push_back(there[i] - here[i]);
+  std::vector<double> walsh;
+  double positive = 0;  // W+ counts the Walsh averages above zero; a zero counts half
+  for (size_t i = 0; i < differences.size(); ++i)
+    for (size_t j = i; j < differences.size(); ++j) {
+      walsh.push_back((differences[i] + differences[j]) / 2);
+      positive += walsh.back() > 0 ? 1 : walsh.back() == 0 ? 0.5 : 0;
+    }
+  Effect effect;
+  effect.a = effect.b = a.size();
+  effect.paired = true;
+  const Counts counts = signed_rank_counts(a.size());
+  set_interval(walsh, counts, effect);
+  effect.rank_p = two_sided(counts, positive);
+  const double n = static_cast<double>(a.size());
+  effect.p = t_test(mean(differences), std::sqrt(variance(differences) / n), n - 1);
+  return effect;
+}
+
+Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.empty() || b.empty()) throw std::invalid_argument("a side without runs");
+  const std::vector<double> there = logarithms(a), here = logarithms(b);
+  std::vector<double> differences;
+  double above = 0;
+  for (double x : there)
+    for (double y : here) {
+      differences.push_back(x - y);
+      above += x > y ? 1 : x == y ? 0.5 : 0;
+    }
+  Effect effect;
+  effect.a = a.size();
+  effect.b = b.size();
+  const Counts counts = mann_whitney_counts(a.size(), b.size());
+  set_interval(differences, counts, effect);
+  effect.rank_p = two_sided(counts, above);
+  // Welch's t: the sides need not scatter alike.
+  const double from_a = variance(there) / static_cast<double>(a.size()),
+               from_b = variance(here) / static_cast<double>(b.size());
+  double spread = 0;
+  if (a.size() > 1) spread += from_a * from_a / static_cast<double>(a.size() - 1);
+  if (b.size() > 1) spread += from_b * from_b / static_cast<double>(b.size() - 1);
+  const double degrees = a.size() < 2 || b.size() < 2 ? 0
+                         : spread > 0                 ? (from_a + from_b) * (from_a + from_b) / spread
+                                                      : static_cast<double>(a.size() + b.size() - 2);
+  effect.p = t_test(mean(there) - mean(here), std::sqrt(from_a + from_b), degrees);
+  return effect;
+}
+
+std::vector<double> holm(const std::vector<double>& p) {
+  std::vector<size_t> order(p.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t i, size_t j) { return p[i] < p[j]; });
+  std::vector<double> adjusted(p.size());
+  double highest = 0;
+  for (size_t k = 0; k < order.size(); ++k) {
+    highest = std::max(highest, std::min(1.0, p[order[k]] * static_cast<double>(p.size() - k)));
+    adjusted[order[k]] = highest;
+  }
+  return adjusted;
+}
+
+double student_p(double t, double degrees) {
+  // With x = sqrt(degrees) tan(angle) the density becomes cos^(degrees - 1), smooth on a finite range.
+  const double edge = std::atan(std::abs(t) / std::sqrt(degrees)), end = std::acos(-1.0) / 2;
+  const auto integral = [&](double from, double to) {
+    constexpr int kSteps = 2000;  // Simpson's rule, even
+    const double width = (to - from) / kSteps;
+    double sum = 0;
+    for (int i = 0; i <= kSteps; ++i) {
+      const double weight = i == 0 || i == kSteps ? 1 : i % 2 ? 4 : 2;
+      sum += weight * std::pow(std::max(0.0, std::cos(from + i * width)), degrees - 1);
+    }
+    return sum * width / 3;
+  };
+  return std::clamp(integral(edge, end) / integral(0, end), 0.0, 1.0);
+}
+
+}  // namespace harness

@@ -1,0 +1,103 @@
+#include "harness/compare/noise.h"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <tuple>
+
+#include "harness/compare/environment.h"
+#include "harness/records.h"
+#include "harness/report/statistics.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kExperiments = 2000;
+
+// Effects of A/A experiments of `runs` pairs each, drawn from the pairs seen; which side was first is chance.
+double expected_effect(const std::vector<double>& pairs, size_t runs) {
+  std::mt19937_64 random(300);
+  std::vector<double> effects, sample(std::max<size_t>(1, runs));
+  for (int i = 0; i < kExperiments; ++i) {
+    for (double& value : sample) {
+      const double pair = pairs[random() % pairs.size()];
+      value = random() % 2 ? pair : -pair;
+    }
+    effects.push_back(std::abs(median(sample)));
+  }
+  return std::exp(quantile(effects, 0.95)) - 1;
+}
+
+std::filesystem::path file_of(const std::filesystem::path& folder, const std::string& machine) {
+  std::string name;
+  for (char c : machine)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      name += c;
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
+  return folder / (name + ".jsonl");
+}
+
+}  // namespace
+
+double Noise::margin(const std::string& row, size_t runs) const {
+  double margin = kSmallestMargin;
+  if (const auto found = pairs.find(row); found != pairs.end())
+    return std::max(margin, expected_effect(found->second, runs));
+  for (const auto& [other, differences] : pairs)
+    margin = std::max(margin, expected_effect(differences, runs));
+  return margin;
+}
+
+Noise noise_of(const std::vector<json>& records) {
+  Noise noise;
+  std::map<std::tuple<std::string, std::string, double>, std::map<std::string, double>> blocks;
+  for (const json& record : records) {
+    if (text_at(record, "/status") != "OK" || !record.contains("pair")) continue;
+    if (noise.machine.empty()) noise.machine = machine_fingerprint(record);
+    blocks[{text_at(record, "/row"), text_at(record, "/pair/experiment"), number_at(record, "/pair/block")}]
+          [text_at(record, "/pair/side")] = number_at(record, "/total_s");
+  }
+  for (const auto& [key, sides] : blocks)
+    if (sides.count("A") && sides.count("B") && sides.at("A") > 0 && sides.at("B") > 0)
+      noise.pairs[std::get<0>(key)].push_back(std::log(sides.at("A") / sides.at("B")));
+  return noise;
+}
+
+Noise read_noise(const std::filesystem::path& folder, const std::string& machine, std::ostream& warnings) {
+  Noise noise;
+  noise.machine = machine;
+  const std::filesystem::path file = file_of(folder, machine);
+  std::ifstream input(file);
+  std::string line;
+  for (int number = 1; std::getline(input, line); ++number) {
+    const json entry = json::parse(line, nullptr, false);
+    const json pairs = entry.is_object() ? entry.value("pairs", json()) : json();
+    bool good = pairs.is_object();
+    if (good)
+      for (const auto& [row, values] : pairs.items())
+        for (const json& value : values.is_array() ? values : json::array({nullptr}))
+          good = good && value.is_number() && std::isfinite(value.get<double>());
+    if (!good) {
+      fmt::print(warnings, "{}:{}: no A/A experiment; line left out\n", file.string(), number);
+      continue;
+    }
+    for (const auto& [row, values] : pairs.items())
+      for (const json& value : values) noise.pairs[row].push_back(value.get<double>());
+  }
+  return noise;
+}
+
+void append_noise(const std::filesystem::path& folder, const Noise& noise, const std::string& started_at) {
+  std::filesystem::create_directories(folder);
+  append_record(file_of(folder, noise.machine),
+                {{"machine", noise.machine}, {"started_at", started_at}, {"pairs", noise.pairs}});
+}
+
+}  // namespace harness
