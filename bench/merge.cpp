@@ -8,6 +8,7 @@
 
 #include "bench/link_proof.h"
 #include "bench/phase_clock.h"
+#include "bench/timeline.h"
 
 namespace bench {
 
@@ -37,6 +38,15 @@ static void add_checks(const json& report, int rank, size_t world_size, json& me
   }
 }
 
+// Times of the slowest rank, phases as the mean over ranks.
+static void add_ceilings(const json& report, size_t world_size, json& merged) {
+  if (merged.is_null()) merged = {{"batches", report.at("batches")}, {"compute", json::object()}};
+  for (const char* key : {"compute_ms", "loader_ms"})
+    if (report.contains(key)) merged[key] = std::max(merged.value(key, 0.0), report[key].get<double>());
+  for (const auto& [phase, ms] : report.at("compute").items())
+    merged["compute"][phase] = merged["compute"].value(phase, 0.0) + ms.get<double>() / double(world_size);
+}
+
 json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
   const size_t world_size = reports.size();
   json merged = {{"world_size", world_size},           {"bad_images", 0},
@@ -49,6 +59,8 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
   int64_t top1 = 0, top5 = 0, images = 0, bad_images = 0, device_bytes = 0, encoded_bytes = 0;
   bool device_bytes_known = true, equal_weights = true;
   json weights, link = json::array();
+  std::vector<json> timelines;
+  double read_ms = 0, decode_ms = 0;
   for (std::string& text : reports) {
     json report = json::parse(std::exchange(text, {}));
     if (merged["rank_map"].empty()) {  // what is the same on all ranks, or ought to be
@@ -62,6 +74,15 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
     if (world_size > 1)
       merged["communication"]["ceiling_ms"] =
           std::max(merged["communication"].value("ceiling_ms", 0.0), report.at("ceiling_ms").get<double>());
+    if (report.contains("ceilings")) {
+      add_ceilings(report["ceilings"], world_size, merged["ceilings"]);
+      read_ms += report["ceilings"].value("read_ms", 0.0);
+      decode_ms += report["ceilings"].value("decode_ms", 0.0);
+    }
+    if (report.contains("timeline")) {
+      timelines.push_back(std::move(report["timeline"]));
+      timelines.back()["host"] = report.at("place").at("host");
+    }
     if (report.contains("link")) {
       link.push_back(std::move(report["link"]));
       link.back()["node"] = report.at("place").at("node");
@@ -95,6 +116,8 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
   merged["bad_images"] = bad_images;
   merged["cache"]["encoded_bytes"] = encoded_bytes;
   merged["cache"]["device_bytes"] = device_bytes_known ? json(device_bytes) : json();
+  if (read_ms + decode_ms > 0) merged["ceilings"]["read_share"] = read_ms / (read_ms + decode_ms);
+  if (!timelines.empty()) merged["timeline"] = merge_timelines(std::move(timelines), row.timed_batches - 1);
   if (!link.empty()) {
     LinkProof proof = prove_link(merged["communication"], link, int64_t(world_size));
     merged["link"] = std::move(proof.record);

@@ -1,23 +1,29 @@
 #include "bench/phase_clock.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace bench {
 
 PhaseClock::PhaseClock(int64_t batches, bool enabled) : nanoseconds_(batches), enabled_(enabled) {}
 
-void PhaseClock::start() { last_ = std::chrono::steady_clock::now(); }
+void PhaseClock::start() {
+  last_ = std::chrono::steady_clock::now();
+  closed_ = 0;
+}
 
 void PhaseClock::close_at(Phase phase, Time end) {
   if (!enabled_) return;
   end = std::max(end, last_);
   nanoseconds_[batch_][int(phase)] += std::chrono::nanoseconds(end - last_).count();
+  if (closed_ < kMostIntervals) intervals_[closed_++] = {phase, last_, end};
   last_ = end;
   ++calls_;
 }
 
 void PhaseClock::next_batch() {
   close(Phase::other);
+  last_closed_ = std::exchange(closed_, 0);
   ++batch_;
 }
 

@@ -30,6 +30,10 @@ inline constexpr std::array<std::string_view, 12> kPhaseNames = {"load",    "h2d
 class PhaseClock {
  public:
   using Time = std::chrono::steady_clock::time_point;
+  struct Interval {
+    Phase phase;
+    Time begin, end;
+  };
 
   // Room for that many batches is taken here; the loop allocates nothing. Disabled, close() costs a branch.
   PhaseClock(int64_t batches, bool enabled);
@@ -45,6 +49,8 @@ class PhaseClock {
   int64_t finished_batches() const { return batch_; }
   Time last_boundary() const { return last_; }
   bool enabled() const { return enabled_; }
+  // The last finished batch as it lay in time, until the first close() of the next one.
+  std::vector<Interval> last_batch() const { return {intervals_.begin(), intervals_.begin() + last_closed_}; }
   // Milliseconds of that phase in each batch from `first` on.
   std::vector<double> milliseconds(Phase phase, int64_t first, int64_t count) const;
   double calls_per_batch() const { return batch_ ? double(calls_) / double(batch_) : 0; }
@@ -52,7 +58,10 @@ class PhaseClock {
   static double nanoseconds_per_call();
 
  private:
+  static constexpr int kMostIntervals = 32;  // remembered of a batch; more than any strategy closes
   std::vector<std::array<int64_t, kPhaseNames.size()>> nanoseconds_;  // [batch][phase]
+  std::array<Interval, kMostIntervals> intervals_ = {};               // of the batch under way
+  int closed_ = 0, last_closed_ = 0;                                  // intervals of it, and of the last one
   Time last_;
   int64_t batch_ = 0;
   int64_t calls_ = 0;

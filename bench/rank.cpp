@@ -86,6 +86,9 @@ class Rank {
     checks.push_back(check_loss(result.loss));
     checks.push_back({"cache", cache.violation().empty(), cache.violation()});
     nlohmann::json report = rank_report(parts, rank_, result, proof, checks);
+    // The report has what is to be told of weights and loader: from here on both may change.
+    if (const int64_t batches = ceiling_batches(); batches > 0)
+      report["ceilings"] = measure_ceilings(parts, batches);
     strategy_.reset();  // its threads would disturb what is measured next
     if (rank_.world_size > 1) report["ceiling_ms"] = all_reduce_ceiling_ms(*group_, result.all_reduces);
     // Warnings name files, whose names need not be UTF-8.
@@ -95,6 +98,39 @@ class Rank {
   }
 
  private:
+  // The loader alone reads the slice's first batches again, one of them untimed: storages may hold no others.
+  int64_t ceiling_batches() const {
+    return std::min(row_.ceiling_batches, row_.warmup_batches + row_.timed_batches - 1);
+  }
+
+  nlohmann::json measure_ceilings(const SliceParts& parts, int64_t batches) {
+    loader_.reset();  // its threads, and the memory of its ring
+    const ComputeCeiling compute = compute_ceiling(parts, load_, batches);
+    nlohmann::json ceilings = {
+        {"batches", batches}, {"compute_ms", compute.ms}, {"compute", compute.phases_ms}};
+    strategy_.reset();  // its threads
+    if (!cache_is_again_as_before_the_slice(batches)) return ceilings;
+    loader_ = make_loader(*storage_, load_);
+    const LoaderCeiling loader = loader_ceiling(*loader_, *group_, parts.progress, batches);
+    ceilings.update({{"loader_ms", loader.ms}, {"read_ms", loader.read_ms}, {"decode_ms", loader.decode_ms}});
+    loader_.reset();
+    group_->barrier();
+    return ceilings;
+  }
+
+  // Drops what a cold row's loader will read again. Pages stay that some process has mapped, so that every
+  // rank opens its storage anew; the cache of a mount can't be emptied while it is mounted.
+  bool cache_is_again_as_before_the_slice(int64_t batches) {
+    if (row_.cache != "cold") return true;
+    if (!job_.server_counter.empty()) return false;
+    storage_.reset();
+    group_->barrier();
+    open_storage();
+    const int64_t positions = (1 + batches + row_.ring_depth) * batch_;
+    drop_from_page_cache(storage_->cached_files(Sampler(load_.sampler).records_of_first(positions)));
+    return true;
+  }
+
   void prepare_loading() {
     SamplerOptions order{int64_t(dataset_.images.size()), record_order(row_.order), uint64_t(row_.seed),
                          rank_.rank, rank_.world_size};
@@ -103,6 +139,20 @@ class Rank {
     order.window = row_.shuffle_window;
     records_ = Sampler(order).records_of_first((row_.warmup_batches + row_.timed_batches + row_.ring_depth) *
                                                batch_);
+    open_storage();
+    load_.batch_size = batch_;
+    load_.image_px = row_.image_px;
+    load_.threads = loader_threads_of(row_, rank_);
+    load_.ring_depth = int(row_.ring_depth);
+    load_.format = batch_format(row_.batch_format);
+    load_.pin_threads = row_.pin_loader_threads;
+    load_.first_core = int(rank_.local_rank) * load_.threads;
+    load_.sampler = order;
+    load_.classes = row_.classes;
+    loader_ = make_loader(*storage_, load_);
+  }
+
+  void open_storage() {
     const auto packed = job_.packed.find(row_.storage);
     try {
       storage_ = StorageRegistry::instance().find(row_.storage)(
@@ -111,17 +161,6 @@ class Rank {
       throw BadDataset(error.what());
     }
     storage_ = throttled(std::move(storage_), row_.read_rate / rank_.local_world_size, row_.read_latency_ms);
-    LoaderOptions load;
-    load.batch_size = batch_;
-    load.image_px = row_.image_px;
-    load.threads = loader_threads_of(row_, rank_);
-    load.ring_depth = int(row_.ring_depth);
-    load.format = batch_format(row_.batch_format);
-    load.pin_threads = row_.pin_loader_threads;
-    load.first_core = int(rank_.local_rank) * load.threads;
-    load.sampler = order;
-    load.classes = row_.classes;
-    loader_ = make_loader(*storage_, load);
   }
 
   void write_result(nlohmann::json merged) const {
@@ -144,6 +183,7 @@ class Rank {
   const int64_t batch_;  // of this rank
   Spans spans_;
   std::vector<int64_t> records_;
+  LoaderOptions load_;
   std::unique_ptr<Storage> storage_;
   std::unique_ptr<Loader> loader_;
   std::unique_ptr<Device> device_;

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "bench/timeline.h"
+
 namespace bench {
 
 using nlohmann::json;
@@ -75,6 +77,9 @@ json rank_report(const SliceParts& parts, const RankInfo& rank, const SliceResul
       report["samples_ms"][name] = result.clock.milliseconds(Phase(phase), warmup, row.timed_batches);
       report["warmup_ms"][name] = result.clock.milliseconds(Phase(phase), 0, warmup);
     }
+  if (rank.rank < kTimelineRanks && result.clock.enabled())
+    report["timeline"] = rank_timeline(
+        {result.clock.last_batch(), result.collectives, parts.strategy.device_intervals()}, rank.rank);
   const LoaderStats stats = parts.loader.stats();
   report["loader_buffer_bytes"] = stats.buffer_bytes;
   report["bad_images"] = stats.bad_images;

@@ -1,4 +1,5 @@
-// One rank's training slice: warm-up batches, the timed window, and what is kept of it.
+// One rank's training slice: warm-up batches, the timed window, and what is kept of it. One training step is
+// train_step, here and wherever else one is measured.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -29,6 +30,10 @@ struct SliceParts {
   Link& link;
   Spans& spans;  // registered before the slice; run_slice adds read, decode and communication
   harness::ProgressSlot& progress;
+
+  SliceParts with(Loader& other) const {
+    return {row, other, device, model, precision, strategy, group, link, spans, progress};
+  }
 };
 
 struct SliceResult {
@@ -38,7 +43,8 @@ struct SliceResult {
   // Bytes of this rank's collectives in the timed batches by kind, and the last batch's all-reduces.
   std::array<int64_t, 3> collective_bytes = {};
   std::vector<Traffic::Message> all_reduces;
-  std::optional<LinkBytes> link;  // what crossed this node's link during the timed batches
+  std::vector<Traffic::Event> collectives;  // all of the last batch
+  std::optional<LinkBytes> link;            // what crossed this node's link during the timed batches
   int64_t correct_top1 = 0, correct_top5 = 0, images = 0;  // timed batches only
   int ready_at_start = 0, ready_at_end = 0;  // complete batches in the ring at the window's edges
   double total_s = 0;  // the timed batches, from the barrier before to the barrier after them
@@ -46,6 +52,16 @@ struct SliceResult {
 
 // The training loop. Allocates nothing of its own inside the window.
 SliceResult run_slice(const SliceParts& parts);
+
+// What a step tells besides its times.
+struct StepResult {
+  float loss = 0;  // this rank's mean
+  int64_t correct_top1 = 0, correct_top5 = 0, images = 0;
+  double read_ms = 0, decode_ms = 0;  // loader thread time spent on its images
+};
+
+// One training step on the loader's next batch: closes every phase but `other`.
+StepResult train_step(const SliceParts& parts, PhaseClock& clock);
 
 // For windows that start at the first batch: a few steps on a made-up batch without an update, so that the
 // window shows the start-up of the loader and not the first touch of memory.

@@ -45,6 +45,7 @@ void LiveLine::show(Progress& progress) {
     first_batch_ = done;
     first_batch_at_ = now;
   }
+  done = std::min(done, uint64_t(batches_));  // ceilings are measured after the last one
   text += fmt::format("batch {}/{}", done, batches_);
   const double elapsed = seconds(now - first_batch_at_);
   if (done > first_batch_ && elapsed > 0.5) {

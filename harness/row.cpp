@@ -105,6 +105,10 @@ const std::vector<Field>& fields() {
       {"phase_clock", &Row::phase_clock,
        "take phase times (off: only the whole window, to measure the clock's cost)"},
       {"malloc", &Row::malloc, "allocator policy of the rank processes", 0, 0, {"retain", "system"}},
+      {"ceiling_batches", &Row::ceiling_batches,
+       "batches after the slice that measure loader and compute alone, 0: none", 0, 1000000},
+      {"host_work_ms", &Row::host_work_ms,
+       "emulated work of the training thread per batch, ms of its processor time", 0, 60000},
   };
   return table;
 }

@@ -73,6 +73,8 @@ struct Row {
   int64_t seed = 1;
   bool phase_clock = true;
   std::string malloc = "retain";
+  int64_t ceiling_batches = 20;
+  double host_work_ms = 0;
 };
 
 // A count that may be written as a multiple of the scale's C0: `3 C0`, `1.5 C0` or a plain integer.

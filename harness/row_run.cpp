@@ -24,6 +24,7 @@ static json emulated_by(const Row& row, const std::string& launcher, const AxisV
   if (row.read_rate > 0) emulated.push_back(fmt::format("read_rate: {:g} MB/s", row.read_rate * 1e-6));
   if (row.read_latency_ms > 0)
     emulated.push_back(fmt::format("read_latency: {:g} ms a record", row.read_latency_ms));
+  if (row.host_work_ms > 0) emulated.push_back(fmt::format("host_work: {:g} ms a batch", row.host_work_ms));
   if (!service_of(values, row.storage).empty()) emulated.push_back(describe_store_link(row));
   if (!emulates_nodes(row, launcher)) return emulated;
   emulated.push_back(fmt::format("nodes: {} network namespaces of one machine", row.nodes));
@@ -106,6 +107,8 @@ static void add_measurement(json& record, json slice) {
   for (const char* key :
        {"total_s", "samples_ms", "warmup_ms", "spans_ms", "device_ms", "loss", "top1", "top5"})
     record[key] = std::move(slice.at(key));
+  for (const char* key : {"ceilings", "timeline"})
+    if (slice.contains(key)) record[key] = std::move(slice[key]);
   record["images_per_second"] = record["config"]["batch"].get<double>() *
                                 record["timed_batches"].get<double>() / record["total_s"].get<double>();
 }

@@ -3,6 +3,7 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 
+#include "bench/ceiling.h"
 #include "bench/merge.h"
 #include "bench/rank_report.h"
 #include "tests/ranks.h"
@@ -70,12 +71,41 @@ nlohmann::json train(const harness::Row& row, const RankInfo& rank) {
       report["buffers"][buffer.name] = std::vector<double>(values.const_data_ptr<double>(),
                                                            values.const_data_ptr<double>() + values.numel());
     }
+  LoaderOptions made_up;
+  made_up.batch_size = row.batch / rank.world_size;
+  made_up.image_px = row.image_px;
+  made_up.classes = row.classes;
+  const ComputeCeiling compute = compute_ceiling(parts, made_up, 3);
+  report["ceilings"] = {{"batches", 3}, {"compute_ms", compute.ms}, {"compute", compute.phases_ms}};
   const auto reports = tiny.group->gather(report.dump());
   if (rank.rank != 0) return {};
   nlohmann::json merged = merge_reports(row, reports);
   merged["weights"] = report["weights"];
   if (report.contains("buffers")) merged["buffers"] = report["buffers"];
   return merged;
+}
+
+// Of every rank, within the batch: its phases, and the collectives of some of them.
+void expect_timeline(const nlohmann::json& timeline, int ranks) {
+  EXPECT_EQ(timeline["clocks"], "one host");
+  std::map<int, std::pair<double, double>> batch;  // by rank
+  std::set<int> with_all_reduce;
+  for (const auto& event : timeline["events"]) {
+    const int rank = event["rank"];
+    const double begin = event["begin_ms"], end = event["end_ms"];
+    EXPECT_LE(begin, end);
+    if (event["track"] == "host") {
+      batch.try_emplace(rank, begin, end).first->second.second = end;
+      continue;
+    }
+    EXPECT_EQ(event["track"], "collectives");
+    EXPECT_GE(begin, batch.at(rank).first);
+    if (event["name"] == "all_reduce") with_all_reduce.insert(rank);
+  }
+  EXPECT_EQ(batch.size(), size_t(ranks));
+  EXPECT_EQ(with_all_reduce.size(), size_t(ranks));
+  for (const auto& event : timeline["events"])
+    EXPECT_LE(event["end_ms"].get<double>(), batch.at(event["rank"]).second + 1e-6);
 }
 
 // Not a test of its own: what each process of the tests below runs.
@@ -131,6 +161,8 @@ TEST_P(Distributed, EqualsOneDeviceOnTheWholeBatch) {
   for (const auto& bucket : found["strategy"]["buckets"]) bytes += bucket["bytes"].get<int64_t>();
   EXPECT_EQ(found["communication"]["all_reduced_bytes"].get<int64_t>(), bytes * row.timed_batches);
   EXPECT_GT(found["spans_ms"]["communication"][0][0].get<double>(), 0.0);
+  expect_timeline(found["timeline"], ranks);
+  EXPECT_TRUE(found["ceilings"]["compute"].contains("sync"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Float32, Distributed,

@@ -31,6 +31,9 @@ inline nlohmann::json fake_report(const harness::Row& row, int rank) {
   std::vector<float> loss;
   for (const double ms : times(row.timed_batches)) loss.push_back(float(ms));
   const auto passed = [](const char* name) { return json{{"name", name}, {"ok", true}, {"detail", "fine"}}; };
+  const auto event = [&](const char* track, const char* name, double begin_ms, double end_ms) {
+    return json{{"rank", rank}, {"track", track}, {"name", name}, {"begin_ms", begin_ms}, {"end_ms", end_ms}};
+  };
   return {{"place",
            {{"rank", rank},
             {"node", 0},
@@ -64,6 +67,18 @@ inline nlohmann::json fake_report(const harness::Row& row, int rank) {
             {"gathered_bytes", 0},
             {"all_reduces", json::array()}}},
           {"ceiling_ms", 1.5},
+          {"ceilings",
+           {{"batches", row.ceiling_batches},
+            {"loader_ms", 10.0},
+            {"read_ms", 30.0},
+            {"decode_ms", 90.0},
+            {"compute_ms", 5.0},
+            {"compute", {{"forward", 2.0}, {"backward", 3.0}}}}},
+          {"timeline",
+           {{"begin_ns", 1'000'000'000},
+            {"events",
+             {event("host", "load", 0, 1), event("host", "forward", 1, 3),
+              event("collectives", "all_reduce", 2, 2.5)}}}},
           {"warnings", json::array()}};
 }
 

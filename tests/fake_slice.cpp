@@ -50,6 +50,9 @@ static json result_of(const json& row, int ranks) {
   const auto constant = [&](double value) {
     return std::vector<std::vector<double>>(size_t(ranks), std::vector<double>(size_t(batches), value));
   };
+  const auto event = [](const char* phase, double begin_ms, double end_ms) {
+    return json{{"rank", 0}, {"track", "host"}, {"name", phase}, {"begin_ms", begin_ms}, {"end_ms", end_ms}};
+  };
   json places = json::array();
   for (int rank = 0; rank < ranks; ++rank)
     places.push_back({{"rank", rank}, {"node", 0}, {"host", "fake"}, {"device", "cpu:0"}, {"cpus", {0}}});
@@ -71,6 +74,16 @@ static json result_of(const json& row, int ranks) {
           {"bad_images", 0},
           {"warnings", json::array()},
           {"checks", {{{"name", "gradients"}, {"ok", true}, {"detail", ""}}}},
+          {"ceilings",
+           {{"batches", 2},
+            {"loader_ms", 2.5},
+            {"read_share", 0.25},
+            {"compute", {{"forward", 1.0}, {"backward", 2.0}}},
+            {"compute_ms", 3.0}}},
+          {"timeline",
+           {{"batch", batches - 1},
+            {"clocks", "one host"},
+            {"events", {event("load", 0, 1), event("forward", 1, 2), event("backward", 2, 4)}}}},
           {"clock", {{"calls", 12}, {"ns_per_call", 30}}},
           {"device", {{"kind", "cpu"}, {"name", "fake"}, {"label", "1 CPU replica"}}},
           {"precision", {{"name", row["precision"]}, {"sixteen_bit", ""}}}};

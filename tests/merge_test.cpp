@@ -73,6 +73,60 @@ TEST(Merge, TheSlowestRankCountsAndTheRestIsAddedUp) {
   EXPECT_GT(record["clock"]["ns_per_call"], 0.0);
 }
 
+TEST(Merge, CeilingsAreTheSlowestRanksAndPhasesTheMean) {
+  std::vector<json> reports = reports_of(2);
+  reports[1]["ceilings"] = {
+      {"batches", 20},     {"loader_ms", 12.0},
+      {"read_ms", 60.0},   {"decode_ms", 60.0},
+      {"compute_ms", 4.0}, {"compute", {{"forward", 1.0}, {"backward", 2.0}, {"sync", 1.0}}}};
+  EXPECT_EQ(merged(reports)["ceilings"],
+            json({{"batches", 20},
+                  {"loader_ms", 12.0},
+                  {"read_share", 90.0 / 240},
+                  {"compute_ms", 5.0},
+                  {"compute", {{"forward", 1.5}, {"backward", 2.5}, {"sync", 0.5}}}}));
+}
+
+TEST(Merge, CeilingsThatWereNotMeasuredAreAbsent) {
+  std::vector<json> reports = reports_of(2);
+  for (json& report : reports)
+    for (const char* key : {"loader_ms", "read_ms", "decode_ms"}) report["ceilings"].erase(key);
+  const json record = merged(reports);
+  EXPECT_FALSE(record["ceilings"].contains("loader_ms"));
+  EXPECT_FALSE(record["ceilings"].contains("read_share"));
+  EXPECT_EQ(record["ceilings"]["compute_ms"], 5.0);
+  for (json& report : reports) report.erase("ceilings");
+  EXPECT_FALSE(merged(reports).contains("ceilings"));
+}
+
+std::vector<double> begins_of(const json& timeline, int rank) {
+  std::vector<double> begins;
+  for (const json& event : timeline["events"])
+    if (event["rank"] == rank) begins.push_back(event["begin_ms"]);
+  return begins;
+}
+
+TEST(Merge, TimelinesOfOneHostShareTheirClock) {
+  std::vector<json> reports = reports_of(3);
+  reports[0]["timeline"]["begin_ns"] = 1'002'500'000;  // the others began at 1'000'000'000
+  reports[2].erase("timeline");                        // as of a rank beyond those that are drawn
+  const json timeline = merged(reports)["timeline"];
+  EXPECT_EQ(timeline["batch"], small_row().timed_batches - 1);
+  EXPECT_EQ(timeline["clocks"], "one host");
+  EXPECT_EQ(begins_of(timeline, 0), (std::vector<double>{2.5, 3.5, 4.5}));
+  EXPECT_EQ(begins_of(timeline, 1), (std::vector<double>{0, 1, 2}));
+  EXPECT_EQ(timeline["events"].size(), 6u);
+}
+
+TEST(Merge, TimelinesOfSeveralHostsBeginAtZero) {
+  std::vector<json> reports = reports_of(2);
+  reports[0]["timeline"]["begin_ns"] = 77'000'000'000;
+  reports[1]["place"]["host"] = "another";
+  const json timeline = merged(reports)["timeline"];
+  EXPECT_EQ(timeline["clocks"], "each rank's own");
+  for (int rank : {0, 1}) EXPECT_EQ(begins_of(timeline, rank), (std::vector<double>{0, 1, 2}));
+}
+
 TEST(Merge, DeviceBytesThatOneRankDoesNotKnowAreUnknown) {
   std::vector<json> reports = reports_of(2);
   reports[1]["cache"]["device_bytes"] = nullptr;
@@ -110,6 +164,7 @@ TEST(Merge, LossIsTheMeanOverRanksAndNoNumberWhereOneHasNone) {
 TEST(Merge, WithoutPhaseClockThereAreSpansOnly) {
   std::vector<json> reports = reports_of(2);
   for (json& report : reports) {
+    report.erase("timeline");
     report.erase("samples_ms");
     report.erase("warmup_ms");
   }
@@ -117,6 +172,7 @@ TEST(Merge, WithoutPhaseClockThereAreSpansOnly) {
   EXPECT_EQ(record["samples_ms"], json::object());
   EXPECT_EQ(record["warmup_ms"], json::object());
   EXPECT_EQ(record["spans_ms"]["read"].size(), 2u);
+  EXPECT_FALSE(record.contains("timeline"));
 }
 
 }  // namespace

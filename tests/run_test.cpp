@@ -74,7 +74,7 @@ TEST_F(RunMatrix, GoodRowsLeaveRecordsTablesAndExitZero) {
                             "data",          "rank_map",   "world_size",   "window",
                             "timed_batches", "total_s",    "wall_s",       "images_per_second",
                             "samples_ms",    "spans_ms",   "device_ms",    "loss",
-                            "cache",         "bad_images", "max_rss_bytes"})
+                            "cache",         "bad_images", "max_rss_bytes", "ceilings", "timeline"})
       EXPECT_TRUE(record.contains(key)) << key;
     EXPECT_GT(record["wall_s"], 0.0);
   }

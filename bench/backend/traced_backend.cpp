@@ -13,30 +13,31 @@ static Traffic::Message message_of(const std::vector<at::Tensor>& tensors) {
 TracedBackend::TracedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Traffic> traffic)
     : Backend(inner->getRank(), inner->getSize()), inner_(std::move(inner)), traffic_(std::move(traffic)) {}
 
-WorkPointer TracedBackend::until_done(WorkPointer work) {
+WorkPointer TracedBackend::until_done(Traffic::Ticket ticket, WorkPointer work) {
   if (work->isCompleted())  // run at once: nobody else needs the future
-    traffic_->end();
+    traffic_->end(ticket);
   else
-    work->getFuture()->addCallback([traffic = traffic_](c10::ivalue::Future&) { traffic->end(); });
+    work->getFuture()->addCallback(
+        [traffic = traffic_, ticket](c10::ivalue::Future&) { traffic->end(ticket); });
   return work;
 }
 
 WorkPointer TracedBackend::allreduce(std::vector<at::Tensor>& tensors,
                                      const c10d::AllreduceOptions& options) {
-  traffic_->begin(Collective::all_reduce, message_of(tensors));
-  return until_done(inner_->allreduce(tensors, options));
+  const Traffic::Ticket ticket = traffic_->begin(Collective::all_reduce, message_of(tensors));
+  return until_done(ticket, inner_->allreduce(tensors, options));
 }
 
 WorkPointer TracedBackend::broadcast(std::vector<at::Tensor>& tensors,
                                      const c10d::BroadcastOptions& options) {
-  traffic_->begin(Collective::broadcast, message_of(tensors));
-  return until_done(inner_->broadcast(tensors, options));
+  const Traffic::Ticket ticket = traffic_->begin(Collective::broadcast, message_of(tensors));
+  return until_done(ticket, inner_->broadcast(tensors, options));
 }
 
 WorkPointer TracedBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
                                      std::vector<at::Tensor>& inputs, const c10d::AllgatherOptions& options) {
-  traffic_->begin(Collective::all_gather, message_of(inputs));
-  return until_done(inner_->allgather(outputs, inputs, options));
+  const Traffic::Ticket ticket = traffic_->begin(Collective::all_gather, message_of(inputs));
+  return until_done(ticket, inner_->allgather(outputs, inputs, options));
 }
 
 WorkPointer TracedBackend::gather(std::vector<std::vector<at::Tensor>>& outputs,

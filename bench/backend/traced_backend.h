@@ -29,7 +29,7 @@ class TracedBackend : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override;
 
  private:
-  c10::intrusive_ptr<c10d::Work> until_done(c10::intrusive_ptr<c10d::Work> work);
+  c10::intrusive_ptr<c10d::Work> until_done(Traffic::Ticket ticket, c10::intrusive_ptr<c10d::Work> work);
   c10::intrusive_ptr<c10d::Backend> inner_;
   std::shared_ptr<Traffic> traffic_;  // shared: a late callback may outlive this backend
 };

@@ -4,17 +4,23 @@
 
 namespace bench {
 
-void Traffic::begin(Collective kind, Message message) {
+Traffic::Ticket Traffic::begin(Collective kind, Message message) {
   const std::lock_guard lock(mutex_);
-  if (under_way_++ == 0) since_ = std::chrono::steady_clock::now();
+  const Time now = std::chrono::steady_clock::now();
+  if (under_way_++ == 0) since_ = now;
   current_.bytes[size_t(kind)] += message.bytes;
   if (kind == Collective::all_reduce) current_.all_reduces.push_back(message);
+  current_.collectives.push_back({kind, now, {}});
+  return {batch_, current_.collectives.size() - 1};
 }
 
-void Traffic::end() {
+void Traffic::end(Ticket ticket) {
   const std::lock_guard lock(mutex_);
-  add_time_under_way(std::chrono::steady_clock::now());
+  const Time now = std::chrono::steady_clock::now();
+  add_time_under_way(now);
   --under_way_;
+  // A callback that comes after the batch has been handed out finds it closed.
+  if (ticket.batch == batch_) current_.collectives[ticket.place].ended = now;
 }
 
 const Traffic::Batch& Traffic::next_batch() {
@@ -24,6 +30,8 @@ const Traffic::Batch& Traffic::next_batch() {
   current_.under_way_ms = 0;
   current_.bytes = {};
   current_.all_reduces.clear();
+  current_.collectives.clear();
+  ++batch_;
   return last_;
 }
 

@@ -19,15 +19,25 @@ class Traffic {
     int64_t bytes = 0;
     int type = 0;  // c10::ScalarType
   };
+  struct Event {
+    Collective kind;
+    Time posted, ended;  // ended: the clock's epoch while it is under way
+  };
   struct Batch {
-    double under_way_ms = 0;                 // time in which at least one collective was posted and not done
-    std::array<int64_t, 3> bytes = {};       // by Collective, of this rank's messages
-    std::vector<Message> all_reduces;        // in the order in which they were posted
+    double under_way_ms = 0;            // time in which at least one collective was posted and not done
+    std::array<int64_t, 3> bytes = {};  // by Collective, of this rank's messages
+    std::vector<Message> all_reduces;   // in the order in which they were posted
+    std::vector<Event> collectives;     // all of them, in that order
+  };
+  // Which collective ends.
+  struct Ticket {
+    int64_t batch;
+    size_t place;  // in its `collectives`
   };
 
   // Called by any thread when a collective is posted, and when it has ended.
-  void begin(Collective kind, Message message);
-  void end();
+  Ticket begin(Collective kind, Message message);
+  void end(Ticket ticket);
   // Training thread, between batches: everything since the last call. The returned object stays valid, and
   // unchanged, until the next call.
   const Batch& next_batch();
@@ -36,6 +46,7 @@ class Traffic {
   void add_time_under_way(Time now);
   std::mutex mutex_;
   int under_way_ = 0;
+  int64_t batch_ = 0;
   Time since_;
   Batch current_, last_;
 };

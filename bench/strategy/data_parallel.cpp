@@ -28,6 +28,7 @@ class DataParallel : public Strategy {
     }
     inputs_.resize(devices_);
     outputs_.resize(devices_);
+    intervals_.resize(devices_);
   }
 
   at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
@@ -35,7 +36,8 @@ class DataParallel : public Strategy {
     clock.close(Phase::scatter);
     broadcast();
     clock.close(Phase::broadcast);
-    on_every_device([this](int64_t i) { outputs_[i] = precision_.forward(model(i), inputs_[i]); });
+    on_every_device(Phase::forward,
+                    [this](int64_t i) { outputs_[i] = precision_.forward(model(i), inputs_[i]); });
     clock.close(Phase::forward);
     // The graph is cut at the gathered logits: each device's backward then starts in its own thread from its
     // share of their gradient.
@@ -49,7 +51,7 @@ class DataParallel : public Strategy {
   void backward(const at::Tensor& loss, PhaseClock& clock) override {
     loss.backward();
     const at::Tensor gradient = logits_.grad();
-    on_every_device([&](int64_t i) {
+    on_every_device(Phase::backward, [&](int64_t i) {
       const int64_t first = first_image_[i];
       outputs_[i].backward(gradient.narrow(0, first, outputs_[i].size(0)));
     });
@@ -60,6 +62,12 @@ class DataParallel : public Strategy {
 
   void use_batch_statistics(bool on) override {
     for (int64_t i = 0; i < devices_; ++i) model(i).use_batch_statistics(on);
+  }
+
+  std::vector<std::vector<PhaseClock::Interval>> device_intervals() const override {
+    std::vector<std::vector<PhaseClock::Interval>> devices;
+    for (const auto& phases : intervals_) devices.emplace_back(phases.begin(), phases.end());
+    return devices;
   }
 
  private:
@@ -99,7 +107,13 @@ class DataParallel : public Strategy {
     }
   }
 
-  void on_every_device(const std::function<void(int64_t)>& task) {
+  void on_every_device(Phase phase, const std::function<void(int64_t)>& compute) {
+    const auto task = [&](int64_t i) {
+      PhaseClock::Interval& interval = intervals_[i][phase == Phase::backward];
+      interval = {phase, std::chrono::steady_clock::now(), {}};
+      compute(i);
+      interval.end = std::chrono::steady_clock::now();
+    };
     for (int64_t i = 1; i < devices_; ++i) workers_[i - 1]->start([&task, i] { task(i); });
     std::exception_ptr error;
     try {
@@ -122,6 +136,7 @@ class DataParallel : public Strategy {
   std::vector<std::unique_ptr<WorkerThread>> workers_;
   std::vector<at::Tensor> inputs_, outputs_;
   std::vector<int64_t> first_image_;
+  std::vector<std::array<PhaseClock::Interval, 2>> intervals_;  // [device]: forward, backward of this batch
   at::Tensor logits_;
 };
 

@@ -36,6 +36,8 @@ class Strategy {
   virtual void backward(const at::Tensor& loss, PhaseClock& clock) = 0;
   // Batch norm of every replica: batch statistics, or running statistics for gradient checks.
   virtual void use_batch_statistics(bool on) = 0;
+  // Where one process has several devices: each device's own phases of the last batch, to draw them.
+  virtual std::vector<std::vector<PhaseClock::Interval>> device_intervals() const { return {}; }
   // For the record: bucket plan and the like.
   virtual nlohmann::json describe() const { return nlohmann::json::object(); }
 };

@@ -1,0 +1,118 @@
+// train: ceilings after a slice: the loader alone sees its own limits and no head start, compute alone
+// neither loader nor burdened host; the last batch's timeline.
+#include "bench/ceiling.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+
+#include "bench/rank_report.h"
+#include "tests/small_images.h"
+#include "tests/training_setup.h"
+
+namespace bench {
+namespace {
+
+class LoaderAlone : public testing::TestWithParam<int> {};
+
+TEST_P(LoaderAlone, IsAsSlowAsItsReadsAndTheRingGivesNothingAway) {
+  const TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 31);
+  constexpr double kLatency_ms = 4;
+  const auto storage =
+      throttled(StorageRegistry::instance().find("files")({dataset, "", true, {}}), 0, kLatency_ms);
+  LoaderOptions options;
+  options.batch_size = 5;
+  options.image_px = 16;
+  options.threads = GetParam();
+  options.ring_depth = 6;
+  options.classes = 2;
+  options.sampler.records = 31;
+  const auto loader = make_loader(*storage, options);
+  const auto group = GroupRegistry::instance().find("none")({});
+  harness::ProgressSlot slot{};
+  const LoaderCeiling ceiling = loader_ceiling(*loader, *group, slot, 4);
+  const double images_at_once = std::max(1, GetParam());
+  // Between the end of one batch and the next a thread may already be some images ahead, never batches.
+  EXPECT_GT(ceiling.ms, 0.7 * 5 * kLatency_ms / images_at_once);
+  EXPECT_LT(ceiling.ms, 20 * 5 * kLatency_ms / images_at_once) << "on a busy machine sleeps end late";
+  EXPECT_GE(ceiling.read_ms, 4 * 5 * kLatency_ms);
+  EXPECT_GT(ceiling.decode_ms, 0);
+  EXPECT_EQ(slot.batches, 4u) << "the watchdog must see that batches go on";
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, LoaderAlone, testing::Values(0, 1, 2));
+
+LoaderOptions options_of(const harness::Row& row) {
+  LoaderOptions options;
+  options.batch_size = row.batch;
+  options.image_px = row.image_px;
+  options.classes = row.classes;
+  options.sampler.records = row.batch;
+  return options;
+}
+
+double sum_of(const std::map<std::string, double>& phases_ms) {
+  double sum = 0;
+  for (const auto& [name, ms] : phases_ms) sum += ms;
+  return sum;
+}
+
+TEST(ComputeAlone, IsTheWholeStepOfTheStrategy) {
+  for (const char* strategy : {"single", "data_parallel"}) {
+    const bool several = strategy == std::string("data_parallel");
+    TinyRank rank(tiny_row(strategy, several ? 2 : 1));
+    const std::string before = weights_fingerprint(*rank.model);
+    const ComputeCeiling ceiling = compute_ceiling(rank.parts(), options_of(rank.row), 5);
+    for (const char* phase : {"h2d", "forward", "loss", "backward", "step"})
+      EXPECT_GT(ceiling.phases_ms.at(phase), 0) << strategy << ' ' << phase;
+    for (const char* phase : {"scatter", "broadcast", "gather", "reduce"})
+      EXPECT_EQ(ceiling.phases_ms.count(phase), several) << strategy << ' ' << phase;
+    EXPECT_EQ(ceiling.phases_ms.count("load"), 0u);
+    EXPECT_NEAR(sum_of(ceiling.phases_ms) / ceiling.ms, 1, 0.02) << strategy;
+    EXPECT_NE(weights_fingerprint(*rank.model), before) << "the update is part of the step";
+  }
+}
+
+TEST(ComputeAlone, DoesNotBurdenTheHost) {
+  harness::Row row = tiny_row();
+  row.host_work_ms = 30;
+  TinyRank rank(row);
+  const SliceResult result = run_slice(rank.parts());
+  for (const double ms : result.clock.milliseconds(Phase::other, row.warmup_batches, row.timed_batches))
+    EXPECT_GE(ms, 30);
+  EXPECT_LT(compute_ceiling(rank.parts(), options_of(row), 5).phases_ms["other"], 3);
+}
+
+TEST(LastBatch, PhasesFollowEachOtherAndReplicasLieInsideThem) {
+  TinyRank rank(tiny_row("data_parallel", 3));
+  const SliceResult result = run_slice(rank.parts());
+  const auto timeline = rank_report(rank.parts(), {}, result, nlohmann::json::object(), {})["timeline"];
+  std::map<std::string, std::pair<double, double>> host;
+  std::set<std::string> seen;
+  double last = 0;
+  for (const auto& event : timeline["events"]) {
+    const std::string track = event["track"], name = event["name"];
+    const double begin = event["begin_ms"], end = event["end_ms"];
+    ASSERT_LE(begin, end);
+    if (track == "host") {
+      EXPECT_DOUBLE_EQ(begin, last) << name << ": no gap and no overlap";
+      last = end;
+      host[name] = {begin, end};
+      continue;
+    }
+    seen.insert(track + ' ' + name);
+    EXPECT_GE(begin, host.at(name).first) << track;
+    EXPECT_LE(end, host.at(name).second) << track;
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"device 0 forward", "device 0 backward", "device 1 forward",
+                                         "device 1 backward", "device 2 forward", "device 2 backward"}));
+  double step_ms = 0;
+  for (size_t phase = 0; phase < kPhaseNames.size(); ++phase)
+    step_ms += result.clock.milliseconds(Phase(phase), result.clock.finished_batches() - 1, 1)[0];
+  EXPECT_NEAR(last, step_ms, 1e-3);
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,66 @@
+// unit: a batch as it lay in time: the clock's last batch, one rank's events, cut at the batch's edges.
+#include "bench/timeline.h"
+
+#include <gtest/gtest.h>
+
+namespace bench {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+const PhaseClock::Time kBegin{std::chrono::seconds(100)};
+
+PhaseClock::Time at(int ms) { return kBegin + milliseconds(ms); }
+
+TEST(PhaseClock, RemembersTheLastBatchOnly) {
+  PhaseClock clock(2, true);
+  clock.start();
+  const PhaseClock::Time start = clock.last_boundary();
+  clock.close_at(Phase::load, start + milliseconds(1));
+  clock.close_at(Phase::forward, start + milliseconds(3));
+  clock.close_at(Phase::load, start + milliseconds(4));
+  clock.next_batch();
+  const auto first = clock.last_batch();
+  ASSERT_EQ(first.size(), 4u);
+  EXPECT_EQ(first[0].begin, start);
+  EXPECT_EQ(first[1].phase, Phase::forward);
+  EXPECT_EQ(first[1].end - first[1].begin, milliseconds(2));
+  EXPECT_EQ(first[3].phase, Phase::other);
+  for (size_t i = 1; i < first.size(); ++i) EXPECT_EQ(first[i].begin, first[i - 1].end);
+
+  clock.close_at(Phase::step, start + milliseconds(9));
+  clock.next_batch();
+  const auto second = clock.last_batch();
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_EQ(second[0].begin, first[3].end);
+  EXPECT_EQ(second[0].phase, Phase::step);
+}
+
+TEST(PhaseClock, ManyClosesInOneBatchDoNoHarm) {
+  PhaseClock clock(1, true);
+  clock.start();
+  for (int i = 0; i < 1000; ++i) clock.close(Phase::other);
+  clock.next_batch();
+  EXPECT_GT(clock.last_batch().size(), 10u);
+  EXPECT_EQ(clock.calls_per_batch(), 1001);
+}
+
+TEST(Timeline, EventsAreCutAtTheBatchsEdges) {
+  BatchEvents batch;
+  batch.host = {{Phase::load, at(0), at(2)}, {Phase::h2d, at(2), at(2)}, {Phase::backward, at(2), at(10)}};
+  batch.collectives = {{Collective::broadcast, at(-3), at(1)}, {Collective::all_reduce, at(4), {}}};
+  batch.devices = {{}, {{Phase::backward, at(3), at(9)}}};
+  const auto event = [](const char* track, const char* name, double begin_ms, double end_ms) {
+    return json{{"rank", 3}, {"track", track}, {"name", name}, {"begin_ms", begin_ms}, {"end_ms", end_ms}};
+  };
+  EXPECT_EQ(rank_timeline(batch, 3),
+            json({{"begin_ns", 100'000'000'000},
+                  {"events",
+                   {event("host", "load", 0, 2), event("host", "backward", 2, 10),
+                    event("collectives", "broadcast", 0, 1), event("collectives", "all_reduce", 4, 10),
+                    event("device 1", "backward", 3, 9)}}}));
+}
+
+}  // namespace
+}  // namespace bench
