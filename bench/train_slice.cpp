@@ -31,12 +31,13 @@ void print_stack_on(int signal_number) {
 }
 
 // mpirun and srun mix the outputs of their ranks, so each opens its own files where RANK_LOGS says. Ranks of
-// mpirun end with it, even when it is killed; Slurm sees to its own.
+// mpirun end with it, even when it is killed; Slurm sees to its own. So does a rank that runs under --wrap.
 void settle_in(const RankInfo& rank) {
   if (const char* folder = std::getenv("RANK_LOGS"))
     for (const auto& [name, stream] : {std::pair("stdout", stdout), std::pair("stderr", stderr)})
       if (!std::freopen(fmt::format("{}/rank-{}.{}", folder, rank.rank, name).c_str(), "w", stream))
         throw std::runtime_error(fmt::format("{}: can't be written", folder));
+  if (std::getenv("RUN_MATRIX_WRAPPED")) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (std::getenv("OMPI_COMM_WORLD_RANK") && !std::getenv("SLURM_PROCID")) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() == 1) std::_Exit(1);  // it was gone before the line above

@@ -13,6 +13,7 @@
 
 #include "harness/child_process.h"
 #include "harness/interrupt.h"
+#include "harness/wrap.h"
 
 namespace harness {
 
@@ -59,17 +60,24 @@ FollowedRow::~FollowedRow() {
   }
 }
 
+int64_t rank_of_environment() {
+  const char* rank = std::getenv("RANK");
+  return rank ? std::atoll(rank) : 0;
+}
+
 bool is_follower() {
   const char* rank = std::getenv("RANK");
   return rank && std::string(rank) != "0";
 }
 
-static void run_rank(const json& row, const fs::path& done, const fs::path& train_slice) {
+static void run_rank(const json& row, const fs::path& done, const Request& request,
+                     const fs::path& train_slice) {
   const std::string directory = row.at("directory");
   Command command;
-  command.arguments = {train_slice, "--job", fs::path(directory) / "job.json"};
   command.environment = {{"MASTER_PORT", std::to_string(row.at("port").get<int>())},
                          {"RANK_LOGS", directory}};
+  wrap_rank(command, rank_of_environment(), {train_slice, "--job", fs::path(directory) / "job.json"}, request,
+            directory);
   const pid_t pid = start(command);
   for (int status = 0; ::waitpid(pid, &status, WNOHANG) == 0; std::this_thread::sleep_for(kPoll))
     if (fs::exists(done) || interrupted()) {
@@ -79,7 +87,8 @@ static void run_rank(const json& row, const fs::path& done, const fs::path& trai
     }
 }
 
-int follow(const fs::path& run, const fs::path& train_slice) {
+int follow(const Request& request, const fs::path& train_slice) {
+  const fs::path& run = request.out;
   if (run.empty())
     throw std::runtime_error("launcher env: name a folder that all ranks see with --out; they meet there");
   std::error_code missing;
@@ -92,7 +101,7 @@ int follow(const fs::path& run, const fs::path& train_slice) {
     const fs::path next = board(run) / std::to_string(row);
     if (fs::exists(next)) {
       std::ifstream stream(next);
-      run_rank(json::parse(stream), next.string() + ".done", train_slice);
+      run_rank(json::parse(stream), next.string() + ".done", request, train_slice);
       ++row;
     } else if (fs::exists(board(run) / kEnd)) {
       return 0;  // the leader's exit code tells how it went

@@ -5,6 +5,8 @@
 #pragma once
 #include <filesystem>
 
+#include "harness/workshop.h"
+
 namespace harness {
 
 // The leader's side: announces a row for as long as this lives.
@@ -27,11 +29,12 @@ class Leading {
   std::filesystem::path run_;
 };
 
-// Whether this process is a follower.
+// The rank that this process starts, and whether that makes it a follower.
+int64_t rank_of_environment();
 bool is_follower();
 
 // The follower's whole life; returns the exit code. Throws std::runtime_error when the folder holds an older
 // run.
-int follow(const std::filesystem::path& run, const std::filesystem::path& train_slice);
+int follow(const Request& request, const std::filesystem::path& train_slice);
 
 }  // namespace harness

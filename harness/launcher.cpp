@@ -23,6 +23,7 @@ constexpr auto kPoll = std::chrono::milliseconds(20);
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr double kSlowBatches = 5;  // silence of so many of the longest batches is no slowness any more
 constexpr auto kPatience = std::chrono::seconds(3);  // for mpirun and srun, to end ranks on other machines
+constexpr int kNotFound = 127;                       // a shell's exit code
 constexpr auto kGrace = std::chrono::seconds(2);     // for the other ranks, once one has failed
 
 static double seconds_since(Clock::time_point begin) {
@@ -230,6 +231,12 @@ static void explain_failure(Outcome& outcome, const Processes& processes, const 
   const auto& errors = launch.commands[size_t(command)].errors;
   const std::string by_signal =
       launch.command_per_rank ? "" : rank_ended_by_signal(last_lines(errors, 100, " "));
+  if (!launch.wrap.empty() && !killed && WEXITSTATUS(status) == kNotFound) {
+    outcome.status = "CRASHED";
+    outcome.reason = fmt::format("--wrap {}: no such program where that rank runs: install it; stderr: {}",
+                                 launch.wrap, first_lines(errors, 1, ""));
+    return;
+  }
   // A rank that a signal ended had no time for words of its own, and those of others are about its absence.
   if (!killed && by_signal.empty() && explain_by_rank(outcome, ranks, directory)) return;
   std::string what =

@@ -26,6 +26,14 @@ static const CLI::Validator kNotEmpty(
     },
     "ROWS");
 
+static const CLI::Validator kNoBlank(
+    [](const std::string& text) {
+      return text.find_first_not_of(" \t\n") == std::string::npos
+                 ? std::string("names no program; e.g. --wrap \"strace -f -o strace.txt\"")
+                 : "";
+    },
+    "");
+
 static void add_run_options(CLI::App& app, Request& request) {
   app.add_option("config", request.configs, "matrices to run (default configs/article.yaml)");
   app.add_option("--only", request.only, "rows by id, comma separated; they run in the matrix's order")
@@ -59,6 +67,18 @@ static void add_run_options(CLI::App& app, Request& request) {
       ->check(CLI::Range(1, 65535));
   app.add_flag("--dry-run", request.dry_run,
                "print the plan and the exact command of every rank, run nothing");
+  app.add_option_function<std::string>(
+         "--trace",
+         [&request](const std::string& range) { request.trace = range.empty() ? "middle" : range; },
+         "record timed batches A-B, counted from 0 (default: three in the middle), for ui.perfetto.dev")
+      ->type_name("[A-B]")
+      ->expected(0, 1);
+  const auto wrap = app.add_option(
+      "--wrap", request.wrap, "what one rank runs under, in the row's folder: \"perf stat -o perf.txt\"");
+  wrap->type_name("COMMAND")->check(kNoBlank);
+  app.add_option("--wrap-rank", request.wrap_rank, "the rank that --wrap is for (default 0)")
+      ->check(CLI::Range(0, 1 << 20))
+      ->needs(wrap);
   app.add_flag("--slow", request.slow, "run precisions that this processor only emulates");
   app.add_flag_function(
       "--no-install", [](int64_t) {}, "set up nothing, say what is missing (handled by the wrapper)");

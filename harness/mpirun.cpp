@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "harness/two_nodes.h"
+#include "harness/wrap.h"
 
 namespace harness {
 
@@ -86,7 +87,8 @@ Command mpirun_command(const Row& row, const AxisValues& values, const Workshop&
   if (!started_by_mpi(row, values) && ranks > 1) add_master(command, request, setting);
   for (const auto& [name, value] : command.environment)
     if (name != "TMPDIR") append(command.arguments, {"-x", name});
-  append(command.arguments, train_slice(workshop, setting));
+  append(command.arguments,
+         wrapped_where("OMPI_COMM_WORLD_RANK", train_slice(workshop, setting), request, setting.directory));
   return command;
 }
 

@@ -7,7 +7,9 @@
 
 #include "harness/machine.h"
 #include "harness/remote_storage.h"
+#include "harness/trace.h"
 #include "harness/two_nodes.h"
+#include "harness/wrap.h"
 
 namespace harness {
 
@@ -81,6 +83,8 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
     if (planned.skip_reason.empty() && !request.slow) planned.skip_reason = why_too_slow(row, times);
     if (emulates_nodes(row, launcher_of(request)))
       planned.notes.push_back(fmt::format("{} nodes share the cores of this machine", row.nodes));
+    if (const auto batches = traced_batches(request, row)) planned.notes.push_back(describe(*batches));
+    if (!request.wrap.empty()) planned.notes.push_back(describe_wrap(request));
     if (row.cpus > cores && launcher_of(request) == "local") {
       planned.notes.push_back(fmt::format("cpus: {} clipped to {}", row.cpus, cores));
       planned.row.cpus = cores;

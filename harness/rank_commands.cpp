@@ -4,23 +4,25 @@
 
 #include <cstdlib>
 
+#include "harness/followers.h"
 #include "harness/remote_storage.h"
 #include "harness/srun.h"
 #include "harness/two_nodes.h"
+#include "harness/wrap.h"
 
 namespace harness {
 namespace {
 
 // A process for each rank, started by this one.
 std::vector<Command> local_commands(const Row& row, const AxisValues& values, const Workshop& workshop,
-                                    const LaunchSetting& setting, bool emulated) {
+                                    const Request& request, const LaunchSetting& setting, bool emulated) {
   const int64_t ranks = world_size(row, values), per_node = ranks_per_node(row, values);
   std::vector<Command> commands;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     Command command;
     if (emulated) command.arguments = setting.enter[rank / per_node];
-    append(command.arguments, train_slice(workshop, setting));
     command.environment = rank_environment(row);
+    wrap_rank(command, rank, train_slice(workshop, setting), request, setting.directory);
     command.environment["RANK"] = std::to_string(rank);
     command.environment["WORLD_SIZE"] = std::to_string(ranks);
     command.environment["LOCAL_RANK"] = std::to_string(rank % per_node);
@@ -73,7 +75,7 @@ Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& w
   if (launcher == "slurm") return {launcher, {srun_command(row, values, workshop, request, setting)}, false};
   if (launcher == "env") {
     Command command = one_for_all(row, setting);
-    command.arguments = train_slice(workshop, setting);
+    wrap_rank(command, rank_of_environment(), train_slice(workshop, setting), request, setting.directory);
     command.environment["MASTER_PORT"] = std::to_string(setting.port);
     if (setting.listen_fd >= 0) {
       command.environment["MASTER_LISTEN_FD"] = std::to_string(setting.listen_fd);
@@ -85,7 +87,7 @@ Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& w
     return {launcher, {mpirun_command(row, values, workshop, request, setting, MpirunOn::hosts)}, false};
   Launch launch{launcher, {}, !started_by_mpi(row, values)};
   if (launch.command_per_rank)
-    launch.commands = local_commands(row, values, workshop, setting, emulated);
+    launch.commands = local_commands(row, values, workshop, request, setting, emulated);
   else
     launch.commands = {mpirun_command(row, values, workshop, request, setting,
                                       emulated ? MpirunOn::emulated_nodes : MpirunOn::this_machine)};

@@ -20,6 +20,7 @@ struct Launch {
   std::string launcher;
   std::vector<Command> commands;
   bool command_per_rank = true;  // else one command starts them all
+  std::string wrap = {};         // what one of the ranks runs under
 };
 
 Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& workshop,

@@ -60,7 +60,8 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
     }
   }
   write_remote_shell(launching);
-  const Launch launch = rank_commands(row, setting.values, setting.workshop, setting.request, launching);
+  Launch launch = rank_commands(row, setting.values, setting.workshop, setting.request, launching);
+  launch.wrap = setting.request.wrap;
   std::optional<FollowedRow> followed;
   if (launcher == "env") followed.emplace(setting.run, directory, launching.port);
   if (launcher == "mpirun" || launcher == "slurm")

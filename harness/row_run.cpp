@@ -12,6 +12,7 @@
 #include "harness/rank_map.h"
 #include "harness/remote_storage.h"
 #include "harness/row_launch.h"
+#include "harness/trace.h"
 #include "harness/two_nodes.h"
 
 namespace harness {
@@ -81,6 +82,8 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
               {"directory", directory}};
   write_job(directory / "job.json", job);
   return directory;
+  if (const auto batches = traced_batches(setting.request, planned.row))
+    job["trace"] = {{"first", batches->first}, {"last", batches->last}};
 }
 
 // What the ranks measured joins the record; a failed check takes the figures away again. The raw file stays
@@ -127,6 +130,19 @@ static void add_slice(json& record, const fs::path& file) try {
 json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat, LiveLine& line) {
   json record = record_head(setting, planned, repeat);
   const fs::path directory = prepare_directory(setting, planned, repeat);
+// A trace is an extra: what is missing of it costs the row nothing.
+static void add_trace(json& record, const RowSetting& setting, const Row& row, const fs::path& directory) {
+  const auto batches = traced_batches(setting.request, row);
+  if (!batches) return;
+  const MergedTrace merged = merge_traces(directory, world_size(row, setting.values));
+  for (const std::string& warning : merged.warnings) fmt::print(stderr, "      {}\n", warning);
+  if (merged.file.empty()) return;
+  fmt::print(stderr, "      trace: {} (open it in https://ui.perfetto.dev)\n", merged.file.string());
+  record["trace"] = {{"first", batches->first},
+                     {"last", batches->last},
+                     {"file", merged.file.lexically_relative(setting.run)}};
+}
+
   Progress progress(directory / "progress", int(world_size(planned.row, setting.values)));
   Limits limits;
   limits.timeout_s = setting.request.timeout_s;
@@ -164,4 +180,5 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
   return record;
 }
 
+  if (outcome.status == "OK") add_trace(record, setting, planned.row, directory);
 }  // namespace harness

@@ -20,6 +20,8 @@
 #include "harness/row_run.h"
 #include "harness/selection.h"
 
+#include "harness/trace.h"
+#include "harness/wrap.h"
 namespace harness {
 
 using nlohmann::json;
@@ -133,7 +135,7 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
     throw PreparationError(workshop.train_slice.string() +
                            " is not built: ./run_matrix at the top of the project builds it");
   if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
-    return follow(request.out, workshop.train_slice);
+    return follow(request, workshop.train_slice);
   const AxisValues values = ask_values(workshop);
   const Selection selection = select_rows(workshop, request, values);
   if (request.dry_run) {
@@ -156,6 +158,10 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
   for (PlannedRow& planned : plan)
     if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
       planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
+  for (const Row& row : selection.rows) {
+    traced_batches(request, row);
+    check_wrap(request, row, values);
+  }
   std::vector<Row> runnable;
   for (const PlannedRow& planned : plan)
     if (planned.skip_reason.empty()) runnable.push_back(planned.row);

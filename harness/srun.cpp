@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/wrap.h"
+
 namespace harness {
 
 Command srun_command(const Row& row, const AxisValues& values, const Workshop& workshop,
@@ -21,7 +23,8 @@ Command srun_command(const Row& row, const AxisValues& values, const Workshop& w
     command.arguments.push_back("--mpi=pmix");
     for (const auto& [name, value] : mpi_environment(request)) command.environment[name] = value;
   }
-  append(command.arguments, train_slice(workshop, setting));
+  append(command.arguments,
+         wrapped_where("SLURM_PROCID", train_slice(workshop, setting), request, setting.directory));
   return command;
 }
 

@@ -30,6 +30,9 @@ struct Request {
   fs::path hostfile;              // the same as a file
   int port = 0;                   // where rank 0 listens; 0: a free one
   std::string interface;          // network interface between nodes; empty: each rank finds it
+  std::string trace;              // timed batches: A-B, or "middle"; empty: no trace
+  std::string wrap;               // what one rank runs under; empty: nothing
+  int64_t wrap_rank = 0;
 };
 
 }  // namespace harness
