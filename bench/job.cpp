@@ -21,6 +21,10 @@ Job read_job(const std::filesystem::path& file) try {
   job.server_counter = object.value("server_counter", "");
   job.emulated_link = object.value("emulated_link", false);
   job.directory = object.at("directory").get<std::string>();
+  if (object.contains("trace")) {
+    job.trace_first = object["trace"].at("first");
+    job.trace_last = object["trace"].at("last");
+  }
   return job;
 } catch (const std::exception& error) {
   throw std::runtime_error(fmt::format("{}: not a job of run_matrix: {}", file.string(), error.what()));

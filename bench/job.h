@@ -13,11 +13,12 @@ struct Job {
   std::filesystem::path index;                          // of the data set, made by `make_dataset index`
   std::map<std::string, std::filesystem::path> packed;  // storage -> where `make_dataset pack` put it
   std::filesystem::path progress;                       // harness/progress.h
-  std::string interface;            // that carries the collectives between nodes; empty: found
+  std::string interface;  // that carries the collectives between nodes; empty: found
   std::filesystem::path
-      server_counter;               // /proc/<object store>/io, for storages that read from one; else empty
-  bool emulated_link = false;       // the nodes are network namespaces on one machine
-  std::filesystem::path directory;  // results go here: slice.json, and rank-N.error.json
+      server_counter;          // /proc/<object store>/io, for storages that read from one; else empty
+  bool emulated_link = false;  // the nodes are network namespaces on one machine
+  int64_t trace_first = -1, trace_last = -1;  // timed batches to trace; -1: none
+  std::filesystem::path directory;            // results go here: slice.json, and rank-N.error.json
 };
 
 // Throws std::runtime_error naming the file when it isn't a job.

@@ -11,6 +11,7 @@
 #include "bench/rank_report.h"
 #include "bench/storage/cache_proof.h"
 #include "bench/strategy/sync_batch_norm.h"
+#include "bench/trace.h"
 #include "bench/versions.h"
 
 namespace bench {
@@ -72,17 +73,23 @@ class Rank {
   }
 
   void train() {
-    const SliceParts parts{row_,       *loader_, *device_, *model_, *precision_,
-                           *strategy_, *group_,  *link_,   spans_,  progress_.slot(rank_.rank)};
+    SliceParts parts{row_,       *loader_, *device_, *model_, *precision_,
+                     *strategy_, *group_,  *link_,   spans_,  progress_.slot(rank_.rank)};
+    std::optional<Trace> trace;
+    if (job_.trace_first >= 0)
+      parts.trace = &trace.emplace(rank_, row_.warmup_batches + job_.trace_first,
+                                   row_.warmup_batches + job_.trace_last);
     std::vector<Check> checks{check_gradients(parts, rank_)};
     if (row_.warmup_batches == 0) warm_model(parts);
 
     CacheProof cache(row_.cache, *storage_, records_, job_.server_counter);
     group_->barrier();
+    if (trace) trace->prepare();
     cache.slice_begins();
     const SliceResult result = run_slice(parts);
     const nlohmann::json proof = cache.slice_ended(loader_->stats().encoded_bytes);
 
+    if (trace) trace->write(job_.directory);
     checks.push_back(check_loss(result.loss));
     checks.push_back({"cache", cache.violation().empty(), cache.violation()});
     nlohmann::json report = rank_report(parts, rank_, result, proof, checks);

@@ -8,6 +8,8 @@
 #include <ATen/ops/zeros.h>
 #include <time.h>
 
+#include "bench/trace.h"
+
 namespace bench {
 
 using harness::RankState;
@@ -75,6 +77,7 @@ SliceResult run_slice(const SliceParts& parts) {
     spans.next_batch();
     parts.progress.batches.store(uint64_t(batch + 1), std::memory_order_relaxed);
     clock.next_batch();
+    if (parts.trace) parts.trace->batch_ended(batch, parts, result);
   }
   parts.device.synchronize();
   result.ready_at_end = parts.loader.ready_batches();

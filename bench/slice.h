@@ -19,6 +19,8 @@
 
 namespace bench {
 
+class Trace;
+
 struct SliceParts {
   const harness::Row& row;
   Loader& loader;
@@ -30,6 +32,7 @@ struct SliceParts {
   Link& link;
   Spans& spans;  // registered before the slice; run_slice adds read, decode and communication
   harness::ProgressSlot& progress;
+  Trace* trace = nullptr;  // of --trace
 
   SliceParts with(Loader& other) const {
     return {row, other, device, model, precision, strategy, group, link, spans, progress};

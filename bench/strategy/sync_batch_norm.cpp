@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/record_function.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <chrono>
@@ -177,9 +178,12 @@ at::Tensor SyncBatchNorm::gather(size_t layer, const at::Tensor& mine) {
   std::vector<at::Tensor> inputs{mine};
   std::vector<std::vector<at::Tensor>> outputs(1);
   for (int rank = 0; rank < group_->getSize(); ++rank) outputs[0].push_back(at::empty_like(mine));
-  const auto begin = Clock::now();
-  group_->allgather(outputs, inputs, at_once<c10d::AllgatherOptions>())->wait();
-  spans_.count(forward_spans_[layer], milliseconds_since(begin));
+  {
+    RECORD_USER_SCOPE(spans_.all()[forward_spans_[layer]].name);
+    const auto begin = Clock::now();
+    group_->allgather(outputs, inputs, at_once<c10d::AllgatherOptions>())->wait();
+    spans_.count(forward_spans_[layer], milliseconds_since(begin));
+  }
 
   // Chan, Golub & LeVeque (1979): statistics of parts into those of the whole, without cancellation.
   at::Tensor whole = outputs[0][0].clone();
@@ -200,6 +204,7 @@ at::Tensor SyncBatchNorm::gather(size_t layer, const at::Tensor& mine) {
 
 void SyncBatchNorm::sum_backward(at::Tensor& sums) {
   std::vector<at::Tensor> message{sums};
+  RECORD_USER_SCOPE("sync_bn_backward");
   const auto begin = Clock::now();
   group_->allreduce(message, at_once<c10d::AllreduceOptions>())->wait();
   spans_.count(backward_span_, milliseconds_since(begin));
