@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace harness {
 namespace {
@@ -15,6 +16,8 @@ std::vector<size_t> column_widths(const Grid& grid) {
   for (const GridColumn& column : grid.columns) widths.push_back(width_of(column.header));
   for (const auto& row : grid.rows)
     for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  for (size_t i = 0; i < widths.size(); ++i)
+    if (const size_t most = grid.columns[i].wrap_at) widths[i] = std::min(widths[i], most);
   size_t all = 0;
   for (size_t width : widths) all += width + 1;
   for (size_t i = 0; i < widths.size(); ++i)
@@ -23,20 +26,34 @@ std::vector<size_t> column_widths(const Grid& grid) {
   return widths;
 }
 
+std::string cell_text(const std::string& cell, size_t width, bool is_text) {
+  const size_t taken = width_of(cell);
+  return is_text || taken > width ? fit(cell, width) : std::string(width - taken, ' ') + cell;
+}
+
+// One line, or as many as the longest of its wrapped cells needs.
 std::string console_line(const Grid& grid, const std::vector<size_t>& widths,
                          const std::vector<std::string>& cells) {
-  std::string line;
+  std::vector<std::vector<std::string>> lines(1, std::vector<std::string>(cells.size()));
   for (size_t i = 0; i < cells.size(); ++i) {
-    if (i) line += ' ';
-    const std::string cell = one_line(cells[i]);
-    const size_t width = width_of(cell);
-    if (grid.columns[i].is_text || width > widths[i])
-      line += fit(cell, widths[i]);
-    else
-      line += std::string(widths[i] - width, ' ') + cell;
+    std::string cell = one_line(cells[i]);
+    if (grid.columns[i].wrap_at) cell = wrap(cell, widths[i], "");
+    std::istringstream parts(cell);
+    size_t line = 0;
+    for (std::string part; std::getline(parts, part); ++line) {
+      if (line == lines.size()) lines.emplace_back(cells.size());
+      lines[line][i] = part;
+    }
   }
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
+  std::string text;
+  for (const auto& parts : lines) {
+    std::string line;
+    for (size_t i = 0; i < parts.size(); ++i)
+      line += (i ? " " : "") + cell_text(parts[i], widths[i], grid.columns[i].is_text);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ struct GridColumn {
   bool is_text = false;  // left-aligned; figures stand on the right
   // Stands in the console too. One column of a grid may be cut there to what the console has room for.
   bool may_shrink = false;
+  // Text wider than this is continued on further lines of the console; 0: on one line, however long.
+  size_t wrap_at = 0;
 };
 
 struct Grid {

@@ -1,0 +1,113 @@
+// The figures that verdicts rest on, and how an interval is held against limits.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/records.h"
+#include "harness/report/claim_question.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+// Mean ms per batch of each repeat; empty where the record has no such time.
+std::vector<double> work_ms(const SummaryRow& row, const Phases& phases) {
+  std::vector<double> values;
+  if (text_at(*row.record, "/device/kind") == "cpu") {
+    for (const RunStatistics& run : row.runs) values.push_back(phases_ms(run, phases));
+    return values;
+  }
+  for (const json* record : row.records) {
+    double mean = 0;
+    bool measured = false;
+    const json device = record->value("device_ms", json::object());
+    for (const std::string& phase : phases) {
+      double sum = 0, samples = 0;
+      const json ranks = device.value(phase, json::array());
+      for (const json& rank : ranks)
+        for (const json& time : rank)
+          if (time.is_number()) sum += time.get<double>(), ++samples;
+      if (samples > 0) mean += sum / samples, measured = true;
+    }
+    if (measured) values.push_back(mean);
+  }
+  return values;
+}
+
+std::vector<double> steps_ms(const SummaryRow& row) {
+  std::vector<double> values;
+  for (const RunStatistics& run : row.runs) {
+    double sum = 0;
+    for (const PhaseStatistics& phase : run.phases) sum += phase.mean_ms;
+    values.push_back(sum);
+  }
+  return values;
+}
+
+std::string number(double value, Unit unit) {
+  if (unit == Unit::times) return fmt::format("{:.2f}", value);
+  return fmt::format("{:.{}f}", 100 * value, 100 * value < 2 ? 1 : 0);
+}
+
+std::string figure_text(const Test& test) {
+  return fmt::format("{}{} ({} to {})", number(test.figure.value, test.unit),
+                     test.unit == Unit::percent ? " %" : "", number(test.figure.low, test.unit),
+                     number(test.figure.high, test.unit));
+}
+
+std::string limits_text(const Test& test) {
+  const char* unit = test.unit == Unit::percent ? " %" : "";
+  if (test.high == kNoLimit) return fmt::format("above {}{}", number(test.low, test.unit), unit);
+  if (test.low <= 0) return fmt::format("below {}{}", number(test.high, test.unit), unit);
+  return fmt::format("from {} to {}{}", number(test.low, test.unit), number(test.high, test.unit), unit);
+}
+
+Verdict verdict_of(const Test& test) {
+  if (test.figure.value <= 0) return Verdict::cannot_be_tested;
+  if (test.figure.high < test.low || test.figure.low > test.high) return Verdict::does_not_hold;
+  return test.figure.low > test.low && test.figure.high < test.high ? Verdict::holds : Verdict::undecided;
+}
+
+}  // namespace
+
+Finding judged(const std::vector<Test>& tests) {
+  const Test* decides = nullptr;
+  for (const Verdict verdict :
+       {Verdict::cannot_be_tested, Verdict::does_not_hold, Verdict::undecided, Verdict::holds})
+    for (const Test& test : tests)
+      if (!decides && verdict_of(test) == verdict) decides = &test;
+  if (verdict_of(*decides) == Verdict::cannot_be_tested)
+    return cannot_be_tested("the records hold no times for: " + decides->what);
+  std::string reason = fmt::format("{}; holds {}", decides->what, limits_text(*decides));
+  if (verdict_of(*decides) == Verdict::undecided && decides->figure.runs < kFewestRuns)
+    reason += "; --repeat 5 would narrow the interval";
+  return {verdict_of(*decides), figure_text(*decides), reason};
+}
+
+Ratio work_ratio(const SummaryRow& base, const SummaryRow& row, const Phases& phases) {
+  return ratio_of(work_ms(base, phases), work_ms(row, phases));
+}
+
+Ratio work_share(const SummaryRow& row, const Phases& phases) {
+  return ratio_of(work_ms(row, phases), steps_ms(row));
+}
+
+Ratio wait_share(const SummaryRow& row) {
+  std::vector<double> waits;
+  for (const RunStatistics& run : row.runs) waits.push_back(phases_ms(run, {"load"}));
+  return ratio_of(waits, steps_ms(row));
+}
+
+Ratio quotient(const Ratio& above, const Ratio& below) {
+  if (above.value <= 0 || below.value <= 0) return {};
+  return {above.value / below.value, above.low / below.high, above.high / below.low,
+          std::min(above.runs, below.runs)};
+}
+
+const Phases& compute_phases() {
+  static const Phases phases = {"forward", "backward"};
+  return phases;
+}
+
+}  // namespace harness

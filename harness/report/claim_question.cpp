@@ -1,0 +1,91 @@
+// Asks a question: rows first, then what of ours stands in for hardware, then the question's own needs.
+#include "harness/report/claim_question.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/records.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+const SummaryRow* article_row_of(const Summary& summary, const std::string& id) {
+  for (const SummaryRow& row : summary.rows)
+    if (row.id == id && text_at({{"config", row.config}}, "/config/identity") != "own") return &row;
+  return nullptr;
+}
+
+// Settings of ours that a row's figures follow from, whether or not the record names them as emulated.
+std::vector<std::string> set_by_us(const SummaryRow& row) {
+  std::vector<std::string> settings;
+  const json emulated = row.record->value("emulated", json::array());
+  for (const json& entry : emulated)
+    if (entry.is_string()) settings.push_back(one_line(entry.get<std::string>()));
+  const json record = {{"config", row.config}};
+  for (const char* field :
+       {"read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms", "host_work_ms"})
+    if (const double value = number_at(record, fmt::format("/config/{}", field).c_str());
+        settings.empty() && value > 0)
+      settings.push_back(fmt::format("{}: {:g}", field, value));
+  return settings;
+}
+
+std::optional<Finding> by_construction(const ClaimRows& rows) {
+  for (const std::string& id : rows.ids())
+    if (const auto settings = set_by_us(rows[id]); !settings.empty())
+      return Finding{
+          Verdict::by_construction, "",
+          fmt::format("follows from what we set in {}: {}", bracketed(id), fmt::join(settings, "; "))};
+  return std::nullopt;
+}
+
+Finding finding_of(const Question& question, const Summary& summary) {
+  if (summary.scale == "smoke")
+    return cannot_be_tested("smoke scale tests the program; its figures mean nothing");
+  const ClaimRows rows(summary, question.rows);
+  if (const std::string missing = rows.missing(); !missing.empty()) return cannot_be_tested(missing);
+  if (const auto finding = by_construction(rows)) return *finding;
+  for (const Need& need : question.needs)
+    if (const auto finding = need(rows)) return *finding;
+  return question.judge(rows);
+}
+
+}  // namespace
+
+Finding cannot_be_tested(const std::string& why) { return {Verdict::cannot_be_tested, "", why}; }
+
+std::string bracketed(const std::string& id) {
+  const bool number =
+      !id.empty() && std::all_of(id.begin(), id.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return number ? "[" + id + "]" : id;
+}
+
+ClaimRows::ClaimRows(const Summary& summary, const std::vector<std::string>& ids)
+    : summary_(summary), ids_(ids) {
+  for (const std::string& id : ids) rows_[id] = article_row_of(summary, id);
+}
+
+std::string ClaimRows::missing() const {
+  std::vector<std::string> absent, failed;
+  for (const std::string& id : ids_) {
+    const SummaryRow* row = rows_.at(id);
+    if (!row)
+      absent.push_back(bracketed(id));
+    else if (!row->ok())
+      failed.push_back(fmt::format("{} {}{}{}", bracketed(id), row->status, row->reason.empty() ? "" : ": ",
+                                   one_line(row->reason)));
+  }
+  if (!absent.empty()) failed.push_back(fmt::format("{} did not run", fmt::join(absent, " ")));
+  return fmt::format("{}", fmt::join(failed, "; "));
+}
+
+ClaimPart answer(const Question& question, const Summary& summary) {
+  const Finding finding = finding_of(question, summary);
+  return {question.text, question.rows, finding.verdict, finding.figure, finding.reason};
+}
+
+}  // namespace harness

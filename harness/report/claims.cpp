@@ -1,0 +1,122 @@
+// Puts the questions to the records and their answers into a table.
+#include "harness/report/claims.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/records.h"
+#include "harness/report/claim_question.h"
+
+namespace harness {
+namespace {
+
+bool has_article_rows(const Summary& summary) {
+  return std::any_of(summary.rows.begin(), summary.rows.end(), [](const SummaryRow& row) {
+    const std::string identity = text_at({{"config", row.config}}, "/config/identity");
+    return identity == "stated" || identity == "inferred" || identity == "weakly inferred";
+  });
+}
+
+// One part that fails refutes a claim; otherwise it is worth what its weakest part is.
+Verdict verdict_of(const std::vector<ClaimPart>& parts) {
+  for (const Verdict verdict :
+       {Verdict::does_not_hold, Verdict::by_construction, Verdict::cannot_be_tested, Verdict::undecided})
+    if (std::any_of(parts.begin(), parts.end(),
+                    [&](const ClaimPart& part) { return part.verdict == verdict; }))
+      return verdict;
+  return Verdict::holds;
+}
+
+std::string tally(const std::vector<Claim>& claims) {
+  std::vector<std::string> texts;
+  for (const Verdict verdict : {Verdict::holds, Verdict::does_not_hold, Verdict::undecided,
+                                Verdict::by_construction, Verdict::cannot_be_tested}) {
+    std::vector<int> numbers;
+    for (const Claim& claim : claims)
+      if (claim.verdict == verdict) numbers.push_back(claim.number);
+    if (!numbers.empty()) texts.push_back(fmt::format("{}: {}", text_of(verdict), fmt::join(numbers, ", ")));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+bool few_runs(const Summary& summary) {
+  return std::any_of(summary.rows.begin(), summary.rows.end(),
+                     [](const SummaryRow& row) { return row.ok() && row.repeats_ok < kFewestRuns; });
+}
+
+}  // namespace
+
+const char* text_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds:
+      return "holds";
+    case Verdict::does_not_hold:
+      return "does not hold";
+    case Verdict::undecided:
+      return "undecided";
+    case Verdict::by_construction:
+      return "by construction";
+    case Verdict::cannot_be_tested:
+      return "cannot be tested here";
+  }
+  return "";
+}
+
+std::vector<Claim> claims_of(const Summary& summary) {
+  if (!has_article_rows(summary)) return {};
+  std::vector<Claim> claims(17);
+  for (size_t i = 0; i < claims.size(); ++i) {
+    claims[i].number = int(i) + 1;
+    claims[i].mark = summary.mark;
+  }
+  for (const auto& questions :
+       {loading_questions(), precision_questions(), device_questions(), process_questions()})
+    for (const Question& question : questions)
+      claims[size_t(question.claim - 1)].parts.push_back(answer(question, summary));
+  for (Claim& claim : claims) claim.verdict = verdict_of(claim.parts);
+  return claims;
+}
+
+Grid claims_grid(const Summary& summary) {
+  const std::vector<Claim> claims = claims_of(summary);
+  Grid grid;
+  if (claims.empty()) return grid;
+  grid.title = "the article's 17 claims";
+  grid.above = {summary.mark.empty()
+                    ? "Verdicts are about this machine at the article's sizes."
+                    : summary.mark +
+                          ": verdicts are about this machine at this size, not about the article's hardware.",
+                "As a whole, and one holds only if all its parts do: " + tally(claims) + "."};
+  grid.columns = {{"", true},
+                  {"claim", true, false, 30},
+                  {"verdict" + (summary.mark.empty() ? "" : ", " + summary.mark), true, false, 15},
+                  {"figure", true, false, 19},
+                  {"rows", true, false, 13},
+                  {"why", true, false, 35}};
+  for (const Claim& claim : claims)
+    for (size_t i = 0; i < claim.parts.size(); ++i) {
+      const ClaimPart& part = claim.parts[i];
+      std::vector<std::string> ids;
+      for (const std::string& id : part.rows) ids.push_back(bracketed(id));
+      const std::string letter = claim.parts.size() > 1 ? std::string(1, char('a' + i)) : "";
+      grid.rows.push_back({std::to_string(claim.number) + letter, part.text, text_of(part.verdict),
+                           part.figure.empty() ? "-" : part.figure,
+                           ids.empty() ? "-" : fmt::format("{}", fmt::join(ids, " ")), part.reason});
+    }
+  if (few_runs(summary))
+    grid.notes.push_back(
+        fmt::format("(to): 95 % interval over whole runs; of fewer than {} runs an allowance of "
+                    "{:.0f} % either way, no measurement.",
+                    kFewestRuns, 100 * kOneRunAllowance));
+  else
+    grid.notes.push_back("(to): 95 % interval over whole runs.");
+  grid.notes.push_back(
+      "holds, does not hold: the whole interval lies inside or outside the limits; undecided: it spans one; "
+      "by "
+      "construction: it follows from a setting of ours and is no finding.");
+  return grid;
+}
+
+}  // namespace harness

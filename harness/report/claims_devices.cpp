@@ -1,0 +1,107 @@
+// Claims 5 to 9: more devices under DataParallel, and more threads to feed them.
+#include "harness/report/claim_question.h"
+
+namespace harness {
+namespace {
+
+// Half of the article's `nearly 20 %`, and twice its `roughly 2 %`.
+constexpr double kVisibleScatter = 0.10, kSmallBroadcast = 0.04;
+
+const std::vector<std::string> kDevices = {"devices", "strategy"};
+const std::vector<std::string> kThreads = {"cpus", "loader_threads"};
+const Phases kBetweenDevices = {"scatter", "broadcast", "gather", "reduce"};
+
+Finding computing_shortens(const ClaimRows& rows) {
+  std::vector<Test> tests;
+  for (const auto& [fewer, more] : {std::pair("1", "2"), {"2", "4"}, {"0", "5"}, {"5", "7"}})
+    tests.push_back({"forward and backward, " + bracketed(fewer) + " / " + bracketed(more),
+                     work_ratio(rows[fewer], rows[more], compute_phases()), 1});
+  return judged(tests);
+}
+
+Finding devices_wait(const ClaimRows& rows) {
+  const Ratio one = wait_share(rows["0"]), four = wait_share(rows["7"]);
+  return judged(
+      {{"share of [7]'s step spent waiting for images", four, kVisibleShare, kNoLimit, Unit::percent},
+       {"that share of [7] / of [0]", quotient(four, one), 1}});
+}
+
+Finding communication_grows(const ClaimRows& rows) {
+  const auto share = [&](const char* id) { return work_share(rows[id], kBetweenDevices); };
+  return judged({{"share of copies between devices, [4] / [2]", quotient(share("4"), share("2")), 1},
+                 {"share of copies between devices, [7] / [5]", quotient(share("7"), share("5")), 1}});
+}
+
+Finding gains_shrink(const ClaimRows& rows) {
+  const auto doublings = [&](const char* one, const char* two, const char* four) {
+    return quotient(total_ratio(rows[one], rows[two]), total_ratio(rows[two], rows[four]));
+  };
+  return judged(
+      {{"gain of two devices over one / of four over two, batch 256", doublings("1", "2", "4"), 1},
+       {"gain of two devices over one / of four over two, batch 512", doublings("0", "5", "7"), 1}});
+}
+
+Finding threads_help(const ClaimRows& rows) {
+  return judged({{"time of [7] / [10]", total_ratio(rows["7"], rows["10"]), 1}});
+}
+
+Finding too_many_threads_hurt(const ClaimRows& rows) {
+  return judged({{"time of [11] / [10]", total_ratio(rows["11"], rows["10"]), 1}});
+}
+
+Finding scatter_shows(const ClaimRows& rows) {
+  return judged({{"share of [7]'s step", work_share(rows["7"], {"scatter"}), kVisibleScatter, kNoLimit,
+                  Unit::percent}});
+}
+
+Finding broadcast_is_small(const ClaimRows& rows) {
+  return judged(
+      {{"share of [7]'s step", work_share(rows["7"], {"broadcast"}), 0, kSmallBroadcast, Unit::percent}});
+}
+
+}  // namespace
+
+std::vector<Question> device_questions() {
+  const std::string shared = "replicas share one memory and nothing crosses between them";
+  return {
+      {5,
+       "More GPUs shorten forward and backward",
+       {"0", "5", "7", "1", "2", "4"},
+       {own_cores("7"), own_cores("4"), only_differ_in("0", "5", kDevices),
+        only_differ_in("5", "7", kDevices), only_differ_in("1", "2", kDevices),
+        only_differ_in("2", "4", kDevices)},
+       computing_shortens},
+      {6,
+       "With enough GPUs, they wait for data",
+       {"0", "7"},
+       {own_cores("7"), only_differ_in("0", "7", kDevices)},
+       devices_wait},
+      {7,
+       "The share of communication grows with the GPUs",
+       {"2", "4", "5", "7"},
+       {own_cores("7"), own_cores("4"), only_differ_in("2", "4", kDevices),
+        only_differ_in("5", "7", kDevices)},
+       communication_grows},
+      {7,
+       "Each further GPU gains less",
+       {"0", "5", "7", "1", "2", "4"},
+       {own_cores("7"), own_cores("4"), only_differ_in("0", "5", kDevices),
+        only_differ_in("5", "7", kDevices), only_differ_in("1", "2", kDevices),
+        only_differ_in("2", "4", kDevices)},
+       gains_shrink},
+      {8,
+       "More cores and loader threads shorten [7]",
+       {"7", "10"},
+       {own_cores("10"), cores_as_asked("7"), cores_as_asked("10"), only_differ_in("7", "10", kThreads)},
+       threads_help},
+      {8,
+       "Too many lengthen it again",
+       {"10", "11"},
+       {own_cores("10"), cores_as_asked("10"), only_differ_in("10", "11", kThreads)},
+       too_many_threads_hurt},
+      {9, "DP's scatter costs a visible share", {"7"}, {separate_device("7", shared)}, scatter_shows},
+      {9, "DP's broadcast costs a small one", {"7"}, {separate_device("7", shared)}, broadcast_is_small},
+  };
+}
+
+}  // namespace harness

@@ -1,0 +1,102 @@
+// Claims 4 and 14: 16-bit numbers, what they save and what they risk.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/records.h"
+#include "harness/report/claim_question.h"
+
+namespace harness {
+namespace {
+
+// Half a point of top-1: what ResNet18 on ImageNet moves by from one seed to the next.
+constexpr double kNoLossOfAccuracy = 0.005;
+
+Finding computes_faster(const ClaimRows& rows) {
+  const SummaryRow& full = rows["tmpfs"];
+  Finding finding = judged(
+      {{"forward and backward per batch, O0 / O1", work_ratio(full, rows["o1"], compute_phases()), 1},
+       {"forward and backward per batch, O0 / O2", work_ratio(full, rows["o2"], compute_phases()), 1}});
+  finding.reason += sixteen_bit_of(rows["o2"]);
+  return finding;
+}
+
+// Every seed's difference must be small: the smallest and largest stand for the interval.
+Finding accuracy_is_kept(const ClaimRows& rows) {
+  const std::vector<AccuracyRow>& all = rows.summary().accuracy;
+  std::vector<const AccuracyRow*> modes;
+  for (const AccuracyRow& mode : all)
+    if (mode.precision == "o1" || mode.precision == "o2") modes.push_back(&mode);
+  if (modes.empty())
+    return cannot_be_tested("no row of o1 or o2 was trained and validated; --accuracy does that");
+  const AccuracyRow* worst = nullptr;
+  for (const AccuracyRow* mode : modes) {
+    if (mode->kind != "real")
+      return cannot_be_tested(
+          fmt::format("accuracy on {} classes is no evidence for ImageNet's", mode->kind));
+    if (!mode->ok())
+      return cannot_be_tested(fmt::format("{} {}: {}", mode->precision, mode->status, mode->reason));
+    if (mode->paired_seeds < kFewestRuns)
+      return cannot_be_tested(fmt::format("{} has {} seeds beside o0 and a comparison needs {}",
+                                          mode->precision, mode->paired_seeds, kFewestRuns));
+    if (!worst || mode->less_o0 < worst->less_o0) worst = mode;
+  }
+  Finding finding{Verdict::undecided,
+                  fmt::format("{:+.1f} points ({:+.1f} to {:+.1f})", 100 * worst->less_o0,
+                              100 * worst->less_o0_min, 100 * worst->less_o0_max),
+                  fmt::format("top-1 of {} less o0's, range of {} seeds; holds above -{:.1f} points",
+                              worst->precision, worst->paired_seeds, 100 * kNoLossOfAccuracy)};
+  if (worst->less_o0_max < -kNoLossOfAccuracy) finding.verdict = Verdict::does_not_hold;
+  if (std::all_of(modes.begin(), modes.end(),
+                  [](const AccuracyRow* mode) { return mode->less_o0_min > -kNoLossOfAccuracy; }))
+    finding.verdict = Verdict::holds;
+  return finding;
+}
+
+bool diverged(const SummaryRow& row) {
+  return row.status == "DIVERGED" || std::any_of(row.flags.begin(), row.flags.end(), [](const Flag& flag) {
+           return flag.code == 'R' && flag.text.find("DIVERGED") != std::string::npos;
+         });
+}
+
+// That nothing diverged in 300 batches shows no absence of a risk, so this never fails to hold.
+Finding may_diverge(const ClaimRows& rows) {
+  for (const SummaryRow& row : rows.summary().rows) {
+    const std::string precision = text_at({{"config", row.config}}, "/config/precision");
+    if (precision != "o0" && diverged(row))
+      return {Verdict::holds, "", fmt::format("{} in {} diverged", bracketed(row.id), precision)};
+  }
+  for (const AccuracyRow& mode : rows.summary().accuracy)
+    if (mode.precision != "o0" && mode.diverged > 0)
+      return {Verdict::holds, "",
+              fmt::format("{} diverged with {} of its seeds", mode.precision, mode.diverged)};
+  return cannot_be_tested("nothing diverged, which in so few batches neither shows nor excludes a risk");
+}
+
+Finding gains_on_ddp(const ClaimRows& rows) {
+  Finding finding = judged({{"time of [12] / [16]", total_ratio(rows["12"], rows["16"]), 1}});
+  finding.reason += sixteen_bit_of(rows["16"]);
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Question> precision_questions() {
+  return {
+      {4,
+       "16-bit numbers shorten forward and backward",
+       {"tmpfs", "o1", "o2"},
+       {sixteen_bit_instructions("o2"), only_differ_in("tmpfs", "o1", {"precision"}),
+        only_differ_in("tmpfs", "o2", {"precision"})},
+       computes_faster},
+      {4, "They cost no accuracy", {}, {}, accuracy_is_kept},
+      {4, "They run some risk of divergence", {}, {}, may_diverge},
+      {14,
+       "O2 on top of DDP is faster still",
+       {"12", "16"},
+       {sixteen_bit_instructions("16"), only_differ_in("12", "16", {"precision"})},
+       gains_on_ddp},
+  };
+}
+
+}  // namespace harness
