@@ -1,0 +1,216 @@
+#include "harness/nightly/history.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+#include "harness/nightly/moment.h"
+#include "harness/records.h"
+
+namespace harness {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// One writer at a time, on this host and on others that see the folder.
+class FolderLock {
+ public:
+  explicit FolderLock(const fs::path& folder) {
+    const fs::path file = folder / "lock";
+    descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor_ < 0)
+      throw std::runtime_error(fmt::format("{}: {}; choose a writable folder with --history", file.string(),
+                                           std::strerror(errno)));
+    while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) continue;
+  }
+  ~FolderLock() { close(descriptor_); }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+NightEntry entry_of(const Night& night, uint64_t offset, uint64_t bytes) {
+  const auto ok =
+      std::count_if(night.rows.begin(), night.rows.end(), [](const NightRow& row) { return row.ok(); });
+  return {night.id,       night.started_at, night.tag,         night.machine,           night.host,
+          night.revision, night.complete,   night.rows.size(), static_cast<size_t>(ok), offset,
+          bytes};
+}
+
+json to_json(const NightEntry& entry) {
+  return {{"id", entry.id},
+          {"started_at", entry.started_at},
+          {"tag", entry.tag},
+          {"machine", entry.machine},
+          {"host", entry.host},
+          {"revision", entry.revision},
+          {"complete", entry.complete},
+          {"rows", entry.rows},
+          {"ok", entry.ok},
+          {"offset", entry.offset},
+          {"bytes", entry.bytes}};
+}
+
+NightEntry entry_from_json(const json& object) {
+  return {object.at("id"),   object.at("started_at"), object.at("tag"),      object.at("machine"),
+          object.at("host"), object.at("revision"),   object.at("complete"), object.at("rows"),
+          object.at("ok"),   object.at("offset"),     object.at("bytes")};
+}
+
+uint64_t size_of(const fs::path& file) {
+  std::error_code missing;
+  const uint64_t size = fs::file_size(file, missing);
+  return missing ? 0 : size;
+}
+
+// Entries that follow one another without a gap from the start of nights.jsonl to its end, or nothing.
+std::vector<NightEntry> fitting_index(const fs::path& folder) {
+  std::vector<NightEntry> entries;
+  std::ifstream input(folder / "index.jsonl");
+  uint64_t end = 0;
+  try {
+    for (std::string line; std::getline(input, line);) {
+      entries.push_back(entry_from_json(json::parse(line)));
+      if (entries.back().offset != end) return {};
+      end += entries.back().bytes;
+    }
+  } catch (const json::exception&) {
+    return {};
+  }
+  return end == size_of(folder / "nights.jsonl") ? entries : std::vector<NightEntry>{};
+}
+
+}  // namespace
+
+History::History(fs::path folder, std::ostream& warnings) : folder_(std::move(folder)), warnings_(warnings) {
+  load();
+  for (size_t i = 1; i < entries_.size(); ++i)
+    if (entries_[i].host == entries_[i - 1].host && entries_[i].started_at < entries_[i - 1].started_at) {
+      fmt::print(warnings_,
+                 "{}: night {} began before {}, which was added earlier: the clock of {} went backwards, or "
+                 "a night was "
+                 "imported; nights stay in the order in which they were added\n",
+                 (folder_ / "nights.jsonl").string(), entries_[i].id, entries_[i - 1].id, entries_[i].host);
+      break;
+    }
+}
+
+void History::load() {
+  entries_ = fitting_index(folder_);
+  if (entries_.empty() && size_of(folder_ / "nights.jsonl") > 0) entries_ = scan();
+}
+
+std::vector<NightEntry> History::scan() {
+  std::vector<NightEntry> entries;
+  const fs::path file = folder_ / "nights.jsonl";
+  std::ifstream input(file, std::ios::binary);
+  uint64_t offset = 0;
+  std::string line;
+  for (int number = 1; std::getline(input, line); ++number) {
+    const uint64_t bytes = line.size() + (input.eof() ? 0 : 1);
+    const json object = json::parse(line, nullptr, false);
+    try {
+      if (object.is_discarded())
+        throw std::invalid_argument(
+            input.eof() ? "the line is cut off; it was being written when its program ended" : "not JSON");
+      entries.push_back(entry_of(night_from_json(object), offset, bytes));
+    } catch (const std::invalid_argument& error) {
+      if (line.find_first_not_of(" \t\r") != std::string::npos)
+        fmt::print(warnings_, "{}:{}: {}; night left out\n", file.string(), number, error.what());
+    }
+    offset += bytes;
+  }
+  return entries;
+}
+
+Night History::read(const NightEntry& entry) const {
+  const fs::path file = folder_ / "nights.jsonl";
+  std::ifstream input(file, std::ios::binary);
+  std::string line(entry.bytes, '\0');
+  input.seekg(static_cast<std::streamoff>(entry.offset));
+  input.read(line.data(), static_cast<std::streamsize>(line.size()));
+  try {
+    return night_from_json(json::parse(line));
+  } catch (const std::exception& error) {
+    throw std::runtime_error(
+        fmt::format("{}: night {} at byte {}: {}; delete index.jsonl beside it to have it made anew",
+                    file.string(), entry.id, entry.offset, error.what()));
+  }
+}
+
+std::vector<Night> History::read_all() const {
+  std::vector<Night> nights;
+  for (const NightEntry& entry : entries_) try {
+      nights.push_back(read(entry));
+    } catch (const std::runtime_error& error) {
+      fmt::print(warnings_, "{}\n", error.what());
+    }
+  return nights;
+}
+
+void History::append(const Night& night) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  const FolderLock lock(folder_);
+  load();  // another program may have added nights since
+  for (const NightEntry& entry : entries_)
+    if (entry.id == night.id)
+      throw std::runtime_error(fmt::format("{}: night {} is there already", folder_.string(), night.id));
+  const uint64_t before = size_of(folder_ / "nights.jsonl");
+  append_record(folder_ / "nights.jsonl", harness::to_json(night));
+  entries_.push_back(entry_of(night, before, size_of(folder_ / "nights.jsonl") - before));
+  write_index();
+}
+
+// A new file under the old name: a reader sees the old one or the new one, whole.
+void History::write_index() const {
+  const fs::path file = folder_ / "index.jsonl", fresh = folder_ / "index.jsonl.new";
+  std::ofstream output(fresh, std::ios::trunc);
+  for (const NightEntry& entry : entries_) output << to_json(entry) << '\n';
+  output.close();
+  std::error_code error;
+  if (output) fs::rename(fresh, file, error);
+  if (!output || error) {
+    fs::remove(file, error);  // without an index the nights are scanned
+    fmt::print(warnings_, "{}: can't be written; the history works without it, slower\n", file.string());
+  }
+}
+
+const NightEntry& History::find(const std::string& which) const {
+  if (entries_.empty()) throw std::invalid_argument(fmt::format("{}: no night yet", folder_.string()));
+  for (const NightEntry& entry : entries_)
+    if (entry.id == which) return entry;
+  if (which == "last") return entries_.back();
+  if (which.rfind("last-", 0) == 0) {
+    const size_t back = std::strtoul(which.c_str() + 5, nullptr, 10);
+    if (back > 0 && back < entries_.size()) return entries_[entries_.size() - 1 - back];
+  }
+  const std::string day = which == "yesterday" ? day_before_now(1) : which;
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry)
+    if (entry->tag == which || (is_day(day) && entry->started_at.rfind(day, 0) == 0)) return *entry;
+  throw std::invalid_argument(fmt::format(
+      "no night `{}` in {}: name an id, a tag, a date (2026-01-31), yesterday, last or last-N; the "
+      "last is {} of {}",
+      which, folder_.string(), entries_.back().id, entries_.back().started_at));
+}
+
+std::vector<NightEntry> History::between(const std::string& range) const {
+  const auto [from, to] = moments_of(range);
+  std::vector<NightEntry> chosen;
+  for (const NightEntry& entry : entries_)
+    if (entry.started_at >= from && entry.started_at <= to) chosen.push_back(entry);
+  return chosen;
+}
+
+}  // namespace harness

@@ -1,0 +1,146 @@
+#include "harness/nightly/night.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "harness/compare/environment.h"
+#include "harness/records.h"
+#include "harness/report/ratio.h"
+#include "harness/report/summary.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+double rounded(double value) { return std::round(value * 1e6) / 1e6; }
+
+NightRow night_row(const Summary& summary, const SummaryRow& row) {
+  NightRow it{row.id, summary.scale, summary.device, row.status, config_hash(row.config), {},
+              {},     row.repeats};
+  std::vector<std::pair<double, double>> by_repeat;
+  for (size_t i = 0; i < row.runs.size(); ++i)
+    by_repeat.push_back({number_at(*row.records[i], "/repeat"), row.runs[i].total_s});
+  std::sort(by_repeat.begin(), by_repeat.end());
+  for (const auto& [repeat, total] : by_repeat) it.totals_s.push_back(rounded(total));
+  for (const std::string& phase : phase_names()) {
+    std::vector<double> times;
+    for (const RunStatistics& run : row.runs) times.push_back(phases_ms(run, {phase}));
+    if (const double ms = median(times); ms > 0) it.phases_ms[phase] = rounded(ms);
+  }
+  return it;
+}
+
+template <typename T>
+T required(const json& object, const char* key) {
+  try {
+    return object.at(key).get<T>();
+  } catch (const json::exception&) {
+    throw std::invalid_argument(fmt::format("`{}` is missing or of a wrong type", key));
+  }
+}
+
+double positive(double value, const char* key) {
+  if (!(value > 0) || !std::isfinite(value))
+    throw std::invalid_argument(fmt::format("`{}` is not positive", key));
+  return value;
+}
+
+NightRow row_from_json(const json& object) {
+  NightRow row;
+  row.row = required<std::string>(object, "row");
+  row.scale = required<std::string>(object, "scale");
+  row.device = required<std::string>(object, "device");
+  row.status = required<std::string>(object, "status");
+  row.config = required<std::string>(object, "config");
+  row.totals_s = required<std::vector<double>>(object, "totals_s");
+  row.phases_ms = required<std::map<std::string, double>>(object, "phases_ms");
+  row.repeats = required<int64_t>(object, "repeats");
+  for (double total : row.totals_s) positive(total, "totals_s");
+  for (const auto& [phase, ms] : row.phases_ms) positive(ms, "phases_ms");
+  return row;
+}
+
+}  // namespace
+
+double NightRow::median_s() const { return median(totals_s); }
+
+std::string config_hash(const json& config) {
+  json kept = config;
+  for (const char* key : {"id", "title", "base", "identity", "inferred", "published_s", "published_ms",
+                          "published_note", "seed", "ceiling_batches"})
+    kept.erase(key);
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: the same in every build, which std::hash need not be
+  for (unsigned char c : kept.dump(-1, ' ', false, json::error_handler_t::replace))
+    hash = (hash ^ c) * 0x100000001b3;
+  return fmt::format("{:016x}", hash);
+}
+
+Night night_of(const std::string& id, const std::vector<json>& records) {
+  Night night;
+  night.id = id;
+  for (const json& record : records) {
+    const std::string started = text_at(record, "/started_at");
+    if (night.started_at.empty() || started < night.started_at) night.started_at = started;
+  }
+  if (records.empty()) return night;
+  night.machine = machine_fingerprint(records.front());
+  night.environment = environment_key(records.front());
+  night.host = text_at(records.front(), "/machine/host");
+  night.revision = text_at(records.front(), "/build/revision");
+  for (const Summary& summary : summarise(records))
+    for (const SummaryRow& row : summary.rows) night.rows.push_back(night_row(summary, row));
+  return night;
+}
+
+json to_json(const Night& night) {
+  json rows = json::array();
+  for (const NightRow& row : night.rows)
+    rows.push_back({{"row", row.row},
+                    {"scale", row.scale},
+                    {"device", row.device},
+                    {"status", row.status},
+                    {"config", row.config},
+                    {"totals_s", row.totals_s},
+                    {"phases_ms", row.phases_ms},
+                    {"repeats", row.repeats}});
+  return {{"schema", 1},
+          {"id", night.id},
+          {"started_at", night.started_at},
+          {"tag", night.tag},
+          {"machine", night.machine},
+          {"environment", night.environment},
+          {"host", night.host},
+          {"revision", night.revision},
+          {"run", night.run},
+          {"complete", night.complete},
+          {"canaries", night.canaries},
+          {"rows", rows}};
+}
+
+Night night_from_json(const json& object) {
+  if (!object.is_object()) throw std::invalid_argument("not a JSON object");
+  if (required<int>(object, "schema") != 1)
+    throw std::invalid_argument("schema " + object.at("schema").dump() + ", this program reads 1");
+  Night night;
+  night.id = required<std::string>(object, "id");
+  night.started_at = required<std::string>(object, "started_at");
+  night.tag = required<std::string>(object, "tag");
+  night.machine = required<std::string>(object, "machine");
+  night.environment = required<std::string>(object, "environment");
+  night.host = required<std::string>(object, "host");
+  night.revision = required<std::string>(object, "revision");
+  night.run = required<std::string>(object, "run");
+  night.complete = required<bool>(object, "complete");
+  night.canaries = required<std::map<std::string, double>>(object, "canaries");
+  for (const auto& [name, ms] : night.canaries) positive(ms, "canaries");
+  const json& rows = object.contains("rows") ? object.at("rows") : json();
+  if (!rows.is_array()) throw std::invalid_argument("`rows` is missing or of a wrong type");
+  for (const json& row : rows) night.rows.push_back(row_from_json(row));
+  return night;
+}
+
+}  // namespace harness

@@ -1,0 +1,155 @@
+// unit: the history of nights: what it keeps, how it is searched, damage, several writers, a clock that goes
+// back.
+#include "harness/nightly/history.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "harness/nightly/moment.h"
+
+namespace harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+Night night(const std::string& id, const std::string& started_at, const std::string& tag = "") {
+  Night it;
+  it.id = id;
+  it.started_at = started_at;
+  it.tag = tag;
+  it.machine = "Zen, 8 cores";
+  it.host = "a";
+  it.canaries = {{"gemm_ms", 1.5}};
+  it.rows = {{"7", "rehearsal", "cpu", "OK", "abc", {1.0, 1.2, 1.1}, {{"load", 3.0}}, 3},
+             {"8", "rehearsal", "cpu", "HUNG", "def", {}, {}, 3}};
+  return it;
+}
+
+class HistoryTest : public testing::Test {
+ protected:
+  HistoryTest() { fs::remove_all(folder_); }
+  ~HistoryTest() override { fs::remove_all(folder_); }
+  History open() { return History(folder_, warnings_); }
+  fs::path nights() const { return folder_ / "nights.jsonl"; }
+
+  const fs::path folder_ = fs::temp_directory_path() / ("history_test." + std::to_string(getpid()));
+  std::ostringstream warnings_;
+};
+
+TEST_F(HistoryTest, KeepsWhatItWasGiven) {
+  open().append(night("n1", "2026-01-01T03:00:00Z", "main"));
+  const History history = open();
+  ASSERT_EQ(history.entries().size(), 1u);
+  EXPECT_EQ(history.entries()[0].rows, 2u);
+  EXPECT_EQ(history.entries()[0].ok, 1u);
+  const Night back = history.read(history.entries()[0]);
+  EXPECT_EQ(to_json(back), to_json(night("n1", "2026-01-01T03:00:00Z", "main")));
+  EXPECT_DOUBLE_EQ(back.rows[0].median_s(), 1.1);
+  EXPECT_EQ(warnings_.str(), "");
+}
+
+TEST_F(HistoryTest, FindsByIdPlaceTagAndDate) {
+  History history = open();
+  history.append(night("n1", "2026-01-01T03:00:00Z", "main"));
+  history.append(night("n2", "2026-01-02T03:00:00Z", "main"));
+  history.append(night("n3", "2026-01-02T09:00:00Z"));
+  EXPECT_EQ(history.find("n1").id, "n1");
+  EXPECT_EQ(history.find("last").id, "n3");
+  EXPECT_EQ(history.find("last-2").id, "n1");
+  EXPECT_EQ(history.find("main").id, "n2") << "the latest with the tag";
+  EXPECT_EQ(history.find("2026-01-02").id, "n3");
+  for (const char* missing : {"last-3", "2026-02-30", "nothing", "yesterday", "last-x"})
+    EXPECT_THROW(history.find(missing), std::invalid_argument) << missing;
+  EXPECT_EQ(history.between("2026-01-02:now").size(), 2u);
+  EXPECT_EQ(history.between(":2026-01-01").size(), 1u);
+  EXPECT_EQ(history.between("now-1d:").size(), 0u);
+  for (const char* bad : {"", "2026-01-02", "a:b", "now-xd:", "1:2:3", "2026-13-01:"})
+    EXPECT_THROW(history.between(bad), std::invalid_argument) << bad;
+  EXPECT_THROW(history.append(night("n2", "2026-01-05T03:00:00Z")), std::runtime_error);
+}
+
+TEST_F(HistoryTest, ADamagedLineCostsOneNightAndIsNamed) {
+  open().append(night("n1", "2026-01-01T03:00:00Z"));
+  std::ofstream(nights(), std::ios::app) << "{\"schema\": 1, \"id\": 7}\nnot json\n"
+                                         << to_json(night("n2", "2026-01-02T03:00:00Z")) << "\n{\"sch";
+  const History history = open();
+  ASSERT_EQ(history.entries().size(), 2u);
+  EXPECT_EQ(history.read(history.entries()[1]).id, "n2");
+  for (const char* place :
+       {"nights.jsonl:2: `id`", "nights.jsonl:3: not JSON", "nights.jsonl:5: the line is cut off"})
+    EXPECT_NE(warnings_.str().find(place), std::string::npos) << place << " in " << warnings_.str();
+}
+
+TEST_F(HistoryTest, GoesOnAfterALineThatWasCutOff) {
+  open().append(night("n1", "2026-01-01T03:00:00Z"));
+  std::ofstream(nights(), std::ios::app) << "{\"sch";
+  open().append(night("n2", "2026-01-02T03:00:00Z"));
+  const History history = open();
+  ASSERT_EQ(history.entries().size(), 2u);
+  EXPECT_EQ(history.read(history.entries()[0]).id, "n1");
+  EXPECT_EQ(history.read(history.entries()[1]).id, "n2");
+}
+
+TEST_F(HistoryTest, NegativeAndImpossibleFiguresAreRefused) {
+  nlohmann::json object = to_json(night("n1", "2026-01-01T03:00:00Z"));
+  object["rows"][0]["totals_s"][1] = -1;
+  EXPECT_THROW(night_from_json(object), std::invalid_argument);
+  object["rows"][0]["totals_s"] = "fast";
+  EXPECT_THROW(night_from_json(object), std::invalid_argument);
+  object = to_json(night("n1", "2026-01-01T03:00:00Z"));
+  object["schema"] = 2;
+  EXPECT_THROW(night_from_json(object), std::invalid_argument);
+}
+
+TEST_F(HistoryTest, TheIndexIsMadeAnewWhenItDoesNotFit) {
+  open().append(night("n1", "2026-01-01T03:00:00Z"));
+  open().append(night("n2", "2026-01-02T03:00:00Z"));
+  for (const char* index : {"", "rubbish\n", "{}\n"}) {
+    std::ofstream(folder_ / "index.jsonl") << index;
+    EXPECT_EQ(open().entries().size(), 2u) << index;
+  }
+  fs::remove(folder_ / "index.jsonl");
+  EXPECT_EQ(open().read(open().find("n2")).id, "n2");
+}
+
+TEST_F(HistoryTest, AClockThatWentBackIsNamedAndNothingIsReordered) {
+  open().append(night("n1", "2026-01-05T03:00:00Z"));
+  open().append(night("n2", "2026-01-02T03:00:00Z"));
+  const History history = open();
+  EXPECT_EQ(history.entries()[1].id, "n2");
+  EXPECT_NE(warnings_.str().find("went backwards"), std::string::npos) << warnings_.str();
+}
+
+TEST_F(HistoryTest, SeveralWritersLoseNothing) {
+  constexpr int kWriters = 4, kNights = 25;
+  for (int writer = 0; writer < kWriters; ++writer)
+    if (fork() == 0) {
+      for (int i = 0; i < kNights; ++i)
+        open().append(night("w" + std::to_string(writer) + "-" + std::to_string(i), "2026-01-01T03:00:00Z"));
+      _exit(0);
+    }
+  for (int status = 0; wait(&status) > 0;) EXPECT_EQ(status, 0);
+  const History history = open();
+  EXPECT_EQ(history.entries().size(), size_t(kWriters * kNights));
+  EXPECT_EQ(history.read_all().size(), size_t(kWriters * kNights));
+  EXPECT_EQ(warnings_.str(), "");
+}
+
+TEST_F(HistoryTest, AnEmptyFolderIsAnEmptyHistory) {
+  EXPECT_TRUE(open().entries().empty());
+  EXPECT_THROW(open().find("last"), std::invalid_argument);
+  EXPECT_FALSE(fs::exists(folder_)) << "looking creates nothing";
+}
+
+TEST(Moment, KnowsDaysThatExist) {
+  EXPECT_TRUE(is_day("2024-02-29"));
+  for (const char* bad : {"2023-02-29", "2023-1-1", "20230101", "2023-01-01x", "", "2023-00-10"})
+    EXPECT_FALSE(is_day(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace harness
