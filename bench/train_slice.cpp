@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "bench/canaries.h"
 #include "bench/link/link.h"
 #include "bench/loader/loader.h"
 #include "bench/precision/probe.h"
@@ -82,12 +83,17 @@ int main(int argc, char** argv) try {
   CLI::App app{
       "One rank of one row; started by run_matrix, or by any launcher that sets RANK, WORLD_SIZE and so on."};
   std::string job_file;
-  bool values = false, probe = false;
+  bool values = false, probe = false, canaries = false;
   app.add_option("--job", job_file, "job file that run_matrix wrote");
   app.add_flag("--values", values, "print the values of every axis as JSON");
   app.add_flag("--probe-precision", probe,
                "with --job: time a few steps of each precision, print ms as JSON");
+  app.add_flag("--canaries", canaries, "time the fixed work that tells a slower machine, print ms as JSON");
   CLI11_PARSE(app, argc, argv);
+  if (canaries) {
+    std::cout << bench::run_canaries() << '\n';
+    return 0;
+  }
   if (values) {
     std::cout << bench::values_as_json() << '\n';
     return 0;
