@@ -1,0 +1,26 @@
+"""Finds change points with Apache Otava: JSON on stdin, JSON on stdout (change_points.h says what is in them)."""
+import json
+import sys
+
+try:
+    from otava.series import AnalysisOptions, Metric, Series
+except ImportError as error:
+    print(f"{error}; `./run_matrix` without --no-install puts what is missing into .venv", file=sys.stderr)
+    sys.exit(2)
+
+asked = json.load(sys.stdin)
+options = AnalysisOptions()
+options.window_len = asked["window"]
+options.max_pvalue = asked["p"]
+options.min_magnitude = 0.0  # a series has its own, below
+found = []
+for series in asked["series"]:
+    values = series["values"]
+    analysed = Series("", None, list(range(len(values))), {"ms": Metric()}, {"ms": values}, {}).analyze(options)
+    points = []
+    for point in analysed.change_points.get("ms", []):
+        before, after = float(point.stats.mean_1), float(point.stats.mean_2)
+        if before > 0 and abs(after / before - 1) >= series["magnitude"]:
+            points.append({"index": int(point.index), "before": before, "after": after, "p": float(point.stats.pvalue)})
+    found.append(points)
+json.dump(found, sys.stdout)
