@@ -21,10 +21,11 @@ std::vector<double> work_ms(const SummaryRow& row, const Phases& phases) {
   for (const json* record : row.records) {
     double mean = 0;
     bool measured = false;
-    const json device = record->value("device_ms", json::object());
+    const auto found = record->find("device_ms");
+    if (found == record->end() || !found->is_object()) continue;
     for (const std::string& phase : phases) {
       double sum = 0, samples = 0;
-      const json ranks = device.value(phase, json::array());
+      const json ranks = found->value(phase, json::array());
       for (const json& rank : ranks)
         for (const json& time : rank)
           if (time.is_number()) sum += time.get<double>(), ++samples;

@@ -39,8 +39,9 @@ std::vector<std::string> other_differences(const json& base, const json& row,
 int64_t cores_of(const SummaryRow& row) {
   std::set<json> cores;
   const json map = row.record->value("rank_map", json::array());
+  const std::string host = map.is_array() && !map.empty() ? text_at(map.front(), "/host") : "";
   for (const json& place : map)
-    if (text_at(place, "/host") == text_at(map[0], "/host") && place.is_object())
+    if (place.is_object() && text_at(place, "/host") == host)
       for (const json& core : place.value("cpus", json::array())) cores.insert(core);
   if (!cores.empty()) return int64_t(cores.size());
   const double all = number_at(*row.record, "/machine/cores"),

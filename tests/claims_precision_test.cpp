@@ -1,0 +1,77 @@
+// unit: verdicts on the claims about 16-bit numbers, each way they can come out
+#include "tests/claim_records.h"
+
+namespace harness {
+namespace {
+
+TEST(Claim4, SixteenBitsShortenComputing) {
+  ClaimRecords records, slower;
+  for (ClaimRecords* some : {&records, &slower}) {
+    some->add("tmpfs", step_of(1, 30));
+    some->add("o1", step_of(1, 20));
+  }
+  records.add("o2", step_of(1, 18));
+  EXPECT_EQ(records.verdict(4, 0), Verdict::holds) << records.reason(4, 0);
+  slower.add("o2", step_of(1, 40));
+  EXPECT_EQ(slower.verdict(4, 0), Verdict::does_not_hold) << "O1 alone is not enough";
+  EXPECT_NE(slower.reason(4, 0).find("O2"), std::string::npos);
+  ClaimRecords other_type = records;
+  other_type.set("o2", "/precision/sixteen_bit", "bfloat16");
+  EXPECT_NE(other_type.reason(4, 0).find("in bfloat16, the article's is float16"), std::string::npos);
+  ClaimRecords emulating = records;
+  emulating.set("", "/device/kind", "cpu");
+  EXPECT_EQ(emulating.verdict(4, 0), Verdict::cannot_be_tested) << "the processor lacks the instructions";
+  emulating.set("", "/machine/sixteen_bit_instructions", {"avx512_bf16"});
+  EXPECT_EQ(emulating.verdict(4, 0), Verdict::holds);
+  expect_untestable_without("o1", records, 4, 0);
+}
+
+Verdict verdict_on_accuracy(const AccuracyRow& mode) {
+  ClaimRecords records;
+  records.add("tmpfs", step_of(1, 30));
+  Summary summary = records.summary();
+  summary.accuracy = {mode};
+  return claims_of(summary)[3].parts.at(1).verdict;
+}
+
+TEST(Claim4, AccuracyNeedsRealClassesAndSeveralSeeds) {
+  AccuracyRow mode;
+  mode.precision = "o2";
+  mode.kind = "real";
+  mode.status = "OK";
+  mode.paired_seeds = 5;
+  mode.less_o0 = -0.001, mode.less_o0_min = -0.003, mode.less_o0_max = 0.002;
+  EXPECT_EQ(verdict_on_accuracy(mode), Verdict::holds);
+  mode.less_o0_min = -0.02;
+  EXPECT_EQ(verdict_on_accuracy(mode), Verdict::undecided);
+  mode.less_o0 = -0.015, mode.less_o0_max = -0.01;
+  EXPECT_EQ(verdict_on_accuracy(mode), Verdict::does_not_hold);
+  AccuracyRow synthetic = mode, few = mode, failed = mode;
+  synthetic.kind = "synthetic";
+  few.paired_seeds = 1;
+  failed.status = "DIVERGED";
+  for (const AccuracyRow& other : {synthetic, few, failed})
+    EXPECT_EQ(verdict_on_accuracy(other), Verdict::cannot_be_tested);
+}
+
+TEST(Claim4, OneDivergedRowShowsTheRiskAndNoneShowsNothing) {
+  ClaimRecords records;
+  records.add("o2", step_of(1, 18));
+  EXPECT_EQ(records.verdict(4, 2), Verdict::cannot_be_tested);
+  records.add_failed("o3", "DIVERGED", "loss is not finite from batch 12 on");
+  EXPECT_EQ(records.verdict(4, 2), Verdict::holds);
+}
+
+TEST(Claim14, HalfPrecisionGainsOnDdpToo) {
+  ClaimRecords faster, slower;
+  faster.add("12", step_of(1, 40));
+  faster.add("16", step_of(1, 30));
+  slower.add("12", step_of(1, 30));
+  slower.add("16", step_of(1, 40));
+  EXPECT_EQ(faster.verdict(14), Verdict::holds) << faster.reason(14);
+  EXPECT_EQ(slower.verdict(14), Verdict::does_not_hold);
+  expect_untestable_without("16", faster, 14, 0);
+}
+
+}  // namespace
+}  // namespace harness
