@@ -13,7 +13,7 @@ namespace {
 
 // What belongs to one row of the article and would be false of another.
 const std::vector<std::string> not_inherited = {"title",       "base",           "identity", "inferred",
-                                                "published_s", "published_note", "like"};
+                                                "published_s", "published_ms", "published_note", "like"};
 
 struct Written {
   std::string id;

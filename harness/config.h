@@ -19,7 +19,7 @@ struct Matrix {
 };
 
 // Precedence: field default < `defaults:` < the rows that `like:` names < the row < the scale. What the
-// article says of a row (title, base, identity, inferred, published_s, published_note) is not handed on by
+// article says of a row (title, base, identity, inferred, published_s, _ms, _note) is not handed on by
 // `like:`; `inferred` of the defaults is added to the row's own. `device` is used by rows that name none.
 // Throws ConfigError.
 Matrix load_matrix(const std::filesystem::path& file, const Scale& scale, const AxisValues& values = {},

@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 
+#include "harness/published_ms.h"
+
 namespace harness {
 
 const std::vector<Field>& fields() {
@@ -18,6 +20,14 @@ const std::vector<Field>& fields() {
        {"stated", "inferred", "weakly inferred", "control", "own"}},
       {"inferred", &Row::inferred, "fields of this row that the article does not state, comma separated"},
       {"published_s", &Row::published_s, "seconds per 300 batches that the article states, 0: no figure"},
+      {"published_ms",
+       &Row::published_ms,
+       "ms of one batch that the article states: `h2d=13.6 forward=67.3 forward_launch=15.4`",
+       0,
+       0,
+       {},
+       nullptr,
+       published_ms_problem},
       {"published_note", &Row::published_note, "what the article says of the row, or of its figure"},
       {"window",
        &Row::window,

@@ -17,6 +17,7 @@ struct Row {
   std::string identity = "inferred";
   std::string inferred;
   double published_s = 0;
+  std::string published_ms;
   std::string published_note;
   std::string window = "100-399";
 
@@ -91,6 +92,8 @@ struct Field {
   double min = 0, max = 1e18;             // numbers only, both ends allowed
   std::vector<std::string> choices = {};  // strings only; empty: any text, or the values of `axis`
   const char* axis = nullptr;  // an axis of the matrix: allowed values are what train_slice registers
+  // Strings of a form of their own: what should stand there instead, empty for a good one.
+  std::string (*problem)(const std::string&) = nullptr;
 };
 
 const std::vector<Field>& fields();

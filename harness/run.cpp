@@ -201,7 +201,7 @@ int rebuild_report(const Workshop& workshop, const fs::path& run, bool plots, st
   std::ostringstream left_out;
   const auto records = read_records(run, left_out);
   std::cerr << left_out.str();
-  if (!write_report(run, records, console)) return kNothingRan;
+  if (!write_report(run, records, console, Shown::everything)) return kNothingRan;
   if (plots) write_figures(run, records, workshop.project, std::cerr);
   write_page(run, records, left_out.str(), workshop.project, console);
   return kAllGood;

@@ -14,7 +14,7 @@ namespace {
 
 // What is said of a row, the article's figure among it: to change that would be to make it up.
 const std::vector<std::string> kIdentity = {"id",       "title",       "base",          "identity",
-                                            "inferred", "published_s", "published_note"};
+                                            "inferred", "published_s", "published_ms", "published_note"};
 
 // What a row trains, without what is said of it.
 nlohmann::json setup_of(const Row& row) {

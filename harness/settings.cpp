@@ -85,6 +85,8 @@ struct Assignment {
                         nearest(setting.text, known).empty() ? "see `./run_matrix list --values`"
                                                              : suggestion(setting.text, known));
     if (field.axis && setting.text.empty()) refuse("a name", "see `./run_matrix list --values`");
+    if (field.problem)
+      if (const std::string expected = field.problem(setting.text); !expected.empty()) refuse(expected);
     row.*member = setting.text;
   }
 };

@@ -10,8 +10,10 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
+#include "harness/report/claims.h"
 
 namespace harness {
 namespace {
@@ -21,6 +23,27 @@ constexpr size_t narrowest_title = 12;
 // What follows the main table of a summary.
 std::vector<Grid> further_grids(const Summary& summary) {
   return {bottleneck_grid(summary), communication_grid(summary)};
+}
+
+// The article's tables and claims as files of their own, where there are any. Gives the console's text back.
+std::string write_article_tables(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries) {
+  std::string text, markdown, csv;
+  const auto add = [&](const Grid& grid) {
+    if (grid.empty()) return;
+    text += (text.empty() ? "" : "\n") + console_text(grid);
+    markdown += (markdown.empty() ? "" : "\n") + markdown_text(grid);
+    csv += csv_text(grid);
+  };
+  for (const Summary& summary : summaries) {
+    for (const Grid& grid : article_tables(summary)) add(grid);
+    add(claims_grid(summary));
+  }
+  if (text.empty()) return text;
+  add(audit_grid());
+  write_text(run_dir / "article.txt", text);
+  write_text(run_dir / "article.md", markdown);
+  write_text(run_dir / "article.csv", csv);
+  return text;
 }
 
 }  // namespace
@@ -76,7 +99,7 @@ std::string console_table(const Summary& summary) {
 }
 
 bool write_report(const std::filesystem::path& run_dir, const std::vector<nlohmann::json>& records,
-                  std::ostream& console) {
+                  std::ostream& console, Shown shown) {
   if (records.empty()) {
     console << run_dir.string() << ": no records, nothing ran\n";
     return false;
@@ -93,6 +116,11 @@ bool write_report(const std::filesystem::path& run_dir, const std::vector<nlohma
   write_text(run_dir / "table.txt", text);
   write_text(run_dir / "table.md", markdown);
   write_text(run_dir / "table.csv", csv_table(summaries));
+  const std::string article = write_article_tables(run_dir, summaries);
+  if (shown == Shown::everything && !article.empty())
+    console << "\n" << article;
+  else if (!article.empty())
+    console << "the article's tables beside these figures: " << (run_dir / "article.md").string() << "\n";
   return true;
 }
 

@@ -10,10 +10,14 @@
 
 namespace harness {
 
-// Writes run_dir/table.txt, table.md and table.csv and prints the first to `console`. False, with one line
-// that says so, when there are no records. Throws std::runtime_error when a file can't be written.
+// What a report prints of the article's tables: all of them, or where they are.
+enum class Shown { everything, main_table };
+
+// Writes run_dir/table.txt, table.md and table.csv and prints the first to `console`; with rows of the
+// article's matrix also article.txt, .md and .csv. False, with one line that says so, when there are no
+// records. Throws std::runtime_error when a file can't be written.
 bool write_report(const std::filesystem::path& run_dir, const std::vector<nlohmann::json>& records,
-                  std::ostream& console);
+                  std::ostream& console, Shown shown = Shown::main_table);
 
 std::string console_table(const Summary& summary);
 std::string markdown_table(const Summary& summary);

@@ -1,0 +1,215 @@
+// Table 1: what the baseline ran on, and where the time of its batches went beside those from tmpfs.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/published_ms.h"
+#include "harness/records.h"
+#include "harness/report/against_article.h"
+#include "harness/report/article_grid.h"
+#include "harness/report/article_topics.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+const std::vector<std::string> kRows = {"disk", "tmpfs"};
+
+std::string versions_of(const json& record) {
+  std::vector<std::string> parts;
+  const json versions = record.value("versions", json::object());
+  for (const auto& [name, version] : versions.items())
+    if (version.is_string()) parts.push_back(name + " " + version.get<std::string>());
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string compiler_of(const json& record) {
+  return fmt::format("{} {}", text_at(record, "/build/compiler"), text_at(record, "/build/flags"));
+}
+
+std::string memory_of(const json& record) {
+  const double bytes = number_at(record, "/machine/memory_bytes");
+  return bytes > 0 ? fmt::format("{:.1f} GB", bytes / 1e9) : "";
+}
+
+std::string batch_of(const json& record) {
+  const double images = number_at(record, "/config/batch"), px = number_at(record, "/config/image_px");
+  if (images <= 0 || px <= 0) return "";
+  return fmt::format("{:.0f} images of {:.0f} px, {:.0f} B as float32; the article's has {:.0f} images",
+                     images, px, images * 3 * px * px * 4,
+                     images * number_at(record, "/scale/batch_divisor", 1));
+}
+
+std::string model_of(const json& record) {
+  return fmt::format("{}, width {:.0f}, SGD", text_at(record, "/config/model"),
+                     number_at(record, "/config/width"));
+}
+
+std::string threads_of(const json& record) {
+  return fmt::format("{:.0f} cpus~, {:.0f} loader threads~, C0 = {:.0f}", number_at(record, "/config/cpus"),
+                     number_at(record, "/config/loader_threads"), number_at(record, "/scale/c0"));
+}
+
+struct BatchLine {
+  const char* name;
+  std::vector<std::string> phases;
+};
+
+const std::vector<BatchLine>& batch_lines() {
+  static const std::vector<BatchLine> lines = {{"load", {"load"}},         {"H2D", {"h2d"}},
+                                               {"forward", {"forward"}},   {"loss and accuracy", {"loss"}},
+                                               {"backward", {"backward"}}, {"SGD", {"step"}},
+                                               {"other", {"other"}}};
+  return lines;
+}
+
+// The two rows side by side; either may be absent.
+class BaselineBatch {
+ public:
+  explicit BaselineBatch(const Summary& summary)
+      : device_(summary.device), disk_(ok(summary, "disk")), tmpfs_(ok(summary, "tmpfs")) {
+    const auto figures = [](const SummaryRow* row) {
+      return row ? published_ms(setting_of(*row, "published_ms")) : PublishedMs();
+    };
+    disk_published_ = figures(disk_);
+    tmpfs_published_ = figures(tmpfs_);
+    comparable_ = disk_ && tmpfs_ && comparable_base(summary, *tmpfs_) == disk_;
+  }
+
+  // `other` is what the phases leave over, most often nothing.
+  bool matters(const BatchLine& line) const {
+    if (line.phases.front() != "other") return true;
+    for (const SummaryRow* row : {disk_, tmpfs_})
+      if (row && phases_ms(row->run, line.phases) >= 0.005 * row->run.mean_ms) return true;
+    return false;
+  }
+
+  std::vector<std::string> cells(const BatchLine& line) const {
+    const auto ms = [&](const SummaryRow* row) { return row ? phases_ms(row->run, line.phases) : 0; };
+    const double forward = disk_ ? phases_ms(disk_->run, {"forward"}) : 0;
+    const double whole = disk_ ? disk_->run.mean_ms : 0;
+    std::vector<std::string> cells = {line.name,
+                                      article_number(ms(disk_)),
+                                      whole > 0 ? fmt::format("{:.0f} %", 100 * ms(disk_) / whole) : "-",
+                                      forward > 0 ? fmt::format("{:.2f}", ms(disk_) / forward) : "-",
+                                      ratio_text(published(disk_published_, line), forward_published()),
+                                      article_number(ms(tmpfs_))};
+    const Ratio ratio = comparable_ ? phase_ratio(*disk_, *tmpfs_, line.phases) : Ratio();
+    const double there = published(disk_published_, line), here = published(tmpfs_published_, line);
+    add_ratio(cells, ratio, there > 0 && here > 0 ? there / here : 0, line.phases.front() == "load");
+    return cells;
+  }
+
+  std::vector<std::string> whole_cells() const {
+    const auto ms = [](const SummaryRow* row) {
+      return row ? 1000 * row->total_s / double(row->run.batches) : 0;
+    };
+    const double forward = disk_ ? phases_ms(disk_->run, {"forward"}) : 0;
+    std::vector<std::string> cells = {"whole batch",
+                                      article_number(ms(disk_)),
+                                      disk_ ? "100 %" : "-",
+                                      forward > 0 ? fmt::format("{:.2f}", ms(disk_) / forward) : "-",
+                                      "-",
+                                      article_number(ms(tmpfs_))};
+    add_ratio(cells, comparable_ ? total_ratio(*disk_, *tmpfs_) : Ratio(),
+              tmpfs_ ? tmpfs_->published_ratio.value_or(0) : 0, true);
+    return cells;
+  }
+
+  int runs() const { return comparable_ ? total_ratio(*disk_, *tmpfs_).runs : 0; }
+
+ private:
+  static const SummaryRow* ok(const Summary& summary, const std::string& id) {
+    const SummaryRow* row = article_row(summary, id);
+    return row && row->ok() ? row : nullptr;
+  }
+
+  // The phase clock takes host time: on a CPU that is the kernels' own, elsewhere what starting them took.
+  double published(const PublishedMs& figures, const BatchLine& line) const {
+    if (device_ != "cpu")
+      if (const auto launch = figures.find(line.phases.front() + "_launch"); launch != figures.end())
+        return launch->second;
+    const auto figure = figures.find(line.phases.front());
+    return figure == figures.end() ? 0 : figure->second;
+  }
+  double forward_published() const { return published(disk_published_, {"", {"forward"}}); }
+
+  static std::string ratio_text(double above, double below) {
+    return above > 0 && below > 0 ? fmt::format("{:.2f}", above / below) : "-";
+  }
+
+  // `loading`: what an emulated disk decides.
+  void add_ratio(std::vector<std::string>& cells, const Ratio& here, double article, bool loading) const {
+    cells.push_back(here.value > 0 ? text_of(here) : "-");
+    cells.push_back(article > 0 ? fmt::format("{:.2f}", article) : "-");
+    const bool chosen = comparable_ && (is_by_construction(*disk_) || is_by_construction(*tmpfs_));
+    cells.push_back(loading && chosen ? "by construction" : against_article(here, article));
+  }
+
+  std::string device_;
+  const SummaryRow *disk_, *tmpfs_;
+  PublishedMs disk_published_, tmpfs_published_;
+  bool comparable_ = false;
+};
+
+}  // namespace
+
+Grid platform_grid(const Summary& summary) {
+  Grid grid;
+  const SummaryRow* row = article_row(summary, "disk");
+  if (!row) row = article_row(summary, "tmpfs");
+  if (!row) return grid;
+  const json& record = *row->record;
+  grid.title = "Table 1: platform and baseline";
+  grid.above = lines_above(summary);
+  grid.columns = {{"of row " + row->id, true}, {"here", true}};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) grid.rows.push_back({name, value});
+  };
+  add("machine", summary.machine);
+  add("memory", memory_of(record));
+  add("system", text_at(record, "/machine/os"));
+  add("kernel", text_at(record, "/machine/kernel"));
+  add("devices", text_at(record, "/device/label"));
+  add("build", summary.build);
+  add("compiler", compiler_of(record));
+  add("libraries", versions_of(record));
+  add("data", summary.data);
+  add("model", model_of(record));
+  add("batch", batch_of(record));
+  add("threads", threads_of(record));
+  add("page cache", row->cache);
+  grid.notes = {"~ not stated by the article, inferred from its text"};
+  return grid;
+}
+
+Grid baseline_batch_grid(const Summary& summary) {
+  Grid grid;
+  if (!any_article_row(summary, kRows)) return grid;
+  grid.title = "Table 1: a batch of the baseline, from disk and from tmpfs";
+  grid.above = lines_above(summary);
+  grid.columns = {{"phase", true},  {"disk ms"},           {"share"},
+                  {"/ forward"},    {"article / forward"}, {"tmpfs ms"},
+                  {"disk / tmpfs"}, {"article"},           {"against the article", true}};
+  const BaselineBatch batch(summary);
+  for (const BatchLine& line : batch_lines())
+    if (batch.matters(line)) grid.rows.push_back(batch.cells(line));
+  grid.rows.push_back(batch.whole_cells());
+  grid.notes = {
+      "ms: mean per batch of the whole window. / forward: times as long as the forward pass. The article's "
+      "figures "
+      "for phases are of one batch, number 122, and of kernels and copies; for the whole batch, of its "
+      "totals."};
+  for (const std::string& id : kRows) {
+    const SummaryRow* row = article_row(summary, id);
+    if (!row || !row->ok())
+      grid.notes.push_back(row ? fmt::format("{}: {}: {}", id, row->status, one_line(row->reason))
+                               : id + ": not run");
+  }
+  if (batch.runs() > 0) grid.notes.push_back(interval_note(batch.runs(), true));
+  const std::vector<std::string> published = published_notes(summary, kRows);
+  grid.notes.insert(grid.notes.end(), published.begin(), published.end());
+  return grid;
+}
+
+}  // namespace harness

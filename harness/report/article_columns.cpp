@@ -1,0 +1,130 @@
+#include "harness/report/article_columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/report/against_article.h"
+#include "harness/yaml_file.h"
+
+namespace harness {
+
+std::string setting_of(const SummaryRow& row, const std::string& field) {
+  const nlohmann::json value = row.config.value(field, nlohmann::json());
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+}
+
+const SummaryRow* article_row(const Summary& summary, const std::string& id) {
+  for (const SummaryRow& row : summary.rows)
+    if (row.id == id && setting_of(row, "identity") != "own") return &row;
+  return nullptr;
+}
+
+bool any_article_row(const Summary& summary, const std::vector<std::string>& ids) {
+  return std::any_of(ids.begin(), ids.end(),
+                     [&](const std::string& id) { return article_row(summary, id) != nullptr; });
+}
+
+const SummaryRow* comparable_base(const Summary& summary, const SummaryRow& row) {
+  if (!row.ratio || row.window_differs) return nullptr;
+  return article_row(summary, setting_of(row, "base"));
+}
+
+bool is_by_construction(const SummaryRow& row) {
+  return std::any_of(row.flags.begin(), row.flags.end(), [](const Flag& flag) { return flag.code == 'E'; });
+}
+
+std::string row_mark(const SummaryRow& row) {
+  const bool inferred = setting_of(row, "identity").find("inferred") != std::string::npos;
+  return row.id + (inferred ? "~" : "") + (row.ok() && is_by_construction(row) ? " E" : "");
+}
+
+bool is_inferred(const SummaryRow& row, const std::string& field) {
+  const std::vector<std::string> fields = split_at_commas(setting_of(row, "inferred"));
+  return std::find(fields.begin(), fields.end(), field) != fields.end();
+}
+
+std::string inferred_mark(const SummaryRow& row, const std::string& field) {
+  return is_inferred(row, field) ? "~" : "";
+}
+
+std::string article_number(double value) {
+  if (value == 0) return "-";
+  return fmt::format("{:.{}f}", value, value < 10 ? 2 : value < 1000 ? 1 : 0);
+}
+
+ArticleColumn title_column() {
+  return {{"what", true, true}, [](const SummaryRow& row) { return row.title; }, ArticleColumn::Of::config};
+}
+
+ArticleColumn total_column() {
+  return {{"total s"},
+          [](const SummaryRow& row) { return article_number(row.total_s); },
+          ArticleColumn::Of::total};
+}
+
+ArticleColumn text_column(const std::string& header, std::function<std::string(const SummaryRow&)> cell) {
+  return {{header, true}, std::move(cell)};
+}
+
+ArticleColumn config_column(const std::string& header, const std::string& field) {
+  return {{header},
+          [field](const SummaryRow& row) { return setting_of(row, field) + inferred_mark(row, field); },
+          ArticleColumn::Of::config};
+}
+
+ArticleColumn figure_column(const std::string& header, std::function<double(const SummaryRow&)> figure) {
+  return {{header}, [figure](const SummaryRow& row) { return article_number(figure(row)); }};
+}
+
+ArticleColumn phase_column(const std::string& header, const std::vector<std::string>& phases) {
+  return figure_column(header, [phases](const SummaryRow& row) { return phases_ms(row.run, phases); });
+}
+
+std::vector<ArticleColumn> ratio_columns(const Summary& summary, const std::vector<std::string>& ids,
+                                         const std::vector<std::string>& equal) {
+  // Null when the base stands in another table.
+  const auto base_of = [&summary, ids](const SummaryRow& row) -> const SummaryRow* {
+    const bool here = std::find(ids.begin(), ids.end(), setting_of(row, "base")) != ids.end();
+    return here ? comparable_base(summary, row) : nullptr;
+  };
+  const auto ratio = [base_of](const SummaryRow& row) -> std::string {
+    const SummaryRow* base = base_of(row);
+    return base ? text_of(total_ratio(*base, row)) + (row.batch_differs ? "*" : "") : "-";
+  };
+  const auto base_id = [base_of](const SummaryRow& row) -> std::string {
+    const SummaryRow* base = base_of(row);
+    return base ? base->id : "-";
+  };
+  const auto published = [&summary, ids](const SummaryRow& row) -> std::string {
+    const std::string id = setting_of(row, "base");
+    if (!row.published_ratio || std::find(ids.begin(), ids.end(), id) == ids.end()) return "-";
+    const SummaryRow* base = article_row(summary, id);
+    const bool inferred = is_inferred(row, "published_s") || (base && is_inferred(*base, "published_s"));
+    return fmt::format("{:.2f}{}", *row.published_ratio, inferred ? "~" : "");
+  };
+  const auto verdict = [base_of, equal](const SummaryRow& row) -> std::string {
+    const SummaryRow* base = base_of(row);
+    if (!base) return "-";
+    if (is_by_construction(row) || is_by_construction(*base)) return "by construction";
+    const Ratio here = total_ratio(*base, row);
+    if (std::find(equal.begin(), equal.end(), row.id) != equal.end()) return against_equal(here);
+    return row.published_ratio ? against_article(here, *row.published_ratio) : "-";
+  };
+  std::vector<ArticleColumn> columns;
+  const auto add = [&](GridColumn column, std::function<std::string(const SummaryRow&)> cell) {
+    columns.push_back({std::move(column), std::move(cell), ArticleColumn::Of::run, true});
+  };
+  add({"base / row"}, ratio);
+  add({"base", true}, base_id);
+  add({"article"}, published);
+  add({"against the article", true}, verdict);
+  return columns;
+}
+
+std::vector<ArticleColumn> joined(std::vector<ArticleColumn> first, const std::vector<ArticleColumn>& then) {
+  first.insert(first.end(), then.begin(), then.end());
+  return first;
+}
+
+}  // namespace harness

@@ -1,0 +1,54 @@
+// Rows and columns that the article's tables are made of: finding rows, marking what is inferred, ratios
+// beside the article's.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/report/grid.h"
+#include "harness/report/ratio.h"
+#include "harness/report/summary.h"
+
+namespace harness {
+
+struct ArticleColumn {
+  // Figures of an OK row; the total, where a row without figures says so; known of a failed row, too.
+  enum class Of { run, total, config };
+
+  GridColumn column;
+  std::function<std::string(const SummaryRow&)> cell;
+  Of of = Of::run;
+  bool optional = false;  // left out where no row has a cell
+};
+
+// The row of the article's matrix with this id, null when it was not run.
+const SummaryRow* article_row(const Summary& summary, const std::string& id);
+bool any_article_row(const Summary& summary, const std::vector<std::string>& ids);
+
+std::string setting_of(const SummaryRow& row, const std::string& field);  // as text, empty when absent
+
+// The row that its config names as base, when both have figures of as many batches in the same window.
+const SummaryRow* comparable_base(const Summary& summary, const SummaryRow& row);
+// A setting of ours stands in for hardware: what follows from it is no finding.
+bool is_by_construction(const SummaryRow& row);
+
+std::string row_mark(const SummaryRow& row);  // id, ~ where its identity is inferred, E where emulated
+bool is_inferred(const SummaryRow& row, const std::string& field);           // the article does not state it
+std::string inferred_mark(const SummaryRow& row, const std::string& field);  // `~` or nothing
+std::string article_number(double value);  // about four digits; "-" of nothing
+
+ArticleColumn title_column();
+ArticleColumn total_column();
+ArticleColumn text_column(const std::string& header, std::function<std::string(const SummaryRow&)> cell);
+ArticleColumn config_column(const std::string& header, const std::string& field);
+ArticleColumn phase_column(const std::string& header, const std::vector<std::string>& phases);
+ArticleColumn figure_column(const std::string& header, std::function<double(const SummaryRow&)> figure);
+// Ratio to the base, the base, the article's ratio, and what one may say of the two, for rows whose base
+// stands in the same table: so each ratio stands in one. Rows in `equal` are those that the article calls
+// equal to their base.
+std::vector<ArticleColumn> ratio_columns(const Summary& summary, const std::vector<std::string>& ids,
+                                         const std::vector<std::string>& equal = {});
+
+std::vector<ArticleColumn> joined(std::vector<ArticleColumn> first, const std::vector<ArticleColumn>& then);
+
+}  // namespace harness

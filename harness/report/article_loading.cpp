@@ -1,0 +1,90 @@
+// Tables 2 and 5: how images come in, from LMDB and through more threads.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/records.h"
+#include "harness/report/article_grid.h"
+#include "harness/report/article_topics.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kStartUp = 50;  // batches after which the article's LMDB keeps the device busy
+
+// Mean of phase load over ranks and the batches from `first` on, before `last`; 0 when there are none.
+double mean_load(const SummaryRow& row, size_t first, size_t last) {
+  const json& ranks = samples_of(*row.record).value("load", json::array());
+  double sum = 0, count = 0;
+  for (const json& batches : ranks)
+    for (size_t i = first; i < std::min(last, batches.size()); ++i) {
+      sum += batches[i].is_number() ? batches[i].get<double>() : 0;
+      ++count;
+    }
+  return count > 0 ? sum / count : 0;
+}
+
+// `12 = 3 C0~`
+std::string in_c0(const SummaryRow& row, const char* field) {
+  const double count = row.config.value(field, 0.0), c0 = number_at(*row.record, "/scale/c0");
+  const std::string mark = inferred_mark(row, field);
+  return c0 > 0 ? fmt::format("{:.0f} = {:.3g} C0{}", count, count / c0, mark)
+                : fmt::format("{:.0f}{}", count, mark);
+}
+
+}  // namespace
+
+Grid lmdb_grid(const Summary& summary) {
+  ArticleTable table;
+  table.title = "Table 2: LMDB";
+  table.rows = {"disk", "disk-in-order", "lmdb", "lmdb-shuffled"};
+  table.subjects = {"lmdb", "lmdb-shuffled"};
+  ArticleColumn cache = text_column("cache", [](const SummaryRow& row) { return row.cache; });
+  table.columns = joined(
+      {title_column(), cache, total_column(), phase_column("load", {"load"}),
+       figure_column("load 1-50", [](const SummaryRow& row) { return mean_load(row, 0, kStartUp); }),
+       figure_column("51-", [](const SummaryRow& row) { return mean_load(row, kStartUp, size_t(-1)); }),
+       phase_column("H2D", {"h2d"}), phase_column("fwd", {"forward"}), phase_column("bwd", {"backward"})},
+      ratio_columns(summary, table.rows));
+  table.notes = {
+      "load 1-50, 51-: the same of the first 50 batches, after which the article found LMDB in order to "
+      "keep the device busy, and of those after.",
+      "disk-in-order is a control of ours: from it to lmdb only the storage changes."};
+  return article_grid(summary, table);
+}
+
+Grid threads_grid(const Summary& summary) {
+  ArticleTable table;
+  table.title = "Table 5: cores and loader threads";
+  table.rows = {"7", "8", "9", "10", "11"};
+  table.subjects = {"8", "9", "10", "11"};
+  const auto counts = [](const std::string& header, const char* field) {
+    return ArticleColumn{
+        {header}, [field](const SummaryRow& row) { return in_c0(row, field); }, ArticleColumn::Of::config};
+  };
+  table.columns = joined({counts("cpus", "cpus"), counts("loader threads", "loader_threads"), total_column(),
+                          phase_column("load", {"load"}), phase_column("H2D", {"h2d"}),
+                          phase_column("fwd", {"forward"}), phase_column("bwd", {"backward"})},
+                         ratio_columns(summary, table.rows));
+  std::vector<std::string> clipped;
+  for (const std::string& id : table.rows)
+    if (const SummaryRow* row = article_row(summary, id); row && row->ok())
+      for (const Flag& flag : row->flags)
+        if (flag.code == 'C') clipped.push_back(fmt::format("{}: {}", id, flag.text));
+  table.notes = {
+      "cpus, loader threads: as run, per node, and as multiples of C0, the suite's choice for 0 to 7."};
+  if (!clipped.empty())
+    table.notes.push_back(
+        fmt::format("This machine has fewer cores than asked for: {}.", fmt::join(clipped, "; ")));
+  const SummaryRow *ten = article_row(summary, "10"), *eleven = article_row(summary, "11");
+  if (ten && eleven && ten->ok() && eleven->ok() &&
+      comparable_base(summary, *ten) == comparable_base(summary, *eleven))
+    table.notes.push_back(fmt::format("10 / 11 here: {}; in the article 11 is the slower.",
+                                      text_of(total_ratio(*ten, *eleven))));
+  return article_grid(summary, table);
+}
+
+}  // namespace harness

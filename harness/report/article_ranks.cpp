@@ -1,0 +1,104 @@
+// Tables 7 and 9: a process per device in the ways of four packages, and on two nodes.
+#include <fmt/format.h>
+
+#include "harness/report/article_grid.h"
+#include "harness/report/article_topics.h"
+
+namespace harness {
+namespace {
+
+double sync_bn_waits(const SummaryRow& row) {
+  if (!row.communication) return 0;
+  double sum = row.communication->sync_bn_backward_ms;
+  for (const Communication::Layer& layer : row.communication->sync_bn) sum += layer.wait_ms;
+  return sum;
+}
+
+ArticleColumn optional_figure(const std::string& header, std::function<double(const SummaryRow&)> figure) {
+  ArticleColumn column = figure_column(header, std::move(figure));
+  column.optional = true;
+  return column;
+}
+
+// All of the cascade's steps together; both rows stand in other tables.
+std::string whole_cascade(const Summary& summary) {
+  const SummaryRow *first = article_row(summary, "0"), *last = article_row(summary, "18");
+  if (!first || !last || !first->ok() || !last->ok() || first->run.batches != last->run.batches ||
+      setting_of(*first, "window") != setting_of(*last, "window"))
+    return "";
+  const double there = first->config.value("published_s", 0.0), here = last->config.value("published_s", 0.0);
+  return fmt::format("All steps together, 0 / 18: {} here{}{}", text_of(total_ratio(*first, *last)),
+                     there > 0 && here > 0 ? fmt::format(", {:.2f} in the article", there / here) : "",
+                     is_by_construction(*last) ? " (18 is emulated)" : "");
+}
+
+}  // namespace
+
+Grid packages_grid(const Summary& summary) {
+  ArticleTable table;
+  table.title = "Table 7: DDP, APEX, APEX with SyncBN, Horovod";
+  table.rows = {"12", "13", "14", "15"};
+  table.subjects = {"13", "14", "15"};
+  table.columns = joined({title_column(), total_column(), phase_column("load", {"load"}),
+                          phase_column("H2D", {"h2d"}), phase_column("bcast", {"broadcast"}),
+                          phase_column("fwd", {"forward"}), phase_column("bwd", {"backward"}),
+                          phase_column("exposed", {"sync"}), optional_figure("SyncBN", sync_bn_waits),
+                          figure_column("skew", [](const SummaryRow& row) { return row.run.skew_ms; })},
+                         ratio_columns(summary, table.rows, {"13", "15"}));
+  table.notes = {
+      "The semantics of APEX and Horovod are rebuilt; the packages are not run. The article calls 12, 13 and "
+      "15 about "
+      "equal: 13 and 15 are tested for being the same as 12 (within 5 %), not ranked.",
+      "bcast: batch-norm statistics from rank 0, and waiting for the slowest rank. exposed: phase sync. "
+      "SyncBN: its "
+      "waits for other ranks, within fwd and bwd. skew: slowest less fastest rank, median batch."};
+  for (const std::string& id : table.rows) {
+    const SummaryRow* row = article_row(summary, id);
+    if (!row || !row->communication || row->communication->sync_bn.empty()) continue;
+    const Communication& it = *row->communication;
+    double rest = 0;
+    for (size_t i = 1; i < it.sync_bn.size(); ++i) rest += it.sync_bn[i].wait_ms;
+    table.notes.push_back(
+        fmt::format("{}: SyncBN waits {:.2f} ms in {}, the first layer, {:.2f} ms in the other {}, {:.2f} ms "
+                    "in backward (medians)",
+                    id, it.sync_bn.front().wait_ms, it.sync_bn.front().name, rest, it.sync_bn.size() - 1,
+                    it.sync_bn_backward_ms));
+  }
+  return article_grid(summary, table);
+}
+
+Grid two_nodes_grid(const Summary& summary) {
+  ArticleTable table;
+  table.title = "Table 9: two nodes";
+  table.rows = {"16", "17", "18"};
+  table.subjects = {"17", "18"};
+  ArticleColumn link = config_column("link", "link");
+  link.column.is_text = true;
+  ArticleColumn rate = optional_figure("Mbit/s", {});
+  rate.of = ArticleColumn::Of::config;
+  rate.cell = [](const SummaryRow& row) {
+    const double mbit = row.config.value("link_rate_mbit", 0.0);
+    return mbit > 0 ? fmt::format("{:g}{}", mbit, inferred_mark(row, "link_rate_mbit")) : "-";
+  };
+  ArticleColumn bytes = optional_figure("bytes", {});
+  bytes.cell = [](const SummaryRow& row) {
+    const bool counted = row.communication && row.communication->link_share;
+    return counted ? fmt::format("{:.2f}", *row.communication->link_share) : "-";
+  };
+  table.columns = joined(
+      {link, rate, total_column(), phase_column("bcast", {"broadcast"}), phase_column("fwd", {"forward"}),
+       phase_column("bwd", {"backward"}), phase_column("exposed", {"sync"}),
+       optional_figure(
+           "alone",
+           [](const SummaryRow& row) { return row.communication ? row.communication->alone_ms : 0; }),
+       bytes},
+      ratio_columns(summary, table.rows));
+  table.notes = {
+      "bcast: batch-norm statistics from rank 0, and waiting for the slowest rank. exposed: phase sync. "
+      "alone: the "
+      "same all-reduces with nothing else running. bytes: counted on the link, of those expected."};
+  if (const std::string all = whole_cascade(summary); !all.empty()) table.notes.push_back(all);
+  return article_grid(summary, table);
+}
+
+}  // namespace harness

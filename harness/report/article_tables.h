@@ -1,0 +1,15 @@
+// The article's Tables 1 to 9, from records of its matrix.
+#pragma once
+#include <vector>
+
+#include "harness/report/grid.h"
+#include "harness/report/summary.h"
+
+namespace harness {
+
+// One grid or two for each table of which at least one row was run; none for other matrices. Times are means
+// per batch over ranks and batches. The article's figures stand beside as ratios within one window only,
+// never as seconds beside seconds.
+std::vector<Grid> article_tables(const Summary& summary);
+
+}  // namespace harness

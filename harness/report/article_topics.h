@@ -1,0 +1,20 @@
+// The article's tables one by one; each is empty when none of its rows was run.
+#pragma once
+#include "harness/report/grid.h"
+#include "harness/report/summary.h"
+
+namespace harness {
+
+Grid platform_grid(const Summary& summary);          // Table 1
+Grid baseline_batch_grid(const Summary& summary);    // Table 1, and the same on tmpfs
+Grid lmdb_grid(const Summary& summary);              // Table 2
+Grid precision_grid(const Summary& summary);         // Table 3, speed
+Grid trained_accuracy_grid(const Summary& summary);  // Table 3, accuracy
+Grid data_parallel_grid(const Summary& summary);     // Table 4
+Grid threads_grid(const Summary& summary);           // Table 5
+Grid dp_and_ddp_grid(const Summary& summary);        // Table 6
+Grid packages_grid(const Summary& summary);          // Table 7
+Grid ddp_and_o2_grid(const Summary& summary);        // Table 8
+Grid two_nodes_grid(const Summary& summary);         // Table 9
+
+}  // namespace harness

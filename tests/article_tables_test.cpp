@@ -1,0 +1,385 @@
+// unit: the article's tables from golden records: cells, marks, ratios beside the article's, rows without
+// figures
+#include "harness/report/article_tables.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "harness/published_ms.h"
+#include "harness/records.h"
+#include "harness/report/against_article.h"
+#include "harness/report/table.h"
+#include "tests/article_rows.h"
+
+namespace {
+
+using harness::Grid;
+using harness::Ratio;
+using nlohmann::json;
+
+// A made-up record of a row as configs/article.yaml has it: 60 batches of the same phases, in ms.
+json record_of(const std::string& id, const std::map<std::string, double>& phases, int repeat = 0) {
+  static const harness::Matrix matrix = harness::article();
+  const harness::Row& row = harness::row_of(matrix.rows, id);
+  const bool processes = row.strategy != "single" && row.strategy != "data_parallel";
+  const int64_t ranks = processes ? row.nodes * row.devices : 1;
+  constexpr int kBatches = 60;
+  json samples = json::object();
+  double step_ms = 0;
+  for (const auto& [name, ms] : phases) {
+    samples[name] = json(size_t(ranks), json(size_t(kBatches), ms));
+    step_ms += ms;
+  }
+  const double total_s = step_ms * kBatches / 1000;
+  return {{"schema", 1},
+          {"row", id},
+          {"repeat", repeat},
+          {"status", "OK"},
+          {"reason", ""},
+          {"config", harness::to_json(row)},
+          {"scale", {{"name", "rehearsal"}, {"c0", 4}, {"batch_divisor", 16}, {"summary", "made up"}}},
+          {"device", {{"kind", "cpu"}, {"name", "golden"}, {"label", "1 CPU replica"}}},
+          {"machine", {{"cpu", "golden"}, {"cores", 2}, {"memory_bytes", 4e9}}},
+          {"build", {{"libtorch", "0.0.0"}, {"revision", "golden"}}},
+          {"versions", {{"libtorch", "0.0.0"}, {"lmdb", "0.9"}}},
+          {"data", {{"fingerprint", "golden"}, {"images", 1}, {"kind", "stand-in"}}},
+          {"precision", {{"label", row.precision == "o2" ? "O2 in bf16" : "O0"}}},
+          {"cache", {{"state", "warm"}, {"storage_used", row.storage}}},
+          {"world_size", ranks},
+          {"timed_batches", kBatches},
+          {"total_s", total_s},
+          {"images_per_second", double(row.batch) * kBatches / total_s},
+          {"samples_ms", samples},
+          {"notes", json::array()},
+          {"emulated", json::array()}};
+}
+
+json failed(json record, const std::string& status, const std::string& reason) {
+  for (const char* key : {"total_s", "images_per_second", "samples_ms"}) record.erase(key);
+  record["status"] = status;
+  record["reason"] = reason;
+  return record;
+}
+
+std::vector<Grid> tables_of(const std::vector<json>& records) {
+  for (const json& record : records) EXPECT_EQ(harness::record_problem(record), "");
+  return harness::article_tables(harness::summarise(records).at(0));
+}
+
+const Grid& table(const std::vector<Grid>& tables, const std::string& title) {
+  for (const Grid& grid : tables)
+    if (grid.title.rfind(title, 0) == 0) return grid;
+  throw std::runtime_error("no " + title);
+}
+
+std::string cell(const Grid& grid, const std::string& row, const std::string& header) {
+  for (size_t i = 0; i < grid.columns.size(); ++i)
+    for (const auto& cells : grid.rows)
+      if (grid.columns[i].header == header &&
+          (cells[0] == row || cells[0].rfind(row + "~", 0) == 0 || cells[0].rfind(row + " ", 0) == 0))
+        return cells.at(i);
+  return "no such cell";
+}
+
+std::string text(const std::vector<std::string>& lines) { return fmt::format("{}", fmt::join(lines, "\n")); }
+
+const std::map<std::string, double> kOne = {{"load", 1},      {"h2d", 0.5}, {"forward", 10},
+                                            {"backward", 20}, {"loss", 1},  {"step", 2.5}};
+
+std::map<std::string, double> with(std::map<std::string, double> phases,
+                                   const std::map<std::string, double>& more) {
+  for (const auto& [name, ms] : more) phases[name] = ms;
+  return phases;
+}
+
+TEST(ArticleTables, TheBaselinesBatchStandsBesideTheArticlesRatios) {
+  std::vector<json> records = {record_of("disk", with(kOne, {{"load", 101}})), record_of("tmpfs", kOne)};
+  const std::vector<Grid> tables = tables_of(records);
+  const Grid& batch = table(tables, "Table 1: a batch");
+  EXPECT_EQ(cell(batch, "load", "disk ms"), "101.0");
+  EXPECT_EQ(cell(batch, "load", "share"), "75 %");
+  EXPECT_EQ(cell(batch, "load", "article"), "-") << "the article states no figure";
+  EXPECT_EQ(cell(batch, "backward", "/ forward"), "2.00");
+  EXPECT_EQ(cell(batch, "backward", "article / forward"), "2.45") << "164.7 / 67.3";
+  EXPECT_EQ(cell(batch, "H2D", "disk / tmpfs"), "1.00 (0.91 to 1.10)");
+  EXPECT_EQ(cell(batch, "H2D", "article"), "0.88") << "13.6 / 15.4";
+  EXPECT_EQ(cell(batch, "SGD", "article"), "0.95") << "1.8 / 1.9";
+  EXPECT_EQ(cell(batch, "SGD", "against the article"), "reproduced");
+  EXPECT_EQ(cell(batch, "whole batch", "disk / tmpfs"), "3.86 (3.51 to 4.24)");
+  EXPECT_EQ(cell(batch, "whole batch", "article"), "3.82");
+  EXPECT_EQ(cell(batch, "whole batch", "against the article"), "reproduced");
+  EXPECT_NE(text(batch.notes).find("154,140,672 B"), std::string::npos);
+  const Grid& platform = table(tables, "Table 1: platform");
+  EXPECT_EQ(cell(platform, "libraries", "here"), "libtorch 0.0.0, lmdb 0.9");
+  EXPECT_EQ(cell(platform, "batch", "here"),
+            "16 images of 64 px, 786432 B as float32; the article's has 256 images");
+  EXPECT_EQ(tables.size(), 2u) << "no other row was run";
+}
+
+TEST(ArticleTables, OnOtherDevicesPhasesAreComparedWithTheHostsPart) {
+  std::vector<json> records = {record_of("disk", kOne), record_of("tmpfs", kOne)};
+  for (json& record : records) record["device"]["kind"] = "cuda";
+  const Grid batch = table(tables_of(records), "Table 1: a batch");
+  EXPECT_EQ(cell(batch, "forward", "article"), "1.95") << "15.4 / 7.9, not 67.3 / 67.5";
+  EXPECT_EQ(cell(batch, "H2D", "article"), "0.88") << "no figure of the host's part";
+}
+
+TEST(ArticleTables, AnEmulatedDiskMakesLoadingByConstructionAndNotComputing) {
+  std::vector<json> records = {record_of("disk", with(kOne, {{"load", 101}})), record_of("tmpfs", kOne)};
+  records[0]["emulated"] = {"read_rate: 26 MB/s"};
+  const Grid batch = table(tables_of(records), "Table 1: a batch");
+  EXPECT_EQ(cell(batch, "whole batch", "against the article"), "by construction");
+  EXPECT_EQ(cell(batch, "load", "against the article"), "by construction");
+  EXPECT_EQ(cell(batch, "forward", "against the article"), "reproduced");
+}
+
+TEST(ArticleTables, LmdbShowsLoadingBeforeAndAfterTheStartUp) {
+  std::vector<json> records = {record_of("disk", kOne), record_of("lmdb", kOne)};
+  for (size_t i = 0; i < 50; ++i) records[1]["samples_ms"]["load"][0][i] = 7.0;
+  const Grid lmdb = table(tables_of(records), "Table 2");
+  EXPECT_EQ(cell(lmdb, "lmdb", "load 1-50"), "7.00");
+  EXPECT_EQ(cell(lmdb, "lmdb", "51-"), "1.00");
+  EXPECT_EQ(cell(lmdb, "lmdb", "load"), "6.00");
+  EXPECT_EQ(cell(lmdb, "lmdb", "base / row"), "no such cell")
+      << "its base was not run, and no row has a ratio";
+  EXPECT_EQ(cell(lmdb, "lmdb-shuffled", "total s"), "not run");
+  EXPECT_NE(text(lmdb.notes).find("about lmdb: very fast"), std::string::npos);
+}
+
+TEST(ArticleTables, PrecisionMarksTheFigureWhoseRowIsInferred) {
+  std::vector<json> records = {
+      record_of("tmpfs", kOne), record_of("o1", with(kOne, {{"backward", 40}})),
+      record_of("o2", with(kOne, {{"backward", 10}})),
+      failed(record_of("o3", kOne), "DIVERGED", "loss is not finite from batch 12 on")};
+  const Grid speed = table(tables_of(records), "Table 3: precision, speed");
+  EXPECT_EQ(cell(speed, "o2", "as run"), "O2 in bf16");
+  EXPECT_EQ(cell(speed, "o2", "bwd"), "10.0");
+  EXPECT_EQ(cell(speed, "o2", "base / row"), "1.40 (1.27 to 1.54)");
+  EXPECT_EQ(cell(speed, "o2", "article"), "1.26~");
+  EXPECT_EQ(cell(speed, "o2", "against the article"), "reproduced");
+  EXPECT_EQ(cell(speed, "o1", "against the article"), "-");
+  EXPECT_EQ(cell(speed, "tmpfs", "base / row"), "-") << "its base stands in Table 1";
+  EXPECT_EQ(cell(speed, "o3", "total s"), "DIVERGED");
+  EXPECT_EQ(cell(speed, "o3", "bwd"), "-");
+  EXPECT_NE(text(speed.notes).find("o3: DIVERGED: loss is not finite"), std::string::npos);
+  EXPECT_NE(text(speed.notes).find("~ not stated by the article"), std::string::npos);
+}
+
+TEST(ArticleTables, AccuracyIsHeadedSyntheticWhereItIs) {
+  const std::vector<json> records = {record_of("tmpfs", kOne)};
+  harness::Summary summary = harness::summarise(records).at(0);
+  harness::AccuracyRow trained;
+  trained.precision = "o2";
+  trained.label = "O2 in bf16";
+  trained.kind = "synthetic";
+  trained.status = "OK";
+  trained.seeds = trained.paired_seeds = 3;
+  trained.top1 = 0.812;
+  trained.top1_min = 0.80;
+  trained.top1_max = 0.83;
+  trained.less_o0 = -0.01;
+  summary.accuracy = {trained};
+  Grid accuracy = table(harness::article_tables(summary), "Table 3: precision, accuracy");
+  EXPECT_NE(accuracy.title.find("synthetic classes"), std::string::npos);
+  EXPECT_EQ(cell(accuracy, "o2", "top-1 %"), "81.2 (80.0 to 83.0)");
+  EXPECT_EQ(cell(accuracy, "o2", "less o0, points of top-1").substr(0, 4), "-1.0");
+  EXPECT_NE(text(accuracy.notes).find("no evidence"), std::string::npos);
+  summary.accuracy[0].kind = "real";
+  accuracy = table(harness::article_tables(summary), "Table 3: precision, accuracy");
+  EXPECT_EQ(accuracy.title.find("synthetic"), std::string::npos);
+  EXPECT_EQ(text(accuracy.notes).find("no evidence"), std::string::npos);
+}
+
+TEST(ArticleTables, DataParallelHasItsCopiesInTwoParts) {
+  const auto parallel = with(kOne, {{"scatter", 3}, {"gather", 0.25}, {"broadcast", 1}, {"reduce", 0.5}});
+  const std::vector<json> records = {record_of("0", with(kOne, {{"forward", 40}, {"backward", 35}})),
+                                     record_of("2", parallel), record_of("3", parallel),
+                                     record_of("7", parallel)};
+  const Grid parallels = table(tables_of(records), "Table 4");
+  EXPECT_EQ(parallels.rows.size(), 8u);
+  EXPECT_EQ(cell(parallels, "7", "dev"), "4");
+  EXPECT_EQ(cell(parallels, "7", "batch"), "32");
+  EXPECT_EQ(cell(parallels, "7", "peer"), "3.25");
+  EXPECT_EQ(cell(parallels, "7", "bc+red"), "1.50");
+  EXPECT_EQ(cell(parallels, "0", "peer"), "-");
+  EXPECT_EQ(cell(parallels, "7", "base / row"), "2.01 (1.83 to 2.21)");
+  EXPECT_EQ(cell(parallels, "7", "article"), "1.97");
+  EXPECT_EQ(cell(parallels, "7", "against the article"), "reproduced");
+  EXPECT_EQ(cell(parallels, "4", "total s"), "not run");
+  EXPECT_EQ(parallels.rows[2][0], "2~");
+  EXPECT_EQ(parallels.rows[7][0], "7");
+  const std::string notes = text(parallels.notes);
+  EXPECT_NE(notes.find("weakly: 3"), std::string::npos) << notes;
+  EXPECT_NE(notes.find("nearly 20 %"), std::string::npos) << notes;
+  EXPECT_NE(notes.find("7 here: scatter 7.5 %, broadcast 2.5 %"), std::string::npos) << notes;
+  EXPECT_NE(notes.find("0: storage, precision inferred"), std::string::npos) << notes;
+  EXPECT_NE(text(parallels.above).find("REHEARSAL"), std::string::npos);
+  EXPECT_NE(text(parallels.above).find("100-399"), std::string::npos);
+}
+
+TEST(ArticleTables, ThreadsStandAsRunAndAsMultiples) {
+  std::vector<json> records = {record_of("7", kOne), record_of("10", with(kOne, {{"backward", 60}})),
+                               record_of("11", with(kOne, {{"backward", 70}}))};
+  records[1]["config"]["cpus"] = 2;
+  records[1]["notes"] = {"cpus: 12 clipped to 2"};
+  const Grid threads = table(tables_of(records), "Table 5");
+  EXPECT_EQ(cell(threads, "10", "loader threads"), "12 = 3 C0~");
+  EXPECT_EQ(cell(threads, "10", "cpus"), "2 = 0.5 C0~");
+  EXPECT_EQ(cell(threads, "11", "cpus"), "16 = 4 C0~");
+  EXPECT_EQ(cell(threads, "10", "against the article"), "other direction") << "1.36 there, 0.47 here";
+  EXPECT_EQ(cell(threads, "7", "base / row"), "-") << "its ratio stands in Table 4";
+  EXPECT_NE(text(threads.notes).find("10: cpus: 12 clipped to 2"), std::string::npos);
+  EXPECT_NE(text(threads.notes).find("10 / 11 here: 0.88"), std::string::npos);
+  EXPECT_NE(text(threads.above).find("inferred for 10, 11"), std::string::npos) << text(threads.above);
+}
+
+TEST(ArticleTables, DdpBesideDataParallelAndTheRestOfTheCascade) {
+  const auto ranks = with(kOne, {{"broadcast", 0.5}, {"sync", 4}, {"h2d", 0.125}});
+  std::vector<json> records = {record_of("10", with(kOne, {{"scatter", 10}, {"reduce", 5}})),
+                               record_of("12", ranks),
+                               record_of("13", ranks),
+                               record_of("14", with(ranks, {{"forward", 25}})),
+                               record_of("15", with(ranks, {{"forward", 45}})),
+                               record_of("16", with(ranks, {{"forward", 7}})),
+                               record_of("17", with(ranks, {{"sync", 90}})),
+                               record_of("18", with(ranks, {{"sync", 6}}))};
+  records[6]["emulated"] = {"link: ethernet: veth at 200 Mbit/s"};
+  const std::vector<Grid> tables = tables_of(records);
+  const Grid& ddp = table(tables, "Table 6");
+  EXPECT_EQ(cell(ddp, "10", "img"), "32");
+  EXPECT_EQ(cell(ddp, "12", "img"), "8") << "each rank copies its own share";
+  EXPECT_EQ(cell(ddp, "10", "peer"), "10.0");
+  EXPECT_EQ(cell(ddp, "12", "peer"), "-");
+  EXPECT_EQ(cell(ddp, "12", "exposed"), "4.00");
+  EXPECT_NE(text(ddp.notes).find("not measured in the article"), std::string::npos);
+  const Grid& packages = table(tables, "Table 7");
+  EXPECT_EQ(cell(packages, "13", "against the article"), "undecided") << "one run can't tell 1.00 from 1.05";
+  EXPECT_EQ(cell(packages, "15", "against the article"), "differs");
+  EXPECT_EQ(cell(packages, "14", "against the article"), "-") << "not one of those called equal";
+  EXPECT_NE(text(packages.notes).find("not ranked"), std::string::npos);
+  const Grid& o2 = table(tables, "Table 8");
+  EXPECT_EQ(cell(o2, "16", "article"), "1.07");
+  EXPECT_EQ(cell(o2, "16", "fwd"), "7.00");
+  const Grid& nodes = table(tables, "Table 9");
+  EXPECT_EQ(nodes.rows[1][0], "17~ E");
+  EXPECT_EQ(cell(nodes, "17", "Mbit/s"), "200~");
+  EXPECT_EQ(cell(nodes, "17", "against the article"), "by construction");
+  EXPECT_EQ(cell(nodes, "18", "against the article"), "other direction") << "not emulated";
+  EXPECT_NE(text(nodes.notes).find("veth at 200 Mbit/s"), std::string::npos);
+  EXPECT_NE(text(nodes.notes).find("18: batch, precision inferred"), std::string::npos) << text(nodes.notes);
+}
+
+TEST(ArticleTables, NoRatioAcrossTheTwoWindows) {
+  std::vector<json> records = {record_of("10", kOne), record_of("12", kOne)};
+  records[0]["config"]["window"] = "0-299";
+  const Grid ddp = table(tables_of(records), "Table 6");
+  EXPECT_EQ(cell(ddp, "12", "base / row"), "no such cell");
+  EXPECT_EQ(cell(ddp, "12", "article"), "no such cell");
+  EXPECT_NE(text(ddp.above).find("no ratios between the two windows"), std::string::npos);
+}
+
+TEST(ArticleTables, RepeatsGiveAnIntervalInPlaceOfTheAllowance) {
+  std::vector<json> records;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    records.push_back(record_of("12", kOne, repeat));
+    records.push_back(record_of("16", with(kOne, {{"backward", 18.0 - repeat}}), repeat));
+  }
+  const Grid three = table(tables_of(records), "Table 8");
+  EXPECT_EQ(cell(three, "16", "base / row"), "1.09 (1.06 to 1.13)");
+  EXPECT_NE(text(three.notes).find("95 % interval over 3"), std::string::npos) << text(three.notes);
+  records.resize(4);
+  EXPECT_NE(text(table(tables_of(records), "Table 8").notes).find("an allowance of 10 %"), std::string::npos);
+}
+
+TEST(ArticleTables, RowsOfOtherMatricesHaveNone) {
+  json record = record_of("tmpfs", kOne), other = record_of("lmdb", kOne);
+  for (json* own : {&record, &other}) (*own)["config"]["identity"] = "own";
+  EXPECT_TRUE(tables_of({record, other}).empty()) << "configs/formats.yaml has rows of the same names";
+}
+
+std::vector<json> golden(const std::string& name) {
+  std::ifstream file(std::string(SOURCE_DIR) + "/tests/golden/records/" + name);
+  std::vector<json> records;
+  for (std::string line; std::getline(file, line);) records.push_back(json::parse(line));
+  EXPECT_FALSE(records.empty()) << name;
+  return records;
+}
+
+TEST(ArticleTables, OlderRecordsGiveEveryTableWithinTheConsole) {
+  const std::vector<Grid> tables = harness::article_tables(harness::summarise(golden("matrix.jsonl")).at(0));
+  for (const char* title : {"Table 1: platform", "Table 1: a batch", "Table 2", "Table 3", "Table 4",
+                            "Table 5", "Table 6", "Table 8", "Table 7", "Table 9"})
+    EXPECT_NO_THROW(table(tables, title)) << title;
+  for (const Grid& grid : tables) {
+    for (const auto& row : grid.rows) EXPECT_EQ(row.size(), grid.columns.size()) << grid.title;
+    std::istringstream lines(harness::console_text(grid));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(harness::width_of(line), 120u) << line;
+  }
+  EXPECT_EQ(cell(table(tables, "Table 9"), "18", "total s"), "SKIPPED");
+  EXPECT_EQ(cell(table(tables, "Table 7"), "13", "exposed"), "-");
+}
+
+TEST(ArticleTables, AReportWritesThemAndShowsThemWhereAsked) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("article_tables_test_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  std::ostringstream end_of_run, report, other;
+  EXPECT_TRUE(harness::write_report(folder, golden("matrix.jsonl"), end_of_run));
+  EXPECT_EQ(end_of_run.str().find("Table 4"), std::string::npos);
+  EXPECT_NE(end_of_run.str().find("article.md"), std::string::npos);
+  EXPECT_TRUE(harness::write_report(folder, golden("matrix.jsonl"), report, harness::Shown::everything));
+  EXPECT_NE(report.str().find("Table 4"), std::string::npos);
+  for (const char* name : {"article.txt", "article.md", "article.csv"})
+    EXPECT_GT(std::filesystem::file_size(folder / name), 1000u) << name;
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  json record = record_of("tmpfs", kOne);
+  record["config"]["identity"] = "own";
+  EXPECT_TRUE(harness::write_report(folder, {record}, other, harness::Shown::everything));
+  EXPECT_FALSE(std::filesystem::exists(folder / "article.md"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(AgainstArticle, WidensTheIntervalAndElseNamesTheDirection) {
+  const Ratio clear{2.0, 1.9, 2.1, 3};
+  EXPECT_EQ(harness::against_article(clear, 2.2), "reproduced");
+  EXPECT_EQ(harness::against_article(clear, 1.81), "reproduced");
+  EXPECT_EQ(harness::against_article(clear, 2.21), "same direction");
+  EXPECT_EQ(harness::against_article(clear, 0.9), "other direction");
+  EXPECT_EQ(harness::against_article({0.5, 0.4, 0.6, 3}, 0.8), "same direction");
+  EXPECT_EQ(harness::against_article({1.02, 0.95, 1.1, 3}, 2), "direction unclear");
+  EXPECT_EQ(harness::against_article({}, 2), "-");
+  EXPECT_EQ(harness::against_article(clear, 0), "-");
+}
+
+TEST(AgainstArticle, EqualRowsAreTestedForBeingTheSame) {
+  EXPECT_EQ(harness::against_equal({1.0, 0.97, 1.04, 3}), "same");
+  EXPECT_EQ(harness::against_equal({1.02, 1.01, 1.04, 3}), "same") << "a difference below the margin";
+  EXPECT_EQ(harness::against_equal({1.2, 1.1, 1.3, 3}), "differs");
+  EXPECT_EQ(harness::against_equal({1.0, 0.9, 1.1, 3}), "undecided");
+  EXPECT_EQ(harness::against_equal({}), "-");
+}
+
+TEST(PublishedMs, ReadsPhasesAndTheHostsPartAndRefusesTheRest) {
+  const harness::PublishedMs times = harness::published_ms(" h2d=13.6  forward_launch=15.4");
+  EXPECT_EQ(times.size(), 2u);
+  EXPECT_EQ(times.at("h2d"), 13.6);
+  EXPECT_EQ(times.at("forward_launch"), 15.4);
+  EXPECT_EQ(harness::published_ms_problem(""), "");
+  EXPECT_EQ(harness::published_ms_problem("h2d=13.6 step=1.8 step_launch=8.0"), "");
+  for (const char* wrong : {"h2d", "h2d=", "=3", "h2d=x", "h2d=1ms", "h2d=-1", "h2d=0", "h2d=nan", "h2d=inf",
+                            "fwd=1", "_launch=1", "h2d=1 h2d=2", "h2d=1,step=2", "h2d = 1"})
+    EXPECT_NE(harness::published_ms_problem(wrong), "") << wrong;
+}
+
+TEST(PublishedMs, TheBaselinesFiguresStandInTheMatrixAndAreHandedToNoOtherRow) {
+  for (const harness::Row& row : harness::article().rows)
+    EXPECT_EQ(row.published_ms.empty(), row.id != "disk" && row.id != "tmpfs") << row.id;
+}
+
+}  // namespace
