@@ -8,6 +8,7 @@
 #include <map>
 
 #include "harness/records.h"
+#include "harness/report/accuracy.h"
 
 namespace harness {
 namespace {
@@ -152,7 +153,12 @@ void compare_with_base(SummaryRow& row, const SummaryRow* base) {
   if (here > 0 && there > 0 && !row.window_differs) row.published_ratio = there / here;
 }
 
-Summary summarise_group(const Records& records) {
+// Rows of accuracy train other sizes on other images: nothing of theirs belongs into the other rows' lines.
+Summary summarise_group(const Records& all) {
+  Records records, of_accuracy;
+  for (const json* record : all) (is_of_accuracy(*record) ? of_accuracy : records).push_back(record);
+  const bool accuracy_alone = records.empty();
+  if (accuracy_alone) records = of_accuracy;
   const json& first = *records.front();
   Summary summary;
   summary.scale = text_at(first, "/scale/name");
@@ -171,6 +177,8 @@ Summary summarise_group(const Records& records) {
     const double batches = number_at(r, "/timed_batches", number_at(r, "/config/timed_batches"));
     return batches > 0 ? fmt::format("{:.0f}", batches) : "";
   });
+  summary.accuracy = accuracy_rows(of_accuracy);
+  if (accuracy_alone) return summary;
   std::vector<std::string> order;
   std::map<std::string, Records> by_row;
   for (const json* record : records) {

@@ -41,6 +41,7 @@ struct SummaryRow {
 // What training in one precision came to, over the repeats of a row that ran the validation set; shares are
 // 0-1.
 struct AccuracyRow {
+  std::string id;
   std::string precision, label;  // the 16-bit type as the record names it
   std::string kind;              // synthetic (stand-in classes) or real
   std::string status,

@@ -1,0 +1,198 @@
+#include "harness/report/accuracy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/records.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+using Records = std::vector<const json*>;
+
+struct MedianAndRange {
+  double median = 0, low = 0, high = 0;
+};
+
+MedianAndRange median_and_range(const std::vector<double>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return {median(values), *low, *high};
+}
+
+bool has_status(const json& record, const char* status) { return text_at(record, "/status") == status; }
+
+bool has_accuracy(const json& record) {
+  return has_status(record, "OK") && number_at(record, "/accuracy/images") > 0;
+}
+
+// What happened instead of a figure.
+void explain(const Records& repeats, AccuracyRow& row) {
+  const auto first = std::find_if(repeats.begin(), repeats.end(), [&](const json* record) {
+    return row.diverged > 0 ? has_status(*record, "DIVERGED") : !has_status(*record, "OK");
+  });
+  if (first == repeats.end()) {  // a record of another version
+    row.status = "INVALID";
+    row.reason = "the record has no accuracy";
+    return;
+  }
+  row.status = text_at(**first, "/status");
+  row.reason = text_at(**first, "/reason");
+  if (row.diverged > 0)
+    row.reason = fmt::format("{} of {} seeds; {}", row.diverged, repeats.size(), row.reason);
+}
+
+void add_figures(const Records& measured, AccuracyRow& row) {
+  std::vector<double> top1, top5, seconds;
+  for (const json* record : measured) {
+    top1.push_back(number_at(*record, "/accuracy/top1"));
+    top5.push_back(number_at(*record, "/accuracy/top5"));
+    seconds.push_back(number_at(*record, "/total_s"));
+  }
+  const MedianAndRange first = median_and_range(top1), five = median_and_range(top5);
+  row.seeds = static_cast<int>(measured.size());
+  row.top1 = first.median, row.top1_min = first.low, row.top1_max = first.high;
+  row.top5 = five.median, row.top5_min = five.low, row.top5_max = five.high;
+  row.seconds = median(seconds);
+  row.kind = text_at(*measured.front(), "/accuracy/kind");
+  row.classes = static_cast<int64_t>(number_at(*measured.front(), "/accuracy/classes"));
+  row.validation_images = static_cast<int64_t>(number_at(*measured.front(), "/accuracy/images"));
+}
+
+AccuracyRow accuracy_row(const Records& repeats) {
+  const json& first = *repeats.front();
+  AccuracyRow row;
+  row.id = text_at(first, "/row");
+  row.precision = row.label = text_at(first, "/config/precision");
+  row.kind = text_at(first, "/data/kind") == "folder" ? "real" : "synthetic";
+  row.budget_images =
+      static_cast<int64_t>(number_at(first, "/config/batch") * (number_at(first, "/config/warmup_batches") +
+                                                                number_at(first, "/config/timed_batches")));
+  Records measured;
+  for (const json* record : repeats) {
+    if (has_status(*record, "DIVERGED")) ++row.diverged;
+    if (has_accuracy(*record)) measured.push_back(record);
+    if (const std::string label = text_at(*record, "/precision/label"); !label.empty()) row.label = label;
+  }
+  row.status = "OK";
+  if (row.diverged > 0 || measured.empty())
+    explain(repeats, row);
+  else
+    add_figures(measured, row);
+  return row;
+}
+
+// {seed, top-1} of the repeats with a figure.
+std::map<int64_t, double> top1_by_seed(const Records& repeats) {
+  std::map<int64_t, double> by_seed;
+  for (const json* record : repeats)
+    if (has_accuracy(*record))
+      by_seed[static_cast<int64_t>(number_at(*record, "/config/seed"))] =
+          number_at(*record, "/accuracy/top1");
+  return by_seed;
+}
+
+// Images answered and the budget must be the same for a difference to mean something.
+bool comparable(const AccuracyRow& a, const AccuracyRow& b) {
+  return a.ok() && b.ok() && a.budget_images == b.budget_images &&
+         a.validation_images == b.validation_images && a.kind == b.kind;
+}
+
+void compare(AccuracyRow& row, const Records& repeats, const Records& reference) {
+  const auto here = top1_by_seed(repeats), there = top1_by_seed(reference);
+  std::vector<double> differences;
+  for (const auto& [seed, top1] : here)
+    if (const auto pair = there.find(seed); pair != there.end()) differences.push_back(top1 - pair->second);
+  if (differences.empty()) return;
+  const MedianAndRange range = median_and_range(differences);
+  row.paired_seeds = static_cast<int>(differences.size());
+  row.less_o0 = range.median, row.less_o0_min = range.low, row.less_o0_max = range.high;
+}
+
+std::string in_percent(double share, double low, double high, int seeds) {
+  return seeds > 1 ? fmt::format("{:.1f} ({:.1f} to {:.1f})", 100 * share, 100 * low, 100 * high)
+                   : fmt::format("{:.1f}", 100 * share);
+}
+
+std::string points(const AccuracyRow& row) {
+  if (row.paired_seeds == 0) return "-";
+  return row.paired_seeds > 1 ? fmt::format("{:+.1f} ({:+.1f} to {:+.1f})", 100 * row.less_o0,
+                                            100 * row.less_o0_min, 100 * row.less_o0_max)
+                              : fmt::format("{:+.1f}", 100 * row.less_o0);
+}
+
+std::string statement(const AccuracyRow& row) {
+  if (!row.ok()) return fmt::format("{}: {}: {}", row.label, row.status, one_line(row.reason));
+  if (row.precision == "o0" || row.paired_seeds == 0) return "";
+  const bool one_side = row.less_o0_min > 0 || row.less_o0_max < 0;
+  if (row.paired_seeds == 1)
+    return fmt::format("{}: {} points from O0 with one seed: no spread is known", row.label, points(row));
+  return fmt::format("{}: {} points from O0 over {} seeds: {}", row.label, points(row), row.paired_seeds,
+                     !one_side             ? "no difference that exceeds the spread over seeds"
+                     : row.less_o0_max < 0 ? "worse with every seed"
+                                           : "better with every seed");
+}
+
+}  // namespace
+
+bool is_of_accuracy(const json& record) {
+  const json::json_pointer field("/config/validation");
+  return record.contains(field) && record.at(field) == true;
+}
+
+std::vector<AccuracyRow> accuracy_rows(const Records& records) {
+  std::vector<std::string> order;
+  std::map<std::string, Records> by_row;
+  for (const json* record : records) {
+    const std::string id = text_at(*record, "/row");
+    if (by_row[id].empty()) order.push_back(id);
+    by_row[id].push_back(record);
+  }
+  std::vector<AccuracyRow> rows;
+  for (const std::string& id : order) rows.push_back(accuracy_row(by_row[id]));
+  const auto o0 =
+      std::find_if(rows.begin(), rows.end(), [](const AccuracyRow& row) { return row.precision == "o0"; });
+  if (o0 == rows.end()) return rows;
+  for (AccuracyRow& row : rows)
+    if (&row != &*o0 && comparable(row, *o0)) compare(row, by_row[row.id], by_row[o0->id]);
+  return rows;
+}
+
+Grid accuracy_grid(const Summary& summary) {
+  Grid grid;
+  bool synthetic = false;
+  std::set<std::string> budgets;
+  grid.columns = {{"row", true},       {"precision", true}, {"seeds"},
+                  {"top-1 % (range)"}, {"top-5 % (range)"}, {"top-1 less O0, points (range)"},
+                  {"training s"}};
+  for (const AccuracyRow& row : summary.accuracy) {
+    synthetic = synthetic || row.kind == "synthetic";
+    if (const std::string text = statement(row); !text.empty()) grid.notes.push_back(text);
+    if (!row.ok()) {
+      grid.rows.push_back({row.id, row.label,
+                           row.diverged > 0 ? fmt::format("{} DIVERGED", row.diverged) : row.status, "-", "-",
+                           "-", "-"});
+      continue;
+    }
+    budgets.insert(fmt::format("{} images trained on, {} of {} {} classes to answer", row.budget_images,
+                               row.validation_images, row.classes, row.kind));
+    grid.rows.push_back({row.id, row.label, std::to_string(row.seeds),
+                         in_percent(row.top1, row.top1_min, row.top1_max, row.seeds),
+                         in_percent(row.top5, row.top5_min, row.top5_max, row.seeds), points(row),
+                         fmt::format("{:.1f}", row.seconds)});
+  }
+  grid.title = synthetic ? "accuracy by precision: synthetic classes: no evidence for claim 4"
+                         : "accuracy by precision";
+  if (!summary.mark.empty()) grid.above.push_back(fmt::format("{}: {}", summary.mark, summary.scale_summary));
+  grid.above.insert(grid.above.end(), budgets.begin(), budgets.end());
+  grid.notes.push_back(
+      "Medians and ranges over seeds, which change weights, order and augmentation; differences are between "
+      "runs of the "
+      "same seed. Centre crops, running statistics of batch norm, in the row's own precision.");
+  return grid;
+}
+
+}  // namespace harness

@@ -1,0 +1,19 @@
+// Accuracy by precision: what the rows with `validation` trained to, over their seeds.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/report/grid.h"
+#include "harness/report/summary.h"
+
+namespace harness {
+
+bool is_of_accuracy(const nlohmann::json& record);  // its row has `validation`
+
+// One per row, in the order in which rows first occur. A row of which a repeat diverged has no figure: the
+// seeds that did not would tell of the lucky ones only.
+std::vector<AccuracyRow> accuracy_rows(const std::vector<const nlohmann::json*>& records);
+
+Grid accuracy_grid(const Summary& summary);
+
+}  // namespace harness
