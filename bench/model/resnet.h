@@ -39,6 +39,7 @@ class ResNet {
   // Batch norm: batch statistics (training) or running statistics (frozen, for gradient checks).
   void use_batch_statistics(bool on) { batch_statistics_ = on; }
 
+  int64_t classes() const { return classifier_bias_.size(0); }
   const std::vector<NamedTensor>& parameters() const { return parameters_; }
   const std::vector<NamedTensor>& buffers() const {
     return buffers_;
