@@ -16,15 +16,16 @@ Job read_job(const std::filesystem::path& file) try {
   job.index = object.at("index").get<std::string>();
   for (const auto& [storage, location] : object.at("packed").items())
     job.packed[storage] = location.get<std::string>();
+  job.validation = object.value("validation", "");
   job.progress = object.at("progress").get<std::string>();
   job.interface = object.value("interface", "");
   job.server_counter = object.value("server_counter", "");
   job.emulated_link = object.value("emulated_link", false);
-  job.directory = object.at("directory").get<std::string>();
   if (object.contains("trace")) {
     job.trace_first = object["trace"].at("first");
     job.trace_last = object["trace"].at("last");
   }
+  job.directory = object.at("directory").get<std::string>();
   return job;
 } catch (const std::exception& error) {
   throw std::runtime_error(fmt::format("{}: not a job of run_matrix: {}", file.string(), error.what()));

@@ -11,6 +11,7 @@ namespace bench {
 struct Job {
   harness::Row row;
   std::filesystem::path index;                          // of the data set, made by `make_dataset index`
+  std::filesystem::path validation;                     // index of the set's val/, for rows with `validation`
   std::map<std::string, std::filesystem::path> packed;  // storage -> where `make_dataset pack` put it
   std::filesystem::path progress;                       // harness/progress.h
   std::string interface;  // that carries the collectives between nodes; empty: found

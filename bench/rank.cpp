@@ -12,6 +12,7 @@
 #include "bench/storage/cache_proof.h"
 #include "bench/strategy/sync_batch_norm.h"
 #include "bench/trace.h"
+#include "bench/validation.h"
 #include "bench/versions.h"
 
 namespace bench {
@@ -83,16 +84,17 @@ class Rank {
     if (row_.warmup_batches == 0) warm_model(parts);
 
     CacheProof cache(row_.cache, *storage_, records_, job_.server_counter);
-    group_->barrier();
     if (trace) trace->prepare();
+    group_->barrier();
     cache.slice_begins();
     const SliceResult result = run_slice(parts);
     const nlohmann::json proof = cache.slice_ended(loader_->stats().encoded_bytes);
-
     if (trace) trace->write(job_.directory);
+
     checks.push_back(check_loss(result.loss));
     checks.push_back({"cache", cache.violation().empty(), cache.violation()});
     nlohmann::json report = rank_report(parts, rank_, result, proof, checks);
+    if (row_.validation && checks[1].ok) report["accuracy"] = accuracy();
     // The report has what is to be told of weights and loader: from here on both may change.
     if (const int64_t batches = ceiling_batches(); batches > 0)
       report["ceilings"] = measure_ceilings(parts, batches);
@@ -105,6 +107,21 @@ class Rank {
   }
 
  private:
+  nlohmann::json accuracy() {
+    loader_.reset();  // its threads would read on
+    const Dataset images = read_index(job_.validation);
+    harness::ProgressSlot& progress = progress_.slot(rank_.rank);
+    const Correct correct = validate(images, *model_, *precision_,
+                                     {batch_, row_.image_px, std::max(1, load_.threads),
+                                      device_->torch_device(), [&] { ++progress.batches; }});
+    return {{"top1", double(correct.top1) / double(correct.images)},
+            {"top5", double(correct.top5) / double(correct.images)},
+            {"images", correct.images},
+            {"classes", row_.classes},
+            {"kind", dataset_.kind == "folder" ? "real" : "synthetic"},
+            {"train_images", dataset_.images.size()}};
+  }
+
   // The loader alone reads the slice's first batches again, one of them untimed: storages may hold no others.
   int64_t ceiling_batches() const {
     return std::min(row_.ceiling_batches, row_.warmup_batches + row_.timed_batches - 1);

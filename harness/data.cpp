@@ -48,6 +48,15 @@ static fs::path stand_in(const Workshop& workshop, const Request& request, int64
   return folder;
 }
 
+static fs::path learnable_stand_in(const Workshop& workshop, const Request& request, int64_t images) {
+  const fs::path folder =
+      workshop.project / "data" / fmt::format("learnable-{}-seed{}", images, request.seed);
+  run_make_dataset(workshop,
+                   {"standin", "--out", folder, "--images", std::to_string(images), "--validation",
+                    std::to_string(images / 2), "--classes", "16", "--seed", std::to_string(request.seed)});
+  return folder;
+}
+
 static void pack(const Workshop& workshop, const AxisValues& values, const fs::path& store,
                  const std::string& storage, Data& data) {
   const std::vector<std::string> command = {"pack", "--index", data.index, "--to", storage, "--store", store};
@@ -62,20 +71,18 @@ static void pack(const Workshop& workshop, const AxisValues& values, const fs::p
   if (data.packed[storage].empty()) data.notes[storage] = packed.value("note", "");
 }
 
-Data prepare_data(const Workshop& workshop, const Request& request, const Scale& scale,
-                  const std::vector<Row>& rows, const AxisValues& values) {
+static Data prepare(const Workshop& workshop, const fs::path& root, const std::vector<Row>& rows,
+                    const AxisValues& values) {
   Data data;
-  if (!request.data.empty() && !fs::is_directory(request.data))
-    throw PreparationError(fmt::format("--data {}: no such folder; it must hold train/<class>/<image>.JPEG",
-                                       request.data.string()));
-  const fs::path root =
-      request.data.empty() ? stand_in(workshop, request, images_needed(scale, rows)) : request.data;
-  if (interrupted()) return data;
   const fs::path store = workshop.project / "data" / "packed";
-  data.description =
-      last_line_as_json(run_make_dataset(workshop, {"index", "--data", root, "--store", store}));
+  std::vector<std::string> index = {"index", "--data", root, "--store", store};
+  if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.validation; }))
+    index.push_back("--validation");
+  data.description = last_line_as_json(run_make_dataset(workshop, index));
   data.index = data.description.at("index").get<std::string>();
+  data.validation = data.description.value("validation", "");
   data.description.erase("index");
+  data.description.erase("validation");
   std::set<std::string> storages;
   for (const Row& row : rows) storages.insert(row.storage);
   for (const std::string& storage : storages) {
@@ -83,6 +90,29 @@ Data prepare_data(const Workshop& workshop, const Request& request, const Scale&
     if (trait(values, "storage", storage, "packed", false)) pack(workshop, values, store, storage, data);
   }
   return data;
+}
+
+DataSets prepare_data(const Workshop& workshop, const Request& request, const Scale& scale,
+                      const std::vector<Row>& rows, const AxisValues& values) {
+  if (!request.data.empty() && !fs::is_directory(request.data))
+    throw PreparationError(fmt::format("--data {}: no such folder; it must hold train/<class>/<image>.JPEG",
+                                       request.data.string()));
+  DataSets sets;
+  if (!request.data.empty()) {
+    sets.plain = sets.learnable = std::make_shared<Data>(prepare(workshop, request.data, rows, values));
+    return sets;
+  }
+  std::vector<Row> plain, learnable;
+  for (const Row& row : rows) (row.validation ? learnable : plain).push_back(row);
+  const auto make = [&](const std::vector<Row>& some, auto stand_in_set) {
+    if (some.empty() || interrupted()) return std::make_shared<Data>();
+    const fs::path root = stand_in_set(workshop, request, images_needed(scale, some));
+    return interrupted() ? std::make_shared<Data>()
+                         : std::make_shared<Data>(prepare(workshop, root, some, values));
+  };
+  sets.plain = make(plain, stand_in);
+  sets.learnable = make(learnable, learnable_stand_in);
+  return sets;
 }
 
 }  // namespace harness

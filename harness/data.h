@@ -18,7 +18,7 @@ struct PreparationError : std::runtime_error {
 };
 
 struct Data {
-  fs::path index;
+  fs::path index, validation;                        // of train and, where rows need it, of val; else empty
   nlohmann::json description;                        // `data` of a record
   std::map<std::string, std::string> packed;         // storage -> location, possibly empty
   std::map<std::string, std::string> notes;          // storage -> what happened otherwise than asked
@@ -29,10 +29,18 @@ struct Data {
 // Images that one rank set of this row reads in a slice, read-ahead of the ring included.
 int64_t images_read(const Row& row);
 
-// Size of a stand-in set: the scale's, or more so that every cold row reads each image at most once.
+// Size of a stand-in set: the scale's, or more so that every cold row reads each image at most once. The
+// learnable set has half as many more in val.
 int64_t images_needed(const Scale& scale, const std::vector<Row>& rows);
 
-Data prepare_data(const Workshop& workshop, const Request& request, const Scale& scale,
-                  const std::vector<Row>& rows, const AxisValues& values);
+// The images of a run's rows. Without a folder of the user's, rows with `validation` have a stand-in set of
+// their own, whose classes can be learned.
+struct DataSets {
+  std::shared_ptr<const Data> plain = std::make_shared<Data>(), learnable = plain;
+  const Data& of(const Row& row) const { return row.validation ? *learnable : *plain; }
+};
+
+DataSets prepare_data(const Workshop& workshop, const Request& request, const Scale& scale,
+                      const std::vector<Row>& rows, const AxisValues& values);
 
 }  // namespace harness

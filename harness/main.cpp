@@ -47,7 +47,9 @@ static void add_run_options(CLI::App& app, Request& request) {
   app.add_option("--out", request.out, "folder of the run (default results/runs/<time>-<host>)");
   app.add_option("--seed", request.seed, "seed of weights, order, augmentation and stand-in images")
       ->check(CLI::Range(int64_t(0), (int64_t(1) << 53) - 1));
-  app.add_option("--repeat", request.repeats, "runs of every row, interleaved")->check(CLI::Range(1, 1000));
+  app.add_option("--repeat", request.repeats,
+                 "runs of every row, interleaved (default 1, and 3 with other seeds for --accuracy)")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--set", request.set, "field=value for every selected row, as run")->allow_extra_args(false);
   app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")
       ->check(kSeconds)
@@ -65,8 +67,6 @@ static void add_run_options(CLI::App& app, Request& request) {
                  "network interface between nodes (default: each finds it)");
   app.add_option("--port", request.port, "where rank 0 listens (default: a free one)")
       ->check(CLI::Range(1, 65535));
-  app.add_flag("--dry-run", request.dry_run,
-               "print the plan and the exact command of every rank, run nothing");
   app.add_option_function<std::string>(
          "--trace",
          [&request](const std::string& range) { request.trace = range.empty() ? "middle" : range; },
@@ -79,6 +79,8 @@ static void add_run_options(CLI::App& app, Request& request) {
   app.add_option("--wrap-rank", request.wrap_rank, "the rank that --wrap is for (default 0)")
       ->check(CLI::Range(0, 1 << 20))
       ->needs(wrap);
+  app.add_flag("--dry-run", request.dry_run,
+               "print the plan and the exact command of every rank, run nothing");
   app.add_flag("--slow", request.slow, "run precisions that this processor only emulates");
   app.add_flag_function(
       "--no-install", [](int64_t) {}, "set up nothing, say what is missing (handled by the wrapper)");
@@ -90,6 +92,11 @@ int main(int argc, char** argv) {
   Request request;
   request.timeout_s = 1800;
   add_run_options(app, request);
+  bool accuracy = false;
+  app.add_flag(
+      "--accuracy", accuracy,
+      "train each precision to a fixed budget and report its accuracy (configs/accuracy.yaml, after the "
+      "matrices that are named)");
   bool list = false, as_json = false, list_the_values = false, list_the_fields = false;
   app.add_flag("--list", list, "print the selected rows and run nothing");
   app.add_flag("--json", as_json, "with --list or list: as JSON");
@@ -113,6 +120,7 @@ int main(int argc, char** argv) {
   }
   try {
     const Workshop workshop = find_workshop();
+    if (accuracy) request.configs.push_back(workshop.project / "configs" / "accuracy.yaml");
     if (request.configs.empty()) request.configs = {workshop.project / "configs" / "article.yaml"};
     if (*report || *plot) return rebuild_report(workshop, run, bool(*plot), std::cout);
     if (list_the_fields) {

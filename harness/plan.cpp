@@ -94,9 +94,21 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
   return plan;
 }
 
-void check_data(std::vector<PlannedRow>& plan, const Data& data) {
+// Network and data must agree; ImageNet's thousand outputs for sixteen classes would learn more slowly.
+static void fit_to_classes(PlannedRow& planned, const Data& data) {
+  if (data.validation.empty())
+    planned.skip_reason =
+        "--data has no folder val: accuracy is measured on images that were not trained on; add "
+        "val/<class>/<image>.JPEG with the class folders of train, or leave --data out for stand-in classes";
+  else
+    planned.row.classes = data.description.value("classes", planned.row.classes);
+}
+
+void check_data(std::vector<PlannedRow>& plan, const DataSets& sets) {
   for (PlannedRow& planned : plan) {
     const Row& row = planned.row;
+    const Data& data = sets.of(row);
+    if (row.validation && planned.skip_reason.empty()) fit_to_classes(planned, data);
     if (row.cache == "cold" && images_read(row) > data.images())
       planned.skip_reason =
           fmt::format("a cold row reads each image at most once: it needs {} images and the data has {}",

@@ -21,8 +21,9 @@ using PrecisionTimes = std::map<std::string, double>;
 std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
                                   const PrecisionTimes& times, const Request& request);
 
-// After the data is there: skips cold rows that would read an image twice.
-void check_data(std::vector<PlannedRow>& plan, const Data& data);
+// After the data is there: skips cold rows that would read an image twice and rows that lack images to
+// validate on, and gives the others of these as many classes as their data has.
+void check_data(std::vector<PlannedRow>& plan, const DataSets& sets);
 
 std::string describe_plan(const std::vector<PlannedRow>& plan);
 

@@ -109,6 +109,10 @@ const std::vector<Field>& fields() {
       {"delay_allreduce", &Row::delay_allreduce, "APEX reduces all gradients after backward, none during it"},
       {"fusion_mib", &Row::fusion_mib, "Horovod's fusion buffer, MiB", 0.001, 1e6},
       {"cycle_ms", &Row::cycle_ms, "time between two negotiations of Horovod, ms", 0, 60000},
+      {"validation", &Row::validation,
+       "classify the images of val/ after the slice; `classes` is then the data set's, and each repeat has a "
+       "seed of "
+       "its own"},
       {"warmup_batches", &Row::warmup_batches, "untimed batches before the window", 0, 1000000},
       {"timed_batches", &Row::timed_batches, "timed batches", 1, 1000000},
       {"seed", &Row::seed, "seed of weights, order and augmentation", 0, 9007199254740991.0},

@@ -69,6 +69,7 @@ struct Row {
   double fusion_mib = 64;
   double cycle_ms = 1;
 
+  bool validation = false;
   int64_t warmup_batches = 100;
   int64_t timed_batches = 300;
   int64_t seed = 1;

@@ -51,7 +51,7 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
   std::optional<RemoteStorage> remote;
   if (const std::string service = service_of(setting.values, row.storage); !service.empty()) {
     remote.emplace(row, service,
-                   RemoteStorage::Setting{setting.data.index, scratch.path(),
+                   RemoteStorage::Setting{setting.data.of(row).index, scratch.path(),
                                           setting.workshop.project / "data" / "packed", directory});
     add_to_job(directory / "job.json", row.storage, *remote);
     if (remote->nodes()) {

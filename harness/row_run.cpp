@@ -48,7 +48,7 @@ static json record_head(const RowSetting& setting, const PlannedRow& planned, in
           {"device", {{"kind", row.device}}},
           {"machine", setting.machine},
           {"build", setting.build},
-          {"data", setting.data.description},
+          {"data", setting.data.of(row).description},
           {"started_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
           {"world_size", world_size(row, setting.values)},
           {"window",
@@ -73,17 +73,19 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   const fs::path directory = setting.run / "rows" / fmt::format("{}-repeat{}", planned.row.id, repeat);
   fs::create_directories(directory);
   const bool emulated = emulates_nodes(planned.row, launcher_of(setting.request));
+  const Data& data = setting.data.of(planned.row);
   json job = {{"row", to_json(planned.row)},
-              {"index", setting.data.index},
-              {"packed", setting.data.packed},
+              {"index", data.index},
+              {"validation", data.validation},
+              {"packed", data.packed},
               {"progress", directory / "progress"},
               {"interface", emulated ? TwoNodes::kInterface : setting.request.interface},
               {"emulated_link", emulated},
               {"directory", directory}};
-  write_job(directory / "job.json", job);
-  return directory;
   if (const auto batches = traced_batches(setting.request, planned.row))
     job["trace"] = {{"first", batches->first}, {"last", batches->last}};
+  write_job(directory / "job.json", job);
+  return directory;
 }
 
 // What the ranks measured joins the record; a failed check takes the figures away again. The raw file stays
@@ -112,6 +114,7 @@ static void add_measurement(json& record, json slice) {
     record[key] = std::move(slice.at(key));
   for (const char* key : {"ceilings", "timeline"})
     if (slice.contains(key)) record[key] = std::move(slice[key]);
+  if (slice.contains("accuracy")) record["accuracy"] = std::move(slice["accuracy"]);
   record["images_per_second"] = record["config"]["batch"].get<double>() *
                                 record["timed_batches"].get<double>() / record["total_s"].get<double>();
 }
@@ -127,9 +130,6 @@ static void add_slice(json& record, const fs::path& file) try {
                                  file.filename().string(), error.what());
 }
 
-json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat, LiveLine& line) {
-  json record = record_head(setting, planned, repeat);
-  const fs::path directory = prepare_directory(setting, planned, repeat);
 // A trace is an extra: what is missing of it costs the row nothing.
 static void add_trace(json& record, const RowSetting& setting, const Row& row, const fs::path& directory) {
   const auto batches = traced_batches(setting.request, row);
@@ -143,6 +143,9 @@ static void add_trace(json& record, const RowSetting& setting, const Row& row, c
                      {"file", merged.file.lexically_relative(setting.run)}};
 }
 
+json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat, LiveLine& line) {
+  json record = record_head(setting, planned, repeat);
+  const fs::path directory = prepare_directory(setting, planned, repeat);
   Progress progress(directory / "progress", int(world_size(planned.row, setting.values)));
   Limits limits;
   limits.timeout_s = setting.request.timeout_s;
@@ -177,8 +180,8 @@ static void add_trace(json& record, const RowSetting& setting, const Row& row, c
           : fmt::format("{}: {}", record["status"].get<std::string>(), record["reason"].get<std::string>()));
   if (record.contains("rank_map") && record["rank_map"].size() > 1)
     fmt::print(stderr, "      {}\n", rank_map_text(record["rank_map"]));
+  if (outcome.status == "OK") add_trace(record, setting, planned.row, directory);
   return record;
 }
 
-  if (outcome.status == "OK") add_trace(record, setting, planned.row, directory);
 }  // namespace harness

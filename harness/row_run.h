@@ -13,7 +13,7 @@ struct RowSetting {
   const Request& request;
   const AxisValues& values;
   const Scale& scale;
-  const Data& data;
+  const DataSets& data;
   nlohmann::json machine, build;
   fs::path run;  // folder of the run
 };

@@ -42,6 +42,12 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
     refuse("storage " + row.storage + " is read in the order in which it is stored",
            "order: windowed or in_order", "order shuffled");
 
+  if (row.validation && row.strategy != "single")
+    refuse("validation is done by one device", "strategy: single", "strategy " + row.strategy,
+           "measure accuracy with strategy single, or set validation: false");
+  if (row.validation && row.storage == "synthetic")
+    refuse("nothing can be learned from storage synthetic", "a storage of images", "validation: true");
+
   if (!find_value(values, "strategy", row.strategy)) return;  // without train_slice nothing more is known
   bool processes = trait(values, "strategy", row.strategy, "process_per_device", false);
   if (!processes && row.nodes > 1)

@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <iostream>
+#include <list>
 #include <optional>
 #include <sstream>
 
@@ -19,9 +20,9 @@
 #include "harness/report/table.h"
 #include "harness/row_run.h"
 #include "harness/selection.h"
-
 #include "harness/trace.h"
 #include "harness/wrap.h"
+
 namespace harness {
 
 using nlohmann::json;
@@ -100,6 +101,18 @@ static PrecisionTimes probe_precisions(const Workshop& workshop, const std::vect
   return times.get<PrecisionTimes>();
 }
 
+// A range over seeds needs more than one.
+static int64_t repeats_of(const Request& request, const Row& row) {
+  constexpr int64_t kSeeds = 3;
+  return request.repeats > 0 ? request.repeats : row.validation ? kSeeds : 1;
+}
+
+// Repeats of a timing are the same work; those of an accuracy differ in weights, order and augmentation.
+static PlannedRow in_repeat(PlannedRow planned, int64_t repeat) {
+  if (planned.row.validation) planned.row.seed += repeat;
+  return planned;
+}
+
 static int exit_code_of(const std::vector<json>& records) {
   bool ran = false, failed = false;
   for (const json& record : records) {
@@ -110,12 +123,19 @@ static int exit_code_of(const std::vector<json>& records) {
   return interrupted() ? kInterrupted : failed ? kRowFailed : ran ? kAllGood : kNothingRan;
 }
 
-// Runs the plan `repeats` times over, so that slow changes of the machine spread over all rows alike.
+// Runs the plan over and over, so that slow changes of the machine spread over all rows alike.
 static void run_plan(const RowSetting& setting, const std::vector<PlannedRow>& plan,
                      std::vector<json>& records) {
-  LiveLine line(plan.size() * size_t(setting.request.repeats), isatty(STDERR_FILENO));
-  for (int64_t repeat = 0; repeat < setting.request.repeats; ++repeat)
-    for (const PlannedRow& planned : plan) {
+  int64_t most = 0, runs = 0;
+  for (const PlannedRow& planned : plan) {
+    most = std::max(most, repeats_of(setting.request, planned.row));
+    runs += repeats_of(setting.request, planned.row);
+  }
+  LiveLine line(size_t(runs), isatty(STDERR_FILENO));
+  for (int64_t repeat = 0; repeat < most; ++repeat)
+    for (const PlannedRow& row : plan) {
+      if (repeat >= repeats_of(setting.request, row.row)) continue;
+      const PlannedRow planned = in_repeat(row, repeat);
       json record;
       if (planned.skip_reason.empty()) {
         record = run_row(setting, planned, repeat, line);
@@ -138,6 +158,10 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
     return follow(request, workshop.train_slice);
   const AxisValues values = ask_values(workshop);
   const Selection selection = select_rows(workshop, request, values);
+  for (const Row& row : selection.rows) {
+    traced_batches(request, row);
+    check_wrap(request, row, values);
+  }
   if (request.dry_run) {
     const auto plan = make_plan(selection.rows, values, {}, request);
     console << describe_plan(plan);
@@ -158,21 +182,19 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
   for (PlannedRow& planned : plan)
     if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
       planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
-  for (const Row& row : selection.rows) {
-    traced_batches(request, row);
-    check_wrap(request, row, values);
-  }
   std::vector<Row> runnable;
   for (const PlannedRow& planned : plan)
     if (planned.skip_reason.empty()) runnable.push_back(planned.row);
-  const Data data =
-      runnable.empty() ? Data{} : prepare_data(workshop, request, selection.scale, runnable, values);
+  const DataSets data =
+      runnable.empty() ? DataSets{} : prepare_data(workshop, request, selection.scale, runnable, values);
   if (interrupted()) {
     fs::remove(run / "records.jsonl");  // nothing was measured: the folder may be used again
     return kInterrupted;
   }
-  std::optional<NodeCopies> copies;
-  if (!runnable.empty()) copies.emplace(workshop, request, runnable, data, values);
+  std::list<NodeCopies> copies;
+  for (const Data* set : {data.plain.get(), data.learnable.get()})
+    if (copies.empty() || data.plain != data.learnable)
+      copies.emplace_back(workshop, request, runnable, *set, values);
   check_data(plan, data);
   console << describe_plan(plan) << "records: " << (run / "records.jsonl").string() << std::endl;
 

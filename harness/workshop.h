@@ -20,7 +20,8 @@ struct Request {
   std::string only, scale = "auto", device = "auto";
   int64_t devices = 0;  // 0: as the rows say
   fs::path data, out;   // empty: stand-in images; results/runs/<time>-<host>
-  int64_t seed = 1, repeats = 1;
+  int64_t seed = 1;
+  int64_t repeats = 0;  // 0: one, and three of a row with `validation`
   std::vector<std::string> set;
   double timeout_s = 0;   // per row; 0: from the scale
   double silence_s = 60;  // for one batch
@@ -29,10 +30,10 @@ struct Request {
   std::string hosts;              // for mpirun: a:4,b:4
   fs::path hostfile;              // the same as a file
   int port = 0;                   // where rank 0 listens; 0: a free one
-  std::string interface;          // network interface between nodes; empty: each rank finds it
   std::string trace;              // timed batches: A-B, or "middle"; empty: no trace
   std::string wrap;               // what one rank runs under; empty: nothing
   int64_t wrap_rank = 0;
+  std::string interface;          // network interface between nodes; empty: each rank finds it
 };
 
 }  // namespace harness

@@ -126,15 +126,14 @@ ImagePlan plan_image(int64_t seed, int64_t index, int64_t images, int64_t classe
   return plan;
 }
 
-// A class is one of four hues with one of four patterns: digits of plan_image's classes, as far apart as they
-// go.
+// A class is one of ten hues with one of four patterns: the classes of plan_image whose patterns differ most.
 ImagePlan plan_learnable_image(int64_t seed, int64_t index, int64_t images, int64_t classes) {
-  constexpr std::array<int64_t, 4> kHues{0, 2, 5, 7}, kPatterns{0, 4, 6, 8};
+  constexpr std::array<int64_t, 4> kPatterns{0, 4, 6, 8};  // upright and lying stripes, checkers, rings
   const bool validation = index >= images;
   const int64_t number = validation ? index - images : index, label = number % classes;
   const auto draw = even_draw(seed, index);
   ImagePlan plan;
-  plan.class_number = kHues[label % 4] + 10 * kPatterns[label / 4];
+  plan.class_number = label % 10 + 10 * kPatterns[label / 10];
   plan.path =
       fmt::format("{0}/n{1:08}/n{1:08}_{2}.JPEG", validation ? "val" : "train", label, number / classes);
   plan.seed = Random(Random(~static_cast<uint64_t>(seed)).next() ^ static_cast<uint64_t>(index)).next();

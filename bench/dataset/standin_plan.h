@@ -28,7 +28,7 @@ ImagePlan plan_image(int64_t seed, int64_t index, int64_t images, int64_t classe
 
 // The index-th image of a set that accuracy is measured on: `images` in train, the rest in val, none of them
 // odd. At most kLearnableClasses.
-inline constexpr int64_t kLearnableClasses = 16;
+inline constexpr int64_t kLearnableClasses = 40;
 ImagePlan plan_learnable_image(int64_t seed, int64_t index, int64_t images, int64_t classes);
 
 }  // namespace bench

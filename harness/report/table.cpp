@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "harness/report/accuracy.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
@@ -22,7 +23,7 @@ constexpr size_t narrowest_title = 12;
 
 // What follows the main table of a summary.
 std::vector<Grid> further_grids(const Summary& summary) {
-  return {bottleneck_grid(summary), communication_grid(summary)};
+  return {bottleneck_grid(summary), communication_grid(summary), accuracy_grid(summary)};
 }
 
 // The article's tables and claims as files of their own, where there are any. Gives the console's text back.
@@ -79,6 +80,7 @@ std::string console_table(const Summary& summary) {
     out.erase(out.find_last_not_of(' ') + 1);
     text += out + "\n";
   };
+  if (summary.rows.empty()) return text;
   text += "\n";
   print("row", "what", cells.headers, "flags");
   size_t next = 0;
