@@ -1,0 +1,58 @@
+#include "harness/nightly/change_points.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "harness/child_process.h"
+
+namespace harness {
+
+using nlohmann::json;
+
+// A file in memory as the program's stdin: a pipe would block beyond its buffer.
+static int memory_file(const std::string& text) {
+  const int file = memfd_create("series", MFD_CLOEXEC);
+  for (size_t done = 0; file >= 0 && done < text.size();) {
+    const ssize_t wrote = write(file, text.data() + done, text.size() - done);
+    if (wrote <= 0) throw std::runtime_error("no memory for the series of the history");
+    done += static_cast<size_t>(wrote);
+  }
+  lseek(file, 0, SEEK_SET);
+  return file;
+}
+
+std::vector<std::vector<ChangePoint>> find_change_points(const std::vector<Series>& series,
+                                                         const std::filesystem::path& source_dir) {
+  json asked = {{"window", 50}, {"p", 0.001}, {"series", json::array()}};
+  for (const Series& one : series)
+    asked["series"].push_back({{"values", one.values}, {"magnitude", one.magnitude}});
+  Command command;
+  command.arguments = {source_dir / ".venv/bin/python", source_dir / "harness/nightly/change_points.py"};
+  command.input_fd = memory_file(asked.dump());
+  Finished finished;
+  try {
+    finished = run_to_end(command);
+  } catch (const std::runtime_error& error) {
+    finished = {127, error.what()};
+  }
+  close(command.input_fd);
+  const json found = json::parse(finished.output, nullptr, false);
+  if (finished.exit_code != 0 || !found.is_array() || found.size() != series.size())
+    throw std::runtime_error(
+        fmt::format("change points were not looked for: {} ended with {}; run ./run_matrix once without "
+                    "--no-install, and the next night looks again",
+                    command.arguments[1], finished.exit_code));
+  std::vector<std::vector<ChangePoint>> all;
+  for (const json& points : found) {
+    all.emplace_back();
+    for (const json& point : points)
+      all.back().push_back({point.at("index"), point.at("before"), point.at("after"), point.at("p")});
+  }
+  return all;
+}
+
+}  // namespace harness

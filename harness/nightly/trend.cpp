@@ -1,0 +1,89 @@
+#include "harness/nightly/trend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace harness {
+namespace {
+
+constexpr size_t kAboutTheSameNight = 2;  // change points of two series may lie this far apart
+constexpr double kCanaryMargin = 0.03;
+
+Trend& find_or_add(std::vector<Trend>& trends, std::map<std::string, size_t>& places, Trend fresh) {
+  const auto [place, is_new] = places.try_emplace(fresh.key(), trends.size());
+  if (is_new) trends.push_back(std::move(fresh));
+  return trends[place->second];
+}
+
+void add_night(Trend& trend, const Night& night, double value) {
+  trend.nights.push_back(night.id);
+  trend.started_at.push_back(night.started_at);
+  trend.values.push_back(value);
+}
+
+// A canary of that machine that slowed down about the night in which the change began.
+std::string slower_canary(const std::vector<Trend>& trends, const Trend& row, const ChangePoint& change) {
+  for (const Trend& canary : trends) {
+    if (!canary.canary || canary.machine != row.machine) continue;
+    for (const ChangePoint& other : canary.changes) {
+      if (other.change() <= 0) continue;
+      // Series may have begun in different nights, so nights are compared and not places.
+      const size_t from = change.index >= kAboutTheSameNight ? change.index - kAboutTheSameNight : 0;
+      const size_t to = std::min(row.nights.size() - 1, change.index + kAboutTheSameNight);
+      for (size_t i = from; i <= to; ++i)
+        if (row.nights[i] == canary.nights[other.index]) return canary.row;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Trend::key() const {
+  return canary ? fmt::format("{}; canary {}", machine, row)
+                : fmt::format("{}; {} {} {} {}", machine, scale, device, row, config);
+}
+
+std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins) {
+  std::vector<Trend> trends;
+  std::map<std::string, size_t> places;
+  for (const Night& night : nights) {
+    for (const NightRow& row : night.rows) {
+      if (!row.ok()) continue;
+      Trend fresh;
+      fresh.machine = night.machine;
+      fresh.row = row.row;
+      fresh.scale = row.scale;
+      fresh.device = row.device;
+      fresh.config = row.config;
+      if (const auto margin = margins.find({night.machine, row.row}); margin != margins.end())
+        fresh.margin = margin->second;
+      add_night(find_or_add(trends, places, std::move(fresh)), night, row.median_s());
+    }
+    for (const auto& [name, ms] : night.canaries) {
+      Trend fresh;
+      fresh.machine = night.machine;
+      fresh.row = name;
+      fresh.canary = true;
+      fresh.margin = kCanaryMargin;
+      add_night(find_or_add(trends, places, std::move(fresh)), night, ms);
+    }
+  }
+  return trends;
+}
+
+std::vector<Alarm> alarms_of(const std::vector<Trend>& trends, const Night& last) {
+  std::vector<Alarm> alarms;
+  for (const Trend& trend : trends) {
+    if (trend.canary || trend.values.size() < kFewestNights || trend.nights.back() != last.id) continue;
+    for (const ChangePoint& change : trend.changes)
+      if (change.change() > 0 && change.index + kNightsToLast <= trend.values.size())
+        alarms.push_back({trend.key(), trend.row, trend.machine, trend.nights[change.index], change.index,
+                          change.before, change.after, slower_canary(trends, trend, change)});
+  }
+  return alarms;
+}
+
+}  // namespace harness
