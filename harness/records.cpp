@@ -44,6 +44,21 @@ bool is_time(const json& value) {
   return value.is_number() && std::isfinite(value.get<double>()) && value.get<double>() >= 0;
 }
 
+// What reports look into must be of the kind they expect, wherever the record comes from.
+constexpr std::array objects = {"machine",       "build",    "data",        "precision", "cache",
+                                "window",        "ring",     "spans_ms",    "device_ms", "strategy",
+                                "clock",         "versions", "environment", "ceilings",  "accuracy",
+                                "communication", "link",     "timeline",    "trace",     "object_store"};
+constexpr std::array lists = {"rank_map", "notes", "emulated", "checks", "warnings"};
+
+std::string kind_problem(const json& record) {
+  for (const char* key : objects)
+    if (record.contains(key) && !record[key].is_object()) return fmt::format("`{}` is no object", key);
+  for (const char* key : lists)
+    if (record.contains(key) && !record[key].is_array()) return fmt::format("`{}` is no list", key);
+  return "";
+}
+
 std::string samples_problem(const json& record) {
   const auto batches = static_cast<size_t>(number_at(record, "/timed_batches"));
   const json& samples = samples_of(record);
@@ -108,6 +123,7 @@ std::string record_problem(const json& record) {
   if (!record.contains("config") || !record["config"].is_object()) return "`config` is missing";
   if (text_at(record, "/scale/name").empty()) return "`scale.name` is missing";
   if (text_at(record, "/device/kind").empty()) return "`device.kind` is missing";
+  if (const std::string problem = kind_problem(record); !problem.empty()) return problem;
   if (status != "OK") return "";
   for (const char* key : {"/timed_batches", "/total_s"})
     if (number_at(record, key) <= 0 || !std::isfinite(number_at(record, key)))

@@ -2,6 +2,7 @@
 // file
 #include "harness/records.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -68,6 +69,15 @@ TEST_F(Records, ComeBackWithoutTheListsThatNoTableShows) {
   json kept = good_record("disk");
   kept["spans_ms"]["communication"] = {{0.5, 0.25}};
   EXPECT_EQ(read().at(0), kept);
+}
+
+TEST_F(Records, OfAForeignShapeAreNamedAndLeftOut) {
+  for (const char* key : {"machine", "communication", "device_ms", "rank_map", "emulated"}) {
+    json record = good_record("disk");
+    record[key] = 5;
+    EXPECT_NE(harness::record_problem(record).find(fmt::format("`{}` is no ", key)), std::string::npos)
+        << key;
+  }
 }
 
 TEST_F(Records, ACutOffLastLineCostsOnlyItself) {
