@@ -1,0 +1,189 @@
+#include "harness/compare/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "harness/compare/environment.h"
+#include "harness/records.h"
+#include "harness/report/statistics.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kSmallPart = 0.01;  // of the step: below, a deviation is nothing to mend
+constexpr double kSpreads = 3;
+constexpr double kMadToDeviation = 1.4826;  // of a normal distribution
+constexpr size_t kFewestReferences = 3;
+
+struct Part {
+  const char* name;
+  std::vector<const char*> phases;
+};
+
+const std::vector<Part>& parts() {
+  static const std::vector<Part> list = {
+      {"loading", {"load"}}, {"copying", {"h2d"}}, {"computing", {"forward", "loss", "backward", "step"}}};
+  return list;
+}
+
+// Median over the batches of the time that each rank spent in some phases.
+std::vector<double> by_rank(const json& record, const std::vector<const char*>& phases) {
+  const json& samples = samples_of(record);
+  std::vector<double> medians;
+  if (samples.empty()) return medians;
+  for (size_t rank = 0; rank < samples.begin()->size(); ++rank) {
+    std::vector<double> batches(samples.begin()->at(rank).size(), 0.0);
+    for (const char* phase : phases)
+      if (samples.contains(phase))
+        for (size_t i = 0; i < batches.size(); ++i) batches[i] += samples[phase][rank][i].get<double>();
+    medians.push_back(median(batches));
+  }
+  return medians;
+}
+
+std::vector<const json*> runs_of_row(const std::vector<json>& records, const json& like) {
+  std::vector<const json*> runs;
+  for (const json& record : records)
+    if (text_at(record, "/status") == "OK" && text_at(record, "/row") == text_at(like, "/row") &&
+        incomparable(like, record).empty() &&
+        number_at(record, "/world_size") == number_at(like, "/world_size"))
+      runs.push_back(&record);
+  return runs;
+}
+
+// Median over the repeats of each rank's time.
+std::vector<double> typical_by_rank(const std::vector<const json*>& runs, const Part& part) {
+  std::vector<std::vector<double>> repeats;
+  for (const json* run : runs) repeats.push_back(by_rank(*run, part.phases));
+  std::vector<double> typical;
+  for (size_t rank = 0; !repeats.empty() && rank < repeats.front().size(); ++rank) {
+    std::vector<double> values;
+    for (const auto& repeat : repeats)
+      if (rank < repeat.size()) values.push_back(repeat[rank]);
+    typical.push_back(median(values));
+  }
+  return typical;
+}
+
+std::string node_of(const json& record, size_t rank) {
+  const json map = record.value("rank_map", json::array());
+  for (const json& entry : map)
+    if (number_at(entry, "/rank", -1) == double(rank))
+      return fmt::format("node {:.0f} ({})", number_at(entry, "/node"), text_at(entry, "/host"));
+  return "node unknown";
+}
+
+double spread_of(const std::vector<double>& values, double centre) {
+  std::vector<double> distances;
+  for (double value : values) distances.push_back(std::abs(value - centre));
+  return kMadToDeviation * median(distances) / centre;
+}
+
+void check_row(const std::vector<const json*>& runs, const std::vector<std::vector<json>>& references,
+               Validation& validation) {
+  const json& record = *runs.front();
+  const std::string row = text_at(record, "/row");
+  double step = 0;
+  for (const std::string& phase : phase_names()) step += median(by_rank(record, {phase.c_str()}));
+  for (const Part& part : parts()) {
+    std::vector<double> good;
+    for (const auto& reference : references)
+      for (double ms : typical_by_rank(runs_of_row(reference, record), part)) good.push_back(ms);
+    if (good.size() < kFewestReferences) {
+      validation.remarks.push_back(
+          fmt::format("row {}: {} ranks in the references ran the same work; {} are needed: name more runs",
+                      row, good.size(), kFewestReferences));
+      return;
+    }
+    const double centre = median(good);
+    if (centre < kSmallPart * step || centre <= 0) continue;
+    const std::vector<double> here = typical_by_rank(runs, part);
+    for (size_t rank = 0; rank < here.size(); ++rank) {
+      RankCheck check{row, part.name, int64_t(rank), node_of(record, rank), here[rank], centre};
+      check.lowest_ms = *std::min_element(good.begin(), good.end());
+      check.highest_ms = *std::max_element(good.begin(), good.end());
+      check.limit = std::max(kFloor, kSpreads * spread_of(good, centre));
+      check.odd = check.deviation() > check.limit;
+      validation.checks.push_back(check);
+    }
+  }
+}
+
+// Ranks that are odd in the same way are one finding where they make up a whole node.
+void name_the_odd(Validation& validation) {
+  std::map<std::tuple<std::string, std::string, std::string>,
+           std::pair<std::vector<const RankCheck*>, size_t>>
+      nodes;
+  for (const RankCheck& check : validation.checks) {
+    auto& [odd, all] = nodes[{check.row, check.part, check.node}];
+    ++all;
+    if (check.odd) odd.push_back(&check);
+  }
+  for (const auto& [place, found] : nodes) {
+    const auto& [row, part, node] = place;
+    const auto& [odd, all] = found;
+    if (odd.size() == all && all > 1) {
+      double least = odd.front()->deviation();
+      for (const RankCheck* check : odd) least = std::min(least, check->deviation());
+      validation.odd.push_back(
+          fmt::format("{}: all {} ranks, {} at least {:+.0f} % (row {})", node, all, part, 100 * least, row));
+    } else {
+      for (const RankCheck* check : odd)
+        validation.odd.push_back(fmt::format("rank {} on {}: {} {:+.0f} % (row {})", check->rank, node, part,
+                                             100 * check->deviation(), row));
+    }
+  }
+}
+
+}  // namespace
+
+Validation validate(const std::vector<json>& run, const std::vector<std::vector<json>>& references) {
+  Validation validation;
+  std::vector<std::string> seen;
+  for (const json& record : run) {
+    const std::string row = text_at(record, "/row");
+    if (std::find(seen.begin(), seen.end(), row) != seen.end()) continue;
+    if (text_at(record, "/status") == "SKIPPED") continue;
+    if (text_at(record, "/status") != "OK") {
+      validation.odd.push_back(
+          fmt::format("row {} is {}: {}", row, text_at(record, "/status"), text_at(record, "/reason")));
+      seen.push_back(row);
+      continue;
+    }
+    seen.push_back(row);
+    if (samples_of(record).empty())
+      validation.remarks.push_back(fmt::format("row {}: ran without phase clock, nothing to check", row));
+    else
+      check_row(runs_of_row(run, record), references, validation);
+  }
+  name_the_odd(validation);
+  return validation;
+}
+
+Grid validation_grid(const Validation& validation) {
+  Grid grid;
+  grid.title = "each rank's own work against the references";
+  grid.columns = {{"row", true}, {"part", true}, {"rank"},  {"node", true, true},
+                  {"ms"},        {"reference"},  {"range"}, {"differs"},
+                  {"limit"},     {"", true}};
+  for (const RankCheck& it : validation.checks)
+    grid.rows.push_back({it.row, it.part, std::to_string(it.rank), it.node, fmt::format("{:.2f}", it.ms),
+                         fmt::format("{:.2f}", it.reference_ms),
+                         fmt::format("{:.2f} to {:.2f}", it.lowest_ms, it.highest_ms),
+                         fmt::format("{:+.1f} %", 100 * it.deviation()),
+                         fmt::format("{:.0f} %", 100 * it.limit), it.odd ? "ODD" : ""});
+  grid.notes = {
+      fmt::format("Medians over batches and repeats. Odd: slower than the median of the references' ranks by "
+                  "more than {:.0f} % and three times their spread. Waiting for other ranks is not in it.",
+                  100 * kFloor)};
+  for (const std::string& remark : validation.remarks) grid.notes.push_back(remark);
+  return grid;
+}
+
+}  // namespace harness
