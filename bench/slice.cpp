@@ -1,14 +1,12 @@
 #include "bench/slice.h"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cross_entropy_loss.h>
-#include <ATen/ops/eq.h>
 #include <ATen/ops/rand.h>
-#include <ATen/ops/topk.h>
 #include <ATen/ops/zeros.h>
 #include <time.h>
 
 #include "bench/trace.h"
+#include "bench/validation.h"
 
 namespace bench {
 
@@ -89,16 +87,6 @@ SliceResult run_slice(const SliceParts& parts) {
   return result;
 }
 
-// Top-1 and top-5 belong to the timed step, as in the article.
-static void count_correct(const at::Tensor& logits, const at::Tensor& labels, StepResult& result) {
-  at::NoGradGuard no_grad;
-  const at::Tensor best = std::get<1>(at::topk(logits, std::min<int64_t>(5, logits.size(1)), 1));
-  const at::Tensor hits = best.eq(labels.unsqueeze(1));
-  result.correct_top1 = hits.select(1, 0).sum().item<int64_t>();
-  result.correct_top5 = hits.sum().item<int64_t>();
-  result.images = labels.size(0);
-}
-
 StepResult train_step(const SliceParts& parts, PhaseClock& clock) {
   const Batch host = parts.loader.next();
   StepResult result{.read_ms = host.read_ms, .decode_ms = host.decode_ms};
@@ -113,7 +101,10 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock) {
   const at::Tensor logits = parts.strategy.forward(data.images, clock);  // closes scatter .. gather
 
   const at::Tensor loss = at::cross_entropy_loss(logits, data.labels);
-  count_correct(logits, data.labels, result);
+  const Correct correct = count_correct(logits, data.labels);  // belongs to the timed step, as in the article
+  result.correct_top1 = correct.top1;
+  result.correct_top5 = correct.top5;
+  result.images = correct.images;
   result.loss = loss.item<float>();
   clock.close(Phase::loss);
 

@@ -18,13 +18,11 @@
 
 namespace bench {
 
-void count_correct(const at::Tensor& logits, const at::Tensor& labels, Correct& correct) {
+Correct count_correct(const at::Tensor& logits, const at::Tensor& labels) {
   at::NoGradGuard no_grad;
   const at::Tensor best = std::get<1>(at::topk(logits, std::min<int64_t>(5, logits.size(1)), 1));
   const at::Tensor hits = best.eq(labels.unsqueeze(1));
-  correct.top1 += hits.select(1, 0).sum().item<int64_t>();
-  correct.top5 += hits.sum().item<int64_t>();
-  correct.images += labels.size(0);
+  return {hits.select(1, 0).sum().item<int64_t>(), hits.sum().item<int64_t>(), labels.size(0)};
 }
 
 CentreCrop centre_crop(ImageSize size, int side) {
@@ -144,7 +142,10 @@ Correct validate(const Dataset& dataset, ResNet& model, const Precision& precisi
     at::Tensor images = at::empty({size, 3, px, px}), labels = at::empty({size}, at::kLong);
     source.fill(first, images, labels);
     const at::Tensor logits = precision.forward(model, images.to(options.device));
-    count_correct(logits, labels.to(logits.device()), correct);
+    const Correct batch = count_correct(logits, labels.to(logits.device()));
+    correct.top1 += batch.top1;
+    correct.top5 += batch.top5;
+    correct.images += batch.images;
     options.after_batch();
   }
   return correct;

@@ -14,8 +14,8 @@ struct Correct {
   int64_t top1 = 0, top5 = 0, images = 0;
 };
 
-// Adds a batch: the label is among the first, or among the first five answers.
-void count_correct(const at::Tensor& logits, const at::Tensor& labels, Correct& correct);
+// The label is the first, or among the first five answers.
+Correct count_correct(const at::Tensor& logits, const at::Tensor& labels);
 
 // torchvision's recipe for a crop of 224, Resize(256) and CenterCrop(224), for a crop of any side: the size
 // that an image is resized to, and the place of the crop in it.
