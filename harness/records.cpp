@@ -16,6 +16,9 @@
 #include <map>
 #include <stdexcept>
 #include <tuple>
+#include <variant>
+
+#include "harness/row.h"
 
 namespace harness {
 namespace {
@@ -56,6 +59,19 @@ std::string kind_problem(const json& record) {
     if (record.contains(key) && !record[key].is_object()) return fmt::format("`{}` is no object", key);
   for (const char* key : lists)
     if (record.contains(key) && !record[key].is_array()) return fmt::format("`{}` is no list", key);
+  return "";
+}
+
+std::string config_problem(const json& config) {
+  for (const Field& field : fields()) {
+    const auto value = config.find(field.name);
+    if (value == config.end()) continue;
+    const bool is_text = std::holds_alternative<std::string Row::*>(field.member);
+    const bool is_switch = std::holds_alternative<bool Row::*>(field.member);
+    const char* expected = is_text ? "text" : is_switch ? "true or false" : "number";
+    if (is_text ? !value->is_string() : is_switch ? !value->is_boolean() : !value->is_number())
+      return fmt::format("`config.{}` is {}, expected {}", field.name, value->dump(), expected);
+  }
   return "";
 }
 
@@ -124,6 +140,7 @@ std::string record_problem(const json& record) {
   if (text_at(record, "/scale/name").empty()) return "`scale.name` is missing";
   if (text_at(record, "/device/kind").empty()) return "`device.kind` is missing";
   if (const std::string problem = kind_problem(record); !problem.empty()) return problem;
+  if (const std::string problem = config_problem(record["config"]); !problem.empty()) return problem;
   if (status != "OK") return "";
   for (const char* key : {"/timed_batches", "/total_s"})
     if (number_at(record, key) <= 0 || !std::isfinite(number_at(record, key)))
