@@ -353,6 +353,8 @@ TEST(AgainstArticle, WidensTheIntervalAndElseNamesTheDirection) {
   EXPECT_EQ(harness::against_article(clear, 0.9), "other direction");
   EXPECT_EQ(harness::against_article({0.5, 0.4, 0.6, 3}, 0.8), "same direction");
   EXPECT_EQ(harness::against_article({1.02, 0.95, 1.1, 3}, 2), "direction unclear");
+  EXPECT_EQ(harness::against_article({1.5, 1.4, 1.6, 3}, 0.997), "differs") << "1 has no direction";
+  EXPECT_EQ(harness::against_article({1.02, 0.9, 1.1, 3}, 0.997), "reproduced");
   EXPECT_EQ(harness::against_article({}, 2), "-");
   EXPECT_EQ(harness::against_article(clear, 0), "-");
 }

@@ -69,17 +69,47 @@ TEST_F(RunMatrix, GoodRowsLeaveRecordsTablesAndExitZero) {
   for (const json& record : all) {
     EXPECT_EQ(record["schema"], 1);
     EXPECT_EQ(record["status"], "OK");
-    for (const char* key : {"row",           "repeat",     "reason",       "config",
-                            "scale",         "device",     "machine",      "build",
-                            "data",          "rank_map",   "world_size",   "window",
-                            "timed_batches", "total_s",    "wall_s",       "images_per_second",
-                            "samples_ms",    "spans_ms",   "device_ms",    "loss",
-                            "cache",         "bad_images", "max_rss_bytes", "ceilings", "timeline"})
+    for (const char* key : {"row",           "repeat",     "reason",        "config",
+                            "scale",         "device",     "machine",       "build",
+                            "data",          "rank_map",   "world_size",    "window",
+                            "timed_batches", "total_s",    "wall_s",        "images_per_second",
+                            "samples_ms",    "spans_ms",   "device_ms",     "loss",
+                            "cache",         "bad_images", "max_rss_bytes", "ceilings",
+                            "timeline"})
       EXPECT_TRUE(record.contains(key)) << key;
     EXPECT_GT(record["wall_s"], 0.0);
   }
   for (const char* file : {"table.txt", "table.md", "table.csv"})
     EXPECT_TRUE(fs::exists(directory / "run" / file)) << file;
+}
+
+TEST_F(RunMatrix, ARangeOrRankThatARowLacksIsBadInput) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--trace", "4-6"},
+                                                {"--trace", "3-2"},
+                                                {"--trace", "x"},
+                                                {"--wrap", ""},
+                                                {"--wrap", " "},
+                                                {"--wrap", "true", "--wrap-rank", "1"},
+                                                {"--wrap-rank", "0"}})
+    EXPECT_EQ(smoke("tmpfs,0", "", words), 2) << words[0] << " " << words.back();
+  EXPECT_FALSE(fs::exists(directory / "run"));
+}
+
+TEST_F(RunMatrix, AWrapperThatIsMissingIsNamed) {
+  ASSERT_EQ(smoke("0", "", {"--wrap", "no-such-program -x"}), 1);
+  const json record = records().at(0);
+  EXPECT_EQ(record["status"], "CRASHED");
+  EXPECT_NE(record["reason"].get<std::string>().find("no-such-program is no program"), std::string::npos)
+      << record;
+  EXPECT_NE(record["reason"].get<std::string>().find("install it"), std::string::npos) << record;
+}
+
+TEST_F(RunMatrix, ATraceThatTheRanksDidNotWriteCostsTheRowNothing) {
+  ASSERT_EQ(smoke("0", "", {"--trace"}), 0);
+  EXPECT_EQ(records().at(0)["status"], "OK");
+  EXPECT_FALSE(records().at(0).contains("trace"));
+  EXPECT_NE(records().at(0)["notes"].dump().find("batches 2-4 were traced"), std::string::npos);
+  EXPECT_NE(errors().find("rank-0.kineto.json is missing"), std::string::npos) << errors();
 }
 
 TEST_F(RunMatrix, EachWayToFailHasItsStatusAndCostsOnlyItsRow) {
@@ -235,6 +265,7 @@ TEST_F(RunMatrix, BadInputIsExitTwoBeforeAnythingStarts) {
       {Words{"--device", "tpu"}, "tpu"},
       {Words{"--timeout", "nan"}, "seconds"},
       {Words{"--only", "0", "--set", "published_s=1"}, "published_s"},
+      {Words{"--only", "0", "--set", "published_ms=h2d=1"}, "published_ms"},
       {Words{"report", "no-such-run"}, "no-such-run"},
       {Words{"--data", "/no/such/folder", "--out", (directory / "a").string()}, "/no/such/folder"},
       {Words{"--out", "/proc/no/such", "--scale", "smoke"}, "/proc/no/such"},

@@ -1,11 +1,14 @@
 #include "harness/report/against_article.h"
 
+#include <cmath>
+
 namespace harness {
 
 std::string against_article(const Ratio& here, double point) {
   if (here.value <= 0 || point <= 0) return "-";
   if (point >= here.low * (1 - kArticleMargin) && point <= here.high * (1 + kArticleMargin))
     return "reproduced";
+  if (std::abs(point - 1) <= kArticleMargin) return "differs";
   if (!here.above(1) && !here.below(1)) return "direction unclear";
   return here.above(1) == point > 1 ? "same direction" : "other direction";
 }

@@ -10,9 +10,10 @@ namespace harness {
 // MLPerf takes for the run-to-run spread of imaging results. Two rows that differ by less are the same.
 inline constexpr double kArticleMargin = 0.05;
 
-// `reproduced`: the point lies within the interval, widened by the margin on either side. Else `same
-// direction` or `other direction`: both surely above 1 or both below, or not; `direction unclear` where the
-// interval holds 1. `-` without one of the two figures.
+// `reproduced`: the point lies within the interval, widened by the margin on either side. Else, of a point
+// within the margin around 1, which has no direction: `differs`; of others `same direction` or `other
+// direction`, both surely above 1 or both below, or not, and `direction unclear` where the interval holds 1.
+// `-` without one of the two figures.
 std::string against_article(const Ratio& here, double point);
 
 // For rows that the article calls equal, which are not to be ranked: `same` (the interval lies within the

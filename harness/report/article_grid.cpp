@@ -193,7 +193,7 @@ Grid article_grid(const Summary& summary, const ArticleTable& table) {
       "total s: {} timed batches, median of the runs; phases: mean ms per batch.", summary.timed_batches));
   append(grid.notes, table.notes);
   explain_ratios(summary, rows, grid);
-  append(grid.notes, published_notes(summary, table.rows));
+  append(grid.notes, published_notes(summary, table.subjects));
   explain_marks(summary, rows, grid);
   append(grid.notes, by_text(rows, failure_of));
   return grid;

@@ -23,7 +23,10 @@ constexpr size_t narrowest_title = 12;
 
 // What follows the main table of a summary.
 std::vector<Grid> further_grids(const Summary& summary) {
-  return {bottleneck_grid(summary), communication_grid(summary), accuracy_grid(summary)};
+  std::vector<Grid> grids = {bottleneck_grid(summary), communication_grid(summary), accuracy_grid(summary)};
+  grids.erase(std::remove_if(grids.begin(), grids.end(), [](const Grid& grid) { return grid.empty(); }),
+              grids.end());
+  return grids;
 }
 
 // The article's tables and claims as files of their own, where there are any. Gives the console's text back.
