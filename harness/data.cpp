@@ -53,7 +53,7 @@ static fs::path learnable_stand_in(const Workshop& workshop, const Request& requ
       workshop.project / "data" / fmt::format("learnable-{}-seed{}", images, request.seed);
   run_make_dataset(workshop,
                    {"standin", "--out", folder, "--images", std::to_string(images), "--validation",
-                    std::to_string(images / 2), "--classes", "16", "--seed", std::to_string(request.seed)});
+                    std::to_string(images / 2), "--classes", "40", "--seed", std::to_string(request.seed)});
   return folder;
 }
 

@@ -94,7 +94,7 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
   return plan;
 }
 
-// Network and data must agree; ImageNet's thousand outputs for sixteen classes would learn more slowly.
+// Network and data must agree; ImageNet's thousand outputs for forty classes would learn more slowly.
 static void fit_to_classes(PlannedRow& planned, const Data& data) {
   if (data.validation.empty())
     planned.skip_reason =

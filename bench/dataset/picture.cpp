@@ -24,19 +24,19 @@ double pattern_at(int kind, double x, double y, double wave) {
 }  // namespace
 
 void Picture::paint(int width, int height, bool half_chroma, int64_t class_number, uint64_t seed,
-                    bool faint) {
+                    bool learnable) {
   Random random(seed);
   planes_.width = width;
   planes_.height = height;
   planes_.half_chroma = half_chroma;
   padded_width_ = (width + 15) / 16 * 16;
   padded_height_ = (height + 15) / 16 * 16;
-  paint_base(class_number, random, faint);
+  paint_base(class_number, random, learnable);
   paint_detail(random);
 }
 
-void Picture::paint_base(int64_t class_number, Random& random, bool faint) {
-  const Clarity& clarity = faint ? kFaint : kClear;
+void Picture::paint_base(int64_t class_number, Random& random, bool learnable) {
+  const Clarity& clarity = learnable ? kLearnable : kPhotograph;
   const double hue =
       2 * kPi * ((class_number % 10) / 10.0 + random.uniform(-clarity.hue_spread, clarity.hue_spread));
   const double other = hue + 2 * kPi * (0.5 + (class_number / 100 % 10) / 10.0);

@@ -23,22 +23,23 @@ struct Clarity {
   double least_contrast, most_contrast;  // of the pattern, in grey levels
   double least_colour, most_colour;
 };
-inline constexpr Clarity kClear{0.02, 16, 34, 26, 44}, kFaint{0.14, 0, 14, 4, 20};
+inline constexpr Clarity kPhotograph{0.02, 16, 34, 26, 44}, kLearnable{0.02, 30, 70, 8, 60};
 
 class Picture {
  public:
   // Draws everything but the amount of fine detail. What a network can learn of the class is all over the
   // picture, so that any crop shows it, and mirrored pictures keep it: the hue (last digit), the pattern
   // (second digit: stripes of five slopes, three checkers, rings, plain) and the pattern's own hue (third
-  // digit). `faint`: as kFaint says, so that classes overlap and no network can tell all of them apart.
+  // digit). `learnable`: as kLearnable says, so that classes overlap and no network can tell all of them
+  // apart.
   void paint(int width, int height, bool half_chroma, int64_t class_number, uint64_t seed,
-             bool faint = false);
+             bool learnable = false);
   // The picture with `amount` of detail (1: standard deviation about 10 grey levels); valid until the next
   // call.
   Planes& develop(double amount);
 
  private:
-  void paint_base(int64_t class_number, Random& random, bool faint);
+  void paint_base(int64_t class_number, Random& random, bool learnable);
   void paint_detail(Random& random);
   int padded_width_ = 0, padded_height_ = 0;
   Planes planes_;

@@ -11,7 +11,7 @@ namespace {
 constexpr double kSlope = 0.75;      // d log bytes / d log amount, near where images end up
 constexpr double kTolerance = 0.08;  // of one file; errors of both signs leave the mean alone
 constexpr double kLeast = 0.02, kMost = 40;
-constexpr double kFaintDetail = 2;
+constexpr double kLearnableDetail = 0.3;
 
 // First guess, fitted to the amounts that a thousand finished images ended up with.
 double guess_amount(const JpegOptions& options, bool half_chroma, double bits_per_pixel, double pixels) {
@@ -64,9 +64,9 @@ std::vector<uint8_t> ImageMaker::encode_to_size(const JpegOptions& options, doub
 std::vector<uint8_t> ImageMaker::make(const ImagePlan& plan) {
   JpegOptions options;
   options.quality = plan.quality;
-  if (plan.faint) {
+  if (plan.learnable) {
     picture_.paint(plan.width, plan.height, plan.half_chroma, plan.class_number, plan.seed, true);
-    const auto encoded = encoder_.encode(picture_.develop(kFaintDetail), options);
+    const auto encoded = encoder_.encode(picture_.develop(kLearnableDetail), options);
     return {encoded.begin(), encoded.end()};
   }
   if (plan.oddity == Oddity::exif) {

@@ -141,7 +141,7 @@ ImagePlan plan_learnable_image(int64_t seed, int64_t index, int64_t images, int6
   plan.width = draw[2] < 0.72 ? longer : 112;
   plan.height = draw[2] < 0.72 ? 112 : longer;
   plan.quality = 90;
-  plan.faint = true;
+  plan.learnable = true;
   return plan;
 }
 

@@ -18,7 +18,7 @@ struct ImagePlan {
   bool half_chroma = false;  // 4:2:0
   double bytes = 0;          // to reach by the amount of detail
   Oddity oddity = Oddity::none;
-  bool faint = false;  // small, and shows its class so faintly that some must be taken for another
+  bool learnable = false;  // small, and shows its class so faintly that some must be taken for another
 };
 
 // Depends on nothing but the arguments. `images` matters only for which odd files belong to the set: none
