@@ -79,10 +79,8 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
       read_ms += report["ceilings"].value("read_ms", 0.0);
       decode_ms += report["ceilings"].value("decode_ms", 0.0);
     }
-    if (report.contains("timeline")) {
-      timelines.push_back(std::move(report["timeline"]));
-      timelines.back()["host"] = report.at("place").at("host");
-    }
+    if (report.contains("accuracy")) merged["accuracy"] = std::move(report["accuracy"]);
+    if (report.contains("timeline")) timelines.push_back(std::move(report["timeline"]));
     if (report.contains("link")) {
       link.push_back(std::move(report["link"]));
       link.back()["node"] = report.at("place").at("node");

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/progress.h"
+
 namespace bench {
 
 using nlohmann::json;
@@ -33,14 +35,16 @@ json rank_timeline(const BatchEvents& batch, int rank) {
   for (size_t device = 0; device < batch.devices.size(); ++device)
     for (const auto& [phase, begin, end] : batch.devices[device])
       add(fmt::format("device {}", device), kPhaseNames[size_t(phase)], begin, end);
-  return {{"begin_ns", std::chrono::nanoseconds(first.time_since_epoch()).count()}, {"events", events}};
+  return {{"machine", harness::this_machine()},
+          {"begin_ns", std::chrono::nanoseconds(first.time_since_epoch()).count()},
+          {"events", events}};
 }
 
 json merge_timelines(std::vector<json> parts, int64_t batch) {
   bool one_host = true;
   int64_t earliest = parts.at(0).at("begin_ns");
   for (const json& part : parts) {
-    one_host = one_host && part.at("host") == parts[0].at("host");
+    one_host = one_host && part.at("machine") == parts[0].at("machine");
     earliest = std::min(earliest, part.at("begin_ns").get<int64_t>());
   }
   json events = json::array();

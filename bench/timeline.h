@@ -18,12 +18,12 @@ struct BatchEvents {
   std::vector<std::vector<PhaseClock::Interval>> devices;  // of this process; empty when it has one
 };
 
-// One rank's part: `begin_ns` of its steady clock, and events in ms from then on. What begins before the
-// batch or ends after it is cut at its edges. Null when the phase clock was off.
+// One rank's part: its machine, `begin_ns` of its steady clock, and events in ms from then on. What begins
+// before the batch or ends after it is cut at its edges. Null when the phase clock was off.
 nlohmann::json rank_timeline(const BatchEvents& batch, int rank);
 
-// `timeline` of a record. parts: what rank_timeline gave, with its rank's `host` as a key. Steady clocks of
-// one host agree, and those of several do not: then each rank's events begin at 0.
+// `timeline` of a record, out of what rank_timeline gave. Steady clocks of one machine agree, and those of
+// several do not: then each rank's events begin at 0.
 nlohmann::json merge_timelines(std::vector<nlohmann::json> parts, int64_t batch);
 
 }  // namespace bench

@@ -13,8 +13,7 @@
 
 namespace harness {
 
-// The same for all processes since this machine's start, whatever namespaces they live in.
-static uint64_t this_machine() {
+uint64_t this_machine() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   std::getline(file, id);

@@ -19,6 +19,8 @@ struct ProgressSlot {
 };
 static_assert(sizeof(ProgressSlot) == 64);
 
+// The same for all processes since this machine's start, whatever namespaces they live in.
+uint64_t this_machine();
 // A rank writes down which process it is; pid_here() is that process if it runs on this machine, else 0.
 void introduce(ProgressSlot& slot);
 pid_t pid_here(const ProgressSlot& slot);

@@ -106,7 +106,7 @@ std::vector<double> begins_of(const json& timeline, int rank) {
   return begins;
 }
 
-TEST(Merge, TimelinesOfOneHostShareTheirClock) {
+TEST(Merge, TimelinesOfOneMachineShareTheirClock) {
   std::vector<json> reports = reports_of(3);
   reports[0]["timeline"]["begin_ns"] = 1'002'500'000;  // the others began at 1'000'000'000
   reports[2].erase("timeline");                        // as of a rank beyond those that are drawn
@@ -118,10 +118,10 @@ TEST(Merge, TimelinesOfOneHostShareTheirClock) {
   EXPECT_EQ(timeline["events"].size(), 6u);
 }
 
-TEST(Merge, TimelinesOfSeveralHostsBeginAtZero) {
+TEST(Merge, TimelinesOfSeveralMachinesBeginAtZero) {
   std::vector<json> reports = reports_of(2);
   reports[0]["timeline"]["begin_ns"] = 77'000'000'000;
-  reports[1]["place"]["host"] = "another";
+  reports[1]["timeline"]["machine"] = 2;
   const json timeline = merged(reports)["timeline"];
   EXPECT_EQ(timeline["clocks"], "each rank's own");
   for (int rank : {0, 1}) EXPECT_EQ(begins_of(timeline, rank), (std::vector<double>{0, 1, 2}));

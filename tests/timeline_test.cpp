@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/progress.h"
+
 namespace bench {
 namespace {
 
@@ -55,7 +57,8 @@ TEST(Timeline, EventsAreCutAtTheBatchsEdges) {
     return json{{"rank", 3}, {"track", track}, {"name", name}, {"begin_ms", begin_ms}, {"end_ms", end_ms}};
   };
   EXPECT_EQ(rank_timeline(batch, 3),
-            json({{"begin_ns", 100'000'000'000},
+            json({{"machine", harness::this_machine()},
+                  {"begin_ns", 100'000'000'000},
                   {"events",
                    {event("host", "load", 0, 2), event("host", "backward", 2, 10),
                     event("collectives", "broadcast", 0, 1), event("collectives", "all_reduce", 4, 10),
