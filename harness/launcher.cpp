@@ -233,8 +233,9 @@ static void explain_failure(Outcome& outcome, const Processes& processes, const 
       launch.command_per_rank ? "" : rank_ended_by_signal(last_lines(errors, 100, " "));
   if (!launch.wrap.empty() && !killed && WEXITSTATUS(status) == kNotFound) {
     outcome.status = "CRASHED";
-    outcome.reason = fmt::format("--wrap {}: no such program where that rank runs: install it; stderr: {}",
-                                 launch.wrap, first_lines(errors, 1, ""));
+    outcome.reason =
+        fmt::format("--wrap: {} is no program where that rank runs: install it, or give its whole path; {}",
+                    launch.wrap.substr(0, launch.wrap.find(' ')), first_lines(errors, 1, ""));
     return;
   }
   // A rank that a signal ended had no time for words of its own, and those of others are about its absence.
@@ -257,6 +258,12 @@ static void explain_failure(Outcome& outcome, const Processes& processes, const 
   const std::string words =
       launch.command_per_rank ? last_lines(errors, 3, " | ") : first_lines(errors, 3, " | ");
   if (!words.empty()) outcome.reason += "; stderr: " + words;
+}
+
+static bool all_done(Progress& progress) {
+  for (int rank = 0; rank < progress.ranks(); ++rank)
+    if (progress.slot(rank).state != uint32_t(RankState::done)) return false;
+  return true;
 }
 
 Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits,
@@ -307,7 +314,9 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
     }
     std::this_thread::sleep_for(kPoll);
   }
-  if (processes.first_failure() >= 0)
+  // A debugger that finds no stack to show ends with an error of its own.
+  const bool well_done = !launch.wrap.empty() && all_done(progress);
+  if (processes.first_failure() >= 0 && !well_done)
     explain_failure(outcome, processes, launch, progress.ranks(), directory,
                     disturbance.out_of_memory_kills());
   return outcome;

@@ -40,7 +40,7 @@ class TraceFile {
   }
   bool close() {
     stream_ << "\n]}\n";
-    return events_ > 0 && stream_.flush();
+    return bool(stream_.flush());
   }
 
  private:
@@ -198,8 +198,9 @@ MergedTrace merge_traces(const fs::path& directory, int64_t ranks) {
       taken.push_back(timeline_of(rank));
   }
   std::error_code error;
-  if (!trace.close()) {
-    merged.warnings.push_back((directory / "trace.json").string() + " can't be written (disk full?)");
+  const bool written = trace.close();
+  if (!written) merged.warnings.push_back("trace.json can't be written (disk full?)");
+  if (!written || taken.empty()) {
     fs::remove(directory / "trace.json", error);
     return merged;
   }

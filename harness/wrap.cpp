@@ -10,9 +10,9 @@ void check_wrap(const Request& request, const Row& row, const AxisValues& values
   if (request.wrap.empty()) return;
   const int64_t ranks = world_size(row, values);
   if (request.wrap_rank >= ranks)
-    throw PreparationError(fmt::format("row {}: --wrap-rank {}: expected one of its {} rank{} (0{})", row.id,
-                                       request.wrap_rank, ranks, ranks == 1 ? "" : "s",
-                                       ranks == 1 ? "" : fmt::format("-{}", ranks - 1)));
+    throw PreparationError(
+        fmt::format("row {}: --wrap-rank {}: expected {}", row.id, request.wrap_rank,
+                    ranks == 1 ? "0, its only rank" : fmt::format("one of its ranks 0-{}", ranks - 1)));
 }
 
 std::string describe_wrap(const Request& request) {

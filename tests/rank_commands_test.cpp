@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "harness/wrap.h"
+#include "tests/failure_of.h"
+
 namespace harness {
 namespace {
 
@@ -105,6 +108,65 @@ TEST_F(RankCommands, TorchrunMeansOneRankForEachRunMatrix) {
   EXPECT_EQ(launch().commands.size(), 1u);
   EXPECT_FALSE(has("RANK=")) << "that is what the environment says";
   ::unsetenv("TORCHELASTIC_RUN_ID");
+}
+
+TEST_F(RankCommands, AWrapperIsForOneRankOnly) {
+  row.backend = "gloo";
+  request.wrap = "gdb -batch -ex 'run' --args";
+  request.wrap_rank = 2;
+  for (size_t rank : {0, 1, 3})
+    EXPECT_EQ(launch().commands.at(rank).arguments, (Words{"/p/train_slice", "--job", "RUN/job.json"}))
+        << rank;
+  EXPECT_EQ(launch().commands.at(2).arguments,
+            (Words{"sh", "-c", "cd \"$0\" && exec gdb -batch -ex 'run' --args \"$@\" </dev/null", "RUN",
+                   "/p/train_slice", "--job", "RUN/job.json"}));
+  row.nodes = 2;
+  EXPECT_EQ(launch().commands.at(2).arguments[0], "nsenter") << "inside its node, and outside of the wrapper";
+  EXPECT_EQ(launch().commands.at(2).arguments[3], "sh");
+}
+
+TEST_F(RankCommands, RanksOfOneCommandAskWhetherTheyAreWrapped) {
+  request.wrap = "strace -f";
+  request.wrap_rank = 3;
+  const auto tail = [&] {
+    const Words& words = launch().commands.at(0).arguments;
+    return Words(words.end() - 6, words.end());
+  };
+  const auto expected = [](const std::string& variable) {
+    return Words{
+        "-c",
+        "[ \"$" + variable + "\" = 3 ] || exec \"$@\"; cd \"$0\" && exec strace -f \"$@\" </dev/null",
+        "RUN",
+        "/p/train_slice",
+        "--job",
+        "RUN/job.json"};
+  };
+  EXPECT_EQ(tail(), expected("OMPI_COMM_WORLD_RANK"));
+  request.hosts = "a:4";
+  EXPECT_EQ(tail(), expected("OMPI_COMM_WORLD_RANK"));
+  request.hosts = "";
+  request.launcher = "slurm";
+  EXPECT_EQ(tail(), expected("SLURM_PROCID"));
+}
+
+TEST_F(RankCommands, TheRankThatTorchrunNamesIsWrapped) {
+  request.launcher = "env";
+  row.backend = "gloo";
+  request.wrap = "strace";
+  EXPECT_TRUE(has("exec strace")) << line();
+  ::setenv("RANK", "1", 1);
+  EXPECT_FALSE(has("exec strace")) << line();
+  request.wrap_rank = 1;
+  EXPECT_TRUE(has("exec strace")) << line();
+  ::unsetenv("RANK");
+}
+
+TEST_F(RankCommands, AWrapperNeedsARankOfTheRow) {
+  request.wrap = "strace";
+  request.wrap_rank = 3;
+  EXPECT_EQ(failure_of([&] { check_wrap(request, row, kValues); }), "");
+  request.wrap_rank = 4;
+  EXPECT_NE(failure_of([&] { check_wrap(request, row, kValues); }).find("0-3"), std::string::npos);
 }
 
 TEST_F(RankCommands, OnEveryNodeRunsOnceOnEach) {

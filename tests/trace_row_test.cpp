@@ -1,0 +1,123 @@
+// net: real rows with --trace and --wrap: what the trace holds of every rank, and what the record says.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "harness/child_process.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+class TraceRow : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory = fs::temp_directory_path() / ("trace_row_" + std::to_string(::getpid()));
+    fs::remove_all(directory);
+    fs::create_directories(directory);
+  }
+  void TearDown() override {
+    if (HasFailure()) std::cerr << text(directory / "err");
+    fs::remove_all(directory);
+  }
+  static std::string text(const fs::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  json record_of(const std::string& row, const Words& more) {
+    Words words = {BINARY_DIR "/run_matrix", "--scale", "smoke", "--only", row, "--out", directory / "run"};
+    for (const char* setting : {"storage=synthetic", "ceiling_batches=0"})
+      words.insert(words.end(), {"--set", setting});
+    words.insert(words.end(), more.begin(), more.end());
+    const pid_t pid = harness::start({words, {}, {}, directory / "out", directory / "err"});
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    exit_code = WEXITSTATUS(status);
+    return json::parse(text(directory / "run" / "records.jsonl"), nullptr, false);
+  }
+  fs::path directory;
+  int exit_code = -1;
+};
+
+// Names of the events of each rank in a category.
+std::map<int64_t, std::multiset<std::string>> names_in(const json& trace, const std::string& category) {
+  std::map<int64_t, std::multiset<std::string>> names;
+  for (const json& event : trace.at("traceEvents"))
+    if (event.value("cat", "") == category) names[event.at("pid").get<int64_t>()].insert(event.at("name"));
+  return names;
+}
+
+TEST_F(TraceRow, HoldsPhasesCollectivesAndOperatorsOfEveryRank) {
+  const json record = record_of("14", {"--trace", "4-5", "--set", "backend=gloo", "--devices", "2"});
+  ASSERT_EQ(exit_code, 0);
+  EXPECT_EQ(record["trace"], json({{"first", 4}, {"last", 5}, {"file", "rows/14-repeat0/trace.json"}}));
+  EXPECT_NE(record["notes"].dump().find("batches 4-5 were traced"), std::string::npos);
+  const json trace = json::parse(text(directory / "run" / "rows/14-repeat0/trace.json"));
+  for (int64_t rank : {0, 1}) {
+    EXPECT_EQ(names_in(trace, "batches")[rank], (std::multiset<std::string>{"batch 4", "batch 5"}));
+    for (const char* phase : {"load", "forward", "backward", "sync", "step"})
+      EXPECT_GE(names_in(trace, "phases")[rank].count(phase), 2u) << phase << " of rank " << rank;
+    EXPECT_GT(names_in(trace, "collectives")[rank].count("all_reduce"), 0u);
+    EXPECT_EQ(names_in(trace, "user_annotation")[rank].count("sync_bn/bn1"), 2u);
+    EXPECT_GT(names_in(trace, "cpu_op")[rank].count("aten::convolution_backward"), 0u);
+    EXPECT_EQ(names_in(trace, "cpu_op")[rank].count("aten::cross_entropy_loss"), 2u) << "one for each batch";
+  }
+}
+
+// The profiler and the ranks tell time by different clocks.
+TEST_F(TraceRow, OperatorsLieInsideTheirPhases) {
+  record_of("0", {"--trace", "0-1", "--set", "warmup_batches=0"});
+  ASSERT_EQ(exit_code, 0);
+  const json trace = json::parse(text(directory / "run" / "rows/0-repeat0/trace.json"));
+  std::vector<std::pair<double, double>> losses;
+  int inside = 0, operators = 0;
+  for (const json& event : trace["traceEvents"])
+    if (event["name"] == "loss")
+      losses.emplace_back(event["ts"], event["ts"].get<double>() + event["dur"].get<double>());
+  ASSERT_EQ(losses.size(), 2u);
+  constexpr double kSlack = 50;  // microseconds
+  for (const json& event : trace["traceEvents"]) {
+    if (event["name"] != "aten::cross_entropy_loss") continue;
+    ++operators;
+    for (const auto& [begin, end] : losses)
+      inside += event["ts"].get<double>() > begin - kSlack &&
+                event["ts"].get<double>() + event["dur"].get<double>() < end + kSlack;
+  }
+  EXPECT_EQ(operators, 2);
+  EXPECT_EQ(inside, 2);
+}
+
+TEST_F(TraceRow, RowsWithoutItHaveNone) {
+  const json record = record_of("0", {});
+  EXPECT_FALSE(record.contains("trace"));
+  EXPECT_FALSE(fs::exists(directory / "run" / "rows/0-repeat0/trace.json"));
+}
+
+TEST_F(TraceRow, OneRankRunsUnderTheWrapper) {
+  const fs::path script = directory / "wrapper";
+  std::ofstream(script) << "#!/bin/sh\nout=$1; shift\necho \"$RANK ran $#\" > \"$out\"\n\"$@\"\n";
+  fs::permissions(script, fs::perms::owner_all);
+  const json record = record_of(
+      "12", {"--set", "backend=gloo", "--wrap", script.string() + " 'its file'", "--wrap-rank", "1"});
+  ASSERT_EQ(exit_code, 0);
+  EXPECT_EQ(record["status"], "OK");
+  EXPECT_NE(record["notes"].dump().find("rank 1 ran under: "), std::string::npos);
+  EXPECT_EQ(text(directory / "run" / "rows/12-repeat0/its file"), "1 ran 3\n") << "train_slice --job FILE";
+}
+
+TEST_F(TraceRow, OneRankOfMpirunRunsUnderTheWrapper) {
+  if (!harness::program_exists("mpirun")) GTEST_SKIP() << "no mpirun";
+  const json record = record_of("12", {"--wrap", "env WRAPPED=\"$((1 + 1))\"", "--wrap-rank", "3"});
+  ASSERT_EQ(exit_code, 0) << record;
+  fs::remove_all(directory / "run");
+  EXPECT_EQ(record_of("12", {"--wrap", "no-such-program -x"})["status"], "CRASHED");
+}
+
+}  // namespace

@@ -1,0 +1,207 @@
+// unit: which batches --trace means, and one trace made of what the ranks left, whatever became of it.
+#include "harness/trace.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/failure_of.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+std::string batches_of(const std::string& trace, int64_t timed) {
+  Request request;
+  request.trace = trace;
+  Row row;
+  row.id = "7";
+  row.timed_batches = timed;
+  const auto batches = traced_batches(request, row);
+  return batches ? std::to_string(batches->first) + "-" + std::to_string(batches->last) : "none";
+}
+
+TEST(TracedBatches, AreTheMiddleOrTheRange) {
+  EXPECT_EQ(batches_of("", 300), "none");
+  EXPECT_EQ(batches_of("middle", 300), "149-151");
+  EXPECT_EQ(batches_of("middle", 6), "2-4");
+  EXPECT_EQ(batches_of("middle", 3), "0-2");
+  EXPECT_EQ(batches_of("middle", 1), "0-0");
+  EXPECT_EQ(batches_of("0-299", 300), "0-299");
+  EXPECT_EQ(batches_of("5", 6), "5-5");
+}
+
+TEST(TracedBatches, OutsideTheWindowAreRefused) {
+  for (const char* text : {"0-6", "6", "4-3"}) {
+    const std::string why = failure_of([&] { batches_of(text, 6); });
+    EXPECT_NE(why.find("row 7"), std::string::npos) << text << ": " << why;
+    EXPECT_NE(why.find("0-5"), std::string::npos) << text << ": " << why;
+  }
+  for (const char* text :
+       {"-1", "x", "1-", "1-2-3", "1,2", "configs/formats.yaml", "1e3", "99999999999999999999"})
+    EXPECT_NE(failure_of([&] { batches_of(text, 6); }), "") << text;
+}
+
+// Two ranks' files as the ranks write them; Kineto's base and the clocks' beginnings differ on purpose.
+class MergeTraces : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory = fs::temp_directory_path() / ("trace_test_" + std::to_string(::getpid()));
+    fs::remove_all(directory);
+    fs::create_directories(directory);
+    // Rank 0's batch begins 5.000 ms after the second 1700000000, rank 1's 1 ms later.
+    write("rank-0.timeline.json", timeline(0, 1'700'000'000'000'000'000, 5'000'000));
+    write("rank-1.timeline.json", timeline(1, 1'699'999'999'000'000'000, 1'006'000'000));
+    write("rank-0.kineto.json", kineto(4711, 1'700'000'000'000'000'000, 5100.5));
+    write("rank-1.kineto.json", kineto(4712, 1'690'000'000'000'000'000, 1e13 + 6100.25));
+  }
+  void TearDown() override { fs::remove_all(directory); }
+  void write(const std::string& name, const json& object) { std::ofstream(directory / name) << object; }
+
+  static json timeline(int rank, int64_t clock_began_ns, int64_t begin_ns) {
+    const auto event = [&](const char* track, const char* name, double begin_ms, double end_ms) {
+      return json{
+          {"rank", rank}, {"track", track}, {"name", name}, {"begin_ms", begin_ms}, {"end_ms", end_ms}};
+    };
+    return {{"rank", rank},
+            {"host", "node"},
+            {"clock_began_ns", clock_began_ns},
+            {"batches",
+             {{{"batch", 2},
+               {"begin_ns", begin_ns},
+               {"spans_ms", {{"decode", 7.5}}},
+               {"events",
+                {event("host", "load", 0, 1), event("host", "backward", 1, 4),
+                 event("collectives", "all_reduce", 1.5, 3), event("collectives", "all_reduce", 2, 4)}}}}}};
+  }
+  static json kineto(int pid, int64_t base_ns, double ts) {
+    const auto arrow = [&](const char* ph) {
+      return json{{"ph", ph},   {"id", 3},    {"cat", "fwdbwd"}, {"name", "fwdbwd"},
+                  {"pid", pid}, {"tid", pid}, {"ts", ts}};
+    };
+    return {
+        {"baseTimeNanoseconds", base_ns},
+        {"traceEvents",
+         {{{"ph", "X"},
+           {"cat", "cpu_op"},
+           {"name", "aten::mm"},
+           {"pid", pid},
+           {"tid", pid},
+           {"ts", ts},
+           {"dur", 2.5}},
+          {{"ph", "X"},
+           {"cat", "kernel"},
+           {"name", "gemm"},
+           {"pid", 0},
+           {"tid", 7},
+           {"ts", ts},
+           {"dur", 1.5}},
+          arrow("s"),
+          arrow("f"),
+          {{"ph", "M"}, {"name", "process_name"}, {"pid", pid}, {"args", {{"name", "train_slice"}}}},
+          {{"ph", "M"}, {"name", "thread_name"}, {"pid", pid}, {"tid", pid}, {"args", {{"name", "main"}}}},
+          {{"ph", "X"},
+           {"cat", "Trace"},
+           {"name", "PyTorch Profiler (0)"},
+           {"pid", "Spans"},
+           {"tid", "x"},
+           {"ts", ts},
+           {"dur", 1}},
+          {{"ph", "i"}, {"name", "Record Window End"}, {"pid", ""}, {"tid", ""}, {"ts", ts}}}}};
+  }
+
+  std::vector<json> merged_events(int64_t ranks = 2) {
+    merged = merge_traces(directory, ranks);
+    std::ifstream stream(merged.file);
+    return json::parse(stream).at("traceEvents");
+  }
+  static std::vector<json> find(const std::vector<json>& events, const std::string& name, int64_t pid) {
+    std::vector<json> found;
+    for (const json& event : events)
+      if (event.at("name") == name && event.at("pid") == pid) found.push_back(event);
+    return found;
+  }
+  fs::path directory;
+  MergedTrace merged;
+};
+
+TEST_F(MergeTraces, PutsEveryRankOnOneTimeBase) {
+  const auto events = merged_events();
+  EXPECT_TRUE(merged.warnings.empty());
+  for (int rank : {0, 1}) {
+    const double later = 1000.0 * rank;
+    EXPECT_EQ(find(events, "process_name", rank).at(0)["args"]["name"],
+              "rank " + std::to_string(rank) + " (node)");
+    ASSERT_EQ(find(events, "batch 2", rank).size(), 1u);
+    const json batch = find(events, "batch 2", rank)[0];
+    EXPECT_NEAR(batch["ts"].get<double>(), later, 0.01);
+    EXPECT_NEAR(batch["dur"].get<double>(), 4000, 0.01);
+    EXPECT_EQ(batch["args"]["decode"], 7.5);
+    EXPECT_NEAR(find(events, "backward", rank).at(0)["ts"].get<double>(), later + 1000, 0.01);
+    EXPECT_NEAR(find(events, "aten::mm", rank).at(0)["ts"].get<double>(), later + 100.5, 0.5);
+    EXPECT_EQ(find(events, "aten::mm", rank).at(0)["dur"], 2.5);
+  }
+}
+
+TEST_F(MergeTraces, KeepsWhatOverlapsAndWhatBelongsTogetherApart) {
+  const auto events = merged_events();
+  std::map<int64_t, std::vector<std::string>> ends;  // by id
+  for (int rank : {0, 1})
+    for (const json& event : find(events, "all_reduce", rank))
+      ends[event.at("id").get<int64_t>()].push_back(event.at("ph"));
+  EXPECT_EQ(ends.size(), 4u) << "two of each rank";
+  for (const auto& [id, phs] : ends) EXPECT_EQ(phs, (std::vector<std::string>{"b", "e"}));
+  EXPECT_NE(find(events, "fwdbwd", 0).at(0)["id"], find(events, "fwdbwd", 1).at(0)["id"]);
+  std::set<int64_t> devices;
+  for (const json& event : events) {
+    EXPECT_TRUE(event.at("pid").is_number()) << "the profiler's own: " << event;
+    if (event.at("name") == "gemm") devices.insert(event["pid"].get<int64_t>());
+  }
+  EXPECT_EQ(devices.size(), 2u) << "rank 0's device 0 is another than rank 1's";
+  EXPECT_EQ(devices.count(0), 0u) << "and no rank";
+}
+
+TEST_F(MergeTraces, RemovesWhatItHasTakenOver) {
+  merged_events();
+  std::vector<std::string> left;
+  for (const auto& file : fs::directory_iterator(directory)) left.push_back(file.path().filename());
+  EXPECT_EQ(left, std::vector<std::string>{"trace.json"});
+}
+
+TEST_F(MergeTraces, WarnsOfADamagedRankAndShowsTheOthers) {
+  const std::string whole = kineto(4712, 0, 0).dump();
+  std::ofstream(directory / "rank-1.kineto.json") << whole.substr(0, whole.size() / 2);
+  const auto events = merged_events();
+  ASSERT_EQ(merged.warnings.size(), 1u);
+  EXPECT_NE(merged.warnings[0].find("rank-1.kineto.json"), std::string::npos) << merged.warnings[0];
+  EXPECT_EQ(find(events, "aten::mm", 0).size(), 1u);
+  EXPECT_EQ(find(events, "aten::mm", 1).size(), 0u);
+  EXPECT_EQ(find(events, "load", 1).size(), 1u) << "its phases are good";
+  EXPECT_TRUE(fs::exists(directory / "rank-1.kineto.json")) << "what wasn't taken over stays";
+}
+
+TEST_F(MergeTraces, LivesWithMissingAndForeignFiles) {
+  fs::remove(directory / "rank-0.timeline.json");
+  write("rank-1.timeline.json", {{"batches", "none"}});
+  write("rank-1.kineto.json", json::array({1, 2}));
+  const auto events = merged_events(3);
+  EXPECT_EQ(merged.warnings.size(), 5u) << "all files but rank 0's operators";
+  EXPECT_EQ(find(events, "aten::mm", 0).size(), 1u);
+  EXPECT_NEAR(find(events, "aten::mm", 0)[0]["ts"].get<double>(), 0, 0.5) << "time begins with what there is";
+}
+
+TEST_F(MergeTraces, HasNoFileWhenNothingIsThere) {
+  for (const char* file :
+       {"rank-0.timeline.json", "rank-1.timeline.json", "rank-0.kineto.json", "rank-1.kineto.json"})
+    fs::remove(directory / file);
+  merged = merge_traces(directory, 2);
+  EXPECT_TRUE(merged.file.empty());
+  EXPECT_EQ(merged.warnings.size(), 4u);
+  EXPECT_FALSE(fs::exists(directory / "trace.json"));
+}
+
+}  // namespace
+}  // namespace harness
