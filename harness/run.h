@@ -1,27 +1,30 @@
-// One execution of a matrix: prepares data, runs row after row, appends a record as each ends.
+// Running a matrix from start to report, and reporting again.
 #pragma once
 #include <ostream>
 
-#include "harness/plan.h"
+#include "harness/execution.h"
 #include "harness/workshop.h"
 
 namespace harness {
 
-enum ExitCode { kAllGood = 0, kRowFailed = 1, kBadInput = 2, kNothingRan = 3, kInterrupted = 130 };
+// kRegression: what was compared got slower.
+enum ExitCode {
+  kAllGood = 0,
+  kRowFailed = 1,
+  kBadInput = 2,
+  kNothingRan = 3,
+  kRegression = 4,
+  kInterrupted = 130
+};
 
 // Throws ConfigError or PreparationError before anything has run. Returns the exit code.
 int run_matrix(const Workshop& workshop, const Request& request, std::ostream& console);
 
-// What `train_slice --values` says; an empty object when the program isn't there.
-AxisValues ask_values(const Workshop& workshop);
-
-// The rows that a request selects, resolved; the scale they have.
-struct Selection {
-  Scale scale;
-  std::vector<Row> rows;
-  std::map<std::string, std::vector<std::string>> notes;  // by id, from --devices
-};
-Selection select_rows(const Workshop& workshop, const Request& request, const AxisValues& values);
+// Table, figures and page of a run that has just ended. Throws std::runtime_error when a file can't be
+// written.
+void write_results(const Workshop& workshop, const fs::path& run, const std::vector<nlohmann::json>& records,
+                   std::ostream& console);
+int exit_code_of(const std::vector<nlohmann::json>& records);
 
 // Rebuilds tables (and plots) of a finished run. Returns the exit code.
 int rebuild_report(const Workshop& workshop, const fs::path& run, bool plots, std::ostream& console);

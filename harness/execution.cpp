@@ -1,0 +1,168 @@
+#include "harness/execution.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "harness/interrupt.h"
+#include "harness/machine.h"
+#include "harness/records.h"
+#include "harness/selection.h"
+#include "harness/trace.h"
+#include "harness/wrap.h"
+
+namespace harness {
+
+using nlohmann::json;
+
+AxisValues ask_values(const Workshop& workshop) {
+  if (!fs::exists(workshop.train_slice)) return json::object();
+  const Finished finished = run_to_end({{workshop.train_slice, "--values"}, {}, {}, {}, {}});
+  const json values = json::parse(finished.output, nullptr, false);
+  if (finished.exit_code != 0 || !values.is_object())
+    throw PreparationError(fmt::format("{} --values failed (exit code {}): build it again with ./run_matrix",
+                                       workshop.train_slice.string(), finished.exit_code));
+  return values;
+}
+
+Selection select_rows(const Workshop& workshop, const Request& request, const AxisValues& values) {
+  Selection selection;
+  const std::string device = request.device == "auto" ? "cpu" : request.device;
+  const auto scales = load_scales(workshop.project / "configs" / "scales.yaml");
+  selection.scale = find_scale(scales, request.scale != "auto" ? request.scale
+                                       : device == "cpu"       ? "rehearsal"
+                                                               : "article");
+  std::vector<Matrix> matrices;
+  for (const fs::path& config : request.configs)
+    matrices.push_back(load_matrix(config, selection.scale, values, device));
+  selection.rows = select(matrices, request.only);
+  if (request.device != "auto")
+    set_fields(selection.rows, {"device=" + request.device}, selection.scale, values);
+  if (request.devices > 0) selection.notes = rederive_for_devices(selection.rows, request.devices, values);
+  for (Row& row : selection.rows) row.seed = request.seed;
+  set_fields(selection.rows, request.set, selection.scale, values);
+  return selection;
+}
+
+Selection checked_selection(const Workshop& workshop, const Request& request, const AxisValues& values) {
+  if (!fs::exists(workshop.train_slice))
+    throw PreparationError(workshop.train_slice.string() +
+                           " is not built: ./run_matrix at the top of the project builds it");
+  Selection selection = select_rows(workshop, request, values);
+  for (const Row& row : selection.rows) {
+    traced_batches(request, row);
+    check_wrap(request, row, values);
+  }
+  return selection;
+}
+
+// Where the record of a run goes. It must be new or empty, so that two runs never mix.
+static fs::path make_run_folder(const Workshop& workshop, const Request& request) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  std::error_code error;
+  fs::path run = request.out;
+  if (run.empty())
+    run = workshop.project / "results" / "runs" /
+          fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host);
+  if (request.out.empty()) {  // another run may have begun in this second
+    fs::create_directories(run.parent_path(), error);
+    const fs::path first = run;
+    for (int i = 2; !fs::create_directory(run, error) && !error && i < 1000; ++i)
+      run = first.string() + fmt::format("-{}", i);
+  }
+  if (fs::exists(run / "records.jsonl"))
+    throw PreparationError(
+        fmt::format("{} already holds a run: name another folder with --out", run.string()));
+  fs::create_directories(run, error);
+  std::ofstream probe(run / "records.jsonl", std::ios::app);
+  if (error || !probe)
+    throw PreparationError(
+        fmt::format("{}: can't be written: name a writable folder with --out", run.string()));
+  return fs::absolute(run);
+}
+
+// Times a few steps of each precision, once per run and only if a row needs it.
+static PrecisionTimes probe_precisions(const Workshop& workshop, const std::vector<Row>& rows,
+                                       const fs::path& run) {
+  const auto needs = [](const Row& row) { return row.precision != "o0" && row.device == "cpu"; };
+  const auto row = std::find_if(rows.begin(), rows.end(), needs);
+  if (row == rows.end()) return {};
+  const fs::path job = run / "probe.json";
+  std::ofstream(job) << json{{"row", to_json(*row)},
+                             {"index", ""},
+                             {"packed", json::object()},
+                             {"progress", ""},
+                             {"directory", run}};
+  const Finished finished =
+      run_to_end({{workshop.train_slice, "--probe-precision", "--job", job}, {}, {}, {}, {}});
+  const json times = json::parse(finished.output, nullptr, false);
+  if (!times.is_object()) return {};
+  return times.get<PrecisionTimes>();
+}
+
+int64_t Execution::repeats_of(const PlannedRow& planned) const {
+  constexpr int64_t kSeeds = 3;  // a range over seeds needs more than one
+  return request_.repeats > 0 ? request_.repeats : planned.row.validation ? kSeeds : 1;
+}
+
+std::unique_ptr<Execution> Execution::prepare(const Workshop& workshop, const Request& request,
+                                              const AxisValues& values) {
+  std::unique_ptr<Execution> execution(new Execution(workshop, request, values));
+  return execution->prepare_plan() ? std::move(execution) : nullptr;
+}
+
+Execution::Execution(const Workshop& workshop, const Request& request, const AxisValues& values)
+    : workshop_(workshop), request_(request), values_(values) {}
+
+bool Execution::prepare_plan() {
+  const Selection selection = checked_selection(workshop_, request_, values_);
+  scale_ = selection.scale;
+  note_interrupts();
+  folder_ = make_run_folder(workshop_, request_);
+  plan_ = make_plan(selection.rows, values_, probe_precisions(workshop_, selection.rows, folder_), request_);
+  for (PlannedRow& planned : plan_)
+    if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
+      planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
+  std::vector<Row> runnable;
+  for (const PlannedRow& planned : plan_)
+    if (planned.skip_reason.empty()) runnable.push_back(planned.row);
+  if (!runnable.empty()) data_ = prepare_data(workshop_, request_, scale_, runnable, values_);
+  if (interrupted()) {
+    fs::remove(records_file());  // nothing was measured: the folder may be used again
+    return false;
+  }
+  for (const Data* set : {data_.plain.get(), data_.learnable.get()})
+    if (copies_.empty() || data_.plain != data_.learnable)
+      copies_.emplace_back(workshop_, request_, runnable, *set, values_);
+  check_data(plan_, data_);
+  if (launcher_of(request_) == "env") leading_.emplace(folder_);
+  machine_ = describe_machine();
+  build_ = describe_build();
+  return true;
+}
+
+bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const json& further) {
+  PlannedRow planned = row;
+  // Repeats of a timing are the same work; those of an accuracy differ in weights, order and augmentation.
+  if (planned.row.validation) planned.row.seed += repeat;
+  const RowSetting setting{workshop_, request_, values_, scale_, data_, machine_, build_, folder_};
+  json record;
+  if (planned.skip_reason.empty()) {
+    record = run_row(setting, planned, repeat, line);
+  } else {
+    record = skipped_record(setting, planned, repeat);
+    line.begin_row(planned.row);
+    line.end_row("SKIPPED: " + planned.skip_reason);
+  }
+  if (record.is_null()) return false;
+  record.update(further);
+  records_.push_back(std::move(record));
+  append_record(records_file(), records_.back());
+  return true;
+}
+
+}  // namespace harness
