@@ -199,7 +199,7 @@ std::vector<json> read_records(const std::filesystem::path& run_dir, std::ostrea
       fmt::print(warnings, "{}:{}: {}; line left out\n", file.string(), number, problem);
       continue;
     }
-    for (const char* list : {"warmup_ms", "loss"}) record.erase(list);
+    record.erase("loss");
     for (const char* span : {"read", "decode"})
       if (record.contains("spans_ms") && record["spans_ms"].is_object()) record["spans_ms"].erase(span);
     const auto key = std::make_tuple(text_at(record, "/row"), number_at(record, "/repeat"),

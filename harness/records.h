@@ -14,7 +14,7 @@ void append_record(const std::filesystem::path& file, const nlohmann::json& reco
 
 // The good records of run_dir/records.jsonl, in the order of the file. Each bad line is named in `warnings`
 // as file:line with the reason and left out; of two records of one row and repeat, the later counts. Without
-// warmup_ms, loss and the loader's spans, which no table shows. Throws std::runtime_error when
+// loss and the loader's spans, which no table shows. Throws std::runtime_error when
 // there is no such file.
 std::vector<nlohmann::json> read_records(const std::filesystem::path& run_dir, std::ostream& warnings);
 

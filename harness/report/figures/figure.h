@@ -19,6 +19,14 @@ struct FigureSource {
 using FillFigure = bool (*)(nlohmann::json& spec, const FigureSource&);
 bool fill_cascade(nlohmann::json& spec, const FigureSource&);
 bool fill_phases(nlohmann::json& spec, const FigureSource&);
+bool fill_scaling(nlohmann::json& spec, const FigureSource&);
+bool fill_threads(nlohmann::json& spec, const FigureSource&);
+bool fill_communication(nlohmann::json& spec, const FigureSource&);
+bool fill_batches(nlohmann::json& spec, const FigureSource&);
+bool fill_ranks(nlohmann::json& spec, const FigureSource&);
+bool fill_precision(nlohmann::json& spec, const FigureSource&);
+bool fill_timeline(nlohmann::json& spec, const FigureSource&);
+bool fill_busy(nlohmann::json& spec, const FigureSource&);
 
 // Title with the scale's mark, and below it what ran, on which machine, with which data. `notes` are further
 // lines.

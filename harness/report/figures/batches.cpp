@@ -1,0 +1,66 @@
+// Every batch of the key rows in its order, with the warm-up marked: drift, outliers and start-up show here.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/records.h"
+#include "harness/report/figures/figure.h"
+#include "harness/report/figures/key_rows.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMostPoints = 600;  // more lie on one another
+
+// Points of one row, batches counted from the first timed one. Above `limit` a point is drawn at the limit,
+// so that one slow batch doesn't press all others flat.
+void add_points(const std::string& panel, const std::vector<double>& steps, long first, const char* part,
+                double limit, json& values) {
+  const size_t every = (steps.size() + kMostPoints - 1) / kMostPoints;
+  for (size_t begin = 0; begin < steps.size(); begin += every) {
+    const size_t end = std::min(begin + every, steps.size());
+    const double slowest = *std::max_element(steps.begin() + long(begin), steps.begin() + long(end));
+    values.push_back({{"panel", panel},
+                      {"batch", first + long(begin)},
+                      {"ms", rounded(slowest)},
+                      {"shown_ms", rounded(std::min(slowest, limit))},
+                      {"part", slowest > limit ? "beyond the axis" : part}});
+  }
+}
+
+}  // namespace
+
+bool fill_batches(json& spec, const FigureSource& source) {
+  json values = json::array(), panels = json::array();
+  size_t longest = 0;
+  for (const SummaryRow* row : key_rows(source.summary)) {
+    const RunStatistics& run = row->run;
+    const std::string panel =
+        fmt::format("{}  \u00b7  median {:.1f} ms, p95 {:.1f} ms", panel_of(*row), run.median_ms, run.p95_ms);
+    const double limit = 1.3 * std::max(run.p99_ms, run.median_ms);
+    const std::vector<double> warmup = steps_of(row->record->value("warmup_ms", json::object()));
+    const std::vector<double> timed = steps_of(samples_of(*row->record));
+    const long before = -static_cast<long>(warmup.size());
+    add_points(panel, warmup, before, "warm-up", limit, values);
+    add_points(panel, timed, 0, "timed", limit, values);
+    values.push_back({{"panel", panel}, {"median_ms", rounded(run.median_ms)}});
+    if (before < 0) values.push_back({{"panel", panel}, {"warmup_from", before}, {"warmup_to", 0}});
+    panels.push_back(panel);
+    longest = std::max(longest, timed.size());
+  }
+  if (panels.empty()) return false;
+  spec["data"] = {{"values", values}};
+  spec["/facet/sort"_json_pointer] = panels;
+  if (panels.size() == 1) spec["columns"] = 1;
+  spec["/spec/layer/1/encoding/color/scale"_json_pointer] = colour_scale(source, "batches");
+  set_title(spec, source,
+            longest > kMostPoints ? "time of batches in their order, the slowest of each few"
+                                  : "time of every batch in its order",
+            {missing_key_rows(source.summary)});
+  return true;
+}
+
+}  // namespace harness

@@ -1,0 +1,98 @@
+// The whole run of the key rows: which share of each batch went into computing, loading, copying, talking.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "harness/records.h"
+#include "harness/report/figures/figure.h"
+#include "harness/report/figures/key_rows.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMostBins = 60;
+
+// `broadcast` copies weights between one process's devices, or statistics between processes.
+std::string activity_of(const std::string& phase, bool several_ranks) {
+  if (phase == "load" || phase == "other") return phase;
+  if (phase == "sync" || (phase == "broadcast" && several_ranks)) return "communication";
+  if (phase == "forward" || phase == "loss" || phase == "backward" || phase == "step") return "compute";
+  return "copies";
+}
+
+void add_bin(const std::string& panel, const json& samples, size_t begin, size_t end, json& values) {
+  const size_t ranks = ranks_of(samples);
+  std::map<std::string, double> times;
+  double whole = 0;
+  for (const auto& [phase, by_rank] : samples.items())
+    for (size_t rank = 0; rank < ranks; ++rank)
+      for (size_t batch = begin; batch < end; ++batch) {
+        times[activity_of(phase, ranks > 1)] += time_of(by_rank, rank, batch);
+        whole += time_of(by_rank, rank, batch);
+      }
+  for (const auto& [activity, ms] : times)
+    values.push_back({{"panel", panel},
+                      {"batch", begin},
+                      {"last", end - 1},
+                      {"activity", activity},
+                      {"share", whole > 0 ? rounded(ms / whole) : 0}});
+}
+
+void add_row(const std::string& panel, const json& samples, json& values) {
+  const size_t batches = batches_of(samples);
+  const size_t bin = (batches + kMostBins - 1) / kMostBins;
+  const size_t before = values.size();
+  size_t last = before;
+  for (size_t begin = 0; begin < batches; begin += bin) {
+    last = values.size();
+    add_bin(panel, samples, begin, std::min(begin + bin, batches), values);
+  }
+  // A step needs an end: the last bin again, where the run ends.
+  for (size_t i = last, end = values.size(); i < end; ++i) {
+    json value = values[i];
+    value["batch"] = batches;
+    values.push_back(value);
+  }
+}
+
+double share_of(const json& values, const std::string& panel, const char* activity) {
+  double sum = 0, count = 0;
+  for (const json& value : values)
+    if (value["panel"] == panel && value["activity"] == activity)
+      sum += value["share"].get<double>(), ++count;
+  return count > 0 ? sum / count : 0;
+}
+
+}  // namespace
+
+bool fill_busy(json& spec, const FigureSource& source) {
+  json values = json::array(), panels = json::array();
+  for (const SummaryRow* row : key_rows(source.summary)) {
+    json of_row = json::array();
+    add_row(panel_of(*row), samples_of(*row->record), of_row);
+    const std::string panel = fmt::format("{}  \u00b7  computes {:.0f} % of the time", panel_of(*row),
+                                          100 * share_of(of_row, panel_of(*row), "compute"));
+    for (json& value : of_row) {
+      value["panel"] = panel;
+      values.push_back(std::move(value));
+    }
+    panels.push_back(panel);
+  }
+  if (panels.empty()) return false;
+  const json order = present(source, "activities", values, "activity");
+  for (json& value : values)
+    value["position"] = std::find(order.begin(), order.end(), value["activity"]) - order.begin();
+  spec["data"] = {{"values", values}};
+  spec["/facet/sort"_json_pointer] = panels;
+  if (panels.size() == 1) spec["columns"] = 1;
+  json& colour = spec["/spec/encoding/color"_json_pointer];
+  colour["scale"] = colour_scale(source, "activities");
+  colour["legend"]["values"] = order;
+  set_title(spec, source, "what the ranks did over the whole run", {missing_key_rows(source.summary)});
+  return true;
+}
+
+}  // namespace harness

@@ -1,0 +1,91 @@
+// Picks key rows and reads samples of records that may come from another machine.
+#include "harness/report/figures/key_rows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "harness/report/figures/figure.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array drawn_in_the_article = {"disk", "tmpfs", "7", "10", "12", "16", "lmdb"};
+constexpr size_t most = 6;
+
+bool is_drawn(const SummaryRow& row) {
+  return std::find(drawn_in_the_article.begin(), drawn_in_the_article.end(), row.id) !=
+         drawn_in_the_article.end();
+}
+
+}  // namespace
+
+std::vector<const SummaryRow*> key_rows(const Summary& summary) {
+  std::vector<const SummaryRow*> measured, chosen;
+  for (const SummaryRow& row : summary.rows)
+    if (row.ok() && row.run.has_samples) measured.push_back(&row);
+  for (const char* id : drawn_in_the_article)
+    for (const SummaryRow* row : measured)
+      if (row->id == id) chosen.push_back(row);
+  for (const SummaryRow* row : measured)
+    if (!is_drawn(*row)) chosen.push_back(row);
+  if (chosen.size() > most) chosen.resize(most);
+  std::sort(chosen.begin(), chosen.end());  // all lie in one vector: by place
+  return chosen;
+}
+
+std::string missing(const std::vector<const SummaryRow*>& rows) {
+  std::vector<std::string> texts;
+  for (const SummaryRow* row : rows)
+    if (!row->ok()) texts.push_back(fmt::format("{} ({})", row->id, reason_of(*row)));
+  return texts.empty() ? "" : fmt::format("No figure: {}", fmt::join(texts, "; "));
+}
+
+std::string missing_key_rows(const Summary& summary) {
+  std::vector<const SummaryRow*> rows;
+  for (const SummaryRow& row : summary.rows)
+    if (is_drawn(row)) rows.push_back(&row);
+  return missing(rows);
+}
+
+std::string panel_of(const SummaryRow& row) { return fmt::format("{}: {}, {}", row.id, row.title, row.ran); }
+
+size_t ranks_of(const json& samples) {
+  if (!samples.is_object() || samples.empty()) return 0;
+  size_t ranks = samples.begin()->size();
+  for (const json& by_rank : samples) ranks = std::min(ranks, by_rank.is_array() ? by_rank.size() : 0);
+  return ranks;
+}
+
+size_t batches_of(const json& samples) {
+  size_t batches = ranks_of(samples) == 0 ? 0 : SIZE_MAX;
+  for (const json& by_rank : samples)
+    for (const json& times : by_rank) batches = std::min(batches, times.is_array() ? times.size() : 0);
+  return batches;
+}
+
+double time_of(const json& by_rank, size_t rank, size_t batch) {
+  const json& time = by_rank[rank][batch];
+  return time.is_number() ? time.get<double>() : 0;
+}
+
+std::vector<double> steps_of(const json& samples) {
+  const size_t ranks = ranks_of(samples);
+  std::vector<double> steps(ranks == 0 ? 0 : batches_of(samples));
+  for (size_t batch = 0; batch < steps.size(); ++batch)
+    for (size_t rank = 0; rank < ranks; ++rank) {
+      double sum = 0;
+      for (const json& by_rank : samples) sum += time_of(by_rank, rank, batch);
+      steps[batch] = std::max(steps[batch], sum);
+    }
+  return steps;
+}
+
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+}  // namespace harness

@@ -1,0 +1,32 @@
+// Key rows: the few that stand for the others where a figure has a panel per row, and their samples.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/report/summary.h"
+
+namespace harness {
+
+// At most six measured rows with phase times, in the order of the summary: those that the article draws, then
+// the first others.
+std::vector<const SummaryRow*> key_rows(const Summary& summary);
+// Of the rows that the article draws, those without figures here: `no figure of 14: SKIPPED: ...`.
+std::string missing_key_rows(const Summary& summary);
+// The same of some rows.
+std::string missing(const std::vector<const SummaryRow*>& rows);
+
+// `12: DDP, 4 CPU ranks`
+std::string panel_of(const SummaryRow& row);
+
+// Of {phase: [rank][batch]}: the batches that every list has, and times that are no number count as 0.
+size_t ranks_of(const nlohmann::json& samples);
+size_t batches_of(const nlohmann::json& samples);
+double time_of(const nlohmann::json& by_rank, size_t rank, size_t batch);
+// A batch's step: the slowest rank's sum of phases.
+std::vector<double> steps_of(const nlohmann::json& samples);
+
+// Four digits behind the point: a figure's file stays small.
+double rounded(double value);
+
+}  // namespace harness

@@ -1,0 +1,129 @@
+// Scaling: images/s and speed-up by the number of devices, beside what as many times as fast would be.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/records.h"
+#include "harness/report/figures/figure.h"
+#include "harness/report/figures/key_rows.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+double setting(const SummaryRow& row, const char* pointer) {
+  return number_at({{"config", row.config}}, pointer, 1);
+}
+double devices_of(const SummaryRow& row) {
+  return setting(row, "/config/devices") * setting(row, "/config/nodes");
+}
+double batch_of(const SummaryRow& row) { return setting(row, "/config/batch"); }
+
+// The single device that a row is compared with: one that rows with more devices are based on.
+const SummaryRow* single_device(const Summary& summary, double batch) {
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.ok() || devices_of(row) != 1 || batch_of(row) != batch) continue;
+    for (const SummaryRow& other : summary.rows)
+      if (other.group == "devices" && devices_of(other) > 1 &&
+          text_at({{"config", other.config}}, "/config/base") == row.id)
+        return &row;
+  }
+  for (const SummaryRow& row : summary.rows)
+    if (row.ok() && devices_of(row) == 1 && batch_of(row) == batch && row.group == "devices") return &row;
+  return nullptr;
+}
+
+std::string series_of(const SummaryRow& row) {
+  if (setting(row, "/config/nodes") > 1) return "several nodes";
+  if (setting(row, "/config/devices") == 1 ||
+      text_at({{"config", row.config}}, "/config/strategy") == "data_parallel")
+    return fmt::format("DataParallel, batch {:.0f}", batch_of(row));
+  return "a process per device";
+}
+
+// Labels of points at the same number of devices, pushed apart from below.
+void place_labels(json& values, const char* field, const char* label_field, double largest) {
+  std::vector<json*> points;
+  for (json& value : values)
+    if (value.contains(field) && value.contains("row")) points.push_back(&value);
+  std::sort(points.begin(), points.end(), [&](const json* a, const json* b) {
+    return std::make_pair((*a)["devices"].get<double>(), (*a)[field].get<double>()) <
+           std::make_pair((*b)["devices"].get<double>(), (*b)[field].get<double>());
+  });
+  std::map<double, double> next;
+  for (json* point : points) {
+    double& lowest = next[(*point)["devices"].get<double>()];
+    const double place = std::max((*point)[field].get<double>(), lowest);
+    (*point)[label_field] = place;
+    lowest = place + 0.052 * largest;
+  }
+}
+
+void add_ideal(const SummaryRow& single, double most, json& values) {
+  for (double devices : {1.0, most})
+    values.push_back({{"ideal", series_of(single)},
+                      {"devices", devices},
+                      {"ideal_images_per_second", devices * single.images_per_second},
+                      {"ideal_speed_up", devices}});
+}
+
+}  // namespace
+
+bool fill_scaling(json& spec, const FigureSource& source) {
+  const Summary& summary = source.summary;
+  json values = json::array(), series = json::array();
+  std::set<const SummaryRow*> singles;
+  std::vector<const SummaryRow*> others;
+  double most = 1, fastest = 0, highest = 0;
+  const auto add = [&](const SummaryRow& row, const SummaryRow* single) {
+    json value = {{"row", row.id},
+                  {"title", row.title},
+                  {"ran", row.ran},
+                  {"series", series_of(row)},
+                  {"devices", devices_of(row)},
+                  {"images_per_second", row.images_per_second}};
+    if (single) value["speed_up"] = row.images_per_second / single->images_per_second;
+    highest = std::max(highest, value.value("speed_up", 0.0));
+    fastest = std::max(fastest, row.images_per_second);
+    most = std::max(most, devices_of(row));
+    if (std::find(series.begin(), series.end(), value["series"]) == series.end())
+      series.push_back(value["series"]);
+    values.push_back(value);
+  };
+  for (const SummaryRow& row : summary.rows) {
+    if (devices_of(row) == 1 || row.group == "threads") continue;
+    others.push_back(&row);
+    if (!row.ok()) continue;
+    const SummaryRow* single = single_device(summary, batch_of(row));
+    if (single && singles.insert(single).second) add(*single, nullptr);
+    if (single && !values.back().contains("speed_up")) values.back()["speed_up"] = 1.0;
+    add(row, single);
+  }
+  if (most == 1 || singles.empty()) return false;
+  for (const SummaryRow* single : singles) add_ideal(*single, most, values);
+  const double speed_top = std::max(1.25 * highest, most), images_top = 1.3 * fastest;
+  place_labels(values, "images_per_second", "images_label", images_top);
+  place_labels(values, "speed_up", "speed_label", speed_top);
+  spec["data"] = {{"values", values}};
+  for (const char* panel : {"/hconcat/0", "/hconcat/1"}) {
+    json& x = spec[json::json_pointer(std::string(panel) + "/encoding/x")];
+    x["scale"] = {{"domain", {0.7, most + 0.6}}, {"nice", false}};
+    x["title"] = fmt::format("devices ({})", summary.device);
+    json ticks = json::array();
+    for (const json& value : values)
+      if (std::find(ticks.begin(), ticks.end(), value["devices"]) == ticks.end())
+        ticks.push_back(value["devices"]);
+    x["axis"]["values"] = ticks;
+    spec[json::json_pointer(std::string(panel) + "/layer/2/encoding/color/scale/domain")] = series;
+    spec[json::json_pointer(std::string(panel) + "/layer/2/encoding/shape/scale/domain")] = series;
+  }
+  spec["/hconcat/0/layer/2/encoding/y/scale/domain"_json_pointer] = {0, images_top};
+  spec["/hconcat/1/layer/2/encoding/y/scale/domain"_json_pointer] = {0, speed_top};
+  set_title(spec, source, "scaling with devices", {missing(others)});
+  return true;
+}
+
+}  // namespace harness

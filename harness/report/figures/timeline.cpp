@@ -1,0 +1,119 @@
+// One batch of the key rows as it lay in time: phases, devices and collectives of each rank.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/records.h"
+#include "harness/report/figures/figure.h"
+#include "harness/report/figures/key_rows.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMostRanks = 4;  // further lanes would look the same
+
+struct Event {
+  size_t rank = 0;
+  std::string track, name;
+  double begin_ms = 0, end_ms = 0;
+};
+
+std::vector<Event> recorded_events(const json& record) {
+  std::vector<Event> events;
+  const json::json_pointer where("/timeline/events");
+  if (!record.contains(where)) return events;
+  for (const json& entry : record.at(where)) {
+    Event event{size_t(number_at(entry, "/rank")), text_at(entry, "/track"), text_at(entry, "/name"),
+                number_at(entry, "/begin_ms"), number_at(entry, "/end_ms")};
+    if (event.rank < kMostRanks && event.end_ms >= event.begin_ms) events.push_back(event);
+  }
+  return events;
+}
+
+// For a record without a timeline: the last batch's phases, one after the other from 0.
+std::vector<Event> stacked_events(const json& record) {
+  std::vector<Event> events;
+  const json& samples = samples_of(record);
+  const size_t batches = batches_of(samples);
+  for (size_t rank = 0; batches > 0 && rank < std::min(ranks_of(samples), kMostRanks); ++rank) {
+    double begin = 0;
+    for (const std::string& phase : phase_names()) {
+      if (!samples.contains(phase)) continue;
+      const double ms = time_of(samples.at(phase), rank, batches - 1);
+      if (ms > 0) events.push_back({rank, "host", phase, begin, begin + ms});
+      begin += ms;
+    }
+  }
+  return events;
+}
+
+size_t place_of(const Event& event) {  // host, devices, collectives of a rank lie together
+  const size_t track = event.track == "host" ? 0 : event.track == "collectives" ? 99 : 1;
+  return 100 * event.rank + track;
+}
+
+std::string lane_of(const Event& event, bool several_ranks) {
+  return several_ranks ? fmt::format("rank {} {}", event.rank, event.track) : event.track;
+}
+
+double add_events(const std::string& panel, const std::vector<Event>& events,
+                  const std::set<std::string>& known, json& values) {
+  const bool several = std::any_of(events.begin(), events.end(), [](const Event& e) { return e.rank > 0; });
+  double end = 0;
+  for (const Event& event : events) {
+    values.push_back({{"panel", panel},
+                      {"lane", lane_of(event, several)},
+                      {"position", place_of(event)},
+                      {"track", event.track},
+                      {"what", event.name},
+                      {"colour", known.count(event.name) ? event.name : "other"},
+                      {"begin_ms", rounded(event.begin_ms)},
+                      {"end_ms", rounded(event.end_ms)},
+                      {"ms", rounded(event.end_ms - event.begin_ms)}});
+    end = std::max(end, event.end_ms);
+  }
+  return end;
+}
+
+}  // namespace
+
+bool fill_timeline(json& spec, const FigureSource& source) {
+  json values = json::array(), panels = json::array();
+  std::set<std::string> known;
+  for (const json& entry : source.palette.at("events")) known.insert(entry.at("name").get<std::string>());
+  double longest = 0, shortest = 1e300;
+  bool skewed_clocks = false;
+  for (const SummaryRow* row : key_rows(source.summary)) {
+    const json& record = *row->record;
+    std::vector<Event> events = recorded_events(record);
+    std::string panel = panel_of(*row);
+    if (events.empty()) {
+      events = stacked_events(record);
+      panel += "  \u00b7  its order is not recorded: phases laid end to end";
+    }
+    if (events.empty()) continue;
+    const double end = add_events(panel, events, known, values);
+    longest = std::max(longest, end);
+    shortest = std::min(shortest, end);
+    skewed_clocks = skewed_clocks || text_at(record, "/timeline/clocks") == "each rank's own";
+    panels.push_back(panel);
+  }
+  if (panels.empty()) return false;
+  spec["data"] = {{"values", values}};
+  spec["/facet/sort"_json_pointer] = panels;
+  json& colour = spec["/spec/encoding/color"_json_pointer];
+  colour["scale"] = colour_scale(source, "events");
+  colour["legend"]["values"] = present(source, "events", values, "colour");
+  if (longest > 4 * shortest) spec["/resolve/scale/x"_json_pointer] = "independent";
+  set_title(spec, source, "the last timed batch, as it lay in time",
+            {fmt::format("At most {} ranks of each row.{}", kMostRanks,
+                         skewed_clocks ? " Ranks of several hosts begin at 0 by each host's own clock." : ""),
+             missing_key_rows(source.summary)});
+  return true;
+}
+
+}  // namespace harness
