@@ -23,7 +23,6 @@ constexpr auto kPoll = std::chrono::milliseconds(20);
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr double kSlowBatches = 5;  // silence of so many of the longest batches is no slowness any more
 constexpr auto kPatience = std::chrono::seconds(3);  // for mpirun and srun, to end ranks on other machines
-constexpr int kNotFound = 127;                       // a shell's exit code
 constexpr auto kGrace = std::chrono::seconds(2);     // for the other ranks, once one has failed
 
 static double seconds_since(Clock::time_point begin) {
@@ -224,6 +223,18 @@ static std::string rank_ended_by_signal(const std::string& text) {
   return "";
 }
 
+// What the shell says of a program that it can't find; mpirun and srun hand on other exit codes than its own.
+static std::string missing_wrapper(const Launch& launch, const std::filesystem::path& errors) {
+  const std::string program = launch.wrap.substr(0, launch.wrap.find(' '));
+  if (program.empty()) return "";
+  for (const std::string& line : lines_of(errors))
+    if (line.find("exec: " + program + ": ") != std::string::npos)
+      return fmt::format(
+          "--wrap: {} is no program where that rank runs: install it, or give its whole path; {}", program,
+          line);
+  return "";
+}
+
 static void explain_failure(Outcome& outcome, const Processes& processes, const Launch& launch, int ranks,
                             const std::filesystem::path& directory, bool out_of_memory) {
   const int command = processes.first_failure(), status = processes.end_of(command);
@@ -231,11 +242,9 @@ static void explain_failure(Outcome& outcome, const Processes& processes, const 
   const auto& errors = launch.commands[size_t(command)].errors;
   const std::string by_signal =
       launch.command_per_rank ? "" : rank_ended_by_signal(last_lines(errors, 100, " "));
-  if (!launch.wrap.empty() && !killed && WEXITSTATUS(status) == kNotFound) {
+  if (const std::string why = missing_wrapper(launch, errors); !why.empty()) {
     outcome.status = "CRASHED";
-    outcome.reason =
-        fmt::format("--wrap: {} is no program where that rank runs: install it, or give its whole path; {}",
-                    launch.wrap.substr(0, launch.wrap.find(' ')), first_lines(errors, 1, ""));
+    outcome.reason = why;
     return;
   }
   // A rank that a signal ended had no time for words of its own, and those of others are about its absence.
