@@ -1,139 +1,35 @@
-// run_matrix: the command line.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
+// run_matrix: reads the command line and does what it says.
 #include <iostream>
 
-#include "harness/config_error.h"
+#include "harness/commands/command_line.h"
 #include "harness/interrupt.h"
-#include "harness/listing.h"
-#include "harness/run.h"
+#include "harness/machine.h"
 
 using namespace harness;
 
-// CLI11's ranges let "nan" through, which would switch a limit off.
-static const CLI::Validator kSeconds(
-    [](const std::string& text) {
-      double seconds = 0;
-      const bool good = CLI::detail::lexical_cast(text, seconds) && seconds >= 0 && seconds <= 1e9;
-      return good ? std::string() : "expected seconds from 0 to 1e9, found " + text;
-    },
-    "SECONDS");
-// An empty list is a script's empty variable more often than a wish for every row.
-static const CLI::Validator kNotEmpty(
-    [](const std::string& text) {
-      return text.empty() ? std::string("names no row; e.g. --only 7,12,lmdb") : "";
-    },
-    "ROWS");
-
-static const CLI::Validator kNoBlank(
-    [](const std::string& text) {
-      return text.find_first_not_of(" \t\n") == std::string::npos
-                 ? std::string("names no program; e.g. --wrap \"strace -f -o strace.txt\"")
-                 : "";
-    },
-    "");
-
-static void add_run_options(CLI::App& app, Request& request) {
-  app.add_option("config", request.configs, "matrices to run (default configs/article.yaml)");
-  app.add_option("--only", request.only, "rows by id, comma separated; they run in the matrix's order")
-      ->check(kNotEmpty);
-  app.add_option("--scale", request.scale, "auto, rehearsal, article or smoke (configs/scales.yaml)");
-  app.add_option("--device", request.device, "cpu (the default) or another of `list --values`");
-  app.add_option("--devices", request.devices, "derive the multi-device rows anew for this many devices")
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--data", request.data,
-                 "folder with train/<class>/<image>.JPEG (default: stand-in images, made once)");
-  app.add_option("--out", request.out, "folder of the run (default results/runs/<time>-<host>)");
-  app.add_option("--seed", request.seed, "seed of weights, order, augmentation and stand-in images")
-      ->check(CLI::Range(int64_t(0), (int64_t(1) << 53) - 1));
-  app.add_option("--repeat", request.repeats,
-                 "runs of every row, interleaved (default 1, and 3 with other seeds for --accuracy)")
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--set", request.set, "field=value for every selected row, as run")->allow_extra_args(false);
-  app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")
-      ->check(kSeconds)
-      ->capture_default_str();
-  app.add_option("--hang-after", request.silence_s, "seconds without a finished batch that end a row as HUNG")
-      ->check(kSeconds);
-  app.add_option("--launcher", request.launcher,
-                 "local, mpirun, slurm or env (default: what the environment shows)")
-      ->check(CLI::IsMember({"auto", "local", "mpirun", "slurm", "env"}));
-  const auto hosts = app.add_option("--hosts", request.hosts, "nodes for mpirun with their ranks: a:4,b:4");
-  app.add_option("--hostfile", request.hostfile, "the same as a file, in OpenMPI's format")
-      ->check(CLI::ExistingFile)
-      ->excludes(hosts);
-  app.add_option("--interface", request.interface,
-                 "network interface between nodes (default: each finds it)");
-  app.add_option("--port", request.port, "where rank 0 listens (default: a free one)")
-      ->check(CLI::Range(1, 65535));
-  app.add_option_function<std::string>(
-         "--trace",
-         [&request](const std::string& range) { request.trace = range.empty() ? "middle" : range; },
-         "record timed batches A-B, counted from 0 (default: three in the middle), for ui.perfetto.dev")
-      ->type_name("[A-B]")
-      ->expected(0, 1);
-  const auto wrap = app.add_option(
-      "--wrap", request.wrap, "what one rank runs under, in the row's folder: \"perf stat -o perf.txt\"");
-  wrap->type_name("COMMAND")->check(kNoBlank);
-  app.add_option("--wrap-rank", request.wrap_rank, "the rank that --wrap is for (default 0)")
-      ->check(CLI::Range(0, 1 << 20))
-      ->needs(wrap);
-  app.add_flag("--dry-run", request.dry_run,
-               "print the plan and the exact command of every rank, run nothing");
-  app.add_flag("--slow", request.slow, "run precisions that this processor only emulates");
-  app.add_flag_function(
-      "--no-install", [](int64_t) {}, "set up nothing, say what is missing (handled by the wrapper)");
-}
-
 int main(int argc, char** argv) {
-  CLI::App app{
-      "Trains slices of 300 timed batches, one change at a time, and says what each change was worth."};
-  Request request;
-  request.timeout_s = 1800;
-  add_run_options(app, request);
-  bool accuracy = false;
-  app.add_flag(
-      "--accuracy", accuracy,
-      "train each precision to a fixed budget and report its accuracy (configs/accuracy.yaml, after the "
-      "matrices that are named)");
-  bool list = false, as_json = false, list_the_values = false, list_the_fields = false;
-  app.add_flag("--list", list, "print the selected rows and run nothing");
-  app.add_flag("--json", as_json, "with --list or list: as JSON");
-  CLI::App* list_command =
-      app.add_subcommand("list", "print rows, or --values of every axis, or --fields of a row");
-  list_command->add_flag("--values", list_the_values, "what storage, precision, strategy and so on can be");
-  list_command->add_flag("--fields", list_the_fields, "what a row can say");
-  list_command->add_flag("--json", as_json, "rows as JSON");
-  fs::path run;
-  CLI::App* report = app.add_subcommand("report", "rebuild the table of a run from its records");
-  report->add_option("run", run, "folder of the run")->required();
-  CLI::App* plot = app.add_subcommand("plot", "rebuild table and plots of a run from its records");
-  plot->add_option("run", run, "folder of the run")->required();
-  app.add_subcommand("doctor", "what this machine has and lacks (handled by the wrapper)");
-  app.require_subcommand(0, 1);
-
+  CommandLine line;
+  add_run_options(line);
+  add_list(line);
+  add_report(line);
+  add_compare(line);
+  add_ab(line);
+  add_validate(line);
+  line.app.add_subcommand("doctor", "what this machine has and lacks (handled by the wrapper)");
+  line.app.set_version_flag(
+      "--version", [] { return describe_build().dump(); }, "what was built, as JSON");
+  line.app.require_subcommand(0, 1);
   try {
-    app.parse(argc, argv);
+    line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kAllGood : kBadInput;
+    return line.app.exit(error) == 0 ? kAllGood : kBadInput;
   }
   try {
     const Workshop workshop = find_workshop();
-    if (accuracy) request.configs.push_back(workshop.project / "configs" / "accuracy.yaml");
-    if (request.configs.empty()) request.configs = {workshop.project / "configs" / "article.yaml"};
-    if (*report || *plot) return rebuild_report(workshop, run, bool(*plot), std::cout);
-    if (list_the_fields) {
-      std::cout << list_fields();
-    } else if (list_the_values) {
-      std::cout << list_values(ask_values(workshop));
-    } else if (list || *list_command) {
-      const Selection selection = select_rows(workshop, request, ask_values(workshop));
-      std::cout << (as_json ? list_rows_as_json(selection.rows) : list_rows(selection.rows, selection.scale));
-    } else {
-      return run_matrix(workshop, request, std::cout);
-    }
-    return kAllGood;
+    std::vector<fs::path>& configs = line.request.configs;
+    if (line.request.accuracy) configs.push_back(workshop.project / "configs" / "accuracy.yaml");
+    if (configs.empty()) configs = {workshop.project / "configs" / "article.yaml"};
+    return line.action(workshop);
   } catch (const std::exception& error) {
     if (interrupted()) return kInterrupted;  // what it tripped over is the interrupt itself
     std::cerr << "run_matrix: " << error.what() << '\n';

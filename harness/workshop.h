@@ -26,6 +26,7 @@ struct Request {
   double timeout_s = 0;   // per row; 0: from the scale
   double silence_s = 60;  // for one batch
   bool dry_run = false, slow = false;
+  bool accuracy = false;  // configs/accuracy.yaml too
   std::string launcher = "auto";  // rank_commands.h says what each is
   std::string hosts;              // for mpirun: a:4,b:4
   fs::path hostfile;              // the same as a file

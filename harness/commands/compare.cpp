@@ -1,0 +1,84 @@
+// compare, ab and validate: runs against one another.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "harness/commands/command_line.h"
+#include "harness/compare/ab.h"
+#include "harness/compare/validate.h"
+#include "harness/records.h"
+
+namespace harness {
+
+void add_compare(CommandLine& line) {
+  struct Asked {
+    fs::path a, b, out;
+    bool as_json = false;
+  };
+  const auto asked = std::make_shared<Asked>();
+  CLI::App* command = line.app.add_subcommand(
+      "compare", "is B faster or slower than A, row by row; exit code 4 when a row is SLOWER");
+  command->add_option("A", asked->a, "folder of a run")->required();
+  command->add_option("B", asked->b, "folder of another run")->required();
+  command->add_flag("--json", asked->as_json, "as JSON");
+  command->add_option("--write", asked->out, "folder for comparison.txt, .md and .json");
+  command->callback([&line, asked] {
+    line.action = [asked](const Workshop& workshop) {
+      return compare_runs(workshop, asked->a, asked->b, asked->out, asked->as_json, std::cout);
+    };
+  });
+}
+
+void add_ab(CommandLine& line) {
+  const auto sides = std::make_shared<Sides>();
+  CLI::App* command = line.app.add_subcommand(
+      "ab",
+      "run two settings side by side in random order, 9 times each, then compare; without a difference "
+      "between the sides: learn this machine's noise");
+  command->fallthrough();
+  command->add_option("--set-a", sides->set_a, "field=value for side A")->allow_extra_args(false);
+  command->add_option("--set-b", sides->set_b, "field=value for side B")->allow_extra_args(false);
+  command->add_option("--config-b", sides->configs_b, "another matrix for side B")->check(CLI::ExistingFile);
+  command->add_option("--build-b", sides->build_b, "build folder of another revision for side B")
+      ->check(CLI::ExistingDirectory);
+  command->callback([&line, sides] {
+    line.action = [&line, sides](const Workshop& workshop) {
+      return run_ab(workshop, line.request, *sides, std::cout);
+    };
+  });
+}
+
+static int validate_run(const fs::path& run, const std::vector<fs::path>& references) {
+  std::vector<std::vector<nlohmann::json>> good;
+  for (const fs::path& reference : references) good.push_back(read_records(reference, std::cerr));
+  const auto records = read_records(run, std::cerr);
+  const Validation validation = validate(records, good);
+  std::cout << console_text(validation_grid(validation));
+  if (validation.checks.empty())
+    for (const std::string& remark : validation.remarks) std::cout << remark << '\n';
+  for (const std::string& odd : validation.odd) std::cout << "ODD: " << odd << '\n';
+  if (validation.checks.empty() && validation.odd.empty()) {
+    std::cout << "nothing could be checked\n";
+    return kNothingRan;
+  }
+  if (validation.odd.empty()) std::cout << "no rank and no node is odd\n";
+  return validation.odd.empty() ? int(kAllGood) : int(kRegression);
+}
+
+void add_validate(CommandLine& line) {
+  struct Asked {
+    fs::path run;
+    std::vector<fs::path> references;
+  };
+  const auto asked = std::make_shared<Asked>();
+  CLI::App* command = line.app.add_subcommand(
+      "validate",
+      "name the rank or node that is slower than those of good runs; exit code 4 when there is one");
+  command->add_option("run", asked->run, "folder of the run")->required();
+  command->add_option("--against", asked->references, "folders of good runs")->required();
+  command->callback([&line, asked] {
+    line.action = [asked](const Workshop&) { return validate_run(asked->run, asked->references); };
+  });
+}
+
+}  // namespace harness

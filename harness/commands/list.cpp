@@ -1,0 +1,42 @@
+// list: rows, values of the axes, fields of a row.
+#include <iostream>
+
+#include "harness/commands/command_line.h"
+#include "harness/listing.h"
+
+namespace harness {
+
+static int print_rows(const Workshop& workshop, const Request& request, bool as_json) {
+  const Selection selection = select_rows(workshop, request, ask_values(workshop));
+  std::cout << (as_json ? list_rows_as_json(selection.rows) : list_rows(selection.rows, selection.scale));
+  return kAllGood;
+}
+
+void add_list(CommandLine& line) {
+  struct Asked {
+    bool list = false, as_json = false, values = false, fields = false;
+  };
+  const auto asked = std::make_shared<Asked>();
+  line.app.add_flag("--list", asked->list, "print the selected rows and run nothing");
+  line.app.add_flag("--json", asked->as_json, "with --list or list: as JSON");
+  CLI::App* command =
+      line.app.add_subcommand("list", "print rows, or --values of every axis, or --fields of a row");
+  command->add_flag("--values", asked->values, "what storage, precision, strategy and so on can be");
+  command->add_flag("--fields", asked->fields, "what a row can say");
+  command->add_flag("--json", asked->as_json, "rows as JSON");
+  const auto print = [&line, asked](const Workshop& workshop) -> int {
+    if (asked->fields)
+      std::cout << list_fields();
+    else if (asked->values)
+      std::cout << list_values(ask_values(workshop));
+    else
+      return print_rows(workshop, line.request, asked->as_json);
+    return kAllGood;
+  };
+  command->callback([&line, print] { line.action = print; });
+  line.app.callback([&line, asked, print] {
+    if (asked->list) line.action = print;
+  });
+}
+
+}  // namespace harness

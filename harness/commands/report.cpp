@@ -1,0 +1,23 @@
+// report and plot: from records again.
+#include <iostream>
+
+#include "harness/commands/command_line.h"
+
+namespace harness {
+
+void add_report(CommandLine& line) {
+  const auto add = [&line](const char* name, const char* help, bool plots) {
+    CLI::App* command = line.app.add_subcommand(name, help);
+    const auto run = std::make_shared<fs::path>();
+    command->add_option("run", *run, "folder of the run")->required();
+    command->callback([&line, run, plots] {
+      line.action = [run, plots](const Workshop& workshop) {
+        return rebuild_report(workshop, *run, plots, std::cout);
+      };
+    });
+  };
+  add("report", "rebuild tables, verdicts and report.html of a run from its records", false);
+  add("plot", "the same and the figures", true);
+}
+
+}  // namespace harness
