@@ -141,6 +141,9 @@ TEST_F(RemoteRow, ThroughAMountWithAndWithoutItsCache) {
     EXPECT_EQ(cached["cache"]["state"], state);
     EXPECT_GT(cached["object_store"]["cache_bytes"], 0);
     EXPECT_LE(cached["object_store"]["cache_bytes"], cached["object_store"]["cache_limit_bytes"]);
+    EXPECT_GT(cached["ceilings"]["compute_ms"], 0.0);
+    EXPECT_EQ(cached["ceilings"].contains("loader_ms"), state == std::string("warm"))
+        << "an emptied cache can't be had twice";
   }
 }
 
