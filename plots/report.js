@@ -3,7 +3,8 @@
 // When all figures are drawn the root element says so: data-figures, data-errors, data-drawn-ms.
 
 const root = document.documentElement;
-const page = JSON.parse(document.getElementById("page").textContent);
+const embedded = (name) => document.getElementById("embedded-" + name).textContent;
+const page = JSON.parse(embedded("page"));
 
 function count(problem) {
   root.dataset.errors = Number(root.dataset.errors) + 1;
@@ -28,9 +29,9 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-// gzip in base64, as the elements #figures, #library and #records hold it.
-async function unpacked(id) {
-  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+// figures, library and records are there as gzip in base64.
+async function unpacked(name) {
+  const packed = Uint8Array.from(atob(embedded(name)), (c) => c.charCodeAt(0));
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
 }
 
@@ -44,7 +45,7 @@ const verdictClass = {
 function gridCell(text, column, first) {
   const cell = element(first ? "th" : "td", first ? { scope: "row" } : {}, text);
   if (!column.text) cell.className = "number";
-  else if (text.length > 28) cell.className = "long";
+  else if (text.length > 28) cell.className = text.length > 90 ? "long longer" : "long";
   if (verdictClass[text]) cell.append(element("span", { class: "dot " + verdictClass[text] }));
   return cell;
 }
@@ -83,7 +84,7 @@ function recordsBlock(records) {
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   });
   return element("p", {}, button, ` ${records.lines} lines, ${size(records.bytes)} ` +
-    `(${size(document.getElementById("records").textContent.length)} in this page), byte for byte.`);
+    `(${size(embedded("records").length)} in this page), byte for byte.`);
 }
 
 const blockMakers = {
@@ -166,7 +167,7 @@ async function start() {
   applyTheme("auto");
   buildPage();
   figures = JSON.parse(await (await unpacked("figures")).text());
-  if (document.getElementById("library").textContent)
+  if (embedded("library"))
     document.body.append(element("script", {}, await (await unpacked("library")).text()));
   await drawFigures();
   const redraw = (wish) => { applyTheme(wish); return drawFigures(); };

@@ -1,4 +1,5 @@
-// unit: figures carry the values, order and marks of golden records, and a missing renderer is only a warning
+// unit: figures carry the values, order and marks of golden records; specs leave colours to the themes, draw
+// without a warning, and a missing renderer is only a warning
 #include "harness/report/figures.h"
 
 #include <gtest/gtest.h>
@@ -8,30 +9,29 @@
 #include <map>
 #include <sstream>
 
+#include "golden_figures.h"
+
 namespace {
 
 using nlohmann::json;
 
 const std::filesystem::path source = SOURCE_DIR;
 
-std::vector<json> golden(const std::string& name) {
-  std::ifstream file(source / "tests/golden/records" / name);
-  std::vector<json> records;
-  for (std::string line; std::getline(file, line);) records.push_back(json::parse(line));
-  return records;
-}
+class Figures : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_ / "plots"); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
-// The figure of that name, null when it was left out.
-json figure_of(const harness::Summary& summary, const std::string& name) {
-  for (const harness::Figure& figure : harness::figures_of(summary, "a-run", source))
-    if (figure.name == name) return figure.spec;
-  return nullptr;
-}
+  const std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
+                                        ("figures_test_" + std::to_string(getpid()) + "_" +
+                                         testing::UnitTest::GetInstance()->current_test_info()->name());
+  const std::vector<json> records_ = golden("matrix.jsonl");
+  const harness::Summary matrix_ = harness::summarise(records_).at(0);
+  std::ostringstream console_;
+};
 
-TEST(Cascade, ShowsRowsInTheOrderOfTheMatrix) {
-  const std::vector<json> records = golden("matrix.jsonl");
-  const harness::Summary matrix = harness::summarise(records).at(0);
-  const json figure = figure_of(matrix, "cascade");
+TEST_F(Figures, CascadeShowsRowsInTheOrderOfTheMatrix) {
+  const json figure = figure_of(matrix_, "cascade");
   const json& order = figure.at("/encoding/y/sort"_json_pointer);
   ASSERT_EQ(order.size(), 27u);
   EXPECT_EQ(order[0], "disk");
@@ -42,10 +42,8 @@ TEST(Cascade, ShowsRowsInTheOrderOfTheMatrix) {
   EXPECT_NE(figure.at("/layer/0/encoding/x/title"_json_pointer).dump().find("on cpu"), std::string::npos);
 }
 
-TEST(Cascade, GivesSkippedRowsAReasonAndNoBar) {
-  const std::vector<json> records = golden("matrix.jsonl");
-  const harness::Summary matrix = harness::summarise(records).at(0);
-  const json figure = figure_of(matrix, "cascade");
+TEST_F(Figures, CascadeGivesSkippedRowsAReasonAndNoBar) {
+  const json figure = figure_of(matrix_, "cascade");
   for (const json& value : figure["data"]["values"])
     if (value["status"] == "OK") {
       EXPECT_GT(value["total_s"].get<double>(), 0);
@@ -56,14 +54,12 @@ TEST(Cascade, GivesSkippedRowsAReasonAndNoBar) {
     }
 }
 
-TEST(Phases, AddUpToTheMeanStep) {
-  const std::vector<json> records = golden("matrix.jsonl");
-  const harness::Summary matrix = harness::summarise(records).at(0);
-  const json figure = figure_of(matrix, "phases");
+TEST_F(Figures, PhasesAddUpToTheMeanStep) {
+  const json figure = figure_of(matrix_, "phases");
   std::map<std::string, double> sums;
   for (const json& value : figure["data"]["values"])
     if (value.contains("phase")) sums[value["row"]] += value["ms"].get<double>();
-  for (const harness::SummaryRow& row : matrix.rows)
+  for (const harness::SummaryRow& row : matrix_.rows)
     if (row.ok() && row.run.skew_ms == 0) {
       EXPECT_NEAR(sums[row.id], row.run.mean_ms, 1e-6) << row.id;
     }
@@ -72,43 +68,87 @@ TEST(Phases, AddUpToTheMeanStep) {
   EXPECT_EQ(legend.back(), "other");
 }
 
-TEST(Phases, EveryPhaseHasAColourOfItsOwn) {
-  const std::vector<json> records = golden("matrix.jsonl");
-  const json scale =
-      figure_of(harness::summarise(records).at(0), "phases").at("/layer/0/encoding/color/scale"_json_pointer);
+TEST_F(Figures, EveryPhaseHasAColourOfItsOwn) {
+  const json scale = figure_of(matrix_, "phases").at("/layer/0/encoding/color/scale"_json_pointer);
   std::map<std::string, int> colours;
   for (const json& colour : scale["range"]) ++colours[colour];
   EXPECT_EQ(colours.size(), 12u);
   EXPECT_EQ(scale["domain"].size(), 12u);
 }
 
-TEST(Figures, WithoutARendererTheSpecsStayAndTheNextStepIsNamed) {
-  const auto folder = std::filesystem::temp_directory_path() / ("figures_test_" + std::to_string(getpid()));
-  const auto project = folder / "project";
-  std::filesystem::create_directories(project);
-  std::filesystem::copy(source / "plots", project / "plots");
-  std::ostringstream console;
-  harness::write_figures(folder, golden("mixed.jsonl"), project, console);
-  for (const char* name :
-       {"cascade.vl.json", "phases.vl.json", "cascade-smoke-cpu.vl.json", "phases-smoke-cpu.vl.json"})
-    EXPECT_TRUE(std::filesystem::exists(folder / "plots" / name)) << name;
-  EXPECT_NE(console.str().find("warning: plots were not rendered"), std::string::npos) << console.str();
-  EXPECT_NE(console.str().find("run_matrix plot"), std::string::npos);
-  std::filesystem::remove_all(folder);
+// A colour that fits one theme is unreadable in the other.
+void expect_no_fixed_text_colours(const json& node, const std::string& where) {
+  if (node.is_object()) {
+    if (const json mark = node.value("mark", json()); mark.is_object() && mark["type"] == "text") {
+      EXPECT_TRUE(mark.contains("style")) << where << " " << mark;
+      EXPECT_FALSE(mark.contains("color") || mark.contains("fill")) << where << " " << mark;
+    }
+    for (const char* key : {"background", "config", "labelColor", "titleColor", "subtitleColor", "gridColor",
+                            "domainColor", "tickColor"})
+      EXPECT_FALSE(node.contains(key)) << where << " has " << key;
+  }
+  if (node.is_structured())
+    for (const json& child : node) expect_no_fixed_text_colours(child, where);
 }
 
-TEST(Figures, AreRenderedWhereTheRendererIs) {
-  if (std::system(
-          (source / ".venv/bin/python").string().append(" -c 'import vl_convert' 2>/dev/null").c_str()) != 0)
-    GTEST_SKIP() << "no renderer here";
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("figures_test_png_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  std::ostringstream console;
-  harness::write_figures(folder, golden("matrix.jsonl"), source, console);
-  for (const char* name : {"cascade.svg", "cascade.png", "phases.svg", "phases.png"})
-    EXPECT_GT(std::filesystem::file_size(folder / "plots" / name), 10000u) << console.str();
-  std::filesystem::remove_all(folder);
+TEST_F(Figures, SpecsLeaveTextAndBackgroundToTheThemes) {
+  for (const auto& entry : std::filesystem::directory_iterator(source / "plots"))
+    if (entry.path().string().ends_with(".vl.json"))
+      expect_no_fixed_text_colours(json::parse(std::ifstream(entry.path())), entry.path().filename());
+}
+
+TEST_F(Figures, BothThemesSetTheSameThings) {
+  const json light = json::parse(std::ifstream(source / "plots/light.json")).flatten();
+  const json dark = json::parse(std::ifstream(source / "plots/dark.json")).flatten();
+  for (const auto& [key, value] : light.items()) EXPECT_TRUE(dark.contains(key)) << key;
+  EXPECT_EQ(light.size(), dark.size());
+}
+
+TEST_F(Figures, WithoutARendererTheSpecsStayAndTheNextStepIsNamed) {
+  const auto project = folder_ / "project";
+  std::filesystem::create_directories(project);
+  std::filesystem::copy(source / "plots", project / "plots");
+  harness::write_figures(folder_, golden("mixed.jsonl"), project, console_);
+  for (const char* name :
+       {"cascade.vl.json", "phases.vl.json", "cascade-smoke-cpu.vl.json", "phases-smoke-cpu.vl.json"})
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "plots" / name)) << name;
+  EXPECT_NE(console_.str().find("warning: plots were not rendered"), std::string::npos) << console_.str();
+  EXPECT_NE(console_.str().find("run_matrix plot"), std::string::npos);
+}
+
+TEST_F(Figures, OfAnEarlierSetGoAndOtherFilesStay) {
+  for (const char* name :
+       {"ranks-dark.png", "scaling.svg", "phases-smoke-cpu.vl.json", "mine.png", "ranks.txt"})
+    std::ofstream(folder_ / "plots" / name) << "old";
+  harness::write_figures(folder_, {records_[0]}, source, console_);
+  for (const char* name : {"ranks-dark.png", "scaling.svg", "phases-smoke-cpu.vl.json"})
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "plots" / name)) << name;
+  for (const char* name : {"mine.png", "ranks.txt", "cascade.vl.json"})
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "plots" / name)) << name;
+}
+
+TEST_F(Figures, AreAllDrawnInBothThemesWithoutAWarning) {
+  const std::string python = source / ".venv/bin/python";
+  if (std::system((python + " -c 'import vl_convert' 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "no renderer here: .venv has no vl_convert";
+  const std::vector<json> records = rich_records();
+  std::vector<std::string> names;
+  std::string command = python + " " + (source / "plots/render.py").string();
+  for (const auto& figure : harness::figures_of(harness::summarise(records).at(0), "a-run", source)) {
+    names.push_back(figure.name);
+    const auto file = folder_ / "plots" / (figure.name + ".vl.json");
+    std::ofstream(file) << figure.spec;
+    command += " " + file.string();
+  }
+  ASSERT_EQ(names.size(), 10u);
+  const auto said = folder_ / "said";
+  EXPECT_EQ(std::system((command + " >" + said.string() + " 2>&1").c_str()), 0);
+  std::stringstream text;
+  text << std::ifstream(said).rdbuf();
+  EXPECT_EQ(text.str(), "");
+  for (const std::string& name : names)
+    for (const char* ending : {".svg", ".png", "-dark.svg", "-dark.png"})
+      EXPECT_GT(std::filesystem::file_size(folder_ / "plots" / (name + ending)), 10000u) << name << ending;
 }
 
 }  // namespace

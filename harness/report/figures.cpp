@@ -105,7 +105,7 @@ void write_figures(const fs::path& run_dir, const std::vector<json>& records, co
     is_first = false;
     for (const Figure& figure : figures_of(summary, run, source_dir)) {
       specs.push_back(folder / (figure.name + suffix + ".vl.json"));
-      write_text(specs.back(), figure.spec.dump(1) + "\n");
+      write_text(specs.back(), figure.spec.dump() + "\n");
     }
   }
   console << std::flush;

@@ -17,13 +17,13 @@ constexpr size_t kMostPoints = 600;  // more lie on one another
 
 // Points of one row, batches counted from the first timed one. Above `limit` a point is drawn at the limit,
 // so that one slow batch doesn't press all others flat.
-void add_points(const std::string& panel, const std::vector<double>& steps, long first, const char* part,
+void add_points(const std::string& row, const std::vector<double>& steps, long first, const char* part,
                 double limit, json& values) {
   const size_t every = (steps.size() + kMostPoints - 1) / kMostPoints;
   for (size_t begin = 0; begin < steps.size(); begin += every) {
     const size_t end = std::min(begin + every, steps.size());
     const double slowest = *std::max_element(steps.begin() + long(begin), steps.begin() + long(end));
-    values.push_back({{"panel", panel},
+    values.push_back({{"row", row},
                       {"batch", first + long(begin)},
                       {"ms", rounded(slowest)},
                       {"shown_ms", rounded(std::min(slowest, limit))},
@@ -34,27 +34,25 @@ void add_points(const std::string& panel, const std::vector<double>& steps, long
 }  // namespace
 
 bool fill_batches(json& spec, const FigureSource& source) {
-  json values = json::array(), panels = json::array();
+  json values = json::array();
+  std::vector<PanelTitle> panels;
   size_t longest = 0;
   for (const SummaryRow* row : key_rows(source.summary)) {
     const RunStatistics& run = row->run;
-    const std::string panel =
-        fmt::format("{}  \u00b7  median {:.1f} ms, p95 {:.1f} ms", panel_of(*row), run.median_ms, run.p95_ms);
     const double limit = 1.3 * std::max(run.p99_ms, run.median_ms);
     const std::vector<double> warmup = steps_of(row->record->value("warmup_ms", json::object()));
     const std::vector<double> timed = steps_of(samples_of(*row->record));
     const long before = -static_cast<long>(warmup.size());
-    add_points(panel, warmup, before, "warm-up", limit, values);
-    add_points(panel, timed, 0, "timed", limit, values);
-    values.push_back({{"panel", panel}, {"median_ms", rounded(run.median_ms)}});
-    if (before < 0) values.push_back({{"panel", panel}, {"warmup_from", before}, {"warmup_to", 0}});
-    panels.push_back(panel);
+    add_points(row->id, warmup, before, "warm-up", limit, values);
+    add_points(row->id, timed, 0, "timed", limit, values);
+    values.push_back({{"row", row->id}, {"median_ms", rounded(run.median_ms)}});
+    if (before < 0) values.push_back({{"row", row->id}, {"warmup_from", before}, {"warmup_to", 0}});
+    panels.push_back({row, fmt::format("median {:.1f} ms, p95 {:.1f} ms", run.median_ms, run.p95_ms)});
     longest = std::max(longest, timed.size());
   }
   if (panels.empty()) return false;
   spec["data"] = {{"values", values}};
-  spec["/facet/sort"_json_pointer] = panels;
-  if (panels.size() == 1) spec["columns"] = 1;
+  set_panels(spec, panels);
   spec["/spec/layer/1/encoding/color/scale"_json_pointer] = colour_scale(source, "batches");
   set_title(spec, source,
             longest > kMostPoints ? "time of batches in their order, the slowest of each few"

@@ -23,7 +23,7 @@ std::string activity_of(const std::string& phase, bool several_ranks) {
   return "copies";
 }
 
-void add_bin(const std::string& panel, const json& samples, size_t begin, size_t end, json& values) {
+void add_bin(const std::string& row, const json& samples, size_t begin, size_t end, json& values) {
   const size_t ranks = ranks_of(samples);
   std::map<std::string, double> times;
   double whole = 0;
@@ -34,21 +34,21 @@ void add_bin(const std::string& panel, const json& samples, size_t begin, size_t
         whole += time_of(by_rank, rank, batch);
       }
   for (const auto& [activity, ms] : times)
-    values.push_back({{"panel", panel},
+    values.push_back({{"row", row},
                       {"batch", begin},
                       {"last", end - 1},
                       {"activity", activity},
                       {"share", whole > 0 ? rounded(ms / whole) : 0}});
 }
 
-void add_row(const std::string& panel, const json& samples, json& values) {
+void add_row(const std::string& row, const json& samples, json& values) {
   const size_t batches = batches_of(samples);
   const size_t bin = (batches + kMostBins - 1) / kMostBins;
   const size_t before = values.size();
   size_t last = before;
   for (size_t begin = 0; begin < batches; begin += bin) {
     last = values.size();
-    add_bin(panel, samples, begin, std::min(begin + bin, batches), values);
+    add_bin(row, samples, begin, std::min(begin + bin, batches), values);
   }
   // A step needs an end: the last bin again, where the run ends.
   for (size_t i = last, end = values.size(); i < end; ++i) {
@@ -58,36 +58,29 @@ void add_row(const std::string& panel, const json& samples, json& values) {
   }
 }
 
-double share_of(const json& values, const std::string& panel, const char* activity) {
+double share_of(const json& values, const std::string& row, const char* activity) {
   double sum = 0, count = 0;
   for (const json& value : values)
-    if (value["panel"] == panel && value["activity"] == activity)
-      sum += value["share"].get<double>(), ++count;
+    if (value["row"] == row && value["activity"] == activity) sum += value["share"].get<double>(), ++count;
   return count > 0 ? sum / count : 0;
 }
 
 }  // namespace
 
 bool fill_busy(json& spec, const FigureSource& source) {
-  json values = json::array(), panels = json::array();
+  json values = json::array();
+  std::vector<PanelTitle> panels;
   for (const SummaryRow* row : key_rows(source.summary)) {
-    json of_row = json::array();
-    add_row(panel_of(*row), samples_of(*row->record), of_row);
-    const std::string panel = fmt::format("{}  \u00b7  computes {:.0f} % of the time", panel_of(*row),
-                                          100 * share_of(of_row, panel_of(*row), "compute"));
-    for (json& value : of_row) {
-      value["panel"] = panel;
-      values.push_back(std::move(value));
-    }
-    panels.push_back(panel);
+    add_row(row->id, samples_of(*row->record), values);
+    panels.push_back(
+        {row, fmt::format("computes {:.0f} % of the time", 100 * share_of(values, row->id, "compute"))});
   }
   if (panels.empty()) return false;
   const json order = present(source, "activities", values, "activity");
   for (json& value : values)
     value["position"] = std::find(order.begin(), order.end(), value["activity"]) - order.begin();
   spec["data"] = {{"values", values}};
-  spec["/facet/sort"_json_pointer] = panels;
-  if (panels.size() == 1) spec["columns"] = 1;
+  set_panels(spec, panels);
   json& colour = spec["/spec/encoding/color"_json_pointer];
   colour["scale"] = colour_scale(source, "activities");
   colour["legend"]["values"] = order;

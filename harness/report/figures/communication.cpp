@@ -69,8 +69,8 @@ bool fill_communication(json& spec, const FigureSource& source) {
   spec["height"] = 42 * order.size();
   set_title(spec, source, "what ranks say to one another, and what of it computing hides",
             {"under way: a collective was posted and not done, waits for slower ranks included; exposed: not "
-             "hidden "
-             "by backward; alone: nothing else running"});
+             "hidden by backward;",
+             "alone: the same all-reduces with nothing else running, the ceiling"});
   return true;
 }
 

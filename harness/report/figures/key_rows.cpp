@@ -42,8 +42,8 @@ std::vector<const SummaryRow*> key_rows(const Summary& summary) {
 std::string missing(const std::vector<const SummaryRow*>& rows) {
   std::vector<std::string> texts;
   for (const SummaryRow* row : rows)
-    if (!row->ok()) texts.push_back(fmt::format("{} ({})", row->id, reason_of(*row)));
-  return texts.empty() ? "" : fmt::format("No figure: {}", fmt::join(texts, "; "));
+    if (!row->ok()) texts.push_back(row->id + " " + row->status);
+  return texts.empty() ? "" : fmt::format("No figure: {}; the cascade says why", fmt::join(texts, ", "));
 }
 
 std::string missing_key_rows(const Summary& summary) {
@@ -53,7 +53,16 @@ std::string missing_key_rows(const Summary& summary) {
   return missing(rows);
 }
 
-std::string panel_of(const SummaryRow& row) { return fmt::format("{}: {}, {}", row.id, row.title, row.ran); }
+void set_panels(json& spec, const std::vector<PanelTitle>& titles) {
+  json order = json::array(), lines = json::object();
+  for (const auto& [row, below] : titles) {
+    order.push_back(row->id);
+    lines[row->id] = {row->id + ": " + row->title, below.empty() ? row->ran : below + " \u00b7 " + row->ran};
+  }
+  spec["/facet/sort"_json_pointer] = order;
+  spec["/facet/header/labelExpr"_json_pointer] = lines.dump() + "[datum.value]";  // JSON is an expression too
+  if (titles.size() == 1) spec["columns"] = 1;
+}
 
 size_t ranks_of(const json& samples) {
   if (!samples.is_object() || samples.empty()) return 0;

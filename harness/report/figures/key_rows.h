@@ -11,13 +11,17 @@ namespace harness {
 // At most six measured rows with phase times, in the order of the summary: those that the article draws, then
 // the first others.
 std::vector<const SummaryRow*> key_rows(const Summary& summary);
-// Of the rows that the article draws, those without figures here: `no figure of 14: SKIPPED: ...`.
+// Of the rows that the article draws, those without figures here: `No figure: 14 SKIPPED, ...`.
 std::string missing_key_rows(const Summary& summary);
 // The same of some rows.
 std::string missing(const std::vector<const SummaryRow*>& rows);
 
-// `12: DDP, 4 CPU ranks`
-std::string panel_of(const SummaryRow& row);
+// Panels of a facet by row, in the order of `titles`; each title has a second line with `below` and what ran.
+struct PanelTitle {
+  const SummaryRow* row;
+  std::string below;
+};
+void set_panels(nlohmann::json& spec, const std::vector<PanelTitle>& titles);
 
 // Of {phase: [rank][batch]}: the batches that every list has, and times that are no number count as 0.
 size_t ranks_of(const nlohmann::json& samples);

@@ -29,7 +29,7 @@ std::vector<const SummaryRow*> compared_rows(const Summary& summary) {
 
 json speed_of(const SummaryRow& row) {
   json value = row_values(row);
-  value.update({{"part", "speed"}, {"label", fmt::format("{}|{}", row.id, row.title)}});
+  value.update({{"part", "speed"}, {"label", fmt::format("{}: {}", row.id, row.title)}});
   if (!row.ok()) {
     value.update({{"reason_label", reason_of(row)}, {"reason", row.reason}});
     return value;
@@ -38,7 +38,7 @@ json speed_of(const SummaryRow& row) {
   std::string label = fmt::format("{:.0f}", row.images_per_second);
   if (row.group == "precision" && row.ratio) {
     value["ratio_label"] = fmt::format("\u00d7{:.2f} vs {}", *row.ratio, base);
-    label += "  " + value["ratio_label"].get<std::string>();
+    label += ", " + value["ratio_label"].get<std::string>();
   }
   value.update({{"images_per_second", row.images_per_second}, {"value_label", label}});
   return value;

@@ -105,9 +105,10 @@ bool fill_ranks(json& spec, const FigureSource& source) {
   spec["/encoding/y/title"_json_pointer] = rank_bin > 1 ? "ranks (slowest of each group)" : "rank";
   json& scale = spec["/encoding/color/scale"_json_pointer];
   scale = {{"domain", {-limit, 0, limit}}, {"clamp", true}, {"range", source.palette.at("diverging")}};
-  set_title(spec, source, fmt::format("stragglers of row {}", panel_of(*row)),
+  set_title(spec, source, fmt::format("stragglers of row {}, {}", row->id, row->title),
             {"A rank's own time in a batch (all phases but the waits: sync, broadcast and SyncBN's) against "
-             "the median rank's."});
+             "the median rank's.",
+             "Row " + row->id + ": " + row->ran});
   return true;
 }
 

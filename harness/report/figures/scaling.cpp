@@ -44,21 +44,25 @@ std::string series_of(const SummaryRow& row) {
   return "a process per device";
 }
 
-// Labels of points at the same number of devices, pushed apart from below.
-void place_labels(json& values, const char* field, const char* label_field, double largest) {
-  std::vector<json*> points;
-  for (json& value : values)
-    if (value.contains(field) && value.contains("row")) points.push_back(&value);
-  std::sort(points.begin(), points.end(), [&](const json* a, const json* b) {
-    return std::make_pair((*a)["devices"].get<double>(), (*a)[field].get<double>()) <
-           std::make_pair((*b)["devices"].get<double>(), (*b)[field].get<double>());
+// Points at one number of devices that lie too close for a label each share one, above the highest.
+void add_labels(json& values, const char* field, const char* label_field, double largest) {
+  std::vector<json> points;
+  for (const json& value : values)
+    if (value.contains(field)) points.push_back(value);
+  std::sort(points.begin(), points.end(), [&](const json& a, const json& b) {
+    return std::make_pair(a["devices"].get<double>(), -a[field].get<double>()) <
+           std::make_pair(b["devices"].get<double>(), -b[field].get<double>());
   });
-  std::map<double, double> next;
-  for (json* point : points) {
-    double& lowest = next[(*point)["devices"].get<double>()];
-    const double place = std::max((*point)[field].get<double>(), lowest);
-    (*point)[label_field] = place;
-    lowest = place + 0.052 * largest;
+  const json* above = nullptr;
+  for (const json& point : points) {
+    const bool joins = above && (*above)["devices"] == point["devices"] &&
+                       (*above)[field].get<double>() - point[field].get<double>() < 0.06 * largest;
+    if (joins)
+      values.back()["label"] =
+          fmt::format("{}, {}", values.back()["label"].get<std::string>(), point["row"].get<std::string>());
+    else
+      values.push_back({{"label", point["row"]}, {"devices", point["devices"]}, {label_field, point[field]}});
+    above = &point;
   }
 }
 
@@ -104,9 +108,10 @@ bool fill_scaling(json& spec, const FigureSource& source) {
   }
   if (most == 1 || singles.empty()) return false;
   for (const SummaryRow* single : singles) add_ideal(*single, most, values);
-  const double speed_top = std::max(1.25 * highest, most), images_top = 1.3 * fastest;
-  place_labels(values, "images_per_second", "images_label", images_top);
-  place_labels(values, "speed_up", "speed_label", speed_top);
+  const double speed_top = std::min(std::max(2.0, 2.2 * highest), std::max(most, 1.25 * highest)),
+               images_top = 1.3 * fastest;
+  add_labels(values, "images_per_second", "images_label", images_top);
+  add_labels(values, "speed_up", "speed_label", speed_top);
   spec["data"] = {{"values", values}};
   for (const char* panel : {"/hconcat/0", "/hconcat/1"}) {
     json& x = spec[json::json_pointer(std::string(panel) + "/encoding/x")];

@@ -29,7 +29,8 @@ std::vector<Event> recorded_events(const json& record) {
   for (const json& entry : record.at(where)) {
     Event event{size_t(number_at(entry, "/rank")), text_at(entry, "/track"), text_at(entry, "/name"),
                 number_at(entry, "/begin_ms"), number_at(entry, "/end_ms")};
-    if (event.rank < kMostRanks && event.end_ms >= event.begin_ms) events.push_back(event);
+    if (event.rank < kMostRanks && event.end_ms >= event.begin_ms && !event.name.empty())
+      events.push_back(event);
   }
   return events;
 }
@@ -60,12 +61,12 @@ std::string lane_of(const Event& event, bool several_ranks) {
   return several_ranks ? fmt::format("rank {} {}", event.rank, event.track) : event.track;
 }
 
-double add_events(const std::string& panel, const std::vector<Event>& events,
+double add_events(const std::string& row, const std::vector<Event>& events,
                   const std::set<std::string>& known, json& values) {
   const bool several = std::any_of(events.begin(), events.end(), [](const Event& e) { return e.rank > 0; });
   double end = 0;
   for (const Event& event : events) {
-    values.push_back({{"panel", panel},
+    values.push_back({{"row", row},
                       {"lane", lane_of(event, several)},
                       {"position", place_of(event)},
                       {"track", event.track},
@@ -82,34 +83,37 @@ double add_events(const std::string& panel, const std::vector<Event>& events,
 }  // namespace
 
 bool fill_timeline(json& spec, const FigureSource& source) {
-  json values = json::array(), panels = json::array();
+  json values = json::array();
+  std::vector<PanelTitle> panels;
   std::set<std::string> known;
   for (const json& entry : source.palette.at("events")) known.insert(entry.at("name").get<std::string>());
   double longest = 0, shortest = 1e300;
-  bool skewed_clocks = false;
+  bool skewed_clocks = false, recorded = false;
   for (const SummaryRow* row : key_rows(source.summary)) {
     const json& record = *row->record;
     std::vector<Event> events = recorded_events(record);
-    std::string panel = panel_of(*row);
+    std::string below;
+    recorded = recorded || !events.empty();
     if (events.empty()) {
       events = stacked_events(record);
-      panel += "  \u00b7  its order is not recorded: phases laid end to end";
+      below = "no timeline in the record: its phases laid end to end";
     }
     if (events.empty()) continue;
-    const double end = add_events(panel, events, known, values);
+    const double end = add_events(row->id, events, known, values);
     longest = std::max(longest, end);
     shortest = std::min(shortest, end);
     skewed_clocks = skewed_clocks || text_at(record, "/timeline/clocks") == "each rank's own";
-    panels.push_back(panel);
+    panels.push_back({row, below});
   }
   if (panels.empty()) return false;
   spec["data"] = {{"values", values}};
-  spec["/facet/sort"_json_pointer] = panels;
+  set_panels(spec, panels);
   json& colour = spec["/spec/encoding/color"_json_pointer];
   colour["scale"] = colour_scale(source, "events");
   colour["legend"]["values"] = present(source, "events", values, "colour");
   if (longest > 4 * shortest) spec["/resolve/scale/x"_json_pointer] = "independent";
-  set_title(spec, source, "the last timed batch, as it lay in time",
+  set_title(spec, source,
+            recorded ? "the last timed batch, as it lay in time" : "the last timed batch, phase after phase",
             {fmt::format("At most {} ranks of each row.{}", kMostRanks,
                          skewed_clocks ? " Ranks of several hosts begin at 0 by each host's own clock." : ""),
              missing_key_rows(source.summary)});
