@@ -233,6 +233,42 @@ TEST_F(RunMatrix, RepeatsAreInterleaved) {
   EXPECT_EQ(order, "00 70 01 71 ");
 }
 
+TEST_F(RunMatrix, AccuracyHasSeedsOfItsOwnBesideRowsThatAreTimedOnce) {
+  ASSERT_EQ(smoke("tmpfs,accuracy-o0,accuracy-o2", "", {SOURCE_DIR "/configs/article.yaml", "--accuracy"}),
+            0);
+  std::string order;
+  for (const json& record : records())
+    order += record["row"].get<std::string>() + std::to_string(record["config"]["seed"].get<int>()) + " ";
+  EXPECT_EQ(order, "tmpfs1 accuracy-o01 accuracy-o21 accuracy-o02 accuracy-o22 accuracy-o03 accuracy-o23 ");
+  const auto all = records();
+  EXPECT_EQ(all[0]["data"]["classes"], 100);
+  EXPECT_EQ(all[1]["data"]["classes"], 40);
+  EXPECT_EQ(all[1]["config"]["classes"], 40) << "as many as the data has";
+  EXPECT_EQ(all[1]["accuracy"]["top1"], 0.5);
+  EXPECT_FALSE(all[0].contains("accuracy"));
+  EXPECT_NE(text(directory / "out").find("no evidence for claim 4"), std::string::npos);
+}
+
+TEST_F(RunMatrix, AccuracyThatDivergesShowsNoFigure) {
+  ASSERT_EQ(smoke("accuracy-o0,accuracy-o3", "accuracy-o3=diverge", {"--accuracy", "--repeat", "2"}), 1);
+  EXPECT_NE(text(directory / "out").find("2 DIVERGED"), std::string::npos) << text(directory / "out");
+}
+
+TEST_F(RunMatrix, AccuracyOnAFolderNeedsImagesToValidateOn) {
+  const std::string data = (directory / "data").string();
+  ASSERT_EQ(::system((BINARY_DIR "/make_dataset standin --images 60 --classes 5 --out " + data +
+                      " > /dev/null 2>&1")
+                         .c_str()),
+            0);
+  ASSERT_EQ(smoke("accuracy-o0", "", {"--accuracy", "--data", data}), 3);
+  EXPECT_EQ(records()[0]["status"], "SKIPPED");
+  EXPECT_NE(records()[0]["reason"].get<std::string>().find("no folder val"), std::string::npos)
+      << records()[0]["reason"];
+  fs::create_directories(directory / "data" / "val" / "n00000099");
+  EXPECT_EQ(run({"--scale", "smoke", "--accuracy", "--data", data, "--out", directory / "run2"}), 2);
+  EXPECT_NE(errors().find("n00000099 is not in train"), std::string::npos) << errors();
+}
+
 TEST_F(RunMatrix, InterruptKeepsFinishedRowsPrintsTheTableAndEndsTheRanks) {
   const pid_t pid = harness::start(
       command({"--scale", "smoke", "--only", "0,7", "--out", directory / "run"}, {{"FAKE_SLICE", "7=slow"}}));
@@ -267,6 +303,9 @@ TEST_F(RunMatrix, BadInputIsExitTwoBeforeAnythingStarts) {
       {Words{"--only", "0", "--set", "published_s=1"}, "published_s"},
       {Words{"--only", "0", "--set", "published_ms=h2d=1"}, "published_ms"},
       {Words{"report", "no-such-run"}, "no-such-run"},
+      {Words{"--only", "12", "--set", "validation=true"}, "strategy: single"},
+      {Words{"--only", "0", "--set", "validation=true", "--set", "storage=synthetic"},
+       "nothing can be learned"},
       {Words{"--data", "/no/such/folder", "--out", (directory / "a").string()}, "/no/such/folder"},
       {Words{"--out", "/proc/no/such", "--scale", "smoke"}, "/proc/no/such"},
   };

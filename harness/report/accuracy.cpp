@@ -127,13 +127,15 @@ std::string points(const AccuracyRow& row) {
 std::string statement(const AccuracyRow& row) {
   if (!row.ok()) return fmt::format("{}: {}: {}", row.label, row.status, one_line(row.reason));
   if (row.precision == "o0" || row.paired_seeds == 0) return "";
-  const bool one_side = row.less_o0_min > 0 || row.less_o0_max < 0;
   if (row.paired_seeds == 1)
     return fmt::format("{}: {} points from O0 with one seed: no spread is known", row.label, points(row));
-  return fmt::format("{}: {} points from O0 over {} seeds: {}", row.label, points(row), row.paired_seeds,
-                     !one_side             ? "no difference that exceeds the spread over seeds"
-                     : row.less_o0_max < 0 ? "worse with every seed"
-                                           : "better with every seed");
+  const std::string difference =
+      fmt::format("{}: {} points from O0 over {} seeds: ", row.label, points(row), row.paired_seeds);
+  if (row.less_o0_min <= 0 && row.less_o0_max >= 0)
+    return difference + "none that exceeds the spread over seeds";
+  return difference + fmt::format("{} with every seed, as chance alone has it in 1 of {} cases",
+                                  row.less_o0_max < 0 ? "worse" : "better",
+                                  int64_t{1} << std::min(row.paired_seeds - 1, 62));
 }
 
 }  // namespace
@@ -177,7 +179,7 @@ Grid accuracy_grid(const Summary& summary) {
                            "-", "-"});
       continue;
     }
-    budgets.insert(fmt::format("{} images trained on, {} of {} {} classes to answer", row.budget_images,
+    budgets.insert(fmt::format("{} images trained on, {} to answer, {} {} classes", row.budget_images,
                                row.validation_images, row.classes, row.kind));
     grid.rows.push_back({row.id, row.label, std::to_string(row.seeds),
                          in_percent(row.top1, row.top1_min, row.top1_max, row.seeds),
