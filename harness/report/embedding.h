@@ -6,9 +6,11 @@
 
 namespace harness {
 
+enum class Content { text, times };  // times: mostly digits, in which hardly anything repeats
+
 std::string base64(const std::string& bytes);
 // What a browser's DecompressionStream("gzip") unpacks, as text. Throws std::runtime_error without memory.
-std::string gzip_base64(const std::string& bytes);
+std::string gzip_base64(const std::string& bytes, Content content);
 
 // For a <script type="application/json">: `<` escaped, so that no </script> and no comment begins within;
 // bytes that are no UTF-8 replaced.

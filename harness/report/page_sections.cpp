@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
+#include "harness/report/claims.h"
 #include "harness/report/communication.h"
 #include "harness/report/environment.h"
 
@@ -48,17 +50,35 @@ class FigureShelf {
   std::string prefix_;
 };
 
-// `device: 0, 1, o1`, most rows first.
-std::string bottlenecks_in_words(const Summary& summary) {
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+// `bound by device` and its rows, most rows first.
+Facts bottlenecks_in_words(const Summary& summary) {
   std::map<std::string, std::vector<std::string>> rows_of;
   for (const SummaryRow& row : summary.rows)
     if (const auto found = bottleneck_of(row)) rows_of[found->verdict].push_back(row.id);
   std::vector<std::pair<std::string, std::vector<std::string>>> verdicts(rows_of.begin(), rows_of.end());
   std::stable_sort(verdicts.begin(), verdicts.end(),
                    [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-  std::vector<std::string> parts;
+  Facts facts;
   for (const auto& [verdict, rows] : verdicts)
-    parts.push_back(fmt::format("{}: {}", verdict, fmt::join(rows, ", ")));
+    facts.emplace_back(
+        "Bound by " + verdict,
+        fmt::format("{} {}: {}", rows.size(), rows.size() == 1 ? "row" : "rows", fmt::join(rows, ", ")));
+  return facts;
+}
+
+// `3 hold (1, 5, 8); 4 ...`; empty without rows of the article.
+std::string claims_in_words(const std::vector<Claim>& claims) {
+  std::vector<std::string> parts;
+  for (const ClaimVerdict verdict : {ClaimVerdict::holds, ClaimVerdict::does_not_hold, ClaimVerdict::undecided,
+                                ClaimVerdict::by_construction, ClaimVerdict::cannot_be_tested}) {
+    std::vector<int> numbers;
+    for (const Claim& claim : claims)
+      if (claim.verdict == verdict) numbers.push_back(claim.number);
+    if (!numbers.empty())
+      parts.push_back(fmt::format("{} {} ({})", numbers.size(), text_of(verdict), fmt::join(numbers, ", ")));
+  }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -85,7 +105,8 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   const auto add = [&](const std::string& title, json blocks) {
     if (blocks.empty()) return;
     std::string id = prefix + title;
-    std::replace(id.begin(), id.end(), ' ', '-');
+    std::replace_if(
+        id.begin(), id.end(), [](char c) { return c == ' ' || c == '\''; }, '-');
     sections.push_back({{"id", id}, {"title", title}, {"part", part}, {"blocks", std::move(blocks)}});
   };
 
@@ -96,9 +117,10 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
     lines.erase(lines.begin());
   }
   first.push_back({{"lines", lines}});
-  json facts = json::array({{"Rows", rows_in_words(summary)}});
-  if (const std::string words = bottlenecks_in_words(summary); !words.empty())
-    facts.push_back({"What binds them", words});
+  Facts facts = bottlenecks_in_words(summary);
+  facts.insert(facts.begin(), {"Rows", rows_in_words(summary)});
+  const std::vector<Claim> claims = claims_of(summary);
+  if (!claims.empty()) facts.emplace_back("The article's 17 claims here", claims_in_words(claims));
   first.push_back({{"facts", facts}});
   shelf.place("cascade", first);
   add("summary", first);
@@ -115,10 +137,25 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   shelf.place("phases", phases);
   add("phases", phases);
 
+  json article = json::array();
+  for (const Grid& grid : article_tables(summary)) add_grid(article, grid);
+  add("the article's tables", article);
+
+  json verdicts = json::array();
+  if (!claims.empty()) {
+    add_grid(verdicts, claims_grid(summary));
+    verdicts.push_back(folded(audit_grid()));
+  }
+  add("claims", verdicts);
+
   json communication = json::array();
   add_grid(communication, communication_grid(summary));
   shelf.place("communication", communication);
   add("communication", communication);
+
+  json accuracy = json::array();
+  shelf.place("precision", accuracy);
+  add("precision", accuracy);
 
   json rest = json::array();
   shelf.place_rest(rest);

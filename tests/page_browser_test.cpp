@@ -1,0 +1,127 @@
+// slow: report.html in a real headless browser: figures drawn, values under the mouse, records unpacked, no
+// errors
+#include <gtest/gtest.h>
+
+#include "harness/report/figures.h"
+#include "harness/report/summary.h"
+#include "tests/browser.h"
+#include "tests/page_run.h"
+
+namespace {
+
+using nlohmann::json;
+
+constexpr auto kDone = "document.documentElement.dataset.drawnMs";
+
+class PageInBrowser : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (Browser::program().empty())
+      GTEST_SKIP() << "no browser: apt-get install chromium-headless-shell (Debian), or chromium";
+    if (std::system(SOURCE_DIR "/.venv/bin/python -c 'import vl_convert' 2>/dev/null") != 0)
+      GTEST_SKIP() << "no renderer: ./run_matrix once without --no-install";
+    browser.emplace(Browser::program());
+    browser->resize(1400, 1000);
+  }
+
+  // Opens the page of these records; the number of figures that it should draw.
+  size_t open(const PageRun& run) {
+    std::ostringstream left_out;
+    const auto records = harness::read_records(run.folder, left_out);
+    size_t expected = 0;
+    for (const harness::Summary& summary : harness::summarise(records))
+      expected += harness::figures_of(summary, "run", SOURCE_DIR).size();
+    browser->open(run.page());
+    EXPECT_TRUE(browser->wait_for(kDone)) << data("lastError");
+    return expected;
+  }
+  std::string data(const std::string& name) {
+    return browser->evaluate("document.documentElement.dataset." + name).dump();
+  }
+  void expect_sound(size_t figures) {
+    EXPECT_EQ(data("figures"), '"' + std::to_string(figures) + '"');
+    EXPECT_EQ(data("errors"), "\"0\"") << data("lastError");
+    EXPECT_EQ(browser->evaluate("document.querySelectorAll('figure svg.marks').length"), figures);
+    for (const std::string& address : browser->requests) EXPECT_NE(address.rfind("http", 0), 0u) << address;
+  }
+
+  std::optional<Browser> browser;
+};
+
+TEST_F(PageInBrowser, DrawsEveryFigureAndTableWithoutAnError) {
+  for (const char* name : {"matrix.jsonl", "mixed.jsonl", "repeats.jsonl"}) {
+    SCOPED_TRACE(name);
+    const PageRun run(golden_records(name));
+    const size_t figures = open(run);
+    EXPECT_GE(figures, 2u);
+    expect_sound(figures);
+    EXPECT_GE(browser->evaluate("document.querySelectorAll('table').length"), 4);
+  }
+}
+
+TEST_F(PageInBrowser, UnpacksTheRecords) {
+  const PageRun run(golden_records("matrix.jsonl"));
+  open(run);
+  EXPECT_EQ(browser->evaluate("unpacked('records').then((blob) => blob.text())"), run.text("records.jsonl"));
+  EXPECT_EQ(browser->evaluate("document.getElementById('download').textContent"), "Download records.jsonl");
+}
+
+TEST_F(PageInBrowser, ShowsValuesUnderTheMouse) {
+  const PageRun run(golden_records("matrix.jsonl"));
+  open(run);
+  const json place = browser->evaluate(
+      "(() => { const bar = document.querySelector('figure[data-name=cascade] .mark-rect path');"
+      " bar.scrollIntoView({block: 'center'}); const box = bar.getBoundingClientRect();"
+      " return [box.x + box.width / 2, box.y + box.height / 2]; })()");
+  ASSERT_TRUE(place.is_array()) << place;
+  browser->move_mouse(1, 1);
+  browser->move_mouse(place[0], place[1]);
+  ASSERT_TRUE(browser->wait_for("document.querySelector('#vg-tooltip-element.visible')"));
+  const std::string shown =
+      browser->evaluate("document.getElementById('vg-tooltip-element').textContent").dump();
+  EXPECT_NE(shown.find("disk"), std::string::npos) << shown;
+  EXPECT_NE(shown.find_first_of("0123456789"), std::string::npos) << shown;
+}
+
+TEST_F(PageInBrowser, HostileTextIsOnlyText) {
+  const PageRun run(hostile_records());
+  const size_t figures = open(run);
+  expect_sound(figures);
+  EXPECT_EQ(browser->evaluate("document.querySelectorAll('main img, main script, main iframe').length"), 0);
+  EXPECT_EQ(browser->evaluate("document.body.textContent.includes('</script><img src=x')"), true);
+}
+
+TEST_F(PageInBrowser, FollowsTheSchemeAndTheButton) {
+  const PageRun run(golden_records("matrix.jsonl"));
+  browser->prefer("dark");
+  const size_t figures = open(run);
+  const auto background = "getComputedStyle(document.body).backgroundColor";
+  const json dark = browser->evaluate(background);
+  EXPECT_EQ(data("theme"), "\"dark\"");
+  browser->evaluate(
+      "delete document.documentElement.dataset.drawnMs, document.getElementById('theme').click()");
+  ASSERT_TRUE(browser->wait_for(kDone));
+  EXPECT_EQ(data("theme"), "\"light\"");
+  EXPECT_NE(browser->evaluate(background), dark);
+  expect_sound(figures);
+}
+
+TEST_F(PageInBrowser, NothingButBoxesScrollsSidewaysOnAPhone) {
+  const PageRun run(golden_records("matrix.jsonl"));
+  browser->resize(400, 800);
+  open(run);
+  EXPECT_LE(browser->evaluate("document.documentElement.scrollWidth"), 400);
+}
+
+// The time to draw is shown, not judged: it says how busy this machine is.
+TEST_F(PageInBrowser, BearsEightRanksOfEveryRow) {
+  const PageRun run(large_records());
+  const size_t figures = open(run);
+  expect_sound(figures);
+  const auto bytes = std::filesystem::file_size(run.folder / "report.html");
+  EXPECT_LT(bytes, 5'000'000u);
+  std::cout << "27 rows x 300 batches x 8 ranks: " << bytes << " bytes, drawn " << data("drawnMs")
+            << " ms after opening\n";
+}
+
+}  // namespace

@@ -1,0 +1,126 @@
+// unit: report.html as a file: records inside byte by byte, nothing to load, no text that ends its element
+#include "harness/report/page.h"
+
+#include <gtest/gtest.h>
+#include <yaml-cpp/binary.h>
+#include <zlib.h>
+
+#include "harness/report/embedding.h"
+#include "tests/page_run.h"
+
+namespace {
+
+using nlohmann::json;
+
+std::string between(const std::string& text, const std::string& begin, const std::string& end) {
+  const size_t from = text.find(begin);
+  if (from == std::string::npos) return "";
+  return text.substr(from + begin.size(), text.find(end, from) - from - begin.size());
+}
+
+std::string unpacked(const std::string& packed_base64) {
+  const std::vector<unsigned char> packed = YAML::DecodeBase64(packed_base64);
+  z_stream stream{};
+  inflateInit2(&stream, 16 + MAX_WBITS);
+  stream.next_in = const_cast<Bytef*>(packed.data());
+  stream.avail_in = static_cast<uInt>(packed.size());
+  std::string text;
+  for (int result = Z_OK; result == Z_OK;) {
+    Bytef part[65536];
+    stream.next_out = part;
+    stream.avail_out = sizeof part;
+    result = inflate(&stream, Z_NO_FLUSH);
+    EXPECT_TRUE(result == Z_OK || result == Z_STREAM_END) << result;
+    text.append(reinterpret_cast<char*>(part), sizeof part - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  return text;
+}
+
+std::string element(const std::string& page, const std::string& id) {
+  return between(page, "id=\"embedded-" + id + "\">", "</script>");
+}
+
+TEST(Page, HoldsTheRecordsByteByByte) {
+  const PageRun run(golden_records("matrix.jsonl"));
+  std::ofstream(run.folder / "records.jsonl", std::ios::app) << "damaged \xff line\n";
+  run.page();
+  EXPECT_EQ(unpacked(element(run.text("report.html"), "records")), run.text("records.jsonl"));
+}
+
+TEST(Page, NamesTheLinesThatItLeftOut) {
+  const PageRun run(golden_records("matrix.jsonl"));
+  std::ofstream(run.folder / "records.jsonl", std::ios::app) << "damaged\n";
+  run.page();
+  EXPECT_NE(element(run.text("report.html"), "page").find("records.jsonl:28: not JSON"), std::string::npos);
+}
+
+TEST(Page, HostileTextEndsNoElement) {
+  const PageRun run(hostile_records());
+  run.page();
+  const std::string page = run.text("report.html");
+  const json data = json::parse(element(page, "page"), nullptr, false);
+  ASSERT_FALSE(data.is_discarded());
+  EXPECT_EQ(page.find("<img src=x"), std::string::npos);
+  EXPECT_EQ(page.find("<svg onload"), std::string::npos);
+  EXPECT_NE(data.dump().find("</script><img src=x onerror='count(1)'><!-- <script> {{records}} ]]>"),
+            std::string::npos)
+      << "shown as it is";
+}
+
+TEST(Page, AsksForNothingFromOutside) {
+  const PageRun run(golden_records("matrix.jsonl"));
+  run.page();
+  std::string page = run.text("report.html");
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+  for (const char* loader : {"src=\"http", "href=\"http", "@import", "url("})
+    EXPECT_EQ(page.find(loader), std::string::npos) << loader;
+}
+
+TEST(Page, SaysWhatBindsRowsAndThatItIsARehearsal) {
+  const PageRun run(golden_records("matrix.jsonl"));
+  run.page();
+  const json data = json::parse(element(run.text("report.html"), "page"));
+  const json& first = data.at("sections").at(0).at("blocks");
+  EXPECT_EQ(first.at(0).at("mark").at(0), "REHEARSAL");
+  EXPECT_NE(first.dump().find("Bound by "), std::string::npos);
+  EXPECT_NE(first.dump().find("17 claims"), std::string::npos);
+}
+
+TEST(Page, EveryScaleAndDeviceHasSectionsOfItsOwn) {
+  const PageRun run(golden_records("mixed.jsonl"));
+  run.page();
+  const json data = json::parse(element(run.text("report.html"), "page"));
+  std::vector<std::string> parts, ids;
+  for (const json& section : data.at("sections")) {
+    const std::string id = section.at("id");
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), id), 0) << id;
+    ids.push_back(id);
+    if (section.at("title") == "summary") parts.push_back(section.at("part"));
+  }
+  EXPECT_GE(parts.size(), 2u);
+  EXPECT_NE(parts[0], parts[1]);
+}
+
+TEST(Page, WithoutRendererSaysHowToGetFigures) {
+  const PageRun run(golden_records("matrix.jsonl"));
+  std::filesystem::create_directory(run.folder / "project");
+  std::filesystem::copy(std::filesystem::path(SOURCE_DIR) / "plots", run.folder / "project/plots",
+                        std::filesystem::copy_options::recursive);
+  run.page(run.folder / "project");
+  const std::string page = run.text("report.html");
+  EXPECT_NE(element(page, "page").find("without --no-install"), std::string::npos);
+  EXPECT_EQ(element(page, "library"), "");
+}
+
+TEST(Page, ATemplateThatAsksForAnUnknownPartIsNamed) {
+  EXPECT_EQ(harness::filled("a {{x}} b {{x}}", {{"x", "{{x}}"}}, "file"), "a {{x}} b {{x}}");
+  for (const char* broken : {"{{y}}", "{{x"}) try {
+      harness::filled(broken, {{"x", ""}}, "plots/report.html");
+      FAIL() << broken;
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what()).find("plots/report.html"), std::string::npos);
+    }
+}
+
+}  // namespace
