@@ -43,7 +43,7 @@ class ClaimRecords {
   ClaimPart part(int claim, size_t part = 0) const {
     return claims_of(summary()).at(size_t(claim - 1)).parts.at(part);
   }
-  Verdict verdict(int claim, size_t index = 0) const { return part(claim, index).verdict; }
+  ClaimVerdict verdict(int claim, size_t index = 0) const { return part(claim, index).verdict; }
   std::string reason(int claim, size_t index = 0) const { return part(claim, index).reason; }
 
  private:
@@ -98,7 +98,7 @@ inline Times step_of(double load, double compute) {
 inline void expect_untestable_without(const std::string& id, ClaimRecords records, int claim, size_t part) {
   records.set(id, "/status", "CRASHED");
   records.set(id, "/reason", "signal 11");
-  EXPECT_EQ(records.verdict(claim, part), Verdict::cannot_be_tested);
+  EXPECT_EQ(records.verdict(claim, part), ClaimVerdict::cannot_be_tested);
   EXPECT_NE(records.reason(claim, part).find("CRASHED: signal 11"), std::string::npos)
       << records.reason(claim, part);
   EXPECT_NE(records.reason(claim, part).find(id), std::string::npos);

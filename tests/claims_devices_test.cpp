@@ -20,15 +20,15 @@ ClaimRecords on_devices(const std::vector<double>& compute, const std::vector<do
 
 TEST(Claims5To7, MoreDevicesComputeFasterWaitLongerAndGainLess) {
   const ClaimRecords scaling = on_devices({80, 40, 20}, {0.1, 6, 10}, {1, 4, 20});
-  EXPECT_EQ(scaling.verdict(5), Verdict::holds) << scaling.reason(5);
-  EXPECT_EQ(scaling.verdict(6), Verdict::holds) << scaling.reason(6);
-  EXPECT_EQ(scaling.verdict(7, 0), Verdict::holds) << scaling.reason(7, 0);
-  EXPECT_EQ(scaling.verdict(7, 1), Verdict::holds) << scaling.reason(7, 1);
+  EXPECT_EQ(scaling.verdict(5), ClaimVerdict::holds) << scaling.reason(5);
+  EXPECT_EQ(scaling.verdict(6), ClaimVerdict::holds) << scaling.reason(6);
+  EXPECT_EQ(scaling.verdict(7, 0), ClaimVerdict::holds) << scaling.reason(7, 0);
+  EXPECT_EQ(scaling.verdict(7, 1), ClaimVerdict::holds) << scaling.reason(7, 1);
   const ClaimRecords opposite = on_devices({20, 40, 20}, {0.1, 6, 1}, {10, 1, 1});
-  EXPECT_EQ(opposite.verdict(5), Verdict::does_not_hold);
-  EXPECT_EQ(opposite.verdict(6), Verdict::does_not_hold);
-  EXPECT_EQ(opposite.verdict(7, 0), Verdict::does_not_hold);
-  EXPECT_EQ(opposite.verdict(7, 1), Verdict::does_not_hold);
+  EXPECT_EQ(opposite.verdict(5), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(opposite.verdict(6), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(opposite.verdict(7, 0), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(opposite.verdict(7, 1), ClaimVerdict::does_not_hold);
   for (const auto& [claim, part] : {std::pair(5, 0), {6, 0}, {7, 0}, {7, 1}})
     expect_untestable_without("7", scaling, claim, size_t(part));
 }
@@ -39,7 +39,7 @@ TEST(Claims5To7, SayNothingOfReplicasThatShareCores) {
   records.set("", "/device/kind", "cpu");
   records.set("", "/rank_map", {{{"host", "vm"}, {"cpus", {0, 1}}}});
   for (const auto& [claim, part] : {std::pair(5, 0), {6, 0}, {7, 0}, {7, 1}}) {
-    EXPECT_EQ(records.verdict(claim, size_t(part)), Verdict::cannot_be_tested);
+    EXPECT_EQ(records.verdict(claim, size_t(part)), ClaimVerdict::cannot_be_tested);
     EXPECT_NE(records.reason(claim, size_t(part)).find("4 replicas and 4 loader threads share 2 cores"),
               std::string::npos)
         << records.reason(claim, size_t(part));
@@ -49,7 +49,7 @@ TEST(Claims5To7, SayNothingOfReplicasThatShareCores) {
 TEST(Claims5To7, AReadRateMakesDevicesWaitByConstruction) {
   ClaimRecords records = on_devices({80, 40, 20}, {0.1, 6, 10}, {1, 4, 20});
   records.set("7", "/emulated", {"read_rate: 26 MB/s"});
-  EXPECT_EQ(records.verdict(6), Verdict::by_construction);
+  EXPECT_EQ(records.verdict(6), ClaimVerdict::by_construction);
 }
 
 TEST(Claim8, ThreadsHelpUntilTheyAreTooMany) {
@@ -61,14 +61,14 @@ TEST(Claim8, ThreadsHelpUntilTheyAreTooMany) {
     return records;
   };
   const ClaimRecords helps = sweep(20, 5, 10);
-  EXPECT_EQ(helps.verdict(8, 0), Verdict::holds) << helps.reason(8, 0);
-  EXPECT_EQ(helps.verdict(8, 1), Verdict::holds) << helps.reason(8, 1);
+  EXPECT_EQ(helps.verdict(8, 0), ClaimVerdict::holds) << helps.reason(8, 0);
+  EXPECT_EQ(helps.verdict(8, 1), ClaimVerdict::holds) << helps.reason(8, 1);
   const ClaimRecords hurts = sweep(5, 20, 10);
-  EXPECT_EQ(hurts.verdict(8, 0), Verdict::does_not_hold);
-  EXPECT_EQ(hurts.verdict(8, 1), Verdict::does_not_hold);
+  EXPECT_EQ(hurts.verdict(8, 0), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(hurts.verdict(8, 1), ClaimVerdict::does_not_hold);
   ClaimRecords clipped = helps;
   clipped.set("10", "/notes", {"cpus: 48 clipped to 16"});
-  EXPECT_EQ(clipped.verdict(8, 0), Verdict::cannot_be_tested);
+  EXPECT_EQ(clipped.verdict(8, 0), ClaimVerdict::cannot_be_tested);
   EXPECT_NE(clipped.reason(8, 0).find("48 clipped to 16"), std::string::npos);
   ClaimRecords few_cores = helps;
   few_cores.set("10", "/config/cpus", 16);
@@ -86,16 +86,16 @@ TEST(Claim9, ScatterShowsAndBroadcastIsSmall) {
     return records;
   };
   const ClaimRecords holds = dp(10, 1), opposite = dp(1, 10);
-  EXPECT_EQ(holds.verdict(9, 0), Verdict::holds) << holds.reason(9, 0);
-  EXPECT_EQ(holds.verdict(9, 1), Verdict::holds) << holds.reason(9, 1);
-  EXPECT_EQ(opposite.verdict(9, 0), Verdict::does_not_hold);
-  EXPECT_EQ(opposite.verdict(9, 1), Verdict::does_not_hold);
+  EXPECT_EQ(holds.verdict(9, 0), ClaimVerdict::holds) << holds.reason(9, 0);
+  EXPECT_EQ(holds.verdict(9, 1), ClaimVerdict::holds) << holds.reason(9, 1);
+  EXPECT_EQ(opposite.verdict(9, 0), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(opposite.verdict(9, 1), ClaimVerdict::does_not_hold);
   ClaimRecords processor = holds;
   processor.set("", "/device/kind", "cpu");
-  EXPECT_EQ(processor.verdict(9, 0), Verdict::cannot_be_tested);
+  EXPECT_EQ(processor.verdict(9, 0), ClaimVerdict::cannot_be_tested);
   ClaimRecords no_clock = holds;
   no_clock.set("", "/device_ms", json::object());
-  EXPECT_EQ(no_clock.verdict(9, 0), Verdict::cannot_be_tested)
+  EXPECT_EQ(no_clock.verdict(9, 0), ClaimVerdict::cannot_be_tested)
       << "host times of a GPU are when work was handed over";
   expect_untestable_without("7", holds, 9, 1);
 }

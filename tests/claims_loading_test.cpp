@@ -7,14 +7,14 @@ namespace {
 TEST(Claim1, LoadingFromDiskIsMostOfTheTime) {
   ClaimRecords slow, fast, between;
   slow.add("disk", step_of(90, 28));
-  EXPECT_EQ(slow.verdict(1), Verdict::holds) << slow.reason(1);
-  EXPECT_EQ(slow.verdict(1, 1), Verdict::holds) << "device works a fourth of the time";
-  EXPECT_EQ(claims_of(slow.summary())[0].verdict, Verdict::holds);
+  EXPECT_EQ(slow.verdict(1), ClaimVerdict::holds) << slow.reason(1);
+  EXPECT_EQ(slow.verdict(1, 1), ClaimVerdict::holds) << "device works a fourth of the time";
+  EXPECT_EQ(claims_of(slow.summary())[0].verdict, ClaimVerdict::holds);
   fast.add("disk", step_of(10, 88));
-  EXPECT_EQ(fast.verdict(1), Verdict::does_not_hold);
-  EXPECT_EQ(fast.verdict(1, 1), Verdict::does_not_hold);
+  EXPECT_EQ(fast.verdict(1), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(fast.verdict(1, 1), ClaimVerdict::does_not_hold);
   between.add("disk", step_of(68, 30), 1);
-  EXPECT_EQ(between.verdict(1), Verdict::undecided) << "68 % of one run is as good as 62 or 75 %";
+  EXPECT_EQ(between.verdict(1), ClaimVerdict::undecided) << "68 % of one run is as good as 62 or 75 %";
   EXPECT_NE(between.reason(1).find("--repeat"), std::string::npos);
   expect_untestable_without("disk", slow, 1, 0);
 }
@@ -24,16 +24,17 @@ TEST(Claim1, NeedsAProvenColdCacheAndARealDisk) {
   records.add("disk", step_of(90, 28));
   ClaimRecords warm = records, shaped = records, shaped_silently = records, processor = records;
   warm.set("disk", "/cache/state", "unknown");
-  EXPECT_EQ(warm.verdict(1), Verdict::cannot_be_tested);
+  EXPECT_EQ(warm.verdict(1), ClaimVerdict::cannot_be_tested);
   shaped.set("disk", "/emulated", {"read_rate: 26 MB/s"});
-  EXPECT_EQ(shaped.verdict(1), Verdict::by_construction);
+  EXPECT_EQ(shaped.verdict(1), ClaimVerdict::by_construction);
   EXPECT_NE(shaped.reason(1).find("26 MB/s"), std::string::npos);
   shaped_silently.set("disk", "/config/read_rate", 26e6);
-  EXPECT_EQ(shaped_silently.verdict(1), Verdict::by_construction);
+  EXPECT_EQ(shaped_silently.verdict(1), ClaimVerdict::by_construction);
   processor.set("", "/device/kind", "cpu");
-  EXPECT_EQ(processor.verdict(1), Verdict::holds) << processor.reason(1);
-  EXPECT_EQ(processor.verdict(1, 1), Verdict::cannot_be_tested);
-  EXPECT_EQ(claims_of(processor.summary())[0].verdict, Verdict::cannot_be_tested) << "one part can't be told";
+  EXPECT_EQ(processor.verdict(1), ClaimVerdict::holds) << processor.reason(1);
+  EXPECT_EQ(processor.verdict(1, 1), ClaimVerdict::cannot_be_tested);
+  EXPECT_EQ(claims_of(processor.summary())[0].verdict, ClaimVerdict::cannot_be_tested)
+      << "one part can't be told";
 }
 
 TEST(Claim1, OnSharedCoresWaitsAreOnlyTheLeastShareOfLoading) {
@@ -41,13 +42,13 @@ TEST(Claim1, OnSharedCoresWaitsAreOnlyTheLeastShareOfLoading) {
   records.add("disk", step_of(10, 88));
   records.set("", "/device/kind", "cpu");
   records.set("", "/machine/cores", 2);
-  EXPECT_EQ(records.verdict(1), Verdict::cannot_be_tested);
+  EXPECT_EQ(records.verdict(1), ClaimVerdict::cannot_be_tested);
   EXPECT_NE(records.reason(1).find("1 replica and 4 loader threads share 2 cores"), std::string::npos);
   ClaimRecords measured = records;
   measured.set("", "/ceilings", {{"compute_ms", 60.0}});
-  EXPECT_EQ(measured.verdict(1), Verdict::does_not_hold) << "40 % with what it slows";
+  EXPECT_EQ(measured.verdict(1), ClaimVerdict::does_not_hold) << "40 % with what it slows";
   measured.set("", "/ceilings", {{"compute_ms", 20.0}});
-  EXPECT_EQ(measured.verdict(1), Verdict::holds) << "80 %";
+  EXPECT_EQ(measured.verdict(1), ClaimVerdict::holds) << "80 %";
 }
 
 TEST(Claim2, LmdbInOrderIsFastAndShuffledSlower) {
@@ -55,19 +56,19 @@ TEST(Claim2, LmdbInOrderIsFastAndShuffledSlower) {
   records.add("disk-in-order", step_of(60, 30));
   records.add("lmdb", step_of(20, 30));
   records.add("lmdb-shuffled", step_of(40, 30));
-  EXPECT_EQ(records.verdict(2, 0), Verdict::holds) << records.reason(2, 0);
-  EXPECT_EQ(records.verdict(2, 1), Verdict::holds) << records.reason(2, 1);
+  EXPECT_EQ(records.verdict(2, 0), ClaimVerdict::holds) << records.reason(2, 0);
+  EXPECT_EQ(records.verdict(2, 1), ClaimVerdict::holds) << records.reason(2, 1);
   reversed.add("disk-in-order", step_of(20, 30));
   reversed.add("lmdb", step_of(60, 30));
   reversed.add("lmdb-shuffled", step_of(40, 30));
-  EXPECT_EQ(reversed.verdict(2, 0), Verdict::does_not_hold);
-  EXPECT_EQ(reversed.verdict(2, 1), Verdict::does_not_hold);
+  EXPECT_EQ(reversed.verdict(2, 0), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(reversed.verdict(2, 1), ClaimVerdict::does_not_hold);
   for (const char* id : {"disk-in-order", "lmdb", "lmdb-shuffled"}) idle.add(id, step_of(1, 60));
-  EXPECT_EQ(idle.verdict(2, 0), Verdict::cannot_be_tested);
+  EXPECT_EQ(idle.verdict(2, 0), ClaimVerdict::cannot_be_tested);
   EXPECT_NE(idle.reason(2, 0).find("neither row waits"), std::string::npos);
   ClaimRecords warm = records;
   warm.set("lmdb", "/cache/state", "warm");
-  EXPECT_EQ(warm.verdict(2, 0), Verdict::cannot_be_tested);
+  EXPECT_EQ(warm.verdict(2, 0), ClaimVerdict::cannot_be_tested);
   expect_untestable_without("lmdb-shuffled", records, 2, 1);
 }
 
@@ -75,43 +76,43 @@ TEST(Claim3, TmpfsRemovesLoadingAndLeavesComputingAlone) {
   ClaimRecords records;
   records.add("disk", step_of(60, 30));
   records.add("tmpfs", step_of(1, 30));
-  EXPECT_EQ(records.verdict(3, 0), Verdict::holds) << records.reason(3, 0);
-  EXPECT_EQ(records.verdict(3, 1), Verdict::holds) << records.reason(3, 1);
+  EXPECT_EQ(records.verdict(3, 0), ClaimVerdict::holds) << records.reason(3, 0);
+  EXPECT_EQ(records.verdict(3, 1), ClaimVerdict::holds) << records.reason(3, 1);
   ClaimRecords shaped = records;
   shaped.set("disk", "/emulated", {"read_rate: 26 MB/s"});
-  EXPECT_EQ(shaped.verdict(3, 0), Verdict::by_construction);
-  EXPECT_EQ(shaped.verdict(3, 1), Verdict::by_construction);
+  EXPECT_EQ(shaped.verdict(3, 0), ClaimVerdict::by_construction);
+  EXPECT_EQ(shaped.verdict(3, 1), ClaimVerdict::by_construction);
   ClaimRecords crowded = records;
   crowded.set("", "/device/kind", "cpu");
-  EXPECT_EQ(crowded.verdict(3, 1), Verdict::cannot_be_tested) << "17 threads on 16 cores";
+  EXPECT_EQ(crowded.verdict(3, 1), ClaimVerdict::cannot_be_tested) << "17 threads on 16 cores";
   EXPECT_NE(crowded.reason(3, 1).find("--set cpus=17"), std::string::npos) << crowded.reason(3, 1);
   ClaimRecords waiting, fast_disk;
   waiting.add("disk", step_of(60, 30));
   waiting.add("tmpfs", step_of(40, 50));
-  EXPECT_EQ(waiting.verdict(3, 0), Verdict::does_not_hold);
-  EXPECT_EQ(waiting.verdict(3, 1), Verdict::does_not_hold);
+  EXPECT_EQ(waiting.verdict(3, 0), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(waiting.verdict(3, 1), ClaimVerdict::does_not_hold);
   fast_disk.add("disk", step_of(1, 30));
   fast_disk.add("tmpfs", step_of(1, 30), 1);
-  EXPECT_EQ(fast_disk.verdict(3, 0), Verdict::cannot_be_tested) << "nothing to remove";
-  EXPECT_EQ(fast_disk.verdict(3, 1), Verdict::undecided) << "one run can't show equality within 5 %";
+  EXPECT_EQ(fast_disk.verdict(3, 0), ClaimVerdict::cannot_be_tested) << "nothing to remove";
+  EXPECT_EQ(fast_disk.verdict(3, 1), ClaimVerdict::undecided) << "one run can't show equality within 5 %";
   expect_untestable_without("tmpfs", records, 3, 0);
 }
 
 TEST(Claim17, ImageNetFitsByItsRealSize) {
   ClaimRecords records;
   records.add("tmpfs", step_of(1, 30));
-  EXPECT_EQ(records.verdict(17), Verdict::cannot_be_tested) << "stand-in images";
+  EXPECT_EQ(records.verdict(17), ClaimVerdict::cannot_be_tested) << "stand-in images";
   const auto folder = [&](double images, double bytes, int classes) {
     records.set("", "/data",
                 {{"kind", "folder"}, {"images", images}, {"bytes", images * bytes}, {"classes", classes}});
     return records.verdict(17);
   };
-  EXPECT_EQ(folder(1281167, 115000, 1000), Verdict::holds) << records.reason(17);
-  EXPECT_EQ(folder(1281167, 130000, 1000), Verdict::does_not_hold);
-  EXPECT_EQ(folder(20000, 115000, 1000), Verdict::holds) << records.reason(17);
-  EXPECT_EQ(folder(20000, 121000, 1000), Verdict::undecided);
-  EXPECT_EQ(folder(20000, 115000, 200), Verdict::cannot_be_tested) << "another data set";
-  EXPECT_EQ(folder(500, 115000, 1000), Verdict::cannot_be_tested) << "too few";
+  EXPECT_EQ(folder(1281167, 115000, 1000), ClaimVerdict::holds) << records.reason(17);
+  EXPECT_EQ(folder(1281167, 130000, 1000), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(folder(20000, 115000, 1000), ClaimVerdict::holds) << records.reason(17);
+  EXPECT_EQ(folder(20000, 121000, 1000), ClaimVerdict::undecided);
+  EXPECT_EQ(folder(20000, 115000, 200), ClaimVerdict::cannot_be_tested) << "another data set";
+  EXPECT_EQ(folder(500, 115000, 1000), ClaimVerdict::cannot_be_tested) << "too few";
 }
 
 }  // namespace

@@ -11,22 +11,23 @@ TEST(Claim4, SixteenBitsShortenComputing) {
     some->add("o1", step_of(1, 20));
   }
   records.add("o2", step_of(1, 18));
-  EXPECT_EQ(records.verdict(4, 0), Verdict::holds) << records.reason(4, 0);
+  EXPECT_EQ(records.verdict(4, 0), ClaimVerdict::holds) << records.reason(4, 0);
   slower.add("o2", step_of(1, 40));
-  EXPECT_EQ(slower.verdict(4, 0), Verdict::does_not_hold) << "O1 alone is not enough";
+  EXPECT_EQ(slower.verdict(4, 0), ClaimVerdict::does_not_hold) << "O1 alone is not enough";
   EXPECT_NE(slower.reason(4, 0).find("O2"), std::string::npos);
   ClaimRecords other_type = records;
   other_type.set("o2", "/precision/sixteen_bit", "bfloat16");
   EXPECT_NE(other_type.reason(4, 0).find("in bfloat16, the article's is float16"), std::string::npos);
   ClaimRecords emulating = records;
   emulating.set("", "/device/kind", "cpu");
-  EXPECT_EQ(emulating.verdict(4, 0), Verdict::cannot_be_tested) << "the processor lacks the instructions";
+  EXPECT_EQ(emulating.verdict(4, 0), ClaimVerdict::cannot_be_tested)
+      << "the processor lacks the instructions";
   emulating.set("", "/machine/sixteen_bit_instructions", {"avx512_bf16"});
-  EXPECT_EQ(emulating.verdict(4, 0), Verdict::holds);
+  EXPECT_EQ(emulating.verdict(4, 0), ClaimVerdict::holds);
   expect_untestable_without("o1", records, 4, 0);
 }
 
-Verdict verdict_on_accuracy(const AccuracyRow& mode) {
+ClaimVerdict verdict_on_accuracy(const AccuracyRow& mode) {
   ClaimRecords records;
   records.add("tmpfs", step_of(1, 30));
   Summary summary = records.summary();
@@ -41,25 +42,25 @@ TEST(Claim4, AccuracyNeedsRealClassesAndSeveralSeeds) {
   mode.status = "OK";
   mode.paired_seeds = 5;
   mode.less_o0 = -0.001, mode.less_o0_min = -0.003, mode.less_o0_max = 0.002;
-  EXPECT_EQ(verdict_on_accuracy(mode), Verdict::holds);
+  EXPECT_EQ(verdict_on_accuracy(mode), ClaimVerdict::holds);
   mode.less_o0_min = -0.02;
-  EXPECT_EQ(verdict_on_accuracy(mode), Verdict::undecided);
+  EXPECT_EQ(verdict_on_accuracy(mode), ClaimVerdict::undecided);
   mode.less_o0 = -0.015, mode.less_o0_max = -0.01;
-  EXPECT_EQ(verdict_on_accuracy(mode), Verdict::does_not_hold);
+  EXPECT_EQ(verdict_on_accuracy(mode), ClaimVerdict::does_not_hold);
   AccuracyRow synthetic = mode, few = mode, failed = mode;
   synthetic.kind = "synthetic";
   few.paired_seeds = 1;
   failed.status = "DIVERGED";
   for (const AccuracyRow& other : {synthetic, few, failed})
-    EXPECT_EQ(verdict_on_accuracy(other), Verdict::cannot_be_tested);
+    EXPECT_EQ(verdict_on_accuracy(other), ClaimVerdict::cannot_be_tested);
 }
 
 TEST(Claim4, OneDivergedRowShowsTheRiskAndNoneShowsNothing) {
   ClaimRecords records;
   records.add("o2", step_of(1, 18));
-  EXPECT_EQ(records.verdict(4, 2), Verdict::cannot_be_tested);
+  EXPECT_EQ(records.verdict(4, 2), ClaimVerdict::cannot_be_tested);
   records.add_failed("o3", "DIVERGED", "loss is not finite from batch 12 on");
-  EXPECT_EQ(records.verdict(4, 2), Verdict::holds);
+  EXPECT_EQ(records.verdict(4, 2), ClaimVerdict::holds);
 }
 
 TEST(Claim14, HalfPrecisionGainsOnDdpToo) {
@@ -68,8 +69,8 @@ TEST(Claim14, HalfPrecisionGainsOnDdpToo) {
   faster.add("16", step_of(1, 30));
   slower.add("12", step_of(1, 30));
   slower.add("16", step_of(1, 40));
-  EXPECT_EQ(faster.verdict(14), Verdict::holds) << faster.reason(14);
-  EXPECT_EQ(slower.verdict(14), Verdict::does_not_hold);
+  EXPECT_EQ(faster.verdict(14), ClaimVerdict::holds) << faster.reason(14);
+  EXPECT_EQ(slower.verdict(14), ClaimVerdict::does_not_hold);
   expect_untestable_without("16", faster, 14, 0);
 }
 

@@ -19,13 +19,14 @@ ClaimRecords processes(double dp_compute, double ddp_compute, double dp_h2d, dou
 
 TEST(Claims10And11, DdpTakesAThirdOffWithTheSameComputing) {
   const ClaimRecords holds = processes(20, 20, 4, 1, 7), opposite = processes(20, 40, 1, 1, 1);
-  EXPECT_EQ(holds.verdict(10, 0), Verdict::holds) << holds.reason(10, 0);
-  EXPECT_EQ(holds.verdict(10, 1), Verdict::holds) << holds.reason(10, 1);
-  EXPECT_EQ(holds.verdict(11), Verdict::holds) << holds.reason(11);
-  EXPECT_EQ(opposite.verdict(10, 0), Verdict::does_not_hold);
-  EXPECT_EQ(opposite.verdict(10, 1), Verdict::does_not_hold);
-  EXPECT_EQ(opposite.verdict(11), Verdict::does_not_hold);
-  EXPECT_EQ(processes(20, 20, 1, 1, 40).verdict(10, 0), Verdict::does_not_hold) << "far more than a third";
+  EXPECT_EQ(holds.verdict(10, 0), ClaimVerdict::holds) << holds.reason(10, 0);
+  EXPECT_EQ(holds.verdict(10, 1), ClaimVerdict::holds) << holds.reason(10, 1);
+  EXPECT_EQ(holds.verdict(11), ClaimVerdict::holds) << holds.reason(11);
+  EXPECT_EQ(opposite.verdict(10, 0), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(opposite.verdict(10, 1), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(opposite.verdict(11), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(processes(20, 20, 1, 1, 40).verdict(10, 0), ClaimVerdict::does_not_hold)
+      << "far more than a third";
   ClaimRecords other_machine = holds;
   other_machine.set("12", "/machine/host", "another");
   EXPECT_NE(other_machine.reason(10, 0).find("also differ in machine/host"), std::string::npos);
@@ -42,7 +43,7 @@ TEST(Claims10To13, SayNothingOfRanksThatShareCores) {
   records.set("", "/device/kind", "cpu");
   records.set("", "/machine/cores", 2);
   for (const auto& [claim, part] : {std::pair(10, 0), {10, 1}, {11, 0}, {12, 0}, {13, 0}, {13, 1}})
-    EXPECT_EQ(records.verdict(claim, size_t(part)), Verdict::cannot_be_tested) << claim;
+    EXPECT_EQ(records.verdict(claim, size_t(part)), ClaimVerdict::cannot_be_tested) << claim;
   EXPECT_NE(records.reason(12).find("4 ranks and 12 loader threads share 2 cores"), std::string::npos);
 }
 
@@ -54,11 +55,11 @@ TEST(Claim12, PackagesAreTestedForEqualityAndNeverRanked) {
     records.add("15", step_of(1, horovod), repeats);
     return records;
   };
-  EXPECT_EQ(three(40, 40.5).verdict(12), Verdict::holds) << three(40, 40.5).reason(12);
+  EXPECT_EQ(three(40, 40.5).verdict(12), ClaimVerdict::holds) << three(40, 40.5).reason(12);
   EXPECT_NE(three(40, 40.5).reason(12).find("not the packages"), std::string::npos);
-  EXPECT_EQ(three(40, 50).verdict(12), Verdict::does_not_hold);
-  EXPECT_EQ(three(40, 30).verdict(12), Verdict::does_not_hold) << "faster is as unequal as slower";
-  EXPECT_EQ(three(40, 40, 1).verdict(12), Verdict::undecided) << "one run shows no equality";
+  EXPECT_EQ(three(40, 50).verdict(12), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(three(40, 30).verdict(12), ClaimVerdict::does_not_hold) << "faster is as unequal as slower";
+  EXPECT_EQ(three(40, 40, 1).verdict(12), ClaimVerdict::undecided) << "one run shows no equality";
   expect_untestable_without("15", three(40, 40), 12, 0);
 }
 
@@ -73,10 +74,10 @@ TEST(Claim13, SyncBnAddsALittleAndWaitsAtItsFirstLayer) {
     return records;
   };
   const ClaimRecords holds = with(43, 5, 0.5), opposite = with(60, 1, 1);
-  EXPECT_EQ(holds.verdict(13, 0), Verdict::holds) << holds.reason(13, 0);
-  EXPECT_EQ(holds.verdict(13, 1), Verdict::holds) << holds.reason(13, 1);
-  EXPECT_EQ(opposite.verdict(13, 0), Verdict::does_not_hold);
-  EXPECT_EQ(opposite.verdict(13, 1), Verdict::does_not_hold);
+  EXPECT_EQ(holds.verdict(13, 0), ClaimVerdict::holds) << holds.reason(13, 0);
+  EXPECT_EQ(holds.verdict(13, 1), ClaimVerdict::holds) << holds.reason(13, 1);
+  EXPECT_EQ(opposite.verdict(13, 0), ClaimVerdict::does_not_hold);
+  EXPECT_EQ(opposite.verdict(13, 1), ClaimVerdict::does_not_hold);
   expect_untestable_without("14", holds, 13, 0);
   expect_untestable_without("14", holds, 13, 1);
 }
@@ -87,11 +88,11 @@ TEST(Claim15, AShapedLinkNeverHolds) {
   faster.add("18", step_of(1, 40));
   slower.add("17", step_of(1, 40));
   slower.add("18", step_of(1, 60));
-  EXPECT_EQ(faster.verdict(15), Verdict::holds) << faster.reason(15);
-  EXPECT_EQ(slower.verdict(15), Verdict::does_not_hold);
+  EXPECT_EQ(faster.verdict(15), ClaimVerdict::holds) << faster.reason(15);
+  EXPECT_EQ(slower.verdict(15), ClaimVerdict::does_not_hold);
   for (ClaimRecords* some : {&faster, &slower}) {
     some->set("17", "/emulated", {"link: ethernet: veth at 200 Mbit/s"});
-    EXPECT_EQ(some->verdict(15), Verdict::by_construction);
+    EXPECT_EQ(some->verdict(15), ClaimVerdict::by_construction);
     EXPECT_NE(some->reason(15).find("veth at 200 Mbit/s"), std::string::npos);
   }
   expect_untestable_without("18", faster, 15, 0);
@@ -104,12 +105,12 @@ TEST(Claim16, KernelsOfDdpRunMoreOfTheTime) {
     records.add("12", step_of(ddp_load, 20));
     return records;
   };
-  EXPECT_EQ(rows(40, 2).verdict(16), Verdict::holds) << rows(40, 2).reason(16);
+  EXPECT_EQ(rows(40, 2).verdict(16), ClaimVerdict::holds) << rows(40, 2).reason(16);
   EXPECT_NE(rows(40, 2).reason(16).find("GIL"), std::string::npos);
-  EXPECT_EQ(rows(2, 2).verdict(16), Verdict::does_not_hold);
+  EXPECT_EQ(rows(2, 2).verdict(16), ClaimVerdict::does_not_hold);
   ClaimRecords processor = rows(40, 2);
   processor.set("", "/device/kind", "cpu");
-  EXPECT_EQ(processor.verdict(16), Verdict::cannot_be_tested);
+  EXPECT_EQ(processor.verdict(16), ClaimVerdict::cannot_be_tested);
   expect_untestable_without("7", rows(40, 2), 16, 0);
 }
 

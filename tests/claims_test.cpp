@@ -7,7 +7,7 @@ namespace {
 TEST(Claims, RowsThatDidNotRunAreNamed) {
   ClaimRecords records;
   records.add("7", step_of(1, 30));
-  EXPECT_EQ(records.verdict(5), Verdict::cannot_be_tested);
+  EXPECT_EQ(records.verdict(5), ClaimVerdict::cannot_be_tested);
   EXPECT_EQ(records.reason(5), "[0] [5] [1] [2] [4] did not run");
 }
 
@@ -16,7 +16,7 @@ TEST(Claims, SmokeScaleGivesNoVerdict) {
   records.add("disk", step_of(90, 28));
   records.add("17", step_of(1, 40));
   for (const Claim& claim : claims_of(records.summary())) {
-    EXPECT_EQ(claim.verdict, Verdict::cannot_be_tested) << claim.number;
+    EXPECT_EQ(claim.verdict, ClaimVerdict::cannot_be_tested) << claim.number;
     EXPECT_EQ(claim.mark, "SMOKE");
   }
 }

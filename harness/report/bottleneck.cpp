@@ -188,7 +188,7 @@ Grid bottleneck_grid(const Summary& summary) {
   grid.title = "what each row waits for";
   grid.columns = {{"row", true}, {"bottleneck", true}, {"img/s"},    {"loader"},
                   {"compute"},   {"all-reduce"},       {"headroom"}, {"+disk"},
-                  {"+threads"},  {"+device"},          {"+link"},    {"because", true, true}};
+                  {"+threads"},  {"+device"},          {"+link"},    {"because", true, false, 34}};
   std::vector<std::string> next_steps;
   for (const SummaryRow& row : summary.rows) {
     const auto found = bottleneck_of(row);

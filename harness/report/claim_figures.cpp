@@ -64,24 +64,25 @@ std::string limits_text(const Test& test) {
   return fmt::format("from {} to {}{}", number(test.low, test.unit), number(test.high, test.unit), unit);
 }
 
-Verdict verdict_of(const Test& test) {
-  if (test.figure.value <= 0) return Verdict::cannot_be_tested;
-  if (test.figure.high < test.low || test.figure.low > test.high) return Verdict::does_not_hold;
-  return test.figure.low > test.low && test.figure.high < test.high ? Verdict::holds : Verdict::undecided;
+ClaimVerdict verdict_of(const Test& test) {
+  if (test.figure.value <= 0) return ClaimVerdict::cannot_be_tested;
+  if (test.figure.high < test.low || test.figure.low > test.high) return ClaimVerdict::does_not_hold;
+  return test.figure.low > test.low && test.figure.high < test.high ? ClaimVerdict::holds
+                                                                    : ClaimVerdict::undecided;
 }
 
 }  // namespace
 
 Finding judged(const std::vector<Test>& tests) {
   const Test* decides = nullptr;
-  for (const Verdict verdict :
-       {Verdict::cannot_be_tested, Verdict::does_not_hold, Verdict::undecided, Verdict::holds})
+  for (const ClaimVerdict verdict : {ClaimVerdict::cannot_be_tested, ClaimVerdict::does_not_hold,
+                                     ClaimVerdict::undecided, ClaimVerdict::holds})
     for (const Test& test : tests)
       if (!decides && verdict_of(test) == verdict) decides = &test;
-  if (verdict_of(*decides) == Verdict::cannot_be_tested)
+  if (verdict_of(*decides) == ClaimVerdict::cannot_be_tested)
     return cannot_be_tested("the records hold no times for: " + decides->what);
   std::string reason = fmt::format("{}; holds {}", decides->what, limits_text(*decides));
-  if (verdict_of(*decides) == Verdict::undecided && decides->figure.runs < kFewestRuns)
+  if (verdict_of(*decides) == ClaimVerdict::undecided && decides->figure.runs < kFewestRuns)
     reason += "; --repeat 5 would narrow the interval";
   return {verdict_of(*decides), figure_text(*decides), reason};
 }

@@ -38,7 +38,7 @@ std::optional<Finding> by_construction(const ClaimRows& rows) {
   for (const std::string& id : rows.ids())
     if (const auto settings = set_by_us(rows[id]); !settings.empty())
       return Finding{
-          Verdict::by_construction, "",
+          ClaimVerdict::by_construction, "",
           fmt::format("follows from what we set in {}: {}", bracketed(id), fmt::join(settings, "; "))};
   return std::nullopt;
 }
@@ -56,7 +56,7 @@ Finding finding_of(const Question& question, const Summary& summary) {
 
 }  // namespace
 
-Finding cannot_be_tested(const std::string& why) { return {Verdict::cannot_be_tested, "", why}; }
+Finding cannot_be_tested(const std::string& why) { return {ClaimVerdict::cannot_be_tested, "", why}; }
 
 std::string bracketed(const std::string& id) {
   const bool number =

@@ -14,7 +14,7 @@
 namespace harness {
 
 struct Finding {
-  Verdict verdict;
+  ClaimVerdict verdict;
   std::string figure, reason;
 };
 Finding cannot_be_tested(const std::string& why);

@@ -20,19 +20,20 @@ bool has_article_rows(const Summary& summary) {
 }
 
 // One part that fails refutes a claim; otherwise it is worth what its weakest part is.
-Verdict verdict_of(const std::vector<ClaimPart>& parts) {
-  for (const Verdict verdict :
-       {Verdict::does_not_hold, Verdict::by_construction, Verdict::cannot_be_tested, Verdict::undecided})
+ClaimVerdict verdict_of(const std::vector<ClaimPart>& parts) {
+  for (const ClaimVerdict verdict : {ClaimVerdict::does_not_hold, ClaimVerdict::by_construction,
+                                     ClaimVerdict::cannot_be_tested, ClaimVerdict::undecided})
     if (std::any_of(parts.begin(), parts.end(),
                     [&](const ClaimPart& part) { return part.verdict == verdict; }))
       return verdict;
-  return Verdict::holds;
+  return ClaimVerdict::holds;
 }
 
 std::string tally(const std::vector<Claim>& claims) {
   std::vector<std::string> texts;
-  for (const Verdict verdict : {Verdict::holds, Verdict::does_not_hold, Verdict::undecided,
-                                Verdict::by_construction, Verdict::cannot_be_tested}) {
+  for (const ClaimVerdict verdict :
+       {ClaimVerdict::holds, ClaimVerdict::does_not_hold, ClaimVerdict::undecided,
+        ClaimVerdict::by_construction, ClaimVerdict::cannot_be_tested}) {
     std::vector<int> numbers;
     for (const Claim& claim : claims)
       if (claim.verdict == verdict) numbers.push_back(claim.number);
@@ -48,17 +49,17 @@ bool few_runs(const Summary& summary) {
 
 }  // namespace
 
-const char* text_of(Verdict verdict) {
+const char* text_of(ClaimVerdict verdict) {
   switch (verdict) {
-    case Verdict::holds:
+    case ClaimVerdict::holds:
       return "holds";
-    case Verdict::does_not_hold:
+    case ClaimVerdict::does_not_hold:
       return "does not hold";
-    case Verdict::undecided:
+    case ClaimVerdict::undecided:
       return "undecided";
-    case Verdict::by_construction:
+    case ClaimVerdict::by_construction:
       return "by construction";
-    case Verdict::cannot_be_tested:
+    case ClaimVerdict::cannot_be_tested:
       return "cannot be tested here";
   }
   return "";

@@ -41,7 +41,8 @@ Finding loading_is_most(const ClaimRows& rows) {
                              kNoLimit, Unit::percent}});
   // On shared cores loading also slows what computes: its waits alone are then only its least share.
   const bool least_only = !disk.record->contains("ceilings");
-  if (const auto shared = own_cores("disk")(rows); shared && least_only && finding.verdict != Verdict::holds)
+  if (const auto shared = own_cores("disk")(rows);
+      shared && least_only && finding.verdict != ClaimVerdict::holds)
     return cannot_be_tested(
         fmt::format("{:.1f} % of the step is spent waiting, but {}; ceiling_batches above 0 "
                     "measures what loading costs then",

@@ -41,15 +41,15 @@ Finding accuracy_is_kept(const ClaimRows& rows) {
                                           mode->precision, mode->paired_seeds, kFewestRuns));
     if (!worst || mode->less_o0 < worst->less_o0) worst = mode;
   }
-  Finding finding{Verdict::undecided,
+  Finding finding{ClaimVerdict::undecided,
                   fmt::format("{:+.1f} points ({:+.1f} to {:+.1f})", 100 * worst->less_o0,
                               100 * worst->less_o0_min, 100 * worst->less_o0_max),
                   fmt::format("top-1 of {} less o0's, range of {} seeds; holds above -{:.1f} points",
                               worst->precision, worst->paired_seeds, 100 * kNoLossOfAccuracy)};
-  if (worst->less_o0_max < -kNoLossOfAccuracy) finding.verdict = Verdict::does_not_hold;
+  if (worst->less_o0_max < -kNoLossOfAccuracy) finding.verdict = ClaimVerdict::does_not_hold;
   if (std::all_of(modes.begin(), modes.end(),
                   [](const AccuracyRow* mode) { return mode->less_o0_min > -kNoLossOfAccuracy; }))
-    finding.verdict = Verdict::holds;
+    finding.verdict = ClaimVerdict::holds;
   return finding;
 }
 
@@ -64,11 +64,11 @@ Finding may_diverge(const ClaimRows& rows) {
   for (const SummaryRow& row : rows.summary().rows) {
     const std::string precision = text_at({{"config", row.config}}, "/config/precision");
     if (precision != "o0" && diverged(row))
-      return {Verdict::holds, "", fmt::format("{} in {} diverged", bracketed(row.id), precision)};
+      return {ClaimVerdict::holds, "", fmt::format("{} in {} diverged", bracketed(row.id), precision)};
   }
   for (const AccuracyRow& mode : rows.summary().accuracy)
     if (mode.precision != "o0" && mode.diverged > 0)
-      return {Verdict::holds, "",
+      return {ClaimVerdict::holds, "",
               fmt::format("{} diverged with {} of its seeds", mode.precision, mode.diverged)};
   return cannot_be_tested("nothing diverged, which in so few batches neither shows nor excludes a risk");
 }

@@ -17,6 +17,8 @@ using nlohmann::json;
 // Median over batches of the mean over ranks.
 double typical(const json& by_rank) {
   if (!by_rank.is_array() || by_rank.empty()) return 0;
+  for (const json& rank : by_rank)
+    if (!rank.is_array()) return 0;
   std::vector<double> batches(by_rank[0].size(), 0.0);
   for (const json& rank : by_rank)
     for (size_t batch = 0; batch < std::min(batches.size(), rank.size()); ++batch)

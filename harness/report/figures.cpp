@@ -108,6 +108,7 @@ void write_figures(const fs::path& run_dir, const std::vector<json>& records, co
       write_text(specs.back(), figure.spec.dump() + "\n");
     }
   }
+  if (specs.empty()) return;  // e.g. accuracy alone, which is a table
   console << std::flush;
   if (render(source_dir, specs, console))
     console << "plots: " << folder.string() << "/*.svg and *.png, also *-dark\n";

@@ -111,6 +111,7 @@ bool fill_timeline(json& spec, const FigureSource& source) {
   json& colour = spec["/spec/encoding/color"_json_pointer];
   colour["scale"] = colour_scale(source, "events");
   colour["legend"]["values"] = present(source, "events", values, "colour");
+  if (colour["legend"]["values"].size() > 12) colour["legend"]["columns"] = 7;  // two lines of equal length
   if (longest > 4 * shortest) spec["/resolve/scale/x"_json_pointer] = "independent";
   set_title(spec, source,
             recorded ? "the last timed batch, as it lay in time" : "the last timed batch, phase after phase",

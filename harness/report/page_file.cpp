@@ -1,0 +1,75 @@
+#include "harness/report/page_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "harness/child_process.h"
+#include "harness/report/embedding.h"
+#include "harness/report/table.h"
+
+namespace harness {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// To what an eye and a mouse can tell apart: figures of full length would double the page's share of them.
+void shorten_numbers(json& value) {
+  if (value.is_number_float())
+    value = std::stod(fmt::format("{:.6g}", value.get<double>()));
+  else if (value.is_structured())
+    for (json& child : value) shorten_numbers(child);
+}
+
+std::string figures_text(PageFile& page, const fs::path& plots) {
+  shorten_numbers(page.specs);
+  shorten_numbers(page.data);
+  json figures = {
+      {"specs", std::move(page.specs)}, {"data", std::move(page.data)}, {"images", std::move(page.images)}};
+  if (!page.library.empty())
+    for (const char* theme : {"light", "dark"})
+      figures[theme] = json::parse(read_text(plots / (std::string(theme) + ".json")));
+  return figures.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string read_text(const fs::path& file) {
+  std::ifstream input(file, std::ios::binary);
+  std::ostringstream text;
+  text << input.rdbuf();
+  if (!input)
+    throw std::runtime_error(fmt::format("{}: {}; restore it", file.string(), std::strerror(errno)));
+  return text.str();
+}
+
+std::string drawing_library(const fs::path& source_dir) {
+  const fs::path python = source_dir / ".venv/bin/python";
+  if (!fs::exists(python)) return "";
+  Command command;
+  command.arguments = {python, source_dir / "plots/bundle.py"};
+  const Finished finished = run_to_end(command);
+  return finished.exit_code == 0 ? finished.output : "";
+}
+
+void write_page_file(const fs::path& file, PageFile page, const fs::path& source_dir) {
+  const fs::path plots = source_dir / "plots";
+  const std::string library = page.library.empty() ? "" : gzip_base64(page.library, Content::text);
+  write_text(file, filled(read_text(plots / "report.html"),
+                          {{"style", read_text(plots / "report.css")},
+                           {"script", read_text(plots / "report.js")},
+                           {"licences", read_text(plots / "licences.txt")},
+                           {"without_script", page.without_script},
+                           {"page", json_for_html(page.page)},
+                           {"figures", gzip_base64(figures_text(page, plots), Content::text)},
+                           {"library", library},
+                           {"records", gzip_base64(page.records, Content::times)}},
+                          (plots / "report.html").string()));
+}
+
+}  // namespace harness

@@ -1,0 +1,140 @@
+// unit: whatever a record holds, a report is written or the record is left out with its line; nothing ever
+// crashes.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "harness/compare/comparison.h"
+#include "harness/compare/validate.h"
+#include "harness/nightly/night.h"
+#include "harness/records.h"
+#include "harness/report/article_tables.h"
+#include "harness/report/claims.h"
+#include "harness/report/figures.h"
+#include "harness/report/table.h"
+
+namespace harness {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Records of every kind of row, with every key that a record may have.
+std::vector<json> golden() {
+  std::ifstream input(fs::path(SOURCE_DIR) / "tests/golden/records/every_key.jsonl");
+  std::vector<json> records;
+  for (std::string line; std::getline(input, line);) records.push_back(json::parse(line));
+  if (records.size() != 5) throw std::runtime_error("the golden records are gone");
+  return records;
+}
+
+// Pointers to all values down to a depth; of a long list the first two elements stand for all.
+void collect(const json& value, const json::json_pointer& here, int depth,
+             std::vector<json::json_pointer>& all) {
+  if (depth == 0 || !value.is_structured()) return;
+  size_t seen = 0;
+  for (const auto& [key, child] : value.items()) {
+    const json::json_pointer place = value.is_array() ? here / seen : here / key;
+    if (value.is_array() && ++seen > 2) return;
+    all.push_back(place);
+    collect(child, place, depth - 1, all);
+  }
+}
+
+const std::vector<json>& strange_values() {
+  static const std::vector<json> values = {nullptr,
+                                           true,
+                                           -1,
+                                           1e308,
+                                           0,
+                                           "<script>",
+                                           json::array(),
+                                           json::object(),
+                                           json::array({json::array({"x"})})};
+  return values;
+}
+
+// Everything that reads records; throws what a program would have died of.
+void report_on(const std::vector<json>& records) {
+  for (const Summary& summary : summarise(records)) {
+    console_table(summary);
+    markdown_table(summary);
+    for (const Grid& grid : article_tables(summary)) console_text(grid);
+    console_text(claims_grid(summary));
+    figures_of(summary, "run", SOURCE_DIR);
+  }
+  compare(records, records, {});
+  validate(records, {records, records, records});
+  to_json(night_of("night", records));
+}
+
+class MutatedRecords : public testing::Test {
+ protected:
+  MutatedRecords() { fs::create_directories(folder_); }
+  ~MutatedRecords() override { fs::remove_all(folder_); }
+
+  // The records as a report gets them, and what was said about the others.
+  std::vector<json> read_back(const std::vector<json>& records, std::string& said) {
+    std::ofstream output(folder_ / "records.jsonl");
+    for (const json& record : records) output << record << '\n';
+    output.close();
+    std::ostringstream warnings;
+    auto read = read_records(folder_, warnings);
+    said = warnings.str();
+    return read;
+  }
+
+  const fs::path folder_ = fs::temp_directory_path() / ("mutated_records_test." + std::to_string(getpid()));
+};
+
+TEST_F(MutatedRecords, TheGoldenOnesAreReportedWhole) {
+  std::string said;
+  const auto records = read_back(golden(), said);
+  EXPECT_EQ(records.size(), 5u);
+  EXPECT_EQ(said, "");
+  report_on(records);
+}
+
+TEST_F(MutatedRecords, AnyValueAtAnyPlaceIsReportedOrLeftOutWithItsLine) {
+  const std::vector<json> records = golden();
+  size_t tried = 0, left_out = 0;
+  for (size_t which = 0; which < records.size(); ++which) {
+    std::vector<json::json_pointer> places;
+    collect(records[which], json::json_pointer(), 5, places);
+    for (size_t i = 0; i < places.size(); ++i) {
+      // Each place gets one strange value; which one goes round, so that all places together meet all.
+      std::vector<json> mutated = {records[which]};
+      mutated[0][places[i]] = strange_values()[(i + which) % strange_values().size()];
+      const std::string where = places[i].to_string() + " = " + mutated[0][places[i]].dump();
+      std::string said;
+      try {
+        const auto read = read_back(mutated, said);
+        ++tried;
+        left_out += read.empty();
+        ASSERT_EQ(read.empty(), said.find("records.jsonl:1: ") != std::string::npos) << where << ": " << said;
+        if (!read.empty()) report_on(read);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << "record " << which << ", " << where << ": " << error.what();
+      }
+    }
+  }
+  EXPECT_GT(tried, 1000u);
+  EXPECT_GT(left_out, 50u);
+}
+
+TEST_F(MutatedRecords, AnyKeyMayBeMissing) {
+  for (const json& record : golden())
+    for (const auto& [key, value] : record.items()) {
+      std::vector<json> mutated = {record};
+      mutated[0].erase(key);
+      std::string said;
+      const auto read = read_back(mutated, said);
+      ASSERT_EQ(read.empty(), !said.empty()) << key << ": " << said;
+      ASSERT_NO_THROW(report_on(read)) << "without " << key;
+    }
+}
+
+}  // namespace
+}  // namespace harness
