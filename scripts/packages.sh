@@ -21,14 +21,29 @@ os_supported() {
   esac
 }
 
-package_names() { sed 's/#.*//' "$@" | awk 'NF { print $1 }'; }
+package_names() { sed 's/#.*//' "$@" | awk 'NF && $1 !~ /[?]$/ { print $1 }'; }
+optional_names() { sed 's/#.*//' "$@" | awk 'NF && sub(/[?]$/, "", $1) { print $1 }'; }
 
-missing_packages() {  # LIST_FILE...
-  local names installed name
-  mapfile -t names < <(package_names "$@")
+not_installed() {  # NAME...
+  local names=("$@") installed name
+  ((${#names[@]})) || return 0
   installed=$'\n'$(dpkg-query --show --showformat '${Package} ${db:Status-Status}\n' "${names[@]}" 2>/dev/null)$'\n' || true
   for name in "${names[@]}"; do
     [[ $installed == *$'\n'"$name installed"$'\n'* ]] || echo "$name"
+  done
+}
+
+missing_packages() {  # LIST_FILE...
+  local names
+  mapfile -t names < <(package_names "$@")
+  not_installed "${names[@]}"
+}
+
+obtainable_packages() {  # LIST_FILE...: optional ones that are missing and that this system's sources have
+  local names name
+  mapfile -t names < <(optional_names "$@")
+  for name in $(not_installed "${names[@]}"); do
+    if apt-cache show "$name" >/dev/null 2>&1; then echo "$name"; fi
   done
 }
 
@@ -48,7 +63,7 @@ install_packages() {  # LIST_FILE...
   [[ ${SKIP_PACKAGES:-} != 1 ]] || return 0
   os_supported || refuse_system
   local missing as_root=()
-  mapfile -t missing < <(missing_packages "$@")
+  mapfile -t missing < <(missing_packages "$@" && obtainable_packages "$@")
   ((${#missing[@]})) || return 0
 
   if [[ $(id -u) != 0 ]]; then
@@ -68,7 +83,8 @@ install_packages() {  # LIST_FILE...
   if compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && logged "${install[@]}"; then
     return
   fi
-  if ! logged "${apt[@]}" apt-get update -qq || ! logged "${install[@]}"; then
+  if ! logged "${apt[@]}" apt-get update -qq ||
+    ! { mapfile -t missing < <(obtainable_packages "$@") && logged "${install[@]}" "${missing[@]}"; }; then
     tail -n 20 build/apt.log >&2
     fail "apt-get failed (its output is in build/apt.log)" \
       "check the network and the package sources (on Ubuntu the component universe), then repeat"

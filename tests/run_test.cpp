@@ -79,7 +79,7 @@ TEST_F(RunMatrix, GoodRowsLeaveRecordsTablesAndExitZero) {
       EXPECT_TRUE(record.contains(key)) << key;
     EXPECT_GT(record["wall_s"], 0.0);
   }
-  for (const char* file : {"table.txt", "table.md", "table.csv"})
+  for (const char* file : {"table.txt", "table.md", "table.csv", "report.html"})
     EXPECT_TRUE(fs::exists(directory / "run" / file)) << file;
 }
 

@@ -72,6 +72,12 @@ done
 check "test packages only for tests" not says libgtest-dev
 check "run_tests stops likewise" exits 2 with_tools project/run_tests
 check "and names the test packages" says libgtest-dev
+tool apt-cache 'exit 0'
+check "an optional package" exits 2 with_tools project/run_tests
+check "is named where the system has it" says ' chromium-headless-shell'
+tool apt-cache 'exit 100'
+check "and elsewhere" exits 2 with_tools project/run_tests
+check "is no matter" not says chromium-headless-shell
 for name in 'fedora 40' 'debian 11' 'ubuntu 20.04'; do
   read -r id version <<<"$name"
   system "$id" "$version"
