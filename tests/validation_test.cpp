@@ -165,7 +165,7 @@ TEST(Learnable, PatternsAreLearnedFromThePixels) {
   const auto loader = make_loader(*storage, load);
   run_slice(rank.parts_with(*loader, *rank.strategy));
   const Correct correct = validate(val, *rank.model, *rank.precision, {32, row.image_px});
-  EXPECT_GT(double(correct.top1) / double(correct.images), 0.5);
+  EXPECT_GT(double(correct.top1) / double(correct.images), 0.7);
   RecordProperty("top1_percent", int(100 * correct.top1 / correct.images));
 }
 

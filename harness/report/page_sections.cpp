@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/report/accuracy.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
@@ -154,6 +155,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   add("communication", communication);
 
   json accuracy = json::array();
+  add_grid(accuracy, accuracy_grid(summary));
   shelf.place("precision", accuracy);
   add("precision", accuracy);
 
