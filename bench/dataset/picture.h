@@ -30,8 +30,8 @@ class Picture {
   // Draws everything but the amount of fine detail. What a network can learn of the class is all over the
   // picture, so that any crop shows it, and mirrored pictures keep it: the hue (last digit), the pattern
   // (second digit: stripes of five slopes, three checkers, rings, plain) and the pattern's own hue (third
-  // digit). `learnable`: as kLearnable says, so that classes overlap and no network can tell all of them
-  // apart.
+  // digit). `learnable`: with the clarity of that name: patterns are soon learned, and the hue of a pale
+  // picture drowns in noise.
   void paint(int width, int height, bool half_chroma, int64_t class_number, uint64_t seed,
              bool learnable = false);
   // The picture with `amount` of detail (1: standard deviation about 10 grey levels); valid until the next
