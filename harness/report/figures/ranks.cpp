@@ -19,6 +19,12 @@ constexpr size_t kMostRankBins = 32, kMostCells = 3000;
 // A straggler makes the others wait, so that all steps last equally long: its own work is what differs.
 bool is_waiting(const std::string& name) { return name == "sync" || name == "broadcast"; }
 
+bool reaches(const json& by_rank, size_t ranks, size_t batches) {
+  return by_rank.is_array() && by_rank.size() >= ranks &&
+         std::all_of(by_rank.begin(), by_rank.end(),
+                     [&](const json& times) { return times.size() >= batches; });
+}
+
 // [rank][batch]: all phases but those that wait, less what SyncBN waits within them.
 std::vector<std::vector<double>> own_times(const json& record) {
   const json& samples = samples_of(record);
@@ -30,11 +36,10 @@ std::vector<std::vector<double>> own_times(const json& record) {
   };
   for (const auto& [phase, by_rank] : samples.items())
     if (!is_waiting(phase)) add(by_rank, 1);
-  const json spans = record.value("spans_ms", json::object());
-  for (const auto& [span, by_rank] : spans.items())
-    if (span.rfind("sync_bn", 0) == 0 && ranks_of({{span, by_rank}}) >= own.size() &&
-        batches_of({{span, by_rank}}) >= own[0].size())
-      add(by_rank, -1);
+  const auto spans = record.find("spans_ms");
+  if (spans == record.end() || !spans->is_object() || own.empty()) return own;
+  for (const auto& [span, by_rank] : spans->items())
+    if (span.rfind("sync_bn", 0) == 0 && reaches(by_rank, own.size(), own[0].size())) add(by_rank, -1);
   return own;
 }
 
