@@ -39,7 +39,8 @@ async function unpacked(name) {
 
 const verdictClass = {
   "holds": "good", "does not hold": "bad", "undecided": "open", "by construction": "open",
-  "cannot be tested here": "open",
+  "cannot be tested here": "open", "FASTER": "good", "SLOWER": "bad", "SAME": "open", "UNDECIDED": "open",
+  "slower": "bad", "faster": "good",
 };
 
 function gridCell(text, column, first) {
@@ -87,13 +88,24 @@ function recordsBlock(records) {
     `(${size(embedded("records").length)} in this page), byte for byte.`);
 }
 
+function figureBlock(name) {
+  return element("figure", { class: "scroll", "data-name": name, tabindex: "0" });
+}
+
 const blockMakers = {
   mark: ([mark, text]) => element("p", { class: "mark" }, element("strong", {}, mark), " ", text),
   lines: (lines) => element("div", { class: "lines" }, ...lines.map((line) => element("p", {}, line))),
   facts: factsBlock,
   grid: gridBlock,
-  figure: (name) => element("figure", { class: "scroll", "data-name": name, tabindex: "0" }),
-  fold: ([title, blocks]) => element("details", {}, element("summary", {}, title), ...blocks.map(makeBlock)),
+  figure: figureBlock,
+  wide: (name) => element("div", { class: "wide" }, figureBlock(name)),
+  multiples: (names) => element("div", { class: "multiples" }, ...names.map(figureBlock)),
+  alarm: ([word, text]) => element("p", { class: "alarm", role: "alert" }, element("strong", {}, word), " ", text),
+  fold: ([title, blocks]) => {
+    const fold = element("details", {}, element("summary", {}, title), ...blocks.map(makeBlock));
+    fold.addEventListener("toggle", drawMissing);  // a chart as wide as its box has no width before
+    return fold;
+  },
   records: recordsBlock,
 };
 
@@ -125,10 +137,12 @@ function buildPage() {
 // --- figures ---
 
 let figures, dark;
+const drawnDark = new WeakMap();  // by box, the theme in which it is drawn
 
 async function drawOne(box) {
   const name = box.dataset.name;
-  const { view } = await vegaEmbed(box, figures.specs[name], {
+  const spec = { ...figures.specs[name], datasets: { ...figures.data, ...figures.specs[name].datasets } };
+  const { view } = await vegaEmbed(box, spec, {
     config: dark ? figures.dark : figures.light,
     renderer: "svg",
     actions: { export: true, source: false, compiled: false, editor: false },
@@ -136,12 +150,18 @@ async function drawOne(box) {
     tooltip: { theme: dark ? "dark" : "light" },
   });
   await view.runAsync();
+  drawnDark.set(box, dark);
 }
 
 async function drawFigures() {
   let drawn = 0;
   for (const box of document.querySelectorAll("figure[data-name]")) {
     try {
+      if (box.closest("details:not([open])")) continue;
+      if (drawnDark.get(box) === dark) {
+        ++drawn;
+        continue;
+      }
       if (figures.specs[box.dataset.name]) await drawOne(box);
       else if (figures.images[box.dataset.name])
         box.replaceChildren(element("img", { alt: box.dataset.name,
@@ -157,6 +177,12 @@ async function drawFigures() {
   root.dataset.drawnMs = Math.round(performance.now());
 }
 
+let drawing = Promise.resolve();
+function drawMissing() {  // one after the other: two would draw into the same box
+  drawing = drawing.then(drawFigures);
+  return drawing;
+}
+
 function applyTheme(wish) {  // "auto", "light" or "dark"
   dark = wish === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : wish === "dark";
   root.dataset.theme = dark ? "dark" : "light";
@@ -169,8 +195,8 @@ async function start() {
   figures = JSON.parse(await (await unpacked("figures")).text());
   if (embedded("library"))
     document.body.append(element("script", {}, await (await unpacked("library")).text()));
-  await drawFigures();
-  const redraw = (wish) => { applyTheme(wish); return drawFigures(); };
+  await drawMissing();
+  const redraw = (wish) => { applyTheme(wish); return drawMissing(); };
   document.getElementById("theme").addEventListener("click", () => redraw(dark ? "light" : "dark"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw("auto"));
 }

@@ -2,44 +2,14 @@
 #include "harness/report/page.h"
 
 #include <gtest/gtest.h>
-#include <yaml-cpp/binary.h>
-#include <zlib.h>
 
 #include "harness/report/embedding.h"
+#include "tests/embedded.h"
 #include "tests/page_run.h"
 
 namespace {
 
 using nlohmann::json;
-
-std::string between(const std::string& text, const std::string& begin, const std::string& end) {
-  const size_t from = text.find(begin);
-  if (from == std::string::npos) return "";
-  return text.substr(from + begin.size(), text.find(end, from) - from - begin.size());
-}
-
-std::string unpacked(const std::string& packed_base64) {
-  const std::vector<unsigned char> packed = YAML::DecodeBase64(packed_base64);
-  z_stream stream{};
-  inflateInit2(&stream, 16 + MAX_WBITS);
-  stream.next_in = const_cast<Bytef*>(packed.data());
-  stream.avail_in = static_cast<uInt>(packed.size());
-  std::string text;
-  for (int result = Z_OK; result == Z_OK;) {
-    Bytef part[65536];
-    stream.next_out = part;
-    stream.avail_out = sizeof part;
-    result = inflate(&stream, Z_NO_FLUSH);
-    EXPECT_TRUE(result == Z_OK || result == Z_STREAM_END) << result;
-    text.append(reinterpret_cast<char*>(part), sizeof part - stream.avail_out);
-  }
-  inflateEnd(&stream);
-  return text;
-}
-
-std::string element(const std::string& page, const std::string& id) {
-  return between(page, "id=\"embedded-" + id + "\">", "</script>");
-}
 
 TEST(Page, HoldsTheRecordsByteByByte) {
   const PageRun run(golden_records("matrix.jsonl"));
@@ -53,6 +23,13 @@ TEST(Page, NamesTheLinesThatItLeftOut) {
   std::ofstream(run.folder / "records.jsonl", std::ios::app) << "damaged\n";
   run.page();
   EXPECT_NE(element(run.text("report.html"), "page").find("records.jsonl:28: not JSON"), std::string::npos);
+}
+
+TEST(Page, SaysWithWhichOptionsTheRunWasMade) {
+  const PageRun run(golden_records("matrix.jsonl"));
+  std::ofstream(run.folder / "request.json") << R"({"only": "0,7", "seed": 1, "slow": false, "set": []})";
+  run.page();
+  EXPECT_NE(element(run.text("report.html"), "page").find(R"(--only \"0,7\" --seed 1")"), std::string::npos);
 }
 
 TEST(Page, HostileTextEndsNoElement) {

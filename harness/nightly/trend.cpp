@@ -23,22 +23,6 @@ void add_night(Trend& trend, const Night& night, double value) {
   trend.values.push_back(value);
 }
 
-// A canary of that machine that slowed down about the night in which the change began.
-std::string slower_canary(const std::vector<Trend>& trends, const Trend& row, const ChangePoint& change) {
-  for (const Trend& canary : trends) {
-    if (!canary.canary || canary.machine != row.machine) continue;
-    for (const ChangePoint& other : canary.changes) {
-      if (other.change() <= 0) continue;
-      // Series may have begun in different nights, so nights are compared and not places.
-      const size_t from = change.index >= kAboutTheSameNight ? change.index - kAboutTheSameNight : 0;
-      const size_t to = std::min(row.nights.size() - 1, change.index + kAboutTheSameNight);
-      for (size_t i = from; i <= to; ++i)
-        if (row.nights[i] == canary.nights[other.index]) return canary.row;
-    }
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string Trend::key() const {
@@ -74,6 +58,21 @@ std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& ma
   return trends;
 }
 
+std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, const ChangePoint& change) {
+  for (const Trend& canary : trends) {
+    if (!canary.canary || canary.machine != row.machine) continue;
+    for (const ChangePoint& other : canary.changes) {
+      if ((other.change() > 0) != (change.change() > 0)) continue;
+      // Series may have begun in different nights, so nights are compared and not places.
+      const size_t from = change.index >= kAboutTheSameNight ? change.index - kAboutTheSameNight : 0;
+      const size_t to = std::min(row.nights.size() - 1, change.index + kAboutTheSameNight);
+      for (size_t i = from; i <= to; ++i)
+        if (row.nights[i] == canary.nights[other.index]) return canary.row;
+    }
+  }
+  return "";
+}
+
 std::vector<Alarm> alarms_of(const std::vector<Trend>& trends, const Night& last) {
   std::vector<Alarm> alarms;
   for (const Trend& trend : trends) {
@@ -81,7 +80,7 @@ std::vector<Alarm> alarms_of(const std::vector<Trend>& trends, const Night& last
     for (const ChangePoint& change : trend.changes)
       if (change.change() > 0 && change.index + kNightsToLast <= trend.values.size())
         alarms.push_back({trend.key(), trend.row, trend.machine, trend.nights[change.index], change.index,
-                          change.before, change.after, slower_canary(trends, trend, change)});
+                          change.before, change.after, canary_behind(trends, trend, change)});
   }
   return alarms;
 }

@@ -39,6 +39,10 @@ struct Alarm {
 using Margins = std::map<std::pair<std::string, std::string>, double>;
 std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins);
 
+// The canary of the same machine that changed the same way about the same night; empty where there is none:
+// then the row itself changed.
+std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, const ChangePoint& change);
+
 // After find_change_points has filled `changes`. Only series that the last night belongs to.
 std::vector<Alarm> alarms_of(const std::vector<Trend>& trends, const Night& last);
 

@@ -1,0 +1,206 @@
+#include "harness/nightly/last_night.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "harness/nightly/trend_chart.h"
+#include "harness/report/statistics.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+constexpr size_t kAlarmsInFull = 6;
+constexpr size_t kMostChanges = 300;
+constexpr size_t kTypicalOver = 20;  // nights before the last that it is set against
+constexpr size_t kShortRevision = 12;
+
+std::string alarm_text(const Alarm& alarm) {
+  return fmt::format("row {} takes {:.1f} % longer since {}: {:.4g} s, before {:.4g} s", alarm.row,
+                     100 * (alarm.after / alarm.before - 1), alarm.since, alarm.after, alarm.before);
+}
+
+void add_alarms(json& blocks, const std::vector<Alarm>& alarms) {
+  std::vector<const Alarm*> of_rows;
+  std::map<std::string, std::vector<std::string>> by_canary;
+  for (const Alarm& alarm : alarms)
+    if (alarm.canary.empty())
+      of_rows.push_back(&alarm);
+    else if (auto& rows = by_canary[alarm.canary];
+             std::find(rows.begin(), rows.end(), alarm.row) == rows.end())
+      rows.push_back(alarm.row);
+  std::stable_sort(of_rows.begin(), of_rows.end(), [](auto* a, auto* b) { return a->index > b->index; });
+  for (size_t i = 0; i < std::min(of_rows.size(), kAlarmsInFull); ++i)
+    blocks.push_back({{"alarm", {"SLOWER", alarm_text(*of_rows[i])}}});
+  if (of_rows.size() > kAlarmsInFull)
+    blocks.push_back({{"alarm",
+                       {"SLOWER", fmt::format("{} more changes for the worse, in the table of changes below",
+                                              of_rows.size() - kAlarmsInFull)}}});
+  for (const auto& [canary, rows] : by_canary)
+    blocks.push_back({{"mark",
+                       {"MACHINE", fmt::format("the canary {} slowed down together with {} {}: {}", canary,
+                                               rows.size() == 1 ? "row" : "rows", fmt::join(rows, ", "),
+                                               "look at the machine before the software")}}});
+}
+
+std::vector<std::string> failed_rows(const Night& night) {
+  std::vector<std::string> failed;
+  for (const NightRow& row : night.rows)
+    if (!row.ok()) failed.push_back(fmt::format("{} ({})", row.row, row.status));
+  return failed;
+}
+
+// Where the last value of a series stands against the nights before it.
+std::string against_before(const Trend& trend) {
+  if (trend.values.size() < 2) return "-";
+  const size_t from = trend.values.size() - 1 - std::min(kTypicalOver, trend.values.size() - 1);
+  const double before =
+      median({trend.values.begin() + static_cast<std::ptrdiff_t>(from), trend.values.end() - 1});
+  return fmt::format("{:+.1f} %", 100 * (trend.values.back() / before - 1));
+}
+
+const Trend* trend_of(const std::vector<Trend>& trends, const Night& night, const NightRow& row) {
+  for (const Trend& trend : trends)
+    if (!trend.canary && trend.machine == night.machine && trend.row == row.row && trend.scale == row.scale &&
+        trend.device == row.device && trend.config == row.config)
+      return &trend;
+  return nullptr;
+}
+
+std::string last_change(const Trend& trend) {
+  if (trend.changes.empty()) return "-";
+  const ChangePoint& change = trend.changes.back();
+  return fmt::format("{} since {}", change_in_percent(change), trend.started_at[change.index].substr(0, 10));
+}
+
+Grid rows_grid(const std::vector<Trend>& trends, const Night& night) {
+  Grid grid;
+  grid.title = "Last night, row by row";
+  grid.columns = {{"row", true},      {"status", true}, {"s"},
+                  {"against before"}, {"nights"},       {"last change", true}};
+  for (const NightRow& row : night.rows) {
+    const Trend* trend = trend_of(trends, night, row);
+    const bool has = trend && !trend->values.empty();
+    grid.rows.push_back({row.row, row.status, row.ok() ? fmt::format("{:.4g}", row.median_s()) : "-",
+                         row.ok() && has ? against_before(*trend) : "-",
+                         has ? std::to_string(trend->values.size()) : "0", has ? last_change(*trend) : "-"});
+  }
+  grid.notes = {
+      fmt::format("s: median of the repeats. against before: the median of up to {} nights before it with "
+                  "the same settings on the same machine.",
+                  kTypicalOver)};
+  return grid;
+}
+
+std::string canaries_in_words(const std::vector<Trend>& trends, const Night& night) {
+  std::vector<std::string> parts;
+  for (const Trend& trend : trends)
+    if (trend.canary && trend.machine == night.machine && !trend.nights.empty() &&
+        trend.nights.back() == night.id)
+      parts.push_back(fmt::format("{} {} ({})", trend.row, figure_text(trend.values.back(), true),
+                                  against_before(trend)));
+  return parts.empty() ? "none were run" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string word_or(const std::string& text, const char* otherwise) {
+  return text.empty() ? otherwise : text;
+}
+
+Facts facts_of(const std::vector<Trend>& trends, const std::vector<Night>& nights,
+              const std::vector<std::string>& machines) {
+  const Night& last = nights.back();
+  const std::vector<std::string> failed = failed_rows(last);
+  std::vector<std::string> counted;
+  for (const std::string& machine : machines) {
+    const auto on_it =
+        std::count_if(nights.begin(), nights.end(), [&](const Night& it) { return it.machine == machine; });
+    counted.push_back(machines.size() == 1 ? machine : fmt::format("{} ({} nights)", machine, on_it));
+  }
+  return {
+      {"Nights", fmt::format("{}, from {} to {}", nights.size(), nights.front().started_at, last.started_at)},
+      {machines.size() == 1 ? "Machine" : "Machines", fmt::format("{}", fmt::join(counted, "; "))},
+      {"Last night",
+       fmt::format("{}, tag {}, revision {}, on {}", last.id, word_or(last.tag, "none"),
+                   word_or(last.revision.substr(0, kShortRevision), "unknown"), word_or(last.host, "?"))},
+      {"Rows", failed.empty() ? fmt::format("{} OK", last.rows.size())
+                              : fmt::format("{} OK, {} failed: {}", last.rows.size() - failed.size(),
+                                            failed.size(), fmt::join(failed, ", "))},
+      {"Canaries", canaries_in_words(trends, last)}};
+}
+
+}  // namespace
+
+json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm>& alarms,
+                       const std::vector<Night>& nights, const std::vector<std::string>& machines) {
+  if (nights.empty())
+    return json::array(
+        {{{"mark", {"EMPTY", "the history holds no night yet: ./run_matrix nightly adds one"}}}});
+  const Night& last = nights.back();
+  const std::vector<std::string> failed = failed_rows(last);
+  json blocks = json::array();
+  if (failed.size() == last.rows.size())
+    blocks.push_back({{"alarm", {"NOTHING MEASURED", "the last night has no figure of any row"}}});
+  add_alarms(blocks, alarms);
+  if (!failed.empty() && failed.size() < last.rows.size())
+    blocks.push_back({{"alarm", {"FAILED", fmt::format("{}", fmt::join(failed, ", "))}}});
+  if (!last.complete)
+    blocks.push_back(
+        {{"mark", {"CUT SHORT", "the last night ended early: these are the rows that it had finished"}}});
+  if (blocks.empty()) blocks.push_back({{"lines", {"No alarm, no failed row."}}});
+  blocks.push_back({{"facts", facts_of(trends, nights, machines)}});
+  if (!last.rows.empty()) blocks.push_back({{"grid", grid_json(rows_grid(trends, last))}});
+  return blocks;
+}
+
+Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, const Slots& slots) {
+  struct Change {
+    const Trend* trend;
+    const ChangePoint* point;
+    std::string since;
+  };
+  std::map<std::string, const Night*> by_id;
+  for (const Night* night : slots.nights()) by_id[night->id] = night;
+  std::vector<Change> changes;
+  for (const Trend& trend : trends)
+    if (trend.machine == machine)
+      for (const ChangePoint& point : trend.changes)
+        changes.push_back({&trend, &point, trend.started_at[point.index]});
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& a, const auto& b) { return a.since > b.since; });
+
+  Grid grid;
+  grid.title = "Where levels changed, newest first";
+  grid.columns = {{"row", true},   {"", true},      {"change"},          {"before"},     {"after"},
+                  {"since", true}, {"night", true}, {"revisions", true}, {"cause", true}};
+  for (size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i) {
+    const auto& [trend, point, since] = changes[i];
+    const auto revision = [&](size_t at) {
+      const auto night = by_id.find(trend->nights[at]);
+      return night == by_id.end() ? "?" : word_or(night->second->revision.substr(0, kShortRevision), "?");
+    };
+    const std::string old_one = point->index > 0 ? revision(point->index - 1) : "?",
+                      new_one = revision(point->index);
+    const std::string canary = trend->canary ? "" : canary_behind(trends, *trend, *point);
+    grid.rows.push_back({trend->canary ? "canary " + trend->row : trend->row,
+                         point->change() > 0 ? "slower" : "faster", change_in_percent(*point),
+                         figure_text(point->before, trend->canary), figure_text(point->after, trend->canary),
+                         since, trend->nights[point->index],
+                         old_one == new_one ? old_one : old_one + " -> " + new_one,
+                         trend->canary    ? "machine"
+                         : canary.empty() ? "row"
+                                          : "machine: canary " + canary});
+  }
+  if (changes.size() > kMostChanges)
+    grid.notes.push_back(fmt::format("{} older changes are left out", changes.size() - kMostChanges));
+  grid.notes.push_back(
+      "cause: the machine where a canary changed the same way about the same night, else the row: its "
+      "software or its settings. before and after: means of the levels on either side.");
+  return grid;
+}
+
+}  // namespace harness

@@ -1,0 +1,211 @@
+#include "harness/nightly/trend_chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "harness/report/statistics.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kFewNights = 130;     // up to here every night is a dot
+constexpr double kLabelWidth = 0.2;    // of the chart, that the label of a change takes
+constexpr double kLeastHeight = 0.10;  // of the typical value: noise of 1 % shall look small
+constexpr double kTypical = 0.02;      // quantile at either end that the axis covers at least
+
+std::string chart_title(const Trend& trend, bool several_scales) {
+  return several_scales ? fmt::format("{} ({}, {})", trend.row, trend.scale, trend.device) : trend.row;
+}
+
+// A single night far off would flatten all others: it is drawn at the edge, marked.
+std::pair<double, double> axis_of(const std::vector<double>& values, const TrendChart& chart) {
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  const auto quantile = [&](double share) {
+    return sorted[static_cast<size_t>(std::lround(share * double(sorted.size() - 1)))];
+  };
+  double low = quantile(kTypical), high = quantile(1 - kTypical);
+  for (const Trend* trend : chart.series)
+    for (const ChangePoint& change : trend->changes) {
+      low = std::min({low, change.before, change.after});
+      high = std::max({high, change.before, change.after});
+    }
+  const double room = std::max((high - low) * 0.35, quantile(0.5) * kLeastHeight / 2);
+  return {
+      std::max(0.0, std::max(sorted.front() - room * 0.2, low - room)),
+      std::min(std::max(sorted.back(), quantile(0.5) * (1 + kLeastHeight / 2)) + room * 0.5, high + room)};
+}
+
+class ChartData {
+ public:
+  ChartData(const TrendChart& chart, const Slots& slots, const std::vector<Trend>& all)
+      : chart_(chart), slots_(slots), all_(all) {
+    for (size_t i = 0; i < chart.series.size(); ++i) add_series(i, *chart.series[i]);
+    add_failures();
+    label_changes();
+    const auto [low, high] = axis_of(drawn_, chart);
+    axis_ = {low, high};
+    for (json& point : points_)
+      if (point["value"].get<double>() > high) point["beyond"] = 1;
+  }
+
+  json axis() const { return axis_; }
+  json datasets() const {
+    json older = json::array(), ticks = json::array();
+    if (slots_.older()) older.push_back({{"at", -0.5}, {"to", double(slots_.older()) - 0.5}});
+    const size_t last = slots_.size() - 1, full = slots_.older();
+    ticks.push_back({{"at", 0}, {"day", slots_.day(0)}, {"align", "left"}});
+    if (full) ticks.push_back({{"at", full}, {"day", slots_.day(full)}, {"align", "center"}});
+    if (last > 0) ticks.push_back({{"at", last}, {"day", slots_.day(last)}, {"align", "right"}});
+    json under_mouse = failures_;
+    for (const json& point : points_) under_mouse.push_back(told(point));
+    return {{"points", points_},   {"levels", levels_}, {"breaks", breaks_}, {"failed", failures_},
+            {"changes", changes_}, {"older", older},    {"ticks", ticks},    {"under_mouse", under_mouse}};
+  }
+
+ private:
+  json told(const json& point) const {
+    return {{"at", point["at"]},
+            {"from", point["at"].get<double>() - 0.5},
+            {"to", point["at"].get<double>() + 0.5},
+            {"is", figure_text(point["value"], chart_.series[0]->canary)}};
+  }
+
+  void add_series(size_t number, const Trend& trend) {
+    std::map<size_t, std::vector<double>> by_slot;
+    for (size_t i = 0; i < trend.values.size(); ++i)
+      if (slots_.knows(trend.nights[i])) by_slot[slots_.of(trend.nights[i])].push_back(trend.values[i]);
+    if (by_slot.empty()) return;
+    if (number > 0) breaks_.push_back({{"at", double(by_slot.begin()->first) - 0.5}});
+    const bool dots = slots_.size() <= kFewNights || by_slot.size() == 1;
+    for (const auto& [at, values] : by_slot) {
+      drawn_.push_back(median(values));
+      points_.push_back({{"at", at}, {"value", drawn_.back()}, {"series", number}, {"dot", dots ? 1 : 0}});
+    }
+    add_levels(trend);
+    for (const ChangePoint& change : trend.changes) add_change(trend, change);
+  }
+
+  void add_levels(const Trend& trend) {
+    const auto place = [&](size_t i) { return double(slots_.of(trend.nights[i])); };
+    for (size_t i = 0; !trend.changes.empty() && i <= trend.changes.size(); ++i) {
+      const size_t from = i == 0 ? 0 : trend.changes[i - 1].index;
+      const size_t to = i == trend.changes.size() ? trend.nights.size() - 1 : trend.changes[i].index - 1;
+      const double level = i == 0 ? trend.changes[0].before : trend.changes[i - 1].after;
+      levels_.push_back({{"at", place(from) - 0.5}, {"to", place(to) + 0.5}, {"level", level}});
+    }
+  }
+
+  void add_change(const Trend& trend, const ChangePoint& change) {
+    const std::string canary = trend.canary ? "" : canary_behind(all_, trend, change);
+    const double at = double(slots_.of(trend.nights[change.index]));
+    changes_.push_back({{"at", at - 0.5},
+                        {"side", at > 0.6 * double(slots_.size()) ? "left" : "right"},
+                        {"kind", !canary.empty()       ? "machine"
+                                 : change.change() > 0 ? "slower"
+                                                       : "faster"},
+                        {"percent", change_in_percent(change) + (canary.empty() ? "" : " machine")}});
+  }
+
+  // From the newest back, as long as they don't touch.
+  void label_changes() {
+    std::sort(changes_.begin(), changes_.end(),
+              [](const json& a, const json& b) { return a["at"] < b["at"]; });
+    double free_to = 2 * double(slots_.size());
+    for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
+      const double at = (*change)["at"], width = kLabelWidth * double(slots_.size());
+      const bool left = (*change)["side"] == "left";
+      const bool fits = (left ? at : at + width) <= free_to;
+      (*change)["label"] = fits ? (*change)["percent"] : json("");
+      if (fits) free_to = left ? at - width : at;
+    }
+  }
+
+  void add_failures() {
+    const Trend& row = *chart_.series[0];
+    if (row.canary) return;
+    std::map<size_t, std::pair<size_t, std::string>> by_slot;
+    for (const Night* night : slots_.nights())
+      for (const NightRow& it : night->rows)
+        if (it.row == row.row && it.scale == row.scale && it.device == row.device && !it.ok()) {
+          auto& [count, status] = by_slot[slots_.of(night->id)];
+          ++count;
+          status = it.status;
+        }
+    for (const auto& [at, failed] : by_slot) {
+      json failure = {{"at", at}, {"from", double(at) - 0.5}, {"to", double(at) + 0.5}};
+      failure["is"] = failed.first == 1 ? failed.second
+                                        : fmt::format("{} nights failed: {}", failed.first, failed.second);
+      failures_.push_back(failure);
+    }
+  }
+
+  const TrendChart& chart_;
+  const Slots& slots_;
+  const std::vector<Trend>& all_;
+  std::vector<double> drawn_;
+  json axis_, points_ = json::array(), levels_ = json::array(), breaks_ = json::array(),
+              failures_ = json::array(), changes_ = json::array();
+};
+
+}  // namespace
+
+std::vector<TrendChart> charts_of(const std::vector<Trend>& trends, const std::string& machine, bool canaries,
+                                  const std::vector<Alarm>& alarms) {
+  std::set<std::pair<std::string, std::string>> scales;
+  for (const Trend& trend : trends)
+    if (trend.machine == machine && !trend.canary) scales.insert({trend.scale, trend.device});
+  std::vector<TrendChart> charts;
+  for (const Trend& trend : trends) {
+    if (trend.machine != machine || trend.canary != canaries || trend.values.empty()) continue;
+    const std::string title = chart_title(trend, !canaries && scales.size() > 1);
+    auto chart =
+        std::find_if(charts.begin(), charts.end(), [&](const auto& it) { return it.title == title; });
+    if (chart == charts.end()) chart = charts.insert(charts.end(), TrendChart{title, {}, false});
+    chart->series.push_back(&trend);
+    chart->alarm = chart->alarm || std::any_of(alarms.begin(), alarms.end(),
+                                               [&](const Alarm& it) { return it.key == trend.key(); });
+  }
+  return charts;
+}
+
+const Trend& newest(const std::vector<const Trend*>& series, const Slots& slots) {
+  return **std::max_element(series.begin(), series.end(), [&](const Trend* a, const Trend* b) {
+    return slots.of(a->nights.back()) < slots.of(b->nights.back());
+  });
+}
+
+std::string change_in_percent(const ChangePoint& change) {
+  return fmt::format("{:+.1f} %", 100 * change.change());
+}
+
+std::string figure_text(double value, bool canary) {
+  return fmt::format("{:.4g} {}", value, canary ? "ms" : "s");
+}
+
+json chart_spec(json spec, const TrendChart& chart, const Slots& slots, const std::string& nights,
+                const std::vector<Trend>& all) {
+  const ChartData data(chart, slots, all);
+  const Trend& trend = newest(chart.series, slots);
+  spec["title"]["text"] = chart.title + (chart.alarm ? ": ALARM" : "");
+  std::string state = figure_text(trend.values.back(), trend.canary);
+  if (!trend.changes.empty())
+    state += fmt::format("; {} since {}", change_in_percent(trend.changes.back()),
+                         trend.started_at[trend.changes.back().index].substr(0, 10));
+  spec["title"]["subtitle"] = state;
+  spec["datasets"] = data.datasets();
+  spec["/encoding/x/scale/domain"_json_pointer] = {-0.5, double(slots.size()) - 0.5};
+  for (json& layer : spec["layer"]) {
+    if (layer["data"]["name"] == "under_mouse") layer["/transform/0/from/data/name"_json_pointer] = nights;
+    if (layer.contains("/encoding/y/scale/domain"_json_pointer))
+      layer["/encoding/y/scale/domain"_json_pointer] = data.axis();
+  }
+  return spec;
+}
+
+}  // namespace harness

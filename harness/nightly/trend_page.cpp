@@ -1,0 +1,133 @@
+#include "harness/nightly/trend_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/nightly/last_night.h"
+#include "harness/nightly/trend_chart.h"
+#include "harness/report/page_file.h"
+
+namespace harness {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Machines in the order in which a reader asks for them: that of the last night first.
+std::vector<std::string> machines_of(const std::vector<Night>& nights) {
+  std::vector<std::string> machines;
+  for (auto night = nights.rbegin(); night != nights.rend(); ++night)
+    if (std::find(machines.begin(), machines.end(), night->machine) == machines.end())
+      machines.push_back(night->machine);
+  return machines;
+}
+
+std::vector<const Night*> nights_on(const std::string& machine, const std::vector<Night>& nights) {
+  std::vector<const Night*> found;
+  for (const Night& night : nights)
+    if (night.machine == machine) found.push_back(&night);
+  return found;
+}
+
+json lines_of(const std::vector<std::string>& lines) { return {{"lines", lines}}; }
+
+json lines_about(const Slots& slots) {
+  std::vector<std::string> lines = {
+      "One chart a row, newest night on the right; vertical rules where its level changed: solid for the row "
+      "itself (its software or settings), dashed where a canary changed too and the machine is the cause. "
+      "Horizontal rules are the levels between; a cross is a night in which the row failed; a triangle is a "
+      "night beyond the axis. Axes don't begin at zero. Point at a night for its value, time, tag and "
+      "revision."};
+  if (slots.older())
+    lines.push_back(
+        fmt::format("The last {} nights are drawn one by one; of the older ones, on the shaded ground, every "
+                    "point is the median of {}.",
+                    kNightsInFull, slots.per_slot()));
+  return lines_of(lines);
+}
+
+// One machine's part of the page.
+class MachinePart {
+ public:
+  MachinePart(PageFile& file, const json& spec, const std::vector<Trend>& trends,
+              const std::vector<Alarm>& alarms, const Slots& slots, size_t number)
+      : file_(file),
+        spec_(spec),
+        trends_(trends),
+        alarms_(alarms),
+        slots_(slots),
+        prefix_(fmt::format("machine-{}-", number)) {}
+
+  // What is not on the machine of the last night is folded, and drawn when it is opened.
+  void add(const std::string& machine, const std::string& part, bool folded) {
+    file_.data[prefix_ + "nights"] = slots_.values();
+    const json rows = charts(machine, false), canaries = charts(machine, true);
+    if (!rows.empty())
+      section("rows", part, folded, json::array({lines_about(slots_), {{"multiples", rows}}}));
+    if (!canaries.empty())
+      section("canaries", part, folded,
+              json::array({lines_of({"Fixed work that no revision of the program changes: what moves here is "
+                                     "the machine."}),
+                           {{"multiples", canaries}}}));
+    if (const Grid changes = changes_grid(trends_, machine, slots_); !changes.empty())
+      section("changes", part, folded, json::array({{{"grid", grid_json(changes)}}}));
+  }
+
+ private:
+  json charts(const std::string& machine, bool canaries) {
+    json names = json::array();
+    if (file_.library.empty()) return names;
+    for (const TrendChart& chart : charts_of(trends_, machine, canaries, alarms_)) {
+      const std::string name = fmt::format("{}{}-{}", prefix_, canaries ? "canary" : "row", names.size() + 1);
+      file_.specs[name] = chart_spec(spec_, chart, slots_, prefix_ + "nights", trends_);
+      names.push_back(name);
+    }
+    return names;
+  }
+
+  void section(const std::string& title, const std::string& part, bool folded, json blocks) {
+    if (folded)
+      blocks =
+          json::array({{{"fold", {fmt::format("{} nights: {}", slots_.nights().size(), title), blocks}}}});
+    file_.page["sections"].push_back(
+        {{"id", prefix_ + title}, {"title", title}, {"part", part}, {"blocks", std::move(blocks)}});
+  }
+
+  PageFile& file_;
+  const json& spec_;
+  const std::vector<Trend>& trends_;
+  const std::vector<Alarm>& alarms_;
+  const Slots& slots_;
+  std::string prefix_;
+};
+
+}  // namespace
+
+void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
+                      const std::vector<Alarm>& alarms, const std::vector<Night>& nights,
+                      const fs::path& source_dir, std::ostream& console) {
+  PageFile file;
+  file.library = drawing_library(source_dir);
+  file.without_script = "`run_matrix history show last` shows the last night without";
+  file.page = {{"title", "Nights"}, {"sections", json::array()}, {"note", ""}};
+  if (file.library.empty())
+    file.page["note"] =
+        "No charts, because the plot renderer is missing: run ./run_matrix once without --no-install; the "
+        "next night draws them.";
+  const std::vector<std::string> machines = machines_of(nights);
+  file.page["sections"].push_back({{"id", "last-night"},
+                                   {"title", "last night"},
+                                   {"part", ""},
+                                   {"blocks", last_night_blocks(trends, alarms, nights, machines)}});
+  const json spec = json::parse(read_text(source_dir / "plots/trend.vl.json"));
+  for (size_t i = 0; i < machines.size(); ++i) {
+    const Slots slots(nights_on(machines[i], nights));
+    MachinePart(file, spec, trends, alarms, slots, i)
+        .add(machines[i], machines.size() > 1 ? machines[i] : "", i > 0);
+  }
+  write_page_file(folder / "trend.html", std::move(file), source_dir);
+  console << "trend: " << (folder / "trend.html").string() << '\n';
+}
+
+}  // namespace harness
