@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iostream>
 
 #include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/records.h"
+#include "harness/request_file.h"
 #include "harness/selection.h"
 #include "harness/trace.h"
 #include "harness/wrap.h"
@@ -66,7 +68,7 @@ static fs::path make_run_folder(const Workshop& workshop, const Request& request
   std::error_code error;
   fs::path run = request.out;
   if (run.empty())
-    run = workshop.project / "results" / "runs" /
+    run = workshop.results / "runs" /
           fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host);
   if (request.out.empty()) {  // another run may have begun in this second
     fs::create_directories(run.parent_path(), error);
@@ -104,14 +106,22 @@ static PrecisionTimes probe_precisions(const Workshop& workshop, const std::vect
   return times.get<PrecisionTimes>();
 }
 
-int64_t Execution::repeats_of(const PlannedRow& planned) const {
-  constexpr int64_t kSeeds = 3;  // a range over seeds needs more than one
-  return request_.repeats > 0 ? request_.repeats : planned.row.validation ? kSeeds : 1;
-}
-
 std::unique_ptr<Execution> Execution::prepare(const Workshop& workshop, const Request& request,
                                               const AxisValues& values) {
   std::unique_ptr<Execution> execution(new Execution(workshop, request, values));
+  return execution->prepare_plan() ? std::move(execution) : nullptr;
+}
+
+std::unique_ptr<Execution> Execution::continue_in(const Workshop& workshop, const Request& request,
+                                                  const AxisValues& values, Again again) {
+  if (launcher_of(request) == "env")
+    throw PreparationError(
+        "launcher env can't continue a run: its ranks meet in a new folder; start a new run");
+  std::unique_ptr<Execution> execution(new Execution(workshop, request, values));
+  execution->folder_ = fs::absolute(request.out);
+  execution->again_ = again;
+  execution->lock_.emplace(execution->folder_);
+  execution->records_ = read_records(execution->folder_, std::cerr);
   return execution->prepare_plan() ? std::move(execution) : nullptr;
 }
 
@@ -122,17 +132,24 @@ bool Execution::prepare_plan() {
   const Selection selection = checked_selection(workshop_, request_, values_);
   scale_ = selection.scale;
   note_interrupts();
-  folder_ = make_run_folder(workshop_, request_);
+  if (!again_) {
+    folder_ = make_run_folder(workshop_, request_);
+    lock_.emplace(folder_);
+    write_request(folder_, request_);
+  }
   plan_ = make_plan(selection.rows, values_, probe_precisions(workshop_, selection.rows, folder_), request_);
   for (PlannedRow& planned : plan_)
     if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
       planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
+  runs_ = all_runs(plan_, request_);
+  if (again_) runs_ = runs_left(plan_, runs_, records_, *again_);
+  if (runs_.empty()) return true;
   std::vector<Row> runnable;
   for (const PlannedRow& planned : plan_)
     if (planned.skip_reason.empty()) runnable.push_back(planned.row);
   if (!runnable.empty()) data_ = prepare_data(workshop_, request_, scale_, runnable, values_);
   if (interrupted()) {
-    fs::remove(records_file());  // nothing was measured: the folder may be used again
+    discard();
     return false;
   }
   for (const Data* set : {data_.plain.get(), data_.learnable.get()})
@@ -142,7 +159,37 @@ bool Execution::prepare_plan() {
   if (launcher_of(request_) == "env") leading_.emplace(folder_);
   machine_ = describe_machine();
   build_ = describe_build();
+  if (again_)
+    check_same_experiment(folder_, plan_, runs_, records_,
+                          [this](const Row& row) { return surroundings(row); });
   return true;
+}
+
+json Execution::surroundings(const Row& row) const {
+  return {{"machine", machine_},
+          {"build", build_},
+          {"data", data_.of(row).description},
+          {"device", {{"kind", row.device}}},
+          {"launcher", launcher_of(request_)},
+          {"set", fmt::format("{}", fmt::join(request_.set, " "))}};
+}
+
+void Execution::discard() {
+  if (again_) return;
+  for (const char* file : {"records.jsonl", "request.json", "probe.json"}) fs::remove(folder_ / file);
+}
+
+void Execution::keep(json record) {
+  const auto earlier = std::find_if(records_.begin(), records_.end(), [&](const json& other) {
+    return again_ && other["row"] == record["row"] && other["repeat"] == record["repeat"];
+  });
+  if (earlier == records_.end()) {
+    records_.push_back(std::move(record));
+    append_record(records_file(), records_.back());
+  } else {  // of two records of one row and repeat the later counts
+    *earlier = std::move(record);
+    append_record(records_file(), *earlier);
+  }
 }
 
 bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const json& further) {
@@ -160,8 +207,8 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
   }
   if (record.is_null()) return false;
   record.update(further);
-  records_.push_back(std::move(record));
-  append_record(records_file(), records_.back());
+  if (again_) check_same_environment(folder_, records_, record);
+  keep(std::move(record));
   return true;
 }
 

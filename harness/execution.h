@@ -9,6 +9,7 @@
 #include "harness/followers.h"
 #include "harness/node_copies.h"
 #include "harness/plan.h"
+#include "harness/resume.h"
 #include "harness/row_run.h"
 
 namespace harness {
@@ -32,16 +33,27 @@ class Execution {
   static std::unique_ptr<Execution> prepare(const Workshop& workshop, const Request& request,
                                             const AxisValues& values);
 
+  // The same in the folder of a run that has begun, request.out: what it still lacks. `request` is
+  // continued_request(). Throws PreparationError too when its records were made otherwise.
+  static std::unique_ptr<Execution> continue_in(const Workshop& workshop, const Request& request,
+                                                const AxisValues& values, Again again);
+
   const std::vector<PlannedRow>& plan() const { return plan_; }
-  int64_t repeats_of(const PlannedRow& planned) const;
+  int64_t repeats_of(const PlannedRow& planned) const { return harness::repeats_of(planned.row, request_); }
+  // What is to run, in this order.
+  const std::vector<RowRun>& runs() const { return runs_; }
   // Runs the row once and keeps its record, with the keys of `further` added; false when Ctrl-C ended it.
-  // Throws std::runtime_error when the record can't be kept.
+  // Throws std::runtime_error when the record can't be kept, PreparationError when it doesn't belong to those
+  // of the run that is continued.
   bool run(const PlannedRow& planned, int64_t repeat, LiveLine& line,
            const nlohmann::json& further = nlohmann::json::object());
 
   const fs::path& folder() const { return folder_; }
   fs::path records_file() const { return folder_ / "records.jsonl"; }
+  // Those of a run that is continued included.
   const std::vector<nlohmann::json>& records() const { return records_; }
+  // Gives a folder that nothing has run in free again.
+  void discard();
   const Scale& scale() const { return scale_; }
   // What a record says of the build; another train_slice than our own has another one.
   void set_build(nlohmann::json build) { build_ = std::move(build); }
@@ -49,13 +61,18 @@ class Execution {
  private:
   Execution(const Workshop& workshop, const Request& request, const AxisValues& values);
   bool prepare_plan();
+  nlohmann::json surroundings(const Row& row) const;
+  void keep(nlohmann::json record);
 
   const Workshop& workshop_;
   const Request& request_;
   const AxisValues& values_;
   Scale scale_;
   fs::path folder_;
+  std::optional<RunLock> lock_;
+  std::optional<Again> again_;  // of a run that is continued
   std::vector<PlannedRow> plan_;
+  std::vector<RowRun> runs_;
   DataSets data_;
   std::list<NodeCopies> copies_;
   std::optional<Leading> leading_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <numeric>
 
 namespace harness {
 
@@ -16,7 +17,15 @@ static double seconds(std::chrono::steady_clock::duration time) {
 
 static std::string clock_text(double s) { return fmt::format("{}:{:02d}", int(s) / 60, int(s) % 60); }
 
-LiveLine::LiveLine(size_t rows_in_all, bool terminal) : rows_(rows_in_all), terminal_(terminal) {}
+LiveLine::LiveLine(size_t rows_in_all, bool terminal, std::vector<double> predicted)
+    : rows_(rows_in_all), terminal_(terminal), predicted_(std::move(predicted)) {}
+
+// Of the rows after this one, which takes `row_s`.
+double LiveLine::others_s(double row_s) const {
+  if (predicted_.size() == rows_)
+    return std::accumulate(predicted_.begin() + ptrdiff_t(row_number_), predicted_.end(), 0.0);
+  return double(rows_ - row_number_) * (rows_s_ + row_s) / double(row_number_);
+}
 
 void LiveLine::begin_row(const Row& row) {
   ++row_number_;
@@ -52,9 +61,9 @@ void LiveLine::show(Progress& progress) {
     const double batches_per_second = double(done - first_batch_) / elapsed;
     const double row_left_s = double(batches_ - int64_t(done)) / batches_per_second;
     const double row_s = seconds(now - row_began_) + row_left_s;
-    const double others_s = double(rows_ - row_number_) * (rows_s_ + row_s) / double(row_number_);
-    text += fmt::format(", {:.0f} images/s, {} left, about {} for the rest",
-                        batches_per_second * double(batch_), clock_text(row_left_s), clock_text(others_s));
+    text +=
+        fmt::format(", {:.0f} images/s, {} left, about {} for the rest", batches_per_second * double(batch_),
+                    clock_text(row_left_s), clock_text(others_s(row_s)));
   }
   write(text);
 }

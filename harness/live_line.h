@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "harness/progress.h"
 #include "harness/row.h"
@@ -10,15 +11,19 @@ namespace harness {
 
 class LiveLine {
  public:
-  LiveLine(size_t rows_in_all, bool terminal);
+  // `predicted`: seconds of each row in the order in which they run, for the time that is left; without them
+  // it is guessed from the rows before.
+  LiveLine(size_t rows_in_all, bool terminal, std::vector<double> predicted = {});
   void begin_row(const Row& row);
   void show(Progress& progress);          // about five times a second while a row runs
   void end_row(const std::string& text);  // replaces the line by what the row came to
  private:
   void write(const std::string& text);
   using Clock = std::chrono::steady_clock;
+  double others_s(double row_s) const;
   size_t rows_, row_number_ = 0;
   bool terminal_;
+  std::vector<double> predicted_;
   std::string id_, label_;
   int64_t batch_ = 0, batches_ = 0;
   Clock::time_point row_began_, last_plain_, first_batch_at_;

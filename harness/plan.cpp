@@ -118,6 +118,25 @@ void check_data(std::vector<PlannedRow>& plan, const DataSets& sets) {
   }
 }
 
+int64_t repeats_of(const Row& row, const Request& request) {
+  constexpr int64_t kSeeds = 3;  // a range over seeds needs more than one
+  return request.repeats > 0 ? request.repeats : row.validation ? kSeeds : 1;
+}
+
+std::vector<RowRun> all_runs(const std::vector<PlannedRow>& plan, const Request& request) {
+  std::vector<RowRun> runs;
+  bool more = true;
+  for (int64_t repeat = 0; more; ++repeat) {
+    more = false;
+    for (size_t row = 0; row < plan.size(); ++row) {
+      if (repeat >= repeats_of(plan[row].row, request)) continue;
+      runs.push_back({row, repeat});
+      more = true;
+    }
+  }
+  return runs;
+}
+
 std::string describe_plan(const std::vector<PlannedRow>& plan) {
   const auto skipped =
       std::count_if(plan.begin(), plan.end(), [](const auto& p) { return !p.skip_reason.empty(); });

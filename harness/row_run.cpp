@@ -71,6 +71,7 @@ json skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_
 
 static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
   const fs::path directory = setting.run / "rows" / fmt::format("{}-repeat{}", planned.row.id, repeat);
+  fs::remove_all(directory);  // a run that is continued may have left half of this row
   fs::create_directories(directory);
   const bool emulated = emulates_nodes(planned.row, launcher_of(setting.request));
   const Data& data = setting.data.of(planned.row);

@@ -4,16 +4,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <sstream>
 
 #include "harness/execution.h"
 #include "harness/followers.h"
 #include "harness/interrupt.h"
+#include "harness/machine.h"
 #include "harness/records.h"
 #include "harness/report/figures.h"
 #include "harness/report/page.h"
 #include "harness/report/table.h"
+#include "harness/request_file.h"
+#include "harness/schedule.h"
 
 namespace harness {
 
@@ -30,17 +34,36 @@ static void print_commands(const Workshop& workshop, const Request& request, con
   }
 }
 
-// Runs the plan over and over, so that slow changes of the machine spread over all rows alike.
-static void run_plan(Execution& execution) {
-  int64_t most = 0, runs = 0;
-  for (const PlannedRow& planned : execution.plan()) {
-    most = std::max(most, execution.repeats_of(planned));
-    runs += execution.repeats_of(planned);
+void run_plan(Execution& execution) {
+  LiveLine line(execution.runs().size(), isatty(STDERR_FILENO));
+  for (const RowRun& run : execution.runs())
+    if (!execution.run(execution.plan()[run.row], run.repeat, line)) return;
+}
+
+// Stops before the next row when the rows took longer than predicted; what did not run joins `left_out`.
+static void run_scheduled(Execution& execution, Schedule& schedule, double budget_s) {
+  using Clock = std::chrono::steady_clock;
+  LiveLine line(schedule.runs.size(), isatty(STDERR_FILENO), schedule.seconds);
+  const Clock::time_point begin = Clock::now();
+  for (size_t i = 0; i < schedule.runs.size(); ++i) {
+    const RowRun& run = schedule.runs[i];
+    const PlannedRow& planned = execution.plan()[run.row];
+    if (budget_s > 0 && planned.skip_reason.empty() &&
+        std::chrono::duration<double>(Clock::now() - begin).count() >= budget_s)
+      schedule.left_out.push_back({planned.row.id, schedule.seconds[i],
+                                   fmt::format("repeat {}: the budget was used up", run.repeat)});
+    else if (!execution.run(planned, run.repeat, line))
+      return;
   }
-  LiveLine line(size_t(runs), isatty(STDERR_FILENO));
-  for (int64_t repeat = 0; repeat < most; ++repeat)
-    for (const PlannedRow& planned : execution.plan())
-      if (repeat < execution.repeats_of(planned) && !execution.run(planned, repeat, line)) return;
+}
+
+static Schedule schedule_of(const Workshop& workshop, const Request& request, const Scale& scale,
+                            const std::vector<PlannedRow>& plan, const std::vector<RowRun>& runs) {
+  const std::vector<Taken> taken = read_taken(workshop.results / "runs");
+  const json machine = describe_machine();
+  std::vector<Prediction> of_rows;
+  for (const PlannedRow& planned : plan) of_rows.push_back(predict(planned.row, scale, machine, taken));
+  return make_schedule(plan, runs, of_rows, request.budget_s);
 }
 
 void write_results(const Workshop& workshop, const fs::path& run, const std::vector<json>& records,
@@ -48,6 +71,7 @@ void write_results(const Workshop& workshop, const fs::path& run, const std::vec
   if (!write_report(run, records, console)) return;
   write_figures(run, records, workshop.project, std::cerr);
   write_page(run, records, "", workshop.project, console);
+  show_left_out(run, console);
 }
 
 int exit_code_of(const std::vector<json>& records) {
@@ -60,31 +84,70 @@ int exit_code_of(const std::vector<json>& records) {
   return interrupted() ? kInterrupted : failed ? kRowFailed : ran ? kAllGood : kNothingRan;
 }
 
+static int dry_run(const Workshop& workshop, const Request& request, const AxisValues& values,
+                   std::optional<Again> again, std::ostream& console) {
+  const Selection selection = checked_selection(workshop, request, values);
+  const auto plan = make_plan(selection.rows, values, {}, request);
+  std::vector<RowRun> runs = all_runs(plan, request);
+  if (again) runs = runs_left(plan, runs, read_records(request.out, std::cerr), *again);
+  const Schedule schedule = schedule_of(workshop, request, selection.scale, plan, runs);
+  console << describe_plan(plan) << schedule.described;
+  std::vector<PlannedRow> scheduled;  // each once
+  for (size_t row = 0; row < plan.size(); ++row)
+    if (std::any_of(schedule.runs.begin(), schedule.runs.end(),
+                    [&](const auto& run) { return run.row == row; }))
+      scheduled.push_back(plan[row]);
+  print_commands(workshop, request, values, scheduled, console);
+  return kAllGood;
+}
+
+static int run_and_report(const Workshop& workshop, const Request& request, Execution& execution,
+                          std::ostream& console) {
+  Schedule schedule;
+  try {
+    schedule = schedule_of(workshop, request, execution.scale(), execution.plan(), execution.runs());
+  } catch (const PreparationError&) {
+    execution.discard();
+    throw;
+  }
+  console << describe_plan(execution.plan()) << schedule.described
+          << "records: " << execution.records_file().string() << std::endl;
+  bool lost = false;
+  try {
+    run_scheduled(execution, schedule, request.budget_s);
+    write_left_out(execution.folder(), schedule.left_out);
+    write_results(workshop, execution.folder(), execution.records(), console);
+  } catch (const PreparationError&) {
+    throw;
+  } catch (const std::exception& error) {  // most likely a full disk: what finished is shown all the same
+    std::cerr << "run_matrix: " << error.what() << '\n';
+    lost = true;
+    for (const Summary& summary : summarise(execution.records())) console << console_table(summary);
+  }
+  const int code = exit_code_of(execution.records());
+  return lost && code != kInterrupted ? int(kRowFailed) : code;
+}
+
 int run_matrix(const Workshop& workshop, const Request& request, std::ostream& console) {
   if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
     return follow(request, workshop.train_slice);
   const AxisValues values = ask_values(workshop);
-  if (request.dry_run) {
-    const auto plan = make_plan(checked_selection(workshop, request, values).rows, values, {}, request);
-    console << describe_plan(plan);
-    print_commands(workshop, request, values, plan, console);
-    return kAllGood;
-  }
+  if (request.dry_run) return dry_run(workshop, request, values, std::nullopt, console);
   const auto execution = Execution::prepare(workshop, request, values);
+  return execution ? run_and_report(workshop, request, *execution, console) : int(kInterrupted);
+}
+
+int continue_matrix(const Workshop& workshop, const Request& request, Again again, std::ostream& console) {
+  const AxisValues values = ask_values(workshop);
+  if (request.dry_run) return dry_run(workshop, request, values, again, console);
+  const auto execution = Execution::continue_in(workshop, request, values, again);
   if (!execution) return kInterrupted;
-  console << describe_plan(execution->plan()) << "records: " << execution->records_file().string()
-          << std::endl;
-  bool lost = false;
-  try {
-    run_plan(*execution);
-    write_results(workshop, execution->folder(), execution->records(), console);
-  } catch (const std::exception& error) {  // most likely a full disk: what finished is shown all the same
-    std::cerr << "run_matrix: " << error.what() << '\n';
-    lost = true;
-    for (const Summary& summary : summarise(execution->records())) console << console_table(summary);
-  }
-  const int code = exit_code_of(execution->records());
-  return lost && code != kInterrupted ? int(kRowFailed) : code;
+  if (execution->runs().empty())
+    console << request.out.string() << ": nothing is left to run"
+            << (again == Again::failed ? " again: no row failed" : "") << '\n';
+  else
+    write_request(request.out, request);  // repeats may be more now
+  return run_and_report(workshop, request, *execution, console);
 }
 
 int rebuild_report(const Workshop& workshop, const fs::path& run, bool plots, std::ostream& console) {
@@ -94,6 +157,7 @@ int rebuild_report(const Workshop& workshop, const fs::path& run, bool plots, st
   if (!write_report(run, records, console, Shown::everything)) return kNothingRan;
   if (plots) write_figures(run, records, workshop.project, std::cerr);
   write_page(run, records, left_out.str(), workshop.project, console);
+  show_left_out(run, console);
   return kAllGood;
 }
 

@@ -20,6 +20,13 @@ enum ExitCode {
 // Throws ConfigError or PreparationError before anything has run. Returns the exit code.
 int run_matrix(const Workshop& workshop, const Request& request, std::ostream& console);
 
+// The same for what a run in request.out still lacks; `request` is continued_request().
+int continue_matrix(const Workshop& workshop, const Request& request, Again again, std::ostream& console);
+
+// Runs the plan over and over, so that slow changes of the machine spread over all rows alike; Ctrl-C ends
+// it. Throws std::runtime_error when a record can't be kept.
+void run_plan(Execution& execution);
+
 // Table, figures and page of a run that has just ended. Throws std::runtime_error when a file can't be
 // written.
 void write_results(const Workshop& workshop, const fs::path& run, const std::vector<nlohmann::json>& records,

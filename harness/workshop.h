@@ -12,6 +12,7 @@ struct Workshop {
   fs::path project;      // holds configs/, plots/, data/, results/
   fs::path train_slice;  // RUN_MATRIX_WORKER in the environment names another (tests)
   fs::path make_dataset;
+  fs::path results;  // runs/, ab/, noise/; project/results unless RUN_MATRIX_RESULTS names another
 };
 Workshop find_workshop();
 
@@ -25,8 +26,9 @@ struct Request {
   std::vector<std::string> set;
   double timeout_s = 0;   // per row; 0: from the scale
   double silence_s = 60;  // for one batch
+  double budget_s = 0;    // for the rows together; 0: none
   bool dry_run = false, slow = false;
-  bool accuracy = false;  // configs/accuracy.yaml too
+  bool accuracy = false;          // configs/accuracy.yaml too
   std::string launcher = "auto";  // rank_commands.h says what each is
   std::string hosts;              // for mpirun: a:4,b:4
   fs::path hostfile;              // the same as a file
@@ -34,7 +36,7 @@ struct Request {
   std::string trace;              // timed batches: A-B, or "middle"; empty: no trace
   std::string wrap;               // what one rank runs under; empty: nothing
   int64_t wrap_rank = 0;
-  std::string interface;          // network interface between nodes; empty: each rank finds it
+  std::string interface;  // network interface between nodes; empty: each rank finds it
 };
 
 }  // namespace harness

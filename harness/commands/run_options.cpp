@@ -1,6 +1,8 @@
 #include <iostream>
+#include <set>
 
 #include "harness/commands/command_line.h"
+#include "harness/request_file.h"
 
 namespace harness {
 
@@ -26,6 +28,42 @@ static const CLI::Validator kNoBlank(
                  : "";
     },
     "");
+
+// The long names of what the command line names, positional ones included.
+static std::set<std::string> given_options(const CLI::App& app) {
+  std::set<std::string> given;
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0) given.insert(option->get_single_name());
+  return given;
+}
+
+// --budget, --resume, --only-failed, and running itself.
+static void add_time_options(CommandLine& line) {
+  CLI::App& app = line.app;
+  const auto missing = std::make_shared<fs::path>(), failed = std::make_shared<fs::path>();
+  const std::map<std::string, double> units = {{"s", 1}, {"m", 60}, {"h", 3600}};
+  app.add_option("--budget", line.request.budget_s,
+                 "time for the rows, e.g. 90s, 30m or 2h: the most telling rows that will fit are run")
+      ->transform(
+          CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::Options(CLI::AsNumberWithUnit::CASE_SENSITIVE |
+                                                                      CLI::AsNumberWithUnit::UNIT_REQUIRED)))
+      ->check(kSeconds)
+      ->check([](const std::string& text) { return text == "0" ? "0 fits no row" : std::string(); })
+      ->type_name("TIME");
+  const auto resume = app.add_option("--resume", *missing, "folder of a run: run what it lacks, as it began");
+  app.add_option("--only-failed", *failed, "folder of a run: run its failed rows again")->excludes(resume);
+  app.parse_complete_callback([&app] {
+    for (const char* option : {"--budget", "--resume", "--only-failed"})
+      if (app.count(option) && !app.get_subcommands().empty())
+        throw CLI::ValidationError(option, "is for running a matrix and goes with no command");
+  });
+  line.action = [&line, missing, failed](const Workshop& workshop) {
+    const fs::path& run = missing->empty() ? *failed : *missing;
+    if (run.empty()) return run_matrix(workshop, line.request, std::cout);
+    const Request request = continued_request(run, line.request, given_options(line.app));
+    return continue_matrix(workshop, request, missing->empty() ? Again::failed : Again::missing, std::cout);
+  };
+}
 
 void add_run_options(CommandLine& line) {
   CLI::App& app = line.app;
@@ -84,7 +122,7 @@ void add_run_options(CommandLine& line) {
       "--accuracy", request.accuracy,
       "train each precision to a fixed budget and report its accuracy (configs/accuracy.yaml, after the "
       "matrices that are named)");
-  line.action = [&line](const Workshop& workshop) { return run_matrix(workshop, line.request, std::cout); };
+  add_time_options(line);
 }
 
 }  // namespace harness

@@ -25,7 +25,7 @@ fs::path experiment_folder(const Workshop& workshop, const Request& request) {
   if (!request.out.empty()) return request.out;
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  return workshop.project / "results" / "ab" /
+  return workshop.results / "ab" /
          fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host);
 }
 
@@ -109,7 +109,7 @@ int run_ab(const Workshop& workshop, const Request& request, const Sides& sides,
     std::vector<json> all = a->records();
     all.insert(all.end(), b->records().begin(), b->records().end());
     if (const Noise noise = noise_of(all); !noise.empty())
-      append_noise(workshop.project / "results" / "noise", noise, text_at(all.front(), "/started_at"));
+      append_noise(workshop.results / "noise", noise, text_at(all.front(), "/started_at"));
   }
   const int code = compare_runs(workshop, folder / "A", folder / "B", folder, false, console);
   if (!going) return kInterrupted;
@@ -126,7 +126,7 @@ int compare_runs(const Workshop& workshop, const fs::path& a, const fs::path& b,
       return kNothingRan;
     }
   const Noise noise =
-      read_noise(workshop.project / "results" / "noise", machine_fingerprint(records_a.front()), std::cerr);
+      read_noise(workshop.results / "noise", machine_fingerprint(records_a.front()), std::cerr);
   const Comparison comparison = compare(records_a, records_b, noise);
   const Grid grid = comparison_grid(comparison, a.string(), b.string());
   const std::string text = console_text(grid), described = comparison_json(comparison).dump(1) + "\n";

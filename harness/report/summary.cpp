@@ -76,32 +76,6 @@ std::string describe_what_ran(const json& record) {
   return stand_in + text;
 }
 
-// The axis that the row moves on: the first on which it differs from its base, or, without one, from the
-// plainest row.
-std::string group_of(const json& config, const json* base) {
-  static const std::vector<std::pair<std::string, std::vector<std::string>>> axes = {
-      {"nodes", {"nodes", "link"}},
-      {"devices", {"devices", "batch"}},
-      {"strategy", {"strategy", "backend", "sync_bn"}},
-      {"threads", {"cpus", "loader_threads"}},
-      {"precision", {"precision"}},
-      {"storage",
-       {"storage", "order", "cache", "read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms",
-        "readahead", "interleave", "shuffle_window"}},
-      {"loading", {"batch_format", "ring_depth", "pin_loader_threads"}}};
-  if (base)
-    for (const auto& [axis, fields] : axes)
-      for (const std::string& field : fields)
-        if (config.value(field, json()) != base->value(field, json())) return axis;
-  const json record = {{"config", config}};
-  if (number_at(record, "/config/nodes", 1) > 1) return "nodes";
-  const std::string strategy = text_at(record, "/config/strategy");
-  if (strategy != "single" && strategy != "data_parallel") return "strategy";
-  // The article's second series, from its row [0] on, is about devices; its first is about storage.
-  if (strategy == "data_parallel" || text_at(record, "/config/window") == "100-399") return "devices";
-  return text_at(record, "/config/precision") == "o0" ? "storage" : "precision";
-}
-
 SummaryRow summarise_row(const Records& repeats, const Names& inferred_in_all) {
   Records ok;
   for (const json* record : repeats)
@@ -199,6 +173,30 @@ Summary summarise_group(const Records& all) {
 }
 
 }  // namespace
+
+std::string group_of(const json& config, const json* base) {
+  static const std::vector<std::pair<std::string, std::vector<std::string>>> axes = {
+      {"nodes", {"nodes", "link"}},
+      {"devices", {"devices", "batch"}},
+      {"strategy", {"strategy", "backend", "sync_bn"}},
+      {"threads", {"cpus", "loader_threads"}},
+      {"precision", {"precision"}},
+      {"storage",
+       {"storage", "order", "cache", "read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms",
+        "readahead", "interleave", "shuffle_window"}},
+      {"loading", {"batch_format", "ring_depth", "pin_loader_threads"}}};
+  if (base)
+    for (const auto& [axis, fields] : axes)
+      for (const std::string& field : fields)
+        if (config.value(field, json()) != base->value(field, json())) return axis;
+  const json record = {{"config", config}};
+  if (number_at(record, "/config/nodes", 1) > 1) return "nodes";
+  const std::string strategy = text_at(record, "/config/strategy");
+  if (strategy != "single" && strategy != "data_parallel") return "strategy";
+  // The article's second series, from its row [0] on, is about devices; its first is about storage.
+  if (strategy == "data_parallel" || text_at(record, "/config/window") == "100-399") return "devices";
+  return text_at(record, "/config/precision") == "o0" ? "storage" : "precision";
+}
 
 std::vector<Summary> summarise(const std::vector<json>& records) {
   std::vector<std::pair<std::string, Records>> groups;

@@ -26,9 +26,9 @@ struct SummaryRow {
   double total_s = 0, total_min_s = 0, total_max_s = 0;  // median and range over the repeats with status OK
   double images_per_second = 0;
   RunStatistics run;  // of the repeat whose total is the median (the lower one of an even number)
-  std::vector<RunStatistics> runs;         // of all repeats with status OK, by total
+  std::vector<RunStatistics> runs;             // of all repeats with status OK, by total
   std::vector<const nlohmann::json*> records;  // of the same repeats; the caller's
-  const nlohmann::json* record = nullptr;  // that of `run`, or of the first repeat; the caller's
+  const nlohmann::json* record = nullptr;      // that of `run`, or of the first repeat; the caller's
 
   std::optional<Communication> communication;  // of the same repeat; rows of several ranks only
   std::optional<double> ratio;  // total of the base / total of this row: above 1 is faster than the base
@@ -72,6 +72,10 @@ struct Summary {
   std::vector<SummaryRow> rows;       // in the order in which rows first occur
   std::vector<AccuracyRow> accuracy;  // rows with `validation`, which stand in no other list
 };
+
+// The axis that a row moves on: the first on which it differs from its base, or, without one, from the
+// plainest row. Both as configs of records.
+std::string group_of(const nlohmann::json& config, const nlohmann::json* base);
 
 // `records` must outlive what comes back.
 std::vector<Summary> summarise(const std::vector<nlohmann::json>& records);
