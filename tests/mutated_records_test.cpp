@@ -12,7 +12,9 @@
 #include "harness/records.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/claims.h"
+#include "harness/report/embedding.h"
 #include "harness/report/figures.h"
+#include "harness/report/page_sections.h"
 #include "harness/report/table.h"
 
 namespace harness {
@@ -64,7 +66,9 @@ void report_on(const std::vector<json>& records) {
     for (const Grid& grid : article_tables(summary)) console_text(grid);
     console_text(claims_grid(summary));
     figures_of(summary, "run", SOURCE_DIR);
+    json_for_html(summary_sections(summary, {}, "", ""));
   }
+  json_for_html(common_sections(records, "", ""));
   compare(records, records, {});
   validate(records, {records, records, records});
   to_json(night_of("night", records));

@@ -97,8 +97,7 @@ std::vector<std::pair<std::string, std::string>> environment_facts(const Records
   for (const json& record : records)
     if (const auto versions = record.find("versions"); versions != record.end() && versions->is_object())
       for (const auto& [name, version] : versions->items()) libraries.insert(name);
-  for (const std::string& name : libraries)
-    add(name, [&](const json& record) { return text_of(record.value("versions", json::object())[name]); });
+  for (const std::string& name : libraries) add_at(name, "/versions/" + name);
   for (const char* field : {"kind", "images", "bytes", "classes", "seed", "fingerprint"})
     add_at(std::string("data: ") + field, std::string("/data/") + field);
   add_at("launcher", "/launcher");
@@ -150,7 +149,7 @@ Grid remarks_grid(const Records& records) {
     if (text_at(record, "/status") != "OK")
       grid.rows.push_back({text_at(record, "/row"), text_at(record, "/status"), text_at(record, "/reason")});
     for (const json& check : list_at(record, "checks"))
-      if (check.is_object() && !check.value("ok", true))
+      if (check.is_object() && check.value("ok", json(true)) == false)
         grid.rows.push_back({text_at(record, "/row"), "failed check",
                              text_at(check, "/name") + ": " + text_at(check, "/detail")});
   }

@@ -22,6 +22,19 @@ json pictures(const fs::path& run_dir, const std::vector<std::string>& names, co
   return images;
 }
 
+// The options of the run as request.json keeps them, those that say something; empty for an older run.
+std::string options_of(const fs::path& run_dir) {
+  if (!fs::exists(run_dir / "request.json")) return "";
+  const json request = json::parse(read_text(run_dir / "request.json"), nullptr, false);
+  if (!request.is_object()) return "";
+  std::string options;
+  for (const auto& [name, value] : request.items())
+    if (!value.empty() && value != "" && value != 0 && value != false)
+      options += fmt::format("{}--{} {}", options.empty() ? "" : " ", name,
+                             value.dump(-1, ' ', false, json::error_handler_t::replace));
+  return options;
+}
+
 }  // namespace
 
 void write_page(const fs::path& run_dir, const std::vector<json>& records, const std::string& left_out,
@@ -51,8 +64,10 @@ void write_page(const fs::path& run_dir, const std::vector<json>& records, const
       file.page["sections"].push_back(std::move(section));
   }
   file.records = read_text(run_dir / "records.jsonl");
-  for (json& section : common_sections(records, left_out, file.records))
-    file.page["sections"].push_back(std::move(section));
+  json common = common_sections(records, left_out, file.records);
+  if (const std::string options = options_of(run_dir); !options.empty())
+    common[0]["blocks"].push_back({{"facts", json::array({json::array({"run with", options})})}});
+  for (json& section : common) file.page["sections"].push_back(std::move(section));
   if (file.library.empty())
     file.page["note"] = fmt::format(
         "Figures can't be asked for values here, because the plot renderer is missing: "
