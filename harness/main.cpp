@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
   add_compare(line);
   add_ab(line);
   add_validate(line);
+  add_nightly(line);
+  add_history(line);
   line.app.add_subcommand("doctor", "what this machine has and lacks (handled by the wrapper)");
   line.app.set_version_flag(
       "--version", [] { return describe_build().dump(); }, "what was built, as JSON");

@@ -1,5 +1,6 @@
 // Stands in for train_slice in the harness's tests: speaks the same protocol, trains nothing, and misbehaves
-// as told by FAKE_SLICE ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour").
+// as told by FAKE_SLICE ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour"). FAKE_TIMES and FAKE_CANARIES
+// multiply what it says that the slice and the canaries took.
 #include <signal.h>
 #include <unistd.h>
 
@@ -46,10 +47,17 @@ static std::string behaviour_for(const std::string& row) {
   return rest.substr(0, rest.find(','));
 }
 
+static double factor_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text ? std::atof(text) : 1;
+}
+
 static json result_of(const json& row, int ranks) {
   const int64_t batches = row["timed_batches"];
+  const double times = factor_of("FAKE_TIMES");
   const auto constant = [&](double value) {
-    return std::vector<std::vector<double>>(size_t(ranks), std::vector<double>(size_t(batches), value));
+    return std::vector<std::vector<double>>(size_t(ranks),
+                                            std::vector<double>(size_t(batches), times * value));
   };
   const auto event = [](const char* phase, double begin_ms, double end_ms) {
     return json{{"rank", 0}, {"track", "host"}, {"name", phase}, {"begin_ms", begin_ms}, {"end_ms", end_ms}};
@@ -57,7 +65,7 @@ static json result_of(const json& row, int ranks) {
   json places = json::array();
   for (int rank = 0; rank < ranks; ++rank)
     places.push_back({{"rank", rank}, {"node", 0}, {"host", "fake"}, {"device", "cpu:0"}, {"cpus", {0}}});
-  return {{"total_s", double(batches) * 0.004},
+  return {{"total_s", double(batches) * 0.004 * times},
           {"rank_map", places},
           {"samples_ms", {{"load", constant(1)}, {"forward", constant(1)}, {"backward", constant(2)}}},
           {"warmup_ms", json::object()},
@@ -93,6 +101,12 @@ static json result_of(const json& row, int ranks) {
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "--values") == 0) {
     std::cout << kValues << '\n';
+    return 0;
+  }
+  if (argc > 1 && std::strcmp(argv[1], "--canaries") == 0) {
+    const double factor = factor_of("FAKE_CANARIES");
+    if (factor <= 0) return 1;
+    std::cout << json{{"gemm_ms", 3 * factor}, {"memcpy_ms", 8 * factor}} << '\n';
     return 0;
   }
   std::string job_file;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -22,7 +23,9 @@ struct Facet {
 };
 
 const std::vector<Facet>& facets() {
-  static const std::vector<Facet> list = {{"processor", "/machine/cpu"},
+  static const std::vector<Facet> list = {{"machine", "/machine/fingerprint"},
+                                          {"environment", "/machine/environment"},
+                                          {"processor", "/machine/cpu"},
                                           {"cores", "/machine/cores"},
                                           {"memory", "/machine/memory_bytes"},
                                           {"device", "/device/name"},
@@ -82,9 +85,15 @@ const std::set<std::string>& descriptions() {
   return fields;
 }
 
+// Apart from the machine itself, in the order of the key.
+constexpr std::array kKeyed = {"/machine/kernel", "/machine/os",      "/device/driver", "/build/libtorch",
+                               "/build/revision", "/build/compiler",  "/build/flags",   "/build/type",
+                               "/build/sanitize", "/data/fingerprint"};
+
 }  // namespace
 
 std::string machine_fingerprint(const json& record) {
+  if (const std::string known = text_at(record, "/machine/fingerprint"); !known.empty()) return known;
   const double gib = number_at(record, "/machine/memory_bytes") / (1 << 30);
   std::string device = text_at(record, "/device/kind");
   if (device != "cpu") device = text_at(record, "/device/name");
@@ -95,11 +104,24 @@ std::string machine_fingerprint(const json& record) {
 
 std::string environment_key(const json& record) {
   std::string key = machine_fingerprint(record);
-  for (const char* pointer :
-       {"/machine/kernel", "/machine/os", "/device/driver", "/build/libtorch", "/build/revision",
-        "/build/compiler", "/build/flags", "/build/type", "/build/sanitize", "/data/fingerprint"})
-    key += "; " + shown(record, pointer);
+  for (const char* pointer : kKeyed) key += "; " + shown(record, pointer);
   return key;
+}
+
+void restore_environment(json& record, const std::string& key) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 2) {
+    end = key.find("; ", begin);
+    parts.push_back(key.substr(begin, end == std::string::npos ? end : end - begin));
+  }
+  record["machine"]["fingerprint"] = parts[0];
+  if (parts.size() != kKeyed.size() + 1) {  // a value holds what separates values
+    record["machine"]["environment"] = key;
+    return;
+  }
+  for (size_t i = 0; i < kKeyed.size(); ++i)
+    if (!parts[i + 1].empty()) record[json::json_pointer(kKeyed[i])] = parts[i + 1];
+  record["versions"]["libtorch"] = text_at(record, "/build/libtorch");  // where a whole record shows it
 }
 
 std::vector<Difference> environment_differences(const std::vector<json>& a, const std::vector<json>& b) {
@@ -122,6 +144,7 @@ std::vector<std::string> incomparable(const json& a, const json& b) {
   check("scale", text_at(a, "/scale/name"), text_at(b, "/scale/name"));
   check("device", text_at(a, "/device/kind"), text_at(b, "/device/kind"));
   for (const std::string& field : work_fields()) check(field, config_text(a, field), config_text(b, field));
+  check("settings, by their hash", text_at(a, "/config_hash"), text_at(b, "/config_hash"));
   check("timed batches", shown(a, "/timed_batches"), shown(b, "/timed_batches"));
   check("data set", shown(a, "/data/fingerprint"), shown(b, "/data/fingerprint"));
   // A row on another storage is another state by nature; on the same one the state must be the same.

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 
 #include "harness/nightly/moment.h"
@@ -160,17 +161,30 @@ std::vector<Night> History::read_all() const {
 }
 
 void History::append(const Night& night) {
+  if (append_new({night}) == 0)
+    throw std::runtime_error(fmt::format("{}: night {} is there already", folder_.string(), night.id));
+}
+
+size_t History::append_new(const std::vector<Night>& nights) {
   std::error_code error;
   fs::create_directories(folder_, error);
   const FolderLock lock(folder_);
   load();  // another program may have added nights since
-  for (const NightEntry& entry : entries_)
-    if (entry.id == night.id)
-      throw std::runtime_error(fmt::format("{}: night {} is there already", folder_.string(), night.id));
-  const uint64_t before = size_of(folder_ / "nights.jsonl");
-  append_record(folder_ / "nights.jsonl", harness::to_json(night));
-  entries_.push_back(entry_of(night, before, size_of(folder_ / "nights.jsonl") - before));
+  std::set<std::string> known;
+  for (const NightEntry& entry : entries_) known.insert(entry.id);
+  const size_t before = entries_.size();
+  for (const Night& night : nights) {
+    if (!known.insert(night.id).second) continue;
+    const uint64_t offset = size_of(folder_ / "nights.jsonl");
+    append_record(folder_ / "nights.jsonl", harness::to_json(night));
+    entries_.push_back(entry_of(night, offset, size_of(folder_ / "nights.jsonl") - offset));
+  }
   write_index();
+  return entries_.size() - before;
+}
+
+bool History::holds(const std::string& id) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.id == id; });
 }
 
 // A new file under the old name: a reader sees the old one or the new one, whole.

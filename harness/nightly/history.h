@@ -35,6 +35,9 @@ class History {
   // Throws std::runtime_error naming the file and the next step; what the history held is then unchanged. A
   // night whose id the history holds already is refused.
   void append(const Night& night);
+  // The same for many at once, leaving out those whose id is there; returns how many were added.
+  size_t append_new(const std::vector<Night>& nights);
+  bool holds(const std::string& id) const;
 
   // By id, `last`, `last-N`, a tag (its latest night), `yesterday`, or a date (its latest night).
   // Throws std::invalid_argument that names what there is.

@@ -1,0 +1,129 @@
+// history: the nights so far; list, show, compare, export, import.
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <fstream>
+#include <iostream>
+
+#include "harness/commands/command_line.h"
+#include "harness/nightly/exchange.h"
+#include "harness/nightly/history_report.h"
+#include "harness/nightly/nightly.h"
+
+namespace harness {
+namespace {
+
+struct Asked {
+  fs::path history, file;
+  std::string since = ":", a, b;
+  bool as_json = false;
+};
+
+int list(const History& history, const Asked& asked) {
+  const std::vector<NightEntry> nights = history.between(asked.since);
+  if (asked.as_json)
+    std::cout << history_json(nights).dump(1) << '\n';
+  else if (nights.empty())
+    fmt::print("{}: no night{}\n", history.folder().string(),
+               asked.since == ":" ? " yet" : " in " + asked.since);
+  else
+    std::cout << console_text(history_grid(nights));
+  return kAllGood;
+}
+
+int show(const History& history, const Asked& asked) {
+  const Night night = history.read(history.find(asked.a));
+  if (asked.as_json)
+    std::cout << to_json(night).dump(1) << '\n';
+  else
+    std::cout << console_text(night_grid(night));
+  return kAllGood;
+}
+
+int compare_two(const Workshop& workshop, const History& history, const Asked& asked) {
+  const Night a = history.read(history.find(asked.a)), b = history.read(history.find(asked.b));
+  const NightComparison compared = compare_nights(a, b, workshop.results / "noise", std::cerr);
+  if (asked.as_json)
+    std::cout << comparison_json(compared.comparison).dump(1) << '\n';
+  else
+    std::cout << console_text(night_comparison_grid(compared, a, b));
+  if (compared.comparison.rows.empty())
+    fmt::print(std::cerr, "no row is in both nights: `history show` tells which each has\n");
+  if (compared.comparison.compared() == 0) return kNothingRan;
+  return compared.comparison.any(Verdict::slower) ? int(kRegression) : int(kAllGood);
+}
+
+int export_to(const History& history, const Asked& asked) {
+  const std::vector<NightEntry> nights = history.between(asked.since);
+  if (asked.file == "-") return export_nights(history, nights, std::cout), int(kAllGood);
+  std::ofstream output(asked.file, std::ios::trunc);
+  if (!output) throw PreparationError(asked.file.string() + ": can't be written; name another file");
+  fmt::print("{} nights in {}\n", export_nights(history, nights, output), asked.file.string());
+  return kAllGood;
+}
+
+int import_from(History& history, const Asked& asked) {
+  const Imported imported = import_nights(history, asked.file, std::cerr);
+  fmt::print("{} nights added, {} were there already, {} lines left out\n", imported.added, imported.known,
+             imported.bad);
+  return imported.added + imported.known > 0 ? int(kAllGood) : int(kBadInput);
+}
+
+// Imports may begin a history; everything else needs one.
+History open_history(const Workshop& workshop, const Asked& asked, bool must_exist) {
+  const fs::path folder = history_folder(workshop, asked.history);
+  if (must_exist && !fs::is_directory(folder))
+    throw PreparationError(folder.string() +
+                           ": no history; `run_matrix nightly` begins one, --history names another");
+  return History(folder, std::cerr);
+}
+
+}  // namespace
+
+void add_history(CommandLine& line) {
+  const auto asked = std::make_shared<Asked>();
+  CLI::App* history = line.app.add_subcommand("history", "the nights so far");
+  history->require_subcommand(1);
+  history->add_option("--history", asked->history, "folder of the history (default results/history)");
+  using Action = std::function<int(const Workshop&, History&)>;
+  const auto add = [&](const char* name, const char* help, bool must_exist, const Action& action) {
+    CLI::App* command = history->add_subcommand(name, help);
+    command->fallthrough();
+    command->callback([&line, asked, must_exist, action] {
+      line.action = [asked, must_exist, action](const Workshop& workshop) {
+        History opened = open_history(workshop, *asked, must_exist);
+        return action(workshop, opened);
+      };
+    });
+    return command;
+  };
+  const auto add_since = [&](CLI::App* command) {
+    command->add_option("--since", asked->since,
+                        "FROM:TO, either side empty for open: 2026-01-01:now, now-30d:");
+  };
+  const char* which = "an id, a tag, a date (2026-01-31), yesterday, last or last-N";
+
+  CLI::App* command = add("list", "the nights, one a line", true,
+                          [asked](const auto&, auto& nights) { return list(nights, *asked); });
+  add_since(command);
+  command->add_flag("--json", asked->as_json, "as JSON");
+  command =
+      add("show", "one night", true, [asked](const auto&, auto& nights) { return show(nights, *asked); });
+  command->add_option("night", asked->a, which)->required();
+  command->add_flag("--json", asked->as_json, "as JSON");
+  command =
+      add("compare", "is night B faster or slower than A; exit code 4 when a row is SLOWER", true,
+          [asked](const auto& workshop, auto& nights) { return compare_two(workshop, nights, *asked); });
+  command->add_option("A", asked->a, which)->required();
+  command->add_option("B", asked->b, "likewise")->required();
+  command->add_flag("--json", asked->as_json, "as JSON");
+  command = add("export", "nights as JSON lines", true,
+                [asked](const auto&, auto& nights) { return export_to(nights, *asked); });
+  command->add_option("file", asked->file, "where to, - for the console")->required();
+  add_since(command);
+  command = add("import", "add nights that `history export` wrote", false,
+                [asked](const auto&, auto& nights) { return import_from(nights, *asked); });
+  command->add_option("file", asked->file, "JSON lines")->required();
+}
+
+}  // namespace harness

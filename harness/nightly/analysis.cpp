@@ -1,0 +1,77 @@
+#include "harness/nightly/analysis.h"
+
+#include <algorithm>
+
+#include "harness/compare/noise.h"
+
+namespace harness {
+namespace {
+
+Margins margins_of(const Night& night, const std::filesystem::path& folder, std::ostream& warnings) {
+  const Noise noise = read_noise(folder, night.machine, warnings);
+  Margins margins;
+  for (const NightRow& row : night.rows)
+    if (row.ok() && !noise.empty())
+      margins[{night.machine, row.row}] = noise.margin(row.row, row.totals_s.size());
+  return margins;
+}
+
+void find_changes(std::vector<Trend*> trends, const std::filesystem::path& source_dir) {
+  std::vector<Series> series;
+  std::vector<size_t> skipped;
+  for (const Trend* trend : trends) {
+    skipped.push_back(trend->values.size() - std::min(trend->values.size(), kNightsLookedAt));
+    series.push_back(
+        {trend->row,
+         {trend->values.begin() + static_cast<std::ptrdiff_t>(skipped.back()), trend->values.end()},
+         trend->margin});
+  }
+  const auto found = find_change_points(series, source_dir);
+  for (size_t i = 0; i < trends.size(); ++i) {
+    trends[i]->changes = found[i];
+    for (ChangePoint& change : trends[i]->changes) change.index += skipped[i];
+  }
+}
+
+// By the rules of alarms_of, the other way round.
+std::vector<Alarm> improvements_of(const std::vector<Trend>& trends, const Night& last) {
+  std::vector<Alarm> improvements;
+  for (const Trend& trend : trends) {
+    if (trend.canary || trend.values.size() < kFewestNights || trend.nights.back() != last.id) continue;
+    for (const ChangePoint& change : trend.changes)
+      if (change.change() < 0 && change.index + kNightsToLast <= trend.values.size())
+        improvements.push_back({trend.key(), trend.row, trend.machine, trend.nights[change.index],
+                                change.index, change.before, change.after,
+                                canary_behind(trends, trend, change)});
+  }
+  return improvements;
+}
+
+}  // namespace
+
+Analysis analyse(const std::vector<Night>& nights, const Night& last,
+                 const std::filesystem::path& noise_folder, const std::filesystem::path& source_dir,
+                 std::ostream& warnings) {
+  Analysis analysis;
+  analysis.trends = trends_of(nights, margins_of(last, noise_folder, warnings));
+  std::vector<Trend*> of_last;
+  size_t longest_short = 0;
+  for (Trend& trend : analysis.trends) {
+    if (trend.nights.back() != last.id) continue;
+    of_last.push_back(&trend);
+    analysis.shortened = analysis.shortened || trend.values.size() > kNightsLookedAt;
+    if (trend.canary) continue;
+    ++analysis.rows;
+    if (trend.values.size() >= kFewestNights) continue;
+    ++analysis.too_short;
+    longest_short = std::max(longest_short, trend.values.size());
+  }
+  if (analysis.too_short > 0) analysis.nights_missing = kFewestNights - longest_short;
+  if (analysis.too_short == analysis.rows) return analysis;  // nothing could come of it
+  find_changes(of_last, source_dir);
+  analysis.alarms = alarms_of(analysis.trends, last);
+  analysis.improvements = improvements_of(analysis.trends, last);
+  return analysis;
+}
+
+}  // namespace harness

@@ -1,0 +1,107 @@
+#include "harness/nightly/history_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/nightly/night_records.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kPhasesShown = 4;
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : one_line(text); }
+
+std::string phases_text(const NightRow& row) {
+  std::vector<std::pair<double, std::string>> phases;
+  for (const auto& [phase, ms] : row.phases_ms) phases.push_back({ms, fmt::format("{} {:.2f}", phase, ms)});
+  std::sort(phases.rbegin(), phases.rend());
+  std::vector<std::string> largest;
+  for (size_t i = 0; i < std::min(phases.size(), kPhasesShown); ++i) largest.push_back(phases[i].second);
+  return largest.empty() ? "-" : fmt::format("{}", fmt::join(largest, ", "));
+}
+
+std::string seconds_text(const NightRow& row) {
+  if (!row.ok()) return "-";
+  const auto [low, high] = std::minmax_element(row.totals_s.begin(), row.totals_s.end());
+  return fmt::format("{:.3f} ({:.3f} to {:.3f})", row.median_s(), *low, *high);
+}
+
+std::string name_of(const Night& night) {
+  return fmt::format("night {} of {}{}", night.id, night.started_at,
+                     night.tag.empty() ? "" : ", " + one_line(night.tag));
+}
+
+}  // namespace
+
+Grid history_grid(const std::vector<NightEntry>& nights) {
+  Grid grid;
+  grid.title = fmt::format("{} nights", nights.size());
+  grid.columns = {{"night", true}, {"began", true},         {"tag", true},     {"rows OK"},
+                  {"", true},      {"machine", true, true}, {"revision", true}};
+  for (const NightEntry& night : nights)
+    grid.rows.push_back({one_line(night.id), one_line(night.started_at), or_dash(night.tag),
+                         fmt::format("{} of {}", night.ok, night.rows), night.complete ? "" : "cut short",
+                         or_dash(night.machine), or_dash(night.revision)});
+  return grid;
+}
+
+json history_json(const std::vector<NightEntry>& nights) {
+  json list = json::array();
+  for (const NightEntry& night : nights)
+    list.push_back({{"id", night.id},
+                    {"started_at", night.started_at},
+                    {"tag", night.tag},
+                    {"machine", night.machine},
+                    {"host", night.host},
+                    {"revision", night.revision},
+                    {"complete", night.complete},
+                    {"rows", night.rows},
+                    {"ok", night.ok}});
+  return list;
+}
+
+Grid night_grid(const Night& night) {
+  Grid grid;
+  grid.title = name_of(night) + (night.complete ? "" : ", cut short");
+  std::vector<std::string> canaries;
+  for (const auto& [name, ms] : night.canaries) canaries.push_back(fmt::format("{} {:.3f}", name, ms));
+  grid.above = {one_line(night.environment),
+                "host " + or_dash(night.host) + ", records " + or_dash(night.run),
+                canaries.empty() ? "no canaries" : fmt::format("canaries: {}", fmt::join(canaries, ", "))};
+  grid.columns = {{"row", true},
+                  {"scale", true},
+                  {"device", true},
+                  {"status", true},
+                  {"total s"},
+                  {"runs OK"},
+                  {"largest phases, ms per batch", true, true}};
+  for (const NightRow& row : night.rows)
+    grid.rows.push_back({one_line(row.row), row.scale, row.device, row.status, seconds_text(row),
+                         fmt::format("{} of {}", row.totals_s.size(), row.repeats), phases_text(row)});
+  return grid;
+}
+
+NightComparison compare_nights(const Night& a, const Night& b, const std::filesystem::path& noise_folder,
+                               std::ostream& warnings) {
+  const Noise noise = read_noise(noise_folder, a.machine, warnings);
+  const auto full_a = full_records(a, warnings), full_b = full_records(b, warnings);
+  if (full_a && full_b) return {compare(*full_a, *full_b, noise), true};
+  return {compare(thin_records(a), thin_records(b), noise), false};
+}
+
+Grid night_comparison_grid(const NightComparison& compared, const Night& a, const Night& b) {
+  Grid grid = comparison_grid(compared.comparison, name_of(a), name_of(b));
+  if (!compared.full)
+    grid.above.push_back(
+        "From what the history keeps: the full records of a run are gone, so that settings are known by "
+        "their "
+        "hash and states of the cache not at all.");
+  return grid;
+}
+
+}  // namespace harness

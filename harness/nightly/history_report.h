@@ -1,0 +1,26 @@
+// A history as people and programs read it: lists of nights, one night, one night against another.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <vector>
+
+#include "harness/compare/comparison.h"
+#include "harness/nightly/history.h"
+#include "harness/report/grid.h"
+
+namespace harness {
+
+Grid history_grid(const std::vector<NightEntry>& nights);
+nlohmann::json history_json(const std::vector<NightEntry>& nights);
+Grid night_grid(const Night& night);
+
+struct NightComparison {
+  Comparison comparison;
+  bool full = false;  // from the records of both runs, else from what the history keeps
+};
+// B against A. Margins come from the noise kept in `noise_folder`.
+NightComparison compare_nights(const Night& a, const Night& b, const std::filesystem::path& noise_folder,
+                               std::ostream& warnings);
+Grid night_comparison_grid(const NightComparison& compared, const Night& a, const Night& b);
+
+}  // namespace harness

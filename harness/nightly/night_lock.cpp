@@ -1,0 +1,64 @@
+#include "harness/nightly/night_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "harness/data.h"
+#include "harness/nightly/moment.h"
+#include "harness/records.h"
+
+namespace harness {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string holder_of(const fs::path& file) {
+  std::ifstream input(file);
+  const json holder = json::parse(input, nullptr, false);
+  if (!holder.is_object()) return "which has just begun";
+  return fmt::format("pid {:.0f}, since {}", number_at(holder, "/pid"), text_at(holder, "/since"));
+}
+
+}  // namespace
+
+std::string this_host() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+NightLock::NightLock(const fs::path& history, const std::string& host) {
+  std::error_code error;
+  fs::create_directories(history, error);
+  const fs::path file = history / fmt::format("nightly-{}.lock", host);
+  descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor_ < 0)
+    throw PreparationError(
+        fmt::format("{}: {}; choose a writable folder with --history", file.string(), std::strerror(errno)));
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const int reason = errno;
+    close(descriptor_);
+    if (reason != EWOULDBLOCK)
+      throw PreparationError(
+          fmt::format("{}: can't be locked: {}; choose a folder on another file system "
+                      "with --history",
+                      file.string(), std::strerror(reason)));
+    throw PreparationError(fmt::format("another nightly is running on {}: {}; wait for its end ({})", host,
+                                       holder_of(file), file.string()));
+  }
+  const std::string holder = json{{"pid", getpid()}, {"since", moment_now()}}.dump() + "\n";
+  // Only for the message above: a full disk is met again, with better words, where it matters.
+  if (ftruncate(descriptor_, 0) == 0) (void)!write(descriptor_, holder.data(), holder.size());
+}
+
+NightLock::~NightLock() { close(descriptor_); }
+
+}  // namespace harness

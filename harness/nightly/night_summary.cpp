@@ -1,0 +1,79 @@
+#include "harness/nightly/night_summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "harness/records.h"
+#include "harness/report/grid.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+std::string reason_of(const NightRow& row, const std::vector<json>& records) {
+  for (const json& record : records)
+    if (text_at(record, "/row") == row.row && text_at(record, "/scale/name") == row.scale &&
+        text_at(record, "/device/kind") == row.device && text_at(record, "/status") != "OK")
+      return fmt::format("{}: {}", text_at(record, "/status"), one_line(text_at(record, "/reason")));
+  return row.status;
+}
+
+std::string change_line(const char* word, const Alarm& alarm, const std::vector<Trend>& trends) {
+  const auto trend =
+      std::find_if(trends.begin(), trends.end(), [&](const Trend& it) { return it.key() == alarm.key; });
+  return fmt::format("{}: row {} ({}, {}) since night {}: {:.3f} s -> {:.3f} s, {:+.1f} %", word, alarm.row,
+                     trend->scale, trend->device, alarm.since, alarm.before, alarm.after,
+                     100 * (alarm.after / alarm.before - 1));
+}
+
+}  // namespace
+
+std::string rows_summary(const Night& night, const std::vector<json>& records) {
+  std::map<std::string, int> by_status;
+  std::string reasons;
+  for (const NightRow& row : night.rows) {
+    ++by_status[row.ok() ? "OK" : row.status == "SKIPPED" ? "SKIPPED" : "failed"];
+    const auto lost = row.repeats - static_cast<int64_t>(row.totals_s.size());
+    if (lost > 0)
+      reasons += fmt::format("  {}: {} of {} runs {}\n", row.row, lost, row.repeats, reason_of(row, records));
+  }
+  std::vector<std::string> counts;
+  for (const char* status : {"OK", "failed", "SKIPPED"})
+    if (by_status.count(status)) counts.push_back(fmt::format("{} {}", by_status[status], status));
+  std::string text =
+      fmt::format("\nnight {}{}: rows: {}\n{}", night.id, night.tag.empty() ? "" : " (" + night.tag + ")",
+                  fmt::join(counts, ", "), reasons);
+  if (by_status["OK"] == 0) text += "NOTHING WAS MEASURED: no row has a figure\n";
+  return text;
+}
+
+std::string changes_summary(const Analysis& analysis, const std::vector<Alarm>& alarms,
+                            const std::vector<Alarm>& improvements) {
+  std::string text;
+  for (const Alarm& alarm : alarms)
+    text += alarm.canary.empty() ? change_line("REGRESSION", alarm, analysis.trends) +
+                                       "; software: no canary slowed down with it\n"
+                                 : fmt::format("{}; the machine: canary {} slowed down too\n",
+                                               change_line("SLOWER", alarm, analysis.trends), alarm.canary);
+  for (const Alarm& faster : improvements)
+    text += change_line("faster", faster, analysis.trends) +
+            (faster.canary.empty() ? "\n" : fmt::format("; so is canary {}\n", faster.canary));
+  const size_t old =
+      analysis.alarms.size() + analysis.improvements.size() - alarms.size() - improvements.size();
+  if (text.empty()) text = "no row's speed changed for good that hasn't been told\n";
+  if (old > 0) text += fmt::format("told in earlier nights: {}\n", old);
+  if (analysis.too_short > 0)
+    text += fmt::format(
+        "{} of {} rows have under {} nights with this machine and these settings: at least {} "
+        "more before they can alarm\n",
+        analysis.too_short, analysis.rows, kFewestNights, analysis.nights_missing);
+  if (analysis.shortened)
+    text += fmt::format("changes are looked for in the last {} nights of each row\n", kNightsLookedAt);
+  return text;
+}
+
+}  // namespace harness

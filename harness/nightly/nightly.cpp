@@ -1,0 +1,142 @@
+#include "harness/nightly/nightly.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "harness/interrupt.h"
+#include "harness/nightly/analysis.h"
+#include "harness/nightly/canary_check.h"
+#include "harness/nightly/history.h"
+#include "harness/nightly/night_lock.h"
+#include "harness/nightly/night_summary.h"
+#include "harness/nightly/open_night.h"
+#include "harness/nightly/told_alarms.h"
+#include "harness/nightly/trend_page.h"
+#include "harness/rank_commands.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kRepeats = 3;  // a median that one bad run doesn't move
+
+// Says on stderr what went wrong, most likely a full disk; false then.
+template <typename Step>
+bool done(Step step) {
+  try {
+    step();
+    return true;
+  } catch (const std::exception& error) {
+    std::cerr << "run_matrix: " << error.what() << '\n';
+    return false;
+  }
+}
+
+// As the run's folder, which has time and host in its name unless it was chosen with --out.
+std::string wanted_id(const Request& request, const fs::path& run, const std::string& host) {
+  if (request.out.empty()) return run.filename();
+  return fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host);
+}
+
+Night night_of_run(const OpenNight& open, const std::vector<json>& records) {
+  Night night = night_of(open.id, records);
+  night.tag = open.tag;
+  night.run = open.run;
+  night.canaries = open.canaries;
+  night.complete = open.finished;
+  return night;
+}
+
+bool keep(History& history, const OpenNight& open, const Night& night) {
+  const bool kept = done([&] {
+    write_open_night(history.folder(), open);
+    history.append(night);
+  });
+  if (kept)
+    close_night(history.folder(), open.id);
+  else
+    fmt::print(std::cerr,
+               "night {} isn't in the history: its records stay in {}, and the next nightly adds "
+               "them\n",
+               night.id, night.run);
+  return kept;
+}
+
+// What changed for good, told once; whether that is a regression.
+bool tell_changes(const Workshop& workshop, const History& history, const Night& night, bool kept,
+                  std::ostream& console) {
+  std::vector<Night> nights = history.read_all();
+  if (!kept) nights.push_back(night);
+  const Analysis analysis = analyse(nights, night, workshop.results / "noise", workshop.project, std::cerr);
+  ToldAlarms told(history.folder() / "alarms.jsonl", std::cerr);
+  const std::vector<Alarm> alarms = told.news(analysis.alarms, analysis.trends);
+  const std::vector<Alarm> improvements = told.news(analysis.improvements, analysis.trends);
+  console << changes_summary(analysis, alarms, improvements) << std::flush;
+  done([&] {
+    write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, workshop.project, console);
+  });
+  told.add(alarms, night.id);  // after they were told: better twice than never
+  told.add(improvements, night.id);
+  return std::any_of(alarms.begin(), alarms.end(), [](const Alarm& alarm) { return alarm.canary.empty(); });
+}
+
+}  // namespace
+
+fs::path history_folder(const Workshop& workshop, const fs::path& asked) {
+  return asked.empty() ? workshop.results / "history" : fs::absolute(asked);
+}
+
+int run_nightly(const Workshop& workshop, const Request& request, const NightlyRequest& nightly,
+                std::ostream& console) {
+  Request asked = request;
+  if (asked.repeats == 0) asked.repeats = kRepeats;
+  const bool follows = launcher_of(asked) == "env" && is_follower();
+  if (asked.dry_run || follows) return run_matrix(workshop, asked, console);
+
+  const fs::path folder = history_folder(workshop, nightly.history);
+  const std::string host = this_host();
+  const NightLock lock(folder, host);
+  History history(folder, std::cerr);
+  adopt_open_nights(history, host, console);
+
+  const AxisValues values = ask_values(workshop);
+  const auto execution = Execution::prepare(workshop, asked, values);
+  if (!execution) return kInterrupted;
+  console << describe_plan(execution->plan()) << "records: " << execution->records_file().string()
+          << std::endl;
+  const Canaries before = measure_canaries(workshop.train_slice, console);
+  OpenNight open{new_night_id(history, wanted_id(asked, execution->folder(), host)), nightly.tag, host,
+                 execution->folder(), before};
+  write_open_night(folder, open);
+
+  const bool recorded = done([&] { run_plan(*execution); });
+  const std::vector<json>& records = execution->records();
+  if (records.empty()) {
+    close_night(folder, open.id);
+    return interrupted() ? int(kInterrupted) : int(kNothingRan);
+  }
+  open.finished = recorded && !interrupted();
+  if (open.finished)
+    open.canaries = canaries_of_night(before, measure_canaries(workshop.train_slice, console), console);
+  const Night night = night_of_run(open, records);
+  const bool kept = keep(history, open, night);
+  if (nightly.report) done([&] { write_results(workshop, execution->folder(), records, console); });
+
+  console << rows_summary(night, records) << std::flush;
+  if (interrupted()) return kInterrupted;
+  bool regression = false;
+  const bool measured =
+      std::any_of(night.rows.begin(), night.rows.end(), [](const NightRow& row) { return row.ok(); });
+  const bool examined =
+      !measured || done([&] { regression = tell_changes(workshop, history, night, kept, console); });
+  if (!measured) return kNothingRan;
+  if (!recorded || !kept || !examined || exit_code_of(records) == kRowFailed) return kRowFailed;
+  return regression ? kRegression : kAllGood;
+}
+
+}  // namespace harness

@@ -1,0 +1,104 @@
+#include "harness/nightly/open_night.h"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "harness/records.h"
+
+namespace harness {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+fs::path file_of(const fs::path& history, const std::string& id) { return history / "open" / (id + ".json"); }
+
+// The last whole line counts: the one after it was being written when the program ended.
+std::optional<OpenNight> read_open_night(const fs::path& file) {
+  std::optional<OpenNight> night;
+  std::ifstream input(file);
+  for (std::string line; std::getline(input, line);) try {
+      const json object = json::parse(line);
+      night = {object.at("id"),       object.at("tag"),
+               object.at("host"),     object.at("run").get<std::string>(),
+               object.at("canaries"), object.at("finished")};
+    } catch (const json::exception&) {
+      break;
+    }
+  return night;
+}
+
+// Empty when there is nothing to add; records stay where they are in any case.
+std::optional<Night> night_left_by(const OpenNight& open, std::ostream& console) {
+  std::vector<json> records;
+  std::ostringstream warnings;
+  try {
+    records = read_records(open.run, warnings);
+  } catch (const std::runtime_error&) {
+    fmt::print(console, "night {} was cut short, and its folder {} is gone\n", open.id, open.run.string());
+    return std::nullopt;
+  }
+  console << warnings.str();
+  if (records.empty()) {
+    fmt::print(console, "night {} was cut short before its first row had ended\n", open.id);
+    return std::nullopt;
+  }
+  Night night = night_of(open.id, records);
+  night.tag = open.tag;
+  night.run = open.run;
+  night.canaries = open.canaries;
+  night.complete = open.finished;
+  fmt::print(console, "night {} was cut short: its {} records in {} join the history now\n", open.id,
+             records.size(), open.run.string());
+  return night;
+}
+
+}  // namespace
+
+void write_open_night(const fs::path& history, const OpenNight& night) {
+  std::error_code error;
+  fs::create_directories(history / "open", error);
+  append_record(file_of(history, night.id), {{"id", night.id},
+                                             {"tag", night.tag},
+                                             {"host", night.host},
+                                             {"run", night.run.string()},
+                                             {"canaries", night.canaries},
+                                             {"finished", night.finished}});
+}
+
+void close_night(const fs::path& history, const std::string& id) {
+  std::error_code gone;
+  fs::remove(file_of(history, id), gone);
+}
+
+void adopt_open_nights(History& history, const std::string& host, std::ostream& console) {
+  std::error_code none;
+  std::vector<fs::path> files;
+  for (const auto& file : fs::directory_iterator(history.folder() / "open", none))
+    files.push_back(file.path());
+  std::sort(files.begin(), files.end());  // by time, as their names are
+  for (const fs::path& file : files) try {
+      const auto open = read_open_night(file);
+      // Nothing readable: it ended while it was being made known, before its first row.
+      if (open && open->host != host) continue;
+      if (open && !history.holds(open->id))
+        if (const auto night = night_left_by(*open, console)) history.append(*night);
+      fs::remove(file, none);
+    } catch (const std::runtime_error& error) {
+      fmt::print(console, "{}; the next night tries again\n", error.what());
+    }
+}
+
+std::string new_night_id(const History& history, const std::string& wanted) {
+  std::string id = wanted;
+  for (int i = 2; history.holds(id) || fs::exists(file_of(history.folder(), id)); ++i)
+    id = fmt::format("{}-{}", wanted, i);
+  return id;
+}
+
+}  // namespace harness

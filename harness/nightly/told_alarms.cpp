@@ -1,0 +1,65 @@
+#include "harness/nightly/told_alarms.h"
+
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "harness/records.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+json to_json(const Alarm& alarm, const std::string& night) {
+  return {{"key", alarm.key},       {"row", alarm.row},       {"machine", alarm.machine},
+          {"since", alarm.since},   {"before", alarm.before}, {"after", alarm.after},
+          {"canary", alarm.canary}, {"told", night}};
+}
+
+bool same_change(const Alarm& told, const Alarm& alarm, const Trend& trend) {
+  if (told.key != alarm.key || (told.after > told.before) != (alarm.after > alarm.before)) return false;
+  const size_t first = alarm.index - std::min(alarm.index, kSameChange);
+  const size_t last = std::min(alarm.index + kSameChange, trend.nights.size() - 1);
+  for (size_t i = first; i <= last; ++i)
+    if (trend.nights[i] == told.since) return true;
+  return false;
+}
+
+}  // namespace
+
+ToldAlarms::ToldAlarms(std::filesystem::path file, std::ostream& warnings) : file_(std::move(file)) {
+  std::ifstream input(file_);
+  std::string line;
+  for (int number = 1; std::getline(input, line); ++number) try {
+      const json alarm = json::parse(line);
+      told_.push_back({alarm.at("key"), alarm.at("row"), alarm.at("machine"), alarm.at("since"), 0,
+                       alarm.at("before"), alarm.at("after"), alarm.at("canary")});
+    } catch (const json::exception&) {
+      fmt::print(warnings, "{}:{}: no alarm; line left out, so that one may be told again\n", file_.string(),
+                 number);
+    }
+}
+
+std::vector<Alarm> ToldAlarms::news(const std::vector<Alarm>& alarms,
+                                    const std::vector<Trend>& trends) const {
+  std::vector<Alarm> fresh;
+  for (const Alarm& alarm : alarms) {
+    const auto trend =
+        std::find_if(trends.begin(), trends.end(), [&](const Trend& it) { return it.key() == alarm.key; });
+    const auto known = [&](const Alarm& told) { return same_change(told, alarm, *trend); };
+    if (std::none_of(told_.begin(), told_.end(), known)) fresh.push_back(alarm);
+  }
+  return fresh;
+}
+
+void ToldAlarms::add(const std::vector<Alarm>& alarms, const std::string& night) {
+  for (const Alarm& alarm : alarms) {
+    append_record(file_, to_json(alarm, night));
+    told_.push_back(alarm);
+  }
+}
+
+}  // namespace harness

@@ -1,0 +1,79 @@
+// slow: nightly under kill -9 at random moments: no finished record is lost, the history stays readable, the
+// next night runs. KILLS in the environment says how often (12).
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "harness/records.h"
+#include "tests/nightly_run.h"
+
+namespace harness {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+class NightlyKillTest : public NightlyRun {
+ protected:
+  // Finished records by run: what no kill may take away.
+  std::map<std::string, size_t> finished_records() const {
+    std::map<std::string, size_t> finished;
+    std::ostringstream warnings;
+    std::error_code none;
+    for (const auto& run : fs::directory_iterator(results() / "runs", none))
+      if (fs::exists(run.path() / "records.jsonl"))
+        if (const size_t records = read_records(run.path(), warnings).size(); records > 0)
+          finished[run.path()] = records;
+    return finished;
+  }
+  std::map<std::string, size_t> records_of_nights() const {
+    std::map<std::string, size_t> kept;
+    for (const Night& night : nights())
+      for (const NightRow& row : night.rows) kept[night.run] += size_t(row.repeats);
+    return kept;
+  }
+  void expect_readable_history() const {
+    std::ostringstream warnings;
+    const History history(history_folder(), warnings);
+    EXPECT_EQ(history.read_all().size(), history.entries().size());
+    EXPECT_EQ(warnings.str(), "");
+    std::set<std::string> ids;
+    for (const NightEntry& entry : history.entries())
+      EXPECT_TRUE(ids.insert(entry.id).second) << entry.id << " is there twice";
+  }
+};
+
+TEST_F(NightlyKillTest, AKillAtAnyMomentLosesNothingThatHadFinished) {
+  const char* asked = std::getenv("KILLS");
+  const int kills = asked ? std::atoi(asked) : 12;
+  const Clock::time_point begin = Clock::now();
+  ASSERT_EQ(run(nightly()), 0);
+  const std::chrono::duration<double, std::milli> whole = Clock::now() - begin;
+  const unsigned seed = std::random_device{}();
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> moment(0, whole.count());
+  int killed = 0, with_records = 0;
+  for (int i = 0; i < kills; ++i) {
+    const auto before = finished_records().size();
+    const pid_t pid = start(nightly());
+    const double ms = moment(random);
+    std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms));
+    kill(pid, SIGKILL);
+    const int code = exit_code_of(pid);
+    killed += code == 128 + SIGKILL;
+    with_records += finished_records().size() > before;
+    ASSERT_TRUE(code == 128 + SIGKILL || code == 0) << code << " after " << ms << " ms, seed " << seed;
+    ASSERT_NO_FATAL_FAILURE(expect_readable_history()) << "killed after " << ms << " ms, seed " << seed;
+  }
+  ASSERT_EQ(run(nightly()), 0) << "the next night runs; seed " << seed;
+  expect_readable_history();
+  EXPECT_EQ(records_of_nights(), finished_records()) << "seed " << seed;
+  EXPECT_TRUE(fs::is_empty(history_folder() / "open"));
+  std::cout << kills << " kills at random moments of " << whole.count() << " ms: " << killed
+            << " before the night's end, " << with_records << " after its first record\n";
+}
+
+}  // namespace
+}  // namespace harness
