@@ -154,6 +154,7 @@ async function drawOne(box) {
 }
 
 async function drawFigures() {
+  if (!figures) return;  // a fold was opened while the library was being unpacked
   let drawn = 0;
   for (const box of document.querySelectorAll("figure[data-name]")) {
     try {
@@ -192,9 +193,9 @@ function applyTheme(wish) {  // "auto", "light" or "dark"
 async function start() {
   applyTheme("auto");
   buildPage();
-  figures = JSON.parse(await (await unpacked("figures")).text());
   if (embedded("library"))
     document.body.append(element("script", {}, await (await unpacked("library")).text()));
+  figures = JSON.parse(await (await unpacked("figures")).text());
   await drawMissing();
   const redraw = (wish) => { applyTheme(wish); return drawMissing(); };
   document.getElementById("theme").addEventListener("click", () => redraw(dark ? "light" : "dark"));

@@ -21,7 +21,7 @@ void add_compare(CommandLine& line) {
   command->add_option("A", asked->a, "folder of a run")->required();
   command->add_option("B", asked->b, "folder of another run")->required();
   command->add_flag("--json", asked->as_json, "as JSON");
-  command->add_option("--write", asked->out, "folder for comparison.txt, .md and .json");
+  command->add_option("--write", asked->out, "folder for comparison.txt, .md, .json and .html");
   command->callback([&line, asked] {
     line.action = [asked](const Workshop& workshop) {
       return compare_runs(workshop, asked->a, asked->b, asked->out, asked->as_json, std::cout);

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "harness/compare/comparison.h"
+#include "harness/compare/comparison_page.h"
 #include "harness/interrupt.h"
 #include "harness/records.h"
 #include "harness/report/table.h"
@@ -138,6 +139,8 @@ int compare_runs(const Workshop& workshop, const fs::path& a, const fs::path& b,
     write_text(out / "comparison.txt", text);
     write_text(out / "comparison.md", markdown_text(grid, 2));
     write_text(out / "comparison.json", described);
+    write_comparison_page(out / "comparison.html", comparison, a.string(), b.string(), workshop.project,
+                          as_json ? std::cerr : console);
   }
   if (comparison.rows.empty())
     fmt::print(std::cerr, "no row is in both: A has {}; B has {}\n", fmt::join(comparison.only_in_a, ", "),

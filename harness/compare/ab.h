@@ -20,8 +20,8 @@ struct Sides {
 // the machine's noise in results/noise. Throws ConfigError or PreparationError before anything has run.
 int run_ab(const Workshop& workshop, const Request& request, const Sides& sides, std::ostream& console);
 
-// Compares the runs in two folders, prints it, and writes comparison.txt, .md and .json into `out` unless
-// that is empty. Returns kRegression when a row is SLOWER, kNothingRan when no row could be compared.
+// Compares the runs in two folders, prints it, and writes comparison.txt, .md, .json and .html into `out`
+// unless that is empty. Returns kRegression when a row is SLOWER, kNothingRan when no row could be compared.
 int compare_runs(const Workshop& workshop, const fs::path& a, const fs::path& b, const fs::path& out,
                  bool as_json, std::ostream& console);
 

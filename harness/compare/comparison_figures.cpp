@@ -87,7 +87,7 @@ bool fill_ratios(json& spec, const Comparison& comparison) {
   spec["/encoding/y/sort"_json_pointer] = order_of(comparison);
   json& x = spec["/layer/0/encoding/x"_json_pointer];
   x["scale"]["domain"] = {low, high};
-  if (comparison.across_machines) x["title"] = "seconds of A / seconds of B: right of 1 B is faster";
+  if (comparison.across_machines) x["title"] = "left of 1: B is slower; right: B is faster";
   return true;
 }
 

@@ -82,6 +82,8 @@ void write_comparison_page(const fs::path& file, const Comparison& comparison, c
         "No figures, because the plot renderer is missing: run ./run_matrix once without --no-install, then "
         "compare again.";
   add(page, "answer", first_blocks(comparison, name_a, name_b));
+  if (!comparison.rows.empty())
+    add(page, "verdicts", json::array({{{"grid", verdict_grid(comparison, name_a, name_b)}}}));
   if (json ratios = spec_of("comparison.vl.json"); !page.library.empty() && fill_ratios(ratios, comparison)) {
     page.specs["ratios"] = std::move(ratios);
     add(page, "ratios", json::array({{{"wide", "ratios"}}}));
@@ -91,8 +93,6 @@ void write_comparison_page(const fs::path& file, const Comparison& comparison, c
     page.specs["phases"] = std::move(differences);
     add(page, "phases", json::array({{{"wide", "phases"}}}));
   }
-  if (!comparison.rows.empty())
-    add(page, "verdicts", json::array({{{"grid", verdict_grid(comparison, name_a, name_b)}}}));
   if (!comparison.only_in_a.empty() || !comparison.only_in_b.empty())
     add(page, "without partner",
         json::array(

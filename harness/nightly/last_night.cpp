@@ -80,7 +80,6 @@ std::string last_change(const Trend& trend) {
 
 Grid rows_grid(const std::vector<Trend>& trends, const Night& night) {
   Grid grid;
-  grid.title = "Last night, row by row";
   grid.columns = {{"row", true},      {"status", true}, {"s"},
                   {"against before"}, {"nights"},       {"last change", true}};
   for (const NightRow& row : night.rows) {
@@ -112,7 +111,7 @@ std::string word_or(const std::string& text, const char* otherwise) {
 }
 
 Facts facts_of(const std::vector<Trend>& trends, const std::vector<Night>& nights,
-              const std::vector<std::string>& machines) {
+               const std::vector<std::string>& machines) {
   const Night& last = nights.back();
   const std::vector<std::string> failed = failed_rows(last);
   std::vector<std::string> counted;
@@ -153,7 +152,10 @@ json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm
         {{"mark", {"CUT SHORT", "the last night ended early: these are the rows that it had finished"}}});
   if (blocks.empty()) blocks.push_back({{"lines", {"No alarm, no failed row."}}});
   blocks.push_back({{"facts", facts_of(trends, nights, machines)}});
-  if (!last.rows.empty()) blocks.push_back({{"grid", grid_json(rows_grid(trends, last))}});
+  if (!last.rows.empty()) {
+    const json grid = json::array({{{"grid", grid_json(rows_grid(trends, last))}}});
+    blocks.push_back({{"fold", {"Row by row", grid}}});
+  }
   return blocks;
 }
 

@@ -16,29 +16,29 @@ using nlohmann::json;
 constexpr size_t kFewNights = 130;     // up to here every night is a dot
 constexpr double kLabelWidth = 0.2;    // of the chart, that the label of a change takes
 constexpr double kLeastHeight = 0.10;  // of the typical value: noise of 1 % shall look small
-constexpr double kTypical = 0.02;      // quantile at either end that the axis covers at least
+constexpr double kFarOff = 0.05;       // quantile at either end that the axis need not cover
+constexpr size_t kNewest = 5;          // nights that it covers always
 
 std::string chart_title(const Trend& trend, bool several_scales) {
   return several_scales ? fmt::format("{} ({}, {})", trend.row, trend.scale, trend.device) : trend.row;
 }
 
-// A single night far off would flatten all others: it is drawn at the edge, marked.
-std::pair<double, double> axis_of(const std::vector<double>& values, const TrendChart& chart) {
-  std::vector<double> sorted = values;
-  std::sort(sorted.begin(), sorted.end());
+// A single night far off would flatten all others: it is drawn at the edge, marked. The newest nights and all
+// levels are within, however far off.
+std::pair<double, double> axis_of(std::vector<double> values, const TrendChart& chart) {
+  const std::vector<double> newest(
+      values.end() - static_cast<std::ptrdiff_t>(std::min(kNewest, values.size())), values.end());
+  std::sort(values.begin(), values.end());
   const auto quantile = [&](double share) {
-    return sorted[static_cast<size_t>(std::lround(share * double(sorted.size() - 1)))];
+    return values[static_cast<size_t>(std::lround(share * double(values.size() - 1)))];
   };
-  double low = quantile(kTypical), high = quantile(1 - kTypical);
+  double low = quantile(kFarOff), high = quantile(1 - kFarOff);
+  const auto reach = [&](double value) { low = std::min(low, value), high = std::max(high, value); };
+  for (double value : newest) reach(value);
   for (const Trend* trend : chart.series)
-    for (const ChangePoint& change : trend->changes) {
-      low = std::min({low, change.before, change.after});
-      high = std::max({high, change.before, change.after});
-    }
-  const double room = std::max((high - low) * 0.35, quantile(0.5) * kLeastHeight / 2);
-  return {
-      std::max(0.0, std::max(sorted.front() - room * 0.2, low - room)),
-      std::min(std::max(sorted.back(), quantile(0.5) * (1 + kLeastHeight / 2)) + room * 0.5, high + room)};
+    for (const ChangePoint& change : trend->changes) reach(change.before), reach(change.after);
+  const double room = std::max((high - low) * 0.3, (quantile(0.5) * kLeastHeight - (high - low)) / 2);
+  return {std::max(0.0, low - room), high + room};
 }
 
 class ChartData {
@@ -51,7 +51,10 @@ class ChartData {
     const auto [low, high] = axis_of(drawn_, chart);
     axis_ = {low, high};
     for (json& point : points_)
-      if (point["value"].get<double>() > high) point["beyond"] = 1;
+      if (const double value = point["value"]; value > high || value < low) {
+        point["beyond"] = 1;
+        point["above"] = value > high ? 1 : 0;
+      }
   }
 
   json axis() const { return axis_; }
@@ -168,8 +171,9 @@ std::vector<TrendChart> charts_of(const std::vector<Trend>& trends, const std::s
         std::find_if(charts.begin(), charts.end(), [&](const auto& it) { return it.title == title; });
     if (chart == charts.end()) chart = charts.insert(charts.end(), TrendChart{title, {}, false});
     chart->series.push_back(&trend);
-    chart->alarm = chart->alarm || std::any_of(alarms.begin(), alarms.end(),
-                                               [&](const Alarm& it) { return it.key == trend.key(); });
+    chart->alarm = chart->alarm || std::any_of(alarms.begin(), alarms.end(), [&](const Alarm& it) {
+                     return it.canary.empty() && it.key == trend.key();
+                   });
   }
   return charts;
 }
@@ -192,7 +196,7 @@ json chart_spec(json spec, const TrendChart& chart, const Slots& slots, const st
                 const std::vector<Trend>& all) {
   const ChartData data(chart, slots, all);
   const Trend& trend = newest(chart.series, slots);
-  spec["title"]["text"] = chart.title + (chart.alarm ? ": ALARM" : "");
+  spec["title"]["text"] = chart.title + (chart.alarm ? ": SLOWER" : "");
   std::string state = figure_text(trend.values.back(), trend.canary);
   if (!trend.changes.empty())
     state += fmt::format("; {} since {}", change_in_percent(trend.changes.back()),

@@ -13,7 +13,7 @@ namespace harness {
 struct TrendChart {
   std::string title;
   std::vector<const Trend*> series;
-  bool alarm = false;
+  bool alarm = false;  // the row itself slowed down, not its machine
 };
 
 // A chart per row, or per canary, in the order of the series.
