@@ -12,7 +12,7 @@ namespace harness {
 namespace {
 
 // What belongs to one row of the article and would be false of another.
-const std::vector<std::string> not_inherited = {"title",       "base",           "identity", "inferred",
+const std::vector<std::string> not_inherited = {"title",       "base",         "identity",       "inferred",
                                                 "published_s", "published_ms", "published_note", "like"};
 
 struct Written {
@@ -133,10 +133,13 @@ class Resolver {
     if (defaults_.count("inferred") && written.settings.count("inferred"))
       row.inferred = defaults_.at("inferred").text + "," + row.inferred;
     divide_batch(row, merged.count("batch") ? merged.at("batch").origin : written.origin);
-    apply(scale_, row, values_);
     const std::vector<const Written*> links = chain(written);
     for (auto link = links.rbegin(); link != links.rend(); ++link)
-      for (const auto& [field, setting] : (*link)->as_run) assign(row, field, setting, scale_.c0, values_);
+      for (const auto& [field, setting] : (*link)->as_run) {
+        assign(row, field, setting, scale_.c0, values_);
+        row.as_run.push_back(field);
+      }
+    apply(scale_, row, values_);
     check_combination(row, written.origin, values_);
     return row;
   }

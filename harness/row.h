@@ -75,6 +75,8 @@ struct Row {
   int64_t seed = 1;
   bool phase_clock = true;
   std::string malloc = "retain";
+
+  std::vector<std::string> as_run;  // no field: names of those that no scale replaces
   int64_t ceiling_batches = 20;
   double host_work_ms = 0;
 };

@@ -99,9 +99,11 @@ static void add_measurement(json& record, json slice) {
   record["precision"] = slice.value("precision", json::object());
   const std::string sixteen = record["precision"].value("sixteen_bit", "");
   std::string label = record["config"]["precision"];
-  std::transform(label.begin(), label.end(), label.begin(), ::toupper);
+  if (label != "bf16") std::transform(label.begin(), label.end(), label.begin(), ::toupper);
   record["precision"]["label"] =
-      sixteen.empty() ? label : fmt::format("{} in {}", label, sixteen == "bfloat16" ? "bf16" : "fp16");
+      sixteen.empty() || label == "bf16"
+          ? label
+          : fmt::format("{} in {}", label, sixteen == "bfloat16" ? "bf16" : "fp16");
 
   for (const json& check : record.at("checks")) {
     if (check["ok"].get<bool>()) continue;

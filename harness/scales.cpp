@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/nearest.h"
 
 namespace harness {
@@ -68,10 +70,14 @@ const Scale& find_scale(const std::vector<Scale>& scales, const std::string& nam
 }
 
 void apply(const Scale& scale, Row& row, const AxisValues& values) {
-  for (const auto& [field, setting] : scale.set) assign(row, field, setting, scale.c0, values);
+  const auto set = [&](const Settings& settings) {
+    for (const auto& [field, setting] : settings)
+      if (std::find(row.as_run.begin(), row.as_run.end(), field) == row.as_run.end())
+        assign(row, field, setting, scale.c0, values);
+  };
+  set(scale.set);
   for (const When& when : scale.when)
-    if (field_text(row, when.field) == when.value)
-      for (const auto& [field, setting] : when.set) assign(row, field, setting, scale.c0, values);
+    if (field_text(row, when.field) == when.value) set(when.set);
 }
 
 nlohmann::json to_json(const Scale& scale) {

@@ -47,6 +47,17 @@ TEST(Selection, SetIsAsRunAndWinsOverAll) {
   EXPECT_TRUE(contains(set("strategy=dpp"), "did you mean 'ddp'?"));
 }
 
+TEST(Selection, WhatARowFixesAsRunOutlivesSet) {
+  const Matrix matrix = load_matrix(std::filesystem::path(SOURCE_DIR) / "configs/bottlenecks.yaml",
+                                    find_scale(scales(), "rehearsal"), values());
+  auto rows = select({matrix}, "one-loader-thread,twice-the-model");
+  set_fields(rows, {"timed_batches=60"}, find_scale(scales(), "rehearsal"), values());
+  EXPECT_EQ(rows[0].image_px, 32);
+  EXPECT_EQ(rows[0].loader_threads, 1);
+  EXPECT_EQ(rows[1].width, 32);
+  EXPECT_EQ(rows[1].timed_batches, 60);
+}
+
 TEST(Selection, DevicesAreRederivedInProportion) {
   auto rows = article().rows;
   auto notes = rederive_for_devices(rows, 8, values());

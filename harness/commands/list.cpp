@@ -21,6 +21,7 @@ void add_list(CommandLine& line) {
   line.app.add_flag("--json", asked->as_json, "with --list or list: as JSON");
   CLI::App* command =
       line.app.add_subcommand("list", "print rows, or --values of every axis, or --fields of a row");
+  command->fallthrough();
   command->add_flag("--values", asked->values, "what storage, precision, strategy and so on can be");
   command->add_flag("--fields", asked->fields, "what a row can say");
   command->add_flag("--json", asked->as_json, "rows as JSON");
