@@ -70,6 +70,12 @@ json order_of(const Comparison& comparison) {
   return order;
 }
 
+// In numbers: a chart as wide as its box takes no height per step.
+void set_rows(json& spec, const json& order) {
+  spec["/encoding/y/sort"_json_pointer] = order;
+  spec["height"] = spec["height"].get<double>() * double(order.size());
+}
+
 std::string longer_or_shorter(const RowComparison& row) {
   return row.phases.empty() ? "the same"
                             : fmt::format("{:+.1f} %, most of it {}", 100 * (row.b_s / row.a_s - 1),
@@ -84,7 +90,7 @@ bool fill_ratios(json& spec, const Comparison& comparison) {
   json values = json::array();
   for (const RowComparison& row : comparison.rows) values.push_back(ratio_values(row, comparison, low, high));
   spec["datasets"] = {{"rows", values}};
-  spec["/encoding/y/sort"_json_pointer] = order_of(comparison);
+  set_rows(spec, order_of(comparison));
   json& x = spec["/layer/0/encoding/x"_json_pointer];
   x["scale"]["domain"] = {low, high};
   if (comparison.across_machines) x["title"] = "left of 1: B is slower; right: B is faster";
@@ -116,7 +122,7 @@ bool fill_differences(json& spec, const Comparison& comparison, const json& pale
         }
   }
   spec["datasets"] = {{"changes", values}};
-  spec["/encoding/y/sort"_json_pointer] = order;
+  set_rows(spec, order);
   json& colour = spec["/layer/0/encoding/color"_json_pointer];
   colour["scale"] = {{"domain", domain}, {"range", range}};
   colour["legend"]["values"] = present;

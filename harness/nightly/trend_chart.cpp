@@ -141,7 +141,8 @@ class ChartData {
           status = it.status;
         }
     for (const auto& [at, failed] : by_slot) {
-      json failure = {{"at", at}, {"from", double(at) - 0.5}, {"to", double(at) + 0.5}};
+      json failure = {
+          {"at", at}, {"from", double(at) - 0.5}, {"to", double(at) + 0.5}, {"nights", failed.first}};
       failure["is"] = failed.first == 1 ? failed.second
                                         : fmt::format("{} nights failed: {}", failed.first, failed.second);
       failures_.push_back(failure);
