@@ -7,6 +7,7 @@
 #include <map>
 
 #include "harness/nightly/trend_chart.h"
+#include "harness/report/grid.h"
 #include "harness/report/statistics.h"
 
 namespace harness {
@@ -16,7 +17,6 @@ using nlohmann::json;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 constexpr size_t kAlarmsInFull = 6;
-constexpr size_t kMostChanges = 300;
 constexpr size_t kTypicalOver = 20;  // nights before the last that it is set against
 constexpr size_t kShortRevision = 12;
 
@@ -157,52 +157,6 @@ json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm
     blocks.push_back({{"fold", {"Row by row", grid}}});
   }
   return blocks;
-}
-
-Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, const Slots& slots) {
-  struct Change {
-    const Trend* trend;
-    const ChangePoint* point;
-    std::string since;
-  };
-  std::map<std::string, const Night*> by_id;
-  for (const Night* night : slots.nights()) by_id[night->id] = night;
-  std::vector<Change> changes;
-  for (const Trend& trend : trends)
-    if (trend.machine == machine)
-      for (const ChangePoint& point : trend.changes)
-        changes.push_back({&trend, &point, trend.started_at[point.index]});
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const auto& a, const auto& b) { return a.since > b.since; });
-
-  Grid grid;
-  grid.title = "Where levels changed, newest first";
-  grid.columns = {{"row", true},   {"", true},      {"change"},          {"before"},     {"after"},
-                  {"since", true}, {"night", true}, {"revisions", true}, {"cause", true}};
-  for (size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i) {
-    const auto& [trend, point, since] = changes[i];
-    const auto revision = [&](size_t at) {
-      const auto night = by_id.find(trend->nights[at]);
-      return night == by_id.end() ? "?" : word_or(night->second->revision.substr(0, kShortRevision), "?");
-    };
-    const std::string old_one = point->index > 0 ? revision(point->index - 1) : "?",
-                      new_one = revision(point->index);
-    const std::string canary = trend->canary ? "" : canary_behind(trends, *trend, *point);
-    grid.rows.push_back({trend->canary ? "canary " + trend->row : trend->row,
-                         point->change() > 0 ? "slower" : "faster", change_in_percent(*point),
-                         figure_text(point->before, trend->canary), figure_text(point->after, trend->canary),
-                         since, trend->nights[point->index],
-                         old_one == new_one ? old_one : old_one + " -> " + new_one,
-                         trend->canary    ? "machine"
-                         : canary.empty() ? "row"
-                                          : "machine: canary " + canary});
-  }
-  if (changes.size() > kMostChanges)
-    grid.notes.push_back(fmt::format("{} older changes are left out", changes.size() - kMostChanges));
-  grid.notes.push_back(
-      "cause: the machine where a canary changed the same way about the same night, else the row: its "
-      "software or its settings. before and after: means of the levels on either side.");
-  return grid;
 }
 
 }  // namespace harness

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "harness/nightly/analysis.h"
 #include "harness/report/statistics.h"
 
 namespace harness {
@@ -94,10 +95,12 @@ class ChartData {
     for (const ChangePoint& change : trend.changes) add_change(trend, change);
   }
 
+  // The first level is the mean of the nights that were looked at, not of all before them.
   void add_levels(const Trend& trend) {
+    const size_t begin = trend.values.size() - std::min(trend.values.size(), kNightsLookedAt);
     const auto place = [&](size_t i) { return double(slots_.of(trend.nights[i])); };
     for (size_t i = 0; !trend.changes.empty() && i <= trend.changes.size(); ++i) {
-      const size_t from = i == 0 ? 0 : trend.changes[i - 1].index;
+      const size_t from = i == 0 ? begin : trend.changes[i - 1].index;
       const size_t to = i == trend.changes.size() ? trend.nights.size() - 1 : trend.changes[i].index - 1;
       const double level = i == 0 ? trend.changes[0].before : trend.changes[i - 1].after;
       levels_.push_back({{"at", place(from) - 0.5}, {"to", place(to) + 0.5}, {"level", level}});
@@ -106,10 +109,11 @@ class ChartData {
 
   void add_change(const Trend& trend, const ChangePoint& change) {
     const std::string canary = trend.canary ? "" : canary_behind(all_, trend, change);
+    const bool machine = trend.canary || !canary.empty();
     const double at = double(slots_.of(trend.nights[change.index]));
     changes_.push_back({{"at", at - 0.5},
                         {"side", at > 0.6 * double(slots_.size()) ? "left" : "right"},
-                        {"kind", !canary.empty()       ? "machine"
+                        {"kind", machine               ? "machine"
                                  : change.change() > 0 ? "slower"
                                                        : "faster"},
                         {"percent", change_in_percent(change) + (canary.empty() ? "" : " machine")}});

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "harness/nightly/analysis.h"
+#include "harness/nightly/change_table.h"
 #include "harness/nightly/last_night.h"
 #include "harness/nightly/trend_chart.h"
 #include "harness/report/page_file.h"
@@ -32,7 +34,7 @@ std::vector<const Night*> nights_on(const std::string& machine, const std::vecto
 
 json lines_of(const std::vector<std::string>& lines) { return {{"lines", lines}}; }
 
-json lines_about(const Slots& slots) {
+json lines_about(const Slots& slots, bool of_last_night) {
   std::vector<std::string> lines = {
       "One chart a row, newest night on the right; vertical rules where its level changed: solid for the row "
       "itself (its software or settings), dashed where a canary changed too and the machine is the cause. "
@@ -44,6 +46,11 @@ json lines_about(const Slots& slots) {
         fmt::format("The last {} nights are drawn one by one; of the older ones, on the shaded ground, every "
                     "point is the median of {}.",
                     kNightsInFull, slots.per_slot()));
+  if (!of_last_night)
+    lines.push_back("Changes are looked for on the machine of the last night alone.");
+  else if (slots.nights().size() > kNightsLookedAt)
+    lines.push_back(
+        fmt::format("Changes are looked for in the last {} nights of a series.", kNightsLookedAt));
   return lines_of(lines);
 }
 
@@ -64,7 +71,7 @@ class MachinePart {
     file_.data[prefix_ + "nights"] = slots_.values();
     const json rows = charts(machine, false), canaries = charts(machine, true);
     if (!rows.empty())
-      section("rows", part, folded, json::array({lines_about(slots_), {{"multiples", rows}}}));
+      section("rows", part, folded, json::array({lines_about(slots_, !folded), {{"multiples", rows}}}));
     if (!canaries.empty())
       section("canaries", part, folded,
               json::array({lines_of({"Fixed work that no revision of the program changes: what moves here is "

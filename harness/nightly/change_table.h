@@ -1,0 +1,15 @@
+// The changes of a machine's rows and canaries as a table.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "harness/nightly/slots.h"
+#include "harness/nightly/trend.h"
+#include "harness/report/grid.h"
+
+namespace harness {
+
+// A line per change, newest first.
+Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, const Slots& slots);
+
+}  // namespace harness
