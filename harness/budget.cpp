@@ -40,9 +40,10 @@ class Chooser {
     return size_t(base - plan_.begin());
   }
 
+  // Empty for a row that is compared with none of the plan: it is on no axis itself.
   std::string axis(size_t row) const {
     const size_t base = base_of(row);
-    if (base == plan_.size()) return group_of(to_json(plan_[row].row), nullptr);
+    if (base == plan_.size()) return "";
     const nlohmann::json base_config = to_json(plan_[base].row);
     return group_of(to_json(plan_[row].row), &base_config);
   }
@@ -84,7 +85,7 @@ class Chooser {
   const std::vector<double>& seconds_;
   const double budget_s_;
   std::vector<std::string> reasons_;  // by row: why it did not fit when it was last tried
-  std::set<std::string> axes_;
+  std::set<std::string> axes_ = {""};  // of the chosen rows
   Choice choice_;
 };
 

@@ -1,65 +1,16 @@
 // unit: the program run_matrix from outside, with a fake train_slice: statuses, records, exit codes,
 // interrupts.
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "program.h"
 
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <thread>
-
-#include "harness/child_process.h"
-
+namespace harness {
 namespace {
 
-namespace fs = std::filesystem;
-using nlohmann::json;
-
-class RunMatrix : public testing::Test {
+class RunMatrix : public Program {
  protected:
-  void SetUp() override {
-    directory = fs::temp_directory_path() / ("run_test_" + std::to_string(::getpid()) + "_" +
-                                             testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(directory);
-    fs::create_directories(directory);
-  }
-  void TearDown() override {
-    if (HasFailure()) std::cerr << text(directory / "out") << text(directory / "err");
-    fs::remove_all(directory);
-  }
-  static std::string text(const fs::path& file) {
-    std::ifstream stream(file);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-  harness::Command command(std::vector<std::string> arguments,
-                           std::map<std::string, std::string> environment = {}) {
-    arguments.insert(arguments.begin(), {BINARY_DIR "/run_matrix"});
-    environment["RUN_MATRIX_WORKER"] = BINARY_DIR "/tests/fake_slice";
-    return {arguments, environment, {}, directory / "out", directory / "err"};
-  }
-  int exit_code_of(pid_t pid) {
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  int run(const std::vector<std::string>& arguments,
-          const std::map<std::string, std::string>& environment = {}) {
-    return exit_code_of(harness::start(command(arguments, environment)));
-  }
   int smoke(const std::string& only, const std::string& behaviour = "", std::vector<std::string> more = {}) {
-    more.insert(more.end(), {"--scale", "smoke", "--only", only, "--out", (directory / "run").string()});
-    return run(more, {{"FAKE_SLICE", behaviour}});
+    return smoke_in("run", only, behaviour, std::move(more));
   }
-  std::vector<json> records() {
-    std::vector<json> all;
-    std::ifstream stream(directory / "run" / "records.jsonl");
-    for (std::string line; std::getline(stream, line);) all.push_back(json::parse(line));
-    return all;
-  }
-  std::string errors() { return text(directory / "err"); }
-  fs::path directory;
+  std::vector<json> records() { return records_in("run"); }
 };
 
 TEST_F(RunMatrix, GoodRowsLeaveRecordsTablesAndExitZero) {
@@ -346,3 +297,4 @@ TEST_F(RunMatrix, AnEmptyRunIsExitThree) {
 }
 
 }  // namespace
+}  // namespace harness

@@ -1,0 +1,76 @@
+// The program run_matrix from outside, with a fake train_slice and results of its own.
+#pragma once
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "harness/child_process.h"
+
+namespace harness {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class Program : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    directory = fs::temp_directory_path() / (std::string(test->test_suite_name()) + "_" +
+                                             std::to_string(::getpid()) + "_" + test->name());
+    fs::remove_all(directory);
+    fs::create_directories(directory);
+  }
+  void TearDown() override {
+    if (HasFailure()) std::cerr << output() << errors();
+    fs::remove_all(directory);
+  }
+
+  Command command(std::vector<std::string> arguments, std::map<std::string, std::string> environment = {}) {
+    arguments.insert(arguments.begin(), {BINARY_DIR "/run_matrix"});
+    environment["RUN_MATRIX_WORKER"] = BINARY_DIR "/tests/fake_slice";
+    environment["RUN_MATRIX_RESULTS"] = directory / "results";
+    return {arguments, environment, {}, directory / "out", directory / "err"};
+  }
+  int exit_code_of(pid_t pid) {
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  int run(const std::vector<std::string>& arguments,
+          const std::map<std::string, std::string>& environment = {}) {
+    return exit_code_of(start(command(arguments, environment)));
+  }
+  // Rows at scale smoke, recorded in `folder`.
+  int smoke_in(const std::string& folder, const std::string& only, const std::string& behaviour = "",
+               std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--scale", "smoke", "--only", only, "--out", directory / folder});
+    return run(more, {{"FAKE_SLICE", behaviour}});
+  }
+
+  static std::string text(const fs::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  std::string output() { return text(directory / "out"); }
+  std::string errors() { return text(directory / "err"); }
+  std::vector<json> records_in(const std::string& folder) {
+    std::vector<json> all;
+    std::ifstream stream(directory / folder / "records.jsonl");
+    for (std::string line; std::getline(stream, line);) all.push_back(json::parse(line));
+    return all;
+  }
+  void write_records(const std::string& folder, const std::vector<json>& all) {
+    std::ofstream stream(directory / folder / "records.jsonl");
+    for (const json& record : all) stream << record << '\n';
+  }
+
+  fs::path directory;
+};
+
+}  // namespace harness
