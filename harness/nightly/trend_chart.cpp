@@ -97,7 +97,8 @@ class ChartData {
 
   // The first level is the mean of the nights that were looked at, not of all before them.
   void add_levels(const Trend& trend) {
-    const size_t begin = trend.values.size() - std::min(trend.values.size(), kNightsLookedAt);
+    size_t begin = trend.values.size() - std::min(trend.values.size(), kNightsLookedAt);
+    if (!trend.changes.empty() && trend.changes[0].index <= begin) begin = 0;
     const auto place = [&](size_t i) { return double(slots_.of(trend.nights[i])); };
     for (size_t i = 0; !trend.changes.empty() && i <= trend.changes.size(); ++i) {
       const size_t from = i == 0 ? begin : trend.changes[i - 1].index;
