@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <future>
 #include <set>
 #include <stdexcept>
+#include <thread>
 
 #include "harness/nightly/moment.h"
 #include "harness/records.h"
@@ -21,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+constexpr size_t kNightsPerThread = 200;  // fewer aren't worth a thread
 
 // One writer at a time, on this host and on others that see the folder.
 class FolderLock {
@@ -151,12 +155,32 @@ Night History::read(const NightEntry& entry) const {
 }
 
 std::vector<Night> History::read_all() const {
+  struct Part {
+    std::vector<Night> nights;
+    std::string problems;
+  };
+  const auto read_part = [this](size_t begin, size_t end) {
+    Part part;
+    for (size_t i = begin; i < end; ++i) try {
+        part.nights.push_back(read(entries_[i]));
+      } catch (const std::runtime_error& error) {
+        part.problems += error.what() + std::string("\n");
+      }
+    return part;
+  };
+  // Parsing is what takes time when there are thousands: each core has its share of them.
+  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const size_t share = std::max(kNightsPerThread, (entries_.size() + cores - 1) / cores);
+  std::vector<std::future<Part>> parts;
+  for (size_t begin = 0; begin < entries_.size(); begin += share)
+    parts.push_back(
+        std::async(std::launch::async, read_part, begin, std::min(begin + share, entries_.size())));
   std::vector<Night> nights;
-  for (const NightEntry& entry : entries_) try {
-      nights.push_back(read(entry));
-    } catch (const std::runtime_error& error) {
-      fmt::print(warnings_, "{}\n", error.what());
-    }
+  for (std::future<Part>& one : parts) {
+    Part part = one.get();
+    warnings_ << part.problems;
+    std::move(part.nights.begin(), part.nights.end(), std::back_inserter(nights));
+  }
   return nights;
 }
 

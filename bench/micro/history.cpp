@@ -1,0 +1,66 @@
+// history/NIGHTS: what one more night costs once its rows have run: adding it to a history of that many
+// nights of 27 rows and 4 canaries, reading all of them, looking for changes, and writing the trend page.
+// 5,000 nights may take 5 s and their page 5 MB.
+#include "harness/nightly/history.h"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "harness/nightly/analysis.h"
+#include "harness/nightly/trend_page.h"
+#include "harness/records.h"
+#include "harness/workshop.h"
+#include "tests/nightly_history.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A history as `nightly` would have left it, its phases included, which make up most of a night's line.
+std::vector<harness::Night> fill(const fs::path& folder, size_t nights) {
+  std::vector<harness::Night> made =
+      made_up_nights({.nights = nights, .row_step = nights - 100, .machine_step = nights / 2});
+  fs::create_directories(folder);
+  std::ofstream output(folder / "nights.jsonl");
+  for (harness::Night& night : made) {
+    for (harness::NightRow& row : night.rows)
+      for (const std::string& phase : harness::phase_names()) row.phases_ms[phase] = 1.234567;
+    output << to_json(night) << '\n';
+  }
+  return made;
+}
+
+double megabytes(const fs::path& file) { return double(fs::file_size(file)) / 1e6; }
+
+void history(benchmark::State& state) {
+  const fs::path folder = fs::temp_directory_path() / fmt::format("history-{}", getpid());
+  harness::Night night = fill(folder, size_t(state.range(0))).back();
+  const fs::path project = harness::find_workshop().project;
+  std::ostringstream console;
+  size_t alarms = 0;
+  for (auto _ : state) {
+    night.id += "+";
+    harness::History opened(folder, console);
+    opened.append(night);
+    const std::vector<harness::Night> nights = opened.read_all();
+    const harness::Analysis analysis = analyse(nights, night, folder / "noise", project, console);
+    harness::write_trend_page(folder, analysis.trends, analysis.alarms, nights, project, console);
+    alarms = analysis.alarms.size();
+  }
+  if (alarms == 0) state.SkipWithError("the step in row 7 was not found");
+  state.counters["alarms"] = double(alarms);
+  state.counters["history_MB"] = megabytes(folder / "nights.jsonl");
+  state.counters["page_MB"] = megabytes(folder / "trend.html");
+  fs::remove_all(folder);
+}
+
+BENCHMARK(history)->Arg(5000)->Iterations(3)->Unit(benchmark::kSecond)->UseRealTime();
+
+}  // namespace
+}  // namespace bench
