@@ -136,6 +136,7 @@ int compare_runs(const Workshop& workshop, const fs::path& a, const fs::path& b,
   else
     console << text;
   if (!out.empty()) {
+    fs::create_directories(out);
     write_text(out / "comparison.txt", text);
     write_text(out / "comparison.md", markdown_text(grid, 2));
     write_text(out / "comparison.json", described);
