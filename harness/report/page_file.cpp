@@ -37,6 +37,16 @@ std::string figures_text(PageFile& page, const fs::path& plots) {
   return figures.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+// The page carries the library on, and so what its package says of its licence.
+std::string licence_of_library(const fs::path& source_dir) {
+  std::error_code missing;
+  for (const auto& entry : fs::recursive_directory_iterator(source_dir / ".venv/lib", missing))
+    if (entry.path().filename() == "LICENSE" &&
+        entry.path().string().find("/vl_convert_python-") != std::string::npos)
+      return read_text(entry.path());
+  return "not found in .venv";
+}
+
 }  // namespace
 
 std::string read_text(const fs::path& file) {
@@ -63,7 +73,7 @@ void write_page_file(const fs::path& file, PageFile page, const fs::path& source
   write_text(file, filled(read_text(plots / "report.html"),
                           {{"style", read_text(plots / "report.css")},
                            {"script", read_text(plots / "report.js")},
-                           {"licences", read_text(plots / "licences.txt")},
+                           {"licence", page.library.empty() ? "" : licence_of_library(source_dir)},
                            {"without_script", page.without_script},
                            {"page", json_for_html(page.page)},
                            {"figures", gzip_base64(figures_text(page, plots), Content::text)},
