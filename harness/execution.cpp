@@ -177,6 +177,8 @@ json Execution::surroundings(const Row& row) const {
 void Execution::discard() {
   if (again_) return;
   for (const char* file : {"records.jsonl", "request.json", "probe.json"}) fs::remove(folder_ / file);
+  std::error_code not_empty;
+  if (request_.out.empty()) fs::remove(folder_, not_empty);
 }
 
 void Execution::keep(json record) {

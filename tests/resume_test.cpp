@@ -213,6 +213,9 @@ TEST_F(WithBudget, TooLittleForAnyRowIsExitTwo) {
   EXPECT_TRUE(says("the shortest row, 0, will take about 2.")) << errors();
   ASSERT_EQ(smoke("0", "", {"--budget", "3s", "--repeat", "2"}), 2) << "repeats count";
   ASSERT_EQ(smoke("0", "", {"--budget", "3s"}), 0) << "the folder is free again";
+  ASSERT_EQ(run({"--scale", "smoke", "--only", "0", "--budget", "1s"}), 2);
+  for (const auto& entry : fs::directory_iterator(directory / "results" / "runs"))
+    EXPECT_EQ(entry.path().filename(), "durations.json") << "nothing ran, so no run is left there";
 }
 
 TEST_F(WithBudget, TimeThatIsUsedUpEndsTheRunBeforeTheNextRow) {
