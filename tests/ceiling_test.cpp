@@ -30,7 +30,7 @@ TEST_P(LoaderAlone, IsAsSlowAsItsReadsAndTheRingGivesNothingAway) {
   options.classes = 2;
   options.sampler.records = 31;
   const auto loader = make_loader(*storage, options);
-  const auto group = GroupRegistry::instance().find("none")({});
+  const auto group = GroupRegistry::instance().find("none")(GroupOptions());
   harness::ProgressSlot slot{};
   const LoaderCeiling ceiling = loader_ceiling(*loader, *group, slot, 4);
   const double images_at_once = std::max(1, GetParam());

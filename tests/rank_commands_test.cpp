@@ -29,7 +29,7 @@ class RankCommands : public testing::Test {
     setting.directory = "RUN";
   }
   Launch launch() {
-    return rank_commands(row, kValues, {"/p", "/p/train_slice", "/p/make_dataset"}, request, setting);
+    return rank_commands(row, kValues, {"/p", "/p/train_slice", "/p/make_dataset", "/p/results"}, request, setting);
   }
   std::string line(size_t command = 0) { return shell_line(launch().commands.at(command)); }
   bool has(const std::string& words) { return line().find(words) != std::string::npos; }
