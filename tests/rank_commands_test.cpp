@@ -129,7 +129,7 @@ TEST_F(RankCommands, RanksOfOneCommandAskWhetherTheyAreWrapped) {
   request.wrap = "strace -f";
   request.wrap_rank = 3;
   const auto tail = [&] {
-    const Words& words = launch().commands.at(0).arguments;
+    const Words words = launch().commands.at(0).arguments;
     return Words(words.end() - 6, words.end());
   };
   const auto expected = [](const std::string& variable) {
