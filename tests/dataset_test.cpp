@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
+#include <future>
+#include <vector>
+
 #include "bench/dataset/describe.h"
 #include "bench/dataset/index.h"
 #include "bench/dataset/write_file.h"
@@ -102,6 +105,20 @@ TEST(Describe, CountsFilesThatAreNoImages) {
   folder.write_small_set("set");
   folder.write("set/train/n00/n_1.JPEG", "\xFF\xD8\xFF\xE0 broken after the marker");
   EXPECT_NE(describe(scan_dataset(folder.path / "set")).find("unreadable      7"), std::string::npos);
+}
+
+TEST(WriteFile, SeveralWritersOfOneFileDoNotMeet) {
+  const TemporaryFolder folder;
+  const auto file = folder.path / "index.tsv";
+  std::vector<std::future<void>> writers;
+  for (const char letter : {'a', 'b', 'c', 'd'})
+    writers.push_back(std::async(std::launch::async, [=] {
+      for (int time = 0; time < 200; ++time) write_whole_file(file, std::string(5000, letter), false);
+    }));
+  for (auto& writer : writers) EXPECT_NO_THROW(writer.get());
+  const std::string content = folder.read("index.tsv");
+  EXPECT_EQ(content, std::string(5000, content.at(0)));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}), 1);
 }
 
 TEST(WriteFile, BelowAFileSaysWhere) {

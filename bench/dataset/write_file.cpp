@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -14,6 +15,12 @@
 namespace bench {
 
 namespace fs = std::filesystem;
+
+// A name that no other writer of the same file has: two runs may list the same data set at once.
+static fs::path own_draft(const fs::path& file) {
+  static std::atomic<int64_t> drafts = 0;
+  return fmt::format("{}.{}-{}.partial", file.string(), getpid(), drafts++);
+}
 
 void throw_write_error(const fs::path& path, int error) {
   const char* next = "choose another folder";
@@ -23,7 +30,7 @@ void throw_write_error(const fs::path& path, int error) {
 }
 
 void write_whole_file(const fs::path& file, std::span<const uint8_t> content, bool durable) {
-  const fs::path partial = file.string() + ".partial";
+  const fs::path partial = own_draft(file);
   const int descriptor = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) throw_write_error(partial, errno);
   int error = 0;

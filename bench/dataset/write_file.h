@@ -7,8 +7,9 @@
 
 namespace bench {
 
-// Writes FILE.partial and renames it. `durable`: also fsyncs the file and its folder. Throws
-// std::runtime_error with the path, the reason and the next step (full disk, no permission).
+// Writes a draft beside the file and renames it, so that of several writers at once one's content stays,
+// whole. `durable`: also fsyncs the file and its folder. Throws std::runtime_error with the path, the reason
+// and the next step (full disk, no permission).
 void write_whole_file(const std::filesystem::path& file, std::span<const uint8_t> content,
                       bool durable = false);
 void write_whole_file(const std::filesystem::path& file, std::string_view text, bool durable = true);
