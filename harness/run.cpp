@@ -68,9 +68,10 @@ static Schedule schedule_of(const Workshop& workshop, const Request& request, co
 
 void write_results(const Workshop& workshop, const fs::path& run, const std::vector<json>& records,
                    std::ostream& console) {
-  if (!write_report(run, records, console)) return;
-  write_figures(run, records, workshop.project, std::cerr);
-  write_page(run, records, "", workshop.project, console);
+  const std::vector<Summary> summaries = summarise(records);
+  if (!write_report(run, summaries, console)) return;
+  write_figures(run, summaries, workshop.project, std::cerr);
+  write_page(run, records, summaries, "", workshop.project, console);
   show_left_out(run, console);
 }
 
@@ -154,9 +155,10 @@ int rebuild_report(const Workshop& workshop, const fs::path& run, bool plots, st
   std::ostringstream left_out;
   const auto records = read_records(run, left_out);
   std::cerr << left_out.str();
-  if (!write_report(run, records, console, Shown::everything)) return kNothingRan;
-  if (plots) write_figures(run, records, workshop.project, std::cerr);
-  write_page(run, records, left_out.str(), workshop.project, console);
+  const std::vector<Summary> summaries = summarise(records);
+  if (!write_report(run, summaries, console, Shown::everything)) return kNothingRan;
+  if (plots) write_figures(run, summaries, workshop.project, std::cerr);
+  write_page(run, records, summaries, left_out.str(), workshop.project, console);
   show_left_out(run, console);
   return kAllGood;
 }

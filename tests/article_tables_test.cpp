@@ -329,18 +329,20 @@ TEST(ArticleTables, AReportWritesThemAndShowsThemWhereAsked) {
       std::filesystem::temp_directory_path() / ("article_tables_test_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   std::ostringstream end_of_run, report, other;
-  EXPECT_TRUE(harness::write_report(folder, golden("matrix.jsonl"), end_of_run));
+  const std::vector<json> records = golden("matrix.jsonl");
+  const std::vector<harness::Summary> summaries = harness::summarise(records);
+  EXPECT_TRUE(harness::write_report(folder, summaries, end_of_run));
   EXPECT_EQ(end_of_run.str().find("Table 4"), std::string::npos);
   EXPECT_NE(end_of_run.str().find("article.md"), std::string::npos);
-  EXPECT_TRUE(harness::write_report(folder, golden("matrix.jsonl"), report, harness::Shown::everything));
+  EXPECT_TRUE(harness::write_report(folder, summaries, report, harness::Shown::everything));
   EXPECT_NE(report.str().find("Table 4"), std::string::npos);
   for (const char* name : {"article.txt", "article.md", "article.csv"})
     EXPECT_GT(std::filesystem::file_size(folder / name), 1000u) << name;
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
-  json record = record_of("tmpfs", kOne);
-  record["config"]["identity"] = "own";
-  EXPECT_TRUE(harness::write_report(folder, {record}, other, harness::Shown::everything));
+  std::vector<json> own = {record_of("tmpfs", kOne)};
+  own[0]["config"]["identity"] = "own";
+  EXPECT_TRUE(harness::write_report(folder, harness::summarise(own), other, harness::Shown::everything));
   EXPECT_FALSE(std::filesystem::exists(folder / "article.md"));
   std::filesystem::remove_all(folder);
 }

@@ -108,7 +108,8 @@ TEST_F(Figures, WithoutARendererTheSpecsStayAndTheNextStepIsNamed) {
   const auto project = folder_ / "project";
   std::filesystem::create_directories(project);
   std::filesystem::copy(source / "plots", project / "plots");
-  harness::write_figures(folder_, golden("mixed.jsonl"), project, console_);
+  const auto mixed = golden("mixed.jsonl");
+  harness::write_figures(folder_, harness::summarise(mixed), project, console_);
   for (const char* name :
        {"cascade.vl.json", "phases.vl.json", "cascade-smoke-cpu.vl.json", "phases-smoke-cpu.vl.json"})
     EXPECT_TRUE(std::filesystem::exists(folder_ / "plots" / name)) << name;
@@ -120,7 +121,8 @@ TEST_F(Figures, OfAnEarlierSetGoAndOtherFilesStay) {
   for (const char* name :
        {"ranks-dark.png", "scaling.svg", "phases-smoke-cpu.vl.json", "mine.png", "ranks.txt"})
     std::ofstream(folder_ / "plots" / name) << "old";
-  harness::write_figures(folder_, {records_[0]}, source, console_);
+  const std::vector<json> one = {records_[0]};
+  harness::write_figures(folder_, harness::summarise(one), source, console_);
   for (const char* name : {"ranks-dark.png", "scaling.svg", "phases-smoke-cpu.vl.json"})
     EXPECT_FALSE(std::filesystem::exists(folder_ / "plots" / name)) << name;
   for (const char* name : {"mine.png", "ranks.txt", "cascade.vl.json"})

@@ -37,7 +37,7 @@ struct PageRun {
   std::filesystem::path page(const std::filesystem::path& source_dir = SOURCE_DIR) const {
     std::ostringstream left_out, console;
     const auto records = harness::read_records(folder, left_out);
-    harness::write_page(folder, records, left_out.str(), source_dir, console);
+    harness::write_page(folder, records, harness::summarise(records), left_out.str(), source_dir, console);
     return folder / "report.html";
   }
   std::string text(const char* file) const {

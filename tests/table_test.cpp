@@ -196,12 +196,14 @@ TEST(Report, WritesThreeFilesAndSaysWhenThereIsNothing) {
   const auto folder = std::filesystem::temp_directory_path() / ("table_test_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   std::ostringstream console, empty;
-  EXPECT_TRUE(harness::write_report(folder, golden("matrix.jsonl"), console));
+  const std::vector<json> records = golden("matrix.jsonl");
+  const std::vector<Summary> summaries = harness::summarise(records);
+  EXPECT_TRUE(harness::write_report(folder, summaries, console));
   for (const char* name : {"table.txt", "table.md", "table.csv"})
     EXPECT_GT(std::filesystem::file_size(folder / name), 1000u) << name;
   EXPECT_FALSE(harness::write_report(folder, {}, empty));
   EXPECT_NE(empty.str().find("nothing ran"), std::string::npos);
-  EXPECT_THROW(harness::write_report(folder / "absent", golden("matrix.jsonl"), empty), std::runtime_error);
+  EXPECT_THROW(harness::write_report(folder / "absent", summaries, empty), std::runtime_error);
   std::filesystem::remove_all(folder);
 }
 

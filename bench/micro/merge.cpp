@@ -77,7 +77,8 @@ void report(benchmark::State& state) {
   forget_peak_memory();
   for (auto _ : state) {
     std::ostringstream console;
-    if (!harness::write_report(folder.path, harness::read_records(folder.path, console), console))
+    const auto records = harness::read_records(folder.path, console);
+    if (!harness::write_report(folder.path, harness::summarise(records), console))
       state.SkipWithError(console.str().c_str());
   }
   state.counters["peak_MiB"] = peak_memory_mib();

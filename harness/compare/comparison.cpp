@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "harness/records.h"
-#include "harness/report/ratio.h"
-#include "harness/report/summary.h"
+#include "harness/report/statistics.h"
 
 namespace harness {
 namespace {
@@ -69,18 +69,26 @@ std::pair<std::vector<double>, std::vector<double>> pairs_of(const Runs& a, cons
   return pairs;
 }
 
+// Mean milliseconds of a batch in each phase, one value a run.
+std::map<std::string, std::vector<double>> phase_means(const Runs& runs) {
+  std::map<std::string, std::vector<double>> means;
+  for (const json* run : runs)
+    for (const PhaseStatistics& phase : phase_statistics(*run)) means[phase.name].push_back(phase.mean_ms);
+  return means;
+}
+
 std::vector<PhaseChange> phase_changes(const Runs& a, const Runs& b) {
-  const auto typical = [](const Runs& runs, const std::string& phase) {
-    std::vector<double> values;
-    for (const json* run : runs) values.push_back(phases_ms(run_statistics(*run), {phase}));
-    return median(values);
+  const auto means_a = phase_means(a), means_b = phase_means(b);
+  const auto typical = [](const auto& means, const std::string& phase) {
+    const auto found = means.find(phase);
+    return found == means.end() ? 0 : median(found->second);
   };
   std::vector<PhaseChange> changes;
   double step = 0;
   for (const std::string& phase : phase_names()) {
-    const double before = typical(a, phase);
+    const double before = typical(means_a, phase);
     step += before;
-    changes.push_back({phase, typical(b, phase) - before, 0});
+    changes.push_back({phase, typical(means_b, phase) - before, 0});
   }
   if (step <= 0) return {};
   for (PhaseChange& change : changes) change.share = change.ms / step;
@@ -88,6 +96,13 @@ std::vector<PhaseChange> phase_changes(const Runs& a, const Runs& b) {
   std::stable_sort(changes.begin(), changes.end(),
                    [](const auto& x, const auto& y) { return std::abs(x.ms) > std::abs(y.ms); });
   return changes;
+}
+
+bool not_of_one_machine(const std::vector<json>& a, const std::vector<json>& b) {
+  std::set<std::string> machines;
+  for (const auto* side : {&a, &b})
+    for (const json& record : *side) machines.insert(machine_fingerprint(record));
+  return machines.size() > 1;
 }
 
 RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& all_b, const Noise& noise) {
@@ -178,10 +193,7 @@ size_t Comparison::compared() const {
 Comparison compare(const std::vector<json>& a, const std::vector<json>& b, const Noise& noise) {
   Comparison comparison;
   comparison.environment = environment_differences(a, b);
-  for (const json& there : a)
-    for (const json& here : b)
-      if (!comparison.across_machines)
-        comparison.across_machines = machine_fingerprint(there) != machine_fingerprint(here);
+  comparison.across_machines = not_of_one_machine(a, b);
   const Side side_a = sorted_by_row(a), side_b = sorted_by_row(b);
   for (const Key& key : side_a.order) {
     const auto other = side_b.rows.find(key);

@@ -10,7 +10,7 @@ std::string against_article(const Ratio& here, double point) {
     return "reproduced";
   if (std::abs(point - 1) <= kArticleMargin) return "differs";
   if (!here.above(1) && !here.below(1)) return "direction unclear";
-  return here.above(1) == point > 1 ? "same direction" : "other direction";
+  return here.above(1) == (point > 1) ? "same direction" : "other direction";
 }
 
 std::string against_equal(const Ratio& here) {

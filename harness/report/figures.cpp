@@ -2,20 +2,15 @@
 #include "harness/report/figures.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <stdexcept>
 
+#include "harness/child_process.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/table.h"
-
-extern char** environ;
 
 namespace harness {
 namespace {
@@ -63,19 +58,15 @@ void remove_old_figures(const fs::path& folder) {
 
 // True when the renderer ran and succeeded.
 bool render(const fs::path& source_dir, const std::vector<std::string>& specs, std::ostream& console) {
-  std::vector<std::string> words = {source_dir / ".venv/bin/python", source_dir / "plots/render.py"};
-  words.insert(words.end(), specs.begin(), specs.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  if (const int error = posix_spawn(&child, arguments[0], nullptr, nullptr, arguments.data(), environ)) {
-    console << words[0] << ": " << std::strerror(error) << "\n";
+  Command command;
+  command.arguments = {source_dir / ".venv/bin/python", source_dir / "plots/render.py"};
+  command.arguments.insert(command.arguments.end(), specs.begin(), specs.end());
+  try {
+    return run_to_end(command).exit_code == 0;
+  } catch (const std::runtime_error& error) {
+    console << error.what() << "\n";
     return false;
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace
@@ -90,17 +81,19 @@ std::vector<Figure> figures_of(const Summary& summary, const std::string& run, c
   return figures;
 }
 
-void write_figures(const fs::path& run_dir, const std::vector<json>& records, const fs::path& source_dir,
+void write_figures(const fs::path& run_dir, const std::vector<Summary>& summaries, const fs::path& source_dir,
                    std::ostream& console) {
   const fs::path folder = run_dir / "plots";
   fs::create_directories(folder);
   remove_old_figures(folder);
-  const auto measured = [](const json& record) { return record.value("status", "") == "OK"; };
-  if (std::none_of(records.begin(), records.end(), measured)) return;  // a plot of nothing
+  const auto measured = [](const Summary& summary) {
+    return std::any_of(summary.rows.begin(), summary.rows.end(), [](const auto& row) { return row.ok(); });
+  };
+  if (std::none_of(summaries.begin(), summaries.end(), measured)) return;  // a plot of nothing
   const std::string run = fs::absolute(run_dir / "records.jsonl").parent_path().filename();
   std::vector<std::string> specs;
   bool is_first = true;
-  for (const Summary& summary : summarise(records)) {
+  for (const Summary& summary : summaries) {
     const std::string suffix = is_first ? "" : fmt::format("-{}-{}", summary.scale, summary.device);
     is_first = false;
     for (const Figure& figure : figures_of(summary, run, source_dir)) {
@@ -108,7 +101,7 @@ void write_figures(const fs::path& run_dir, const std::vector<json>& records, co
       write_text(specs.back(), figure.spec.dump() + "\n");
     }
   }
-  if (specs.empty()) return;  // e.g. accuracy alone, which is a table
+  if (specs.empty()) return;
   console << std::flush;
   if (render(source_dir, specs, console))
     console << "plots: " << folder.string() << "/*.svg and *.png, also *-dark\n";

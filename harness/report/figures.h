@@ -26,7 +26,7 @@ std::vector<Figure> figures_of(const Summary& summary, const std::string& run,
 // the name), renders each to SVG and PNG, light and dark, and removes figures of an earlier set. What can't
 // be rendered is a warning with the next step on `console`: the specs then still open in any Vega-Lite
 // editor. `source_dir` holds plots/ and .venv/. A run without any measured row gets no figures.
-void write_figures(const std::filesystem::path& run_dir, const std::vector<nlohmann::json>& records,
+void write_figures(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries,
                    const std::filesystem::path& source_dir, std::ostream& console);
 
 }  // namespace harness

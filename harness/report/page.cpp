@@ -37,10 +37,10 @@ std::string options_of(const fs::path& run_dir) {
 
 }  // namespace
 
-void write_page(const fs::path& run_dir, const std::vector<json>& records, const std::string& left_out,
+void write_page(const fs::path& run_dir, const std::vector<json>& records,
+                const std::vector<Summary>& summaries, const std::string& left_out,
                 const fs::path& source_dir, std::ostream& console) {
   const std::string run = fs::absolute(run_dir / "records.jsonl").parent_path().filename();
-  const std::vector<Summary> summaries = summarise(records);
 
   PageFile file;
   file.page = {{"title", run}, {"sections", json::array()}, {"note", ""}};

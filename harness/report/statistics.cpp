@@ -55,20 +55,6 @@ std::vector<double> mean_over_ranks(const json& per_rank, size_t batches) {
   return mean;
 }
 
-void describe_phases(const json& samples, RunStatistics& result) {
-  double whole = 0;
-  for (const std::string& name : phase_names()) {
-    if (!samples.contains(name)) continue;
-    std::vector<double> times = mean_over_ranks(samples[name], static_cast<size_t>(result.batches));
-    PhaseStatistics phase{name};
-    phase.mean_ms = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(result.batches);
-    phase.median_ms = quantile_in_place(times, 0.5);
-    whole += phase.mean_ms;
-    result.phases.push_back(phase);
-  }
-  for (PhaseStatistics& phase : result.phases) phase.share = whole > 0 ? phase.mean_ms / whole : 0;
-}
-
 void describe_dependence(const std::vector<double>& steps, int64_t loader_threads, RunStatistics& result) {
   result.rho_1 = autocorrelation(steps, 1);
   result.tau_int = integrated_autocorrelation_time(steps);
@@ -136,6 +122,24 @@ Interval shift_interval(const std::vector<double>& first, const std::vector<doub
   return percentiles(estimates);
 }
 
+std::vector<PhaseStatistics> phase_statistics(const json& record) {
+  const json& samples = samples_of(record);
+  const auto batches = static_cast<size_t>(number_at(record, "/timed_batches"));
+  std::vector<PhaseStatistics> phases;
+  double whole = 0;
+  for (const std::string& name : phase_names()) {
+    if (!samples.contains(name)) continue;
+    std::vector<double> times = mean_over_ranks(samples[name], batches);
+    PhaseStatistics phase{name};
+    phase.mean_ms = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(batches);
+    phase.median_ms = quantile_in_place(times, 0.5);
+    whole += phase.mean_ms;
+    phases.push_back(phase);
+  }
+  for (PhaseStatistics& phase : phases) phase.share = whole > 0 ? phase.mean_ms / whole : 0;
+  return phases;
+}
+
 RunStatistics run_statistics(const json& record) {
   RunStatistics result;
   result.batches = static_cast<int64_t>(number_at(record, "/timed_batches"));
@@ -171,7 +175,7 @@ RunStatistics run_statistics(const json& record) {
     result.iqr_share = (quantile(steps, 0.75) - quantile(steps, 0.25)) / result.median_ms;
   result.skew_ms = median(skews);
   if (text_at(record, "/config/window") == "0-299") result.startup_ms = steps[0];
-  describe_phases(samples, result);
+  result.phases = phase_statistics(record);
   describe_dependence(steps, static_cast<int64_t>(number_at(record, "/config/loader_threads")), result);
   return result;
 }

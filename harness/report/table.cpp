@@ -30,7 +30,8 @@ std::vector<Grid> further_grids(const Summary& summary) {
 }
 
 // The article's tables and claims as files of their own, where there are any. Gives the console's text back.
-std::string write_article_tables(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries) {
+std::string write_article_tables(const std::filesystem::path& run_dir,
+                                 const std::vector<Summary>& summaries) {
   std::string text, markdown, csv;
   const auto add = [&](const Grid& grid) {
     if (grid.empty()) return;
@@ -103,13 +104,12 @@ std::string console_table(const Summary& summary) {
   return text;
 }
 
-bool write_report(const std::filesystem::path& run_dir, const std::vector<nlohmann::json>& records,
+bool write_report(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries,
                   std::ostream& console, Shown shown) {
-  if (records.empty()) {
+  if (summaries.empty()) {
     console << run_dir.string() << ": no records, nothing ran\n";
     return false;
   }
-  const std::vector<Summary> summaries = summarise(records);
   std::string text, markdown;
   for (const Summary& summary : summaries) {
     text += (text.empty() ? "" : "\n") + console_table(summary);

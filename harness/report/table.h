@@ -14,9 +14,9 @@ namespace harness {
 enum class Shown { everything, main_table };
 
 // Writes run_dir/table.txt, table.md and table.csv and prints the first to `console`; with rows of the
-// article's matrix also article.txt, .md and .csv. False, with one line that says so, when there are no
-// records. Throws std::runtime_error when a file can't be written.
-bool write_report(const std::filesystem::path& run_dir, const std::vector<nlohmann::json>& records,
+// article's matrix also article.txt, .md and .csv. False, with one line that says so, when there is no
+// summary. Throws std::runtime_error when a file can't be written.
+bool write_report(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries,
                   std::ostream& console, Shown shown = Shown::main_table);
 
 std::string console_table(const Summary& summary);
