@@ -36,9 +36,11 @@ class TrendInBrowser : public testing::Test {
   void open_trend(const std::vector<Night>& nights, const MadeUp& made = {}) {
     const auto trends = made_up_trends(nights, made);
     std::ostringstream console;
-    harness::write_trend_page(
-        folder, trends, nights.empty() ? std::vector<harness::Alarm>{} : alarms_of(trends, nights.back()),
-        nights, SOURCE_DIR, console);
+    harness::write_trend_page(folder, trends,
+                              nights.empty()
+                                  ? std::vector<harness::Alarm>{}
+                                  : lasting_changes(trends, nights.back(), harness::Direction::slower),
+                              nights, SOURCE_DIR, console);
     open(folder / "trend.html");
   }
   void open_comparison(const harness::Comparison& comparison) {

@@ -67,7 +67,7 @@ TEST_F(TrendTest, AStepIsFoundWhereItIs) {
 TEST_F(TrendTest, AlarmsNeedALongSeriesAndALastingChange) {
   const auto alarms = [](const Given& given) {
     const auto nights = nights_of(given);
-    return alarms_of(analysed(nights), nights.back());
+    return lasting_changes(analysed(nights), nights.back(), Direction::slower);
   };
   EXPECT_TRUE(alarms({}).empty());
   ASSERT_EQ(alarms({.nights = 33, .slower_from = 30}).size(), 1u);
@@ -80,11 +80,12 @@ TEST_F(TrendTest, AlarmsNeedALongSeriesAndALastingChange) {
 
 TEST_F(TrendTest, AMachineThatSlowedDownIsNamedAsTheCause) {
   const auto nights = nights_of({.slower_from = 30, .canary_slower_from = 31});
-  const auto alarms = alarms_of(analysed(nights), nights.back());
+  const auto alarms = lasting_changes(analysed(nights), nights.back(), Direction::slower);
   ASSERT_EQ(alarms.size(), 1u);
   EXPECT_EQ(alarms[0].canary, "gemm_ms");
   const auto earlier = nights_of({.slower_from = 30, .canary_slower_from = 15});
-  EXPECT_EQ(alarms_of(analysed(earlier), earlier.back())[0].canary, "") << "another night, another cause";
+  EXPECT_EQ(lasting_changes(analysed(earlier), earlier.back(), Direction::slower)[0].canary, "")
+      << "another night, another cause";
 }
 
 TEST(Trend, MachinesAndSettingsAreSeriesOfTheirOwn) {

@@ -33,20 +33,6 @@ void find_changes(std::vector<Trend*> trends, const std::filesystem::path& sourc
   }
 }
 
-// By the rules of alarms_of, the other way round.
-std::vector<Alarm> improvements_of(const std::vector<Trend>& trends, const Night& last) {
-  std::vector<Alarm> improvements;
-  for (const Trend& trend : trends) {
-    if (trend.canary || trend.values.size() < kFewestNights || trend.nights.back() != last.id) continue;
-    for (const ChangePoint& change : trend.changes)
-      if (change.change() < 0 && change.index + kNightsToLast <= trend.values.size())
-        improvements.push_back({trend.key(), trend.row, trend.machine, trend.nights[change.index],
-                                change.index, change.before, change.after,
-                                canary_behind(trends, trend, change)});
-  }
-  return improvements;
-}
-
 }  // namespace
 
 Analysis analyse(const std::vector<Night>& nights, const Night& last,
@@ -69,8 +55,8 @@ Analysis analyse(const std::vector<Night>& nights, const Night& last,
   if (analysis.too_short > 0) analysis.nights_missing = kFewestNights - longest_short;
   if (analysis.too_short == analysis.rows) return analysis;  // nothing could come of it
   find_changes(of_last, source_dir);
-  analysis.alarms = alarms_of(analysis.trends, last);
-  analysis.improvements = improvements_of(analysis.trends, last);
+  analysis.alarms = lasting_changes(analysis.trends, last, Direction::slower);
+  analysis.improvements = lasting_changes(analysis.trends, last, Direction::faster);
   return analysis;
 }
 

@@ -73,12 +73,13 @@ std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, co
   return "";
 }
 
-std::vector<Alarm> alarms_of(const std::vector<Trend>& trends, const Night& last) {
+std::vector<Alarm> lasting_changes(const std::vector<Trend>& trends, const Night& last, Direction direction) {
   std::vector<Alarm> alarms;
   for (const Trend& trend : trends) {
     if (trend.canary || trend.values.size() < kFewestNights || trend.nights.back() != last.id) continue;
     for (const ChangePoint& change : trend.changes)
-      if (change.change() > 0 && change.index + kNightsToLast <= trend.values.size())
+      if ((change.change() > 0) == (direction == Direction::slower) &&
+          change.index + kNightsToLast <= trend.values.size())
         alarms.push_back({trend.key(), trend.row, trend.machine, trend.nights[change.index], change.index,
                           change.before, change.after, canary_behind(trends, trend, change)});
   }

@@ -27,12 +27,12 @@ struct Trend {
   std::string key() const;  // the same every night
 };
 
-// A change for the worse that has lasted, in a series long enough.
+// A change that has lasted, in a series long enough.
 struct Alarm {
   std::string key, row, machine, since;  // since: id of the first night after the change
   size_t index = 0;
   double before = 0, after = 0;
-  std::string canary;  // that changed for the worse about the same night: then it is the machine
+  std::string canary;  // that changed the same way about the same night: then it is the machine
 };
 
 // `margins`: smallest change by machine and row, 2 % where it says nothing.
@@ -43,7 +43,9 @@ std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& ma
 // then the row itself changed.
 std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, const ChangePoint& change);
 
-// After find_change_points has filled `changes`. Only series that the last night belongs to.
-std::vector<Alarm> alarms_of(const std::vector<Trend>& trends, const Night& last);
+// Rows that got slower or faster, after find_change_points has filled `changes`. Only series that the last
+// night belongs to.
+enum class Direction { slower, faster };
+std::vector<Alarm> lasting_changes(const std::vector<Trend>& trends, const Night& last, Direction direction);
 
 }  // namespace harness
