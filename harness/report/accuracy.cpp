@@ -12,7 +12,6 @@ namespace harness {
 namespace {
 
 using nlohmann::json;
-using Records = std::vector<const json*>;
 
 struct MedianAndRange {
   double median = 0, low = 0, high = 0;
@@ -30,7 +29,7 @@ bool has_accuracy(const json& record) {
 }
 
 // What happened instead of a figure.
-void explain(const Records& repeats, AccuracyRow& row) {
+void explain(const RecordList& repeats, AccuracyRow& row) {
   const auto first = std::find_if(repeats.begin(), repeats.end(), [&](const json* record) {
     return row.diverged > 0 ? has_status(*record, "DIVERGED") : !has_status(*record, "OK");
   });
@@ -45,7 +44,7 @@ void explain(const Records& repeats, AccuracyRow& row) {
     row.reason = fmt::format("{} of {} seeds; {}", row.diverged, repeats.size(), row.reason);
 }
 
-void add_figures(const Records& measured, AccuracyRow& row) {
+void add_figures(const RecordList& measured, AccuracyRow& row) {
   std::vector<double> top1, top5, seconds;
   for (const json* record : measured) {
     top1.push_back(number_at(*record, "/accuracy/top1"));
@@ -62,7 +61,7 @@ void add_figures(const Records& measured, AccuracyRow& row) {
   row.validation_images = static_cast<int64_t>(number_at(*measured.front(), "/accuracy/images"));
 }
 
-AccuracyRow accuracy_row(const Records& repeats) {
+AccuracyRow accuracy_row(const RecordList& repeats) {
   const json& first = *repeats.front();
   AccuracyRow row;
   row.id = text_at(first, "/row");
@@ -71,7 +70,7 @@ AccuracyRow accuracy_row(const Records& repeats) {
   row.budget_images =
       static_cast<int64_t>(number_at(first, "/config/batch") * (number_at(first, "/config/warmup_batches") +
                                                                 number_at(first, "/config/timed_batches")));
-  Records measured;
+  RecordList measured;
   for (const json* record : repeats) {
     if (has_status(*record, "DIVERGED")) ++row.diverged;
     if (has_accuracy(*record)) measured.push_back(record);
@@ -86,7 +85,7 @@ AccuracyRow accuracy_row(const Records& repeats) {
 }
 
 // {seed, top-1} of the repeats with a figure.
-std::map<int64_t, double> top1_by_seed(const Records& repeats) {
+std::map<int64_t, double> top1_by_seed(const RecordList& repeats) {
   std::map<int64_t, double> by_seed;
   for (const json* record : repeats)
     if (has_accuracy(*record))
@@ -101,7 +100,7 @@ bool comparable(const AccuracyRow& a, const AccuracyRow& b) {
          a.validation_images == b.validation_images && a.kind == b.kind;
 }
 
-void compare(AccuracyRow& row, const Records& repeats, const Records& reference) {
+void compare(AccuracyRow& row, const RecordList& repeats, const RecordList& reference) {
   const auto here = top1_by_seed(repeats), there = top1_by_seed(reference);
   std::vector<double> differences;
   for (const auto& [seed, top1] : here)
@@ -145,21 +144,16 @@ bool is_of_accuracy(const json& record) {
   return record.contains(field) && record.at(field) == true;
 }
 
-std::vector<AccuracyRow> accuracy_rows(const Records& records) {
-  std::vector<std::string> order;
-  std::map<std::string, Records> by_row;
-  for (const json* record : records) {
-    const std::string id = text_at(*record, "/row");
-    if (by_row[id].empty()) order.push_back(id);
-    by_row[id].push_back(record);
-  }
+std::vector<AccuracyRow> accuracy_rows(const RecordList& records) {
+  const auto groups = by_row(records);
   std::vector<AccuracyRow> rows;
-  for (const std::string& id : order) rows.push_back(accuracy_row(by_row[id]));
+  for (const auto& [id, repeats] : groups) rows.push_back(accuracy_row(repeats));
   const auto o0 =
       std::find_if(rows.begin(), rows.end(), [](const AccuracyRow& row) { return row.precision == "o0"; });
   if (o0 == rows.end()) return rows;
-  for (AccuracyRow& row : rows)
-    if (&row != &*o0 && comparable(row, *o0)) compare(row, by_row[row.id], by_row[o0->id]);
+  const RecordList& of_o0 = groups[size_t(o0 - rows.begin())].second;
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (&rows[i] != &*o0 && comparable(rows[i], *o0)) compare(rows[i], groups[i].second, of_o0);
   return rows;
 }
 

@@ -8,10 +8,7 @@ namespace harness {
 namespace {
 
 double sync_bn_waits(const SummaryRow& row) {
-  if (!row.communication) return 0;
-  double sum = row.communication->sync_bn_backward_ms;
-  for (const Communication::Layer& layer : row.communication->sync_bn) sum += layer.wait_ms;
-  return sum;
+  return row.communication ? row.communication->sync_bn_ms() : 0;
 }
 
 ArticleColumn optional_figure(const std::string& header, std::function<double(const SummaryRow&)> figure) {
@@ -54,15 +51,8 @@ Grid packages_grid(const Summary& summary) {
       "waits for other ranks, within fwd and bwd. skew: slowest less fastest rank, median batch."};
   for (const std::string& id : table.rows) {
     const SummaryRow* row = article_row(summary, id);
-    if (!row || !row->communication || row->communication->sync_bn.empty()) continue;
-    const Communication& it = *row->communication;
-    double rest = 0;
-    for (size_t i = 1; i < it.sync_bn.size(); ++i) rest += it.sync_bn[i].wait_ms;
-    table.notes.push_back(
-        fmt::format("{}: SyncBN waits {:.2f} ms in {}, the first layer, {:.2f} ms in the other {}, {:.2f} ms "
-                    "in backward (medians)",
-                    id, it.sync_bn.front().wait_ms, it.sync_bn.front().name, rest, it.sync_bn.size() - 1,
-                    it.sync_bn_backward_ms));
+    const std::string text = row && row->communication ? row->communication->sync_bn_text() : "";
+    if (!text.empty()) table.notes.push_back(id + ": " + text);
   }
   return article_grid(summary, table);
 }

@@ -38,11 +38,9 @@ Times times_of(const json& record, const RunStatistics& run) {
   times.communication = phases_ms(run, {"broadcast", "reduce", "sync"});
   times.other = phases_ms(run, {"other"});
   const double computing = phases_ms(run, {"forward", "loss", "backward", "step"});
-  double waits = 0;  // SyncBN's lie within forward and backward
-  if (const auto communication = communication_of(record)) {
-    for (const auto& layer : communication->sync_bn) waits += layer.wait_ms;
-    waits = std::min(computing, waits + communication->sync_bn_backward_ms);
-  }
+  const auto communication = communication_of(record);
+  // SyncBN's lie within forward and backward.
+  const double waits = communication ? std::min(computing, communication->sync_bn_ms()) : 0;
   times.communication += waits;
   times.compute = computing - waits;
   times.loader_alone = positive(record, "/ceilings/loader_ms");

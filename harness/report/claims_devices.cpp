@@ -62,15 +62,16 @@ Finding broadcast_is_small(const ClaimRows& rows) {
 }  // namespace
 
 std::vector<Question> device_questions() {
+  const std::vector<std::string> doublings = {"0", "5", "7", "1", "2", "4"};
+  const std::vector<Need> of_doublings = {own_cores("7"),
+                                          own_cores("4"),
+                                          only_differ_in("0", "5", kDevices),
+                                          only_differ_in("5", "7", kDevices),
+                                          only_differ_in("1", "2", kDevices),
+                                          only_differ_in("2", "4", kDevices)};
   const std::string shared = "replicas share one memory and nothing crosses between them";
   return {
-      {5,
-       "More GPUs shorten forward and backward",
-       {"0", "5", "7", "1", "2", "4"},
-       {own_cores("7"), own_cores("4"), only_differ_in("0", "5", kDevices),
-        only_differ_in("5", "7", kDevices), only_differ_in("1", "2", kDevices),
-        only_differ_in("2", "4", kDevices)},
-       computing_shortens},
+      {5, "More GPUs shorten forward and backward", doublings, of_doublings, computing_shortens},
       {6,
        "With enough GPUs, they wait for data",
        {"0", "7"},
@@ -82,13 +83,7 @@ std::vector<Question> device_questions() {
        {own_cores("7"), own_cores("4"), only_differ_in("2", "4", kDevices),
         only_differ_in("5", "7", kDevices)},
        communication_grows},
-      {7,
-       "Each further GPU gains less",
-       {"0", "5", "7", "1", "2", "4"},
-       {own_cores("7"), own_cores("4"), only_differ_in("0", "5", kDevices),
-        only_differ_in("5", "7", kDevices), only_differ_in("1", "2", kDevices),
-        only_differ_in("2", "4", kDevices)},
-       gains_shrink},
+      {7, "Each further GPU gains less", doublings, of_doublings, gains_shrink},
       {8,
        "More cores and loader threads shorten [7]",
        {"7", "10"},

@@ -73,21 +73,29 @@ std::vector<std::string> notes_of(const Summary& summary) {
         fmt::format("{}: last batch's all-reduces in order: {}{}", row.id, fmt::join(sizes, ", "), more));
   }
   for (const SummaryRow& row : summary.rows) {
-    if (!row.communication || row.communication->sync_bn.empty()) continue;
-    double rest = 0;
-    for (size_t i = 1; i < row.communication->sync_bn.size(); ++i)
-      rest += row.communication->sync_bn[i].wait_ms;
-    const auto& first = row.communication->sync_bn.front();
-    notes.push_back(fmt::format(
-        "{}: SyncBN waits in forward: {:.2f} ms in {}, the first layer, {:.2f} ms in the other {} "
-        "together; in backward {:.2f} ms in all layers",
-        row.id, first.wait_ms, first.name, rest, row.communication->sync_bn.size() - 1,
-        row.communication->sync_bn_backward_ms));
+    const std::string text = row.communication ? row.communication->sync_bn_text() : "";
+    if (!text.empty()) notes.push_back(row.id + ": " + text);
   }
   return notes;
 }
 
 }  // namespace
+
+double Communication::sync_bn_ms() const {
+  double sum = sync_bn_backward_ms;
+  for (const Layer& layer : sync_bn) sum += layer.wait_ms;
+  return sum;
+}
+
+std::string Communication::sync_bn_text() const {
+  if (sync_bn.empty()) return "";
+  const Layer& first = sync_bn.front();
+  return fmt::format(
+      "SyncBN waits in forward {:.2f} ms in {}, the first layer, and {:.2f} ms in the other {} together, in "
+      "backward {:.2f} ms in all layers (medians)",
+      first.wait_ms, first.name, sync_bn_ms() - sync_bn_backward_ms - first.wait_ms, sync_bn.size() - 1,
+      sync_bn_backward_ms);
+}
 
 std::optional<Communication> communication_of(const json& record) {
   if (!record.contains("communication") || text_at(record, "/status") != "OK") return std::nullopt;
@@ -113,8 +121,7 @@ std::optional<Communication> communication_of(const json& record) {
            std::pair(b.name.rfind("layer", 0) == 0, b.name);
   });
   it.sync_bn_backward_ms = typical(spans.value("sync_bn_backward", json()));
-  for (const Communication::Layer& layer : it.sync_bn) it.exposed_ms += layer.wait_ms;
-  it.exposed_ms += it.sync_bn_backward_ms;
+  it.exposed_ms += it.sync_bn_ms();
   return it;
 }
 

@@ -25,6 +25,10 @@ struct Communication {
   };
   std::vector<Layer> sync_bn;  // waits of each SyncBN layer in forward, in their order; empty without SyncBN
   double sync_bn_backward_ms = 0;  // of all layers together
+
+  double sync_bn_ms() const;  // all waits
+  std::string sync_bn_text()
+      const;  // `SyncBN waits 1.20 ms in bn1, the first layer, ...`; empty without SyncBN
 };
 
 // Nothing for a record without figures, or of one rank.

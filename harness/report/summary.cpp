@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "harness/records.h"
 #include "harness/report/accuracy.h"
@@ -14,11 +13,10 @@ namespace harness {
 namespace {
 
 using nlohmann::json;
-using Records = std::vector<const json*>;
 
 // The different texts that a list of records holds, in order, as one line.
 template <typename Describe>
-std::string all_of(const Records& records, Describe describe) {
+std::string all_of(const RecordList& records, Describe describe) {
   std::vector<std::string> seen;
   for (const json* record : records) {
     const std::string text = describe(*record);
@@ -76,8 +74,8 @@ std::string describe_what_ran(const json& record) {
   return stand_in + text;
 }
 
-SummaryRow summarise_row(const Records& repeats, const Names& inferred_in_all) {
-  Records ok;
+SummaryRow summarise_row(const RecordList& repeats, const Names& inferred_in_all) {
+  RecordList ok;
   for (const json* record : repeats)
     if (text_at(*record, "/status") == "OK") ok.push_back(record);
   std::stable_sort(ok.begin(), ok.end(), [](const json* a, const json* b) {
@@ -128,8 +126,8 @@ void compare_with_base(SummaryRow& row, const SummaryRow* base) {
 }
 
 // Rows of accuracy train other sizes on other images: nothing of theirs belongs into the other rows' lines.
-Summary summarise_group(const Records& all) {
-  Records records, of_accuracy;
+Summary summarise_group(const RecordList& all) {
+  RecordList records, of_accuracy;
   for (const json* record : all) (is_of_accuracy(*record) ? of_accuracy : records).push_back(record);
   const bool accuracy_alone = records.empty();
   if (accuracy_alone) records = of_accuracy;
@@ -144,7 +142,7 @@ Summary summarise_group(const Records& all) {
   summary.build = all_of(records, describe_build);
   summary.data = all_of(records, describe_data);
   summary.set = all_of(records, [](const json& r) { return text_at(r, "/set"); });
-  Records with_figures;
+  RecordList with_figures;
   for (const json* record : records)
     if (text_at(*record, "/status") == "OK") with_figures.push_back(record);
   summary.timed_batches = all_of(with_figures.empty() ? records : with_figures, [](const json& r) {
@@ -153,16 +151,9 @@ Summary summarise_group(const Records& all) {
   });
   summary.accuracy = accuracy_rows(of_accuracy);
   if (accuracy_alone) return summary;
-  std::vector<std::string> order;
-  std::map<std::string, Records> by_row;
-  for (const json* record : records) {
-    const std::string id = text_at(*record, "/row");
-    if (by_row[id].empty()) order.push_back(id);
-    by_row[id].push_back(record);
-  }
   const Names inferred = inferred_everywhere(records);
   summary.inferred = fmt::format("{}", fmt::join(inferred, ", "));
-  for (const std::string& id : order) summary.rows.push_back(summarise_row(by_row[id], inferred));
+  for (const auto& [id, repeats] : by_row(records)) summary.rows.push_back(summarise_row(repeats, inferred));
   for (SummaryRow& row : summary.rows) {
     const std::string id = text_at({{"config", row.config}}, "/config/base");
     const auto base = std::find_if(summary.rows.begin(), summary.rows.end(),
@@ -199,7 +190,7 @@ std::string group_of(const json& config, const json* base) {
 }
 
 std::vector<Summary> summarise(const std::vector<json>& records) {
-  std::vector<std::pair<std::string, Records>> groups;
+  std::vector<std::pair<std::string, RecordList>> groups;
   for (const json& record : records) {
     const std::string key = text_at(record, "/scale/name") + "\n" + text_at(record, "/device/kind");
     auto group =
