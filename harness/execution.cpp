@@ -63,13 +63,9 @@ Selection checked_selection(const Workshop& workshop, const Request& request, co
 
 // Where the record of a run goes. It must be new or empty, so that two runs never mix.
 static fs::path make_run_folder(const Workshop& workshop, const Request& request) {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
   std::error_code error;
   fs::path run = request.out;
-  if (run.empty())
-    run = workshop.results / "runs" /
-          fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host);
+  if (run.empty()) run = workshop.results / "runs" / time_and_host();
   if (request.out.empty()) {  // another run may have begun in this second
     fs::create_directories(run.parent_path(), error);
     const fs::path first = run;

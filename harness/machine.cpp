@@ -1,6 +1,7 @@
 #include "harness/machine.h"
 
 #include <build_info.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <revision.h>
 #include <sched.h>
@@ -32,6 +33,16 @@ static std::string value_of(const char* file, const std::string& key) {
 
 static int64_t number_of(const char* file, const std::string& key) {
   return std::strtoll(value_of(file, key).c_str(), nullptr, 10);
+}
+
+std::string host_name() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+std::string time_and_host() {
+  return fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host_name());
 }
 
 std::vector<int> available_cpus() {

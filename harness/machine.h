@@ -11,6 +11,9 @@ namespace harness {
 nlohmann::json describe_machine();
 // `build` of a record.
 nlohmann::json describe_build();
+std::string host_name();
+// For a folder of results: 20260131T030000-<host>, in local time.
+std::string time_and_host();
 // Cores this process may use.
 std::vector<int> available_cpus();
 // 16-bit instruction sets of the processor that matter to training, e.g. avx512_bf16; empty: none.

@@ -1,4 +1,4 @@
-#include "harness/nightly/moment.h"
+#include "harness/moment.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -107,6 +107,17 @@ const std::vector<std::string>& phase_names() {
   return names;
 }
 
+std::vector<std::pair<std::string, RecordList>> by_row(const RecordList& records) {
+  std::vector<std::pair<std::string, RecordList>> rows;
+  std::map<std::string, size_t> places;
+  for (const json* record : records) {
+    const auto [place, is_new] = places.try_emplace(text_at(*record, "/row"), rows.size());
+    if (is_new) rows.push_back({place->first, {}});
+    rows[place->second].second.push_back(record);
+  }
+  return rows;
+}
+
 const json& samples_of(const json& record) {
   static const json none = json::object();
   const auto samples = record.find("samples_ms");

@@ -27,6 +27,10 @@ const std::vector<std::string>& phase_names();
 // The record's samples_ms, or an empty object. No copy: 1,024 ranks have millions of samples.
 const nlohmann::json& samples_of(const nlohmann::json& record);
 
+// Records of one row together, rows in the order in which they first occur.
+using RecordList = std::vector<const nlohmann::json*>;
+std::vector<std::pair<std::string, RecordList>> by_row(const RecordList& records);
+
 // Values that may be absent: the text or number at a JSON pointer, else empty or `otherwise`.
 std::string text_at(const nlohmann::json& record, const char* pointer);
 double number_at(const nlohmann::json& record, const char* pointer, double otherwise = 0);

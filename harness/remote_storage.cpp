@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "harness/machine.h"
+
 namespace harness {
 
 namespace fs = std::filesystem;
@@ -49,11 +51,7 @@ static json header_of(const fs::path& index) {
 }
 
 // A folder of that name on a shared disk may belong to a run on another machine.
-static std::string cache_prefix() {
-  char host[256] = "";
-  ::gethostname(host, sizeof host - 1);
-  return fmt::format("remote-cache-{}-", host);
-}
+static std::string cache_prefix() { return fmt::format("remote-cache-{}-", host_name()); }
 
 RemoteStorage::RemoteStorage(const Row& row, const std::string& service, const Setting& setting) : row_(row) {
   const json header = header_of(setting.index);

@@ -15,53 +15,55 @@ static std::string absolute_text(const fs::path& path) {
   return path.empty() ? "" : fs::absolute(path).string();
 }
 
+// Every option that a continued run takes over, by its name on the command line.
+template <typename AnyRequest, typename Visit>
+static void for_each_option(AnyRequest& request, Visit visit) {
+  visit("config", request.configs);
+  visit("only", request.only);
+  visit("scale", request.scale);
+  visit("device", request.device);
+  visit("devices", request.devices);
+  visit("data", request.data);
+  visit("seed", request.seed);
+  visit("repeat", request.repeats);
+  visit("set", request.set);
+  visit("timeout", request.timeout_s);
+  visit("hang-after", request.silence_s);
+  visit("slow", request.slow);
+  visit("launcher", request.launcher);
+  visit("hosts", request.hosts);
+  visit("hostfile", request.hostfile);
+  visit("port", request.port);
+  visit("trace", request.trace);
+  visit("wrap", request.wrap);
+  visit("wrap-rank", request.wrap_rank);
+  visit("interface", request.interface);
+}
+
+static json value_of(const fs::path& path) { return absolute_text(path); }
+static json value_of(const std::vector<fs::path>& paths) {
+  json values = json::array();
+  for (const fs::path& path : paths) values.push_back(absolute_text(path));
+  return values;
+}
+static json value_of(const auto& value) { return value; }
+
+static void take(const json& value, fs::path& path) { path = value.get<std::string>(); }
+static void take(const json& values, std::vector<fs::path>& paths) {
+  paths.clear();
+  for (const json& value : values) paths.push_back(value.get<std::string>());
+}
+static void take(const json& value, auto& target) { value.get_to(target); }
+
 json to_json(const Request& request) {
-  json configs = json::array();
-  for (const fs::path& config : request.configs) configs.push_back(absolute_text(config));
-  return {{"config", configs},
-          {"only", request.only},
-          {"scale", request.scale},
-          {"device", request.device},
-          {"devices", request.devices},
-          {"data", absolute_text(request.data)},
-          {"seed", request.seed},
-          {"repeat", request.repeats},
-          {"set", request.set},
-          {"timeout", request.timeout_s},
-          {"hang-after", request.silence_s},
-          {"slow", request.slow},
-          {"launcher", request.launcher},
-          {"hosts", request.hosts},
-          {"hostfile", absolute_text(request.hostfile)},
-          {"port", request.port},
-          {"trace", request.trace},
-          {"wrap", request.wrap},
-          {"wrap-rank", request.wrap_rank},
-          {"interface", request.interface}};
+  json object;
+  for_each_option(request, [&](const char* name, const auto& value) { object[name] = value_of(value); });
+  return object;
 }
 
 static Request request_from_json(const json& object) {
   Request request;
-  for (const std::string config : object.at("config")) request.configs.push_back(config);
-  object.at("only").get_to(request.only);
-  object.at("scale").get_to(request.scale);
-  object.at("device").get_to(request.device);
-  object.at("devices").get_to(request.devices);
-  request.data = object.at("data").get<std::string>();
-  object.at("seed").get_to(request.seed);
-  object.at("repeat").get_to(request.repeats);
-  object.at("set").get_to(request.set);
-  object.at("timeout").get_to(request.timeout_s);
-  object.at("hang-after").get_to(request.silence_s);
-  object.at("slow").get_to(request.slow);
-  object.at("launcher").get_to(request.launcher);
-  object.at("hosts").get_to(request.hosts);
-  request.hostfile = object.at("hostfile").get<std::string>();
-  object.at("port").get_to(request.port);
-  object.at("trace").get_to(request.trace);
-  object.at("wrap").get_to(request.wrap);
-  object.at("wrap-rank").get_to(request.wrap_rank);
-  object.at("interface").get_to(request.interface);
+  for_each_option(request, [&](const char* name, auto& target) { take(object.at(name), target); });
   return request;
 }
 

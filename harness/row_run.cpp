@@ -1,6 +1,5 @@
 #include "harness/row_run.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "harness/interrupt.h"
 #include "harness/machine.h"
+#include "harness/moment.h"
 #include "harness/rank_map.h"
 #include "harness/remote_storage.h"
 #include "harness/row_launch.h"
@@ -37,29 +37,32 @@ static json emulated_by(const Row& row, const std::string& launcher, const AxisV
 
 static json record_head(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
   const Row& row = planned.row;
-  return {{"schema", 1},
-          {"row", row.id},
-          {"repeat", repeat},
-          {"status", "OK"},
-          {"reason", ""},
-          {"config", to_json(row)},
-          {"set", fmt::format("{}", fmt::join(setting.request.set, " "))},
-          {"scale", to_json(setting.scale)},
-          {"device", {{"kind", row.device}}},
-          {"machine", setting.machine},
-          {"build", setting.build},
-          {"data", setting.data.of(row).description},
-          {"started_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-          {"world_size", world_size(row, setting.values)},
-          {"window",
-           {{"article", row.window},
-            {"first", row.warmup_batches},
-            {"last", row.warmup_batches + row.timed_batches - 1}}},
-          {"warmup_batches", row.warmup_batches},
-          {"timed_batches", row.timed_batches},
-          {"notes", planned.notes},
-          {"emulated", emulated_by(row, launcher_of(setting.request), setting.values)},
-          {"launcher", launcher_of(setting.request)}};
+  json head = {{"schema", 1},
+               {"row", row.id},
+               {"repeat", repeat},
+               {"status", "OK"},
+               {"reason", ""},
+               {"config", to_json(row)},
+               {"set", fmt::format("{}", fmt::join(setting.request.set, " "))},
+               {"scale", to_json(setting.scale)},
+               {"device", {{"kind", row.device}}},
+               {"machine", setting.machine},
+               {"build", setting.build},
+               {"data", setting.data.of(row).description},
+               {"started_at", moment_now()},
+               {"world_size", world_size(row, setting.values)},
+               {"window",
+                {{"article", row.window},
+                 {"first", row.warmup_batches},
+                 {"last", row.warmup_batches + row.timed_batches - 1}}},
+               {"warmup_batches", row.warmup_batches},
+               {"timed_batches", row.timed_batches},
+               {"notes", planned.notes},
+               {"emulated", emulated_by(row, launcher_of(setting.request), setting.values)},
+               {"launcher", launcher_of(setting.request)}};
+  if (!setting.request.wrap.empty())
+    head["wrap"] = {{"command", setting.request.wrap}, {"rank", setting.request.wrap_rank}};
+  return head;
 }
 
 json skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "harness/nightly/moment.h"
+#include "harness/moment.h"
 
 namespace harness {
 namespace {

@@ -1,6 +1,5 @@
 #include "harness/compare/ab.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "harness/compare/comparison.h"
 #include "harness/compare/comparison_page.h"
 #include "harness/interrupt.h"
+#include "harness/machine.h"
 #include "harness/records.h"
 #include "harness/report/table.h"
 
@@ -23,11 +23,7 @@ using nlohmann::json;
 constexpr int64_t kBlocks = 9;  // power 0.9 for 2 % where runs scatter by 1 % (statistics of the README)
 
 fs::path experiment_folder(const Workshop& workshop, const Request& request) {
-  if (!request.out.empty()) return request.out;
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return workshop.results / "ab" /
-         fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host);
+  return request.out.empty() ? workshop.results / "ab" / time_and_host() : request.out;
 }
 
 Workshop other_build(const Workshop& workshop, const fs::path& build) {

@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "harness/nightly/moment.h"
+#include "harness/moment.h"
 #include "harness/records.h"
 
 namespace harness {

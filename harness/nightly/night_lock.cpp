@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/data.h"
-#include "harness/nightly/moment.h"
+#include "harness/moment.h"
 #include "harness/records.h"
 
 namespace harness {
@@ -28,12 +28,6 @@ std::string holder_of(const fs::path& file) {
 }
 
 }  // namespace
-
-std::string this_host() {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return host;
-}
 
 NightLock::NightLock(const fs::path& history, const std::string& host) {
   std::error_code error;

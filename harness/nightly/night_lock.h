@@ -5,8 +5,6 @@
 
 namespace harness {
 
-std::string this_host();
-
 // Held from construction to destruction, however the program ends. Hosts that share a history have a lock
 // each: HISTORY/nightly-HOST.lock, with pid and time of its last holder.
 class NightLock {

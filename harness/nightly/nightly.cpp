@@ -1,6 +1,5 @@
 #include "harness/nightly/nightly.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -8,6 +7,7 @@
 #include <iostream>
 
 #include "harness/interrupt.h"
+#include "harness/machine.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/canary_check.h"
 #include "harness/nightly/history.h"
@@ -38,9 +38,8 @@ bool done(Step step) {
 }
 
 // As the run's folder, which has time and host in its name unless it was chosen with --out.
-std::string wanted_id(const Request& request, const fs::path& run, const std::string& host) {
-  if (request.out.empty()) return run.filename();
-  return fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host);
+std::string wanted_id(const Request& request, const fs::path& run) {
+  return request.out.empty() ? run.filename().string() : time_and_host();
 }
 
 Night night_of_run(const OpenNight& open, const std::vector<json>& records) {
@@ -99,7 +98,7 @@ int run_nightly(const Workshop& workshop, const Request& request, const NightlyR
   if (asked.dry_run || follows) return run_matrix(workshop, asked, console);
 
   const fs::path folder = history_folder(workshop, nightly.history);
-  const std::string host = this_host();
+  const std::string host = host_name();
   const NightLock lock(folder, host);
   History history(folder, std::cerr);
   adopt_open_nights(history, host, console);
@@ -110,7 +109,7 @@ int run_nightly(const Workshop& workshop, const Request& request, const NightlyR
   console << describe_plan(execution->plan()) << "records: " << execution->records_file().string()
           << std::endl;
   const Canaries before = measure_canaries(workshop.train_slice, console);
-  OpenNight open{new_night_id(history, wanted_id(asked, execution->folder(), host)), nightly.tag, host,
+  OpenNight open{new_night_id(history, wanted_id(asked, execution->folder())), nightly.tag, host,
                  execution->folder(), before};
   write_open_night(folder, open);
 
