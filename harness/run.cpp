@@ -17,7 +17,6 @@
 #include "harness/report/page.h"
 #include "harness/report/table.h"
 #include "harness/request_file.h"
-#include "harness/schedule.h"
 
 namespace harness {
 
@@ -34,14 +33,7 @@ static void print_commands(const Workshop& workshop, const Request& request, con
   }
 }
 
-void run_plan(Execution& execution) {
-  LiveLine line(execution.runs().size(), isatty(STDERR_FILENO));
-  for (const RowRun& run : execution.runs())
-    if (!execution.run(execution.plan()[run.row], run.repeat, line)) return;
-}
-
-// Stops before the next row when the rows took longer than predicted; what did not run joins `left_out`.
-static void run_scheduled(Execution& execution, Schedule& schedule, double budget_s) {
+void run_scheduled(Execution& execution, Schedule& schedule, double budget_s) {
   using Clock = std::chrono::steady_clock;
   LiveLine line(schedule.runs.size(), isatty(STDERR_FILENO), schedule.seconds);
   const Clock::time_point begin = Clock::now();
@@ -53,8 +45,9 @@ static void run_scheduled(Execution& execution, Schedule& schedule, double budge
       schedule.left_out.push_back({planned.row.id, schedule.seconds[i],
                                    fmt::format("repeat {}: the budget was used up", run.repeat)});
     else if (!execution.run(planned, run.repeat, line))
-      return;
+      break;
   }
+  write_left_out(execution.folder(), schedule.left_out);
 }
 
 static Schedule schedule_of(const Workshop& workshop, const Request& request, const Scale& scale,
@@ -64,6 +57,10 @@ static Schedule schedule_of(const Workshop& workshop, const Request& request, co
   std::vector<Prediction> of_rows;
   for (const PlannedRow& planned : plan) of_rows.push_back(predict(planned.row, scale, machine, taken));
   return make_schedule(plan, runs, of_rows, request.budget_s);
+}
+
+Schedule schedule_of(const Workshop& workshop, const Request& request, const Execution& execution) {
+  return schedule_of(workshop, request, execution.scale(), execution.plan(), execution.runs());
 }
 
 void write_results(const Workshop& workshop, const fs::path& run, const std::vector<json>& records,
@@ -106,7 +103,7 @@ static int run_and_report(const Workshop& workshop, const Request& request, Exec
                           std::ostream& console) {
   Schedule schedule;
   try {
-    schedule = schedule_of(workshop, request, execution.scale(), execution.plan(), execution.runs());
+    schedule = schedule_of(workshop, request, execution);
   } catch (const PreparationError&) {
     execution.discard();
     throw;
@@ -116,7 +113,6 @@ static int run_and_report(const Workshop& workshop, const Request& request, Exec
   bool lost = false;
   try {
     run_scheduled(execution, schedule, request.budget_s);
-    write_left_out(execution.folder(), schedule.left_out);
     write_results(workshop, execution.folder(), execution.records(), console);
   } catch (const PreparationError&) {
     throw;

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "harness/execution.h"
+#include "harness/schedule.h"
 #include "harness/workshop.h"
 
 namespace harness {
@@ -23,9 +24,13 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
 // The same for what a run in request.out still lacks; `request` is continued_request().
 int continue_matrix(const Workshop& workshop, const Request& request, Again again, std::ostream& console);
 
+// How long each run will take and, with --budget, which runs fit. Throws PreparationError when none does.
+Schedule schedule_of(const Workshop& workshop, const Request& request, const Execution& execution);
+
 // Runs the plan over and over, so that slow changes of the machine spread over all rows alike; Ctrl-C ends
-// it. Throws std::runtime_error when a record can't be kept.
-void run_plan(Execution& execution);
+// it. Stops before the next row when the rows took longer than predicted; what the budget left out is kept
+// beside the records either way. Throws std::runtime_error when a record can't be kept.
+void run_scheduled(Execution& execution, Schedule& schedule, double budget_s);
 
 // Table, figures and page of a run that has just ended. Throws std::runtime_error when a file can't be
 // written.

@@ -74,6 +74,22 @@ TEST_F(NightlyTest, KeepsRowsCanariesAndTagAndLeavesReportAndTrendPage) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "at least 19 more before they can alarm", output());
 }
 
+// Rows that no run has shown yet are taken for two seconds each.
+TEST_F(NightlyTest, ABudgetLeavesRowsOutAndSaysWhich) {
+  EXPECT_EQ(run(nightly({"--budget", "5s"})), 2) << "not three runs of one row";
+  EXPECT_TRUE(says("will take about 6"));
+  EXPECT_TRUE(nights().empty());
+  ASSERT_EQ(run(nightly({"--budget", "7s", "--no-report"})), 0);
+  ASSERT_EQ(nights().size(), 1u);
+  ASSERT_EQ(nights()[0].rows.size(), 1u);
+  EXPECT_EQ(nights()[0].rows[0].row, "0");
+  EXPECT_TRUE(nights()[0].complete);
+  EXPECT_TRUE(says("left out")) << output();
+  ASSERT_EQ(run(nightly({"--budget", "2m", "--no-report"})), 0);
+  EXPECT_EQ(nights().at(1).rows.size(), 2u);
+  EXPECT_FALSE(says("left out"));
+}
+
 TEST_F(NightlyTest, AFailedRowIsNamedAndCostsTheOthersNothing) {
   EXPECT_EQ(run(nightly(), {{"FAKE_SLICE", "1=crash"}}), 1);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "rows: 1 OK, 1 failed", output());

@@ -6,6 +6,9 @@
 
 #include <cmath>
 #include <filesystem>
+#include <sstream>
+
+#include "harness/nightly/analysis.h"
 
 namespace harness {
 namespace {
@@ -86,6 +89,17 @@ TEST_F(TrendTest, AMachineThatSlowedDownIsNamedAsTheCause) {
   const auto earlier = nights_of({.slower_from = 30, .canary_slower_from = 15});
   EXPECT_EQ(lasting_changes(analysed(earlier), earlier.back(), Direction::slower)[0].canary, "")
       << "another night, another cause";
+}
+
+TEST_F(TrendTest, ARowThatFailedLastNightKeepsItsMarksAndDoesNotAlarm) {
+  auto nights = nights_of({.slower_from = 30});
+  nights.back().rows[0].totals_s.clear();
+  nights.back().rows[0].status = "CRASHED";
+  std::ostringstream warnings;
+  const Analysis analysis = analyse(nights, nights.back(), "/nowhere", SOURCE_DIR, warnings);
+  ASSERT_EQ(analysis.trends[0].changes.size(), 1u);
+  EXPECT_TRUE(analysis.alarms.empty());
+  EXPECT_EQ(analysis.rows, 0u) << "of the last night with a figure";
 }
 
 TEST(Trend, MachinesAndSettingsAreSeriesOfTheirOwn) {

@@ -53,9 +53,11 @@ static void add_time_options(CommandLine& line) {
   const auto resume = app.add_option("--resume", *missing, "folder of a run: run what it lacks, as it began");
   app.add_option("--only-failed", *failed, "folder of a run: run its failed rows again")->excludes(resume);
   app.parse_complete_callback([&app] {
+    const auto commands = app.get_subcommands();
+    if (commands.empty()) return;
     for (const char* option : {"--budget", "--resume", "--only-failed"})
-      if (app.count(option) && !app.get_subcommands().empty())
-        throw CLI::ValidationError(option, "is for running a matrix and goes with no command");
+      if (app.count(option) && !(commands[0]->get_name() == "nightly" && option == std::string("--budget")))
+        throw CLI::ValidationError(option, "is for running a matrix and goes with no such command");
   });
   line.action = [&line, missing, failed](const Workshop& workshop) {
     const fs::path& run = missing->empty() ? *failed : *missing;

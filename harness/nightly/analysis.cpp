@@ -43,17 +43,20 @@ Analysis analyse(const std::vector<Night>& nights, const Night& last,
   std::vector<Trend*> of_last;
   size_t longest_short = 0;
   for (Trend& trend : analysis.trends) {
-    if (trend.nights.back() != last.id) continue;
+    if (!concerns(trend, last)) continue;
     of_last.push_back(&trend);
     analysis.shortened = analysis.shortened || trend.values.size() > kNightsLookedAt;
-    if (trend.canary) continue;
+    if (trend.canary || trend.nights.back() != last.id) continue;
     ++analysis.rows;
     if (trend.values.size() >= kFewestNights) continue;
     ++analysis.too_short;
     longest_short = std::max(longest_short, trend.values.size());
   }
   if (analysis.too_short > 0) analysis.nights_missing = kFewestNights - longest_short;
-  if (analysis.too_short == analysis.rows) return analysis;  // nothing could come of it
+  const bool some_long = std::any_of(of_last.begin(), of_last.end(), [](const Trend* trend) {
+    return !trend->canary && trend->values.size() >= kFewestNights;
+  });
+  if (!some_long) return analysis;  // nothing could come of it
   find_changes(of_last, source_dir);
   analysis.alarms = lasting_changes(analysis.trends, last, Direction::slower);
   analysis.improvements = lasting_changes(analysis.trends, last, Direction::faster);

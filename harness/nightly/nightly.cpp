@@ -106,14 +106,21 @@ int run_nightly(const Workshop& workshop, const Request& request, const NightlyR
   const AxisValues values = ask_values(workshop);
   const auto execution = Execution::prepare(workshop, asked, values);
   if (!execution) return kInterrupted;
-  console << describe_plan(execution->plan()) << "records: " << execution->records_file().string()
-          << std::endl;
+  Schedule schedule;
+  try {
+    schedule = schedule_of(workshop, asked, *execution);
+  } catch (const PreparationError&) {
+    execution->discard();
+    throw;
+  }
+  console << describe_plan(execution->plan()) << schedule.described
+          << "records: " << execution->records_file().string() << std::endl;
   const Canaries before = measure_canaries(workshop.train_slice, console);
   OpenNight open{new_night_id(history, wanted_id(asked, execution->folder())), nightly.tag, host,
                  execution->folder(), before};
   write_open_night(folder, open);
 
-  const bool recorded = done([&] { run_plan(*execution); });
+  const bool recorded = done([&] { run_scheduled(*execution, schedule, asked.budget_s); });
   const std::vector<json>& records = execution->records();
   if (records.empty()) {
     close_night(folder, open.id);

@@ -30,6 +30,15 @@ std::string Trend::key() const {
                 : fmt::format("{}; {} {} {} {}", machine, scale, device, row, config);
 }
 
+bool concerns(const Trend& trend, const Night& last) {
+  if (trend.nights.back() == last.id) return true;
+  return trend.machine == last.machine && !trend.canary &&
+         std::any_of(last.rows.begin(), last.rows.end(), [&](const NightRow& row) {
+           return row.row == trend.row && row.scale == trend.scale && row.device == trend.device &&
+                  row.config == trend.config;
+         });
+}
+
 std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins) {
   std::vector<Trend> trends;
   std::map<std::string, size_t> places;

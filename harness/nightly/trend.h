@@ -43,6 +43,9 @@ std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& ma
 // then the row itself changed.
 std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, const ChangePoint& change);
 
+// The last night has a value of the series, or ran its row and got none: what changed in it is still shown.
+bool concerns(const Trend& trend, const Night& last);
+
 // Rows that got slower or faster, after find_change_points has filled `changes`. Only series that the last
 // night belongs to.
 enum class Direction { slower, faster };
