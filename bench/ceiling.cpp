@@ -17,12 +17,13 @@ static double ms_since(PhaseClock::Time begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-double all_reduce_ceiling_ms(Group& group, const std::vector<Traffic::Message>& messages) {
+double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Traffic::Message>& messages) {
   if (messages.empty()) return 0;
   std::vector<std::vector<at::Tensor>> buffers;
   for (const Traffic::Message& message : messages) {
     const auto type = at::ScalarType(message.type);
-    buffers.push_back({at::zeros({message.bytes / int64_t(c10::elementSize(type))}, type)});
+    buffers.push_back({at::zeros({message.bytes / int64_t(c10::elementSize(type))},
+                                 at::TensorOptions(type).device(device.torch_device()))});
   }
   std::vector<double> rounds;
   for (int round = -kWarmUpRounds; round < kRounds; ++round) {
@@ -31,6 +32,7 @@ double all_reduce_ceiling_ms(Group& group, const std::vector<Traffic::Message>& 
     std::vector<c10::intrusive_ptr<c10d::Work>> posted;
     for (auto& buffer : buffers) posted.push_back(group.process_group()->allreduce(buffer));
     for (auto& work : posted) work->wait();
+    device.synchronize();  // on a GPU waiting is a matter of its queue
     if (round >= 0) rounds.push_back(ms_since(begin));
   }
   std::nth_element(rounds.begin(), rounds.begin() + kRounds / 2, rounds.end());
@@ -53,6 +55,7 @@ ComputeCeiling compute_ceiling(const SliceParts& slice, const LoaderOptions& opt
   }
   parts.device.synchronize();
   ComputeCeiling ceiling{ms_since(begin) / double(batches), {}};
+  release_copied(parts);
   parts.group.barrier();
   for (size_t phase = size_t(Phase::load) + 1; phase < kPhaseNames.size(); ++phase) {
     const std::vector<double> ms = clock.milliseconds(Phase(phase), 0, batches);

@@ -11,7 +11,7 @@ namespace bench {
 
 // Posts these all-reduces at once, waits for all of them, and returns the median milliseconds of such rounds
 // on this rank, each begun after a barrier. Every rank calls it with the same messages. 0 without messages.
-double all_reduce_ceiling_ms(Group& group, const std::vector<Traffic::Message>& messages);
+double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Traffic::Message>& messages);
 
 struct ComputeCeiling {
   double ms = 0;                            // per batch, this rank's whole step

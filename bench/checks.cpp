@@ -36,10 +36,12 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   const int64_t images = 2 * row.devices * row.nodes - (rank.world_size == 1 ? 1 : 0);
   at::Generator generator =
       at::detail::createCPUGenerator(uint64_t(row.seed) + 17);  // the same batch on every rank
-  const at::Tensor batch = at::randn({images, 3, row.image_px, row.image_px}, generator);
-  const at::Tensor labels = at::randint(row.classes, {images}, generator, at::kLong);
+  const at::Device device = parts.device.torch_device();
+  const at::Tensor batch = at::randn({images, 3, row.image_px, row.image_px}, generator).to(device);
+  const at::Tensor labels = at::randint(row.classes, {images}, generator, at::kLong).to(device);
 
   ResNet reference(row.width, row.classes, row.seed);
+  reference.to(device, row.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
   parts.precision.convert(reference);
   {
     at::NoGradGuard no_grad;

@@ -89,7 +89,7 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
     add_checks(report, report.at("place").at("rank"), world_size, merged["checks"]);
     merged["rank_map"].push_back(report.at("place"));
     total_s = std::max(total_s, report.at("total_s").get<double>());
-    for (const char* key : {"samples_ms", "warmup_ms", "spans_ms"})
+    for (const char* key : {"samples_ms", "warmup_ms", "spans_ms", "device_ms"})
       if (report.contains(key)) move_samples(report[key], merged[key]);
     const json& rank_loss = report.at("loss");
     for (size_t batch = 0; batch < loss.size(); ++batch)

@@ -5,11 +5,13 @@
 
 namespace bench {
 
-PhaseClock::PhaseClock(int64_t batches, bool enabled) : nanoseconds_(batches), enabled_(enabled) {}
+PhaseClock::PhaseClock(int64_t batches, bool enabled, DeviceClock* device)
+    : nanoseconds_(batches), enabled_(enabled), device_(device) {}
 
 void PhaseClock::start() {
   last_ = std::chrono::steady_clock::now();
   closed_ = 0;
+  if (device_ && enabled_) device_->start();
 }
 
 void PhaseClock::close_at(Phase phase, Time end) {
@@ -19,12 +21,20 @@ void PhaseClock::close_at(Phase phase, Time end) {
   if (closed_ < kMostIntervals) intervals_[closed_++] = {phase, last_, end};
   last_ = end;
   ++calls_;
+  if (device_) device_->close(phase);
+}
+
+void PhaseClock::note_boundary() {
+  if (!enabled_) return;
+  noted_ = std::chrono::steady_clock::now();
+  if (device_) device_->note_boundary();
 }
 
 void PhaseClock::next_batch() {
   close(Phase::other);
   last_closed_ = std::exchange(closed_, 0);
   ++batch_;
+  if (device_ && enabled_) device_->next_batch();
 }
 
 std::vector<double> PhaseClock::milliseconds(Phase phase, int64_t first, int64_t count) const {

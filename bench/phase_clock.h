@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/device/device_clock.h"
+
 namespace bench {
 
 enum class Phase {
@@ -36,15 +38,21 @@ class PhaseClock {
   };
 
   // Room for that many batches is taken here; the loop allocates nothing. Disabled, close() costs a branch.
-  PhaseClock(int64_t batches, bool enabled);
+  // `device`, where there is one, is told of the same boundaries.
+  PhaseClock(int64_t batches, bool enabled, DeviceClock* device = nullptr);
 
   void start();  // the first boundary; again where the window opens
   void close(Phase phase) {
     if (enabled_) close_at(phase, std::chrono::steady_clock::now());
   }
-  // For an end that was noted earlier, e.g. inside a gradient hook. Never earlier than the last boundary.
+  // For an end that is not now. Never earlier than the last boundary.
   void close_at(Phase phase, Time end);
   void next_batch();  // what is left since the last boundary goes to `other`
+
+  // The end of the phase that close_noted() names next: from any thread, e.g. in a gradient hook, before that
+  // call.
+  void note_boundary();
+  void close_noted(Phase phase) { close_at(phase, noted_); }
 
   int64_t finished_batches() const { return batch_; }
   Time last_boundary() const { return last_; }
@@ -62,10 +70,11 @@ class PhaseClock {
   std::vector<std::array<int64_t, kPhaseNames.size()>> nanoseconds_;  // [batch][phase]
   std::array<Interval, kMostIntervals> intervals_ = {};               // of the batch under way
   int closed_ = 0, last_closed_ = 0;                                  // intervals of it, and of the last one
-  Time last_;
+  Time last_, noted_;
   int64_t batch_ = 0;
   int64_t calls_ = 0;
   bool enabled_;
+  DeviceClock* device_;
 };
 
 }  // namespace bench

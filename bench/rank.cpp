@@ -52,10 +52,13 @@ class Rank {
         dataset_(read_index(job.index)),
         batch_(row_.batch / rank.world_size) {
     harness::introduce(progress_.slot(rank_.rank));
-    prepare_loading();
     device_ = DeviceRegistry::instance().find(row_.device)(
-        {rank_.local_rank, batch_, row_.image_px, row_.intra_op_threads, batch_format(row_.batch_format)});
+        {rank_.local_rank, batch_, row_.image_px, row_.intra_op_threads, batch_format(row_.batch_format),
+         row_.pinned, row_.non_blocking, row_.cudnn_benchmark, row_.tf32, row_.channels_last});
+    prepare_loading();
     model_ = std::make_unique<ResNet>(row_.width, row_.classes, uint64_t(row_.seed));
+    model_->to(device_->torch_device(),
+               row_.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
     precision_ = PrecisionRegistry::instance().find(row_.precision)(
         {device_->torch_device(), {row_.learning_rate, row_.momentum, row_.weight_decay}});
     precision_->convert(*model_);
@@ -99,7 +102,8 @@ class Rank {
     if (const int64_t batches = ceiling_batches(); batches > 0)
       report["ceilings"] = measure_ceilings(parts, batches);
     strategy_.reset();  // its threads would disturb what is measured next
-    if (rank_.world_size > 1) report["ceiling_ms"] = all_reduce_ceiling_ms(*group_, result.all_reduces);
+    if (rank_.world_size > 1)
+      report["ceiling_ms"] = all_reduce_ceiling_ms(*group_, *device_, result.all_reduces);
     // Warnings name files, whose names need not be UTF-8.
     auto reports = group_->gather(report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     if (rank_.rank == 0) write_result(merge_reports(row_, std::move(reports)));
@@ -173,6 +177,7 @@ class Rank {
     load_.first_core = int(rank_.local_rank) * load_.threads;
     load_.sampler = order;
     load_.classes = row_.classes;
+    if (HostAllocator pinned = device_->host_allocator()) load_.allocate = std::move(pinned);
     loader_ = make_loader(*storage_, load_);
   }
 
@@ -192,6 +197,7 @@ class Rank {
     merged["device"] = {
         {"kind", row_.device},
         {"name", device_->name()},
+        {"settings", device_->describe()},
         {"label", fmt::format("{} {} {}{}", replicas, row_.device == "cpu" ? "CPU" : row_.device,
                               rank_.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "")}};
     merged["precision"] = {{"name", row_.precision}, {"sixteen_bit", precision_->sixteen_bit()}};

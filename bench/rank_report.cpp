@@ -77,6 +77,10 @@ json rank_report(const SliceParts& parts, const RankInfo& rank, const SliceResul
       report["samples_ms"][name] = result.clock.milliseconds(Phase(phase), warmup, row.timed_batches);
       report["warmup_ms"][name] = result.clock.milliseconds(Phase(phase), 0, warmup);
     }
+  if (result.device_clock)
+    for (size_t phase = 0; phase < kPhaseNames.size(); ++phase)
+      report["device_ms"][kPhaseNames[phase]] =
+          rounded(result.device_clock->milliseconds(Phase(phase), warmup, row.timed_batches));
   if (rank.rank < kTimelineRanks && result.clock.enabled())
     report["timeline"] = rank_timeline(
         {result.clock.last_batch(), result.collectives, parts.strategy.device_intervals()}, rank.rank);

@@ -34,7 +34,7 @@ static void note_traffic(const Traffic::Batch& batch, SliceResult& result, Spans
 SliceResult run_slice(const SliceParts& parts) {
   const harness::Row& row = parts.row;
   const int64_t warmup = row.warmup_batches, batches = warmup + row.timed_batches;
-  SliceResult result(batches, row.phase_clock);
+  SliceResult result(batches, row.phase_clock, parts.device);
   PhaseClock& clock = result.clock;
   result.loss.reserve(size_t(batches));
   Spans& spans = parts.spans;
@@ -51,6 +51,7 @@ SliceResult run_slice(const SliceParts& parts) {
   clock.start();
   for (int64_t batch = 0; batch < batches; ++batch) {
     if (batch == warmup) {
+      parts.device.synchronize();
       parts.group.barrier();
       parts.progress.state = uint32_t(RankState::timing);
       result.ready_at_start = warmup > 0 ? parts.loader.ready_batches() : 0;
@@ -83,6 +84,7 @@ SliceResult run_slice(const SliceParts& parts) {
   result.total_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - window_start).count();
   if (const auto link_after = parts.link.bytes())
     result.link = {link_after->sent - link_before->sent, link_after->received - link_before->received};
+  release_copied(parts);
   parts.progress.state = uint32_t(RankState::finishing);
   return result;
 }
@@ -95,7 +97,8 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock) {
   const DeviceBatch data = parts.device.copy_batch(host);
   clock.close(Phase::h2d);
 
-  parts.loader.release(host);  // may wake loader threads that then take this core: part of what loading costs
+  // May wake loader threads that then take this core: part of what loading costs.
+  if (const auto copied = parts.device.take_copied()) parts.loader.release(*copied);
   clock.close(Phase::load);
 
   const at::Tensor logits = parts.strategy.forward(data.images, clock);  // closes scatter .. gather
@@ -115,9 +118,15 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock) {
   return result;
 }
 
+void release_copied(const SliceParts& parts) {
+  while (const auto copied = parts.device.take_copied()) parts.loader.release(*copied);
+}
+
 void warm_model(const SliceParts& parts) {
   const int64_t size = parts.row.batch / (parts.row.devices * parts.row.nodes), px = parts.row.image_px;
-  const at::Tensor images = at::rand({size, 3, px, px}), labels = at::zeros({size}, at::kLong);
+  const at::Device device = parts.device.torch_device();
+  const at::Tensor images = at::rand({size, 3, px, px}, device),
+                   labels = at::zeros({size}, at::TensorOptions(at::kLong).device(device));
   for (int step = 0; step < 3; ++step) {
     PhaseClock unused(1, false);
     const at::Tensor logits = parts.strategy.forward(images, unused);

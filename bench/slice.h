@@ -40,9 +40,12 @@ struct SliceParts {
 };
 
 struct SliceResult {
-  SliceResult(int64_t batches, bool phase_clock) : clock(batches, phase_clock) {}
-  PhaseClock clock;          // all batches, warm-up included
-  std::vector<double> loss;  // per batch, this rank's mean
+  SliceResult(int64_t batches, bool phase_clock, const Device& device)
+      : device_clock(phase_clock ? device.make_clock(batches) : nullptr),
+        clock(batches, phase_clock, device_clock.get()) {}
+  std::unique_ptr<DeviceClock> device_clock;  // null where the host's clock is the device's
+  PhaseClock clock;                           // all batches, warm-up included
+  std::vector<double> loss;                   // per batch, this rank's mean
   // Bytes of this rank's collectives in the timed batches by kind, and the last batch's all-reduces.
   std::array<int64_t, 3> collective_bytes = {};
   std::vector<Traffic::Message> all_reduces;
@@ -65,6 +68,10 @@ struct StepResult {
 
 // One training step on the loader's next batch: closes every phase but `other`.
 StepResult train_step(const SliceParts& parts, PhaseClock& clock);
+
+// Gives the loader back what the device has copied, after it was synchronised: before another loader takes
+// over.
+void release_copied(const SliceParts& parts);
 
 // For windows that start at the first batch: a few steps on a made-up batch without an update, so that the
 // window shows the start-up of the loader and not the first touch of memory.

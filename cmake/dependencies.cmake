@@ -37,6 +37,7 @@ endif()
 include(cmake/arrow.cmake)            # Apache Arrow: the library that defines the formats of storages arrow and parquet
 if(BUILD_TRAINING)
   include(cmake/libtorch.cmake)
+  include(cmake/cuda.cmake)
   set(MPI_CXX_SKIP_MPICXX ON)          # the C++ bindings are gone from the standard and don't link
   find_package(MPI COMPONENTS C)      # OpenMPI: the collectives that the article's Horovod ran on; mpirun and Slurm know it
   find_package(benchmark QUIET)       # Google Benchmark: micro-benchmarks with a JSON that other tools read

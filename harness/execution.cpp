@@ -30,9 +30,17 @@ AxisValues ask_values(const Workshop& workshop) {
   return values;
 }
 
+using Notes = std::map<std::string, std::vector<std::string>>;
+
+static void add_notes(Notes& notes, const Notes& more) {
+  for (const auto& [row, texts] : more) notes[row].insert(notes[row].end(), texts.begin(), texts.end());
+}
+
 Selection select_rows(const Workshop& workshop, const Request& request, const AxisValues& values) {
   Selection selection;
-  const std::string device = request.device == "auto" ? "cpu" : request.device;
+  const std::string device = request.device != "auto"              ? request.device
+                             : available(values, "device", "cuda") ? "cuda"
+                                                                   : "cpu";
   const auto scales = load_scales(workshop.project / "configs" / "scales.yaml");
   selection.scale = find_scale(scales, request.scale != "auto" ? request.scale
                                        : device == "cpu"       ? "rehearsal"
@@ -43,7 +51,9 @@ Selection select_rows(const Workshop& workshop, const Request& request, const Ax
   selection.rows = select(matrices, request.only);
   if (request.device != "auto")
     set_fields(selection.rows, {"device=" + request.device}, selection.scale, values);
-  if (request.devices > 0) selection.notes = rederive_for_devices(selection.rows, request.devices, values);
+  add_notes(selection.notes, suit_backends(selection.rows, request.oversubscribe, values));
+  if (request.devices > 0)
+    add_notes(selection.notes, rederive_for_devices(selection.rows, request.devices, values));
   for (Row& row : selection.rows) row.seed = request.seed;
   set_fields(selection.rows, request.set, selection.scale, values);
   return selection;

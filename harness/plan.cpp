@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/gpus.h"
 #include "harness/machine.h"
 #include "harness/remote_storage.h"
 #include "harness/trace.h"
@@ -79,6 +80,7 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
   std::vector<PlannedRow> plan;
   for (const Row& row : rows) {
     PlannedRow planned{row, why_missing(row, values), {}};
+    if (planned.skip_reason.empty()) planned.skip_reason = why_too_few_gpus(row, values, request);
     if (planned.skip_reason.empty()) planned.skip_reason = why_not_launched(row, values, request);
     if (planned.skip_reason.empty() && !request.slow) planned.skip_reason = why_too_slow(row, times);
     if (emulates_nodes(row, launcher_of(request)))

@@ -30,6 +30,7 @@ static void for_each_option(AnyRequest& request, Visit visit) {
   visit("timeout", request.timeout_s);
   visit("hang-after", request.silence_s);
   visit("slow", request.slow);
+  visit("oversubscribe", request.oversubscribe);
   visit("launcher", request.launcher);
   visit("hosts", request.hosts);
   visit("hostfile", request.hostfile);

@@ -48,6 +48,12 @@ struct Row {
   bool pin_loader_threads = false;
   std::string batch_format = "float32";
   int64_t intra_op_threads = 1;
+  bool pinned = true;
+  bool non_blocking = true;
+  bool cudnn_benchmark = true;
+  bool tf32 = true;
+
+  bool channels_last = false;
 
   std::string model = "resnet18";
   int64_t width = 64;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "harness/gpus.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/moment.h"
@@ -20,12 +21,14 @@ namespace harness {
 using nlohmann::json;
 
 // Settings that stand in for hardware.
-static json emulated_by(const Row& row, const std::string& launcher, const AxisValues& values) {
+static json emulated_by(const Row& row, const Request& request, const AxisValues& values) {
+  const std::string launcher = launcher_of(request);
   json emulated = json::array();
   if (row.read_rate > 0) emulated.push_back(fmt::format("read_rate: {:g} MB/s", row.read_rate * 1e-6));
   if (row.read_latency_ms > 0)
     emulated.push_back(fmt::format("read_latency: {:g} ms a record", row.read_latency_ms));
   if (row.host_work_ms > 0) emulated.push_back(fmt::format("host_work: {:g} ms a batch", row.host_work_ms));
+  if (const auto text = describe_shared_gpus(row, values, request); !text.empty()) emulated.push_back(text);
   if (!service_of(values, row.storage).empty()) emulated.push_back(describe_store_link(row));
   if (!emulates_nodes(row, launcher)) return emulated;
   emulated.push_back(fmt::format("nodes: {} network namespaces of one machine", row.nodes));
@@ -58,7 +61,7 @@ static json record_head(const RowSetting& setting, const PlannedRow& planned, in
                {"warmup_batches", row.warmup_batches},
                {"timed_batches", row.timed_batches},
                {"notes", planned.notes},
-               {"emulated", emulated_by(row, launcher_of(setting.request), setting.values)},
+               {"emulated", emulated_by(row, setting.request, setting.values)},
                {"launcher", launcher_of(setting.request)}};
   if (!setting.request.wrap.empty())
     head["wrap"] = {{"command", setting.request.wrap}, {"rank", setting.request.wrap_rank}};

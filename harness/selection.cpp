@@ -13,7 +13,7 @@ namespace harness {
 namespace {
 
 // What is said of a row, the article's figure among it: to change that would be to make it up.
-const std::vector<std::string> kIdentity = {"id",       "title",       "base",          "identity",
+const std::vector<std::string> kIdentity = {"id",       "title",       "base",         "identity",
                                             "inferred", "published_s", "published_ms", "published_note"};
 
 // What a row trains, without what is said of it.
@@ -85,6 +85,20 @@ void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignme
     set(row);
     check_combination(row, {all}, values);
   }
+}
+
+std::map<std::string, std::vector<std::string>> suit_backends(std::vector<Row>& rows, bool oversubscribe,
+                                                              const AxisValues& values) {
+  std::map<std::string, std::vector<std::string>> notes;
+  const std::string backend = oversubscribe ? "gloo" : "nccl";
+  for (Row& row : rows) {
+    if (row.device != "cuda" || row.backend == "none" || row.backend == backend || row.strategy == "horovod")
+      continue;
+    notes[row.id].push_back(fmt::format("backend: {} instead of {}, on GPUs", backend, row.backend));
+    row.backend = backend;
+    check_combination(row, {"device cuda"}, values);
+  }
+  return notes;
 }
 
 std::map<std::string, std::vector<std::string>> rederive_for_devices(std::vector<Row>& rows, int64_t devices,

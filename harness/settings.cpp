@@ -153,6 +153,11 @@ const nlohmann::json* find_value(const AxisValues& values, const std::string& ax
   return nullptr;
 }
 
+bool available(const AxisValues& values, const std::string& axis, const std::string& name) {
+  const nlohmann::json* value = find_value(values, axis, name);
+  return value && value->value("missing", "").empty();
+}
+
 bool trait(const AxisValues& values, const std::string& axis, const std::string& name, const std::string& key,
            bool otherwise) {
   const nlohmann::json* value = find_value(values, axis, name);

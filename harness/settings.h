@@ -38,6 +38,8 @@ std::vector<std::string> field_names();
 
 // The entry of a value, null when it isn't known; and one of its traits, `otherwise` when nothing says.
 const nlohmann::json* find_value(const AxisValues& values, const std::string& axis, const std::string& name);
+// Whether this build and machine can run it; false when it isn't known.
+bool available(const AxisValues& values, const std::string& axis, const std::string& name);
 bool trait(const AxisValues& values, const std::string& axis, const std::string& name, const std::string& key,
            bool otherwise);
 

@@ -4,12 +4,17 @@
 
 namespace harness {
 
+// Where the driver shows itself, also inside a container and under WSL.
+static bool has_nvidia_driver() { return fs::exists("/dev/nvidiactl") || fs::exists("/dev/dxg"); }
+
 Workshop find_workshop() {
   const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
   const char* worker = std::getenv("RUN_MATRIX_WORKER");
   const char* results = std::getenv("RUN_MATRIX_RESULTS");
-  const fs::path project = PROJECT_DIR;
-  return {project, worker ? fs::path(worker) : programs / "train_slice", programs / "make_dataset",
+  const fs::path project = PROJECT_DIR, for_gpus = programs / "train_slice_cuda";
+  const fs::path train_slice =
+      has_nvidia_driver() && fs::exists(for_gpus) ? for_gpus : programs / "train_slice";
+  return {project, worker ? fs::path(worker) : train_slice, programs / "make_dataset",
           results ? fs::path(results) : project / "results"};
 }
 

@@ -9,8 +9,10 @@ namespace harness {
 namespace fs = std::filesystem;
 
 struct Workshop {
-  fs::path project;      // holds configs/, plots/, data/, results/
-  fs::path train_slice;  // RUN_MATRIX_WORKER in the environment names another (tests)
+  fs::path project;  // holds configs/, plots/, data/, results/
+  // train_slice_cuda where it is built and a driver is there. RUN_MATRIX_WORKER in the environment names
+  // another.
+  fs::path train_slice;
   fs::path make_dataset;
   fs::path results;  // runs/, ab/, noise/; project/results unless RUN_MATRIX_RESULTS names another
 };
@@ -28,6 +30,7 @@ struct Request {
   double silence_s = 60;  // for one batch
   double budget_s = 0;    // for the rows together; 0: none
   bool dry_run = false, slow = false;
+  bool oversubscribe = false;     // ranks may share a GPU
   bool accuracy = false;          // configs/accuracy.yaml too
   std::string launcher = "auto";  // rank_commands.h says what each is
   std::string hosts;              // for mpirun: a:4,b:4

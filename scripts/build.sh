@@ -13,7 +13,7 @@ build_jobs() {  # a file with LibTorch's headers takes up to 1.3 GB of memory to
 # What the cache would otherwise keep from an earlier configuration, whatever is asked for now.
 configuration() { printf '%s|%s|%s' "${CMAKE_PREFIX_PATH:-}" "${CC:-}" "${CXX:-}"; }
 
-configure() {  # PRESET: release, or ci for tests too
+configure() {  # PRESET CUDA: release, or ci for tests too; ON for GPUs too. What is configured already stays in.
   local stamp=build/release/.configured
   if [[ -f build/release/CMakeCache.txt ]] &&
     { ! [[ $(cached CMAKE_HOME_DIRECTORY) -ef . && $(cached CMAKE_GENERATOR) == Ninja ]] ||
@@ -21,10 +21,13 @@ configure() {  # PRESET: release, or ci for tests too
     echo "set-up: build/release belongs to another folder or configuration; starting it again" >&2
     run rm -rf build/release
   fi
-  if [[ -f build/release/build.ninja && -f $stamp ]] && [[ $1 != ci || $(cached BUILD_TESTING) == ON ]]; then
+  if [[ -f build/release/build.ninja && -f $stamp ]] && [[ $1 != ci || $(cached BUILD_TESTING) == ON ]] &&
+    [[ $2 != ON || $(cached BUILD_CUDA) == ON ]]; then
     return
   fi
-  run cmake --preset "$1" >&2 || fail "the configuration failed; CMake's message is above" "repair what it names, then repeat"
+  local cuda=$2
+  [[ ! -f build/release/CMakeCache.txt || $(cached BUILD_CUDA) != ON ]] || cuda=ON
+  run cmake --preset "$1" "-DBUILD_CUDA=$cuda" >&2 || fail "the configuration failed; CMake's message is above" "repair what it names, then repeat"
   configuration >"$stamp"
 }
 

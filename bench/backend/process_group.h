@@ -14,7 +14,8 @@ class DirectProcessGroup : public c10d::ProcessGroup {
   using Tensors = std::vector<at::Tensor>;
   DirectProcessGroup(const c10::intrusive_ptr<c10d::Store>& store, c10::intrusive_ptr<c10d::Backend> backend)
       : ProcessGroup(store, backend->getRank(), backend->getSize()), backend_(std::move(backend)) {
-    setBackend(at::kCPU, BackendType::CUSTOM, backend_);
+    for (const at::DeviceType device : {at::kCPU, at::kCUDA})
+      setBackend(device, BackendType::CUSTOM, backend_);
     setDefaultBackend(BackendType::CUSTOM);
   }
   Work allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override {

@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "bench/device/device.h"
 
@@ -21,13 +22,19 @@ std::string processor_name() {
   return "CPU";
 }
 
+bool made_as_nhwc(const DeviceOptions& options) {
+  return options.format == BatchFormat::channels_last ||
+         (options.format == BatchFormat::uint8 && options.channels_last);
+}
+
 class Cpu : public Device {
  public:
   explicit Cpu(const DeviceOptions& options)
-      : images_(at::empty({options.batch_size, 3, options.image_px, options.image_px},
-                          options.format == BatchFormat::channels_last ? at::MemoryFormat::ChannelsLast
-                                                                       : at::MemoryFormat::Contiguous)),
-        labels_(at::empty({options.batch_size}, at::kLong)) {
+      : images_(
+            at::empty({options.batch_size, 3, options.image_px, options.image_px},
+                      made_as_nhwc(options) ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous)),
+        labels_(at::empty({options.batch_size}, at::kLong)),
+        channels_last_(options.channels_last) {
     at::set_num_threads(int(options.intra_op_threads));
     images_.zero_();  // touches the pages before the clock runs
     if (options.format == BatchFormat::uint8)
@@ -43,14 +50,19 @@ class Cpu : public Device {
       at::NoGradGuard no_grad;
       images_.copy_(pixels_.permute({0, 3, 1, 2})).mul_(scale_).add_(shift_);
     }
-    return {images_, labels_};
+    copied_ = batch;
+    // Another order than the host's is made here; without, contiguous() is no copy.
+    return {channels_last_ ? images_.contiguous(at::MemoryFormat::ChannelsLast) : images_, labels_};
   }
+  std::optional<Batch> take_copied() override { return std::exchange(copied_, std::nullopt); }
 
  private:
   static at::Tensor of_channels(float red, float green, float blue) {
     return at::tensor({red, green, blue}).view({1, 3, 1, 1});
   }
   at::Tensor images_, labels_, pixels_;
+  bool channels_last_;
+  std::optional<Batch> copied_;
   at::Tensor scale_ = of_channels(normalise_scale(0), normalise_scale(1), normalise_scale(2));
   at::Tensor shift_ = of_channels(normalise_shift(0), normalise_shift(1), normalise_shift(2));
 };

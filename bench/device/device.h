@@ -4,8 +4,11 @@
 
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "bench/device/device_clock.h"
 #include "bench/loader/loader.h"
 #include "bench/registry.h"
 #include "harness/row.h"
@@ -22,11 +25,24 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual at::Device torch_device() const = 0;
+  // Where replica `number` of a process with several devices lives, 0 being torch_device(); and what a thread
+  // does first that will work on it.
+  virtual at::Device of_replica(int64_t number) const { return torch_device(); }
+  virtual void enter(int64_t number) const {}
   virtual std::string name() const = 0;  // e.g. the processor's
-  // Copies a host batch into the device's own buffers, which the next call overwrites, and normalises uint8
-  // pixels. When it returns, the host batch may be released.
+  // Memory that host batches should lie in; empty: any.
+  virtual HostAllocator host_allocator() const { return {}; }
+  // Copies a host batch into the device's own buffers, which a later call overwrites, and normalises uint8
+  // pixels. The copy may still be under way when it returns: take_copied() says when the host batch is free.
   virtual DeviceBatch copy_batch(const Batch& batch) = 0;
+  // A host batch that has been copied and may be released: asked once after each copy_batch(), and until it
+  // has none after synchronize().
+  virtual std::optional<Batch> take_copied() = 0;
   virtual void synchronize() {}  // waits for everything given to the device
+  // For as many batches; null: the device computes while the host waits, and the host's clock is its clock.
+  virtual std::unique_ptr<DeviceClock> make_clock(int64_t batches) const { return nullptr; }
+  // For the record: memory figures, settings and the like.
+  virtual nlohmann::json describe() const { return nlohmann::json::object(); }
 };
 
 struct DeviceOptions {
@@ -35,6 +51,11 @@ struct DeviceOptions {
   int64_t image_px = 0;
   int64_t intra_op_threads = 1;
   BatchFormat format = BatchFormat::float32;  // of the host batches
+  bool pinned = true;                         // host batches in pinned memory
+  bool non_blocking = true;                   // the host doesn't wait for copies
+  bool cudnn_benchmark = true;                // cuDNN tries its algorithms and keeps the fastest
+  bool tf32 = true;                           // of convolutions; products stay float32, as in PyTorch
+  bool channels_last = false;                 // images are handed out so, whatever the host's format
 };
 
 using DeviceFactory = std::function<std::unique_ptr<Device>(const DeviceOptions&)>;

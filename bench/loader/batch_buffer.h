@@ -5,39 +5,41 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
 
 namespace bench {
 
+// Memory from elsewhere than the heap, aligned to cache lines, freed with its last owner: a device's pinned
+// memory.
+using HostAllocator = std::function<std::shared_ptr<void>(size_t bytes)>;
+
 class BatchBuffer {
  public:
   static constexpr size_t kAlignment = 64, kHugePage = size_t{2} << 20;
 
-  BatchBuffer(int64_t batch_size, int64_t bytes_per_image)
-      : images_(allocate<uint8_t>(batch_size * bytes_per_image)), labels_(allocate<int64_t>(batch_size)) {}
-  uint8_t* images() { return images_.get(); }
-  int64_t* labels() { return labels_.get(); }
+  BatchBuffer(int64_t batch_size, int64_t bytes_per_image, const HostAllocator& allocate = on_heap)
+      : images_(allocate(static_cast<size_t>(batch_size * bytes_per_image))),
+        labels_(allocate(static_cast<size_t>(batch_size) * sizeof(int64_t))) {
+    std::memset(images_.get(), 0, static_cast<size_t>(batch_size * bytes_per_image));
+    std::memset(labels_.get(), 0, static_cast<size_t>(batch_size) * sizeof(int64_t));
+  }
+  uint8_t* images() { return static_cast<uint8_t*>(images_.get()); }
+  int64_t* labels() { return static_cast<int64_t*>(labels_.get()); }
 
- private:
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  template <class T>
-  static std::unique_ptr<T[], Free> allocate(int64_t count) {
-    const size_t wanted = static_cast<size_t>(count) * sizeof(T);
+  static std::shared_ptr<void> on_heap(size_t wanted) {
     const size_t alignment = wanted < kHugePage ? kAlignment : kHugePage;
     const size_t bytes = (wanted + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, bytes);
     if (!memory) throw std::bad_alloc();
     if (alignment == kHugePage)
       ::madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: fewer page walks while it is filled
-    std::memset(memory, 0, bytes);
-    return std::unique_ptr<T[], Free>(static_cast<T*>(memory));
+    return {memory, std::free};
   }
 
-  std::unique_ptr<uint8_t[], Free> images_;
-  std::unique_ptr<int64_t[], Free> labels_;
+ private:
+  std::shared_ptr<void> images_, labels_;
 };
 
 }  // namespace bench

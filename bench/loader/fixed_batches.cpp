@@ -13,7 +13,8 @@ class FixedBatches : public Loader {
  public:
   explicit FixedBatches(const LoaderOptions& options) : options_(options) {
     for (int slot = 0; slot < options.ring_depth; ++slot) {
-      slots_.emplace_back(options.batch_size, bytes_per_image(options.format, options.image_px));
+      slots_.emplace_back(options.batch_size, bytes_per_image(options.format, options.image_px),
+                          options.allocate);
       fill(slots_.back(), static_cast<uint32_t>(slot));
     }
   }

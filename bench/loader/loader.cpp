@@ -44,7 +44,8 @@ void pin_to_core(std::thread& thread, int number) {
 
 struct Slot {
   Slot(const LoaderOptions& options, int number)
-      : buffer(options.batch_size, bytes_per_image(options.format, options.image_px)), open_for(number) {}
+      : buffer(options.batch_size, bytes_per_image(options.format, options.image_px), options.allocate),
+        open_for(number) {}
   BatchBuffer buffer;
   // Number of the batch that may be written here. Threads that drew a ticket of a later one wait on it. (int:
   // the widest type that the kernel can wait on directly.)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/loader/batch_buffer.h"
 #include "bench/loader/batch_format.h"
 #include "bench/loader/decode.h"
 #include "bench/loader/sampler.h"
@@ -24,6 +25,7 @@ struct LoaderOptions {
   int first_core = 0;
   SamplerOptions sampler;                                    // order, seed, rank and world size
   const std::vector<Augmentation>* augmentations = nullptr;  // of each record, instead of drawn ones
+  HostAllocator allocate = BatchBuffer::on_heap;             // memory of the batches
   int64_t classes = 1000;  // labels at or above this are an error of the data set
 };
 

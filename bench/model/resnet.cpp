@@ -99,6 +99,14 @@ static std::vector<at::Tensor> tensors_of(const std::vector<NamedTensor>& named)
 std::vector<at::Tensor> ResNet::parameter_tensors() const { return tensors_of(parameters_); }
 std::vector<at::Tensor> ResNet::buffer_tensors() const { return tensors_of(buffers_); }
 
+void ResNet::to(at::Device device, at::MemoryFormat format) {
+  for (auto* list : {&parameters_, &buffers_})
+    for (NamedTensor& entry : *list) {
+      const at::Tensor moved = entry.tensor.detach().to(device);
+      entry.tensor.set_data(moved.dim() == 4 ? moved.contiguous(format) : moved);
+    }
+}
+
 void ResNet::convert(size_t parameter, at::ScalarType type) {
   at::Tensor& tensor = parameters_[parameter].tensor;
   tensor.set_data(tensor.detach().to(type));

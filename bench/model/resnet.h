@@ -19,8 +19,9 @@ struct NamedTensor {
 class BatchNorm {
  public:
   virtual ~BatchNorm() = default;
-  virtual at::Tensor forward(size_t layer, const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
-                             at::Tensor& running_mean, at::Tensor& running_variance) = 0;
+  virtual at::Tensor forward(size_t layer, const at::Tensor& x, const at::Tensor& scale,
+                             const at::Tensor& shift, at::Tensor& running_mean,
+                             at::Tensor& running_variance) = 0;
 };
 constexpr double kBatchNormEpsilon = 1e-5, kBatchNormMomentum = 0.1;
 
@@ -47,13 +48,18 @@ class ResNet {
   std::vector<at::Tensor> parameter_tensors() const;
   std::vector<at::Tensor> buffer_tensors() const;
 
+  // Moves parameters and buffers in place, with 4-dimensional ones in that order in memory; before a strategy
+  // or an optimizer sees them.
+  void to(at::Device device, at::MemoryFormat format = at::MemoryFormat::Contiguous);
   // Changes a parameter's type in place; every handle of it (parameters(), forward()) sees the change.
   void convert(size_t parameter, at::ScalarType type);
   bool is_batch_norm(size_t parameter) const;
-  // Drops the gradients; or zeroes them in place, for a strategy whose communication buffers they are views of.
+  // Drops the gradients; or zeroes them in place, for a strategy whose communication buffers they are views
+  // of.
   void clear_gradients();
   void keep_gradient_memory(bool on) { keep_gradient_memory_ = on; }
-  // Takes the place of at::batch_norm wherever batch statistics are used; null: at::batch_norm again. Not owned.
+  // Takes the place of at::batch_norm wherever batch statistics are used; null: at::batch_norm again. Not
+  // owned.
   void replace_batch_norm(BatchNorm* batch_norm) { batch_norm_ = batch_norm; }
   // Batch-norm layers in the order in which forward() meets them, as in torchvision's state_dict, e.g. bn1.
   std::vector<std::string> batch_norm_names() const;

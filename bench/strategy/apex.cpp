@@ -56,9 +56,10 @@ class Apex : public Strategy {
     const bool overlap = !buckets_.empty();
     arrivals_.clear();
     next_ = 0;
+    clock_ = &clock;
     for (Bucket& bucket : buckets_) bucket.missing = bucket.parameters.size();
     loss.backward();
-    clock.close_at(Phase::backward, last_arrival_);
+    clock.close_noted(Phase::backward);
     at::NoGradGuard no_grad;
     if (overlap) {
       for (Bucket& bucket : buckets_) finish(bucket);
@@ -101,7 +102,7 @@ class Apex : public Strategy {
       at::NoGradGuard no_grad;
       for (; next_ < buckets_.size() && buckets_[next_].missing == 0; ++next_) launch(buckets_[next_]);
     }
-    if (arrivals_.size() == parameters_.size()) last_arrival_ = std::chrono::steady_clock::now();
+    if (arrivals_.size() == parameters_.size()) clock_->note_boundary();
   }
 
   void launch(Bucket& bucket) {
@@ -123,10 +124,12 @@ class Apex : public Strategy {
 
   // Every rank uses rank 0's order, as APEX's sync_bucket_structure has it.
   void agree_on_arrivals() {
-    std::vector<at::Tensor> order{at::empty({int64_t(arrivals_.size())}, at::kLong)};
-    std::copy(arrivals_.begin(), arrivals_.end(), order[0].mutable_data_ptr<int64_t>());
+    const at::Tensor mine = at::empty({int64_t(arrivals_.size())}, at::kLong);
+    std::copy(arrivals_.begin(), arrivals_.end(), mine.mutable_data_ptr<int64_t>());
+    std::vector<at::Tensor> order{mine.to(parameters_[0].device())};  // where the group's backend carries
     group_->broadcast(order, at_once<c10d::BroadcastOptions>())->wait();
-    std::copy_n(order[0].const_data_ptr<int64_t>(), arrivals_.size(), arrivals_.begin());
+    const at::Tensor agreed = order[0].cpu();
+    std::copy_n(agreed.const_data_ptr<int64_t>(), arrivals_.size(), arrivals_.begin());
   }
 
   // Cuts the gradients, in that order, into buckets of one format each; one closes when it has `elements`.
@@ -164,8 +167,8 @@ class Apex : public Strategy {
   std::vector<Bucket> buckets_;   // empty until the first backward has shown the order
   std::vector<Bucket> whole_;     // one for each number format
   std::vector<size_t> bucket_of_;
-  size_t next_ = 0;  // bucket to be reduced next
-  PhaseClock::Time last_arrival_;
+  size_t next_ = 0;              // bucket to be reduced next
+  PhaseClock* clock_ = nullptr;  // of the backward pass under way
   GradientHooks hooks_;
 };
 

@@ -18,13 +18,22 @@ namespace {
 class DataParallel : public Strategy {
  public:
   explicit DataParallel(const StrategyContext& context)
-      : model_(context.model), precision_(context.precision), devices_(context.row.devices) {
+      : model_(context.model),
+        precision_(context.precision),
+        device_(context.device),
+        devices_(context.row.devices) {
     const int threads = int(context.row.intra_op_threads);
+    const auto order =
+        context.row.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
     for (int64_t i = 1; i < devices_; ++i) {
       auto replica = std::make_unique<ResNet>(context.row.width, context.row.classes, context.row.seed);
+      replica->to(device_.of_replica(i), order);
       precision_.convert(*replica);
       replicas_.push_back(std::move(replica));
-      workers_.push_back(std::make_unique<WorkerThread>([threads] { at::set_num_threads(threads); }));
+      workers_.push_back(std::make_unique<WorkerThread>([this, threads, i] {
+        at::set_num_threads(threads);
+        device_.enter(i);
+      }));
     }
     inputs_.resize(devices_);
     outputs_.resize(devices_);
@@ -42,7 +51,7 @@ class DataParallel : public Strategy {
     // The graph is cut at the gathered logits: each device's backward then starts in its own thread from its
     // share of their gradient.
     std::vector<at::Tensor> parts;
-    for (const at::Tensor& output : outputs_) parts.push_back(output.detach());
+    for (const at::Tensor& output : outputs_) parts.push_back(output.detach().to(device_.torch_device()));
     logits_ = at::cat(parts).set_requires_grad(true);
     clock.close(Phase::gather);
     return logits_;
@@ -53,7 +62,7 @@ class DataParallel : public Strategy {
     const at::Tensor gradient = logits_.grad();
     on_every_device(Phase::backward, [&](int64_t i) {
       const int64_t first = first_image_[i];
-      outputs_[i].backward(gradient.narrow(0, first, outputs_[i].size(0)));
+      outputs_[i].backward(gradient.narrow(0, first, outputs_[i].size(0)).to(outputs_[i].device()));
     });
     clock.close(Phase::backward);
     reduce();
@@ -84,8 +93,9 @@ class DataParallel : public Strategy {
         inputs_[i] = share;  // already on the first device
         continue;
       }
-      if (!inputs_[i].defined() || inputs_[i].sizes() != share.sizes()) inputs_[i] = at::empty_like(share);
-      inputs_[i].copy_(share);
+      if (!inputs_[i].defined() || inputs_[i].sizes() != share.sizes())
+        inputs_[i] = at::empty_like(share, share.options().device(device_.of_replica(i)));
+      inputs_[i].copy_(share, /*non_blocking=*/true);
     }
   }
 
@@ -93,8 +103,8 @@ class DataParallel : public Strategy {
     at::NoGradGuard no_grad;
     const auto parameters = model_.parameter_tensors(), buffers = model_.buffer_tensors();
     for (auto& replica : replicas_) {
-      at::_foreach_copy_(replica->parameter_tensors(), parameters);
-      at::_foreach_copy_(replica->buffer_tensors(), buffers);
+      at::_foreach_copy_(replica->parameter_tensors(), parameters, /*non_blocking=*/true);
+      at::_foreach_copy_(replica->buffer_tensors(), buffers, /*non_blocking=*/true);
     }
   }
 
@@ -102,7 +112,10 @@ class DataParallel : public Strategy {
     at::NoGradGuard no_grad;
     const auto total = gradients_of(model_);
     for (auto& replica : replicas_) {
-      at::_foreach_add_(total, gradients_of(*replica));
+      std::vector<at::Tensor> gradients = gradients_of(*replica);
+      for (at::Tensor& gradient : gradients)
+        gradient = gradient.to(device_.torch_device(), /*non_blocking=*/true);
+      at::_foreach_add_(total, gradients);
       replica->clear_gradients();
     }
   }
@@ -131,7 +144,8 @@ class DataParallel : public Strategy {
 
   ResNet& model_;
   Precision& precision_;
-  int64_t devices_;
+  const Device& device_;
+  const int64_t devices_;
   std::vector<std::unique_ptr<ResNet>> replicas_;
   std::vector<std::unique_ptr<WorkerThread>> workers_;
   std::vector<at::Tensor> inputs_, outputs_;

@@ -31,7 +31,7 @@ class Ddp : public Strategy {
     // `backward` ends when the last gradient is ready. These hooks run after the Reducer's own, so a gradient
     // counts as ready when it lies in its bucket; what follows is waiting for communication.
     hooks_ = std::make_unique<GradientHooks>(parameters, [this, total = parameters.size()](size_t) {
-      if (++ready_ == total) last_ready_ = std::chrono::steady_clock::now();
+      if (++ready_ == total) clock_->note_boundary();
     });
   }
 
@@ -52,8 +52,9 @@ class Ddp : public Strategy {
 
   void backward(const at::Tensor& loss, PhaseClock& clock) override {
     ready_ = 0;
+    clock_ = &clock;
     loss.backward();  // returns when the last bucket has been all-reduced
-    clock.close_at(Phase::backward, last_ready_);
+    clock.close_noted(Phase::backward);
     clock.close(Phase::sync);
   }
 
@@ -103,7 +104,7 @@ class Ddp : public Strategy {
   std::unique_ptr<GradientHooks> hooks_;
   std::vector<at::Tensor> buffers_;
   size_t ready_ = 0;
-  PhaseClock::Time last_ready_;
+  PhaseClock* clock_ = nullptr;  // of the backward pass under way
 };
 
 const bool registered = StrategyRegistry::instance().add(

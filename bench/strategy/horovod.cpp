@@ -21,7 +21,7 @@ class Horovod : public Strategy {
                 parameters_.size(), {int64_t(context.row.fusion_mib * 1048576), context.row.cycle_ms}),
         hooks_(parameters_, [this](size_t parameter) {
           engine_.enqueue(parameter, parameters_[parameter].grad());
-          if (++ready_ == parameters_.size()) last_ready_ = std::chrono::steady_clock::now();
+          if (++ready_ == parameters_.size()) clock_->note_boundary();
         }) {
     broadcast_initial_state(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group()),
                             model_);
@@ -35,8 +35,9 @@ class Horovod : public Strategy {
 
   void backward(const at::Tensor& loss, PhaseClock& clock) override {
     ready_ = 0;
+    clock_ = &clock;
     loss.backward();
-    clock.close_at(Phase::backward, last_ready_);
+    clock.close_noted(Phase::backward);
     engine_.wait();
     clock.close(Phase::sync);
   }
@@ -57,7 +58,7 @@ class Horovod : public Strategy {
   Precision& precision_;
   std::vector<at::Tensor> parameters_;
   size_t ready_ = 0;
-  PhaseClock::Time last_ready_;
+  PhaseClock* clock_ = nullptr;  // of the backward pass under way
   Fusion engine_;
   GradientHooks hooks_;
 };

@@ -117,6 +117,8 @@ void add_run_options(CommandLine& line) {
       ->needs(wrap);
   app.add_flag("--dry-run", request.dry_run,
                "print the plan and the exact command of every rank, run nothing");
+  app.add_flag("--oversubscribe", request.oversubscribe,
+               "ranks may share a GPU, over gloo: shows that a row runs, never how it scales");
   app.add_flag("--slow", request.slow, "run precisions that this processor only emulates");
   app.add_flag_function(
       "--no-install", [](int64_t) {}, "set up nothing, say what is missing (handled by the wrapper)");

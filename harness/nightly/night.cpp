@@ -10,6 +10,7 @@
 #include "harness/records.h"
 #include "harness/report/ratio.h"
 #include "harness/report/summary.h"
+#include "harness/row.h"
 
 namespace harness {
 namespace {
@@ -49,7 +50,7 @@ double positive(double value, const char* key) {
   return value;
 }
 
-NightRow row_from_json(const json& object) {
+NightRow night_row_from_json(const json& object) {
   NightRow row;
   row.row = required<std::string>(object, "row");
   row.scale = required<std::string>(object, "scale");
@@ -73,6 +74,10 @@ std::string config_hash(const json& config) {
   for (const char* key : {"id", "title", "base", "identity", "inferred", "published_s", "published_ms",
                           "published_note", "seed", "ceiling_batches"})
     kept.erase(key);
+  // A field at its default doesn't count: a version that adds one goes on with the same series.
+  static const json defaults = to_json(Row());
+  for (const auto& [field, value] : defaults.items())
+    if (const auto found = kept.find(field); found != kept.end() && *found == value) kept.erase(found);
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: the same in every build, which std::hash need not be
   for (unsigned char c : kept.dump(-1, ' ', false, json::error_handler_t::replace))
     hash = (hash ^ c) * 0x100000001b3;
@@ -139,7 +144,7 @@ Night night_from_json(const json& object) {
   for (const auto& [name, ms] : night.canaries) positive(ms, "canaries");
   const json& rows = object.contains("rows") ? object.at("rows") : json();
   if (!rows.is_array()) throw std::invalid_argument("`rows` is missing or of a wrong type");
-  for (const json& row : rows) night.rows.push_back(row_from_json(row));
+  for (const json& row : rows) night.rows.push_back(night_row_from_json(row));
   return night;
 }
 

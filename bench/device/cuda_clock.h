@@ -1,0 +1,40 @@
+// The device clock of CUDA: an event at every boundary, in the stream that computes.
+#pragma once
+#include <ATen/cuda/CUDAEvent.h>
+
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "bench/device/device_clock.h"
+#include "bench/phase_clock.h"
+
+namespace bench {
+
+class CudaClock : public DeviceClock {
+ public:
+  explicit CudaClock(int64_t batches);
+  void start() override;
+  void close(Phase phase) override;
+  void note_boundary() override;
+  void next_batch() override { ++batch_; }
+  std::vector<double> milliseconds(Phase phase, int64_t first, int64_t count) const override;
+
+ private:
+  struct Mark {
+    int64_t batch;
+    int phase;  // -1: a start, where nothing ends
+    size_t event;
+  };
+  size_t record();
+
+  std::deque<at::cuda::CUDAEvent>
+      events_;  // a deque, because they can't be moved; grows outside the window only
+  std::vector<Mark> marks_;
+  std::mutex mutex_;  // note_boundary() comes from other threads
+  size_t next_ = 0;
+  std::optional<size_t> noted_;
+  int64_t batch_ = 0;
+};
+
+}  // namespace bench

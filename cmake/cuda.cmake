@@ -1,0 +1,37 @@
+# The CUDA parts of bench/, for a program of their own (train_slice_cuda): linked into train_slice they would cost every
+# rank on a CPU 0.1 s and 230 MB. Needs the toolkit's compiler and headers; no GPU. find_package(Torch) is not used: see
+# libtorch.cmake.
+find_program(NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+option(BUILD_CUDA "train_slice_cuda, for NVIDIA GPUs" "${NVCC}")
+if(NOT BUILD_CUDA)
+  return()
+endif()
+if(NOT CMAKE_CUDA_COMPILER AND NVCC)
+  set(CMAKE_CUDA_COMPILER ${NVCC})
+endif()
+if(NOT CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 75 80 90)  # with PTX, which newer GPUs compile at the first start
+endif()
+set(CMAKE_CUDA_STANDARD 17)  # all that CMake 3.25 knows of nvcc
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)    # NVIDIA's own: runtime, copies, events
+find_library(TORCH_CUDA_LIBRARY torch_cuda HINTS ${TORCH_LIBRARY_DIR} NO_DEFAULT_PATH)
+find_library(C10_CUDA_LIBRARY c10_cuda HINTS ${TORCH_LIBRARY_DIR} NO_DEFAULT_PATH)
+file(GLOB wheels ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia)
+find_path(NCCL_INCLUDE nccl.h         # NCCL: NVIDIA's collectives, what PyTorch's DDP runs on GPUs
+          HINTS ${CUDAToolkit_INCLUDE_DIRS} ${wheels}/nccl/include)
+foreach(needed TORCH_CUDA_LIBRARY C10_CUDA_LIBRARY NCCL_INCLUDE)
+  if(NOT ${needed})
+    message(FATAL_ERROR "CUDA was found (${NVCC}), but not ${needed}: name a LibTorch that was built for CUDA with "
+                        "-DCMAKE_PREFIX_PATH=DIR, install NCCL's headers, or leave CUDA out with -DBUILD_CUDA=OFF.")
+  endif()
+endforeach()
+# What libtorch_cuda itself needs is found through its own DT_RPATH (wheels), then through that of the program: the
+# toolkit's folder. A GPU-less machine lacks the driver, which is loaded at the first call alone.
+add_library(libtorch_cuda INTERFACE)
+target_include_directories(libtorch_cuda SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS} ${NCCL_INCLUDE})
+target_link_libraries(libtorch_cuda INTERFACE libtorch ${C10_CUDA_LIBRARY} -Wl,--no-as-needed ${TORCH_CUDA_LIBRARY}
+                                              -Wl,--as-needed CUDA::cudart)
+target_link_options(libtorch_cuda INTERFACE -Wl,-rpath,${CUDAToolkit_LIBRARY_DIR}
+                                            -Wl,-rpath-link,${CUDAToolkit_LIBRARY_DIR} -Wl,--allow-shlib-undefined)
+message(STATUS "CUDA ${CUDAToolkit_VERSION}: ${CMAKE_CUDA_COMPILER}, for compute capability ${CMAKE_CUDA_ARCHITECTURES}")

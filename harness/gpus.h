@@ -1,0 +1,13 @@
+// How many GPUs a row needs and a machine has, and what it means when ranks share one.
+#pragma once
+#include "harness/rank_program.h"
+
+namespace harness {
+
+// Why the row can't run for want of GPUs; empty when it can, or with --oversubscribe.
+std::string why_too_few_gpus(const Row& row, const AxisValues& values, const Request& request);
+
+// For a record's `emulated`; empty where every rank has a GPU of its own, or none needs one.
+std::string describe_shared_gpus(const Row& row, const AxisValues& values, const Request& request);
+
+}  // namespace harness
