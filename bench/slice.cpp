@@ -31,12 +31,25 @@ static void note_traffic(const Traffic::Batch& batch, SliceResult& result, Spans
   result.collectives = batch.collectives;
 }
 
+static void add_metrics(const std::vector<StepResult>& steps, int64_t warmup, SliceResult& result) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const at::Tensor metrics = steps[i].metrics.cpu();
+    const double* values = metrics.const_data_ptr<double>();
+    result.loss.push_back(values[0]);
+    if (int64_t(i) < warmup) continue;
+    result.correct_top1 += int64_t(values[1]);
+    result.correct_top5 += int64_t(values[2]);
+    result.images += steps[i].images;
+  }
+}
+
 SliceResult run_slice(const SliceParts& parts) {
   const harness::Row& row = parts.row;
   const int64_t warmup = row.warmup_batches, batches = warmup + row.timed_batches;
   SliceResult result(batches, row.phase_clock, parts.device);
   PhaseClock& clock = result.clock;
-  result.loss.reserve(size_t(batches));
+  std::vector<StepResult> steps;
+  steps.reserve(size_t(batches));
   Spans& spans = parts.spans;
   const size_t read = spans.add("read"), decode = spans.add("decode");
   Traffic* const traffic = parts.group.traffic();
@@ -55,7 +68,6 @@ SliceResult run_slice(const SliceParts& parts) {
       parts.group.barrier();
       parts.progress.state = uint32_t(RankState::timing);
       result.ready_at_start = warmup > 0 ? parts.loader.ready_batches() : 0;
-      result.correct_top1 = result.correct_top5 = result.images = 0;
       result.collective_bytes = {};
       link_before = parts.link.bytes();
       clock.start();
@@ -63,13 +75,10 @@ SliceResult run_slice(const SliceParts& parts) {
       if (warmup == 0) parts.loader.start();  // a window from the first batch contains the loader's start-up
     }
 
-    const StepResult step = train_step(parts, clock);
+    steps.push_back(train_step(parts, clock, (batch + 1) % row.loss_every == 0));
+    const StepResult& step = steps.back();
 
     if (row.host_work_ms > 0) burden_host(row.host_work_ms);
-    result.loss.push_back(step.loss);
-    result.correct_top1 += step.correct_top1;
-    result.correct_top5 += step.correct_top5;
-    result.images += step.images;
     spans.count(read, step.read_ms);
     spans.count(decode, step.decode_ms);
     if (traffic) note_traffic(traffic->next_batch(), result, spans, communication);
@@ -85,13 +94,14 @@ SliceResult run_slice(const SliceParts& parts) {
   if (const auto link_after = parts.link.bytes())
     result.link = {link_after->sent - link_before->sent, link_after->received - link_before->received};
   release_copied(parts);
+  add_metrics(steps, warmup, result);
   parts.progress.state = uint32_t(RankState::finishing);
   return result;
 }
 
-StepResult train_step(const SliceParts& parts, PhaseClock& clock) {
+StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   const Batch host = parts.loader.next();
-  StepResult result{.read_ms = host.read_ms, .decode_ms = host.decode_ms};
+  StepResult result{.images = host.size, .read_ms = host.read_ms, .decode_ms = host.decode_ms};
   clock.close(Phase::load);
 
   const DeviceBatch data = parts.device.copy_batch(host);
@@ -104,11 +114,8 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock) {
   const at::Tensor logits = parts.strategy.forward(data.images, clock);  // closes scatter .. gather
 
   const at::Tensor loss = at::cross_entropy_loss(logits, data.labels);
-  const Correct correct = count_correct(logits, data.labels);  // belongs to the timed step, as in the article
-  result.correct_top1 = correct.top1;
-  result.correct_top5 = correct.top5;
-  result.images = correct.images;
-  result.loss = loss.item<float>();
+  result.metrics = metrics_of(loss, logits, data.labels);  // belongs to the timed step, as in the article
+  if (read) result.metrics = result.metrics.cpu();
   clock.close(Phase::loss);
 
   parts.strategy.backward(parts.precision.scale_loss(loss), clock);  // closes backward, reduce, sync

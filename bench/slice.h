@@ -61,13 +61,14 @@ SliceResult run_slice(const SliceParts& parts);
 
 // What a step tells besides its times.
 struct StepResult {
-  float loss = 0;  // this rank's mean
-  int64_t correct_top1 = 0, correct_top5 = 0, images = 0;
+  at::Tensor metrics;  // of this rank: see metrics_of()
+  int64_t images = 0;
   double read_ms = 0, decode_ms = 0;  // loader thread time spent on its images
 };
 
-// One training step on the loader's next batch: closes every phase but `other`.
-StepResult train_step(const SliceParts& parts, PhaseClock& clock);
+// One training step on the loader's next batch: closes every phase but `other`. With `read` the host waits
+// for the metrics, which then lie in its memory; on a GPU it else runs ahead of the device.
+StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read = true);
 
 // Gives the loader back what the device has copied, after it was synchronised: before another loader takes
 // over.

@@ -3,7 +3,9 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eq.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/topk.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +20,18 @@
 
 namespace bench {
 
-Correct count_correct(const at::Tensor& logits, const at::Tensor& labels) {
+at::Tensor metrics_of(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels) {
   at::NoGradGuard no_grad;
   const at::Tensor best = std::get<1>(at::topk(logits, std::min<int64_t>(5, logits.size(1)), 1));
   const at::Tensor hits = best.eq(labels.unsqueeze(1));
-  return {hits.select(1, 0).sum().item<int64_t>(), hits.sum().item<int64_t>(), labels.size(0)};
+  return at::stack(
+      {loss.detach().to(at::kDouble), hits.select(1, 0).sum().to(at::kDouble), hits.sum().to(at::kDouble)});
+}
+
+Correct count_correct(const at::Tensor& logits, const at::Tensor& labels) {
+  const at::Tensor metrics = metrics_of(at::zeros({}, logits.options()), logits, labels).cpu();
+  const double* values = metrics.const_data_ptr<double>();
+  return {int64_t(values[1]), int64_t(values[2]), labels.size(0)};
 }
 
 CentreCrop centre_crop(ImageSize size, int side) {

@@ -14,7 +14,10 @@ struct Correct {
   int64_t top1 = 0, top5 = 0, images = 0;
 };
 
-// The label is the first, or among the first five answers.
+// Loss, and how many labels are the first or among the first five answers: three float64 on the device of the
+// logits, which the host has not waited for.
+at::Tensor metrics_of(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels);
+// The same without a loss, for the host.
 Correct count_correct(const at::Tensor& logits, const at::Tensor& labels);
 
 // torchvision's recipe for a crop of 224, Resize(256) and CenterCrop(224), for a crop of any side: the size

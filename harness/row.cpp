@@ -123,6 +123,10 @@ const std::vector<Field>& fields() {
       {"warmup_batches", &Row::warmup_batches, "untimed batches before the window", 0, 1000000},
       {"timed_batches", &Row::timed_batches, "timed batches", 1, 1000000},
       {"seed", &Row::seed, "seed of weights, order and augmentation", 0, 9007199254740991.0},
+      {"loss_every", &Row::loss_every,
+       "batches from one reading of loss and accuracy by the host to the next; each waits for the device "
+       "(GPUs)",
+       1, 1000000},
       {"phase_clock", &Row::phase_clock,
        "take phase times (off: only the whole window, to measure the clock's cost)"},
       {"malloc", &Row::malloc, "allocator policy of the rank processes", 0, 0, {"retain", "system"}},

@@ -85,6 +85,7 @@ struct Row {
   std::vector<std::string> as_run;  // no field: names of those that no scale replaces
   int64_t ceiling_batches = 20;
   double host_work_ms = 0;
+  int64_t loss_every = 1;
 };
 
 // A count that may be written as a multiple of the scale's C0: `3 C0`, `1.5 C0` or a plain integer.

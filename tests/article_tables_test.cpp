@@ -129,6 +129,19 @@ TEST(ArticleTables, OnOtherDevicesPhasesAreComparedWithTheHostsPart) {
   EXPECT_EQ(cell(batch, "H2D", "article"), "0.88") << "no figure of the host's part";
 }
 
+TEST(ArticleTables, StartingWorkStandsBesideDoingItWhereTheDeviceHasItsOwnTime) {
+  std::vector<json> records = {record_of("tmpfs", kOne)};
+  for (const Grid& grid : tables_of(records)) EXPECT_NE(grid.title, "Table 1: starting work and doing it");
+  const double host = harness::number_at(records[0], "/samples_ms/forward/0/0");
+  records[0]["device_ms"]["forward"] = json::array({json::array({4 * host, 6 * host})});
+  const Grid launching = table(tables_of(records), "Table 1: starting");
+  ASSERT_EQ(launching.rows.size(), 5u) << "a line a phase";
+  EXPECT_EQ(launching.rows[1],
+            (std::vector<std::string>{"tmpfs", "forward", fmt::format("{:.2f}", host),
+                                      fmt::format("{:.2f}", 5 * host), "5.00", "7.90", "67.50", "8.54"}));
+  EXPECT_EQ(launching.rows[0][3], "-") << "no device time of the copy";
+}
+
 TEST(ArticleTables, AnEmulatedDiskMakesLoadingByConstructionAndNotComputing) {
   std::vector<json> records = {record_of("disk", with(kOne, {{"load", 101}})), record_of("tmpfs", kOne)};
   records[0]["emulated"] = {"read_rate: 26 MB/s"};

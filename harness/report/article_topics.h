@@ -7,6 +7,7 @@ namespace harness {
 
 Grid platform_grid(const Summary& summary);          // Table 1
 Grid baseline_batch_grid(const Summary& summary);    // Table 1, and the same on tmpfs
+Grid launching_grid(const Summary& summary);         // its figures for the host and for the device; GPUs only
 Grid lmdb_grid(const Summary& summary);              // Table 2
 Grid precision_grid(const Summary& summary);         // Table 3, speed
 Grid trained_accuracy_grid(const Summary& summary);  // Table 3, accuracy

@@ -5,6 +5,7 @@
 
 #include "harness/records.h"
 #include "harness/report/claim_question.h"
+#include "harness/report/device_time.h"
 
 namespace harness {
 namespace {
@@ -18,21 +19,8 @@ std::vector<double> work_ms(const SummaryRow& row, const Phases& phases) {
     for (const RunStatistics& run : row.runs) values.push_back(phases_ms(run, phases));
     return values;
   }
-  for (const json* record : row.records) {
-    double mean = 0;
-    bool measured = false;
-    const auto found = record->find("device_ms");
-    if (found == record->end() || !found->is_object()) continue;
-    for (const std::string& phase : phases) {
-      double sum = 0, samples = 0;
-      const json ranks = found->value(phase, json::array());
-      for (const json& rank : ranks)
-        for (const json& time : rank)
-          if (time.is_number()) sum += time.get<double>(), ++samples;
-      if (samples > 0) mean += sum / samples, measured = true;
-    }
-    if (measured) values.push_back(mean);
-  }
+  for (const json* record : row.records)
+    if (const auto ms = device_ms(*record, phases)) values.push_back(*ms);
   return values;
 }
 

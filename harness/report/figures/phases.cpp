@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "harness/records.h"
+#include "harness/report/device_time.h"
 #include "harness/report/figures/figure.h"
 
 namespace harness {
@@ -26,25 +27,14 @@ double add_host_phases(const SummaryRow& row, json& values) {
   return step_ms;
 }
 
-double mean_of(const json& by_rank) {
-  double sum = 0, count = 0;
-  for (const json& rank : by_rank)
-    for (const json& time : rank)
-      if (time.is_number()) sum += time.get<double>(), ++count;
-  return count > 0 ? sum / count : 0;
-}
-
 double add_device_phases(const SummaryRow& row, json& values) {
-  double device_ms = 0;
-  if (!row.record->contains("device_ms")) return 0;
-  const json& times = row.record->at("device_ms");
+  double whole = 0;
   for (const std::string& phase : phase_names()) {
-    if (!times.contains(phase)) continue;
-    const double ms = mean_of(times.at(phase));
+    const double ms = device_ms(*row.record, {phase}).value_or(0);
     if (ms > 0) values.push_back(phase_value(row, phase, "device", ms));
-    device_ms += ms;
+    whole += ms;
   }
-  return device_ms;
+  return whole;
 }
 
 }  // namespace

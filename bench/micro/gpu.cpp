@@ -1,0 +1,114 @@
+// copy/: batches to the GPU, beside a bare copy of the same bytes; normalise/: the device's own kernel,
+// beside the rate at which the GPU copies within its own memory. Times are the device's, of many in a row.
+#include <ATen/cuda/CUDAEvent.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <benchmark/benchmark.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+#include <fmt/format.h>
+
+#include "bench/device/device.h"
+#include "bench/device/normalise.h"
+#include "bench/micro/options.h"
+
+namespace bench {
+namespace {
+
+constexpr int64_t kImages = 256, kSide = 224;  // the article's batch
+constexpr int kInARow = 20;
+
+bool gpu_is_here() {
+  for (const Value& value : registered_values())
+    if (value.axis == "device" && value.name == "cuda") return value.missing.empty();
+  return false;
+}
+
+at::TensorOptions on_gpu(at::ScalarType type) { return at::TensorOptions(type).device(at::kCUDA); }
+
+// `work` is given to the current stream kInARow times between two events. `bytes` is what one of them moves.
+template <class Work>
+void time_on_device(benchmark::State& state, int64_t bytes, Work work) {
+  for (int i = 0; i < 3; ++i) work();
+  c10::cuda::device_synchronize();
+  for (auto _ : state) {
+    at::cuda::CUDAEvent begin(cudaEventDefault), end(cudaEventDefault);
+    begin.record();
+    for (int i = 0; i < kInARow; ++i) work();
+    end.record();
+    end.synchronize();
+    state.SetIterationTime(begin.elapsed_time(end) / 1e3);
+  }
+  state.SetBytesProcessed(int64_t(state.iterations()) * kInARow * bytes);
+}
+
+void bare_copy(benchmark::State& state, bool pinned) {
+  DeviceOptions options{0, kImages, kSide};
+  options.pinned = pinned;
+  const auto device = DeviceRegistry::instance().find("cuda")(options);
+  const int64_t bytes = kImages * bytes_per_image(BatchFormat::float32, kSide);
+  BatchBuffer host(kImages, bytes / kImages, pinned ? device->host_allocator() : BatchBuffer::on_heap);
+  const at::Tensor there = at::empty({bytes}, on_gpu(at::kByte));
+  time_on_device(state, bytes, [&] {
+    cudaMemcpyAsync(there.mutable_data_ptr(), host.images(), size_t(bytes), cudaMemcpyHostToDevice,
+                    c10::cuda::getCurrentCUDAStream());
+  });
+}
+
+void copy_batches(benchmark::State& state, BatchFormat format, bool pinned) {
+  DeviceOptions options{0, kImages, kSide, 1, format, pinned};
+  const auto device = DeviceRegistry::instance().find("cuda")(options);
+  const int64_t bytes = bytes_per_image(format, kSide);
+  BatchBuffer host(kImages, bytes, pinned ? device->host_allocator() : BatchBuffer::on_heap);
+  time_on_device(state, kImages * bytes, [&] {
+    device->copy_batch({host.images(), host.labels(), kImages, 0});
+    device->take_copied();
+  });
+}
+
+void copy_within(benchmark::State& state) {
+  const int64_t bytes = kImages * bytes_per_image(BatchFormat::float32, kSide);
+  const at::Tensor from = at::empty({bytes}, on_gpu(at::kByte)), to = at::empty_like(from);
+  time_on_device(state, 2 * bytes, [&] {
+    cudaMemcpyAsync(to.mutable_data_ptr(), from.const_data_ptr(), size_t(bytes), cudaMemcpyDeviceToDevice,
+                    c10::cuda::getCurrentCUDAStream());
+  });
+}
+
+void time_normalise(benchmark::State& state, ImageType type, at::ScalarType torch_type, bool channels_last) {
+  const int64_t values = kImages * 3 * kSide * kSide;
+  const at::Tensor pixels = at::empty({values}, on_gpu(at::kByte)),
+                   images = at::empty({values}, on_gpu(torch_type));
+  time_on_device(state, values * (1 + int64_t(images.element_size())), [&] {
+    normalise(pixels.const_data_ptr<uint8_t>(), images.mutable_data_ptr(), type, channels_last, kImages,
+              kSide, c10::cuda::getCurrentCUDAStream());
+  });
+}
+
+template <class... Arguments>
+void add(const std::string& name, Arguments... arguments) {
+  benchmark::RegisterBenchmark(name.c_str(), arguments...)->UseManualTime()->Unit(benchmark::kMillisecond);
+}
+
+const bool registered = add_family([](const MicroOptions&) {
+  if (!gpu_is_here()) return;
+  for (const bool pinned : {true, false}) {
+    const char* memory = pinned ? "pinned" : "pageable";
+    add(fmt::format("copy/bare/{}", memory), bare_copy, pinned);
+    add(fmt::format("copy/batch/float32/{}", memory), copy_batches, BatchFormat::float32, pinned);
+    add(fmt::format("copy/batch/uint8/{}", memory), copy_batches, BatchFormat::uint8, pinned);
+  }
+  add("copy/within", copy_within);
+  for (const bool channels_last : {false, true}) {
+    const char* order = channels_last ? "channels_last" : "nchw";
+    add(fmt::format("normalise/float32/{}", order), time_normalise, ImageType::float32, at::kFloat,
+        channels_last);
+    add(fmt::format("normalise/float16/{}", order), time_normalise, ImageType::float16, at::kHalf,
+        channels_last);
+    add(fmt::format("normalise/bfloat16/{}", order), time_normalise, ImageType::bfloat16, at::kBFloat16,
+        channels_last);
+  }
+});
+
+}  // namespace
+}  // namespace bench

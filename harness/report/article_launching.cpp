@@ -1,0 +1,63 @@
+// Table 1 again, on GPUs: what the host took to start the work of a phase, and what the device took to do it.
+#include <fmt/format.h>
+
+#include "harness/published_ms.h"
+#include "harness/report/article_grid.h"
+#include "harness/report/article_topics.h"
+#include "harness/report/device_time.h"
+
+namespace harness {
+namespace {
+
+struct Line {
+  const char* name;
+  const char* phase;
+};
+constexpr Line kLines[] = {{"H2D", "h2d"},
+                           {"forward", "forward"},
+                           {"loss and accuracy", "loss"},
+                           {"backward", "backward"},
+                           {"SGD", "step"}};
+
+std::string figure(double value) { return value > 0 ? fmt::format("{:.2f}", value) : "-"; }
+
+void add_lines(const SummaryRow& row, Grid& grid) {
+  const PublishedMs published = published_ms(setting_of(row, "published_ms"));
+  const auto published_as = [&](const std::string& name) {
+    const auto found = published.find(name);
+    return found == published.end() ? 0 : found->second;
+  };
+  for (const Line& line : kLines) {
+    const double host = phases_ms(row.run, {line.phase}),
+                 device = device_ms(*row.record, {line.phase}).value_or(0);
+    const double launch = published_as(std::string(line.phase) + "_launch"),
+                 kernels = published_as(line.phase);
+    grid.rows.push_back({row.id, line.name, figure(host), figure(device),
+                         host > 0 ? figure(device / host) : "-", figure(launch), figure(kernels),
+                         launch > 0 ? figure(kernels / launch) : "-"});
+  }
+}
+
+}  // namespace
+
+Grid launching_grid(const Summary& summary) {
+  Grid grid;
+  grid.title = "Table 1: starting work and doing it";
+  grid.above = lines_above(summary);
+  grid.columns = {{"row", true},     {"phase", true},      {"host ms"},           {"device ms"},
+                  {"device / host"}, {"article's launch"}, {"article's kernels"}, {"kernels / launch"}};
+  for (const char* id : {"disk", "tmpfs"}) {
+    const SummaryRow* row = article_row(summary, id);
+    if (row && row->ok() && device_ms(*row->record, {"forward"})) add_lines(*row, grid);
+  }
+  if (grid.rows.empty()) return {};
+  grid.notes = {
+      "host: until the next phase, waiting included where the host reads a result (the loss). device: from "
+      "the end of "
+      "the phase before to its own in the device's queue, idle time included. Means per batch; the article's "
+      "are of "
+      "one batch, number 122."};
+  return grid;
+}
+
+}  // namespace harness
