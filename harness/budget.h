@@ -11,6 +11,7 @@ struct LeftOut {
   std::string row;
   double seconds = 0;  // predicted, all its runs
   std::string reason;
+  bool used_up = false;  // there was no time left when its turn came
 };
 
 struct Choice {

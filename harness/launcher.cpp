@@ -313,7 +313,7 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
     if (limits.timeout_s > 0 && outcome.wall_s > limits.timeout_s) {
       outcome.status = "TIMEOUT";
       outcome.reason =
-          fmt::format("not finished after {:.0f} s; --timeout sets the limit of a row", limits.timeout_s);
+          fmt::format("not finished after {:g} s; --timeout sets the limit of a row", limits.timeout_s);
       return outcome;
     }
     if (Clock::now() - last_tick >= kTick) {

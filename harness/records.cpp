@@ -30,8 +30,8 @@ constexpr std::array statuses = {"OK",      "SKIPPED", "DIVERGED", "OUT_OF_MEMOR
 
 [[noreturn]] void fail(const std::filesystem::path& file, const char* what, int error) {
   const char* next = error == ENOSPC || error == EDQUOT
-                         ? "free space there or choose another folder with --out"
-                         : "choose a writable folder with --out";
+                         ? "free space there or choose another folder (--out, --history)"
+                         : "choose a writable folder (--out, --history)";
   throw std::runtime_error(fmt::format("{}: {}: {}; {}", file.string(), what, std::strerror(error), next));
 }
 

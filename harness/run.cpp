@@ -43,7 +43,7 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s) {
     if (budget_s > 0 && planned.skip_reason.empty() &&
         std::chrono::duration<double>(Clock::now() - begin).count() >= budget_s)
       schedule.left_out.push_back({planned.row.id, schedule.seconds[i],
-                                   fmt::format("repeat {}: the budget was used up", run.repeat)});
+                                   fmt::format("repeat {}: the budget was used up", run.repeat), true});
     else if (!execution.run(planned, run.repeat, line))
       break;
   }

@@ -124,6 +124,25 @@ TEST_F(HistoryTest, AClockThatWentBackIsNamedAndNothingIsReordered) {
   EXPECT_NE(warnings_.str().find("went backwards"), std::string::npos) << warnings_.str();
 }
 
+TEST_F(HistoryTest, ImportedNightsStandWhereTheirTimeBelongs) {
+  open().append(night("own-1", "2026-01-05T03:00:00Z"));
+  open().append(night("own-2", "2026-01-07T03:00:00Z"));
+  std::vector<Night> others = {night("late", "2026-01-06T03:00:00Z"), night("early", "2026-01-01T03:00:00Z")};
+  for (Night& other : others) other.imported = true;
+  EXPECT_EQ(open().append_new(others), 2u);
+  open().append(night("own-3", "2026-01-08T03:00:00Z"));
+  for (const bool with_index : {true, false}) {
+    if (!with_index) fs::remove(folder_ / "index.jsonl");
+    const History history = open();
+    std::vector<std::string> ids;
+    for (const NightEntry& entry : history.entries()) ids.push_back(entry.id);
+    EXPECT_EQ(ids, (std::vector<std::string>{"early", "own-1", "late", "own-2", "own-3"}));
+    EXPECT_EQ(history.read(history.find("last")).id, "own-3");
+    EXPECT_EQ(history.read_all()[2].id, "late");
+  }
+  EXPECT_EQ(warnings_.str(), "") << "no clock went backwards";
+}
+
 TEST_F(HistoryTest, SeveralWritersLoseNothing) {
   constexpr int kWriters = 4, kNights = 25;
   for (int writer = 0; writer < kWriters; ++writer)

@@ -81,6 +81,26 @@ TEST_F(TrendTest, AlarmsNeedALongSeriesAndALastingChange) {
   EXPECT_TRUE(alarms({.slower_from = 30, .by = 1.01}).empty()) << "under the margin";
 }
 
+TEST_F(TrendTest, OneOddNightAtTheBeginningIsNoLevel) {
+  const auto nights = nights_of({.nights = 30, .slower_from = 1});
+  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::slower).empty());
+}
+
+TEST_F(TrendTest, AnAlarmEndsWhenTheRowIsAsFastAsBefore) {
+  auto nights = nights_of({.nights = 40, .slower_from = 20});
+  for (size_t i = 30; i < nights.size(); ++i) nights[i].rows[0].totals_s[0] /= 1.10;
+  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::slower).empty());
+  for (size_t i = 30; i < nights.size(); ++i) nights[i].rows[0].totals_s[0] *= 1.05;
+  EXPECT_EQ(lasting_changes(analysed(nights), nights.back(), Direction::slower).size(), 1u)
+      << "half of it stayed";
+}
+
+TEST_F(TrendTest, AnOldChangeIsHistory) {
+  const auto nights = nights_of({.nights = 90, .slower_from = 50});
+  EXPECT_EQ(analysed(nights)[0].changes.size(), 1u);
+  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::slower).empty());
+}
+
 TEST_F(TrendTest, AMachineThatSlowedDownIsNamedAsTheCause) {
   const auto nights = nights_of({.slower_from = 30, .canary_slower_from = 31});
   const auto alarms = lasting_changes(analysed(nights), nights.back(), Direction::slower);

@@ -66,7 +66,9 @@ int import_from(History& history, const Asked& asked) {
   const Imported imported = import_nights(history, asked.file, std::cerr);
   fmt::print("{} nights added, {} were there already, {} lines left out\n", imported.added, imported.known,
              imported.bad);
-  return imported.added + imported.known > 0 ? int(kAllGood) : int(kBadInput);
+  if (imported.added + imported.known > 0) return kAllGood;
+  fmt::print(std::cerr, "{}: holds no night; name a file that `history export` wrote\n", asked.file.string());
+  return kBadInput;
 }
 
 // Imports may begin a history; everything else needs one.

@@ -15,6 +15,9 @@ void add_nightly(CommandLine& line) {
       "a "
       "timer or CI. Exit codes: 0 good, 1 a row failed, 3 nothing measured, 4 a row got slower");
   command->fallthrough();
+  command->footer(
+      "The options of a run hold here too, in front of the command or behind it: --only, --scale, --set, "
+      "--repeat, --budget, --out and the rest of `run_matrix --help`.");
   command->add_option("--history", nightly->history, "folder of the history (default results/history)");
   command->add_option("--tag", nightly->tag, "kept with the night, e.g. a branch or a driver's version");
   command->add_flag_function(

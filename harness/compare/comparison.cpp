@@ -142,8 +142,8 @@ void judge(RowComparison& row) {
   const double limit = std::log(1 + row.margin);
   if (runs < kFewestPairs) {
     row.verdict = Verdict::undecided;
-    row.reason =
-        fmt::format("{} runs a side; a verdict needs {}: --repeat {}", runs, kFewestPairs, kFewestPairs);
+    row.reason = fmt::format("{} run{} a side; a verdict needs {}: run with --repeat {}, nightly too", runs,
+                             runs == 1 ? "" : "s", kFewestPairs, kFewestPairs);
     return;
   }
   const bool large = std::abs(std::log(effect.ratio)) >= limit;

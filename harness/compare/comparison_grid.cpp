@@ -13,6 +13,12 @@ constexpr size_t kPhasesShown = 3;
 
 std::string percent(double ratio) { return fmt::format("{:+.1f} %", 100 * (ratio - 1)); }
 
+// So few runs have no interval.
+std::string effect_text(const Effect& effect) {
+  if (std::min(effect.a, effect.b) < kFewestPairs) return fmt::format("{:.3f}", effect.ratio);
+  return fmt::format("{:.3f} ({:.3f} to {:.3f})", effect.ratio, effect.low, effect.high);
+}
+
 std::string phases_text(const RowComparison& row) {
   std::vector<std::string> parts;
   for (size_t i = 0; i < std::min(row.phases.size(), kPhasesShown); ++i)
@@ -37,8 +43,8 @@ Grid comparison_grid(const Comparison& comparison, const std::string& name_a, co
                   {"B s"},
                   {"times as fast", true},
                   {"runs"},
-                  {"step, % of A's", true},
-                  {"remarks", true, true}};
+                  {.header = "step, % of A's", .is_text = true, .wrap_at = 24},
+                  {.header = "remarks", .is_text = true, .wrap_at = 40}};
   for (const RowComparison& row : comparison.rows) {
     std::vector<std::string> remarks = row.changed;
     if (!row.refused.empty()) {
@@ -50,17 +56,18 @@ Grid comparison_grid(const Comparison& comparison, const std::string& name_a, co
     remarks.insert(remarks.end(), row.doubts.begin(), row.doubts.end());
     const double change = row.b_s / row.a_s;
     const std::string by_phase = phases_text(row);
-    grid.rows.push_back(
-        {row.id, name_of(row.verdict), fmt::format("{:.2f}", row.a_s), fmt::format("{:.2f}", row.b_s),
-         fmt::format("{:.3f} ({:.3f} to {:.3f})", row.effect.ratio, row.effect.low, row.effect.high),
-         fmt::format("{}+{}", row.effect.a, row.effect.b),
-         percent(change) + (by_phase.empty() ? "" : ": " + by_phase),
-         fmt::format("{}", fmt::join(remarks, "; "))});
+    grid.rows.push_back({row.id, name_of(row.verdict), fmt::format("{:.2f}", row.a_s),
+                         fmt::format("{:.2f}", row.b_s), effect_text(row.effect),
+                         fmt::format("{}+{}", row.effect.a, row.effect.b),
+                         percent(change) + (by_phase.empty() ? "" : ": " + by_phase),
+                         fmt::format("{}", fmt::join(remarks, "; "))});
   }
   grid.notes = {
-      "times as fast: seconds of A / seconds of B with an exact rank interval of 95 % over whole runs (side "
-      "by side "
-      "where `ab` ran them). FASTER and SLOWER: the interval excludes 1, the effect reaches the margin and "
+      "times as fast: the median of seconds of A / seconds of B over pairs of whole runs (those side by side "
+      "where `ab` ran them; else all, Hodges and Lehmann), which is not the quotient of the two medians; "
+      "with an "
+      "exact rank interval of 95 % from five runs a side on. FASTER and SLOWER: the interval excludes 1, the "
+      "effect reaches the margin and "
       "Holm's p "
       "over all rows is under 0.05; SAME: the interval lies within the margin; else UNDECIDED.",
       "step: how much longer the median run took, and the phases that make it up, in percent of A's step."};

@@ -20,6 +20,7 @@ constexpr double kSteal = 0.02;  // of the CPU time
 struct Facet {
   const char* what;
   const char* pointer;
+  const char* absent = "unknown";
 };
 
 const std::vector<Facet>& facets() {
@@ -48,7 +49,7 @@ const std::vector<Facet>& facets() {
                                           {"launcher", "/launcher"},
                                           {"data", "/data/fingerprint"},
                                           {"images", "/data/images"},
-                                          {"set by hand", "/set"}};
+                                          {"set by hand", "/set", "nothing"}};
   return list;
 }
 
@@ -129,7 +130,8 @@ std::vector<Difference> environment_differences(const std::vector<json>& a, cons
   for (const Facet& facet : facets()) {
     const std::string there = all_values(a, facet.pointer), here = all_values(b, facet.pointer);
     if (there != here)
-      differences.push_back({facet.what, there.empty() ? "unknown" : there, here.empty() ? "unknown" : here});
+      differences.push_back(
+          {facet.what, there.empty() ? facet.absent : there, here.empty() ? facet.absent : here});
   }
   return differences;
 }

@@ -14,8 +14,11 @@ namespace harness {
 using nlohmann::json;
 
 size_t export_nights(const History& history, const std::vector<NightEntry>& nights, std::ostream& output) {
-  for (const NightEntry& entry : nights)
-    output << to_json(history.read(entry)).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  for (const NightEntry& entry : nights) {
+    Night night = history.read(entry);
+    night.imported = false;  // whoever takes it in says so again
+    output << to_json(night).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  }
   output.flush();
   if (!output) throw std::runtime_error("the export could not be written: free space or name another file");
   return nights.size();
@@ -36,6 +39,7 @@ Imported import_nights(History& history, const std::filesystem::path& file, std:
     try {
       if (object.is_discarded()) throw std::invalid_argument("not JSON");
       nights.push_back(night_from_json(object));
+      nights.back().imported = true;
     } catch (const std::invalid_argument& error) {
       fmt::print(warnings, "{}:{}: {}; night left out\n", file.string(), number, error.what());
       ++imported.bad;

@@ -48,9 +48,9 @@ class FolderLock {
 NightEntry entry_of(const Night& night, uint64_t offset, uint64_t bytes) {
   const auto ok =
       std::count_if(night.rows.begin(), night.rows.end(), [](const NightRow& row) { return row.ok(); });
-  return {night.id,       night.started_at, night.tag,         night.machine,           night.host,
-          night.revision, night.complete,   night.rows.size(), static_cast<size_t>(ok), offset,
-          bytes};
+  return {night.id,          night.started_at,        night.tag,      night.machine,
+          night.host,        night.revision,          night.complete, night.imported,
+          night.rows.size(), static_cast<size_t>(ok), offset,         bytes};
 }
 
 json to_json(const NightEntry& entry) {
@@ -61,6 +61,7 @@ json to_json(const NightEntry& entry) {
           {"host", entry.host},
           {"revision", entry.revision},
           {"complete", entry.complete},
+          {"imported", entry.imported},
           {"rows", entry.rows},
           {"ok", entry.ok},
           {"offset", entry.offset},
@@ -69,8 +70,8 @@ json to_json(const NightEntry& entry) {
 
 NightEntry entry_from_json(const json& object) {
   return {object.at("id"),   object.at("started_at"), object.at("tag"),      object.at("machine"),
-          object.at("host"), object.at("revision"),   object.at("complete"), object.at("rows"),
-          object.at("ok"),   object.at("offset"),     object.at("bytes")};
+          object.at("host"), object.at("revision"),   object.at("complete"), object.at("imported"),
+          object.at("rows"), object.at("ok"),         object.at("offset"),   object.at("bytes")};
 }
 
 uint64_t size_of(const fs::path& file) {
@@ -101,11 +102,12 @@ std::vector<NightEntry> fitting_index(const fs::path& folder) {
 History::History(fs::path folder, std::ostream& warnings) : folder_(std::move(folder)), warnings_(warnings) {
   load();
   for (size_t i = 1; i < entries_.size(); ++i)
-    if (entries_[i].host == entries_[i - 1].host && entries_[i].started_at < entries_[i - 1].started_at) {
+    if (!entries_[i].imported && entries_[i].host == entries_[i - 1].host &&
+        entries_[i].started_at < entries_[i - 1].started_at) {
       fmt::print(warnings_,
-                 "{}: night {} began before {}, which was added earlier: the clock of {} went backwards, or "
-                 "a night was "
-                 "imported; nights stay in the order in which they were added\n",
+                 "{}: night {} began before {}, which was added earlier: the clock of {} went backwards; "
+                 "nights stay "
+                 "in the order in which they were added\n",
                  (folder_ / "nights.jsonl").string(), entries_[i].id, entries_[i - 1].id, entries_[i].host);
       break;
     }
@@ -114,6 +116,22 @@ History::History(fs::path folder, std::ostream& warnings) : folder_(std::move(fo
 void History::load() {
   entries_ = fitting_index(folder_);
   if (entries_.empty() && size_of(folder_ / "nights.jsonl") > 0) entries_ = scan();
+  put_imported_in_their_place();
+}
+
+void History::put_imported_in_their_place() {
+  const auto earlier = [](const NightEntry& a, const NightEntry& b) { return a.started_at < b.started_at; };
+  const auto imported = std::stable_partition(entries_.begin(), entries_.end(),
+                                              [](const NightEntry& it) { return !it.imported; });
+  std::stable_sort(imported, entries_.end(), earlier);
+  std::vector<NightEntry> ordered;
+  auto next = imported;
+  for (auto own = entries_.begin(); own != imported; ++own) {
+    while (next != entries_.end() && earlier(*next, *own)) ordered.push_back(*next++);
+    ordered.push_back(*own);
+  }
+  ordered.insert(ordered.end(), next, entries_.end());
+  entries_ = std::move(ordered);
 }
 
 std::vector<NightEntry> History::scan() {
@@ -204,6 +222,7 @@ size_t History::append_new(const std::vector<Night>& nights) {
     entries_.push_back(entry_of(night, offset, size_of(folder_ / "nights.jsonl") - offset));
   }
   write_index();
+  put_imported_in_their_place();
   return entries_.size() - before;
 }
 
@@ -215,7 +234,10 @@ bool History::holds(const std::string& id) const {
 void History::write_index() const {
   const fs::path file = folder_ / "index.jsonl", fresh = folder_ / "index.jsonl.new";
   std::ofstream output(fresh, std::ios::trunc);
-  for (const NightEntry& entry : entries_) output << to_json(entry) << '\n';
+  std::vector<NightEntry> by_place = entries_;
+  std::sort(by_place.begin(), by_place.end(),
+            [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  for (const NightEntry& entry : by_place) output << to_json(entry) << '\n';
   output.close();
   std::error_code error;
   if (output) fs::rename(fresh, file, error);

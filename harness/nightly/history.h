@@ -13,7 +13,7 @@ namespace harness {
 // What the index holds of a night: enough to list and to choose without reading all.
 struct NightEntry {
   std::string id, started_at, tag, machine, host, revision;
-  bool complete = true;
+  bool complete = true, imported = false;
   size_t rows = 0, ok = 0;
   uint64_t offset = 0, bytes = 0;  // of its line in nights.jsonl
 };
@@ -26,7 +26,8 @@ class History {
   // Damaged lines and the like are named as file:line in `warnings` and left out.
   History(std::filesystem::path folder, std::ostream& warnings);
 
-  // In the order in which they were appended. A clock that went backwards is named in `warnings` once.
+  // In the order in which they were appended, but for imported ones, which stand where their time belongs. A
+  // clock that went backwards is named in `warnings` once.
   const std::vector<NightEntry>& entries() const { return entries_; }
   // Throws std::runtime_error when the line can't be read any more.
   Night read(const NightEntry& entry) const;
@@ -50,6 +51,7 @@ class History {
  private:
   void load();
   std::vector<NightEntry> scan();
+  void put_imported_in_their_place();
   void write_index() const;
 
   std::filesystem::path folder_;

@@ -36,6 +36,17 @@ std::string name_of(const Night& night) {
                      night.tag.empty() ? "" : ", " + one_line(night.tag));
 }
 
+// What its key knows, without the gaps of what it doesn't.
+std::string environment_text(const std::string& key) {
+  std::string text;
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 2) {
+    end = key.find("; ", begin);
+    const std::string part = key.substr(begin, end == std::string::npos ? end : end - begin);
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+  }
+  return one_line(text);
+}
+
 }  // namespace
 
 Grid history_grid(const std::vector<NightEntry>& nights) {
@@ -70,7 +81,7 @@ Grid night_grid(const Night& night) {
   grid.title = name_of(night) + (night.complete ? "" : ", cut short");
   std::vector<std::string> canaries;
   for (const auto& [name, ms] : night.canaries) canaries.push_back(fmt::format("{} {:.3f}", name, ms));
-  grid.above = {one_line(night.environment),
+  grid.above = {environment_text(night.environment),
                 "host " + or_dash(night.host) + ", records " + or_dash(night.run),
                 canaries.empty() ? "no canaries" : fmt::format("canaries: {}", fmt::join(canaries, ", "))};
   grid.columns = {{"row", true},

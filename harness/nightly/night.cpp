@@ -112,18 +112,20 @@ json to_json(const Night& night) {
                     {"totals_s", row.totals_s},
                     {"phases_ms", row.phases_ms},
                     {"repeats", row.repeats}});
-  return {{"schema", 1},
-          {"id", night.id},
-          {"started_at", night.started_at},
-          {"tag", night.tag},
-          {"machine", night.machine},
-          {"environment", night.environment},
-          {"host", night.host},
-          {"revision", night.revision},
-          {"run", night.run},
-          {"complete", night.complete},
-          {"canaries", night.canaries},
-          {"rows", rows}};
+  json object = {{"schema", 1},
+                 {"id", night.id},
+                 {"started_at", night.started_at},
+                 {"tag", night.tag},
+                 {"machine", night.machine},
+                 {"environment", night.environment},
+                 {"host", night.host},
+                 {"revision", night.revision},
+                 {"run", night.run},
+                 {"complete", night.complete},
+                 {"canaries", night.canaries},
+                 {"rows", rows}};
+  if (night.imported) object["imported"] = true;
+  return object;
 }
 
 Night night_from_json(const json& object) {
@@ -140,6 +142,7 @@ Night night_from_json(const json& object) {
   night.revision = required<std::string>(object, "revision");
   night.run = required<std::string>(object, "run");
   night.complete = required<bool>(object, "complete");
+  if (object.contains("imported")) night.imported = required<bool>(object, "imported");
   night.canaries = required<std::map<std::string, double>>(object, "canaries");
   for (const auto& [name, ms] : night.canaries) positive(ms, "canaries");
   const json& rows = object.contains("rows") ? object.at("rows") : json();

@@ -27,6 +27,7 @@ struct Night {
   std::string environment;  // environment_key()
   std::string host, revision;
   std::string run;                         // folder of the run with the full records
+  bool imported = false;                   // came from another history
   bool complete = true;                    // false: the run was cut short and this is what it had finished
   std::map<std::string, double> canaries;  // fixed work in ms, see canaries.h; empty: none were run
   std::vector<NightRow> rows;

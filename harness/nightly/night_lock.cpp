@@ -32,6 +32,9 @@ std::string holder_of(const fs::path& file) {
 NightLock::NightLock(const fs::path& history, const std::string& host) {
   std::error_code error;
   fs::create_directories(history, error);
+  if (error)
+    throw PreparationError(
+        fmt::format("{}: {}; choose a writable folder with --history", history.string(), error.message()));
   const fs::path file = history / fmt::format("nightly-{}.lock", host);
   descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0)

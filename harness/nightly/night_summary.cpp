@@ -45,8 +45,9 @@ std::string rows_summary(const Night& night, const std::vector<json>& records) {
   for (const char* status : {"OK", "failed", "SKIPPED"})
     if (by_status.count(status)) counts.push_back(fmt::format("{} {}", by_status[status], status));
   std::string text =
-      fmt::format("\nnight {}{}: rows: {}\n{}", night.id, night.tag.empty() ? "" : " (" + night.tag + ")",
-                  fmt::join(counts, ", "), reasons);
+      fmt::format("\nnight {}{}: rows: {}{}\n{}", night.id, night.tag.empty() ? "" : " (" + night.tag + ")",
+                  fmt::join(counts, ", "),
+                  night.complete ? "" : "; cut short: these are the runs that had ended", reasons);
   if (by_status["OK"] == 0) text += "NOTHING WAS MEASURED: no row has a figure\n";
   return text;
 }

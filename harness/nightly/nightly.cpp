@@ -126,12 +126,17 @@ int run_nightly(const Workshop& workshop, const Request& request, const NightlyR
     close_night(folder, open.id);
     return interrupted() ? int(kInterrupted) : int(kNothingRan);
   }
-  open.finished = recorded && !interrupted();
-  if (open.finished)
+  const bool cut_by_budget = std::any_of(schedule.left_out.begin(), schedule.left_out.end(),
+                                         [](const LeftOut& it) { return it.used_up; });
+  open.finished = recorded && !interrupted() && !cut_by_budget;
+  if (recorded && !interrupted())
     open.canaries = canaries_of_night(before, measure_canaries(workshop.train_slice, console), console);
   const Night night = night_of_run(open, records);
   const bool kept = keep(history, open, night);
-  if (nightly.report) done([&] { write_results(workshop, execution->folder(), records, console); });
+  if (nightly.report)
+    done([&] { write_results(workshop, execution->folder(), records, console); });
+  else
+    show_left_out(execution->folder(), console);
 
   console << rows_summary(night, records) << std::flush;
   if (interrupted()) return kInterrupted;

@@ -82,13 +82,28 @@ std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, co
   return "";
 }
 
+// Several nights on its older side too, or one odd night at the beginning is a level; recent enough to be
+// news; and not undone since: what was slow for a while and is as before again has no alarm.
+static bool is_news(const Trend& trend, const ChangePoint& change) {
+  const auto next = std::find_if(trend.changes.begin(), trend.changes.end(),
+                                 [&](const ChangePoint& other) { return other.index > change.index; });
+  size_t begin = 0;
+  for (const ChangePoint& other : trend.changes)
+    if (other.index < change.index) begin = std::max(begin, other.index);
+  if (change.index - begin < kNightsToLast || change.index + kNightsToLast > trend.values.size())
+    return false;
+  if (trend.values.size() - change.index > kNightsOfNews) return false;
+  if (next == trend.changes.end()) return true;
+  const double since = trend.changes.back().after / change.before - 1;
+  return std::abs(since) >= trend.margin && (since > 0) == (change.change() > 0);
+}
+
 std::vector<Alarm> lasting_changes(const std::vector<Trend>& trends, const Night& last, Direction direction) {
   std::vector<Alarm> alarms;
   for (const Trend& trend : trends) {
     if (trend.canary || trend.values.size() < kFewestNights || trend.nights.back() != last.id) continue;
     for (const ChangePoint& change : trend.changes)
-      if ((change.change() > 0) == (direction == Direction::slower) &&
-          change.index + kNightsToLast <= trend.values.size())
+      if ((change.change() > 0) == (direction == Direction::slower) && is_news(trend, change))
         alarms.push_back({trend.key(), trend.row, trend.machine, trend.nights[change.index], change.index,
                           change.before, change.after, canary_behind(trends, trend, change)});
   }

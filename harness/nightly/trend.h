@@ -10,7 +10,8 @@
 namespace harness {
 
 inline constexpr size_t kFewestNights = 20;  // no alarm from a shorter series
-inline constexpr size_t kNightsToLast = 3;   // that a change has to last
+inline constexpr size_t kNightsToLast = 3;   // that a change has to last, and the level before it had lasted
+inline constexpr size_t kNightsOfNews = 30;  // an older change is history: drawn, and no alarm
 
 // A figure of one row with one setting (median seconds of the repeats), or of one canary (ms), on one
 // machine. Another machine or another setting is another series: they are never joined.

@@ -134,9 +134,9 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
   output << text << std::flush;
   if (!output)
     throw std::runtime_error(
-        fmt::format("{}: cannot be written: {}; free space there or allow writing, then "
-                    "`./run_matrix report {}`",
-                    file.string(), std::strerror(errno), file.parent_path().string()));
+        fmt::format("{}: cannot be written: {}; free space there or allow writing, then repeat the command "
+                    "(`./run_matrix report RUN` for a run whose rows have ended)",
+                    file.string(), std::strerror(errno)));
 }
 
 }  // namespace harness
