@@ -43,7 +43,7 @@ Grid comparison_grid(const Comparison& comparison, const std::string& name_a, co
                   {"B s"},
                   {"times as fast", true},
                   {"runs"},
-                  {.header = "step, % of A's", .is_text = true, .wrap_at = 24},
+                  {.header = "step, % of A's", .is_text = true, .wrap_at = 26},
                   {.header = "remarks", .is_text = true, .wrap_at = 40}};
   for (const RowComparison& row : comparison.rows) {
     std::vector<std::string> remarks = row.changed;

@@ -103,7 +103,9 @@ std::string canaries_in_words(const std::vector<Trend>& trends, const Night& nig
         trend.nights.back() == night.id)
       parts.push_back(fmt::format("{} {} ({})", trend.row, figure_text(trend.values.back(), true),
                                   against_before(trend)));
-  return parts.empty() ? "none were run" : fmt::format("{}", fmt::join(parts, ", "));
+  return parts.empty() ? "none were run"
+                       : fmt::format("{}; in brackets against the median of up to {} nights before",
+                                     fmt::join(parts, ", "), kTypicalOver);
 }
 
 std::string word_or(const std::string& text, const char* otherwise) {
