@@ -100,6 +100,22 @@ TEST_F(HistoryCommandTest, ComparesFullRecordsWhileTheyAreThere) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "backward +50.0", output());
 }
 
+TEST_F(HistoryCommandTest, LooksAtOneMachineOrTagAlone) {
+  Night elsewhere = night(3);
+  elsewhere.machine = "M2, 4 cores";
+  elsewhere.host = "laptop";
+  keep({night(1), night(2), elsewhere});
+  ASSERT_EQ(history({"list", "--machine", "M2"}), 0);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "n3", output());
+  EXPECT_PRED_FORMAT2(testing::IsNotSubstring, "n1", output());
+  ASSERT_EQ(history({"show", "last", "--machine", "Zen"}), 0);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "n2", output());
+  ASSERT_EQ(history({"list", "--tag", "main", "--machine", "laptop"}), 0);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "n3", output());
+  EXPECT_EQ(history({"show", "last", "--machine", "Sparc"}), 2);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "no night of machine Sparc", errors());
+}
+
 TEST_F(HistoryCommandTest, ExportsAndImports) {
   keep({night(1), night(2), night(3)});
   const std::string file = folder / "nights";

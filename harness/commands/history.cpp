@@ -15,7 +15,7 @@ namespace {
 
 struct Asked {
   fs::path history, file;
-  std::string since = ":", a, b;
+  std::string since = ":", machine, tag, a, b;
   bool as_json = false;
 };
 
@@ -77,7 +77,9 @@ History open_history(const Workshop& workshop, const Asked& asked, bool must_exi
   if (must_exist && !fs::is_directory(folder))
     throw PreparationError(folder.string() +
                            ": no history; `run_matrix nightly` begins one, --history names another");
-  return History(folder, std::cerr);
+  History history(folder, std::cerr);
+  if (must_exist) history.narrow(asked.machine, asked.tag);
+  return history;
 }
 
 }  // namespace
@@ -87,6 +89,8 @@ void add_history(CommandLine& line) {
   CLI::App* history = line.app.add_subcommand("history", "the nights so far");
   history->require_subcommand(1);
   history->add_option("--history", asked->history, "folder of the history (default results/history)");
+  history->add_option("--machine", asked->machine, "nights alone whose machine or host contains this text");
+  history->add_option("--tag", asked->tag, "nights alone that have this tag");
   using Action = std::function<int(const Workshop&, History&)>;
   const auto add = [&](const char* name, const char* help, bool must_exist, const Action& action) {
     CLI::App* command = history->add_subcommand(name, help);

@@ -265,6 +265,19 @@ const NightEntry& History::find(const std::string& which) const {
       which, folder_.string(), entries_.back().id, entries_.back().started_at));
 }
 
+void History::narrow(const std::string& machine, const std::string& tag) {
+  const bool was_empty = entries_.empty();
+  std::erase_if(entries_, [&](const NightEntry& night) {
+    return (night.machine.find(machine) == std::string::npos &&
+            night.host.find(machine) == std::string::npos) ||
+           (!tag.empty() && night.tag != tag);
+  });
+  if (entries_.empty() && !was_empty)
+    throw std::invalid_argument(
+        fmt::format("{}: no night{}{}; `history list` without them shows what there is", folder_.string(),
+                    machine.empty() ? "" : " of machine " + machine, tag.empty() ? "" : " with tag " + tag));
+}
+
 std::vector<NightEntry> History::between(const std::string& range) const {
   const auto [from, to] = moments_of(range);
   std::vector<NightEntry> chosen;

@@ -29,6 +29,9 @@ class History {
   // In the order in which they were appended, but for imported ones, which stand where their time belongs. A
   // clock that went backwards is named in `warnings` once.
   const std::vector<NightEntry>& entries() const { return entries_; }
+  // Looks from here on at the nights alone whose machine or host contains `machine` and whose tag is `tag`;
+  // empty: any. Throws std::invalid_argument when none is left. What is appended is kept whatever it is.
+  void narrow(const std::string& machine, const std::string& tag);
   // Throws std::runtime_error when the line can't be read any more.
   Night read(const NightEntry& entry) const;
   std::vector<Night> read_all() const;
