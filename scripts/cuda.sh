@@ -44,7 +44,7 @@ install_cuda_wheels() {
   ! cuda_wheels_complete || return 0
   mapfile -t wanted < <(cuda_requirements)
   if ((${#wanted[@]})); then
-    run "${pip_install[@]}" "${wanted[@]}" >&2 </dev/null ||
+    install_wheels "${wanted[@]}" ||
       fail "pip could not download or install ${wanted[*]} (up to 2 GB)" \
         "check the network and the disk, then repeat; or leave the GPU alone with SKIP_CUDA=1"
   fi

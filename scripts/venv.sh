@@ -40,6 +40,8 @@ find_python() {
 
 pip_install=(.venv/bin/python3 -m pip install --quiet --disable-pip-version-check --no-input --no-deps)
 
+install_wheels() { run "${pip_install[@]}" "$@" >&2 </dev/null; }
+
 install_venv() {
   ! venv_complete || return 0
   local python wanted
@@ -53,7 +55,7 @@ install_venv() {
   .venv/bin/python3 -c 'import pip' 2>/dev/null || run "$python" -m venv .venv >&2 ||
     fail "python could not make the virtual environment .venv" "see the message above, then repeat"
   mapfile -t wanted < <(requirements)
-  run "${pip_install[@]}" "${wanted[@]}" >&2 </dev/null ||
+  install_wheels "${wanted[@]}" ||
     fail "pip could not download or install ${wanted[*]} (it needs about 0.6 GB from PyPI and 1.6 GB of disk)" \
       "check the network and the disk, then repeat; or name a LibTorch in CMAKE_PREFIX_PATH"
   venv_wanted >.venv/.installed
