@@ -40,6 +40,7 @@ class Slurm : public testing::Test {
                          "slurm",
                          "--scale",
                          "smoke",
+                         "--slow",
                          "--out",
                          directory / "run"};
     command.arguments.insert(command.arguments.end(), more.begin(), more.end());

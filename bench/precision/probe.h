@@ -7,8 +7,8 @@
 
 namespace bench {
 
-// {precision: median ms of a training step} at the row's width, image size and at most 16 images, on one
-// device.
+// {precision: ms of the fastest of five training steps} at the row's width, image size and at most 16 images,
+// on one device.
 nlohmann::json probe_precisions(const harness::Row& row);
 
 }  // namespace bench
