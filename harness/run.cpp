@@ -59,8 +59,11 @@ static Schedule schedule_of(const Workshop& workshop, const Request& request, co
   return make_schedule(plan, runs, of_rows, request.budget_s);
 }
 
-Schedule schedule_of(const Workshop& workshop, const Request& request, const Execution& execution) {
+Schedule schedule_of(const Workshop& workshop, const Request& request, Execution& execution) try {
   return schedule_of(workshop, request, execution.scale(), execution.plan(), execution.runs());
+} catch (const PreparationError&) {
+  execution.discard();
+  throw;
 }
 
 void write_results(const Workshop& workshop, const fs::path& run, const std::vector<json>& records,
@@ -101,13 +104,7 @@ static int dry_run(const Workshop& workshop, const Request& request, const AxisV
 
 static int run_and_report(const Workshop& workshop, const Request& request, Execution& execution,
                           std::ostream& console) {
-  Schedule schedule;
-  try {
-    schedule = schedule_of(workshop, request, execution);
-  } catch (const PreparationError&) {
-    execution.discard();
-    throw;
-  }
+  Schedule schedule = schedule_of(workshop, request, execution);
   console << describe_plan(execution.plan()) << schedule.described
           << "records: " << execution.records_file().string() << std::endl;
   bool lost = false;

@@ -24,8 +24,9 @@ int run_matrix(const Workshop& workshop, const Request& request, std::ostream& c
 // The same for what a run in request.out still lacks; `request` is continued_request().
 int continue_matrix(const Workshop& workshop, const Request& request, Again again, std::ostream& console);
 
-// How long each run will take and, with --budget, which runs fit. Throws PreparationError when none does.
-Schedule schedule_of(const Workshop& workshop, const Request& request, const Execution& execution);
+// How long each run will take and, with --budget, which runs fit. Throws PreparationError when none does; the
+// folder of the run is then free again.
+Schedule schedule_of(const Workshop& workshop, const Request& request, Execution& execution);
 
 // Runs the plan over and over, so that slow changes of the machine spread over all rows alike; Ctrl-C ends
 // it. Stops before the next row when the rows took longer than predicted; what the budget left out is kept

@@ -106,13 +106,7 @@ int run_nightly(const Workshop& workshop, const Request& request, const NightlyR
   const AxisValues values = ask_values(workshop);
   const auto execution = Execution::prepare(workshop, asked, values);
   if (!execution) return kInterrupted;
-  Schedule schedule;
-  try {
-    schedule = schedule_of(workshop, asked, *execution);
-  } catch (const PreparationError&) {
-    execution->discard();
-    throw;
-  }
+  Schedule schedule = schedule_of(workshop, asked, *execution);
   console << describe_plan(execution->plan()) << schedule.described
           << "records: " << execution->records_file().string() << std::endl;
   const Canaries before = measure_canaries(workshop.train_slice, console);
