@@ -109,12 +109,17 @@ std::string environment_key(const json& record) {
   return key;
 }
 
-void restore_environment(json& record, const std::string& key) {
+std::vector<std::string> environment_parts(const std::string& key) {
   std::vector<std::string> parts;
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 2) {
     end = key.find("; ", begin);
     parts.push_back(key.substr(begin, end == std::string::npos ? end : end - begin));
   }
+  return parts;
+}
+
+void restore_environment(json& record, const std::string& key) {
+  const std::vector<std::string> parts = environment_parts(key);
   record["machine"]["fingerprint"] = parts[0];
   if (parts.size() != kKeyed.size() + 1) {  // a value holds what separates values
     record["machine"]["environment"] = key;

@@ -13,6 +13,8 @@ std::string machine_fingerprint(const nlohmann::json& record);
 // Hardware and everything that it ran with: kernel, system, LibTorch, revision, compiler, flags. Records of
 // one table should share it.
 std::string environment_key(const nlohmann::json& record);
+// Its values in their order; empty where it was unknown.
+std::vector<std::string> environment_parts(const std::string& key);
 // Puts what a key says back into a record that has nothing but the key.
 void restore_environment(nlohmann::json& record, const std::string& key);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/compare/environment.h"
 #include "harness/nightly/night_records.h"
 
 namespace harness {
@@ -38,13 +39,9 @@ std::string name_of(const Night& night) {
 
 // What its key knows, without the gaps of what it doesn't.
 std::string environment_text(const std::string& key) {
-  std::string text;
-  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 2) {
-    end = key.find("; ", begin);
-    const std::string part = key.substr(begin, end == std::string::npos ? end : end - begin);
-    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
-  }
-  return one_line(text);
+  std::vector<std::string> parts = environment_parts(key);
+  std::erase(parts, "");
+  return one_line(fmt::format("{}", fmt::join(parts, "; ")));
 }
 
 }  // namespace

@@ -84,17 +84,15 @@ std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, co
 
 // Several nights on its older side too, or one odd night at the beginning is a level; recent enough to be
 // news; and not undone since: what was slow for a while and is as before again has no alarm.
-static bool is_news(const Trend& trend, const ChangePoint& change) {
-  const auto next = std::find_if(trend.changes.begin(), trend.changes.end(),
-                                 [&](const ChangePoint& other) { return other.index > change.index; });
-  size_t begin = 0;
-  for (const ChangePoint& other : trend.changes)
-    if (other.index < change.index) begin = std::max(begin, other.index);
-  if (change.index - begin < kNightsToLast || change.index + kNightsToLast > trend.values.size())
+static bool is_news(const Trend& trend, size_t place) {
+  const ChangePoint &change = trend.changes[place], &latest = trend.changes.back();
+  const size_t level_began = place > 0 ? trend.changes[place - 1].index : 0;
+  const size_t nights_since = trend.values.size() - change.index;
+  if (change.index - level_began < kNightsToLast || nights_since < kNightsToLast ||
+      nights_since > kNightsOfNews)
     return false;
-  if (trend.values.size() - change.index > kNightsOfNews) return false;
-  if (next == trend.changes.end()) return true;
-  const double since = trend.changes.back().after / change.before - 1;
+  if (&change == &latest) return true;
+  const double since = latest.after / change.before - 1;
   return std::abs(since) >= trend.margin && (since > 0) == (change.change() > 0);
 }
 
@@ -102,10 +100,12 @@ std::vector<Alarm> lasting_changes(const std::vector<Trend>& trends, const Night
   std::vector<Alarm> alarms;
   for (const Trend& trend : trends) {
     if (trend.canary || trend.values.size() < kFewestNights || trend.nights.back() != last.id) continue;
-    for (const ChangePoint& change : trend.changes)
-      if ((change.change() > 0) == (direction == Direction::slower) && is_news(trend, change))
+    for (size_t place = 0; place < trend.changes.size(); ++place) {
+      const ChangePoint& change = trend.changes[place];
+      if ((change.change() > 0) == (direction == Direction::slower) && is_news(trend, place))
         alarms.push_back({trend.key(), trend.row, trend.machine, trend.nights[change.index], change.index,
                           change.before, change.after, canary_behind(trends, trend, change)});
+    }
   }
   return alarms;
 }
