@@ -9,13 +9,12 @@ cuda_driver() {  # its version, empty without an NVIDIA GPU
   { nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null || true; } | head -n 1
 }
 
-cuda_wanted() {  # MODE: tests build it with the toolkit alone, so that a machine without a GPU keeps it compiling
-  [[ ${SKIP_CUDA:-} != 1 ]] && cuda_compiler >/dev/null && { [[ $1 == test ]] || [[ -n $(cuda_driver) ]]; }
+cuda_wanted() {  # MODE DRIVER: tests build it with the toolkit alone, so that a machine without a GPU keeps it compiling
+  [[ ${SKIP_CUDA:-} != 1 ]] && cuda_compiler >/dev/null && [[ $1 == test || -n $2 ]]
 }
 
-check_cuda() {
-  local driver oldest=580
-  driver=$(cuda_driver)
+check_cuda() {  # DRIVER
+  local driver=$1 oldest=580
   [[ -n $driver && ${SKIP_CUDA:-} != 1 ]] || return 0
   if ! cuda_compiler >/dev/null; then
     echo "set-up: an NVIDIA GPU is here, but no nvcc: install the CUDA toolkit 13.0 and put its bin folder into PATH to use the GPU" >&2
