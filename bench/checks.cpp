@@ -41,7 +41,7 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   const at::Tensor labels = at::randint(row.classes, {images}, generator, at::kLong).to(device);
 
   ResNet reference(row.width, row.classes, row.seed);
-  reference.to(device, row.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
+  reference.to(device, row.channels_last);
   parts.precision.convert(reference);
   {
     at::NoGradGuard no_grad;

@@ -57,8 +57,7 @@ class Rank {
          row_.pinned, row_.non_blocking, row_.cudnn_benchmark, row_.tf32, row_.channels_last});
     prepare_loading();
     model_ = std::make_unique<ResNet>(row_.width, row_.classes, uint64_t(row_.seed));
-    model_->to(device_->torch_device(),
-               row_.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
+    model_->to(device_->torch_device(), row_.channels_last);
     precision_ = PrecisionRegistry::instance().find(row_.precision)(
         {device_->torch_device(), {row_.learning_rate, row_.momentum, row_.weight_decay}});
     precision_->convert(*model_);

@@ -1,26 +1,15 @@
 #include "bench/rank_report.h"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <cmath>
 
 #include "bench/timeline.h"
+#include "harness/machine.h"
 
 namespace bench {
 
 using nlohmann::json;
-
-static std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  return cpus;
-}
 
 static std::vector<double> timed(const std::vector<double>& values, int64_t warmup) {
   return {values.begin() + warmup, values.end()};
@@ -47,14 +36,12 @@ json rank_report(const SliceParts& parts, const RankInfo& rank, const SliceResul
                  const std::vector<Check>& checks) {
   const harness::Row& row = parts.row;
   const int64_t warmup = row.warmup_batches;
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
   json report = {{"place",
                   {{"rank", rank.rank},
                    {"node", rank.node},
-                   {"host", host},
+                   {"host", harness::host_name()},
                    {"device", fmt::format("{}:{}", row.device, rank.local_rank)},
-                   {"cpus", allowed_cpus()}}},
+                   {"cpus", harness::available_cpus()}}},
                  {"total_s", result.total_s},
                  {"loss", timed(result.loss, warmup)},
                  {"correct", {result.correct_top1, result.correct_top5, result.images}},

@@ -8,6 +8,7 @@
 
 #include "bench/rank.h"
 #include "bench/timeline.h"
+#include "harness/machine.h"
 
 namespace bench {
 
@@ -79,11 +80,9 @@ void Trace::keep(int64_t batch, const SliceParts& parts, const SliceResult& resu
 
 void Trace::write(const std::filesystem::path& folder) try {
   if (state_ != State::recorded) return;
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
   write_json(folder / fmt::format("rank-{}.timeline.json", rank_.rank),
              {{"rank", rank_.rank},
-              {"host", host},
+              {"host", harness::host_name()},
               {"pid", ::getpid()},
               {"clock_began_ns", steady_clock_began_ns()},
               {"batches", std::move(batches_)}});

@@ -40,7 +40,7 @@ class NcclGroup : public StoreGroup {
 };
 
 const bool registered = GroupRegistry::instance().add(
-    {"backend", "nccl", "NCCL between GPUs, as PyTorch's DDP uses it", {{"device", "cuda"}}},
+    {"backend", "nccl", "NCCL between GPUs, as PyTorch's DDP uses it"},
     [](const GroupOptions& options) { return std::make_unique<NcclGroup>(options); });
 
 }  // namespace

@@ -28,8 +28,7 @@ class CudaClock : public DeviceClock {
   };
   size_t record();
 
-  std::deque<at::cuda::CUDAEvent>
-      events_;  // a deque, because they can't be moved; grows outside the window only
+  std::deque<at::cuda::CUDAEvent> events_;  // made beforehand; should it grow, none that is recorded moves
   std::vector<Mark> marks_;
   std::mutex mutex_;  // note_boundary() comes from other threads
   size_t next_ = 0;

@@ -99,7 +99,8 @@ static std::vector<at::Tensor> tensors_of(const std::vector<NamedTensor>& named)
 std::vector<at::Tensor> ResNet::parameter_tensors() const { return tensors_of(parameters_); }
 std::vector<at::Tensor> ResNet::buffer_tensors() const { return tensors_of(buffers_); }
 
-void ResNet::to(at::Device device, at::MemoryFormat format) {
+void ResNet::to(at::Device device, bool channels_last) {
+  const auto format = channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
   for (auto* list : {&parameters_, &buffers_})
     for (NamedTensor& entry : *list) {
       const at::Tensor moved = entry.tensor.detach().to(device);

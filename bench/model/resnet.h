@@ -48,9 +48,9 @@ class ResNet {
   std::vector<at::Tensor> parameter_tensors() const;
   std::vector<at::Tensor> buffer_tensors() const;
 
-  // Moves parameters and buffers in place, with 4-dimensional ones in that order in memory; before a strategy
-  // or an optimizer sees them.
-  void to(at::Device device, at::MemoryFormat format = at::MemoryFormat::Contiguous);
+  // Moves parameters and buffers in place, with `channels_last` the weights of convolutions as NHWC in
+  // memory; before a strategy or an optimizer sees them.
+  void to(at::Device device, bool channels_last = false);
   // Changes a parameter's type in place; every handle of it (parameters(), forward()) sees the change.
   void convert(size_t parameter, at::ScalarType type);
   bool is_batch_norm(size_t parameter) const;

@@ -23,11 +23,9 @@ class DataParallel : public Strategy {
         device_(context.device),
         devices_(context.row.devices) {
     const int threads = int(context.row.intra_op_threads);
-    const auto order =
-        context.row.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
     for (int64_t i = 1; i < devices_; ++i) {
       auto replica = std::make_unique<ResNet>(context.row.width, context.row.classes, context.row.seed);
-      replica->to(device_.of_replica(i), order);
+      replica->to(device_.of_replica(i), context.row.channels_last);
       precision_.convert(*replica);
       replicas_.push_back(std::move(replica));
       workers_.push_back(std::make_unique<WorkerThread>([this, threads, i] {
