@@ -10,6 +10,7 @@
 
 #include "harness/interrupt.h"
 #include "harness/machine.h"
+#include "harness/memory_fit.h"
 #include "harness/records.h"
 #include "harness/request_file.h"
 #include "harness/selection.h"
@@ -45,10 +46,14 @@ Selection select_rows(const Workshop& workshop, const Request& request, const Ax
   selection.scale = find_scale(scales, request.scale != "auto" ? request.scale
                                        : device == "cpu"       ? "rehearsal"
                                                                : "article");
-  std::vector<Matrix> matrices;
-  for (const fs::path& config : request.configs)
-    matrices.push_back(load_matrix(config, selection.scale, values, device));
-  selection.rows = select(matrices, request.only);
+  const auto rows_at = [&](const Scale& scale) {
+    std::vector<Matrix> matrices;
+    for (const fs::path& config : request.configs)
+      matrices.push_back(load_matrix(config, scale, values, device));
+    return select(matrices, request.only);
+  };
+  if (request.scale == "auto" && device == "cuda") fit_to_memory(workshop, selection.scale, rows_at);
+  selection.rows = rows_at(selection.scale);
   if (request.device != "auto")
     set_fields(selection.rows, {"device=" + request.device}, selection.scale, values);
   add_notes(selection.notes, suit_backends(selection.rows, request.oversubscribe, values));
@@ -57,6 +62,15 @@ Selection select_rows(const Workshop& workshop, const Request& request, const Ax
   for (Row& row : selection.rows) row.seed = request.seed;
   set_fields(selection.rows, request.set, selection.scale, values);
   return selection;
+}
+
+std::vector<PlannedRow> make_plan(const Selection& selection, const AxisValues& values,
+                                  const PrecisionTimes& times, const Request& request) {
+  std::vector<PlannedRow> plan = make_plan(selection.rows, values, times, request);
+  for (PlannedRow& planned : plan)
+    if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
+      planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
+  return plan;
 }
 
 Selection checked_selection(const Workshop& workshop, const Request& request, const AxisValues& values) {
@@ -143,10 +157,7 @@ bool Execution::prepare_plan() {
     lock_.emplace(folder_);
     write_request(folder_, request_);
   }
-  plan_ = make_plan(selection.rows, values_, probe_precisions(workshop_, selection.rows, folder_), request_);
-  for (PlannedRow& planned : plan_)
-    if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
-      planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
+  plan_ = make_plan(selection, values_, probe_precisions(workshop_, selection.rows, folder_), request_);
   runs_ = all_runs(plan_, request_);
   if (again_) runs_ = runs_left(plan_, runs_, records_, *again_);
   if (runs_.empty()) return true;

@@ -24,6 +24,9 @@ struct Selection {
   std::map<std::string, std::vector<std::string>> notes;  // by id, from --devices
 };
 Selection select_rows(const Workshop& workshop, const Request& request, const AxisValues& values);
+// With the notes of the selection.
+std::vector<PlannedRow> make_plan(const Selection& selection, const AxisValues& values,
+                                  const PrecisionTimes& times, const Request& request);
 // The same for rows that are to run: the worker must be built, and --trace and --wrap must fit them.
 Selection checked_selection(const Workshop& workshop, const Request& request, const AxisValues& values);
 

@@ -1,6 +1,7 @@
 #include "harness/gpus.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "harness/rank_commands.h"
 
@@ -15,6 +16,27 @@ static int64_t gpus_here(const Row& row, const AxisValues& values) {
 
 static int64_t gpus_needed(const Row& row, const Request& request) {
   return row.devices * (emulates_nodes(row, launcher_of(request)) ? row.nodes : 1);
+}
+
+static std::string why_no_nvjpeg(const Row& row, const AxisValues& values) {
+  if (row.decoder != "nvjpeg" || trait(values, "device", row.device, "nvjpeg", true)) return "";
+  return "decoder nvjpeg: this build found no nvJPEG; install the wheel nvidia-nvjpeg of "
+         "scripts/requirements-cuda.txt into .venv, or the CUDA toolkit's libnvjpeg with its header, "
+         "and build again";
+}
+
+std::string why_not_without_gpu(const Row& row, const AxisValues& values) {
+  if (row.device == "cuda") return why_no_nvjpeg(row, values);
+  std::vector<std::string> asked;
+  if (!row.pinned) asked.push_back("pinned=false");
+  if (!row.non_blocking) asked.push_back("non_blocking=false");
+  if (row.prefetch) asked.push_back("prefetch");
+  if (row.cuda_graphs) asked.push_back("cuda_graphs");
+  if (row.decoder == "nvjpeg") asked.push_back("decoder nvjpeg");
+  if (row.gpu_sampling_ms > 0) asked.push_back("gpu_sampling_ms");
+  if (asked.empty()) return "";
+  return fmt::format("{} need{} device cuda, and this row runs on {}", fmt::join(asked, ", "),
+                     asked.size() == 1 ? "s" : "", row.device);
 }
 
 std::string why_too_few_gpus(const Row& row, const AxisValues& values, const Request& request) {

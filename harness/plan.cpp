@@ -80,6 +80,7 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
   std::vector<PlannedRow> plan;
   for (const Row& row : rows) {
     PlannedRow planned{row, why_missing(row, values), {}};
+    if (planned.skip_reason.empty()) planned.skip_reason = why_not_without_gpu(row, values);
     if (planned.skip_reason.empty()) planned.skip_reason = why_too_few_gpus(row, values, request);
     if (planned.skip_reason.empty()) planned.skip_reason = why_not_launched(row, values, request);
     if (planned.skip_reason.empty() && !request.slow) planned.skip_reason = why_too_slow(row, times);
@@ -115,6 +116,9 @@ void check_data(std::vector<PlannedRow>& plan, const DataSets& sets) {
       planned.skip_reason =
           fmt::format("a cold row reads each image at most once: it needs {} images and the data has {}",
                       images_read(row), data.images());
+    if (planned.skip_reason.empty() && row.storage != "synthetic" && images_read(row) > data.images())
+      planned.notes.push_back(fmt::format("reads each of {} images {:.1f} times", data.images(),
+                                          double(images_read(row)) / double(data.images())));
     if (const auto note = data.notes.find(row.storage); note != data.notes.end())
       planned.notes.push_back(fmt::format("{}: {}", row.storage, note->second));
   }
@@ -139,10 +143,11 @@ std::vector<RowRun> all_runs(const std::vector<PlannedRow>& plan, const Request&
   return runs;
 }
 
-std::string describe_plan(const std::vector<PlannedRow>& plan) {
+std::string describe_plan(const std::vector<PlannedRow>& plan, const Scale& scale) {
   const auto skipped =
       std::count_if(plan.begin(), plan.end(), [](const auto& p) { return !p.skip_reason.empty(); });
-  std::string text = fmt::format("plan: {} of {} rows run\n", plan.size() - size_t(skipped), plan.size());
+  std::string text = fmt::format("plan: {} of {} rows run at scale {}: {}\n", plan.size() - size_t(skipped),
+                                 plan.size(), scale.name, scale.summary);
   for (const PlannedRow& planned : plan)
     if (!planned.skip_reason.empty())
       text += fmt::format("  {:<14} SKIPPED: {}\n", planned.row.id, planned.skip_reason);

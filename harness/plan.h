@@ -37,6 +37,6 @@ int64_t repeats_of(const Row& row, const Request& request);
 // alike.
 std::vector<RowRun> all_runs(const std::vector<PlannedRow>& plan, const Request& request);
 
-std::string describe_plan(const std::vector<PlannedRow>& plan);
+std::string describe_plan(const std::vector<PlannedRow>& plan, const Scale& scale);
 
 }  // namespace harness

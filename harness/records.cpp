@@ -52,7 +52,7 @@ constexpr std::array objects = {"machine",       "build",    "data",        "pre
                                 "window",        "ring",     "spans_ms",    "device_ms", "strategy",
                                 "clock",         "versions", "environment", "ceilings",  "accuracy",
                                 "communication", "link",     "timeline",    "trace",     "object_store"};
-constexpr std::array lists = {"rank_map", "notes", "emulated", "checks", "warnings"};
+constexpr std::array lists = {"rank_map", "notes", "emulated", "checks", "warnings", "gpu"};
 
 std::string kind_problem(const json& record) {
   for (const char* key : objects)

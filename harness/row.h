@@ -52,8 +52,11 @@ struct Row {
   bool non_blocking = true;
   bool cudnn_benchmark = true;
   bool tf32 = true;
-
   bool channels_last = false;
+  bool prefetch = false;
+  bool cuda_graphs = false;
+  std::string decoder = "cpu";
+  double gpu_sampling_ms = 0;
 
   std::string model = "resnet18";
   int64_t width = 64;
@@ -63,6 +66,7 @@ struct Row {
   double learning_rate = 0.1;
   double momentum = 0.9;
   double weight_decay = 1e-4;
+  bool fused_sgd = true;
 
   double bucket_mib = 25;
   double first_bucket_mib = 1;

@@ -121,7 +121,7 @@ static void add_measurement(json& record, json slice) {
   for (const char* key :
        {"total_s", "samples_ms", "warmup_ms", "spans_ms", "device_ms", "loss", "top1", "top5"})
     record[key] = std::move(slice.at(key));
-  for (const char* key : {"ceilings", "timeline"})
+  for (const char* key : {"ceilings", "timeline", "gpu", "trace"})
     if (slice.contains(key)) record[key] = std::move(slice[key]);
   if (slice.contains("accuracy")) record["accuracy"] = std::move(slice["accuracy"]);
   record["images_per_second"] = record["config"]["batch"].get<double>() *
@@ -145,11 +145,15 @@ static void add_trace(json& record, const RowSetting& setting, const Row& row, c
   if (!batches) return;
   const MergedTrace merged = merge_traces(directory, world_size(row, setting.values));
   for (const std::string& warning : merged.warnings) fmt::print(stderr, "      {}\n", warning);
-  if (merged.file.empty()) return;
-  fmt::print(stderr, "      trace: {} (open it in https://ui.perfetto.dev)\n", merged.file.string());
-  record["trace"] = {{"first", batches->first},
-                     {"last", batches->last},
-                     {"file", merged.file.lexically_relative(setting.run)}};
+  if (merged.file.empty() && !record.contains("trace")) return;
+  json& trace = record["trace"];  // of GPUs the ranks have told something
+  trace["first"] = batches->first;
+  trace["last"] = batches->last;
+  if (!merged.file.empty()) {
+    fmt::print(stderr, "      trace: {} (open it in https://ui.perfetto.dev)\n", merged.file.string());
+    trace["file"] = merged.file.lexically_relative(setting.run);
+  }
+  if (const std::string text = describe_gpus(trace); !text.empty()) fmt::print(stderr, "      {}\n", text);
 }
 
 json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat, LiveLine& line) {

@@ -42,6 +42,22 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
     refuse("storage " + row.storage + " is read in the order in which it is stored",
            "order: windowed or in_order", "order shuffled");
 
+  if (const nlohmann::json* backend = find_value(values, "backend", row.backend)) {
+    const std::string device = backend->value(nlohmann::json::json_pointer("/traits/device"), row.device);
+    if (device != row.device)
+      refuse("backend " + row.backend + " joins devices of another kind", "device: " + device,
+             "device " + row.device, "choose another backend, e.g. gloo");
+  }
+  if (several && row.cuda_graphs)
+    refuse("cuda_graphs record the step of one device", "strategy: single", "strategy " + row.strategy,
+           "set cuda_graphs: false");
+  if (row.cuda_graphs && !row.fused_sgd)
+    refuse("cuda_graphs record a step in which the host reads nothing", "fused_sgd: true", "fused_sgd: false",
+           "set one of the two");
+
+  if (row.decoder == "nvjpeg" && row.storage == "raw")
+    refuse("storage raw has nothing to decode", "decoder: cpu", "decoder nvjpeg");
+
   if (row.validation && row.strategy != "single")
     refuse("validation is done by one device", "strategy: single", "strategy " + row.strategy,
            "measure accuracy with strategy single, or set validation: false");

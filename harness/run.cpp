@@ -88,11 +88,11 @@ int exit_code_of(const std::vector<json>& records) {
 static int dry_run(const Workshop& workshop, const Request& request, const AxisValues& values,
                    std::optional<Again> again, std::ostream& console) {
   const Selection selection = checked_selection(workshop, request, values);
-  const auto plan = make_plan(selection.rows, values, {}, request);
+  const auto plan = make_plan(selection, values, {}, request);
   std::vector<RowRun> runs = all_runs(plan, request);
   if (again) runs = runs_left(plan, runs, read_records(request.out, std::cerr), *again);
   const Schedule schedule = schedule_of(workshop, request, selection.scale, plan, runs);
-  console << describe_plan(plan) << schedule.described;
+  console << describe_plan(plan, selection.scale) << schedule.described;
   std::vector<PlannedRow> scheduled;  // each once
   for (size_t row = 0; row < plan.size(); ++row)
     if (std::any_of(schedule.runs.begin(), schedule.runs.end(),
@@ -105,7 +105,7 @@ static int dry_run(const Workshop& workshop, const Request& request, const AxisV
 static int run_and_report(const Workshop& workshop, const Request& request, Execution& execution,
                           std::ostream& console) {
   Schedule schedule = schedule_of(workshop, request, execution);
-  console << describe_plan(execution.plan()) << schedule.described
+  console << describe_plan(execution.plan(), execution.scale()) << schedule.described
           << "records: " << execution.records_file().string() << std::endl;
   bool lost = false;
   try {

@@ -20,6 +20,9 @@ std::optional<TracedBatches> traced_batches(const Request& request, const Row& r
 // For a record's notes: the profiler's own time lies in the row's.
 std::string describe(const TracedBatches& batches);
 
+// What the record's key `trace` tells of the ranks' GPUs, in one line; empty when nothing.
+std::string describe_gpus(const nlohmann::json& trace);
+
 // Puts rank-N.kineto.json and rank-N.timeline.json of a row's folder together as trace.json for
 // ui.perfetto.dev and chrome://tracing: a process per rank on one time base. Removes what it has taken over.
 struct MergedTrace {

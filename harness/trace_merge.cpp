@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "harness/trace.h"
 
@@ -56,7 +57,7 @@ class Timeline {
       : trace_(trace), rank_(rank), clock_began_ns_(timeline.at("clock_began_ns")) {
     const std::string host = timeline.at("host");
     trace_.describe("process_name", rank, 0, {{"name", fmt::format("rank {} ({})", rank, host)}});
-    trace_.describe("process_sort_index", rank, 0, {{"sort_index", rank}});
+    trace_.describe("process_sort_index", rank, 0, {{"sort_index", rank * kDevicesPerRank}});
     for (const json& batch : timeline.at("batches")) add(batch);
   }
 
@@ -122,6 +123,15 @@ bool is_operator(const json& event) {
   return event["ph"] != "M" || event.value("name", "").rfind("thread_", 0) == 0;
 }
 
+// A GPU is a process below its rank, and its streams are the threads, which Kineto has named. Under -1 Kineto
+// puts what recording the GPUs cost.
+void describe_device(TraceFile& trace, int64_t rank, int64_t device, int64_t process) {
+  const std::string name = device < 0 ? "profiler" : fmt::format("GPU {}", device);
+  trace.describe("process_name", process, 0, {{"name", fmt::format("rank {}: {}", rank, name)}});
+  const int64_t place = device < 0 ? kDevicesPerRank - 1 : device + 1;
+  trace.describe("process_sort_index", process, 0, {{"sort_index", rank * kDevicesPerRank + place}});
+}
+
 // Kineto counts microseconds from a base of its own. What runs on a device has the device's number as
 // process.
 void add_operators(TraceFile& trace, int64_t rank, json kineto) {
@@ -134,9 +144,12 @@ void add_operators(TraceFile& trace, int64_t rank, json kineto) {
     if (!trace.has_zero() && event["ph"] == "X")
       trace.include(base_ns + int64_t(event.at("ts").get<double>() * 1e3));
   }
+  std::set<int64_t> devices;
   for (json& event : events) {
     const int64_t process = event["pid"];
-    event["pid"] = process == host ? rank : kOwnTracks + rank * kDevicesPerRank + process;
+    event["pid"] = process == host ? rank : kOwnTracks + (rank + 1) * kDevicesPerRank + process;
+    if (process != host && event["ph"] == "X" && devices.insert(process).second)
+      describe_device(trace, rank, process, event["pid"]);
     if (event.contains("ts")) event["ts"] = trace.time(base_ns, event["ts"].get<double>());
     if (event.contains("id") && event["id"].is_number())
       event["id"] = rank * kIdsPerRank + event["id"].get<int64_t>();

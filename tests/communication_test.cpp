@@ -57,6 +57,13 @@ TEST(Communication, SyncBatchNormLayersStandInTheirOrderAndCountAsExposed) {
   EXPECT_DOUBLE_EQ(it->exposed_ms, 4 + 3 + 1 + 2);
 }
 
+TEST(Communication, OnAGpuWhatTheDeviceWaitsIsExposed) {
+  json record = record_of_two_ranks();
+  record["device_ms"]["sync"] = {{7.0, 9.0}, {7.0, 9.0}};
+  record["spans_ms"]["sync_bn/bn1"] = {{3.0, 3.0}, {3.0, 3.0}};  // there only what starting it took
+  EXPECT_DOUBLE_EQ(communication_of(record)->exposed_ms, 8);
+}
+
 TEST(Communication, ARowWithoutFiguresOrRanksHasNone) {
   json record = record_of_two_ranks();
   record["status"] = "INVALID";

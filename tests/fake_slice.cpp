@@ -1,6 +1,7 @@
 // Stands in for train_slice in the harness's tests: speaks the same protocol, trains nothing, and misbehaves
 // as told by FAKE_SLICE ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour"). FAKE_TIMES and FAKE_CANARIES
-// multiply what it says that the slice and the canaries took.
+// multiply what it says that the slice and the canaries took. FAKE_GPUS is how many GPUs it claims,
+// FAKE_MEMORY how many images one of them holds; with FAKE_NVJPEG=0 it was built without nvJPEG.
 #include <signal.h>
 #include <unistd.h>
 
@@ -52,6 +53,16 @@ static double factor_of(const char* variable) {
   return text ? std::atof(text) : 1;
 }
 
+static json values() {
+  json all = kValues;
+  if (!std::getenv("FAKE_GPUS")) return all;
+  const json count = {{"count", int64_t(factor_of("FAKE_GPUS"))}, {"nvjpeg", factor_of("FAKE_NVJPEG") != 0}};
+  all["device"].push_back({{"name", "cuda"}, {"summary", ""}, {"traits", count}, {"missing", ""}});
+  all["backend"].push_back(
+      {{"name", "nccl"}, {"summary", ""}, {"traits", {{"device", "cuda"}}}, {"missing", ""}});
+  return all;
+}
+
 static json result_of(const json& row, int ranks) {
   const int64_t batches = row["timed_batches"];
   const double times = factor_of("FAKE_TIMES");
@@ -100,7 +111,7 @@ static json result_of(const json& row, int ranks) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "--values") == 0) {
-    std::cout << kValues << '\n';
+    std::cout << values() << '\n';
     return 0;
   }
   if (argc > 1 && std::strcmp(argv[1], "--canaries") == 0) {
@@ -110,16 +121,22 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::string job_file;
-  bool probe = false;
+  bool probe = false, memory = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--job") == 0) job_file = argv[i + 1];
     probe = probe || std::strcmp(argv[i], "--probe-precision") == 0;
+    memory = memory || std::strcmp(argv[i], "--probe-memory") == 0;
   }
   std::ifstream stream(job_file);
   const json job = json::parse(stream);
   if (probe) {
     const double slow = std::getenv("FAKE_SLOW_16_BIT") ? 9.0 : 1.0;
     std::cout << json{{"o0", 1.0}, {"o1", slow}, {"o2", slow}, {"o3", slow}} << '\n';
+    return 0;
+  }
+  if (memory) {  // a device that holds as many images
+    const int64_t images = job["row"]["batch"].get<int64_t>() / job["row"]["devices"].get<int64_t>();
+    std::cout << json{{"images", images}, {"fits", double(images) <= factor_of("FAKE_MEMORY")}} << '\n';
     return 0;
   }
   const int rank = std::atoi(std::getenv("RANK")), ranks = std::atoi(std::getenv("WORLD_SIZE"));

@@ -107,7 +107,7 @@ int run_nightly(const Workshop& workshop, const Request& request, const NightlyR
   const auto execution = Execution::prepare(workshop, asked, values);
   if (!execution) return kInterrupted;
   Schedule schedule = schedule_of(workshop, asked, *execution);
-  console << describe_plan(execution->plan()) << schedule.described
+  console << describe_plan(execution->plan(), execution->scale()) << schedule.described
           << "records: " << execution->records_file().string() << std::endl;
   const Canaries before = measure_canaries(workshop.train_slice, console);
   OpenNight open{new_night_id(history, wanted_id(asked, execution->folder())), nightly.tag, host,

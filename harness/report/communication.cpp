@@ -108,7 +108,6 @@ std::optional<Communication> communication_of(const json& record) {
   for (const json& message : record["communication"].value("all_reduces", json::array()))
     it.messages.push_back(int64_t(number_at(message, "/bytes")));
   it.alone_ms = number_at(record, "/communication/ceiling_ms");
-  it.exposed_ms = typical(samples_of(record).value("sync", json()));
   const json spans = record.value("spans_ms", json::object());
   it.under_way_ms = typical(spans.value("communication", json()));
   if (record.contains("link") && record["link"].is_object()) it.link_share = share_of_link(record["link"]);
@@ -121,7 +120,10 @@ std::optional<Communication> communication_of(const json& record) {
            std::pair(b.name.rfind("layer", 0) == 0, b.name);
   });
   it.sync_bn_backward_ms = typical(spans.value("sync_bn_backward", json()));
-  it.exposed_ms += it.sync_bn_ms();
+  // On a GPU the host runs ahead, and what the device waits stands in its own times.
+  const json on_device = record.value("device_ms", json::object()).value("sync", json());
+  it.exposed_ms = on_device.empty() ? typical(samples_of(record).value("sync", json())) + it.sync_bn_ms()
+                                    : typical(on_device);
   return it;
 }
 

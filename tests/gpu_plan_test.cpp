@@ -1,0 +1,68 @@
+// unit: what is planned on a machine with GPUs, with a train_slice that claims some
+#include "tests/program.h"
+
+namespace harness {
+namespace {
+
+class GpuPlan : public Program {
+ protected:
+  std::string plan(int gpus, std::vector<std::string> more, int images = 1000, int code = 0) {
+    more.insert(more.end(), {"--dry-run", "--out", directory / "run"});
+    EXPECT_EQ(run(more, {{"FAKE_GPUS", std::to_string(gpus)}, {"FAKE_MEMORY", std::to_string(images)}}),
+              code);
+    return output() + errors();
+  }
+  static testing::AssertionResult says(const std::string& text, const std::string& words) {
+    return text.find(words) == std::string::npos ? testing::AssertionFailure() << words << " not in " << text
+                                                 : testing::AssertionSuccess();
+  }
+};
+
+TEST_F(GpuPlan, TakesTheArticlesScaleWhereItsBatchesFit) {
+  const std::string text = plan(4, {"--only", "0,1"}, 512);
+  EXPECT_TRUE(says(text, "sizes of the article"));
+  EXPECT_FALSE(says(text, "but batches"));
+}
+
+TEST_F(GpuPlan, DividesBatchesUntilTheyFitAndSaysSo) {
+  const std::string text = plan(4, {"--only", "0,1"}, 200);
+  EXPECT_TRUE(says(text, "article/4")) << "512 images on one device, of which 200 fit";
+  EXPECT_TRUE(says(text, "batches / 4: 128 images of row 0 are the most that fit"));
+}
+
+TEST_F(GpuPlan, RefusesAGpuThatHoldsNothing) {
+  EXPECT_TRUE(says(plan(1, {"--only", "1"}, 0, 2), "not even the smallest batches"));
+}
+
+TEST_F(GpuPlan, ATooSmallMachineSkipsRowsWithWhatIsMissing) {
+  EXPECT_TRUE(says(plan(2, {"--only", "1,2,4,12"}), "it needs 4 GPUs and this machine has 2"));
+  EXPECT_TRUE(says(plan(2, {"--only", "12", "--oversubscribe"}), "1 of 1 rows run"));
+  EXPECT_TRUE(says(plan(4, {"--only", "12"}), "backend: nccl"));
+}
+
+TEST_F(GpuPlan, WhatOnlyAGpuCanDoIsSkippedElsewhere) {
+  const std::string text = plan(1, {SOURCE_DIR "/configs/beyond.yaml", "--device", "cpu", "--scale", "smoke",
+                                    "--only", "bf16,prefetch,nvjpeg"});
+  EXPECT_TRUE(says(text, "prefetch need"));
+  EXPECT_TRUE(says(text, "prefetch, cuda_graphs, decoder nvjpeg need device cuda, and this row runs on cpu"));
+}
+
+TEST_F(GpuPlan, ALibraryThatTheBuildLacksIsNamed) {
+  const std::vector<std::string> rows{
+      SOURCE_DIR "/configs/beyond.yaml", "--scale", "smoke", "--only", "bf16,nvjpeg", "--dry-run"};
+  run(rows, {{"FAKE_GPUS", "1"}, {"FAKE_MEMORY", "1000"}, {"FAKE_NVJPEG", "0"}});
+  EXPECT_TRUE(says(output() + errors(), "SKIPPED: decoder nvjpeg: this build found no nvJPEG; install"));
+  run(rows, {{"FAKE_GPUS", "1"}, {"FAKE_MEMORY", "1000"}});
+  EXPECT_FALSE(says(output() + errors(), "nvJPEG"));
+}
+
+TEST_F(GpuPlan, CombinationsThatCantBeAreRefused) {
+  EXPECT_TRUE(
+      says(plan(4, {"--only", "12", "--set", "cuda_graphs=true"}, 1000, 2), "record the step of one device"));
+  EXPECT_TRUE(
+      says(plan(4, {"--only", "12", "--device", "cpu", "--scale", "smoke", "--set", "backend=nccl"}, 1000, 2),
+           "backend nccl joins devices of another kind"));
+}
+
+}  // namespace
+}  // namespace harness
