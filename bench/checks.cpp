@@ -62,7 +62,7 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   parts.strategy.backward(parts.precision.scale_loss(at::cross_entropy_loss(logits, mine(labels))), unused);
   parts.strategy.use_batch_statistics(true);
 
-  double error = relative_error(gradients_of(parts.model), gradients_of(reference));
+  double error = relative_error(parts.model.gradient_tensors(), reference.gradient_tensors());
   if (row.sync_bn)
     error = std::max(error, relative_error(parts.model.buffer_tensors(), reference.buffer_tensors()));
   {
@@ -80,6 +80,14 @@ Check check_loss(const std::vector<double>& loss) {
   for (size_t batch = 0; batch < loss.size(); ++batch)
     if (!std::isfinite(loss[batch])) return {"loss", false, fmt::format("not finite in batch {}", batch)};
   return {"loss", true, "finite"};
+}
+
+Check check_decoder(int64_t left_to_cpu, int64_t images) {
+  constexpr double kMostShare = 0.01;
+  const bool few = double(left_to_cpu) <= kMostShare * double(images);
+  return {"decoder", few,
+          fmt::format("{} of {} images were left to the CPU{}", left_to_cpu, images,
+                      few ? "" : ": more than 1 %, the row isn't the device's; use decoder: cpu")};
 }
 
 std::string weights_fingerprint(const ResNet& model) {

@@ -24,6 +24,9 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank);
 // Loss finite in every batch.
 Check check_loss(const std::vector<double>& loss);
 
+// At most 1 % of the images were left to the CPU by the device that decodes: the row's time is the device's.
+Check check_decoder(int64_t left_to_cpu, int64_t images);
+
 // Fingerprint of the weights, to be equal on every rank after the slice.
 std::string weights_fingerprint(const ResNet& model);
 

@@ -20,4 +20,10 @@ struct LinkProof {
 // 2009), n-1 times a rank's gathered bytes; and once what rank 0 broadcasts, from its node only.
 LinkProof prove_link(const nlohmann::json& traffic, const nlohmann::json& counted, int64_t world_size);
 
+// Where NCCL was asked to join the nodes over one network: whether its channels between ranks of different
+// nodes are on it, as its own logs tell; how ranks of one node talk is its own affair. places: `rank_map`.
+// Gives a check of the record, null where no rank was asked. Logs without such channels are no violation: the
+// bytes above still are a proof.
+nlohmann::json prove_transports(const nlohmann::json& places, const std::string& link);
+
 }  // namespace bench

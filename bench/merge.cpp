@@ -38,6 +38,13 @@ static void add_checks(const json& report, int rank, size_t world_size, json& me
   }
 }
 
+// Facts that not every rank need have.
+static json with_rank(const json& report, const char* key) {
+  json facts = report.at(key);
+  facts["rank"] = report.at("place").at("rank");
+  return facts;
+}
+
 // Times of the slowest rank, phases as the mean over ranks.
 static void add_ceilings(const json& report, size_t world_size, json& merged) {
   if (merged.is_null()) merged = {{"batches", report.at("batches")}, {"compute", json::object()}};
@@ -81,6 +88,8 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
     }
     if (report.contains("accuracy")) merged["accuracy"] = std::move(report["accuracy"]);
     if (report.contains("timeline")) timelines.push_back(std::move(report["timeline"]));
+    if (report.contains("gpu")) merged["gpu"].push_back(with_rank(report, "gpu"));
+    if (report.contains("trace")) merged["trace"]["ranks"].push_back(with_rank(report, "trace"));
     if (report.contains("link")) {
       link.push_back(std::move(report["link"]));
       link.back()["node"] = report.at("place").at("node");
@@ -116,6 +125,8 @@ json merge_reports(const harness::Row& row, std::vector<std::string> reports) {
   merged["cache"]["device_bytes"] = device_bytes_known ? json(device_bytes) : json();
   if (read_ms + decode_ms > 0) merged["ceilings"]["read_share"] = read_ms / (read_ms + decode_ms);
   if (!timelines.empty()) merged["timeline"] = merge_timelines(std::move(timelines), row.timed_batches - 1);
+  if (json check = prove_transports(merged["rank_map"], row.link); !check.is_null())
+    merged["checks"].push_back(std::move(check));
   if (!link.empty()) {
     LinkProof proof = prove_link(merged["communication"], link, int64_t(world_size));
     merged["link"] = std::move(proof.record);

@@ -9,6 +9,7 @@
 #include "bench/dataset/shards.h"
 #include "bench/merge.h"
 #include "bench/rank_report.h"
+#include "bench/recorded_step.h"
 #include "bench/storage/cache_proof.h"
 #include "bench/strategy/sync_batch_norm.h"
 #include "bench/trace.h"
@@ -52,20 +53,25 @@ class Rank {
         dataset_(read_index(job.index)),
         batch_(row_.batch / rank.world_size) {
     harness::introduce(progress_.slot(rank_.rank));
+    // One machine that stands in for several nodes has the devices of all of them.
+    const int64_t device = job_.emulated_link ? rank_.rank : rank_.local_rank;
     device_ = DeviceRegistry::instance().find(row_.device)(
-        {rank_.local_rank, batch_, row_.image_px, row_.intra_op_threads, batch_format(row_.batch_format),
-         row_.pinned, row_.non_blocking, row_.cudnn_benchmark, row_.tf32, row_.channels_last});
+        {device, batch_, row_.image_px, row_.intra_op_threads, batch_format(row_.batch_format), row_.pinned,
+         row_.non_blocking, row_.cudnn_benchmark, row_.tf32, row_.channels_last, row_.prefetch,
+         row_.cuda_graphs});
     prepare_loading();
     model_ = std::make_unique<ResNet>(row_.width, row_.classes, uint64_t(row_.seed));
     model_->to(device_->torch_device(), row_.channels_last);
     precision_ = PrecisionRegistry::instance().find(row_.precision)(
-        {device_->torch_device(), {row_.learning_rate, row_.momentum, row_.weight_decay}});
+        {device_->torch_device(), {row_.learning_rate, row_.momentum, row_.weight_decay, row_.fused_sgd}});
     precision_->convert(*model_);
+    device_->use_image_type(precision_->image_type());
   }
 
   void join_others() {
     link_ = LinkRegistry::instance().find(row_.link)({job_.interface, rank_.master_addr, job_.emulated_link});
-    group_ = GroupRegistry::instance().find(row_.backend)({rank_, link_->interface()});
+    group_ = GroupRegistry::instance().find(row_.backend)(
+        {rank_, link_->interface(), row_.link, job_.emulated_link, job_.directory});
     require_agreement(*group_, rank_, configuration(job_, dataset_));
     if (row_.sync_bn) {
       sync_bn_ = std::make_unique<SyncBatchNorm>(group_->process_group(), model_->batch_norm_names(), spans_);
@@ -78,10 +84,16 @@ class Rank {
   void train() {
     SliceParts parts{row_,       *loader_, *device_, *model_, *precision_,
                      *strategy_, *group_,  *link_,   spans_,  progress_.slot(rank_.rank)};
+    std::optional<RecordedStep> recorded;
+    if (row_.cuda_graphs) parts.recorded = &recorded.emplace(parts);
     std::optional<Trace> trace;
     if (job_.trace_first >= 0)
-      parts.trace = &trace.emplace(rank_, row_.warmup_batches + job_.trace_first,
+      parts.trace = &trace.emplace(rank_, *device_, row_.warmup_batches + job_.trace_first,
                                    row_.warmup_batches + job_.trace_last);
+    std::unique_ptr<DeviceSampler> sampler;
+    if (row_.gpu_sampling_ms > 0)
+      sampler = device_->make_sampler(row_.gpu_sampling_ms, row_.nodes * row_.devices / rank_.world_size);
+    parts.sampler = sampler.get();
     std::vector<Check> checks{check_gradients(parts, rank_)};
     if (row_.warmup_batches == 0) warm_model(parts);
 
@@ -91,11 +103,14 @@ class Rank {
     cache.slice_begins();
     const SliceResult result = run_slice(parts);
     const nlohmann::json proof = cache.slice_ended(loader_->stats().encoded_bytes);
-    if (trace) trace->write(job_.directory);
+    const nlohmann::json traced = trace ? trace->write(job_.directory) : nlohmann::json();
 
     checks.push_back(check_loss(result.loss));
     checks.push_back({"cache", cache.violation().empty(), cache.violation()});
+    if (load_.decoding.left_to_cpu)
+      checks.push_back(check_decoder(load_.decoding.left_to_cpu(), loader_->stats().images));
     nlohmann::json report = rank_report(parts, rank_, result, proof, checks);
+    if (!traced.is_null()) report["trace"] = traced;
     if (row_.validation && checks[1].ok) report["accuracy"] = accuracy();
     // The report has what is to be told of weights and loader: from here on both may change.
     if (const int64_t batches = ceiling_batches(); batches > 0)
@@ -177,6 +192,7 @@ class Rank {
     load_.sampler = order;
     load_.classes = row_.classes;
     if (HostAllocator pinned = device_->host_allocator()) load_.allocate = std::move(pinned);
+    if (row_.decoder == "nvjpeg") load_.decoding = device_->decoding();
     loader_ = make_loader(*storage_, load_);
   }
 

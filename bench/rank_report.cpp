@@ -53,11 +53,13 @@ json rank_report(const SliceParts& parts, const RankInfo& rank, const SliceResul
                  {"clock_calls", result.clock.calls_per_batch()}};
   for (const Spans::Span& span : parts.spans.all())
     report["spans_ms"][span.name] = rounded(timed(span.batches_ms, warmup));
+  if (json facts = parts.group.describe(); !facts.empty()) report["place"][row.backend] = std::move(facts);
   if (rank.world_size > 1) report["traffic"] = traffic_of(result);
   if (result.link && rank.local_rank == 0)
     report["link"] = {{"interface", parts.link.interface()},
                       {"sent_bytes", result.link->sent},
                       {"received_bytes", result.link->received}};
+  if (result.gpu) report["gpu"] = summary(*result.gpu, result.images);
   if (result.clock.enabled())
     for (size_t phase = 0; phase < kPhaseNames.size(); ++phase) {
       const std::string name(kPhaseNames[phase]);

@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros.h>
 #include <time.h>
 
+#include "bench/recorded_step.h"
 #include "bench/trace.h"
 #include "bench/validation.h"
 
@@ -55,7 +56,7 @@ SliceResult run_slice(const SliceParts& parts) {
   Traffic* const traffic = parts.group.traffic();
   const size_t communication = traffic ? spans.add("communication") : 0;
   spans.start(batches);
-  if (traffic) traffic->next_batch();
+  if (traffic) traffic->next_batch(), traffic->take_device_ms();
   std::optional<LinkBytes> link_before;
   PhaseClock::Time window_start;
 
@@ -70,6 +71,7 @@ SliceResult run_slice(const SliceParts& parts) {
       result.ready_at_start = warmup > 0 ? parts.loader.ready_batches() : 0;
       result.collective_bytes = {};
       link_before = parts.link.bytes();
+      if (parts.sampler) parts.sampler->start();
       clock.start();
       window_start = clock.last_boundary();
       if (warmup == 0) parts.loader.start();  // a window from the first batch contains the loader's start-up
@@ -93,6 +95,8 @@ SliceResult run_slice(const SliceParts& parts) {
   result.total_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - window_start).count();
   if (const auto link_after = parts.link.bytes())
     result.link = {link_after->sent - link_before->sent, link_after->received - link_before->received};
+  if (parts.sampler) result.gpu = parts.sampler->stop();
+  if (traffic) spans.count_later(communication, traffic->take_device_ms());
   release_copied(parts);
   add_metrics(steps, warmup, result);
   parts.progress.state = uint32_t(RankState::finishing);
@@ -110,6 +114,11 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   // May wake loader threads that then take this core: part of what loading costs.
   if (const auto copied = parts.device.take_copied()) parts.loader.release(*copied);
   clock.close(Phase::load);
+
+  if (parts.recorded && !parts.recorded->runs_as_always()) {
+    result.metrics = parts.recorded->run(data, clock, read);
+    return result;
+  }
 
   const at::Tensor logits = parts.strategy.forward(data.images, clock);  // closes scatter .. gather
 

@@ -19,6 +19,7 @@
 
 namespace bench {
 
+class RecordedStep;
 class Trace;
 
 struct SliceParts {
@@ -32,10 +33,12 @@ struct SliceParts {
   Link& link;
   Spans& spans;  // registered before the slice; run_slice adds read, decode and communication
   harness::ProgressSlot& progress;
-  Trace* trace = nullptr;  // of --trace
+  RecordedStep* recorded = nullptr;  // of a row with cuda_graphs
+  Trace* trace = nullptr;            // of --trace
+  DeviceSampler* sampler = nullptr;  // of a row with gpu_sampling_ms
 
   SliceParts with(Loader& other) const {
-    return {row, other, device, model, precision, strategy, group, link, spans, progress};
+    return {row, other, device, model, precision, strategy, group, link, spans, progress, recorded};
   }
 };
 
@@ -51,6 +54,7 @@ struct SliceResult {
   std::vector<Traffic::Message> all_reduces;
   std::vector<Traffic::Event> collectives;  // all of the last batch
   std::optional<LinkBytes> link;            // what crossed this node's link during the timed batches
+  std::optional<GpuReadings> gpu;           // what was read of this rank's GPUs meanwhile
   int64_t correct_top1 = 0, correct_top5 = 0, images = 0;  // timed batches only
   int ready_at_start = 0, ready_at_end = 0;  // complete batches in the ring at the window's edges
   double total_s = 0;  // the timed batches, from the barrier before to the barrier after them

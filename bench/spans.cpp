@@ -1,5 +1,6 @@
 #include "bench/spans.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace bench {
@@ -17,6 +18,12 @@ void Spans::start(int64_t batches) {
     span.batches_ms.clear();
     span.batches_ms.reserve(size_t(batches));
   }
+}
+
+void Spans::count_later(size_t span, const std::vector<double>& batches_ms) {
+  std::vector<double>& known = spans_[span].batches_ms;
+  for (size_t batch = 0; batch < std::min(known.size(), batches_ms.size()); ++batch)
+    known[batch] += batches_ms[batch];
 }
 
 void Spans::next_batch() {

@@ -13,6 +13,9 @@ class Spans {
   // Training thread: some milliseconds of that span lay in the current batch.
   void count(size_t span, double milliseconds) { spans_[span].current_ms += milliseconds; }
 
+  // What became known after the slice, of each batch from the first.
+  void count_later(size_t span, const std::vector<double>& batches_ms);
+
   // Forgets what was counted and takes room for that many batches; the loop allocates nothing.
   void start(int64_t batches);
   void next_batch();

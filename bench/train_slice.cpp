@@ -13,6 +13,7 @@
 #include "bench/canaries.h"
 #include "bench/link/link.h"
 #include "bench/loader/loader.h"
+#include "bench/memory_probe.h"
 #include "bench/precision/probe.h"
 #include "bench/rank.h"
 
@@ -83,11 +84,13 @@ int main(int argc, char** argv) try {
   CLI::App app{
       "One rank of one row; started by run_matrix, or by any launcher that sets RANK, WORLD_SIZE and so on."};
   std::string job_file;
-  bool values = false, probe = false, canaries = false;
+  bool values = false, probe = false, memory = false, canaries = false;
   app.add_option("--job", job_file, "job file that run_matrix wrote");
   app.add_flag("--values", values, "print the values of every axis as JSON");
   app.add_flag("--probe-precision", probe,
                "with --job: time a few steps of each precision, print ms as JSON");
+  app.add_flag("--probe-memory", memory,
+               "with --job: whether the row's share of a batch fits into its device's memory, as JSON");
   app.add_flag("--canaries", canaries, "time the fixed work that tells a slower machine, print ms as JSON");
   CLI11_PARSE(app, argc, argv);
   if (canaries) {
@@ -103,6 +106,10 @@ int main(int argc, char** argv) try {
   const bench::Job job = bench::read_job(job_file);
   if (probe) {
     std::cout << bench::probe_precisions(job.row) << '\n';
+    return 0;
+  }
+  if (memory) {
+    std::cout << bench::probe_memory(job.row) << '\n';
     return 0;
   }
   const bench::RankInfo rank = bench::rank_from_environment();

@@ -20,6 +20,9 @@ find_library(C10_CUDA_LIBRARY c10_cuda HINTS ${TORCH_LIBRARY_DIR} NO_DEFAULT_PAT
 file(GLOB wheels ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia)
 find_path(NCCL_INCLUDE nccl.h         # NCCL: NVIDIA's collectives, what PyTorch's DDP runs on GPUs
           HINTS ${CUDAToolkit_INCLUDE_DIRS} ${wheels}/nccl/include)
+find_path(NVJPEG_INCLUDE nvjpeg.h     # nvJPEG: NVIDIA's own JPEG decoder on GPUs, what DALI and torchvision call; optional
+          HINTS ${CUDAToolkit_INCLUDE_DIRS} ${wheels}/cu13/include)
+find_library(NVJPEG_LIBRARY NAMES nvjpeg libnvjpeg.so.13 HINTS ${CUDAToolkit_LIBRARY_DIR} ${wheels}/cu13/lib)
 foreach(needed TORCH_CUDA_LIBRARY C10_CUDA_LIBRARY NCCL_INCLUDE)
   if(NOT ${needed})
     message(FATAL_ERROR "CUDA was found (${NVCC}), but not ${needed}: name a LibTorch that was built for CUDA with "
@@ -34,4 +37,12 @@ target_link_libraries(libtorch_cuda INTERFACE libtorch ${C10_CUDA_LIBRARY} -Wl,-
                                               -Wl,--as-needed CUDA::cudart)
 target_link_options(libtorch_cuda INTERFACE -Wl,-rpath,${CUDAToolkit_LIBRARY_DIR}
                                             -Wl,-rpath-link,${CUDAToolkit_LIBRARY_DIR} -Wl,--allow-shlib-undefined)
+if(NVJPEG_INCLUDE AND NVJPEG_LIBRARY)
+  add_library(nvjpeg INTERFACE)
+  target_include_directories(nvjpeg SYSTEM INTERFACE ${NVJPEG_INCLUDE})
+  target_link_libraries(nvjpeg INTERFACE ${NVJPEG_LIBRARY})
+  message(STATUS "nvJPEG: ${NVJPEG_LIBRARY}")
+else()
+  message(STATUS "nvJPEG was not found: rows with decoder nvjpeg will be skipped")
+endif()
 message(STATUS "CUDA ${CUDAToolkit_VERSION}: ${CMAKE_CUDA_COMPILER}, for compute capability ${CMAKE_CUDA_ARCHITECTURES}")

@@ -4,16 +4,21 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <c10/cuda/CUDAStream.h>
 #include <gtest/gtest.h>
 
+#include "bench/backend/staging.h"
 #include "bench/device/cuda_clock.h"
 #include "bench/device/device.h"
 #include "bench/device/normalise.h"
 #include "bench/precision/precision.h"
+#include "bench/recorded_step.h"
+#include "bench/strategy/side_stream.h"
+#include "tests/training_setup.h"
 
 namespace bench {
 namespace {
@@ -145,6 +150,92 @@ TEST_F(CudaTest, EveryPrecisionTrains) {
     for (int step = 0; step < 4 && name == std::string("o0"); ++step)
       EXPECT_NEAR(losses[step], reference[step], 2e-2) << step;
   }
+}
+
+// The same slice of a tiny network, its steps recorded or not.
+TEST_F(CudaTest, ARecordedStepTrainsAsAnyOther) {
+  harness::Row row = tiny_row();
+  row.warmup_batches = 0;
+  row.timed_batches = 12;
+  for (const char* name : {"o0", "o1", "o2"}) {
+    const auto losses = [&](bool recorded) {
+      TinyRank rank(row);
+      DeviceOptions options{0, row.batch, row.image_px};
+      options.tf32 = false;
+      options.cuda_graphs = true;  // the same stream for both
+      const auto gpu = device(options);
+      ResNet model(row.width, row.classes, 1);
+      model.to(gpu->torch_device());
+      const auto precision =
+          PrecisionRegistry::instance().find(name)({gpu->torch_device(), {row.learning_rate, 0.9, 1e-4}});
+      precision->convert(model);
+      const auto strategy =
+          StrategyRegistry::instance().find("single")({row, model, *precision, *gpu, *rank.group, rank.rank});
+      SliceParts parts{row,       *rank.loader, *gpu,       model,      *precision,
+                       *strategy, *rank.group,  *rank.link, rank.spans, rank.slot};
+      RecordedStep step(parts);
+      if (recorded) parts.recorded = &step;
+      const auto loss = run_slice(parts).loss;
+      EXPECT_EQ(step.recordings(), recorded ? 2 : 0) << "one for each buffer of the device";
+      return loss;
+    };
+    const auto expected = losses(false), found = losses(true);
+    for (size_t batch = 0; batch < expected.size(); ++batch)
+      EXPECT_NEAR(found[batch], expected[batch], 2e-2) << name << ", batch " << batch;
+  }
+}
+
+TEST_F(CudaTest, HandsImagesOutInTheTypeThatTheNetworkTakes) {
+  const auto gpu = device({0, 2, 32, 1, BatchFormat::uint8});
+  gpu->use_image_type(at::kBFloat16);
+  BatchBuffer host(2, bytes_per_image(BatchFormat::uint8, 32), gpu->host_allocator());
+  std::fill_n(host.images(), 2 * bytes_per_image(BatchFormat::uint8, 32), uint8_t(200));
+  host.labels()[0] = host.labels()[1] = 1;
+  const at::Tensor images = gpu->copy_batch({host.images(), host.labels(), 2, 0}).images;
+  EXPECT_EQ(images.scalar_type(), at::kBFloat16);
+  EXPECT_NEAR(images[0][0][5][5].item<float>(), 200 * normalise_scale(0) + normalise_shift(0), 2e-2);
+}
+
+TEST_F(CudaTest, TensorsTravelThroughHostMemory) {
+  const at::Tensor tensor = at::randn({1000, 37}).cuda(), before = tensor.clone();
+  Staging staging(tensor);
+  at::Tensor host = staging.to_host();
+  EXPECT_TRUE(host.is_pinned());
+  host.add_(1);
+  staging.to_device();
+  EXPECT_TRUE(tensor.equal(before + 1));
+}
+
+TEST_F(CudaTest, ASideStreamWaitsAndHoldsUp) {
+  const at::Tensor a = at::randn({2048, 2048}).cuda();
+  SideStream side(a.device());
+  at::Tensor product = a;
+  for (int i = 0; i < 20; ++i) product = product.matmul(a).mul(1.0 / 64);
+  side.wait_for_current();
+  at::Tensor copy;
+  {
+    const auto in_side_stream = side.enter();
+    copy = product.clone();
+  }
+  side.hold_up_current();
+  EXPECT_TRUE(copy.equal(product));
+}
+
+TEST_F(CudaTest, ReplicasOnGpusOfTheirOwnHaveOneStateAndOneGradient) {
+  if (at::cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
+  ResNet first(8, 10, 1), second(8, 10, 2);
+  first.to({at::kCUDA, 0});
+  second.to({at::kCUDA, 1});
+  const auto exchange = device({0, 4, 32})->make_exchange({&first, &second});
+  ASSERT_TRUE(exchange);
+  exchange->broadcast();
+  for (size_t i = 0; i < first.parameters().size(); ++i)
+    EXPECT_TRUE(first.parameters()[i].tensor.cpu().equal(second.parameters()[i].tensor.cpu()));
+  for (ResNet* model : {&first, &second})
+    for (const NamedTensor& parameter : model->parameters())
+      at::Tensor(parameter.tensor).mutable_grad() = at::ones_like(parameter.tensor);
+  exchange->reduce();
+  for (const at::Tensor& gradient : first.gradient_tensors()) EXPECT_TRUE(gradient.eq(2).all().item<bool>());
 }
 
 TEST_F(CudaTest, MoreMemoryThanThereIsIsOutOfMemory) {

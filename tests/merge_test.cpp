@@ -99,6 +99,18 @@ TEST(Merge, CeilingsThatWereNotMeasuredAreAbsent) {
   EXPECT_FALSE(merged(reports).contains("ceilings"));
 }
 
+TEST(Merge, FactsOfGpusNameTheirRank) {
+  std::vector<json> reports = reports_of(3);
+  EXPECT_FALSE(merged(reports).contains("gpu"));
+  EXPECT_FALSE(merged(reports).contains("trace"));
+  reports[1]["gpu"] = {{"samples", 5}};
+  reports[2]["gpu"] = {{"samples", 6}};
+  reports[0]["trace"] = {{"gpu_busy_share", 0.5}};
+  const json record = merged(reports);
+  EXPECT_EQ(record["gpu"], json({{{"rank", 1}, {"samples", 5}}, {{"rank", 2}, {"samples", 6}}}));
+  EXPECT_EQ(record["trace"], json({{"ranks", {{{"rank", 0}, {"gpu_busy_share", 0.5}}}}}));
+}
+
 std::vector<double> begins_of(const json& timeline, int rank) {
   std::vector<double> begins;
   for (const json& event : timeline["events"])

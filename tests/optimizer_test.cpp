@@ -38,6 +38,17 @@ TEST_P(SgdOfType, FollowsTheFormulaOnEveryElement) {
 
 INSTANTIATE_TEST_SUITE_P(Types, SgdOfType, testing::Values(at::kFloat, at::kBFloat16, at::kHalf));
 
+TEST(Sgd, AnOperationAtATimeIsTheSameStep) {
+  at::Tensor fused = at::randn({100}), single = fused.clone();
+  Sgd together({0.1, 0.9, 0.01}), apart({0.1, 0.9, 0.01, /*fused=*/false});
+  for (int step = 0; step < 4; ++step) {
+    const at::Tensor g = at::randn({100}), found_inf = at::full({1}, step == 2 ? 1.0f : 0.0f);
+    together.step({fused}, {g}, found_inf);
+    apart.step({single}, {g}, found_inf);
+  }
+  EXPECT_TRUE(at::allclose(single, fused, 1e-6, 1e-7));
+}
+
 TEST(Sgd, FoundInfSkipsTheStepAndKeepsTheMomentum) {
   at::Tensor p = at::ones({5});
   Sgd sgd({0.1, 0.9, 0});

@@ -135,6 +135,40 @@ TEST(Report, FakeOnesHaveTheKeysOfRealOnes) {
   }
 }
 
+// Remembers in which state the rank was when it was called, and tells of one made-up reading.
+class FakeSampler : public DeviceSampler {
+ public:
+  explicit FakeSampler(const harness::ProgressSlot& slot) : slot_(slot) {}
+  void start() override { calls.push_back({"start", slot_.batches.load()}); }
+  GpuReadings stop() override {
+    calls.push_back({"stop", slot_.batches.load()});
+    GpuReading reading;
+    reading.power_w = 50;
+    return {{reading}, 80.0};
+  }
+  std::vector<std::pair<std::string, uint64_t>> calls;  // and after how many batches
+
+ private:
+  const harness::ProgressSlot& slot_;
+};
+
+TEST(Report, ADeviceIsReadDuringTheTimedBatches) {
+  const harness::Row row = tiny_row();
+  TinyRank tiny(row);
+  FakeSampler sampler(tiny.slot);
+  SliceParts parts = tiny.parts();
+  EXPECT_FALSE(run_slice(parts).gpu);
+  tiny.slot.batches = 0;
+  parts.sampler = &sampler;
+  const SliceResult result = run_slice(parts);
+  const auto warmup = uint64_t(row.warmup_batches), timed = uint64_t(row.timed_batches);
+  EXPECT_EQ(sampler.calls,
+            (std::vector<std::pair<std::string, uint64_t>>{{"start", warmup}, {"stop", warmup + timed}}));
+  const auto report = rank_report(parts, {}, result, nlohmann::json::object(), {});
+  EXPECT_EQ(report["gpu"]["power_w"]["mean"], 50.0);
+  EXPECT_EQ(report["gpu"]["joules_per_image"], 80.0 / double(row.batch * row.timed_batches));
+}
+
 TEST(Report, ALossThatIsNotFiniteTravelsAndFailsItsCheck) {
   harness::Row row = tiny_row();
   row.learning_rate = 1e6;
@@ -152,6 +186,14 @@ TEST(Checks, ALossThatIsNotFiniteIsNamedWithItsBatch) {
   const Check check = check_loss({1.0, std::nan(""), 2.0});
   EXPECT_FALSE(check.ok);
   EXPECT_NE(check.detail.find("batch 1"), std::string::npos);
+}
+
+TEST(Checks, ADeviceThatLeavesTheDecodingToTheCpuIsNoDecoder) {
+  EXPECT_TRUE(check_decoder(0, 500).ok);
+  EXPECT_TRUE(check_decoder(5, 500).ok);
+  const Check check = check_decoder(6, 500);
+  EXPECT_FALSE(check.ok);
+  EXPECT_NE(check.detail.find("6 of 500"), std::string::npos);
 }
 
 }  // namespace

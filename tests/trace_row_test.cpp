@@ -95,6 +95,25 @@ TEST_F(TraceRow, OperatorsLieInsideTheirPhases) {
   EXPECT_EQ(inside, 2);
 }
 
+TEST_F(TraceRow, OnAGpuTellsHowBusyItWas) {
+  if (!harness::program_exists("nvidia-smi") || std::system("nvidia-smi >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "no NVIDIA GPU";
+  const json record = record_of("0", {"--device", "cuda", "--trace", "4-5", "--set", "gpu_sampling_ms=20"});
+  ASSERT_EQ(exit_code, 0) << record;
+  ASSERT_EQ(record["trace"].value("ranks", json::array()).size(), 1u) << record["trace"];
+  const json gpu = record["trace"]["ranks"][0];
+  EXPECT_GT(gpu["gpu_kernel_share"].get<double>(), 0.0) << gpu;
+  EXPECT_LE(gpu["gpu_kernel_share"], gpu["gpu_busy_share"]) << gpu;
+  EXPECT_LE(gpu["gpu_busy_share"].get<double>(), 1.0) << gpu;
+  EXPECT_EQ(gpu["host_waits_per_batch"].get<double>(), 2.0)
+      << "for loss and accuracy, and for a copied batch";
+  const json trace = json::parse(text(directory / "run" / "rows/0-repeat0/trace.json"));
+  EXPECT_FALSE(names_in(trace, "kernel").empty());
+  EXPECT_EQ(names_in(trace, "kernel").count(0), 0u) << "a GPU is no rank";
+  ASSERT_EQ(record["gpu"].size(), 1u) << record["gpu"];
+  EXPECT_EQ(record["gpu"][0]["rank"], 0);
+}
+
 TEST_F(TraceRow, RowsWithoutItHaveNone) {
   const json record = record_of("0", {});
   EXPECT_FALSE(record.contains("trace"));

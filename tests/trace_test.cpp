@@ -45,6 +45,21 @@ TEST(TracedBatches, OutsideTheWindowAreRefused) {
     EXPECT_NE(failure_of([&] { batches_of(text, 6); }), "") << text;
 }
 
+TEST(GpusOfATrace, AreToldInOneLine) {
+  const auto rank = [](double busy, double kernels, double copies, double waits) {
+    return json{{"gpu_busy_share", busy},
+                {"gpu_kernel_share", kernels},
+                {"gpu_copy_share", copies},
+                {"host_waits_per_batch", waits}};
+  };
+  EXPECT_EQ(
+      describe_gpus({{"first", 4}, {"ranks", {rank(0.8, 0.75, 0.1, 2), rank(0.9, 0.85, 0.2, 3)}}}),
+      "GPU busy in 85.0 % of the traced time (kernels 80.0 %, copies 15.0 %); the host waited for it 2.5 "
+      "times a batch");
+  EXPECT_EQ(describe_gpus({{"first", 4}}), "");
+  EXPECT_EQ(describe_gpus(nullptr), "");
+}
+
 // Two ranks' files as the ranks write them; Kineto's base and the clocks' beginnings differ on purpose.
 class MergeTraces : public testing::Test {
  protected:
@@ -99,6 +114,29 @@ class MergeTraces : public testing::Test {
            {"tid", 7},
            {"ts", ts},
            {"dur", 1.5}},
+          {{"ph", "X"},
+           {"cat", "gpu_memcpy"},
+           {"name", "Memcpy HtoD"},
+           {"pid", 0},
+           {"tid", 20},
+           {"ts", ts},
+           {"dur", 0.5}},
+          {{"ph", "X"},
+           {"cat", "cuda_runtime"},
+           {"name", "cudaLaunchKernel"},
+           {"pid", pid},
+           {"tid", pid},
+           {"ts", ts},
+           {"dur", 0.25}},
+          {{"ph", "X"},
+           {"cat", "overhead"},
+           {"name", "Activity Buffer Request"},
+           {"pid", -1},
+           {"tid", 0},
+           {"ts", ts},
+           {"dur", 0.25}},
+          {{"ph", "M"}, {"name", "process_labels"}, {"pid", 0}, {"args", {{"labels", "GPU 0"}}}},
+          {{"ph", "M"}, {"name", "thread_name"}, {"pid", 0}, {"tid", 7}, {"args", {{"name", "stream 7 "}}}},
           arrow("s"),
           arrow("f"),
           {{"ph", "M"}, {"name", "process_name"}, {"pid", pid}, {"args", {{"name", "train_slice"}}}},
@@ -162,6 +200,29 @@ TEST_F(MergeTraces, KeepsWhatOverlapsAndWhatBelongsTogetherApart) {
   }
   EXPECT_EQ(devices.size(), 2u) << "rank 0's device 0 is another than rank 1's";
   EXPECT_EQ(devices.count(0), 0u) << "and no rank";
+}
+
+TEST_F(MergeTraces, AGpuIsAProcessOfItsRankAndAStreamAThread) {
+  const auto events = merged_events();
+  const auto process_of = [&](const std::string& name) {
+    for (const json& event : events)
+      if (event.at("name") == "process_name" && event["args"]["name"] == name)
+        return event["pid"].get<int64_t>();
+    return int64_t(-1);
+  };
+  for (int rank : {0, 1}) {
+    const int64_t gpu = process_of("rank " + std::to_string(rank) + ": GPU 0");
+    ASSERT_EQ(find(events, "gemm", gpu).size(), 1u) << "rank " << rank;
+    EXPECT_EQ(find(events, "gemm", gpu)[0]["tid"], 7);
+    EXPECT_NEAR(find(events, "gemm", gpu)[0]["ts"].get<double>(), 1000.0 * rank + 100.5, 0.5);
+    EXPECT_EQ(find(events, "Memcpy HtoD", gpu).at(0)["tid"], 20);
+    EXPECT_EQ(find(events, "thread_name", gpu).at(0)["args"]["name"], "stream 7 ");
+    EXPECT_EQ(find(events, "process_name", gpu).size(), 1u);
+    EXPECT_EQ(find(events, "cudaLaunchKernel", rank).size(), 1u) << "the host's call lies in the rank";
+    const int64_t profiler = process_of("rank " + std::to_string(rank) + ": profiler");
+    EXPECT_EQ(find(events, "Activity Buffer Request", profiler).size(), 1u);
+    EXPECT_NE(profiler, gpu);
+  }
 }
 
 TEST_F(MergeTraces, RemovesWhatItHasTakenOver) {

@@ -1,8 +1,10 @@
 // The processes of a row, and what they say to each other outside the timed batches. One backend is one file
 // here.
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -25,13 +27,16 @@ struct RankInfo {
   int master_port = 0;
   int listen_fd = -1;
 };
-// One process when nothing is set. Throws std::invalid_argument on a value that is no number, on a rank outside
-// its world, and on a MASTER_ADDR that does not resolve.
+// One process when nothing is set. Throws std::invalid_argument on a value that is no number, on a rank
+// outside its world, and on a MASTER_ADDR that does not resolve.
 RankInfo rank_from_environment();
 
 struct GroupOptions {
   RankInfo rank;
   std::string interface = "lo";  // network interface that carries the collectives
+  std::string link = "none";     // the row's, and LinkOptions::emulated
+  bool emulated_link = false;
+  std::filesystem::path logs;  // folder for what a backend writes down of itself; empty: it doesn't
 };
 
 class Group {
@@ -48,6 +53,8 @@ class Group {
   virtual c10d::ProcessGroup* separate_process_group() { return nullptr; }
   // What went over both; null with one process.
   virtual Traffic* traffic() { return nullptr; }
+  // For the record, after the slice: what this rank's backend found out about itself.
+  virtual nlohmann::json describe() const { return nlohmann::json::object(); }
 };
 
 struct Disagreement : std::runtime_error {

@@ -1,11 +1,13 @@
 #include "bench/backend/mpi_backend.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
 #include <stdexcept>
+
+#include "bench/backend/mpi_wire.h"
+#include "bench/backend/staging.h"
 
 namespace bench {
 
@@ -34,69 +36,20 @@ void wait_for(MPI_Request& request, const char* call) {
   }
 }
 
-namespace {
-
-// MPI has no 16-bit floating-point types: they travel as 16-bit integers and are summed by LibTorch's
-// kernels.
-template <at::ScalarType type>
-void add_sixteen_bit(void* in, void* in_out, int* count, MPI_Datatype*) {
-  at::from_blob(in_out, {*count}, at::TensorOptions(type))
-      .add_(at::from_blob(in, {*count}, at::TensorOptions(type)));
-}
-
-struct Wire {
-  MPI_Datatype type;
-  MPI_Op sum;
-};
-
-// Operators are made at first use and live as long as MPI.
-template <at::ScalarType type>
-Wire sixteen_bit_wire() {
-  static const MPI_Op sum = [] {
-    MPI_Op made;
-    check_mpi(MPI_Op_create(add_sixteen_bit<type>, /*commute=*/1, &made), "MPI_Op_create");
-    return made;
-  }();
-  return {MPI_UINT16_T, sum};
-}
-
-Wire wire_of(const at::Tensor& tensor) {
-  switch (tensor.scalar_type()) {
-    case at::kFloat:
-      return {MPI_FLOAT, MPI_SUM};
-    case at::kDouble:
-      return {MPI_DOUBLE, MPI_SUM};
-    case at::kLong:
-      return {MPI_INT64_T, MPI_SUM};
-    case at::kInt:
-      return {MPI_INT32_T, MPI_SUM};
-    case at::kByte:
-      return {MPI_UINT8_T, MPI_SUM};
-    case at::kBFloat16:
-      return sixteen_bit_wire<at::kBFloat16>();
-    case at::kHalf:
-      return sixteen_bit_wire<at::kHalf>();
-    default:
-      throw std::invalid_argument(fmt::format("backend mpi can't carry {}", toString(tensor.scalar_type())));
-  }
-}
-
-const at::Tensor& only(const std::vector<at::Tensor>& tensors) {
+static const at::Tensor& only(const std::vector<at::Tensor>& tensors) {
   if (tensors.size() != 1)
     throw std::invalid_argument(fmt::format("backend mpi takes one tensor, found {}", tensors.size()));
   const at::Tensor& tensor = tensors[0];
-  if (!tensor.is_contiguous() || !tensor.device().is_cpu() || tensor.is_sparse())
-    throw std::invalid_argument("backend mpi takes contiguous dense tensors on the CPU");
+  if (tensor.is_sparse() || !tensor.is_contiguous())
+    throw std::invalid_argument("backend mpi takes contiguous dense tensors");
   if (tensor.numel() > std::numeric_limits<int>::max())
     throw std::invalid_argument("backend mpi takes at most 2^31 - 1 elements");
   return tensor;
 }
 
-void only_sums(const c10d::ReduceOp& operation) {
+static void only_sums(const c10d::ReduceOp& operation) {
   if (operation != c10d::ReduceOp::SUM) throw std::invalid_argument("backend mpi reduces by SUM only");
 }
-
-}  // namespace
 
 class MpiBackend::PostedWork : public c10d::Work {
  public:
@@ -106,7 +59,7 @@ class MpiBackend::PostedWork : public c10d::Work {
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
     const std::lock_guard lock(mutex_);
     if (!future_) {
-      future_ = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::ofTensors());
+      future_ = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::ofTensors(), devices());
       if (completed_) settle(*future_);
     }
     return future_;
@@ -126,6 +79,10 @@ class MpiBackend::PostedWork : public c10d::Work {
   }
 
  private:
+  std::vector<c10::Device> devices() const {  // other than the CPU, as c10's futures want it
+    if (result_.empty() || result_[0].is_cpu()) return {};
+    return {result_[0].device()};
+  }
   void settle(c10::ivalue::Future& future) {
     if (exception_)
       future.setError(exception_);
@@ -214,30 +171,37 @@ void MpiBackend::run_if_first(const PostedWork& work) {
 WorkPointer MpiBackend::allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
   only_sums(options.reduceOp);
   return post(c10d::OpType::ALLREDUCE, options.asyncOp, tensors,
-              [this, tensor = only(tensors), wire = wire_of(tensors[0])] {
+              [this, staging = Staging(only(tensors)), wire = wire_of(tensors[0])]() mutable {
+                const at::Tensor tensor = staging.to_host();
                 MPI_Request request;
                 check_mpi(MPI_Iallreduce(MPI_IN_PLACE, tensor.data_ptr(), int(tensor.numel()), wire.type,
                                          wire.sum, communicator_, &request),
                           "MPI_Iallreduce");
                 wait_for(request, "MPI_Iallreduce");
+                staging.to_device();
               });
 }
 
 WorkPointer MpiBackend::broadcast(std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
   return post(c10d::OpType::BROADCAST, options.asyncOp, tensors,
-              [this, tensor = only(tensors), wire = wire_of(tensors[0]), root = int(options.rootRank)] {
+              [this, staging = Staging(only(tensors)), wire = wire_of(tensors[0]),
+               root = int(options.rootRank)]() mutable {
+                const at::Tensor tensor = staging.to_host();
                 MPI_Request request;
                 check_mpi(MPI_Ibcast(tensor.data_ptr(), int(tensor.numel()), wire.type, root, communicator_,
                                      &request),
                           "MPI_Ibcast");
                 wait_for(request, "MPI_Ibcast");
+                staging.to_device();
               });
 }
 
 WorkPointer MpiBackend::reduce(std::vector<at::Tensor>& tensors, const c10d::ReduceOptions& options) {
   only_sums(options.reduceOp);
   return post(c10d::OpType::REDUCE, options.asyncOp, tensors,
-              [this, tensor = only(tensors), wire = wire_of(tensors[0]), root = int(options.rootRank)] {
+              [this, staging = Staging(only(tensors)), wire = wire_of(tensors[0]),
+               root = int(options.rootRank)]() mutable {
+                const at::Tensor tensor = staging.to_host();
                 const bool here = getRank() == root;
                 MPI_Request request;
                 check_mpi(
@@ -245,30 +209,35 @@ WorkPointer MpiBackend::reduce(std::vector<at::Tensor>& tensors, const c10d::Red
                                 int(tensor.numel()), wire.type, wire.sum, root, communicator_, &request),
                     "MPI_Ireduce");
                 wait_for(request, "MPI_Ireduce");
+                staging.to_device();
               });
 }
 
 WorkPointer MpiBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
                                   std::vector<at::Tensor>& inputs, const c10d::AllgatherOptions& options) {
-  return post(c10d::OpType::ALLGATHER, options.asyncOp, outputs.at(0),
-              [this, input = only(inputs), wire = wire_of(inputs[0]), parts = outputs.at(0)] {
-                const int count = int(input.numel());
-                const at::Tensor all = input.new_empty({getSize(), input.numel()});
-                MPI_Request request;
-                check_mpi(MPI_Iallgather(input.data_ptr(), count, wire.type, all.data_ptr(), count, wire.type,
-                                         communicator_, &request),
-                          "MPI_Iallgather");
-                wait_for(request, "MPI_Iallgather");
-                for (size_t rank = 0; rank < parts.size(); ++rank)
-                  at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
-              });
+  return post(
+      c10d::OpType::ALLGATHER, options.asyncOp, outputs.at(0),
+      [this, staging = Staging(only(inputs)), wire = wire_of(inputs[0]), parts = outputs.at(0)]() mutable {
+        const at::Tensor input = staging.to_host();
+        const int count = int(input.numel());
+        const at::Tensor all = input.new_empty({getSize(), input.numel()});
+        MPI_Request request;
+        check_mpi(MPI_Iallgather(input.data_ptr(), count, wire.type, all.data_ptr(), count, wire.type,
+                                 communicator_, &request),
+                  "MPI_Iallgather");
+        wait_for(request, "MPI_Iallgather");
+        for (size_t rank = 0; rank < parts.size(); ++rank)
+          at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
+      });
 }
 
 WorkPointer MpiBackend::gather(std::vector<std::vector<at::Tensor>>& outputs, std::vector<at::Tensor>& inputs,
                                const c10d::GatherOptions& options) {
   const std::vector<at::Tensor> parts = outputs.empty() ? std::vector<at::Tensor>() : outputs[0];
   return post(c10d::OpType::GATHER, options.asyncOp, parts,
-              [this, parts, input = only(inputs), wire = wire_of(inputs[0]), root = int(options.rootRank)] {
+              [this, parts, staging = Staging(only(inputs)), wire = wire_of(inputs[0]),
+               root = int(options.rootRank)]() mutable {
+                const at::Tensor input = staging.to_host();
                 const int count = int(input.numel());
                 at::Tensor all;
                 if (getRank() == root) all = input.new_empty({getSize(), input.numel()});
@@ -285,7 +254,8 @@ WorkPointer MpiBackend::gather(std::vector<std::vector<at::Tensor>>& outputs, st
 
 WorkPointer MpiBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) {
   return post(c10d::OpType::SEND, /*async=*/true, tensors,
-              [this, to, tag, tensor = only(tensors), wire = wire_of(tensors[0])] {
+              [this, to, tag, staging = Staging(only(tensors)), wire = wire_of(tensors[0])]() mutable {
+                const at::Tensor tensor = staging.to_host();
                 MPI_Request request;
                 check_mpi(MPI_Isend(tensor.data_ptr(), int(tensor.numel()), wire.type, to, tag, communicator_,
                                     &request),
@@ -296,12 +266,14 @@ WorkPointer MpiBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) 
 
 WorkPointer MpiBackend::recv(std::vector<at::Tensor>& tensors, int from, int tag) {
   return post(c10d::OpType::RECV, /*async=*/true, tensors,
-              [this, from, tag, tensor = only(tensors), wire = wire_of(tensors[0])] {
+              [this, from, tag, staging = Staging(only(tensors)), wire = wire_of(tensors[0])]() mutable {
+                const at::Tensor tensor = staging.to_host();
                 MPI_Request request;
                 check_mpi(MPI_Irecv(tensor.data_ptr(), int(tensor.numel()), wire.type, from, tag,
                                     communicator_, &request),
                           "MPI_Irecv");
                 wait_for(request, "MPI_Irecv");
+                staging.to_device();
               });
 }
 

@@ -24,10 +24,10 @@ void wait_for(MPI_Request& request, const char* call);
 // which they were posted, so that they overlap with computing; MPI by itself only moves on inside its calls.
 // With asyncOp = false the caller's own thread runs it at once, if nothing else is posted or under way; so
 // does a thread that waits for one which is next and which the communication thread has not begun. Every rank
-// must post the same collectives in the same order. Tensors: contiguous, on the CPU, one for each rank and
-// call; types float32, float64, int64, int32, uint8, bfloat16, float16 (the last two are summed as PyTorch
-// sums them: in float32, each partial sum rounded). All-reduce and reduce: SUM only. MPI must have been
-// initialised with MPI_THREAD_MULTIPLE. A failing call sets the Work's exception.
+// must post the same collectives in the same order. Tensors: contiguous, one for each rank and call, those of
+// a GPU are carried through host memory; types float32, float64, int64, int32, uint8, bfloat16, float16 (the
+// last two are summed as PyTorch sums them: in float32, each partial sum rounded). All-reduce and reduce: SUM
+// only. MPI must have been initialised with MPI_THREAD_MULTIPLE. A failing call sets the Work's exception.
 class MpiBackend : public c10d::Backend {
  public:
   explicit MpiBackend(MPI_Comm communicator);

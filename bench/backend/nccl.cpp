@@ -2,24 +2,48 @@
 // own, the one that its device has made current.
 #define USE_C10D_NCCL
 #include <c10/cuda/CUDAFunctions.h>
+#include <fmt/format.h>
 
+#include <cstdlib>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
+#include "bench/backend/nccl_environment.h"
+#include "bench/backend/nccl_log.h"
 #include "bench/backend/store_group.h"
+#include "bench/link/link.h"
 
 namespace bench {
 namespace {
 
 class NcclGroup : public StoreGroup {
  public:
-  explicit NcclGroup(const GroupOptions& options) : StoreGroup(options.rank) {
-    process_group();  // made by every rank here, whatever comes first later
+  explicit NcclGroup(const GroupOptions& options)
+      : StoreGroup(options.rank),
+        link_{options.link, options.interface, options.emulated_link},
+        log_(options.logs.empty() ? "" : options.logs / fmt::format("rank-{}.nccl.log", rank_.rank)),
+        set_by_row_(set_nccl_environment(nccl_variables(link_, log_))) {
+    try {
+      process_group();  // made by every rank here, whatever comes first later
+    } catch (const std::exception&) {
+      const char* network = std::getenv("NCCL_NET");
+      if (!network || !read_nccl_log(log_).without_network) throw;
+      throw WrongLink(fmt::format(
+          "link {}: NCCL can't open the network that NCCL_NET={} names on this node ({}); look for "
+          "libibverbs and for NCCL_* variables that forbid it, or choose another link",
+          link_.link, network, log_.string()));
+    }
   }
   // Left alone, the destructor of LibTorch's group aborts what is still on its way.
   ~NcclGroup() override {
     c10::cuda::device_synchronize();
     for (auto& backend : backends_) backend->shutdown();
     end_process_groups();
+  }
+  nlohmann::json describe() const override {
+    nlohmann::json facts = read_nccl_log(log_);
+    facts["environment"] = nccl_environment(set_by_row_);
+    if (const std::string asked = asked_network(link_); !asked.empty()) facts["asked_network"] = asked;
+    return facts;
   }
 
  protected:
@@ -30,17 +54,22 @@ class NcclGroup : public StoreGroup {
         c10::make_intrusive<c10d::ProcessGroupNCCL>(store_of(name), rank_.rank, rank_.world_size, options);
     const at::Device device(at::kCUDA, c10::cuda::current_device());
     backend->setBoundDeviceId(device);
+    backend->enableCollectivesTiming();         // an event before each, beside the one after it
     backend->eagerConnectSingleDevice(device);  // or the first collective would pay for it
     backends_.push_back(backend);
     return backend;
   }
+  bool carried_by_device() const override { return true; }
 
  private:
+  const NcclLink link_;
+  const std::filesystem::path log_;
+  const std::set<std::string> set_by_row_;
   std::vector<c10::intrusive_ptr<c10d::ProcessGroupNCCL>> backends_;
 };
 
 const bool registered = GroupRegistry::instance().add(
-    {"backend", "nccl", "NCCL between GPUs, as PyTorch's DDP uses it"},
+    {"backend", "nccl", "NCCL between GPUs, as PyTorch's DDP uses it", {{"device", "cuda"}}},
     [](const GroupOptions& options) { return std::make_unique<NcclGroup>(options); });
 
 }  // namespace

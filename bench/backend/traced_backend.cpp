@@ -10,11 +10,19 @@ static Traffic::Message message_of(const std::vector<at::Tensor>& tensors) {
   return message;
 }
 
-TracedBackend::TracedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Traffic> traffic)
-    : Backend(inner->getRank(), inner->getSize()), inner_(std::move(inner)), traffic_(std::move(traffic)) {}
+TracedBackend::TracedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Traffic> traffic,
+                             bool on_device)
+    : Backend(inner->getRank(), inner->getSize()),
+      inner_(std::move(inner)),
+      traffic_(std::move(traffic)),
+      on_device_(on_device) {}
 
 WorkPointer TracedBackend::until_done(Traffic::Ticket ticket, WorkPointer work) {
-  if (work->isCompleted())  // run at once: nobody else needs the future
+  if (on_device_)
+    traffic_->end_on_device(ticket, [work]() -> std::optional<double> {
+      return work->isCompleted() ? std::optional(double(work->getDuration())) : std::nullopt;
+    });
+  else if (work->isCompleted())  // run at once: nobody else needs the future
     traffic_->end(ticket);
   else
     work->getFuture()->addCallback(

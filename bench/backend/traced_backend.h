@@ -9,7 +9,8 @@ namespace bench {
 
 class TracedBackend : public c10d::Backend {
  public:
-  TracedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Traffic> traffic);
+  // on_device: a GPU carries the messages and times them itself, as NCCL does when it is told to.
+  TracedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Traffic> traffic, bool on_device);
   const std::string getBackendName() const override { return inner_->getBackendName(); }
   c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
                                            const c10d::AllreduceOptions& options) override;
@@ -32,6 +33,7 @@ class TracedBackend : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> until_done(Traffic::Ticket ticket, c10::intrusive_ptr<c10d::Work> work);
   c10::intrusive_ptr<c10d::Backend> inner_;
   std::shared_ptr<Traffic> traffic_;  // shared: a late callback may outlive this backend
+  const bool on_device_;
 };
 
 }  // namespace bench

@@ -22,6 +22,7 @@ class TracedGroup : public Group {
   // A new backend of the same ranks; every rank makes the same ones in the same order.
   virtual c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name) = 0;
   virtual c10::intrusive_ptr<c10d::Store> store() = 0;
+  virtual bool carried_by_device() const { return false; }
   // For backends that must be gone before what carries them ends.
   void end_process_groups() {
     separate_.reset();
@@ -31,7 +32,7 @@ class TracedGroup : public Group {
  private:
   c10::intrusive_ptr<c10d::ProcessGroup> make(const std::string& name) {
     auto group = c10::make_intrusive<DirectProcessGroup>(
-        store(), c10::make_intrusive<TracedBackend>(make_backend(name), traffic_));
+        store(), c10::make_intrusive<TracedBackend>(make_backend(name), traffic_, carried_by_device()));
     group->setGroupName(name);
     return group;
   }

@@ -23,6 +23,30 @@ void Traffic::end(Ticket ticket) {
   if (ticket.batch == batch_) current_.collectives[ticket.place].ended = now;
 }
 
+void Traffic::end_on_device(Ticket ticket, Duration duration) {
+  end(ticket);
+  const std::lock_guard lock(mutex_);
+  on_device_.emplace_back(ticket.batch, std::move(duration));
+}
+
+// A device carries them in their order, so the first that is still under way ends the search.
+void Traffic::ask_device() {
+  for (; !on_device_.empty(); on_device_.pop_front()) {
+    const auto& [batch, duration] = on_device_.front();
+    const std::optional<double> ms = duration();
+    if (!ms) return;
+    if (batch >= first_on_device_) device_ms_[size_t(batch - first_on_device_)] += *ms;
+  }
+}
+
+std::vector<double> Traffic::take_device_ms() {
+  const std::lock_guard lock(mutex_);
+  device_ms_.resize(size_t(batch_ - first_on_device_ + 1));
+  ask_device();
+  first_on_device_ = batch_;
+  return std::exchange(device_ms_, {});
+}
+
 const Traffic::Batch& Traffic::next_batch() {
   const std::lock_guard lock(mutex_);
   add_time_under_way(std::chrono::steady_clock::now());
@@ -31,6 +55,10 @@ const Traffic::Batch& Traffic::next_batch() {
   current_.bytes = {};
   current_.all_reduces.clear();
   current_.collectives.clear();
+  if (!on_device_.empty()) {
+    device_ms_.resize(size_t(batch_ - first_on_device_ + 1));
+    ask_device();
+  }
   ++batch_;
   return last_;
 }

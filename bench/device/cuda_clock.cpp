@@ -6,7 +6,7 @@ namespace bench {
 
 constexpr int64_t kMarksPerBatch = 16;  // more than any strategy closes, with one noted early
 
-CudaClock::CudaClock(int64_t batches) {
+CudaClock::CudaClock(int64_t batches) : ranges_(nvtx_, batches) {
   const int64_t marks = (batches + 1) * kMarksPerBatch;
   for (int64_t i = 0; i < marks; ++i) events_.emplace_back(cudaEventDefault);
   marks_.reserve(size_t(marks));
@@ -22,6 +22,7 @@ void CudaClock::start() {
   const std::lock_guard lock(mutex_);
   noted_.reset();
   marks_.push_back({batch_, -1, record()});
+  ranges_.start();
 }
 
 void CudaClock::close(Phase phase) {
@@ -29,11 +30,19 @@ void CudaClock::close(Phase phase) {
   const size_t event = noted_ ? *noted_ : record();
   noted_.reset();
   marks_.push_back({batch_, int(phase), event});
+  ranges_.close(phase);
 }
 
 void CudaClock::note_boundary() {
   const std::lock_guard lock(mutex_);
   noted_ = record();
+  ranges_.note_boundary();
+}
+
+void CudaClock::next_batch() {
+  const std::lock_guard lock(mutex_);
+  ++batch_;
+  ranges_.next_batch();
 }
 
 std::vector<double> CudaClock::milliseconds(Phase phase, int64_t first, int64_t count) const {

@@ -1,4 +1,5 @@
-// The device clock of CUDA: an event at every boundary, in the stream that computes.
+// The device clock of CUDA: an event at every boundary, in the stream that computes. A profiler is told of
+// the same boundaries, as NVTX ranges.
 #pragma once
 #include <ATen/cuda/CUDAEvent.h>
 
@@ -6,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "bench/device/cuda_ranges.h"
 #include "bench/device/device_clock.h"
 #include "bench/phase_clock.h"
 
@@ -17,7 +19,7 @@ class CudaClock : public DeviceClock {
   void start() override;
   void close(Phase phase) override;
   void note_boundary() override;
-  void next_batch() override { ++batch_; }
+  void next_batch() override;
   std::vector<double> milliseconds(Phase phase, int64_t first, int64_t count) const override;
 
  private:
@@ -34,6 +36,8 @@ class CudaClock : public DeviceClock {
   size_t next_ = 0;
   std::optional<size_t> noted_;
   int64_t batch_ = 0;
+  CudaRanges nvtx_;
+  PhaseRanges ranges_;
 };
 
 }  // namespace bench

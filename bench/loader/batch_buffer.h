@@ -11,18 +11,21 @@
 
 namespace bench {
 
-// Memory from elsewhere than the heap, aligned to cache lines, freed with its last owner: a device's pinned
-// memory.
-using HostAllocator = std::function<std::shared_ptr<void>(size_t bytes)>;
+// Memory from elsewhere than the heap, aligned to cache lines, freed with its last owner.
+using Allocator = std::function<std::shared_ptr<void>(size_t bytes)>;
+using HostAllocator = Allocator;  // memory that the host can write, e.g. a device's pinned memory
 
 class BatchBuffer {
  public:
   static constexpr size_t kAlignment = 64, kHugePage = size_t{2} << 20;
 
-  BatchBuffer(int64_t batch_size, int64_t bytes_per_image, const HostAllocator& allocate = on_heap)
-      : images_(allocate(static_cast<size_t>(batch_size * bytes_per_image))),
+  // allocate_images: of memory that the host can't touch; empty: images are where labels are.
+  BatchBuffer(int64_t batch_size, int64_t bytes_per_image, const HostAllocator& allocate = on_heap,
+              const Allocator& allocate_images = {})
+      : images_((allocate_images ? allocate_images
+                                 : allocate)(static_cast<size_t>(batch_size * bytes_per_image))),
         labels_(allocate(static_cast<size_t>(batch_size) * sizeof(int64_t))) {
-    std::memset(images_.get(), 0, static_cast<size_t>(batch_size * bytes_per_image));
+    if (!allocate_images) std::memset(images_.get(), 0, static_cast<size_t>(batch_size * bytes_per_image));
     std::memset(labels_.get(), 0, static_cast<size_t>(batch_size) * sizeof(int64_t));
   }
   uint8_t* images() { return static_cast<uint8_t*>(images_.get()); }

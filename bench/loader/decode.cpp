@@ -1,6 +1,7 @@
 // Encoded bytes to a square of the batch: picks the format, feeds rows of the box to the resizer.
 #include "bench/loader/decode.h"
 
+#include <utility>
 #include <vector>
 
 #include "bench/loader/jpeg.h"
@@ -37,13 +38,18 @@ struct Decoder::State {
     return known ? opened_size : open(image);
   }
 
-  void resize(const EncodedImage& image, const Augmentation& augmentation, ImageSize to) {
-    const std::span<const uint8_t> bytes = image.bytes;
+  ImageSize size_around(const CropBox& box, const EncodedImage& image) {
     const ImageSize size = this->size(image);
-    const CropBox& box = augmentation.box;
     if (box.left < 0 || box.top < 0 || box.width < 1 || box.height < 1 || box.width > size.width - box.left ||
         box.height > size.height - box.top)
       throw std::invalid_argument("the crop box is not within the image");
+    return size;
+  }
+
+  void resize(const EncodedImage& image, const Augmentation& augmentation, ImageSize to) {
+    const std::span<const uint8_t> bytes = image.bytes;
+    const CropBox& box = augmentation.box;
+    const ImageSize size = size_around(box, image);
     resizer.begin(box.width, box.height, to.width, to.height, augmentation.flip);
     const auto first = [&](int y) { return static_cast<size_t>(box.top + y) * size.width + box.left; };
     if (!opened.empty()) {
@@ -63,6 +69,12 @@ Decoder::Decoder() : state_(std::make_unique<State>()) {}
 Decoder::~Decoder() = default;
 
 ImageSize Decoder::size(const EncodedImage& image) { return state_->open(image); }
+
+std::optional<ImageSize> Decoder::size_if_usual(const EncodedImage& image, const CropBox& box) {
+  const ImageSize size = state_->size_around(box, image);
+  const bool jpeg = !std::exchange(state_->opened, {}).empty();
+  return jpeg && state_->jpeg.is_usual() ? std::optional(size) : std::nullopt;
+}
 
 void Decoder::resize(const EncodedImage& image, ImageSize to, uint8_t* hwc) {
   const ImageSize whole = state_->size(image);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -39,17 +40,18 @@ struct BadImage : std::runtime_error {
 
 // One per thread; keeps its buffers between images. Decodes JPEG (baseline, progressive, greyscale, CMYK) and
 // PNG whatever the file is called. EXIF orientation is ignored, as Pillow and torchvision do by default.
+// A device's decoder derives from it and leaves to it what the device can't do.
 class Decoder {
  public:
   Decoder();
-  ~Decoder();
+  virtual ~Decoder();
   // Header only. A crop of the same bytes right after it doesn't parse the header again: don't change them in
   // between.
   ImageSize size(const EncodedImage& image);
   // Decodes only the box, resizes it to side x side (bilinear, antialiased, 8-bit like Pillow), flips, and
   // writes bytes_per_image(format, side) bytes.
-  void crop(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
-            void* out);
+  virtual void crop(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
+                    void* out);
   // The whole image in another size, with the same pixels otherwise: to.width x to.height x 3 bytes.
   void resize(const EncodedImage& image, ImageSize to, uint8_t* hwc);
 
@@ -62,6 +64,11 @@ class Decoder {
                      float* chw) {
     crop({encoded}, augmentation, side, BatchFormat::float32, chw);
   }
+
+ protected:
+  // The size of a JPEG file that other decoders than libjpeg may be trusted with: one colour or YCbCr, and an
+  // end marker behind its data. Empty for all others. Throws what crop() would throw of header and box.
+  std::optional<ImageSize> size_if_usual(const EncodedImage& image, const CropBox& box);
 
  private:
   struct State;

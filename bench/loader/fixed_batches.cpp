@@ -12,10 +12,19 @@ namespace {
 class FixedBatches : public Loader {
  public:
   explicit FixedBatches(const LoaderOptions& options) : options_(options) {
-    for (int slot = 0; slot < options.ring_depth; ++slot) {
-      slots_.emplace_back(options.batch_size, bytes_per_image(options.format, options.image_px),
-                          options.allocate);
-      fill(slots_.back(), static_cast<uint32_t>(slot));
+    const int64_t image_bytes = bytes_per_image(options.format, options.image_px);
+    const DeviceDecoding& device = options.decoding;
+    for (int number = 0; number < options.ring_depth; ++number) {
+      BatchBuffer& slot =
+          slots_.emplace_back(options.batch_size, image_bytes, options.allocate, device.allocate_images);
+      fill_labels(slot, static_cast<uint32_t>(number));
+      if (!device.allocate_images) {
+        fill_images(slot.images(), static_cast<uint32_t>(number));
+        continue;
+      }
+      BatchBuffer images(options.batch_size, image_bytes);
+      fill_images(images.images(), static_cast<uint32_t>(number));
+      device.fill(slot.images(), images.images(), static_cast<size_t>(options.batch_size * image_bytes));
     }
   }
 
@@ -41,21 +50,24 @@ class FixedBatches : public Loader {
   }
 
  private:
-  void fill(BatchBuffer& slot, uint32_t number) {
+  void fill_images(uint8_t* bytes, uint32_t number) const {
     const int64_t values = options_.batch_size * 3 * options_.image_px * options_.image_px;
     // Uniform with mean 0 and deviation 1, as normalised images have; pixels of any value.
     constexpr float kWidth = 3.4641016f;  // sqrt(12)
     const bool pixels = options_.format == BatchFormat::uint8;
-    auto* floats = reinterpret_cast<float*>(slot.images());
+    auto* floats = reinterpret_cast<float*>(bytes);
     for (int64_t i = 0; i < values; i += 4) {
       const PhiloxBlock random = philox({static_cast<uint32_t>(i), static_cast<uint32_t>(i >> 32), number, 1},
                                         options_.sampler.seed);
       for (int64_t k = 0; k < 4 && i + k < values; ++k)
         if (pixels)
-          slot.images()[i + k] = static_cast<uint8_t>(random[k] >> 24);
+          bytes[i + k] = static_cast<uint8_t>(random[k] >> 24);
         else
           floats[i + k] = (static_cast<float>(random[k] >> 8) * 0x1p-24f - 0.5f) * kWidth;
     }
+  }
+
+  void fill_labels(BatchBuffer& slot, uint32_t number) const {
     for (int64_t i = 0; i < options_.batch_size; ++i)
       slot.labels()[i] =
           philox({static_cast<uint32_t>(i), 0, number, 2}, options_.sampler.seed)[0] % options_.classes;

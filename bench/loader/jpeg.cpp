@@ -198,6 +198,11 @@ ImageSize JpegReader::open(std::span<const uint8_t> encoded) {
   return {static_cast<int>(jpeg.image_width), static_cast<int>(jpeg.image_height)};
 }
 
+bool JpegReader::is_usual() const {
+  const J_COLOR_SPACE colours = state_->jpeg.jpeg_color_space;
+  return state_->has_end_marker && (colours == JCS_GRAYSCALE || colours == JCS_YCbCr);
+}
+
 void JpegReader::start(const CropBox& box) {
   State& state = *state_;
   if (!state.start_decompress() || !state.seek(box)) state.fail(state.message);

@@ -15,6 +15,7 @@ class JpegReader {
   JpegReader();
   ~JpegReader();
   ImageSize open(std::span<const uint8_t> encoded);
+  bool is_usual() const;  // after open(): one colour or YCbCr, and an end marker behind its data
   void start(const CropBox& box);
   const uint8_t* next_row();  // box.width pixels of R, G, B, unused; valid until the next call; some bytes
                               // beyond are readable

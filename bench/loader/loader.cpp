@@ -44,7 +44,8 @@ void pin_to_core(std::thread& thread, int number) {
 
 struct Slot {
   Slot(const LoaderOptions& options, int number)
-      : buffer(options.batch_size, bytes_per_image(options.format, options.image_px), options.allocate),
+      : buffer(options.batch_size, bytes_per_image(options.format, options.image_px), options.allocate,
+               options.decoding.allocate_images),
         open_for(number) {}
   BatchBuffer buffer;
   // Number of the batch that may be written here. Threads that drew a ticket of a later one wait on it. (int:
@@ -83,6 +84,8 @@ class RingLoader : public Loader {
     for (int i = 0; i < std::max(1, options_.threads); ++i) {
       workers_.push_back(std::make_unique<Worker>());
       workers_.back()->reader = storage_.reader();
+      const auto& make_decoder = options_.decoding.make_decoder;
+      workers_.back()->decoder = make_decoder ? make_decoder() : std::make_unique<Decoder>();
     }
     for (int i = 0; i < options_.threads; ++i) {
       threads_.emplace_back([this, i] { run(*workers_[static_cast<size_t>(i)]); });
@@ -141,7 +144,7 @@ class RingLoader : public Loader {
  private:
   struct Worker {
     std::unique_ptr<StorageReader> reader;
-    Decoder decoder;
+    std::unique_ptr<Decoder> decoder;
     std::string reason;  // of the last record that could not be loaded
   };
 
@@ -200,9 +203,9 @@ class RingLoader : public Loader {
       const EncodedImage image = worker.reader->read(sample.record);
       read = Clock::now();
       label = image.label;
-      const Augmentation augmentation = augmentation_of(worker.decoder.size(image), sample);
-      worker.decoder.crop(image, augmentation, static_cast<int>(options_.image_px), options_.format,
-                          slot.buffer.images() + place * image_bytes_);
+      const Augmentation augmentation = augmentation_of(worker.decoder->size(image), sample);
+      worker.decoder->crop(image, augmentation, static_cast<int>(options_.image_px), options_.format,
+                           slot.buffer.images() + place * image_bytes_);
       encoded_bytes_.fetch_add(static_cast<int64_t>(image.bytes.size()), std::memory_order_relaxed);
     } catch (const std::runtime_error& error) {
       worker.reason = error.what();

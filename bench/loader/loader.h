@@ -9,6 +9,7 @@
 #include "bench/loader/batch_buffer.h"
 #include "bench/loader/batch_format.h"
 #include "bench/loader/decode.h"
+#include "bench/loader/device_decoding.h"
 #include "bench/loader/sampler.h"
 #include "bench/storage/storage.h"
 
@@ -26,12 +27,13 @@ struct LoaderOptions {
   SamplerOptions sampler;                                    // order, seed, rank and world size
   const std::vector<Augmentation>* augmentations = nullptr;  // of each record, instead of drawn ones
   HostAllocator allocate = BatchBuffer::on_heap;             // memory of the batches
+  DeviceDecoding decoding;                                   // by a device, into memory of its own
   int64_t classes = 1000;  // labels at or above this are an error of the data set
 };
 
 // A finished batch; its buffers belong to the loader until release().
 struct Batch {
-  const void* images = nullptr;  // batch_size images in the loader's BatchFormat
+  const void* images = nullptr;  // batch_size images in the loader's BatchFormat, where they were allocated
   const int64_t* labels = nullptr;
   int64_t size = 0;
   int64_t number = -1;   // counted from the loader's start

@@ -3,14 +3,10 @@
 
 #include <benchmark/benchmark.h>
 
-#include <memory>
-
 #include "bench/loader/jpeg.h"
-#include "bench/loader/png.h"
 #include "bench/loader/resize.h"
 #include "bench/micro/images.h"
 #include "bench/micro/options.h"
-#include "bench/storage/storage.h"
 
 namespace bench {
 namespace {
@@ -18,36 +14,9 @@ namespace {
 constexpr int64_t kImages = 256;
 constexpr int kSide = 224;
 
-struct Loaded {
-  std::vector<std::vector<uint8_t>> images;  // readable JPEGs only
-  std::vector<Augmentation> augmentations;
-};
-
-Loaded load(const std::filesystem::path& data) {
-  const Dataset dataset = scan_dataset(data);
-  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
-  const auto reader = storage->reader();
-  Decoder decoder;
-  Loaded loaded;
-  for (const int64_t record : even_sample(dataset, kImages)) {
-    const auto bytes = reader->read(record).bytes;
-    if (is_png(bytes)) continue;
-    try {
-      std::vector<float> out(3 * kSide * kSide);
-      const Augmentation drawn = draw_augmentation(decoder.size(bytes), 1, 0, record);
-      decoder.crop_to_float(bytes, drawn, kSide, out.data());
-      loaded.augmentations.push_back(drawn);
-      loaded.images.emplace_back(bytes.begin(), bytes.end());
-    } catch (const BadImage&) {  // not this benchmark's business
-    }
-  }
-  if (loaded.images.empty()) throw std::runtime_error("no readable JPEG in " + data.string());
-  return loaded;
-}
-
 // work(i) decodes image i.
 template <class Work>
-void measure(benchmark::State& state, const Loaded& loaded, const Work& work) {
+void measure(benchmark::State& state, const Jpegs& loaded, const Work& work) {
   size_t next = 0;
   int64_t images = 0, bytes = 0;
   const Stopwatch watch;
@@ -63,7 +32,7 @@ void measure(benchmark::State& state, const Loaded& loaded, const Work& work) {
 }
 
 // The box's pixels as the decoder hands them on, row after row.
-std::vector<std::vector<uint8_t>> decoded_boxes(const Loaded& loaded) {
+std::vector<std::vector<uint8_t>> decoded_boxes(const Jpegs& loaded) {
   std::vector<std::vector<uint8_t>> boxes;
   JpegReader reader;
   for (size_t i = 0; i < loaded.images.size(); ++i) {
@@ -82,7 +51,7 @@ std::vector<std::vector<uint8_t>> decoded_boxes(const Loaded& loaded) {
   return boxes;
 }
 
-void resize(benchmark::State& state, const Loaded& loaded, const std::string& output, bool plain) {
+void resize(benchmark::State& state, const Jpegs& loaded, const std::string& output, bool plain) {
   const auto boxes = decoded_boxes(loaded);
   const BatchFormat format = batch_format(output);
   std::vector<uint8_t> out(size_t(bytes_per_image(format, kSide)));
@@ -102,20 +71,16 @@ void resize(benchmark::State& state, const Loaded& loaded, const std::string& ou
 
 void add(const MicroOptions& options) {
   if (options.data.empty()) return;
-  // Read when the first of them runs: --benchmark_list_tests and other filters need no images.
-  const auto loaded = [data = options.data, kept = std::make_shared<Loaded>()]() -> const Loaded& {
-    if (kept->images.empty()) *kept = load(data);
-    return *kept;
-  };
+  const KeptJpegs loaded = keep_jpegs(options.data, kImages, kSide);
   benchmark::RegisterBenchmark("decode/header", [=](benchmark::State& state) {
     Decoder decoder;
-    const Loaded& all = loaded();
+    const Jpegs& all = loaded();
     measure(state, all, [&](size_t i) { benchmark::DoNotOptimize(decoder.size(all.images[i])); });
   });
   const auto rows = [=](bool crop) {
     return [=](benchmark::State& state) {
       JpegReader reader;
-      const Loaded& all = loaded();
+      const Jpegs& all = loaded();
       measure(state, all, [&](size_t i) {
         const ImageSize size = reader.open(all.images[i]);
         const CropBox box = crop ? all.augmentations[i].box : CropBox{0, 0, size.width, size.height};
@@ -132,7 +97,7 @@ void add(const MicroOptions& options) {
       Decoder decoder;
       const BatchFormat format = batch_format(output);
       std::vector<uint8_t> out(size_t(bytes_per_image(format, kSide)));
-      const Loaded& all = loaded();
+      const Jpegs& all = loaded();
       measure(state, all, [&](size_t i) {
         decoder.crop({all.images[i]}, all.augmentations[i], kSide, format, out.data());
       });

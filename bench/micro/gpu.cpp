@@ -1,5 +1,6 @@
 // copy/: batches to the GPU, beside a bare copy of the same bytes; normalise/: the device's own kernel,
 // beside the rate at which the GPU copies within its own memory. Times are the device's, of many in a row.
+// decode/nvjpeg/: the decoder of rows with `decoder: nvjpeg`, beside the CPU's with as many threads.
 #include <ATen/cuda/CUDAEvent.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -8,8 +9,13 @@
 #include <c10/cuda/CUDAStream.h>
 #include <fmt/format.h>
 
+#include <atomic>
+#include <thread>
+
+#include "bench/device/cuda_jpeg.h"
 #include "bench/device/device.h"
 #include "bench/device/normalise.h"
+#include "bench/micro/images.h"
 #include "bench/micro/options.h"
 
 namespace bench {
@@ -90,7 +96,37 @@ void add(const std::string& name, Arguments... arguments) {
   benchmark::RegisterBenchmark(name.c_str(), arguments...)->UseManualTime()->Unit(benchmark::kMillisecond);
 }
 
-const bool registered = add_family([](const MicroOptions&) {
+// All images once per round, as crops in uint8, by threads that each take the next.
+void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDecoding& decoding, int threads) {
+  const size_t bytes = size_t(bytes_per_image(BatchFormat::uint8, kSide)), count = jpegs.images.size();
+  std::vector<std::unique_ptr<Decoder>> decoders;
+  std::vector<std::shared_ptr<void>> places;
+  for (int i = 0; i < threads; ++i) {
+    decoders.push_back(decoding.make_decoder ? decoding.make_decoder() : std::make_unique<Decoder>());
+    places.push_back(decoding.allocate_images ? decoding.allocate_images(bytes)
+                                              : BatchBuffer::on_heap(bytes));
+  }
+  double seconds = 0;
+  for (auto _ : state) {
+    std::atomic<size_t> next{0};
+    const Stopwatch watch;
+    {
+      std::vector<std::jthread> workers;
+      for (size_t i = 0; i < decoders.size(); ++i)
+        workers.emplace_back([&, i] {
+          for (size_t image; (image = next++) < count;)
+            decoders[i]->crop({jpegs.images[image]}, jpegs.augmentations[image], kSide, BatchFormat::uint8,
+                              places[i].get());
+        });
+    }
+    state.SetIterationTime(watch.seconds());
+    seconds += watch.seconds();
+  }
+  state.counters["images_per_second"] = double(state.iterations()) * double(count) / seconds;
+  if (decoding.left_to_cpu) state.counters["left_to_cpu"] = double(decoding.left_to_cpu());
+}
+
+const bool registered = add_family([](const MicroOptions& options) {
   if (!gpu_is_here()) return;
   for (const bool pinned : {true, false}) {
     const char* memory = pinned ? "pinned" : "pageable";
@@ -107,6 +143,17 @@ const bool registered = add_family([](const MicroOptions&) {
         channels_last);
     add(fmt::format("normalise/bfloat16/{}", order), time_normalise, ImageType::bfloat16, at::kBFloat16,
         channels_last);
+  }
+  if (options.data.empty() || !has_nvjpeg()) return;
+  const KeptJpegs jpegs = keep_jpegs(options.data, kImages, kSide);
+  for (const int threads : thread_counts()) {
+    const auto add_decoder = [&](const char* name, auto decoding) {
+      add(fmt::format("decode/{}/threads:{}", name, threads),
+          [=](benchmark::State& state) { decode_images(state, jpegs(), decoding(), threads); });
+    };
+    add_decoder("cpu", [] { return DeviceDecoding{}; });
+    add_decoder("nvjpeg", [] { return decode_with_nvjpeg(0); });
+    add_decoder("nvjpeg/huffman_on_cpu", [] { return decode_with_nvjpeg(0, Huffman::cpu); });
   }
 });
 

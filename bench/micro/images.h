@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <thread>
 #include <vector>
 
 #include "bench/dataset/index.h"
+#include "bench/loader/decode.h"
 
 namespace bench {
 
@@ -15,6 +19,23 @@ inline std::vector<int64_t> even_sample(const Dataset& dataset, int64_t most) {
   std::vector<int64_t> records;
   for (int64_t i = 0; i < count; ++i) records.push_back(i * all / count);
   return records;
+}
+
+struct Jpegs {
+  std::vector<std::vector<uint8_t>> images;  // readable ones only
+  std::vector<Augmentation> augmentations;
+};
+// Up to `most` of the data set, each with a box that was drawn for it. Read at the first call, for
+// --benchmark_list_tests and other filters need no images, and kept.
+using KeptJpegs = std::function<const Jpegs&()>;
+KeptJpegs keep_jpegs(const std::filesystem::path& data, int64_t most, int side);
+
+inline std::vector<int> thread_counts() {  // 1, 2, 4 and so on to all cores
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  std::vector<int> counts;
+  for (int threads = 1; threads < cores; threads *= 2) counts.push_back(threads);
+  counts.push_back(cores);
+  return counts;
 }
 
 class Stopwatch {

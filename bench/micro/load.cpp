@@ -2,8 +2,6 @@
 // The calling thread only takes and releases batches; nobody else should be working.
 #include <benchmark/benchmark.h>
 
-#include <thread>
-
 #include "bench/loader/loader.h"
 #include "bench/micro/images.h"
 #include "bench/micro/sources.h"
@@ -57,13 +55,9 @@ void run(benchmark::State& state, Source& source, const std::string& output, int
 }
 
 void add(const MicroOptions& options) {
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  std::vector<int> counts;
-  for (int threads = 1; threads < cores; threads *= 2) counts.push_back(threads);
-  counts.push_back(cores);
   for (const auto& source : sources(options))
     for (const std::string output : {"float32", "uint8"})
-      for (const int threads : counts) {
+      for (const int threads : thread_counts()) {
         const std::string name =
             "load/" + source->name() + "/" + output + "/threads:" + std::to_string(threads);
         benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <stdexcept>
 
 namespace bench {
 
@@ -98,6 +99,16 @@ static std::vector<at::Tensor> tensors_of(const std::vector<NamedTensor>& named)
 
 std::vector<at::Tensor> ResNet::parameter_tensors() const { return tensors_of(parameters_); }
 std::vector<at::Tensor> ResNet::buffer_tensors() const { return tensors_of(buffers_); }
+
+std::vector<at::Tensor> ResNet::gradient_tensors() const {
+  std::vector<at::Tensor> gradients;
+  gradients.reserve(parameters_.size());
+  for (const NamedTensor& parameter : parameters_) {
+    if (!parameter.tensor.grad().defined()) throw std::logic_error("no gradient for " + parameter.name);
+    gradients.push_back(parameter.tensor.grad());
+  }
+  return gradients;
+}
 
 void ResNet::to(at::Device device, bool channels_last) {
   const auto format = channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;

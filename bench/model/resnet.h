@@ -47,6 +47,7 @@ class ResNet {
   }  // running statistics, FP32; counts, int64
   std::vector<at::Tensor> parameter_tensors() const;
   std::vector<at::Tensor> buffer_tensors() const;
+  std::vector<at::Tensor> gradient_tensors() const;  // of the parameters, in their order
 
   // Moves parameters and buffers in place, with `channels_last` the weights of convolutions as NHWC in
   // memory; before a strategy or an optimizer sees them.

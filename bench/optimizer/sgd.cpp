@@ -37,7 +37,7 @@ void Sgd::step(const Tensors& parameters, const Tensors& gradients, const at::Te
   if (first_ && options_.momentum != 0)
     for (const at::Tensor& parameter : parameters) momenta_.push_back(at::zeros_like(parameter.detach()));
   first_ = false;
-  if (fused_works(parameters))
+  if (options_.fused && fused_works(parameters))
     at::_fused_sgd_(parameters, gradients, momenta_, options_.weight_decay, options_.momentum,
                     options_.learning_rate,
                     /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false, {},

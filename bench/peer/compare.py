@@ -1,7 +1,8 @@
 """Sets the suite beside plain PyTorch on the same machine and work, interleaved: prints each ratio with its range.
 
-Usage: python compare.py step|slice|ddp|strategies [REPEATS]   with a Python that has torch 2.11 and torchvision:
+Usage: python compare.py step|slice|ddp|strategies|gpu [REPEATS]   with a Python that has torch 2.11 and torchvision:
   python3 -m venv .venv-peer && .venv-peer/bin/pip install torch==2.11.0 torchvision pillow
+`gpu` needs neither torchvision nor pillow, but a torch built for CUDA and a GPU that is free.
 Needs ./run_tests once (it builds bench_micro). Quiet cores, please. Loading alone: bench/micro/peers/compare.py.
 """
 import json
@@ -54,6 +55,20 @@ def their_ddp():
     return float(output_of(sys.executable, HERE / "ddp.py", 4, 32, 30, 150, OMP_NUM_THREADS="1", **ALLOCATOR))
 
 
+def our_gpu_step(row):
+    with tempfile.TemporaryDirectory() as folder:
+        output_of(BUILD / "run_matrix", PROJECT / "configs" / "beyond.yaml", "--only", row, "--scale", "article", "--device",
+                  "cuda", "--set", "warmup_batches=30", "--out", folder)
+        record = json.loads(open(folder + "/records.jsonl").readline())
+        if record["status"] != "OK":
+            sys.exit(f"row {row}: {record['status']}: {record.get('reason')}")
+        return record["images_per_second"]
+
+
+def their_gpu_step(mode):
+    return float(output_of(sys.executable, HERE / "gpu_step.py", mode, 256, 300))
+
+
 def stand_in():
     our_slice()  # makes the data
     return str(max((PROJECT / "data").glob("stand-in-*"), key=lambda folder: int(folder.name.split("-")[2])))
@@ -83,6 +98,11 @@ def main(what, repeats=5):
         compare("row [0]", our_slice, {"PyTorch with DataLoader": lambda: their_slice(data)}, repeats)
     elif what == "ddp":
         compare("row [12], gloo", lambda: our_ranks("12", "gloo"), {"PyTorch DDP, gloo": their_ddp}, repeats)
+    elif what == "gpu":
+        compare("float32, NCHW", lambda: our_gpu_step("synthetic"), {"eager PyTorch": lambda: their_gpu_step("eager")},
+                repeats)
+        compare("every field", lambda: our_gpu_step("synthetic-graphs"),
+                {"torch.compile, bf16, NHWC": lambda: their_gpu_step("best")}, repeats)
     elif what == "strategies":
         compare("row [12], mpi", lambda: our_ranks("12", "mpi"),
                 {"row [13], apex": lambda: our_ranks("13", "mpi"), "row [15], horovod": lambda: our_ranks("15", "mpi"),

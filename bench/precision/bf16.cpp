@@ -12,8 +12,9 @@ class Bf16 : public Precision {
     Autocast autocast(device_.type(), at::kBFloat16);
     return model.forward(images).to(at::kFloat);
   }
+  at::ScalarType image_type() const override { return at::kBFloat16; }
   void step(ResNet& model) override {
-    sgd_.step(model.parameter_tensors(), gradients_of(model));
+    sgd_.step(model.parameter_tensors(), model.gradient_tensors());
     model.clear_gradients();
   }
   std::string sixteen_bit() const override { return type_name(at::kBFloat16); }

@@ -9,7 +9,7 @@ class O0 : public Precision {
   explicit O0(const PrecisionOptions& options) : sgd_(options.sgd) {}
   at::Tensor forward(ResNet& model, const at::Tensor& images) const override { return model.forward(images); }
   void step(ResNet& model) override {
-    sgd_.step(model.parameter_tensors(), gradients_of(model));
+    sgd_.step(model.parameter_tensors(), model.gradient_tensors());
     model.clear_gradients();
   }
 

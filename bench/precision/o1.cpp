@@ -17,9 +17,10 @@ class O1 : public Precision {
     Autocast autocast(device_.type(), type_);
     return model.forward(images).to(at::kFloat);
   }
+  at::ScalarType image_type() const override { return type_; }
   at::Tensor scale_loss(const at::Tensor& loss) const override { return scaler_.scale(loss); }
   void step(ResNet& model) override {
-    const auto gradients = gradients_of(model);
+    const auto gradients = model.gradient_tensors();
     scaler_.unscale(gradients);
     sgd_.step(model.parameter_tensors(), gradients, scaler_.found_inf());
     scaler_.update();

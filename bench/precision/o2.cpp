@@ -20,12 +20,13 @@ class O2 : public Precision {
   at::Tensor forward(ResNet& model, const at::Tensor& images) const override {
     return model.forward(images.to(type_)).to(at::kFloat);
   }
+  at::ScalarType image_type() const override { return type_; }
   at::Tensor scale_loss(const at::Tensor& loss) const override { return scaler_.scale(loss); }
 
   void step(ResNet& model) override {
     at::NoGradGuard no_grad;
     if (optimized_.empty()) make_masters(model);
-    std::vector<at::Tensor> gradients = gradients_of(model), sixteen;
+    std::vector<at::Tensor> gradients = model.gradient_tensors(), sixteen;
     for (size_t index : sixteen_bit_) sixteen.push_back(gradients[index]);
     at::_foreach_copy_(master_gradients_, sixteen);
     for (size_t i = 0; i < sixteen_bit_.size(); ++i) gradients[sixteen_bit_[i]] = master_gradients_[i];

@@ -15,8 +15,9 @@ class O3 : public Precision {
   at::Tensor forward(ResNet& model, const at::Tensor& images) const override {
     return model.forward(images.to(type_)).to(at::kFloat);
   }
+  at::ScalarType image_type() const override { return type_; }
   void step(ResNet& model) override {
-    sgd_.step(model.parameter_tensors(), gradients_of(model));
+    sgd_.step(model.parameter_tensors(), model.gradient_tensors());
     model.clear_gradients();
   }
   std::string sixteen_bit() const override { return type_name(type_); }

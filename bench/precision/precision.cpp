@@ -16,14 +16,4 @@ const char* type_name(at::ScalarType type) {
                                : "float32";
 }
 
-std::vector<at::Tensor> gradients_of(const ResNet& model) {
-  std::vector<at::Tensor> gradients;
-  gradients.reserve(model.parameters().size());
-  for (const NamedTensor& parameter : model.parameters()) {
-    if (!parameter.tensor.grad().defined()) throw std::logic_error("no gradient for " + parameter.name);
-    gradients.push_back(parameter.tensor.grad());
-  }
-  return gradients;
-}
-
 }  // namespace bench

@@ -25,6 +25,8 @@ class Precision {
   virtual void convert(ResNet& model) const {}
   // Runs a forward pass in this mode; called by every thread that runs one. Returns float32 logits.
   virtual at::Tensor forward(ResNet& model, const at::Tensor& images) const = 0;
+  // What forward() turns images into first.
+  virtual at::ScalarType image_type() const { return at::kFloat; }
   // The loss that backward starts from.
   virtual at::Tensor scale_loss(const at::Tensor& loss) const { return loss; }
   // From the gradients of model.parameters() to new weights, then clears the gradients.
@@ -40,8 +42,5 @@ struct PrecisionOptions {
 
 using PrecisionFactory = std::function<std::unique_ptr<Precision>(const PrecisionOptions&)>;
 using PrecisionRegistry = Registry<PrecisionFactory>;
-
-// The gradients of a model's parameters, in their order.
-std::vector<at::Tensor> gradients_of(const ResNet& model);
 
 }  // namespace bench

@@ -17,6 +17,7 @@
 #include "bench/backend/process_group.h"
 #include "bench/strategy/gradient_hooks.h"
 #include "bench/strategy/initial_state.h"
+#include "bench/strategy/side_stream.h"
 #include "bench/strategy/strategy.h"
 
 namespace bench {
@@ -42,6 +43,7 @@ class Apex : public Strategy {
         group_(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group())),
         parameters_(model_.parameter_tensors()),
         bucket_of_(parameters_.size()),
+        stream_(context.device.torch_device()),
         hooks_(parameters_, [this](size_t parameter) { arrived(parameter); }) {
     broadcast_initial_state(group_, model_);
   }
@@ -79,6 +81,7 @@ class Apex : public Strategy {
           for (size_t parameter : buckets_[i].parameters) bucket_of_[parameter] = i;
       }
     }
+    stream_.hold_up_current();
     clock.close(Phase::sync);
   }
 
@@ -105,7 +108,11 @@ class Apex : public Strategy {
     if (arrivals_.size() == parameters_.size()) clock_->note_boundary();
   }
 
+  // Flattening, sum and the way back have a stream of their own, APEX's bucket_streams, so that backward goes
+  // on meanwhile.
   void launch(Bucket& bucket) {
+    stream_.wait_for_current();
+    const auto in_own_stream = stream_.enter();
     std::vector<at::Tensor> gradients;
     for (size_t parameter : bucket.parameters) gradients.push_back(parameters_[parameter].grad());
     at::_foreach_copy_(bucket.views, gradients);
@@ -114,6 +121,7 @@ class Apex : public Strategy {
   }
 
   void finish(Bucket& bucket) {
+    const auto in_own_stream = stream_.enter();
     bucket.work->wait();
     bucket.work.reset();
     bucket.flat.mul_(1.0 / group_->getSize());
@@ -167,6 +175,7 @@ class Apex : public Strategy {
   std::vector<Bucket> buckets_;   // empty until the first backward has shown the order
   std::vector<Bucket> whole_;     // one for each number format
   std::vector<size_t> bucket_of_;
+  SideStream stream_;
   size_t next_ = 0;              // bucket to be reduced next
   PhaseClock* clock_ = nullptr;  // of the backward pass under way
   GradientHooks hooks_;

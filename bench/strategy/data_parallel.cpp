@@ -3,9 +3,6 @@
 // per device, logits are gathered on the first device and gradients reduced to it. Replica 0 is the model
 // itself, so its running statistics (from its own share of the batch) are the ones that last, as in Python.
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/_foreach_add.h>
-#include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty_like.h>
 
@@ -33,6 +30,10 @@ class DataParallel : public Strategy {
         device_.enter(i);
       }));
     }
+    std::vector<ResNet*> models;
+    for (int64_t i = 0; i < devices_; ++i) models.push_back(&model(i));
+    exchange_ = device_.make_exchange(models);
+    if (!exchange_) exchange_ = make_plain_exchange(models);
     inputs_.resize(devices_);
     outputs_.resize(devices_);
     intervals_.resize(devices_);
@@ -41,7 +42,7 @@ class DataParallel : public Strategy {
   at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
     scatter(images);
     clock.close(Phase::scatter);
-    broadcast();
+    exchange_->broadcast();
     clock.close(Phase::broadcast);
     on_every_device(Phase::forward,
                     [this](int64_t i) { outputs_[i] = precision_.forward(model(i), inputs_[i]); });
@@ -63,7 +64,7 @@ class DataParallel : public Strategy {
       outputs_[i].backward(gradient.narrow(0, first, outputs_[i].size(0)).to(outputs_[i].device()));
     });
     clock.close(Phase::backward);
-    reduce();
+    exchange_->reduce();
     clock.close(Phase::reduce);
   }
 
@@ -97,27 +98,6 @@ class DataParallel : public Strategy {
     }
   }
 
-  void broadcast() {
-    at::NoGradGuard no_grad;
-    const auto parameters = model_.parameter_tensors(), buffers = model_.buffer_tensors();
-    for (auto& replica : replicas_) {
-      at::_foreach_copy_(replica->parameter_tensors(), parameters, /*non_blocking=*/true);
-      at::_foreach_copy_(replica->buffer_tensors(), buffers, /*non_blocking=*/true);
-    }
-  }
-
-  void reduce() {
-    at::NoGradGuard no_grad;
-    const auto total = gradients_of(model_);
-    for (auto& replica : replicas_) {
-      std::vector<at::Tensor> gradients = gradients_of(*replica);
-      for (at::Tensor& gradient : gradients)
-        gradient = gradient.to(device_.torch_device(), /*non_blocking=*/true);
-      at::_foreach_add_(total, gradients);
-      replica->clear_gradients();
-    }
-  }
-
   void on_every_device(Phase phase, const std::function<void(int64_t)>& compute) {
     const auto task = [&](int64_t i) {
       PhaseClock::Interval& interval = intervals_[i][phase == Phase::backward];
@@ -146,6 +126,7 @@ class DataParallel : public Strategy {
   const int64_t devices_;
   std::vector<std::unique_ptr<ResNet>> replicas_;
   std::vector<std::unique_ptr<WorkerThread>> workers_;
+  std::unique_ptr<ReplicaExchange> exchange_;
   std::vector<at::Tensor> inputs_, outputs_;
   std::vector<int64_t> first_image_;
   std::vector<std::array<PhaseClock::Interval, 2>> intervals_;  // [device]: forward, backward of this batch

@@ -23,6 +23,7 @@ Fusion::Fusion(c10::intrusive_ptr<c10d::ProcessGroup> group, size_t tensors, con
       news_(at::empty({int64_t(tensors) + 1}, at::kLong)),
       verdict_(at::empty({int64_t(tensors) + 2}, at::kLong)),
       announced_by_(tensors, 0),
+      stream_(options.device),
       tensors_(tensors) {
   if (group_->getRank() == 0)
     for (int rank = 0; rank < group_->getSize(); ++rank) all_news_.push_back(at::empty_like(news_));
@@ -42,6 +43,7 @@ void Fusion::enqueue(size_t index, const at::Tensor& tensor) {
   const std::lock_guard lock(mutex_);
   if (new_round_) messages_.clear();
   new_round_ = false;
+  stream_.wait_for_current();
   tensors_[index] = tensor;
   enqueued_.push_back(index);
   ++unfinished_;
@@ -52,6 +54,7 @@ void Fusion::wait() {
   done_.wait(lock, [&] { return unfinished_ == 0 || ended_; });
   new_round_ = true;
   if (error_) std::rethrow_exception(error_);
+  stream_.hold_up_current();
   if (unfinished_ > 0)
     throw std::runtime_error("another rank ended while this one still had gradients to reduce");
 }
@@ -59,6 +62,7 @@ void Fusion::wait() {
 void Fusion::run() {
   at::set_num_threads(1);
   at::NoGradGuard no_grad;
+  const auto in_own_stream = stream_.enter();
   const auto cycle = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double, std::milli>(options_.cycle_ms));
   std::exception_ptr error;
@@ -147,7 +151,8 @@ void Fusion::reduce_together(const std::vector<size_t>& indices) {
   // it.
   const int64_t bytes = elements * int64_t(tensors[0].element_size());
   if (!buffer_.defined() || int64_t(buffer_.nbytes()) < bytes)
-    buffer_ = at::empty({std::max(bytes, options_.buffer_bytes)}, at::kByte);
+    buffer_ = at::empty({std::max(bytes, options_.buffer_bytes)},
+                        at::TensorOptions(at::kByte).device(options_.device));
   const at::Tensor fused = buffer_.narrow(0, 0, bytes).view(tensors[0].scalar_type());
   int64_t first = 0;
   for (const at::Tensor& tensor : tensors) {

@@ -1,5 +1,6 @@
 // Horovod's engine: a thread that learns from rank 0 which gradients every rank has ready, packs them into
-// one buffer and all-reduces that.
+// one buffer and all-reduces that. On a GPU it packs in a stream of its own, beside the backward pass; what
+// is negotiated stays in host memory.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -11,23 +12,29 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <vector>
 
+#include "bench/strategy/side_stream.h"
+
 namespace bench {
 
 struct FusionOptions {
   int64_t buffer_bytes = 64 << 20;  // HOROVOD_FUSION_THRESHOLD's default
   double cycle_ms = 1;              // HOROVOD_CYCLE_TIME's default
+  at::Device device = at::kCPU;     // of the tensors
 };
 
 class Fusion {
  public:
-  // `group` is used by the engine's thread alone. The tensors are the ones that will be reduced, by index;
-  // all ranks have as many. Every rank must destroy its engine, which ends those of all others.
+  // `group` is used by the engine's thread alone; it carries tensors of the device and of the host. The
+  // tensors are the ones that will be reduced, by index; all ranks have as many. Every rank must destroy its
+  // engine, which ends those of all others.
   Fusion(c10::intrusive_ptr<c10d::ProcessGroup> group, size_t tensors, const FusionOptions& options);
   ~Fusion();
 
   // The tensor is to become the mean over all ranks; it must stay alive and untouched until wait() returns.
+  // On a GPU it may still be under way in the calling thread's current stream.
   void enqueue(size_t index, const at::Tensor& tensor);
-  // Returns when all that was enqueued is done. Throws what the engine met, or that another rank ended it.
+  // Returns when all that was enqueued is done; on a GPU the current stream then waits for the device's part.
+  // Throws what the engine met, or that another rank ended it.
   void wait();
   // All-reduces of the most recent enqueue-wait round: bytes and tensors of each.
   struct Message {
@@ -52,6 +59,7 @@ class Fusion {
   std::vector<int> announced_by_;     // rank 0: ranks that have this tensor ready
   std::vector<int64_t> ready_;        // rank 0: announced by all and not yet told
   at::Tensor buffer_;                 // bytes
+  SideStream stream_;
 
   std::mutex mutex_;
   std::condition_variable done_;

@@ -17,8 +17,10 @@ class Horovod : public Strategy {
       : model_(context.model),
         precision_(context.precision),
         parameters_(model_.parameter_tensors()),
-        engine_(GroupPointer::unsafe_reclaim_from_nonowning(context.group.separate_process_group()),
-                parameters_.size(), {int64_t(context.row.fusion_mib * 1048576), context.row.cycle_ms}),
+        engine_(
+            GroupPointer::unsafe_reclaim_from_nonowning(context.group.separate_process_group()),
+            parameters_.size(),
+            {int64_t(context.row.fusion_mib * 1048576), context.row.cycle_ms, context.device.torch_device()}),
         hooks_(parameters_, [this](size_t parameter) {
           engine_.enqueue(parameter, parameters_[parameter].grad());
           if (++ready_ == parameters_.size()) clock_->note_boundary();

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "bench/backend/process_group.h"
+#include "bench/strategy/sync_batch_norm_gpu.h"
 
 namespace bench {
 namespace {
@@ -171,26 +172,30 @@ SyncBatchNorm::SyncBatchNorm(c10d::ProcessGroup* group, const std::vector<std::s
 at::Tensor SyncBatchNorm::forward(size_t layer, const at::Tensor& x, const at::Tensor& scale,
                                   const at::Tensor& shift, at::Tensor& running_mean,
                                   at::Tensor& running_variance) {
+  if (x.is_cuda())
+    return sync_batch_norm_on_gpu(x, scale, shift, running_mean, running_variance, *this, layer);
   return SyncBatchNormFunction::apply(x, scale, shift, running_mean, running_variance, this, int64_t(layer));
 }
 
-at::Tensor SyncBatchNorm::gather(size_t layer, const at::Tensor& mine) {
+std::vector<at::Tensor> SyncBatchNorm::all_of(size_t layer, const at::Tensor& mine) {
   std::vector<at::Tensor> inputs{mine};
   std::vector<std::vector<at::Tensor>> outputs(1);
   for (int rank = 0; rank < group_->getSize(); ++rank) outputs[0].push_back(at::empty_like(mine));
-  {
-    RECORD_USER_SCOPE(spans_.all()[forward_spans_[layer]].name);
-    const auto begin = Clock::now();
-    group_->allgather(outputs, inputs, at_once<c10d::AllgatherOptions>())->wait();
-    spans_.count(forward_spans_[layer], milliseconds_since(begin));
-  }
+  RECORD_USER_SCOPE(spans_.all()[forward_spans_[layer]].name);
+  const auto begin = Clock::now();
+  group_->allgather(outputs, inputs, at_once<c10d::AllgatherOptions>())->wait();
+  spans_.count(forward_spans_[layer], milliseconds_since(begin));
+  return std::move(outputs[0]);
+}
 
+at::Tensor SyncBatchNorm::gather(size_t layer, const at::Tensor& mine) {
+  const std::vector<at::Tensor> all = all_of(layer, mine);
   // Chan, Golub & LeVeque (1979): statistics of parts into those of the whole, without cancellation.
-  at::Tensor whole = outputs[0][0].clone();
+  at::Tensor whole = all[0].clone();
   const int64_t channels = (mine.numel() - 1) / 2;
   double* a = whole.mutable_data_ptr<double>();
-  for (size_t rank = 1; rank < outputs[0].size(); ++rank) {
-    const double* b = outputs[0][rank].const_data_ptr<double>();
+  for (size_t rank = 1; rank < all.size(); ++rank) {
+    const double* b = all[rank].const_data_ptr<double>();
     const double count_a = a[2 * channels], count_b = b[2 * channels], count = count_a + count_b;
     for (int64_t channel = 0; channel < channels; ++channel) {
       const double distance = b[channel] - a[channel];

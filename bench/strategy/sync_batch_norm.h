@@ -17,14 +17,18 @@ class SyncBatchNorm : public BatchNorm {
   // together wait in backward, as sync_bn_backward.
   SyncBatchNorm(c10d::ProcessGroup* group, const std::vector<std::string>& layers, Spans& spans);
 
-  // x: N x C x H x W, float32 or 16 bits, on the CPU; N, H and W may differ between ranks. Returns x's type.
+  // x: N x C x H x W, float32 or 16 bits; N, H and W may differ between ranks. Returns x's type and, on a
+  // GPU, its order in memory.
   at::Tensor forward(size_t layer, const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                      at::Tensor& running_mean, at::Tensor& running_variance) override;
 
-  // Statistics of all ranks together, from this rank's: 2 C + 1 doubles, sums of squared deviations after the
-  // means, the count last. Waits for the other ranks.
+  // What each rank has given for that layer, by rank. Waits for the other ranks; on a GPU the current stream
+  // does, and the layer's span is what starting it took.
+  std::vector<at::Tensor> all_of(size_t layer, const at::Tensor& mine);
+  // On the CPU: statistics of all ranks together, from this rank's: 2 C + 1 doubles, sums of squared
+  // deviations after the means, the count last. Waits for the other ranks.
   at::Tensor gather(size_t layer, const at::Tensor& mine);
-  // Sums over ranks in place. Waits for the other ranks.
+  // Sums over ranks in place. Waits as all_of() does.
   void sum_backward(at::Tensor& sums);
 
  private:

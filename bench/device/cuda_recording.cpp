@@ -1,0 +1,22 @@
+#include "bench/device/cuda_recording.h"
+
+#include <c10/cuda/CUDAFunctions.h>
+
+namespace bench {
+
+void CudaRecording::record(const std::function<void()>& work) {
+  c10::cuda::device_synchronize();
+  graph_.capture_begin(pool_, cudaStreamCaptureModeThreadLocal);
+  try {
+    work();
+  } catch (...) {
+    try {
+      graph_.capture_end();
+    } catch (const c10::Error&) {  // `work` has already made it invalid; its own error says more
+    }
+    throw;
+  }
+  graph_.capture_end();
+}
+
+}  // namespace bench

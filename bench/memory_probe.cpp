@@ -1,0 +1,42 @@
+#include "bench/memory_probe.h"
+
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/zeros.h>
+
+#include "bench/device/device.h"
+#include "bench/precision/precision.h"
+
+namespace bench {
+
+static void train(const harness::Row& row, int64_t images) {
+  constexpr int kSteps =
+      3;  // momenta and master weights come with the first, cuDNN's workspaces are tried there
+  const auto device = DeviceRegistry::instance().find(row.device)(
+      {0, images, row.image_px, row.intra_op_threads, batch_format(row.batch_format)});
+  const at::Device place = device->torch_device();
+  ResNet model(row.width, row.classes, uint64_t(row.seed));
+  model.to(place, row.channels_last);
+  const auto precision = PrecisionRegistry::instance().find(row.precision)({place, {0.1, 0.9, 1e-4}});
+  precision->convert(model);
+  const at::Tensor batch = at::rand({images, 3, row.image_px, row.image_px}, place),
+                   labels = at::zeros({images}, at::TensorOptions(at::kLong).device(place));
+  for (int step = 0; step < kSteps; ++step) {
+    precision->scale_loss(at::cross_entropy_loss(precision->forward(model, batch), labels)).backward();
+    precision->step(model);
+  }
+  device->synchronize();
+}
+
+nlohmann::json probe_memory(const harness::Row& row) {
+  const int64_t devices = row.nodes * row.devices, images = (row.batch + devices - 1) / devices;
+  bool fits = true;
+  try {
+    train(row, images);
+  } catch (const c10::OutOfMemoryError&) {
+    fits = false;
+  }
+  return {{"images", images}, {"fits", fits}};
+}
+
+}  // namespace bench

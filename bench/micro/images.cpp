@@ -1,0 +1,39 @@
+#include "bench/micro/images.h"
+
+#include <stdexcept>
+
+#include "bench/loader/png.h"
+#include "bench/storage/storage.h"
+
+namespace bench {
+
+static Jpegs load_jpegs(const std::filesystem::path& data, int64_t most, int side) {
+  const Dataset dataset = scan_dataset(data);
+  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
+  const auto reader = storage->reader();
+  Decoder decoder;
+  Jpegs jpegs;
+  for (const int64_t record : even_sample(dataset, most)) {
+    const auto bytes = reader->read(record).bytes;
+    if (is_png(bytes)) continue;
+    try {
+      std::vector<float> out(size_t(3 * side * side));
+      const Augmentation drawn = draw_augmentation(decoder.size(bytes), 1, 0, record);
+      decoder.crop_to_float(bytes, drawn, side, out.data());
+      jpegs.augmentations.push_back(drawn);
+      jpegs.images.emplace_back(bytes.begin(), bytes.end());
+    } catch (const BadImage&) {  // not this benchmark's business
+    }
+  }
+  if (jpegs.images.empty()) throw std::runtime_error("no readable JPEG in " + data.string());
+  return jpegs;
+}
+
+KeptJpegs keep_jpegs(const std::filesystem::path& data, int64_t most, int side) {
+  return [=, kept = std::make_shared<Jpegs>()]() -> const Jpegs& {
+    if (kept->images.empty()) *kept = load_jpegs(data, most, side);
+    return *kept;
+  };
+}
+
+}  // namespace bench

@@ -1,0 +1,47 @@
+#include "bench/recorded_step.h"
+
+#include <ATen/ops/cross_entropy_loss.h>
+
+#include <stdexcept>
+
+#include "bench/validation.h"
+
+namespace bench {
+
+RecordedStep::Place& RecordedStep::place_of(const DeviceBatch& data) {
+  Place& place = places_[data.images.const_data_ptr()];
+  if (place.forward) return place;
+  const auto record = [&](std::unique_ptr<Recording>& recording, const std::function<void()>& work) {
+    recording = parts_.device.make_recording();
+    if (!recording) throw std::runtime_error("cuda_graphs: device " + parts_.row.device + " records nothing");
+    recording->record(work);
+  };
+  record(place.forward,
+         [this, &place, data] { place.logits = parts_.strategy.forward(data.images, unused_); });
+  record(place.loss, [&place, data] {
+    place.loss_value = at::cross_entropy_loss(place.logits, data.labels);
+    place.metrics = metrics_of(place.loss_value, place.logits, data.labels);
+  });
+  record(place.backward, [this, &place] {
+    parts_.strategy.backward(parts_.precision.scale_loss(place.loss_value), unused_);
+  });
+  record(place.step, [this] { parts_.precision.step(parts_.model); });
+  return place;
+}
+
+at::Tensor RecordedStep::run(const DeviceBatch& data, PhaseClock& clock, bool read) {
+  Place& place = place_of(data);
+  place.forward->replay();
+  clock.close(Phase::forward);
+  place.loss->replay();
+  clock.close(Phase::loss);
+  place.backward->replay();
+  clock.close(Phase::backward);
+  place.step->replay();
+  clock.close(Phase::step);
+  const at::Tensor metrics = read ? place.metrics.cpu() : place.metrics.clone();
+  clock.close(Phase::loss);
+  return metrics;
+}
+
+}  // namespace bench

@@ -1,0 +1,94 @@
+// gpu: what is read of a GPU beside training: the driver's figures, and what the profiler tells of its work
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/profiler_kineto.h>
+#include <torch/csrc/profiler/orchestration/observer.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "bench/device/device.h"
+#include "bench/kineto_events.h"
+
+namespace bench {
+namespace {
+
+namespace profiler = torch::autograd::profiler;
+using nlohmann::json;
+using std::chrono::milliseconds;
+using torch::profiler::impl::ActivityType;
+
+class CudaReadings : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const Value& value : registered_values())
+      if (value.axis == "device" && value.name == "cuda" && !value.missing.empty())
+        GTEST_SKIP() << value.missing;
+    gpu = DeviceRegistry::instance().find("cuda")({0, 4, 32, 1});
+  }
+  static void work_for(milliseconds time) {
+    const at::Tensor a = at::randn({4096, 4096}).cuda();
+    for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
+      a.matmul(a);
+      at::cuda::getCurrentCUDAStream().synchronize();
+    }
+  }
+  std::unique_ptr<Device> gpu;
+};
+
+TEST_F(CudaReadings, ABusyGpuIsSeenToBeBusy) {
+  const auto sampler = gpu->make_sampler(/*period_ms=*/20, /*replicas=*/1);
+  if (!sampler) GTEST_SKIP() << "no libnvidia-ml.so.1, or none that may be asked";
+  sampler->start();
+  work_for(milliseconds(2000));
+  const json record = summary(sampler->stop(), 100);
+  EXPECT_GT(record["samples"].get<int>(), 20) << record;
+  // What a GPU doesn't tell is absent, which is no failure.
+  EXPECT_GT(record.value("/utilisation_percent/max"_json_pointer, 100.0), 50.0) << record;
+  EXPECT_GT(record.value("/sm_clock_mhz/mean"_json_pointer, 1000.0), 100.0) << record;
+  EXPECT_GT(record.value("/power_w/mean"_json_pointer, 100.0), 5.0) << record;
+  EXPECT_GT(record.value("energy_j", 100.0), 10.0) << record;
+  EXPECT_LE(record.value("throttled_share", 0.0), 1.0) << record;
+}
+
+TEST_F(CudaReadings, SettingsTellTheClocks) {
+  const json clocks = gpu->describe().at("clocks");
+  if (clocks.empty()) GTEST_SKIP() << "this GPU or its driver tells no clocks";
+  EXPECT_LE(clocks.value("sm_clock_mhz", 0), clocks.value("max_sm_clock_mhz", 100000)) << clocks;
+  EXPECT_GT(clocks.value("max_memory_clock_mhz", 1000), 100) << clocks;
+}
+
+// Two recordings, as a trace makes them: the first is thrown away.
+TEST_F(CudaReadings, TheProfilerTellsOfKernelsCopiesAndWaits) {
+  const torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO);
+  const std::set<ActivityType> activities = {ActivityType::CPU, ActivityType::CUDA};
+  work_for(milliseconds(10));  // the first product loads libraries
+  for (const bool kept : {false, true}) {
+    profiler::prepareProfiler(config, activities);
+    profiler::enableProfiler(config, activities, {at::RecordScope::FUNCTION});
+    const at::Tensor a = at::randn({2048, 2048}).cuda();
+    for (int product = 0; product < 5; ++product) a.matmul(a);
+    at::cuda::getCurrentCUDAStream().synchronize();
+    const GpuTrace trace = gpu_trace(*profiler::disableProfiler(), ::gettid());
+    if (!kept) continue;
+    ASSERT_FALSE(trace.work.empty()) << "the profiler recorded nothing of the GPU";
+    int64_t begin = INT64_MAX, end = 0, kernels = 0, copies = 0, waits_seen = 0;
+    for (const GpuTrace::Work& work : trace.work) {
+      begin = std::min(begin, work.begin_ns);
+      end = std::max(end, work.end_ns);
+      ++(work.copy ? copies : kernels);
+    }
+    for (const GpuTrace::Call& call : trace.calls) waits_seen += waits(call.name);
+    EXPECT_GE(kernels, 5);
+    EXPECT_EQ(copies, 1);
+    EXPECT_GE(waits_seen, 1) << "the stream was waited for";
+    const json record = summary(trace, {begin, end, end, 1});
+    EXPECT_GT(record["gpu_kernel_share"].get<double>(), 0.1) << record;
+    EXPECT_GT(record["gpu_copy_share"].get<double>(), 0.0) << record;
+    EXPECT_LE(record["gpu_busy_share"].get<double>(), 1.0) << record;
+  }
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,190 @@
+// unit: a loader whose images a device decodes into memory of its own, with a device made of two mappings.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "bench/loader/loader.h"
+#include "tests/small_images.h"
+
+namespace bench {
+namespace {
+
+// Memory at an address where it can't be touched; `seen` is the same memory elsewhere.
+class OutOfReach {
+ public:
+  explicit OutOfReach(size_t bytes) : bytes_(bytes), file_(::memfd_create("out of reach", 0)) {
+    if (file_ < 0 || ::ftruncate(file_, static_cast<off_t>(bytes)) != 0) throw std::runtime_error("no memfd");
+    address = map(PROT_NONE);
+    seen = map(PROT_READ | PROT_WRITE);
+  }
+  OutOfReach(const OutOfReach&) = delete;
+  ~OutOfReach() {
+    ::munmap(address, bytes_);
+    ::munmap(seen, bytes_);
+    ::close(file_);
+  }
+  bool holds(const void* pointer) const { return pointer >= address && pointer < address + bytes_; }
+  uint8_t *address = nullptr, *seen = nullptr;
+
+ private:
+  uint8_t* map(int protection) const {
+    void* const memory = ::mmap(nullptr, bytes_, protection, MAP_SHARED, file_, 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("can't map it");
+    return static_cast<uint8_t*>(memory);
+  }
+  size_t bytes_;
+  int file_;
+};
+
+struct FakeDevice {
+  std::vector<std::weak_ptr<OutOfReach>> memories;
+  std::atomic<int> decoders{0};
+
+  uint8_t* reach(const void* pointer) const {
+    for (const auto& weak : memories)
+      if (const auto memory = weak.lock(); memory && memory->holds(pointer))
+        return memory->seen + (static_cast<const uint8_t*>(pointer) - memory->address);
+    throw std::logic_error("not memory of this device");
+  }
+  DeviceDecoding decoding();
+};
+
+class FakeDecoder : public Decoder {
+ public:
+  explicit FakeDecoder(const FakeDevice& device) : device_(device) {}
+  void crop(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
+            void* out) override {
+    Decoder::crop(image, augmentation, side, format, device_.reach(out));
+  }
+
+ private:
+  const FakeDevice& device_;
+};
+
+DeviceDecoding FakeDevice::decoding() {
+  return {.make_decoder =
+              [this] {
+                ++decoders;
+                return std::make_unique<FakeDecoder>(*this);
+              },
+          .allocate_images =
+              [this](size_t bytes) {
+                const auto memory = std::make_shared<OutOfReach>(bytes);
+                memories.push_back(memory);
+                return std::shared_ptr<void>(memory, memory->address);
+              },
+          .fill = [this](void* to, const void* from, size_t bytes) { std::memcpy(reach(to), from, bytes); },
+          .left_to_cpu = {}};
+}
+
+LoaderOptions options_for(int64_t records, int threads) {
+  LoaderOptions options;
+  options.batch_size = 5;
+  options.image_px = 16;
+  options.threads = threads;
+  options.ring_depth = 3;
+  options.classes = 2;
+  options.format = BatchFormat::uint8;
+  options.sampler.records = records;
+  return options;
+}
+
+std::vector<Bytes> load(Storage& storage, const LoaderOptions& options, const FakeDevice* device = nullptr) {
+  const auto loader = make_loader(storage, options);
+  loader->start();
+  std::vector<Bytes> batches;
+  for (int i = 0; i < 7; ++i) {
+    const Batch batch = loader->next();
+    const auto* images = static_cast<const uint8_t*>(batch.images);
+    if (device) images = device->reach(images);
+    Bytes& copy =
+        batches.emplace_back(images, images + 5 * bytes_per_image(options.format, options.image_px));
+    for (int64_t label = 0; label < batch.size; ++label) copy.push_back(uint8_t(batch.labels[label]));
+    loader->release(batch);
+  }
+  return batches;
+}
+
+TEST(DeviceDecoding, GivesTheSameBatchesInMemoryOfItsOwn) {
+  const TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 23);
+  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
+  const auto expected = load(*storage, options_for(23, 2));
+  for (const int threads : {0, 1, 4}) {
+    FakeDevice device;
+    LoaderOptions options = options_for(23, threads);
+    options.decoding = device.decoding();
+    EXPECT_EQ(load(*storage, options, &device), expected);
+    EXPECT_EQ(device.decoders, std::max(1, threads)) << "one for each thread";
+    EXPECT_EQ(device.memories.size(), 3u);
+    for (const auto& memory : device.memories) EXPECT_TRUE(memory.expired()) << "freed with the loader";
+  }
+}
+
+TEST(DeviceDecoding, MadeUpBatchesLieInItsMemoryToo) {
+  const auto storage = StorageRegistry::instance().find("synthetic")({});
+  FakeDevice device;
+  LoaderOptions options = options_for(5, 1);
+  const auto expected = load(*storage, options);
+  options.decoding = device.decoding();
+  EXPECT_EQ(load(*storage, options, &device), expected);
+}
+
+TEST(DeviceDecoding, DamagedImagesAreReplacedAsEver) {
+  const TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 210);
+  write_bytes(folder.path() / dataset.images[7].path, Bytes(100, 1));
+  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
+  FakeDevice device;
+  LoaderOptions options = options_for(210, 3);
+  options.sampler.order = Order::in_order;
+  const auto expected = load(*storage, options);
+  options.decoding = device.decoding();
+  EXPECT_EQ(load(*storage, options, &device), expected);
+}
+
+struct Sorter : Decoder {
+  using Decoder::size_if_usual;
+};
+
+TEST(DeviceDecoding, OnlyUsualFilesGoToTheDevice) {
+  const std::filesystem::path pixels = std::filesystem::path(SOURCE_DIR) / "tests/golden/pixels";
+  Sorter sorter;
+  const CropBox box{0, 0, 1, 1};
+  for (const char* name : {"420.jpg", "422.jpg", "444.jpg", "exif.jpg", "grey.jpg", "large.jpg",
+                           "progressive.jpg", "restart.jpg", "strip.jpg", "tiny.jpg"}) {
+    Bytes bytes = read_bytes(pixels / name);
+    const auto size = sorter.size_if_usual({bytes}, box);
+    ASSERT_TRUE(size) << name;
+    EXPECT_EQ(size->width, sorter.size(bytes).width) << name;
+    bytes.resize(bytes.size() - 3);  // with its end marker
+    EXPECT_FALSE(sorter.size_if_usual({bytes}, box)) << name;
+  }
+  for (const char* name : {"cmyk.jpg", "alpha.png", "palette.png", "png.JPEG"})
+    EXPECT_FALSE(sorter.size_if_usual({read_bytes(pixels / name)}, box)) << name;
+  const Bytes raw(3 * 4 * 5);
+  EXPECT_FALSE(sorter.size_if_usual({raw, 0, 4, 5}, box));
+  EXPECT_THROW(sorter.size_if_usual({Bytes(100, 1)}, box), BadImage);
+  EXPECT_THROW(sorter.size_if_usual({read_bytes(pixels / "tiny.jpg")}, {0, 0, 10, 8}), std::invalid_argument);
+}
+
+TEST(DeviceDecoding, WhatItDeclinesIsDecodedAsEver) {
+  Sorter sorter;
+  const Augmentation augmentation{{3, 2, 30, 20}, true};
+  Bytes encoded = small_jpeg(40, 30, 1), expected(3 * 16 * 16), found(expected.size());
+  Decoder().crop_to_uint8(encoded, augmentation, 16, expected.data());
+  sorter.size(encoded);
+  sorter.size_if_usual({encoded}, augmentation.box);
+  encoded = small_jpeg(40, 30, 2);  // the same memory, perhaps: nothing of the first may be left
+  sorter.crop_to_uint8(encoded, augmentation, 16, found.data());
+  EXPECT_NE(found, expected);
+  encoded = small_jpeg(40, 30, 1);
+  sorter.size_if_usual({encoded}, augmentation.box);
+  sorter.crop_to_uint8(encoded, augmentation, 16, found.data());
+  EXPECT_EQ(found, expected);
+}
+
+}  // namespace
+}  // namespace bench

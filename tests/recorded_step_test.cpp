@@ -1,0 +1,97 @@
+// train: a step that is recorded and replayed is the step itself, phase by phase; on a device that records
+// the calls and makes them again, as a CUDA graph does with the work that they give to a GPU.
+#include "bench/recorded_step.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/training_setup.h"
+
+namespace bench {
+namespace {
+
+class Tape : public Recording {
+ public:
+  explicit Tape(int& replays) : replays_(replays) {}
+  void record(const std::function<void()>& work) override { work_ = work; }
+  void replay() override {
+    work_();
+    ++replays_;
+  }
+
+ private:
+  std::function<void()> work_;
+  int& replays_;
+};
+
+class RecordingDevice : public Device {
+ public:
+  explicit RecordingDevice(Device& inner) : inner_(inner) {}
+  at::Device torch_device() const override { return inner_.torch_device(); }
+  std::string name() const override { return inner_.name(); }
+  DeviceBatch copy_batch(const Batch& batch) override { return inner_.copy_batch(batch); }
+  std::optional<Batch> take_copied() override { return inner_.take_copied(); }
+  std::unique_ptr<Recording> make_recording() override { return std::make_unique<Tape>(replays); }
+  int replays = 0;
+
+ private:
+  Device& inner_;
+};
+
+SliceParts parts_on(TinyRank& rank, Device& device) {
+  return {rank.row,       *rank.loader, device,     *rank.model, *rank.precision,
+          *rank.strategy, *rank.group,  *rank.link, rank.spans,  rank.slot};
+}
+
+TEST(RecordedStep, TrainsAsTheStepThatWasRecorded) {
+  for (const char* precision : {"o0", "o2", "bf16"}) {
+    harness::Row row = tiny_row();
+    row.precision = precision;
+    row.warmup_batches = 2;
+    row.timed_batches = 6;
+    TinyRank plain(row), replayed(row);
+    RecordingDevice device(*replayed.device);
+    SliceParts parts = parts_on(replayed, device);
+    RecordedStep step(parts);
+    parts.recorded = &step;
+    const SliceResult expected = run_slice(plain.parts()), found = run_slice(parts);
+    EXPECT_EQ(found.loss, expected.loss) << precision;
+    EXPECT_EQ(found.correct_top5, expected.correct_top5);
+    EXPECT_EQ(device.replays, 4 * 5) << "three of the eight steps run as always";
+    EXPECT_EQ(step.recordings(), 1);
+    for (const Phase phase : {Phase::forward, Phase::loss, Phase::backward, Phase::step}) {
+      const auto ms = found.clock.milliseconds(phase, row.warmup_batches, row.timed_batches);
+      EXPECT_GT(std::accumulate(ms.begin(), ms.end(), 0.0), 0) << kPhaseNames[size_t(phase)];
+    }
+  }
+}
+
+TEST(RecordedStep, KeepsMetricsThatAreReadLater) {
+  harness::Row row = tiny_row();
+  row.loss_every = 100;
+  row.timed_batches = 6;
+  TinyRank plain(row), replayed(row);
+  RecordingDevice device(*replayed.device);
+  SliceParts parts = parts_on(replayed, device);
+  RecordedStep step(parts);
+  parts.recorded = &step;
+  EXPECT_EQ(run_slice(parts).loss, run_slice(plain.parts()).loss);
+}
+
+TEST(RecordedStep, ADeviceThatRecordsNothingIsToldOf) {
+  const harness::Row row = tiny_row();
+  TinyRank rank(row);
+  SliceParts parts = rank.parts();
+  RecordedStep step(parts);
+  parts.recorded = &step;
+  try {
+    run_slice(parts);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "cuda_graphs: device cpu records nothing");
+  }
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,45 @@
+// train: what collectives carry and how long, also where a device carries them behind the host's back
+#include "bench/backend/traffic.h"
+
+#include <gtest/gtest.h>
+
+namespace bench {
+namespace {
+
+TEST(Traffic, CountsBytesByKindAndBatch) {
+  Traffic traffic;
+  traffic.end(traffic.begin(Collective::all_reduce, {100, 6}));
+  const auto late = traffic.begin(Collective::broadcast, {7, 6});
+  const Traffic::Batch first = traffic.next_batch();
+  EXPECT_EQ(first.bytes, (std::array<int64_t, 3>{100, 7, 0}));
+  EXPECT_EQ(first.all_reduces.size(), 1u);
+  traffic.end(late);
+  const Traffic::Batch second = traffic.next_batch();
+  EXPECT_EQ(second.bytes, (std::array<int64_t, 3>{0, 0, 0}));
+  EXPECT_GT(second.under_way_ms, 0) << "the broadcast ended in this one";
+}
+
+TEST(Traffic, AsksADeviceUntilItKnows) {
+  Traffic traffic;
+  traffic.next_batch();
+  traffic.take_device_ms();  // what came before the slice
+  bool done = false;
+  const auto post = [&](double ms) {
+    traffic.end_on_device(traffic.begin(Collective::all_reduce, {4, 6}),
+                          [&done, ms] { return done ? std::optional(ms) : std::nullopt; });
+  };
+  post(1), post(2);
+  traffic.next_batch();  // not yet told
+  post(4);
+  done = true;
+  traffic.next_batch();
+  post(8);
+  const std::vector<double> told = traffic.take_device_ms();
+  EXPECT_EQ(told, (std::vector<double>{3, 4, 8}))
+      << "each in the batch that posted it; the last is under way";
+  post(16);
+  EXPECT_EQ(traffic.take_device_ms(), std::vector<double>{16}) << "only since the last call";
+}
+
+}  // namespace
+}  // namespace bench
