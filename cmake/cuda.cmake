@@ -20,10 +20,11 @@ find_library(C10_CUDA_LIBRARY c10_cuda HINTS ${TORCH_LIBRARY_DIR} NO_DEFAULT_PAT
 file(GLOB wheels ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia)
 find_path(NCCL_INCLUDE nccl.h         # NCCL: NVIDIA's collectives, what PyTorch's DDP runs on GPUs
           HINTS ${CUDAToolkit_INCLUDE_DIRS} ${wheels}/nccl/include)
+find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ${CUDAToolkit_LIBRARY_DIR} ${wheels}/nccl/lib)
 find_path(NVJPEG_INCLUDE nvjpeg.h     # nvJPEG: NVIDIA's own JPEG decoder on GPUs, what DALI and torchvision call; optional
           HINTS ${CUDAToolkit_INCLUDE_DIRS} ${wheels}/cu13/include)
 find_library(NVJPEG_LIBRARY NAMES nvjpeg libnvjpeg.so.13 HINTS ${CUDAToolkit_LIBRARY_DIR} ${wheels}/cu13/lib)
-foreach(needed TORCH_CUDA_LIBRARY C10_CUDA_LIBRARY NCCL_INCLUDE)
+foreach(needed TORCH_CUDA_LIBRARY C10_CUDA_LIBRARY NCCL_INCLUDE NCCL_LIBRARY)
   if(NOT ${needed})
     message(FATAL_ERROR "CUDA was found (${NVCC}), but not ${needed}: name a LibTorch that was built for CUDA with "
                         "-DCMAKE_PREFIX_PATH=DIR, install NCCL's headers, or leave CUDA out with -DBUILD_CUDA=OFF.")

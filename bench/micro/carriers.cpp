@@ -1,16 +1,10 @@
 #include "bench/micro/carriers.h"
 
-#include <arpa/inet.h>
-#include <fmt/format.h>
-#include <ifaddrs.h>
-
-#include <optional>
 #include <stdexcept>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
-#include "bench/backend/mpi_backend.h"
 #include "bench/micro/c10d_carrier.h"
-#include "harness/listener.h"
+#include "bench/micro/meeting.h"
 
 namespace bench {
 namespace {
@@ -26,48 +20,6 @@ class Ours : public Carrier {
  private:
   std::unique_ptr<Group> owned_;
   C10dCarrier<c10d::ProcessGroup> carrier_;
-};
-
-std::string address_of(const std::string& interface) {
-  ifaddrs* all = nullptr;
-  std::string address;
-  if (::getifaddrs(&all) == 0) {
-    for (const ifaddrs* one = all; one; one = one->ifa_next) {
-      if (one->ifa_name != interface || !one->ifa_addr || one->ifa_addr->sa_family != AF_INET) continue;
-      char text[INET_ADDRSTRLEN] = "";
-      ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr, text, sizeof text);
-      address = text;
-    }
-    ::freeifaddrs(all);
-  }
-  if (address.empty())
-    throw std::invalid_argument(
-        fmt::format("--interface {}: this node has none of that name with an IPv4 address", interface));
-  return address;
-}
-
-// Where Gloo's ranks meet: a port that rank 0 listens on already, so that nobody else can take it.
-class Meeting {
- public:
-  explicit Meeting(GroupOptions& options) {
-    RankInfo& rank = options.rank;
-    struct {
-      char address[INET_ADDRSTRLEN];
-      int port;
-    } place{};
-    if (rank.rank == 0) {
-      listener_.emplace(0, /*every_interface=*/true);
-      address_of(options.interface).copy(place.address, sizeof place.address - 1);
-      place.port = listener_->port();
-    }
-    check_mpi(MPI_Bcast(&place, sizeof place, MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast");
-    rank.master_addr = place.address;
-    rank.master_port = place.port;
-    rank.listen_fd = listener_ ? listener_->fd() : -1;
-  }
-
- private:
-  std::optional<harness::Listener> listener_;
 };
 
 }  // namespace
@@ -93,6 +45,7 @@ std::vector<NamedCarrier> make_carriers(Group& mpi, GroupOptions options) {
     const Meeting meeting(options);
     carriers.push_back({"bare_gloo", make_bare_gloo(options), ""});
   }
+  for (NamedCarrier& carrier : make_gpu_carriers(options)) carriers.push_back(std::move(carrier));
   return carriers;
 }
 

@@ -24,13 +24,16 @@ class Carrier {
 struct NamedCarrier {
   std::string name;
   std::unique_ptr<Carrier> carrier;
-  std::string bare;  // name of the one to set it beside; empty: none
+  std::string bare;              // name of the one to set it beside; empty: none
+  at::Device device = at::kCPU;  // where its tensors are
 };
 
 // All carriers of this build, of bare ones only those of its backends. Every rank must call it. MPI must have
 // been initialised; it chooses and hands around where Gloo's ranks meet. They live no longer than MPI.
 std::vector<NamedCarrier> make_carriers(Group& mpi, GroupOptions options);
 
+// Those between GPUs; none where ranks outnumber the GPUs of their node.
+std::vector<NamedCarrier> make_gpu_carriers(GroupOptions options);
 // bare_mpi is MPI's non-blocking call, awaited as MpiBackend does, in the calling thread; blocking_mpi the
 // blocking one, awaited as MPI does.
 std::unique_ptr<Carrier> make_bare_mpi(bool blocking);

@@ -1,7 +1,7 @@
 #include "bench/micro/lockstep.h"
 
 #include <ATen/ops/arange.h>
-#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,8 +12,10 @@ namespace bench {
 
 constexpr int kWarmUpCalls = 3;
 
-Lockstep::Lockstep(const std::vector<NamedCarrier>& carriers)
-    : carriers_(carriers), memory_(at::empty({kMostBytes / int64_t(sizeof(float))}).fill_(0)) {
+Lockstep::Lockstep(const std::vector<NamedCarrier>& carriers) : carriers_(carriers) {
+  for (const NamedCarrier& carrier : carriers)
+    memory_.try_emplace(carrier.device.type(),
+                        at::zeros({kMostBytes / int64_t(sizeof(float))}, at::TensorOptions(carrier.device)));
   check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "MPI_Comm_dup");
   check_mpi(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
@@ -39,7 +41,7 @@ void Lockstep::follow() {
 
 Times Lockstep::run_once_told(const Run& run) {
   const NamedCarrier& chosen = carriers_.at(size_t(run.carrier));
-  at::Tensor tensor = memory_.narrow(0, 0, run.bytes / int64_t(sizeof(float)));
+  at::Tensor tensor = memory_.at(chosen.device.type()).narrow(0, 0, run.bytes / int64_t(sizeof(float)));
   Times times;
   times.right = is_right(run, tensor);
   Carrier* bare = nullptr;
@@ -67,8 +69,9 @@ bool Lockstep::is_right(const Run& run, at::Tensor& tensor) {
   const std::array<int64_t, 3> key = {run.operation, run.carrier, run.bytes};
   if (found_right_.count(key)) return true;
   const auto operation = Operation(run.operation);
-  const at::Tensor pattern = at::arange(tensor.numel()).remainder_(31).add_(1).to(at::kFloat);
-  at::mul_out(tensor, pattern, at::scalar_tensor(float(rank_ + 1)));
+  const at::Tensor pattern =
+      at::arange(tensor.numel()).remainder_(31).add_(1).to(at::kFloat).to(tensor.device());
+  tensor.copy_(pattern.mul(float(rank_ + 1)));
   barrier();
   carriers_.at(size_t(run.carrier)).carrier->run(operation, tensor);
   float factor = float(rank_ + 1);  // what this rank gave

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -47,7 +48,8 @@ class Lockstep {
   const std::vector<NamedCarrier>& carriers_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
-  at::Tensor memory_;  // one for all sizes, so that none of them meets fresh pages
+  // Of the host and of a GPU, for all sizes, so that none of them meets fresh pages.
+  std::map<at::DeviceType, at::Tensor> memory_;
   std::set<std::array<int64_t, 3>> found_right_;
 };
 
