@@ -81,7 +81,9 @@ double all_reduce_ms() {
     info.world_size = info.local_world_size = 2;
     info.master_port = listener.port();
     if (number == 0) info.listen_fd = listener.fd();
-    const auto group = GroupRegistry::instance().find("gloo")({info, "lo"});
+    GroupOptions options;
+    options.rank = info;
+    const auto group = GroupRegistry::instance().find("gloo")(options);
     std::vector<at::Tensor> message = {at::ones({1 << 20})};
     const double ms = median_ms([&] { group->process_group()->allreduce(message)->wait(); });
     group->barrier();

@@ -9,6 +9,14 @@
 
 namespace bench {
 
+bool tells_of_memory(std::string_view error) {
+  for (const char* words :
+       {"not enough memory", "out of memory", "can't allocate memory", "Cannot allocate memory",
+        "STATUS_ALLOC_FAILED", "CUBLAS_STATUS_NOT_INITIALIZED", "CUDNN_STATUS_NOT_INITIALIZED"})
+    if (error.find(words) != std::string_view::npos) return true;
+  return false;
+}
+
 static void train(const harness::Row& row, int64_t images) {
   constexpr int kSteps =
       3;  // momenta and master weights come with the first, cuDNN's workspaces are tried there
@@ -33,7 +41,8 @@ nlohmann::json probe_memory(const harness::Row& row) {
   bool fits = true;
   try {
     train(row, images);
-  } catch (const c10::OutOfMemoryError&) {
+  } catch (const std::exception& error) {
+    if (!tells_of_memory(error.what())) throw;
     fits = false;
   }
   return {{"images", images}, {"fits", fits}};

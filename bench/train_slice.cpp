@@ -68,12 +68,7 @@ int run_and_report(const Job& job, const RankInfo& rank) {
     return report_error(job, rank, "OUT_OF_MEMORY", "an allocation failed");
   } catch (const std::exception& error) {
     const std::string text = error.what(), first_line = text.substr(0, text.find('\n'));
-    // LibTorch's allocators throw no type of their own on a CPU.
-    bool memory = false;
-    for (const char* words :
-         {"not enough memory", "out of memory", "can't allocate memory", "Cannot allocate memory"})
-      memory = memory || text.find(words) != std::string::npos;
-    return report_error(job, rank, memory ? "OUT_OF_MEMORY" : "CRASHED", first_line);
+    return report_error(job, rank, tells_of_memory(text) ? "OUT_OF_MEMORY" : "CRASHED", first_line);
   }
 }
 
@@ -92,7 +87,11 @@ int main(int argc, char** argv) try {
   app.add_flag("--probe-memory", memory,
                "with --job: whether the row's share of a batch fits into its device's memory, as JSON");
   app.add_flag("--canaries", canaries, "time the fixed work that tells a slower machine, print ms as JSON");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   if (canaries) {
     std::cout << bench::run_canaries() << '\n';
     return 0;

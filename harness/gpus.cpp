@@ -25,15 +25,18 @@ static std::string why_no_nvjpeg(const Row& row, const AxisValues& values) {
          "and build again";
 }
 
+// Fields that mean nothing elsewhere. A row that sets one would be another row's twin there.
+constexpr const char* kFieldsOfGpus[] = {"pinned",      "non_blocking",    "prefetch",
+                                         "cuda_graphs", "cudnn_benchmark", "tf32",
+                                         "loss_every",  "decoder",         "gpu_sampling_ms"};
+
 std::string why_not_without_gpu(const Row& row, const AxisValues& values) {
   if (row.device == "cuda") return why_no_nvjpeg(row, values);
+  const nlohmann::json set = to_json(row), usual = to_json(Row());
   std::vector<std::string> asked;
-  if (!row.pinned) asked.push_back("pinned=false");
-  if (!row.non_blocking) asked.push_back("non_blocking=false");
-  if (row.prefetch) asked.push_back("prefetch");
-  if (row.cuda_graphs) asked.push_back("cuda_graphs");
-  if (row.decoder == "nvjpeg") asked.push_back("decoder nvjpeg");
-  if (row.gpu_sampling_ms > 0) asked.push_back("gpu_sampling_ms");
+  for (const char* field : kFieldsOfGpus)
+    if (set.at(field) != usual.at(field))
+      asked.push_back(fmt::format("{}={}", field, field_text(row, field)));
   if (asked.empty()) return "";
   return fmt::format("{} need{} device cuda, and this row runs on {}", fmt::join(asked, ", "),
                      asked.size() == 1 ? "s" : "", row.device);

@@ -17,7 +17,13 @@ int main(int argc, char** argv) {
   add_validate(line);
   add_nightly(line);
   add_history(line);
-  line.app.add_subcommand("doctor", "what this machine has and lacks (handled by the wrapper)");
+  line.app.add_subcommand("doctor", "what this machine has and lacks")->callback([&line] {
+    line.action = [](const Workshop& workshop) {
+      std::cerr << "run_matrix: it is the wrapper that knows: " << (workshop.project / "run_matrix").string()
+                << " doctor\n";
+      return int(kBadInput);
+    };
+  });
   line.app.set_version_flag(
       "--version", [] { return describe_build().dump(); }, "what was built, as JSON");
   line.app.require_subcommand(0, 1);

@@ -48,6 +48,11 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
       refuse("backend " + row.backend + " joins devices of another kind", "device: " + device,
              "device " + row.device, "choose another backend, e.g. gloo");
   }
+  if (row.strategy == "horovod" && row.backend == "nccl")
+    refuse("strategy horovod negotiates in host memory", "backend: mpi or gloo", "backend nccl");
+  if (row.sync_bn && row.precision == "o3")
+    refuse("sync_bn keeps its statistics in float32", "precision: o0, o1, o2 or bf16", "precision o3",
+           "set another precision, or sync_bn: false");
   if (several && row.cuda_graphs)
     refuse("cuda_graphs record the step of one device", "strategy: single", "strategy " + row.strategy,
            "set cuda_graphs: false");

@@ -11,6 +11,7 @@
 
 #include "bench/device/device.h"
 #include "tests/damaged_images.h"
+#include "tests/pixel_cases.h"
 
 namespace bench {
 namespace {
@@ -20,9 +21,6 @@ const std::filesystem::path kPixels = std::filesystem::path(SOURCE_DIR) / "tests
 class CudaJpegTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (const Value& value : registered_values())
-      if (value.axis == "device" && value.name == "cuda" && !value.missing.empty())
-        GTEST_SKIP() << value.missing;
     if (!has_nvjpeg()) GTEST_SKIP() << "this build found no nvJPEG";
     decoding_ = decode_with_nvjpeg(0);
     gpu_ = decoding_.make_decoder();
@@ -82,17 +80,8 @@ class CudaJpegTest : public testing::Test {
 };
 
 TEST_F(CudaJpegTest, PixelsAreNearTheCpusForEveryKindOfFile) {
-  std::ifstream cases(kPixels / "cases.txt");
-  std::string line;
-  std::getline(cases, line);
   int64_t others = 0;
-  while (std::getline(cases, line)) {
-    std::istringstream fields(line);
-    std::string name;
-    Augmentation augmentation;
-    int side = 0;
-    CropBox& box = augmentation.box;
-    fields >> name >> box.left >> box.top >> box.width >> box.height >> augmentation.flip >> side;
+  for (const auto& [line, name, augmentation, side] : pixel_cases(kPixels)) {
     const Bytes encoded = read_bytes(kPixels / name);
     expect_alike(crop_on_gpu(encoded, augmentation, side), crop_on_cpu(encoded, augmentation, side), line);
     others += name == "cmyk.jpg" || name == "png.JPEG" || name == "alpha.png" || name == "palette.png";

@@ -25,11 +25,6 @@ namespace {
 
 class CudaTest : public testing::Test {
  protected:
-  void SetUp() override {
-    for (const Value& value : registered_values())
-      if (value.axis == "device" && value.name == "cuda" && !value.missing.empty())
-        GTEST_SKIP() << value.missing;
-  }
   static std::unique_ptr<Device> device(const DeviceOptions& options) {
     return DeviceRegistry::instance().find("cuda")(options);
   }

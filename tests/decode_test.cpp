@@ -7,11 +7,11 @@
 #include <cmath>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 #include "bench/loader/batch_buffer.h"
 #include "bench/loader/jpeg.h"
 #include "bench/loader/resize.h"
+#include "tests/pixel_cases.h"
 #include "tests/small_images.h"
 
 namespace bench {
@@ -20,20 +20,11 @@ namespace {
 const std::filesystem::path kPixels = std::filesystem::path(SOURCE_DIR) / "tests/golden/pixels";
 
 TEST(Decode, PixelsEqualPillows) {
-  std::ifstream cases(kPixels / "cases.txt");
   const Bytes expected = read_bytes(kPixels / "expected.bin");
-  std::string line;
-  std::getline(cases, line);
   Decoder decoder;
   size_t offset = 0;
   int count = 0;
-  while (std::getline(cases, line)) {
-    std::istringstream fields(line);
-    std::string name;
-    Augmentation augmentation;
-    int side = 0;
-    CropBox& box = augmentation.box;
-    fields >> name >> box.left >> box.top >> box.width >> box.height >> augmentation.flip >> side;
+  for (const auto& [line, name, augmentation, side] : pixel_cases(kPixels)) {
     const Bytes encoded = read_bytes(kPixels / name);
     Bytes pixels(static_cast<size_t>(3 * side * side));
     ASSERT_NO_THROW(decoder.crop_to_uint8(encoded, augmentation, side, pixels.data())) << line;

@@ -43,8 +43,10 @@ TEST_F(GpuPlan, ATooSmallMachineSkipsRowsWithWhatIsMissing) {
 TEST_F(GpuPlan, WhatOnlyAGpuCanDoIsSkippedElsewhere) {
   const std::string text = plan(1, {SOURCE_DIR "/configs/beyond.yaml", "--device", "cpu", "--scale", "smoke",
                                     "--only", "bf16,prefetch,nvjpeg"});
-  EXPECT_TRUE(says(text, "prefetch need"));
-  EXPECT_TRUE(says(text, "prefetch, cuda_graphs, decoder nvjpeg need device cuda, and this row runs on cpu"));
+  EXPECT_TRUE(says(text, "prefetch=true, loss_every=50 need device cuda"));
+  EXPECT_TRUE(says(text,
+                   "prefetch=true, cuda_graphs=true, loss_every=50, decoder=nvjpeg need device cuda, and "
+                   "this row runs on cpu"));
 }
 
 TEST_F(GpuPlan, ALibraryThatTheBuildLacksIsNamed) {

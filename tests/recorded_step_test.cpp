@@ -39,10 +39,22 @@ class RecordingDevice : public Device {
   Device& inner_;
 };
 
-SliceParts parts_on(TinyRank& rank, Device& device) {
-  return {rank.row,       *rank.loader, device,     *rank.model, *rank.precision,
-          *rank.strategy, *rank.group,  *rank.link, rank.spans,  rank.slot};
-}
+// A rank whose steps are recorded.
+struct Replayed {
+  explicit Replayed(const harness::Row& row) : rank(row), device(*rank.device), step(parts()) {}
+  SliceParts parts() {
+    return {rank.row,       *rank.loader, device,     *rank.model, *rank.precision,
+            *rank.strategy, *rank.group,  *rank.link, rank.spans,  rank.slot};
+  }
+  SliceResult run() {
+    SliceParts recorded = parts();
+    recorded.recorded = &step;
+    return run_slice(recorded);
+  }
+  TinyRank rank;
+  RecordingDevice device;
+  RecordedStep step;
+};
 
 TEST(RecordedStep, TrainsAsTheStepThatWasRecorded) {
   for (const char* precision : {"o0", "o2", "bf16"}) {
@@ -50,16 +62,13 @@ TEST(RecordedStep, TrainsAsTheStepThatWasRecorded) {
     row.precision = precision;
     row.warmup_batches = 2;
     row.timed_batches = 6;
-    TinyRank plain(row), replayed(row);
-    RecordingDevice device(*replayed.device);
-    SliceParts parts = parts_on(replayed, device);
-    RecordedStep step(parts);
-    parts.recorded = &step;
-    const SliceResult expected = run_slice(plain.parts()), found = run_slice(parts);
+    TinyRank plain(row);
+    Replayed replayed(row);
+    const SliceResult expected = run_slice(plain.parts()), found = replayed.run();
     EXPECT_EQ(found.loss, expected.loss) << precision;
     EXPECT_EQ(found.correct_top5, expected.correct_top5);
-    EXPECT_EQ(device.replays, 4 * 5) << "three of the eight steps run as always";
-    EXPECT_EQ(step.recordings(), 1);
+    EXPECT_EQ(replayed.device.replays, 4 * 5) << "three of the eight steps run as always";
+    EXPECT_EQ(replayed.step.recordings(), 1);
     for (const Phase phase : {Phase::forward, Phase::loss, Phase::backward, Phase::step}) {
       const auto ms = found.clock.milliseconds(phase, row.warmup_batches, row.timed_batches);
       EXPECT_GT(std::accumulate(ms.begin(), ms.end(), 0.0), 0) << kPhaseNames[size_t(phase)];
@@ -71,12 +80,8 @@ TEST(RecordedStep, KeepsMetricsThatAreReadLater) {
   harness::Row row = tiny_row();
   row.loss_every = 100;
   row.timed_batches = 6;
-  TinyRank plain(row), replayed(row);
-  RecordingDevice device(*replayed.device);
-  SliceParts parts = parts_on(replayed, device);
-  RecordedStep step(parts);
-  parts.recorded = &step;
-  EXPECT_EQ(run_slice(parts).loss, run_slice(plain.parts()).loss);
+  TinyRank plain(row);
+  EXPECT_EQ(Replayed(row).run().loss, run_slice(plain.parts()).loss);
 }
 
 TEST(RecordedStep, ADeviceThatRecordsNothingIsToldOf) {

@@ -1,6 +1,7 @@
 #include "bench/backend/mpi_backend.h"
 
 #include <ATen/Parallel.h>
+#include <c10/core/DeviceGuard.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
@@ -59,12 +60,18 @@ class MpiBackend::PostedWork : public c10d::Work {
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
     const std::lock_guard lock(mutex_);
     if (!future_) {
-      future_ = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::ofTensors(), devices());
+      std::vector<c10::Device> devices;
+      if (const auto other_than_cpu = device()) devices.push_back(*other_than_cpu);
+      future_ = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::ofTensors(), devices);
       if (completed_) settle(*future_);
     }
     return future_;
   }
   std::vector<at::Tensor> result() override { return result_; }
+  std::optional<c10::Device> device() const {  // other than the CPU
+    if (result_.empty() || result_[0].is_cpu()) return std::nullopt;
+    return result_[0].device();
+  }
   bool wait(std::chrono::milliseconds timeout) override {
     if (timeout == kNoTimeout && !isCompleted())
       backend_.run_if_first(*this);  // not completed: backend_ lives
@@ -79,10 +86,6 @@ class MpiBackend::PostedWork : public c10d::Work {
   }
 
  private:
-  std::vector<c10::Device> devices() const {  // other than the CPU, as c10's futures want it
-    if (result_.empty() || result_[0].is_cpu()) return {};
-    return {result_[0].device()};
-  }
   void settle(c10::ivalue::Future& future) {
     if (exception_)
       future.setError(exception_);
@@ -146,7 +149,9 @@ void MpiBackend::run() {
 }
 
 void MpiBackend::run_first(std::unique_lock<std::mutex>& lock) {
+  c10::OptionalDeviceGuard on;  // what is released here would else be released on the first GPU
   Posted posted = std::move(queue_.front());
+  if (const auto device = posted.work->device()) on.reset_device(*device);
   queue_.pop_front();
   running_ = true;
   lock.unlock();

@@ -33,28 +33,28 @@ WorkPointer TracedBackend::until_done(Traffic::Ticket ticket, WorkPointer work) 
 WorkPointer TracedBackend::allreduce(std::vector<at::Tensor>& tensors,
                                      const c10d::AllreduceOptions& options) {
   const Traffic::Ticket ticket = traffic_->begin(Collective::all_reduce, message_of(tensors));
-  return until_done(ticket, inner_->allreduce(tensors, options));
+  return until_done(ticket, inner_->allreduce(tensors, posted(options)));
 }
 
 WorkPointer TracedBackend::broadcast(std::vector<at::Tensor>& tensors,
                                      const c10d::BroadcastOptions& options) {
   const Traffic::Ticket ticket = traffic_->begin(Collective::broadcast, message_of(tensors));
-  return until_done(ticket, inner_->broadcast(tensors, options));
+  return until_done(ticket, inner_->broadcast(tensors, posted(options)));
 }
 
 WorkPointer TracedBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
                                      std::vector<at::Tensor>& inputs, const c10d::AllgatherOptions& options) {
   const Traffic::Ticket ticket = traffic_->begin(Collective::all_gather, message_of(inputs));
-  return until_done(ticket, inner_->allgather(outputs, inputs, options));
+  return until_done(ticket, inner_->allgather(outputs, inputs, posted(options)));
 }
 
 WorkPointer TracedBackend::gather(std::vector<std::vector<at::Tensor>>& outputs,
                                   std::vector<at::Tensor>& inputs, const c10d::GatherOptions& options) {
-  return inner_->gather(outputs, inputs, options);
+  return inner_->gather(outputs, inputs, posted(options));
 }
 
 WorkPointer TracedBackend::reduce(std::vector<at::Tensor>& tensors, const c10d::ReduceOptions& options) {
-  return inner_->reduce(tensors, options);
+  return inner_->reduce(tensors, posted(options));
 }
 
 WorkPointer TracedBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) {
@@ -65,6 +65,8 @@ WorkPointer TracedBackend::recv(std::vector<at::Tensor>& tensors, int from, int 
   return inner_->recv(tensors, from, tag);
 }
 
-WorkPointer TracedBackend::barrier(const c10d::BarrierOptions& options) { return inner_->barrier(options); }
+WorkPointer TracedBackend::barrier(const c10d::BarrierOptions& options) {
+  return inner_->barrier(posted(options));
+}
 
 }  // namespace bench

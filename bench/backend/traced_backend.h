@@ -30,6 +30,12 @@ class TracedBackend : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override;
 
  private:
+  // NCCL's backend gives no Work to those who say that they wait at once; here somebody always asks for it.
+  template <class Options>
+  Options posted(Options options) const {
+    options.asyncOp = options.asyncOp || on_device_;
+    return options;
+  }
   c10::intrusive_ptr<c10d::Work> until_done(Traffic::Ticket ticket, c10::intrusive_ptr<c10d::Work> work);
   c10::intrusive_ptr<c10d::Backend> inner_;
   std::shared_ptr<Traffic> traffic_;  // shared: a late callback may outlive this backend

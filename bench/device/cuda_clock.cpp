@@ -1,5 +1,6 @@
 #include "bench/device/cuda_clock.h"
 
+#include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
 
 namespace bench {
@@ -9,6 +10,8 @@ constexpr int64_t kMarksPerBatch = 16;  // more than any strategy closes, with o
 CudaClock::CudaClock(int64_t batches) : ranges_(nvtx_, batches) {
   const int64_t marks = (batches + 1) * kMarksPerBatch;
   for (int64_t i = 0; i < marks; ++i) events_.emplace_back(cudaEventDefault);
+  // By itself an event is made where it is first recorded: in a batch.
+  for (at::cuda::CUDAEvent& event : events_) event.create(c10::cuda::current_device());
   marks_.reserve(size_t(marks));
 }
 

@@ -1,11 +1,14 @@
 #include "bench/device/cuda_recording.h"
 
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 
 namespace bench {
 
 void CudaRecording::record(const std::function<void()>& work) {
   c10::cuda::device_synchronize();
+  // A recording can't use what the steps before it have left in the allocator.
+  c10::cuda::CUDACachingAllocator::emptyCache();
   graph_.capture_begin(pool_, cudaStreamCaptureModeThreadLocal);
   try {
     work();

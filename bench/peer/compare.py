@@ -20,8 +20,12 @@ ALLOCATOR = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "4294967296", "M
 
 
 def output_of(*command, **environment):
-    return subprocess.run([str(part) for part in command], env=os.environ | environment, check=True, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    done = subprocess.run([str(part) for part in command], env=os.environ | environment, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        last = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-8:])
+        sys.exit(f"{' '.join(map(str, command))}\nended with {done.returncode}:\n{last}")
+    return done.stdout
 
 
 def our_step(batch):
@@ -55,18 +59,15 @@ def their_ddp():
     return float(output_of(sys.executable, HERE / "ddp.py", 4, 32, 30, 150, OMP_NUM_THREADS="1", **ALLOCATOR))
 
 
-def our_gpu_step(row):
+def our_gpu_step(row, batch):
     with tempfile.TemporaryDirectory() as folder:
         output_of(BUILD / "run_matrix", PROJECT / "configs" / "beyond.yaml", "--only", row, "--scale", "article", "--device",
-                  "cuda", "--set", "warmup_batches=30", "--out", folder)
-        record = json.loads(open(folder + "/records.jsonl").readline())
-        if record["status"] != "OK":
-            sys.exit(f"row {row}: {record['status']}: {record.get('reason')}")
-        return record["images_per_second"]
+                  "cuda", "--set", "warmup_batches=30", "--set", f"batch={batch}", "--out", folder)
+        return json.loads(open(folder + "/records.jsonl").readline())["images_per_second"]
 
 
-def their_gpu_step(mode):
-    return float(output_of(sys.executable, HERE / "gpu_step.py", mode, 256, 300))
+def their_gpu_step(mode, batch):
+    return float(output_of(sys.executable, HERE / "gpu_step.py", mode, batch, 300))
 
 
 def stand_in():
@@ -99,10 +100,15 @@ def main(what, repeats=5):
     elif what == "ddp":
         compare("row [12], gloo", lambda: our_ranks("12", "gloo"), {"PyTorch DDP, gloo": their_ddp}, repeats)
     elif what == "gpu":
-        compare("float32, NCHW", lambda: our_gpu_step("synthetic"), {"eager PyTorch": lambda: their_gpu_step("eager")},
-                repeats)
-        compare("every field", lambda: our_gpu_step("synthetic-graphs"),
-                {"torch.compile, bf16, NHWC": lambda: their_gpu_step("best")}, repeats)
+        print(output_of(sys.executable, "-c", "import torch; print('torch', torch.__version__, 'on',"
+                        "torch.cuda.get_device_name())").strip())
+        compare("[0] synthetic", lambda: our_gpu_step("synthetic", 512),
+                {"eager PyTorch": lambda: their_gpu_step("eager", 512),
+                 "eager PyTorch, fused SGD": lambda: their_gpu_step("fused", 512)}, repeats)
+        compare("[0] unfused SGD", lambda: our_gpu_step("unfused", 512),
+                {"eager PyTorch": lambda: their_gpu_step("eager", 512)}, repeats)
+        compare("every field", lambda: our_gpu_step("synthetic-graphs", 256),
+                {"torch.compile, bf16, NHWC": lambda: their_gpu_step("best", 256)}, repeats)
     elif what == "strategies":
         compare("row [12], mpi", lambda: our_ranks("12", "mpi"),
                 {"row [13], apex": lambda: our_ranks("13", "mpi"), "row [15], horovod": lambda: our_ranks("15", "mpi"),

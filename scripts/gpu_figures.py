@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""The figures that a GPU is held to, from what scripts/check_gpu has measured: one line each, with its limit.
+
+usage: scripts/gpu_figures.py FOLDER    Exit code 1 when one misses its limit; what was not measured says so.
+"""
+import json
+import pathlib
+import statistics
+import sys
+
+
+def records(folder, study):
+    file = folder / study / "records.jsonl"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [record for record in map(json.loads, lines) if record["status"] == "OK"]
+
+
+def rate(runs, row):
+    rates = [run["images_per_second"] for run in runs if run["row"] == row]
+    return statistics.median(rates) if rates else None
+
+
+def ratio(above, below):
+    return above / below if above and below else None
+
+
+def bandwidth(kernels, name):
+    rates = [one["bytes_per_second"] for one in kernels if one.get("run_type") == "iteration" and
+             one["name"].startswith(name + "/")]
+    return statistics.median(rates) if rates else None
+
+
+def host_waits(runs, row):
+    waits = [rank["host_waits_per_batch"] for run in runs if run["row"] == row
+             for rank in run.get("trace", {}).get("ranks", [])]
+    return max(waits) if waits else None
+
+
+def loader_ratio(runs, row, synthetic):
+    """Of the rate without a loader, where the loader alone would be faster than that."""
+    without = rate(runs, synthetic)
+    alone = [run["config"]["batch"] / run["ceilings"]["loader_ms"] * 1e3 for run in runs
+             if run["row"] == row and run.get("ceilings", {}).get("loader_ms")]
+    if not without or not alone or statistics.median(alone) <= without:
+        return None
+    return ratio(rate(runs, row), without)
+
+
+def main(folder):
+    file = folder / "kernels.json"
+    kernels = json.loads(file.read_text())["benchmarks"] if file.exists() else []
+    beyond, clock, traced = (records(folder, study) for study in ("beyond", "clock", "traced"))
+    within = bandwidth(kernels, "copy/within")
+    lines = [("H2D of a batch / a bare pinned copy", 0.90,
+              ratio(bandwidth(kernels, "copy/batch/float32/pinned"), bandwidth(kernels, "copy/bare/pinned")))]
+    for kind in ("float32", "float16", "bfloat16"):
+        for order in ("nchw", "channels_last"):
+            lines.append((f"normalise {kind} {order} / copy within the GPU", 0.85,
+                          ratio(bandwidth(kernels, f"normalise/{kind}/{order}"), within)))
+    for row, synthetic in (("plain", "synthetic"), ("nhwc", "synthetic-nhwc"), ("graphs", "synthetic-graphs")):
+        lines.append((f"row {row} / the same without a loader", 0.95, loader_ratio(beyond, row, synthetic)))
+    lines.append(("with phase times / without", 0.99, ratio(rate(clock, "clock-on"), rate(clock, "clock-off"))))
+    missed = False
+    for what, limit, found in lines:
+        below = found is not None and found < limit
+        why = "not measured, or the loader is the slower part" if what.startswith("row ") else "not measured"
+        print(f"{what:54s} at least {limit:.2f}  {why if found is None else f'{found:.3f}'}{'  MISSED' if below else ''}")
+        missed = missed or below
+    for row in ("synthetic", "synthetic-graphs"):
+        waits = host_waits(traced, row)
+        print(f"{'host waits per batch, row ' + row:54s} {'not measured' if waits is None else f'{waits:.2f}'}")
+    return missed
+
+
+if len(sys.argv) != 2 or not pathlib.Path(sys.argv[1]).is_dir():
+    sys.exit(__doc__)
+sys.exit(main(pathlib.Path(sys.argv[1])))

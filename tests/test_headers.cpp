@@ -1,0 +1,1 @@
+// Nothing but the headers that CMakeLists.txt has compiled beforehand for the tests.
