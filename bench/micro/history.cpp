@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 // A history as `nightly` would have left it, its phases included, which make up most of a night's line.
 std::vector<harness::Night> fill(const fs::path& folder, size_t nights) {
   std::vector<harness::Night> made =
-      made_up_nights({.nights = nights, .row_step = nights - 100, .machine_step = nights / 2});
+      made_up_nights({.nights = nights, .row_step = nights - 10, .machine_step = nights / 2});
   fs::create_directories(folder);
   std::ofstream output(folder / "nights.jsonl");
   for (harness::Night& night : made) {
