@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "bench/device/device.h"
+#include "bench/device/normalisation.h"
 
 namespace bench {
 namespace {
@@ -48,7 +48,7 @@ class Cpu : public Device {
     std::memcpy(labels_.mutable_data_ptr(), batch.labels, labels_.nbytes());
     if (pixels_.defined()) {
       at::NoGradGuard no_grad;
-      images_.copy_(pixels_.permute({0, 3, 1, 2})).mul_(scale_).add_(shift_);
+      images_.copy_(pixels_.permute({0, 3, 1, 2})).mul_(normalisation_.scale).add_(normalisation_.shift);
     }
     copied_ = batch;
     // Another order than the host's is made here; without, contiguous() is no copy.
@@ -57,14 +57,10 @@ class Cpu : public Device {
   std::optional<Batch> take_copied() override { return std::exchange(copied_, std::nullopt); }
 
  private:
-  static at::Tensor of_channels(float red, float green, float blue) {
-    return at::tensor({red, green, blue}).view({1, 3, 1, 1});
-  }
   at::Tensor images_, labels_, pixels_;
   bool channels_last_;
   std::optional<Batch> copied_;
-  at::Tensor scale_ = of_channels(normalise_scale(0), normalise_scale(1), normalise_scale(2));
-  at::Tensor shift_ = of_channels(normalise_shift(0), normalise_shift(1), normalise_shift(2));
+  const Normalisation normalisation_{at::kCPU};
 };
 
 const bool registered = DeviceRegistry::instance().add(

@@ -3,23 +3,10 @@
 #pragma once
 #include <ATen/ops/_upsample_bilinear2d_aa.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/tensor.h>
 
-#include "bench/loader/batch_format.h"
+#include "bench/device/normalisation.h"
 
 namespace bench {
-
-// ImageNet's mean and deviation as factor and summand of each channel, on a device.
-struct Normalisation {
-  explicit Normalisation(at::Device device)
-      : scale(of_channels(normalise_scale).to(device)), shift(of_channels(normalise_shift).to(device)) {}
-  at::Tensor scale, shift;
-
- private:
-  static at::Tensor of_channels(float (*value)(int)) {
-    return at::tensor({value(0), value(1), value(2)}, at::kFloat).view({1, 3, 1, 1});
-  }
-};
 
 // planes: 1 x 3 x height x width of uint8, a view of more being fine. Resizes them as the CPU's Resizer does
 // (bilinear, antialiased, rounded to whole values; not between the passes, which makes a difference of 1),
