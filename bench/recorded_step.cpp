@@ -26,6 +26,8 @@ RecordedStep::Place& RecordedStep::place_of(const DeviceBatch& data) {
     parts_.strategy.backward(parts_.precision.scale_loss(place.loss_value), unused_);
   });
   record(place.step, [this] { parts_.precision.step(parts_.model); });
+  place.logits.reset();
+  place.loss_value.reset();
   return place;
 }
 
