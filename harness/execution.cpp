@@ -11,6 +11,7 @@
 #include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/memory_fit.h"
+#include "harness/probe.h"
 #include "harness/records.h"
 #include "harness/request_file.h"
 #include "harness/selection.h"
@@ -113,16 +114,8 @@ static PrecisionTimes probe_precisions(const Workshop& workshop, const std::vect
   const auto needs = [](const Row& row) { return row.precision != "o0" && row.device == "cpu"; };
   const auto row = std::find_if(rows.begin(), rows.end(), needs);
   if (row == rows.end()) return {};
-  const fs::path job = run / "probe.json";
-  std::ofstream(job) << json{{"row", to_json(*row)},
-                             {"index", ""},
-                             {"packed", json::object()},
-                             {"progress", ""},
-                             {"directory", run}};
-  const Finished finished =
-      run_to_end({{workshop.train_slice, "--probe-precision", "--job", job}, {}, {}, {}, {}});
-  const json times = json::parse(finished.output, nullptr, false);
-  if (!times.is_object()) return {};
+  const json times = probe(workshop, *row, "precision", run);
+  if (times.is_null()) return {};
   return times.get<PrecisionTimes>();
 }
 

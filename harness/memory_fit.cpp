@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
-#include "harness/child_process.h"
 #include "harness/data.h"
+#include "harness/probe.h"
 #include "harness/scratch.h"
 
 namespace harness {
@@ -32,20 +31,13 @@ static const Row* most_demanding(const std::vector<Row>& rows) {
 // A process of its own for each try: what one leaves in the GPU's memory must not count for the next.
 static json try_steps(const Workshop& workshop, const Row& row) {
   const Scratch scratch;
-  const fs::path job = scratch.path() / "memory.json";
-  std::ofstream(job) << json{{"row", to_json(row)},
-                             {"index", ""},
-                             {"packed", json::object()},
-                             {"progress", ""},
-                             {"directory", scratch.path()}};
-  const Finished finished =
-      run_to_end({{workshop.train_slice, "--probe-memory", "--job", job}, {}, {}, {}, {}});
-  const json found = json::parse(finished.output, nullptr, false);
-  if (finished.exit_code != 0 || !found.is_object() || !found.contains("fits"))
+  int exit_code = 0;
+  const json found = probe(workshop, row, "memory", scratch.path(), &exit_code);
+  if (!found.contains("fits"))
     throw PreparationError(
         fmt::format("--scale auto: {} --probe-memory failed (exit code {}); name a scale, e.g. "
                     "--scale article",
-                    workshop.train_slice.string(), finished.exit_code));
+                    workshop.train_slice.string(), exit_code));
   return found;
 }
 
