@@ -10,6 +10,8 @@
 #include <sstream>
 
 #include "harness/records.h"
+#include "harness/report/grid.h"
+#include "tests/csv.h"
 
 namespace {
 
@@ -190,6 +192,19 @@ TEST(CsvTable, HasOneLinePerRowAndQuotesWhatNeedsIt) {
   EXPECT_NE(text.find("\"a \"\"quoted\"\", word\""), std::string::npos);
   EXPECT_NE(text.find("\r\ndisk,files on disk,OK,,rehearsal,cpu,"), std::string::npos) << text;
   EXPECT_NE(text.find("\r\ndisk,files on disk,OK,,smoke,cpu,"), std::string::npos);
+}
+
+TEST(CsvTable, TextThatASpreadsheetWouldEvaluateIsNeutralised) {
+  for (const char* text : {"=1+1", "+1", "-x", "@SUM(A1)", "\tx", "\rx", "-1+cmd|' /C calc'!A0", "-inf"})
+    EXPECT_EQ(csv_lines(harness::csv_cell(text) + "\r\n").at(0).at(0), std::string("'") + text) << text;
+  for (const char* text : {"", "-0.199113", "-1e-05", "-3", "a=b", "O2 in bf16", "1.5"})
+    EXPECT_EQ(harness::csv_cell(text), text) << "a number or plain text stays as it is";
+  std::vector<json> records = golden("mixed.jsonl");
+  records[0]["config"]["title"] = "=HYPERLINK(\"http://example.org\",\"x\")";
+  records[2]["reason"] = "@reason";
+  const auto lines = csv_lines(harness::csv_table(harness::summarise(records)));
+  EXPECT_EQ(csv_row(lines, 1)["title"], "'=HYPERLINK(\"http://example.org\",\"x\")");
+  EXPECT_EQ(csv_row(lines, 3)["reason"], "'@reason");
 }
 
 TEST(Report, WritesThreeFilesAndSaysWhenThereIsNothing) {

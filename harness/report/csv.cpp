@@ -128,7 +128,7 @@ std::string csv_table(const std::vector<Summary>& summaries) {
       std::string line;
       for (const Column& column : list) {
         if (&column != &list.front()) line += ",";
-        if (!column.is_figure || row.ok()) line += csv_quoted(column.cell(summary, row));
+        if (!column.is_figure || row.ok()) line += csv_cell(column.cell(summary, row));
       }
       text += line + "\r\n";
     }

@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
 #include <sstream>
 
 namespace harness {
@@ -56,6 +59,15 @@ std::string console_line(const Grid& grid, const std::vector<size_t>& widths,
   return text;
 }
 
+// What a spreadsheet would evaluate: OWASP's list of first characters, numbers excepted.
+bool is_formula(const std::string& text) {
+  if (text.empty() || !std::strchr("=+-@\t\r\n", text.front())) return false;
+  double number = 0;
+  const auto end = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data(), end, number);
+  return problem != std::errc() || rest != end || !std::isfinite(number);
+}
+
 }  // namespace
 
 size_t width_of(const std::string& text) {  // code points: good enough for Latin text
@@ -102,10 +114,11 @@ std::string escape_markdown(const std::string& text) {
   return out;
 }
 
-std::string csv_quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+std::string csv_cell(const std::string& text) {
+  const std::string safe = is_formula(text) ? "'" + text : text;
+  if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
   std::string out = "\"";
-  for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  for (char c : safe) out += c == '"' ? "\"\"" : std::string(1, c);
   return out + "\"";
 }
 
@@ -151,11 +164,11 @@ std::string markdown_text(const Grid& grid, int level) {
 std::string csv_text(const Grid& grid) {
   if (grid.empty()) return "";
   std::string text = "table";
-  for (const GridColumn& column : grid.columns) text += "," + csv_quoted(column.header);
+  for (const GridColumn& column : grid.columns) text += "," + csv_cell(column.header);
   text += "\r\n";
   for (const auto& row : grid.rows) {
-    text += csv_quoted(grid.title);
-    for (const std::string& cell : row) text += "," + csv_quoted(cell);
+    text += csv_cell(grid.title);
+    for (const std::string& cell : row) text += "," + csv_cell(cell);
     text += "\r\n";
   }
   return text;

@@ -42,7 +42,9 @@ std::string wrap(const std::string& text, size_t width, const std::string& inden
 // Text of a record on one line: it may hold anything that a crashed process printed.
 std::string one_line(std::string text);
 std::string escape_markdown(const std::string& text);
-std::string csv_quoted(const std::string& text);
+// One cell of a CSV file: quoted as RFC 4180 says, and with a leading apostrophe, as OWASP advises, where a
+// spreadsheet would take text of a user's for a formula. Every CSV of the suite is written through it.
+std::string csv_cell(const std::string& text);
 
 inline constexpr size_t kConsoleWidth = 120;
 
