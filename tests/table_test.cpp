@@ -207,6 +207,26 @@ TEST(CsvTable, TextThatASpreadsheetWouldEvaluateIsNeutralised) {
   EXPECT_EQ(csv_row(lines, 3)["reason"], "'@reason");
 }
 
+TEST(CsvTable, AFigureThatIsNotThereIsEmptyAndNotZero) {
+  const auto lines = csv_lines(harness::csv_table(harness::summarise(golden("matrix.jsonl"))));
+  std::map<std::string, std::map<std::string, std::string>> rows;
+  for (size_t i = 1; i < lines.size(); ++i) {
+    ASSERT_EQ(lines[i].size(), lines[0].size());
+    rows[lines[i][0]] = csv_row(lines, i);
+  }
+  EXPECT_EQ(rows["disk"]["published_s"], "336.524");
+  EXPECT_EQ(rows["lmdb"]["published_s"], "") << "the article states no figure";
+  EXPECT_EQ(rows["disk"]["batch_differs"], "") << "it has no base to differ from";
+  EXPECT_EQ(rows["tmpfs"]["batch_differs"], "0");
+  EXPECT_EQ(rows["1"]["batch_differs"], "1");
+  for (const char* row : {"disk", "7"}) EXPECT_EQ(rows[row]["skew_ms"], "") << "of one process: " << row;
+  EXPECT_NE(rows["12"]["skew_ms"], "");
+  EXPECT_EQ(rows["12"]["link_bytes_share"], "") << "one node has no link";
+  EXPECT_EQ(rows["disk"]["scatter_share"], "") << "one device scatters nothing";
+  EXPECT_EQ(rows["disk"]["scatter_median_ms"], "");
+  EXPECT_NE(rows["7"]["scatter_share"], "");
+}
+
 TEST(Report, WritesThreeFilesAndSaysWhenThereIsNothing) {
   const auto folder = std::filesystem::temp_directory_path() / ("table_test_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);

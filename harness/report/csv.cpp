@@ -1,4 +1,5 @@
-// The table as CSV: every figure of a summary row in a column of its own, for other programs to read.
+// The table as CSV: every figure of a summary row in a column of its own, for other programs to read. A cell
+// without a figure is empty: a zero would count in whatever is computed from the column.
 #include <fmt/format.h>
 
 #include <functional>
@@ -12,6 +13,8 @@ namespace {
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 std::string number(const std::optional<double>& value) { return value ? number(*value) : ""; }
+// Of figures that are above zero wherever there are any.
+std::string positive(double value) { return value > 0 ? number(value) : ""; }
 
 struct Column {
   std::string name;
@@ -34,6 +37,16 @@ Column figure(const std::string& name, std::function<std::string(const SummaryRo
 Column sample(const std::string& name, std::function<std::string(const RunStatistics&)> cell) {
   return {name, true,
           [cell](const Summary&, const SummaryRow& row) { return row.run.has_samples ? cell(row.run) : ""; }};
+}
+
+// Empty without a base in the same table.
+Column beside_base(const std::string& name, bool SummaryRow::*differs) {
+  return {name, true, [differs](const Summary& summary, const SummaryRow& row) -> std::string {
+            const std::string base = text_at({{"config", row.config}}, "/config/base");
+            for (const SummaryRow& other : summary.rows)
+              if (other.id == base && other.id != row.id) return row.*differs ? "1" : "0";
+            return "";
+          }};
 }
 
 std::vector<Column> columns() {
@@ -62,9 +75,12 @@ std::vector<Column> columns() {
       figure("total_max_s", [](const SummaryRow& row) { return number(row.total_max_s); }),
       figure("images_per_second", [](const SummaryRow& row) { return number(row.images_per_second); }),
       figure("ratio_to_base", [](const SummaryRow& row) { return number(row.ratio); }),
-      figure("batch_differs", [](const SummaryRow& row) { return row.batch_differs ? "1" : "0"; }),
-      figure("window_differs", [](const SummaryRow& row) { return row.window_differs ? "1" : "0"; }),
-      config("published_s"),
+      beside_base("batch_differs", &SummaryRow::batch_differs),
+      beside_base("window_differs", &SummaryRow::window_differs),
+      {"published_s", false,
+       [](const Summary&, const SummaryRow& row) {
+         return positive(number_at({{"config", row.config}}, "/config/published_s"));
+       }},
       figure("published_ratio", [](const SummaryRow& row) { return number(row.published_ratio); }),
       sample("mean_ms", [](const RunStatistics& run) { return number(run.mean_ms); }),
       sample("median_ms", [](const RunStatistics& run) { return number(run.median_ms); }),
@@ -78,36 +94,45 @@ std::vector<Column> columns() {
       sample("p99_ms", [](const RunStatistics& run) { return number(run.p99_ms); }),
       sample("max_ms", [](const RunStatistics& run) { return number(run.max_ms); }),
       sample("startup_ms", [](const RunStatistics& run) { return number(run.startup_ms); }),
-      sample("skew_ms", [](const RunStatistics& run) { return number(run.skew_ms); }),
+      figure("skew_ms",
+             [](const SummaryRow& row) {
+               const bool several = number_at(*row.record, "/world_size", 1) > 1 && row.run.has_samples;
+               return several ? number(row.run.skew_ms) : "";
+             }),
       sample("rho_1", [](const RunStatistics& run) { return number(run.rho_1); }),
       sample("tau_int", [](const RunStatistics& run) { return number(run.tau_int); }),
       sample("n_eff", [](const RunStatistics& run) { return number(run.n_eff); }),
-      sample("drift_share", [](const RunStatistics& run) { return number(run.drift_share); }),
+      sample("drift_share",
+             [](const RunStatistics& run) { return run.batches >= 3 ? number(run.drift_share) : ""; }),
       sample("drift_ci_low",
              [](const RunStatistics& run) { return run.drift_ci ? number(run.drift_ci->low) : ""; }),
       sample("drift_ci_high",
              [](const RunStatistics& run) { return run.drift_ci ? number(run.drift_ci->high) : ""; }),
   };
-  const auto carried = [&](const char* name, std::function<double(const Communication&)> value) {
-    list.push_back(figure(name, [value](const SummaryRow& row) {
-      return row.communication ? number(value(*row.communication)) : std::string();
+  const auto carried = [&](const char* name, std::function<std::string(const Communication&)> cell) {
+    list.push_back(figure(name, [cell](const SummaryRow& row) {
+      return row.communication ? cell(*row.communication) : std::string();
     }));
   };
-  carried("all_reduced_bytes_per_batch", [](const Communication& it) { return it.all_reduced_bytes; });
-  carried("all_reduces_per_batch", [](const Communication& it) { return double(it.messages.size()); });
-  carried("communication_ms", [](const Communication& it) { return it.under_way_ms; });
-  carried("exposed_ms", [](const Communication& it) { return it.exposed_ms; });
-  carried("all_reduces_alone_ms", [](const Communication& it) { return it.alone_ms; });
-  carried("link_bytes_share", [](const Communication& it) { return it.link_share.value_or(0); });
+  carried("all_reduced_bytes_per_batch",
+          [](const Communication& it) { return positive(it.all_reduced_bytes); });
+  carried("all_reduces_per_batch",
+          [](const Communication& it) { return positive(double(it.messages.size())); });
+  carried("communication_ms", [](const Communication& it) { return positive(it.under_way_ms); });
+  list.push_back(figure("exposed_ms", [](const SummaryRow& row) {
+    return row.communication && row.run.has_samples ? number(row.communication->exposed_ms) : "";
+  }));
+  carried("all_reduces_alone_ms", [](const Communication& it) { return positive(it.alone_ms); });
+  carried("link_bytes_share", [](const Communication& it) { return positive(it.link_share.value_or(0)); });
   for (const std::string& name : phase_names())
     for (const char* what : {"share", "median_ms"})
-      list.push_back(sample(name + "_" + what,
-                            [name, is_share = std::string(what) == "share"](const RunStatistics& run) {
-                              for (const PhaseStatistics& phase : run.phases)
-                                if (phase.name == name)
-                                  return number(is_share ? phase.share : phase.median_ms);
-                              return std::string();
-                            }));
+      list.push_back(sample(
+          name + "_" + what, [name, is_share = std::string(what) == "share"](const RunStatistics& run) {
+            for (const PhaseStatistics& phase : run.phases)
+              if (phase.name == name && phase.mean_ms > 0)  // else the row has no such phase
+                return number(is_share ? phase.share : phase.median_ms);
+            return std::string();
+          }));
   list.push_back({"flags", false, [](const Summary&, const SummaryRow& row) {
                     std::string texts;
                     for (const Flag& flag : row.flags) texts += (texts.empty() ? "" : "; ") + flag.text;
