@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/published_ms.h"
 #include "harness/records.h"
 #include "harness/report/against_article.h"
 #include "harness/report/article_grid.h"
@@ -66,13 +65,7 @@ const std::vector<BatchLine>& batch_lines() {
 // The two rows side by side; either may be absent.
 class BaselineBatch {
  public:
-  explicit BaselineBatch(const Summary& summary)
-      : device_(summary.device), disk_(ok(summary, "disk")), tmpfs_(ok(summary, "tmpfs")) {
-    const auto figures = [](const SummaryRow* row) {
-      return row ? published_ms(setting_of(*row, "published_ms")) : PublishedMs();
-    };
-    disk_published_ = figures(disk_);
-    tmpfs_published_ = figures(tmpfs_);
+  explicit BaselineBatch(const Summary& summary) : disk_(ok(summary, "disk")), tmpfs_(ok(summary, "tmpfs")) {
     comparable_ = disk_ && tmpfs_ && comparable_base(summary, *tmpfs_) == disk_;
   }
 
@@ -92,12 +85,58 @@ class BaselineBatch {
                                       article_number(ms(disk_)),
                                       whole > 0 ? fmt::format("{:.0f} %", 100 * ms(disk_) / whole) : "-",
                                       forward > 0 ? fmt::format("{:.2f}", ms(disk_) / forward) : "-",
-                                      ratio_text(published(disk_published_, line), forward_published()),
+                                      ratio_text(published(disk_, line), forward_published()),
                                       article_number(ms(tmpfs_))};
-    const Ratio ratio = comparable_ ? phase_ratio(*disk_, *tmpfs_, line.phases) : Ratio();
-    const double there = published(disk_published_, line), here = published(tmpfs_published_, line);
-    add_ratio(cells, ratio, there > 0 && here > 0 ? there / here : 0, line.phases.front() == "load");
+    add_ratio(cells, ratio(line), published_ratio(line), line.phases.front() == "load");
     return cells;
+  }
+
+  // The same for programs, after the row that each figure is of.
+  void add_values(const BatchLine& line, std::vector<GridValue>& values) const {
+    const std::string name = line.name;
+    const auto add = [&](const char* row, const std::string& quantity, const char* unit, Reading reading) {
+      values.push_back({row, quantity, unit, "", reading});
+    };
+    const auto ms = [&](const SummaryRow* row) {
+      return Reading{row ? if_any(phases_ms(row->run, line.phases)) : std::nullopt,
+                     {},
+                     {},
+                     if_any(published(row, line))};
+    };
+    const Reading disk = ms(disk_);
+    const auto part = [](const std::optional<double>& above, double below) {
+      return above && below > 0 ? std::optional(*above / below) : std::nullopt;
+    };
+    add("disk", name, "ms", disk);
+    add("disk", name + ", share", "share", {part(disk.value, disk_ ? disk_->run.mean_ms : 0), {}, {}, {}});
+    add("disk", name + " / forward", "ratio",
+        {part(disk.value, disk_ ? phases_ms(disk_->run, {"forward"}) : 0),
+         {},
+         {},
+         part(disk.article, forward_published())});
+    add("tmpfs", name, "ms", ms(tmpfs_));
+    add("tmpfs", name + ", disk / tmpfs", "ratio", reading_of(ratio(line), published_ratio(line)));
+    values.push_back({"tmpfs", name + ", against the article", "text", verdict_in(cells(line))});
+  }
+
+  void add_whole_values(std::vector<GridValue>& values) const {
+    const auto ms = [](const SummaryRow* row) {
+      return Reading{row ? if_any(1000 * row->total_s / double(row->run.batches)) : std::nullopt, {}, {}, {}};
+    };
+    const double forward = disk_ ? phases_ms(disk_->run, {"forward"}) : 0;
+    const Reading disk = ms(disk_);
+    values.push_back({"disk", "whole batch", "ms", "", disk});
+    values.push_back(
+        {"disk",
+         "whole batch / forward",
+         "ratio",
+         "",
+         {disk.value && forward > 0 ? std::optional(*disk.value / forward) : std::nullopt, {}, {}, {}}});
+    values.push_back({"tmpfs", "whole batch", "ms", "", ms(tmpfs_)});
+    values.push_back({"tmpfs", "whole batch, disk / tmpfs", "ratio", "",
+                      reading_of(comparable_ ? total_ratio(*disk_, *tmpfs_) : Ratio(),
+                                 tmpfs_ ? tmpfs_->published_ratio.value_or(0) : 0)});
+    values.push_back({"tmpfs", "whole batch, against the article", "text", verdict_in(whole_cells())});
   }
 
   std::vector<std::string> whole_cells() const {
@@ -124,15 +163,21 @@ class BaselineBatch {
     return row && row->ok() ? row : nullptr;
   }
 
-  // The phase clock takes host time: on a CPU that is the kernels' own, elsewhere what starting them took.
-  double published(const PublishedMs& figures, const BatchLine& line) const {
-    if (device_ != "cpu")
-      if (const auto launch = figures.find(line.phases.front() + "_launch"); launch != figures.end())
-        return launch->second;
-    const auto figure = figures.find(line.phases.front());
-    return figure == figures.end() ? 0 : figure->second;
+  static std::string verdict_in(const std::vector<std::string>& cells) {
+    return cells.back() == "-" ? "" : cells.back();
   }
-  double forward_published() const { return published(disk_published_, {"", {"forward"}}); }
+
+  Ratio ratio(const BatchLine& line) const {
+    return comparable_ ? phase_ratio(*disk_, *tmpfs_, line.phases) : Ratio();
+  }
+  double published_ratio(const BatchLine& line) const {
+    const double there = published(disk_, line), here = published(tmpfs_, line);
+    return there > 0 && here > 0 ? there / here : 0;
+  }
+  static double published(const SummaryRow* row, const BatchLine& line) {
+    return row ? published_phase_ms(*row, line.phases.front()) : 0;
+  }
+  double forward_published() const { return published(disk_, {"", {"forward"}}); }
 
   static std::string ratio_text(double above, double below) {
     return above > 0 && below > 0 ? fmt::format("{:.2f}", above / below) : "-";
@@ -146,9 +191,7 @@ class BaselineBatch {
     cells.push_back(loading && chosen ? "by construction" : against_article(here, article));
   }
 
-  std::string device_;
   const SummaryRow *disk_, *tmpfs_;
-  PublishedMs disk_published_, tmpfs_published_;
   bool comparable_ = false;
 };
 
@@ -164,7 +207,9 @@ Grid platform_grid(const Summary& summary) {
   grid.above = lines_above(summary);
   grid.columns = {{"of row " + row->id, true}, {"here", true}};
   const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) grid.rows.push_back({name, value});
+    if (value.empty()) return;
+    grid.rows.push_back({name, value});
+    grid.values.push_back({row->id, name, "text", value});
   };
   add("machine", summary.machine);
   add("memory", memory_of(record));
@@ -193,8 +238,12 @@ Grid baseline_batch_grid(const Summary& summary) {
                   {"disk / tmpfs"}, {"article"},           {"against the article", true}};
   const BaselineBatch batch(summary);
   for (const BatchLine& line : batch_lines())
-    if (batch.matters(line)) grid.rows.push_back(batch.cells(line));
+    if (batch.matters(line)) {
+      grid.rows.push_back(batch.cells(line));
+      batch.add_values(line, grid.values);
+    }
   grid.rows.push_back(batch.whole_cells());
+  batch.add_whole_values(grid.values);
   grid.notes = {
       "ms: mean per batch of the whole window. / forward: times as long as the forward pass. The article's "
       "figures "

@@ -1,9 +1,12 @@
 #include "harness/report/article_columns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "harness/published_ms.h"
+#include "harness/records.h"
 #include "harness/report/against_article.h"
 #include "harness/yaml_file.h"
 
@@ -53,32 +56,77 @@ std::string article_number(double value) {
   return fmt::format("{:.{}f}", value, value < 10 ? 2 : value < 1000 ? 1 : 0);
 }
 
+double published_phase_ms(const SummaryRow& row, const std::string& phase) {
+  const PublishedMs figures = published_ms(setting_of(row, "published_ms"));
+  auto figure = figures.end();
+  if (text_at(*row.record, "/device/kind") != "cpu") figure = figures.find(phase + "_launch");
+  if (figure == figures.end()) figure = figures.find(phase);
+  return figure == figures.end() ? 0 : figure->second;
+}
+
+std::function<Reading(const SummaryRow&)> reading_of(std::function<double(const SummaryRow&)> figure) {
+  return [figure](const SummaryRow& row) { return Reading{if_any(figure(row)), {}, {}, {}}; };
+}
+
+Reading reading_of(const Ratio& ratio, double article) {
+  if (ratio.value <= 0) return {{}, {}, {}, if_any(article)};
+  return {ratio.value, ratio.low, ratio.high, if_any(article)};
+}
+
 ArticleColumn title_column() {
-  return {{"what", true, true}, [](const SummaryRow& row) { return row.title; }, ArticleColumn::Of::config};
+  ArticleColumn column{
+      {"what", true, true}, [](const SummaryRow& row) { return row.title; }, ArticleColumn::Of::config};
+  column.quantity = "title";
+  return column;
 }
 
 ArticleColumn total_column() {
-  return {{"total s"},
-          [](const SummaryRow& row) { return article_number(row.total_s); },
-          ArticleColumn::Of::total};
+  ArticleColumn column{{"total s"},
+                       [](const SummaryRow& row) { return article_number(row.total_s); },
+                       ArticleColumn::Of::total};
+  column.quantity = "total";
+  column.unit = "s";
+  column.reading = [](const SummaryRow& row) {
+    Reading reading{if_any(row.total_s), {}, {}, if_any(row.config.value("published_s", 0.0))};
+    if (row.repeats_ok > 1) reading.low = row.total_min_s, reading.high = row.total_max_s;
+    return reading;
+  };
+  return column;
 }
 
 ArticleColumn text_column(const std::string& header, std::function<std::string(const SummaryRow&)> cell) {
   return {{header, true}, std::move(cell)};
 }
 
-ArticleColumn config_column(const std::string& header, const std::string& field) {
-  return {{header},
-          [field](const SummaryRow& row) { return setting_of(row, field) + inferred_mark(row, field); },
-          ArticleColumn::Of::config};
+ArticleColumn config_column(const std::string& header, const std::string& field, const std::string& unit) {
+  ArticleColumn column{
+      {header},
+      [field](const SummaryRow& row) { return setting_of(row, field) + inferred_mark(row, field); },
+      ArticleColumn::Of::config};
+  column.quantity = field;
+  column.unit = unit;
+  if (unit != "text")
+    column.reading = reading_of([field](const SummaryRow& row) { return row.config.value(field, 0.0); });
+  return column;
 }
 
-ArticleColumn figure_column(const std::string& header, std::function<double(const SummaryRow&)> figure) {
-  return {{header}, [figure](const SummaryRow& row) { return article_number(figure(row)); }};
+ArticleColumn figure_column(const std::string& header, const std::string& quantity, const std::string& unit,
+                            std::function<double(const SummaryRow&)> figure) {
+  ArticleColumn column{{header}, [figure](const SummaryRow& row) { return article_number(figure(row)); }};
+  column.quantity = quantity;
+  column.unit = unit;
+  column.reading = reading_of(figure);
+  return column;
 }
 
 ArticleColumn phase_column(const std::string& header, const std::vector<std::string>& phases) {
-  return figure_column(header, [phases](const SummaryRow& row) { return phases_ms(row.run, phases); });
+  const auto figure = [phases](const SummaryRow& row) { return phases_ms(row.run, phases); };
+  ArticleColumn column = figure_column(header, fmt::format("{}", fmt::join(phases, " + ")), "ms", figure);
+  if (phases.size() == 1)
+    column.reading = [figure, phase = phases.front()](const SummaryRow& row) {
+      return Reading{if_any(figure(row)), {}, {}, if_any(published_phase_ms(row, phase))};
+    };
+  return column;
 }
 
 std::vector<ArticleColumn> ratio_columns(const Summary& summary, const std::vector<std::string>& ids,
@@ -96,10 +144,13 @@ std::vector<ArticleColumn> ratio_columns(const Summary& summary, const std::vect
     const SummaryRow* base = base_of(row);
     return base ? base->id : "-";
   };
-  const auto published = [&summary, ids](const SummaryRow& row) -> std::string {
-    const std::string id = setting_of(row, "base");
-    if (!row.published_ratio || std::find(ids.begin(), ids.end(), id) == ids.end()) return "-";
-    const SummaryRow* base = article_row(summary, id);
+  const auto published_here = [ids](const SummaryRow& row) -> std::optional<double> {
+    const bool here = std::find(ids.begin(), ids.end(), setting_of(row, "base")) != ids.end();
+    return here ? row.published_ratio : std::nullopt;
+  };
+  const auto published = [&summary, published_here](const SummaryRow& row) -> std::string {
+    if (!published_here(row)) return "-";
+    const SummaryRow* base = article_row(summary, setting_of(row, "base"));
     const bool inferred = is_inferred(row, "published_s") || (base && is_inferred(*base, "published_s"));
     return fmt::format("{:.2f}{}", *row.published_ratio, inferred ? "~" : "");
   };
@@ -116,8 +167,14 @@ std::vector<ArticleColumn> ratio_columns(const Summary& summary, const std::vect
     columns.push_back({std::move(column), std::move(cell), ArticleColumn::Of::run, true});
   };
   add({"base / row"}, ratio);
+  columns.back().unit = "ratio";
+  columns.back().reading = [base_of, published_here](const SummaryRow& row) {
+    const SummaryRow* base = base_of(row);
+    return reading_of(base ? total_ratio(*base, row) : Ratio(), published_here(row).value_or(0));
+  };
   add({"base", true}, base_id);
   add({"article"}, published);
+  columns.back().only_read = true;
   add({"against the article", true}, verdict);
   return columns;
 }

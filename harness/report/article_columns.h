@@ -19,6 +19,10 @@ struct ArticleColumn {
   std::function<std::string(const SummaryRow&)> cell;
   Of of = Of::run;
   bool optional = false;  // left out where no row has a cell
+  // For CSV. Without a reading the cell is text; without a quantity the header names it.
+  std::string quantity = {}, unit = "text";
+  std::function<Reading(const SummaryRow&)> reading = {};
+  bool only_read = false;  // CSV has the figure with that of another column
 };
 
 // The row of the article's matrix with this id, null when it was not run.
@@ -36,13 +40,22 @@ std::string row_mark(const SummaryRow& row);  // id, ~ where its identity is inf
 bool is_inferred(const SummaryRow& row, const std::string& field);           // the article does not state it
 std::string inferred_mark(const SummaryRow& row, const std::string& field);  // `~` or nothing
 std::string article_number(double value);  // about four digits; "-" of nothing
+// The article's ms of a phase in this row's batch, 0 where it states none. The phase clock takes host time:
+// on a CPU that is the kernels' own, elsewhere what starting them took.
+double published_phase_ms(const SummaryRow& row, const std::string& phase);
+std::function<Reading(const SummaryRow&)> reading_of(std::function<double(const SummaryRow&)> figure);
+Reading reading_of(const Ratio& ratio, double article);
 
 ArticleColumn title_column();
 ArticleColumn total_column();
 ArticleColumn text_column(const std::string& header, std::function<std::string(const SummaryRow&)> cell);
-ArticleColumn config_column(const std::string& header, const std::string& field);
+// A setting: a number of this unit, or text.
+ArticleColumn config_column(const std::string& header, const std::string& field,
+                            const std::string& unit = "text");
 ArticleColumn phase_column(const std::string& header, const std::vector<std::string>& phases);
-ArticleColumn figure_column(const std::string& header, std::function<double(const SummaryRow&)> figure);
+// `quantity` names the figure in full, for CSV.
+ArticleColumn figure_column(const std::string& header, const std::string& quantity, const std::string& unit,
+                            std::function<double(const SummaryRow&)> figure);
 // Ratio to the base, the base, the article's ratio, and what one may say of the two, for rows whose base
 // stands in the same table: so each ratio stands in one. Rows in `equal` are those that the article calls
 // equal to their base.

@@ -22,7 +22,7 @@ Grid data_parallel_grid(const Summary& summary) {
   table.rows = {"0", "1", "2", "3", "4", "5", "6", "7"};
   table.subjects = {"2", "3", "4", "5", "6", "7"};
   table.columns = joined(
-      {config_column("dev", "devices"), config_column("batch", "batch"), total_column(),
+      {config_column("dev", "devices", "count"), config_column("batch", "batch", "images"), total_column(),
        phase_column("load", {"load"}), phase_column("H2D", {"h2d"}), phase_column("fwd", {"forward"}),
        phase_column("loss", {"loss"}), phase_column("bwd", {"backward"}), phase_column("SGD", {"step"}),
        phase_column("peer", {"scatter", "gather"}), phase_column("bc+red", {"broadcast", "reduce"})},
@@ -43,15 +43,16 @@ Grid dp_and_ddp_grid(const Summary& summary) {
   table.rows = {"10", "12"};
   table.subjects = {"12"};
   const auto images = [](const SummaryRow& row) {
-    const double processes = std::max(1.0, number_at(*row.record, "/world_size", 1));
-    return fmt::format("{:g}", row.config.value("batch", 0.0) / processes);
+    return row.config.value("batch", 0.0) / std::max(1.0, number_at(*row.record, "/world_size", 1));
   };
-  table.columns = joined({total_column(), phase_column("load", {"load"}), phase_column("H2D", {"h2d"}),
-                          ArticleColumn{{"img"}, images}, phase_column("fwd", {"forward"}),
-                          phase_column("loss", {"loss"}), phase_column("bwd", {"backward"}),
-                          phase_column("SGD", {"step"}), phase_column("peer", {"scatter", "gather"}),
-                          phase_column("bc+red", {"broadcast", "reduce"}), phase_column("exposed", {"sync"})},
-                         ratio_columns(summary, table.rows));
+  ArticleColumn copied = figure_column("img", "images in one H2D copy", "images", images);
+  copied.cell = [images](const SummaryRow& row) { return fmt::format("{:g}", images(row)); };
+  table.columns = joined(
+      {total_column(), phase_column("load", {"load"}), phase_column("H2D", {"h2d"}), copied,
+       phase_column("fwd", {"forward"}), phase_column("loss", {"loss"}), phase_column("bwd", {"backward"}),
+       phase_column("SGD", {"step"}), phase_column("peer", {"scatter", "gather"}),
+       phase_column("bc+red", {"broadcast", "reduce"}), phase_column("exposed", {"sync"})},
+      ratio_columns(summary, table.rows));
   table.notes = {
       "img: images in one H2D copy. D2D of 10: peer (scatter, gather) and bc+red (broadcast of the weights, "
       "reduce of the "

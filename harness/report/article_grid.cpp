@@ -28,6 +28,22 @@ std::vector<std::string> cells_of(const ArticleTable& table, const std::string& 
   return cells;
 }
 
+// The same cells for programs. Of a row without figures it is known what the article states.
+void add_values(const std::vector<ArticleColumn>& columns, const std::string& id, const SummaryRow* row,
+                std::vector<GridValue>& values) {
+  values.push_back({id, "status", "text", row ? row->status : "not run"});
+  for (const ArticleColumn& column : columns) {
+    if (column.only_read) continue;
+    GridValue value{id, column.quantity.empty() ? column.column.header : column.quantity, column.unit};
+    const bool known = row && (row->ok() || column.of == ArticleColumn::Of::config);
+    if (column.reading && row) value.figure = column.reading(*row);
+    if (!known) value.figure = {{}, {}, {}, value.figure.article};
+    if (!column.reading && known) value.text = column.cell(*row);
+    if (value.text == "-") value.text.clear();
+    values.push_back(std::move(value));
+  }
+}
+
 // `100-399 (inferred for 10, 12)`, and the rows of each where there are two.
 std::string windows_line(const std::vector<const SummaryRow*>& rows) {
   std::map<std::string, std::vector<std::string>> ids, inferred;
@@ -129,13 +145,13 @@ void explain_marks(const Summary& summary, const std::vector<const SummaryRow*>&
 }
 
 // Without the columns that may be absent and are.
-void drop_empty_columns(const ArticleTable& table, Grid& grid) {
-  for (size_t i = table.columns.size(); i > 0; --i) {
-    const bool used =
-        !table.columns[i - 1].optional ||
-        std::any_of(grid.rows.begin(), grid.rows.end(), [&](const auto& row) { return row[i] != "-"; });
+void drop_empty_columns(std::vector<ArticleColumn>& columns, Grid& grid) {
+  for (size_t i = columns.size(); i > 0; --i) {
+    const bool used = !columns[i - 1].optional || std::any_of(grid.rows.begin(), grid.rows.end(),
+                                                              [&](const auto& row) { return row[i] != "-"; });
     if (used) continue;
     const auto at = static_cast<std::ptrdiff_t>(i);
+    columns.erase(columns.begin() + at - 1);
     grid.columns.erase(grid.columns.begin() + at);
     for (auto& row : grid.rows) row.erase(row.begin() + at);
   }
@@ -186,7 +202,9 @@ Grid article_grid(const Summary& summary, const ArticleTable& table) {
     if (row) rows.push_back(row);
     grid.rows.push_back(cells_of(table, id, row));
   }
-  drop_empty_columns(table, grid);
+  std::vector<ArticleColumn> columns = table.columns;
+  drop_empty_columns(columns, grid);
+  for (const std::string& id : table.rows) add_values(columns, id, article_row(summary, id), grid.values);
   grid.above = lines_above(summary);
   grid.above.push_back(windows_line(rows));
   grid.notes.push_back(fmt::format(

@@ -35,6 +35,13 @@ void add_lines(const SummaryRow& row, Grid& grid) {
     grid.rows.push_back({row.id, line.name, figure(host), figure(device),
                          host > 0 ? figure(device / host) : "-", figure(launch), figure(kernels),
                          launch > 0 ? figure(kernels / launch) : "-"});
+    const std::string name = line.name;
+    const auto add = [&](const char* what, const char* unit, double here, double article) {
+      grid.values.push_back({row.id, name + what, unit, "", {if_any(here), {}, {}, if_any(article)}});
+    };
+    add(", host", "ms", host, launch);
+    add(", device", "ms", device, kernels);
+    add(", device / host", "ratio", host > 0 ? device / host : 0, launch > 0 ? kernels / launch : 0);
   }
 }
 

@@ -45,8 +45,10 @@ Grid lmdb_grid(const Summary& summary) {
   ArticleColumn cache = text_column("cache", [](const SummaryRow& row) { return row.cache; });
   table.columns = joined(
       {title_column(), cache, total_column(), phase_column("load", {"load"}),
-       figure_column("load 1-50", [](const SummaryRow& row) { return mean_load(row, 0, kStartUp); }),
-       figure_column("51-", [](const SummaryRow& row) { return mean_load(row, kStartUp, size_t(-1)); }),
+       figure_column("load 1-50", "load of batches 1-50", "ms",
+                     [](const SummaryRow& row) { return mean_load(row, 0, kStartUp); }),
+       figure_column("51-", "load of batches 51-", "ms",
+                     [](const SummaryRow& row) { return mean_load(row, kStartUp, size_t(-1)); }),
        phase_column("H2D", {"h2d"}), phase_column("fwd", {"forward"}), phase_column("bwd", {"backward"})},
       ratio_columns(summary, table.rows));
   table.notes = {
@@ -62,8 +64,9 @@ Grid threads_grid(const Summary& summary) {
   table.rows = {"7", "8", "9", "10", "11"};
   table.subjects = {"8", "9", "10", "11"};
   const auto counts = [](const std::string& header, const char* field) {
-    return ArticleColumn{
-        {header}, [field](const SummaryRow& row) { return in_c0(row, field); }, ArticleColumn::Of::config};
+    ArticleColumn column = config_column(header, field, "count");
+    column.cell = [field](const SummaryRow& row) { return in_c0(row, field); };
+    return column;
   };
   table.columns = joined({counts("cpus", "cpus"), counts("loader threads", "loader_threads"), total_column(),
                           phase_column("load", {"load"}), phase_column("H2D", {"h2d"}),

@@ -41,6 +41,22 @@ std::vector<std::string> accuracy_cells(const std::string& id, const AccuracyRow
           std::to_string(row.budget_images)};
 }
 
+void add_accuracy_values(const std::string& id, const AccuracyRow& row, std::vector<GridValue>& values) {
+  values.push_back({id, "status", "text", row.status});
+  values.push_back({id, "as run", "text", row.label.empty() ? row.precision : row.label});
+  const auto add = [&](const char* quantity, const char* unit, bool known, Reading reading) {
+    values.push_back({id, quantity, unit, "", known ? reading : Reading()});
+  };
+  const bool paired = row.ok() && row.paired_seeds > 0 && row.precision != "o0";
+  add("top-1", "%", row.ok(), {100 * row.top1, 100 * row.top1_min, 100 * row.top1_max, {}});
+  add("top-5", "%", row.ok(), {100 * row.top5, 100 * row.top5_min, 100 * row.top5_max, {}});
+  add("top-1 less o0", "points", paired,
+      {100 * row.less_o0, 100 * row.less_o0_min, 100 * row.less_o0_max, {}});
+  add("seeds", "count", row.ok(), {double(row.seeds), {}, {}, {}});
+  add("diverged", "count", row.ok(), {double(row.diverged), {}, {}, {}});
+  add("images trained", "images", row.ok(), {double(row.budget_images), {}, {}, {}});
+}
+
 }  // namespace
 
 Grid precision_grid(const Summary& summary) {
@@ -67,6 +83,7 @@ Grid trained_accuracy_grid(const Summary& summary) {
       if (row.precision != precision) continue;
       synthetic = synthetic || row.kind == "synthetic";
       grid.rows.push_back(accuracy_cells(id, row));
+      add_accuracy_values(id, row, grid.values);
       if (!row.ok()) grid.notes.push_back(fmt::format("{}: {}: {}", id, row.status, one_line(row.reason)));
     }
   if (grid.empty()) return grid;
@@ -92,7 +109,7 @@ Grid ddp_and_o2_grid(const Summary& summary) {
   table.title = "Table 8: DDP and O2";
   table.rows = {"12", "16"};
   table.subjects = {"16"};
-  ArticleColumn bytes = figure_column("reduced MB", [](const SummaryRow& row) {
+  ArticleColumn bytes = figure_column("reduced MB", "all-reduced", "MB", [](const SummaryRow& row) {
     return row.communication ? row.communication->all_reduced_bytes / 1e6 : 0;
   });
   bytes.optional = true;

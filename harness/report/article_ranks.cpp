@@ -11,8 +11,13 @@ double sync_bn_waits(const SummaryRow& row) {
   return row.communication ? row.communication->sync_bn_ms() : 0;
 }
 
-ArticleColumn optional_figure(const std::string& header, std::function<double(const SummaryRow&)> figure) {
-  ArticleColumn column = figure_column(header, std::move(figure));
+double link_share(const SummaryRow& row) {
+  return row.communication ? row.communication->link_share.value_or(0) : 0;
+}
+
+ArticleColumn optional_figure(const std::string& header, const std::string& quantity, const std::string& unit,
+                              std::function<double(const SummaryRow&)> figure) {
+  ArticleColumn column = figure_column(header, quantity, unit, std::move(figure));
   column.optional = true;
   return column;
 }
@@ -36,12 +41,13 @@ Grid packages_grid(const Summary& summary) {
   table.title = "Table 7: DDP, APEX, APEX with SyncBN, Horovod";
   table.rows = {"12", "13", "14", "15"};
   table.subjects = {"13", "14", "15"};
-  table.columns = joined({title_column(), total_column(), phase_column("load", {"load"}),
-                          phase_column("H2D", {"h2d"}), phase_column("bcast", {"broadcast"}),
-                          phase_column("fwd", {"forward"}), phase_column("bwd", {"backward"}),
-                          phase_column("exposed", {"sync"}), optional_figure("SyncBN", sync_bn_waits),
-                          figure_column("skew", [](const SummaryRow& row) { return row.run.skew_ms; })},
-                         ratio_columns(summary, table.rows, {"13", "15"}));
+  table.columns =
+      joined({title_column(), total_column(), phase_column("load", {"load"}), phase_column("H2D", {"h2d"}),
+              phase_column("bcast", {"broadcast"}), phase_column("fwd", {"forward"}),
+              phase_column("bwd", {"backward"}), phase_column("exposed", {"sync"}),
+              optional_figure("SyncBN", "SyncBN waits", "ms", sync_bn_waits),
+              figure_column("skew", "skew", "ms", [](const SummaryRow& row) { return row.run.skew_ms; })},
+             ratio_columns(summary, table.rows, {"13", "15"}));
   table.notes = {
       "The semantics of APEX and Horovod are rebuilt; the packages are not run. The article calls 12, 13 and "
       "15 about "
@@ -64,13 +70,13 @@ Grid two_nodes_grid(const Summary& summary) {
   table.subjects = {"17", "18"};
   ArticleColumn link = config_column("link", "link");
   link.column.is_text = true;
-  ArticleColumn rate = optional_figure("Mbit/s", {});
-  rate.of = ArticleColumn::Of::config;
+  ArticleColumn rate = config_column("Mbit/s", "link_rate_mbit", "Mbit/s");
+  rate.optional = true;
   rate.cell = [](const SummaryRow& row) {
     const double mbit = row.config.value("link_rate_mbit", 0.0);
     return mbit > 0 ? fmt::format("{:g}{}", mbit, inferred_mark(row, "link_rate_mbit")) : "-";
   };
-  ArticleColumn bytes = optional_figure("bytes", {});
+  ArticleColumn bytes = optional_figure("bytes", "link bytes / expected", "ratio", link_share);
   bytes.cell = [](const SummaryRow& row) {
     const bool counted = row.communication && row.communication->link_share;
     return counted ? fmt::format("{:.2f}", *row.communication->link_share) : "-";
@@ -79,7 +85,7 @@ Grid two_nodes_grid(const Summary& summary) {
       {link, rate, total_column(), phase_column("bcast", {"broadcast"}), phase_column("fwd", {"forward"}),
        phase_column("bwd", {"backward"}), phase_column("exposed", {"sync"}),
        optional_figure(
-           "alone",
+           "alone", "all-reduces alone", "ms",
            [](const SummaryRow& row) { return row.communication ? row.communication->alone_ms : 0; }),
        bytes},
       ratio_columns(summary, table.rows));

@@ -105,6 +105,12 @@ Grid claims_grid(const Summary& summary) {
       grid.rows.push_back({std::to_string(claim.number) + letter, part.text, text_of(part.verdict),
                            part.figure.empty() ? "-" : part.figure,
                            ids.empty() ? "-" : fmt::format("{}", fmt::join(ids, " ")), part.reason});
+      const std::string& row = grid.rows.back()[0];
+      grid.values.push_back({row, "claim", "text", part.text});
+      grid.values.push_back({row, "verdict", "text", text_of(part.verdict)});
+      grid.values.push_back({row, "figure", "text", part.figure});
+      grid.values.push_back({row, "rows", "text", fmt::format("{}", fmt::join(part.rows, " "))});
+      grid.values.push_back({row, "why", "text", part.reason});
     }
   if (few_runs(summary))
     grid.notes.push_back(

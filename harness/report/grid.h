@@ -1,6 +1,8 @@
-// Grid: a table of any content, and how it looks on a console, as Markdown, as CSV and in the page.
+// Grid: a table of any content, and how it looks on a console, as Markdown and in the page; what it holds as
+// CSV.
 #pragma once
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +17,27 @@ struct GridColumn {
   size_t wrap_at = 0;
 };
 
+// A figure as programs read it: nothing where there is none.
+struct Reading {
+  std::optional<double> value, low, high;  // this run's, and its range or interval
+  std::optional<double> article;           // what the article states of the same
+};
+
+// One cell for programs.
+struct GridValue {
+  std::string row, quantity;
+  std::string unit = "text";
+  std::string text = {};  // where the unit is `text`, in place of a figure
+  Reading figure = {};
+};
+
 struct Grid {
   std::string title;
   std::vector<std::string> above;  // what a reader must know first: scale, marks
   std::vector<GridColumn> columns;
   std::vector<std::vector<std::string>> rows;  // as many cells as columns; "-" where there is no figure
   std::vector<std::string> notes;              // below: what the columns and marks mean
+  std::vector<GridValue> values;               // what the cells hold, for CSV
 
   bool empty() const { return rows.empty(); }
 };
@@ -29,9 +46,11 @@ struct Grid {
 std::string console_text(const Grid& grid);
 // GitHub's Markdown, under a heading of this level.
 std::string markdown_text(const Grid& grid, int level = 3);
-// RFC 4180: one line with the headers, one per row; the title as the first column, so that several can follow
-// one another.
-std::string csv_text(const Grid& grid);
+// The values of all grids as one table in long form (RFC 4180), a line each under the columns
+// table,row,quantity,unit,value,low,high,article; what is not known is empty.
+std::string csv_text(const std::vector<Grid>& grids);
+// Above 0; nothing otherwise, because zero stands for an absent figure in records.
+std::optional<double> if_any(double figure);
 nlohmann::json grid_json(const Grid& grid);  // {title, above, columns: [{header, text}], rows, notes}
 
 // Columns that a text takes, and the text padded or cut to `width` of them.

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "harness/base/file.h"
 #include "harness/report/accuracy.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
@@ -32,22 +33,26 @@ std::vector<Grid> further_grids(const Summary& summary) {
 // The article's tables and claims as files of their own, where there are any. Gives the console's text back.
 std::string write_article_tables(const std::filesystem::path& run_dir,
                                  const std::vector<Summary>& summaries) {
-  std::string text, markdown, csv;
-  const auto add = [&](const Grid& grid) {
+  std::string text, markdown;
+  std::vector<Grid> grids;
+  const auto add = [&](Grid grid, const std::string& where = "") {
     if (grid.empty()) return;
     text += (text.empty() ? "" : "\n") + console_text(grid);
     markdown += (markdown.empty() ? "" : "\n") + markdown_text(grid);
-    csv += csv_text(grid);
+    grid.title += where;
+    grids.push_back(std::move(grid));
   };
   for (const Summary& summary : summaries) {
-    for (const Grid& grid : article_tables(summary)) add(grid);
-    add(claims_grid(summary));
+    const std::string where =  // of several scales or devices each has tables of its own
+        summaries.size() > 1 ? fmt::format(" ({}, {})", summary.scale, summary.device) : "";
+    for (Grid& grid : article_tables(summary)) add(std::move(grid), where);
+    add(claims_grid(summary), where);
   }
   if (text.empty()) return text;
   add(audit_grid());
   write_text(run_dir / "article.txt", text);
   write_text(run_dir / "article.md", markdown);
-  write_text(run_dir / "article.csv", csv);
+  write_text(run_dir / "article.csv", csv_text(grids));
   return text;
 }
 
@@ -129,14 +134,11 @@ bool write_report(const std::filesystem::path& run_dir, const std::vector<Summar
   return true;
 }
 
-void write_text(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream output(file, std::ios::binary | std::ios::trunc);
-  output << text << std::flush;
-  if (!output)
-    throw std::runtime_error(
-        fmt::format("{}: cannot be written: {}; free space there or allow writing, then repeat the command "
-                    "(`./run_matrix report RUN` for a run whose rows have ended)",
-                    file.string(), std::strerror(errno)));
+void write_text(const std::filesystem::path& file, const std::string& text) try {
+  base::write_whole_file(file, text, /*durable=*/false);
+} catch (const std::runtime_error& error) {
+  throw std::runtime_error(fmt::format(
+      "{}; then repeat the command (`./run_matrix report RUN` for a run whose rows have ended)", error.what()));
 }
 
 }  // namespace harness
