@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <numeric>
+
+#include "harness/base/say.h"
 
 namespace harness {
 
@@ -71,15 +72,14 @@ void LiveLine::show(Progress& progress) {
 void LiveLine::end_row(const std::string& text) {
   rows_s_ += seconds(Clock::now() - row_began_);
   write(fmt::format("[{}/{}] {} ({}): {}", row_number_, rows_, id_, label_, text));
-  if (terminal_) std::fputc('\n', stderr);
+  if (terminal_) base::say("\n");
 }
 
 void LiveLine::write(const std::string& text) {
   if (terminal_)
-    fmt::print(stderr, "\r\x1b[2K{}", text);
+    base::say("\r\x1b[2K{}", text);
   else
-    fmt::print(stderr, "{}\n", text);
-  std::fflush(stderr);
+    base::say("{}\n", text);
 }
 
 }  // namespace harness

@@ -1,6 +1,8 @@
 // run_matrix: reads the command line and does what it says.
 #include <iostream>
 
+#include "harness/base/failure_text.h"
+#include "harness/base/program_start.h"
 #include "harness/commands/command_line.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
@@ -8,6 +10,7 @@
 using namespace harness;
 
 int main(int argc, char** argv) {
+  base::start_program();
   CommandLine line;
   add_run_options(line);
   add_list(line);
@@ -40,7 +43,7 @@ int main(int argc, char** argv) {
     return line.action(workshop);
   } catch (const std::exception& error) {
     if (interrupted()) return kInterrupted;  // what it tripped over is the interrupt itself
-    std::cerr << "run_matrix: " << error.what() << '\n';
+    std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
     return kBadInput;
   }
 }

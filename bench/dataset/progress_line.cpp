@@ -6,6 +6,8 @@
 
 #include <cstdio>
 
+#include "harness/base/say.h"
+
 namespace bench {
 
 ProgressLine::ProgressLine(std::string what, int64_t total)
@@ -27,9 +29,9 @@ void ProgressLine::update(int64_t done, int64_t bytes) {
   const auto text = fmt::format("{}: {} of {} images, {:.0f} MB, {:.0f} images/s, {:.0f} s left", what_, done,
                                 total_, bytes / 1e6, rate, rate > 0 ? (total_ - done) / rate : 0.0);
   if (terminal_)
-    fmt::print(stderr, "\r\033[K{}", text);
+    base::say("\r\033[K{}", text);
   else
-    fmt::print(stderr, "{}\n", text);
+    base::say("{}\n", text);
   std::fflush(stderr);
 }
 

@@ -13,6 +13,7 @@
 #include "bench/loader/decode.h"
 #include "bench/loader/loader.h"
 #include "bench/micro/images.h"
+#include "harness/base/program_start.h"
 
 namespace {
 
@@ -86,6 +87,7 @@ void dump(Storage& storage, const List& list, const std::string& path, size_t im
 }  // namespace
 
 int main(int count, char** arguments) {
+  base::start_program();
   CLI::App app{
       "Loads the images of a list with given boxes; answers `go` and `dump PATH K` on standard input."};
   std::filesystem::path file;

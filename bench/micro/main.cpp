@@ -7,6 +7,7 @@
 
 #include "bench/micro/options.h"
 #include "bench/micro/ranks.h"
+#include "harness/base/program_start.h"
 
 namespace bench {
 
@@ -49,6 +50,7 @@ int run(int count, char** values) {
 }  // namespace bench
 
 int main(int count, char** values) {
+  base::start_program();
   try {
     return bench::run(count, values);
   } catch (const std::exception& error) {

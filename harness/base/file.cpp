@@ -1,0 +1,90 @@
+#include "harness/base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+namespace base {
+
+namespace fs = std::filesystem;
+
+static const char* kind_name(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a named pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+void require_regular(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    throw std::runtime_error(fmt::format("{}: is {}, expected a regular file; remove it or name another",
+                                         file.string(), kind_name(status.st_mode)));
+}
+
+std::ifstream open_regular(const fs::path& file) {
+  require_regular(file);
+  return std::ifstream(file, std::ios::binary);
+}
+
+std::string read_file(const fs::path& file) {
+  std::ifstream stream = open_regular(file);
+  const int error = errno;
+  std::string content(std::istreambuf_iterator<char>(stream), {});
+  if (!stream)
+    throw std::runtime_error(fmt::format("{}: can't be read: {}", file.string(), std::strerror(error)));
+  return content;
+}
+
+// A name that no other writer of the same file has.
+static fs::path own_draft(const fs::path& file) {
+  static std::atomic<int64_t> drafts = 0;
+  return fmt::format("{}.{}-{}.partial", file.string(), ::getpid(), drafts++);
+}
+
+void throw_write_error(const fs::path& path, int error) {
+  const char* next = "choose another folder";
+  if (error == ENOSPC || error == EDQUOT) next = "free some space or choose a folder on another disk";
+  if (error == EACCES || error == EPERM || error == EROFS) next = "choose a folder that you may write to";
+  if (error == EFBIG) next = "raise the limit of a file's size (ulimit -f)";
+  throw std::runtime_error(fmt::format("cannot write {}: {}; {}", path.string(), std::strerror(error), next));
+}
+
+void write_whole_file(const fs::path& file, std::span<const uint8_t> content, bool durable) {
+  const fs::path draft = own_draft(file);
+  const int descriptor = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (descriptor < 0) throw_write_error(file, errno);
+  int error = 0;
+  for (size_t done = 0; done < content.size() && !error;) {
+    const ssize_t n = ::write(descriptor, content.data() + done, content.size() - done);
+    if (n < 0 && errno != EINTR) error = errno;
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+  if (!error && durable && ::fsync(descriptor) != 0) error = errno;
+  if (::close(descriptor) != 0 && !error) error = errno;
+  if (!error && ::rename(draft.c_str(), file.c_str()) != 0) error = errno;
+  if (error) {
+    ::unlink(draft.c_str());
+    throw_write_error(file, error);
+  }
+  if (durable) sync_folder(file.parent_path());
+}
+
+void write_whole_file(const fs::path& file, std::string_view text, bool durable) {
+  write_whole_file(file, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()), durable);
+}
+
+void sync_folder(const fs::path& folder) {
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace base

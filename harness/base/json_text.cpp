@@ -1,0 +1,52 @@
+#include "harness/base/json_text.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "harness/base/file.h"
+
+namespace base {
+
+using nlohmann::json;
+
+// Looks at brackets outside of strings alone, before the parser allocates anything.
+bool is_nested_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepestJson) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+json parse_json(std::string_view text) {
+  if (is_nested_too_deep(text)) return json(json::value_t::discarded);
+  return json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
+json parse_json_file(const std::filesystem::path& file) try {
+  return parse_json(read_file(file));
+} catch (const std::runtime_error&) {
+  return json(json::value_t::discarded);
+}
+
+json require_json(std::string_view text) try {
+  if (is_nested_too_deep(text))
+    throw std::runtime_error(fmt::format("JSON nested deeper than {} levels", kDeepestJson));
+  return json::parse(text);
+} catch (const json::exception& error) {
+  throw std::runtime_error(fmt::format("no valid JSON: {}", error.what()));
+}
+
+}  // namespace base
