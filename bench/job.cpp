@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 
 namespace bench {
 
 Job read_job(const std::filesystem::path& file) try {
-  std::ifstream stream(file);
-  if (!stream) throw std::runtime_error("no such file, or not readable");
-  const auto object = nlohmann::json::parse(stream);
+  const auto object = base::require_json(base::read_file(file));
   Job job;
   job.row = harness::row_from_json(object.at("row"));
   job.index = object.at("index").get<std::string>();

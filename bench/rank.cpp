@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <fstream>
-
 #include "bench/ceiling.h"
 #include "bench/dataset/shards.h"
 #include "bench/merge.h"
@@ -15,14 +13,13 @@
 #include "bench/trace.h"
 #include "bench/validation.h"
 #include "bench/versions.h"
+#include "harness/base/file.h"
 
 namespace bench {
 
 void write_json(const std::filesystem::path& file, const nlohmann::json& object) {
-  std::ofstream stream(file);
-  stream << object << '\n';
-  if (!stream.flush())
-    throw std::runtime_error(fmt::format("{}: can't be written (disk full?)", file.string()));
+  base::write_whole_file(file, object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n',
+                         /*durable=*/false);
 }
 
 namespace {

@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 #include "harness/child_process.h"
 #include "harness/interrupt.h"
 #include "harness/wrap.h"
@@ -33,9 +35,7 @@ static int& rows_announced() {
 
 // Seen whole or not at all, over a network file system too.
 static void announce(const fs::path& file, const json& what) {
-  const fs::path draft = file.string() + ".draft";
-  std::ofstream(draft) << what << '\n';
-  fs::rename(draft, file);
+  base::write_whole_file(file, what.dump() + '\n', /*durable=*/false);
 }
 
 Leading::Leading(const fs::path& run) : run_(run) { fs::create_directories(board(run)); }
@@ -100,8 +100,7 @@ int follow(const Request& request, const fs::path& train_slice) {
   for (int row = 1; !interrupted();) {
     const fs::path next = board(run) / std::to_string(row);
     if (fs::exists(next)) {
-      std::ifstream stream(next);
-      run_rank(json::parse(stream), next.string() + ".done", request, train_slice);
+      run_rank(base::require_json(base::read_file(next)), next.string() + ".done", request, train_slice);
       ++row;
     } else if (fs::exists(board(run) / kEnd)) {
       return 0;  // the leader's exit code tells how it went

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "harness/base/file.h"
 #include "harness/listener.h"
 
 namespace harness {
@@ -70,7 +71,7 @@ ObjectStore::ObjectStore(const fs::path& root, const fs::path& folder, const fs:
 void ObjectStore::serve(const std::string& address, int port, const fs::path& folder, const fs::path& log,
                         const TwoNodes* nodes) {
   const fs::path configuration = folder / "nginx.conf", ready = folder / "nginx.pid";
-  std::ofstream(configuration) << fmt::format(kConfiguration, address, port);
+  base::write_whole_file(configuration, fmt::format(kConfiguration, address, port), /*durable=*/false);
   Command command;
   auto& words = command.arguments;
   if (nodes) {

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <set>
 
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 #include "harness/compare/environment.h"
 #include "harness/nightly/night.h"
 #include "harness/records.h"
@@ -32,6 +34,7 @@ double batches_of(const json& config) {
 json without_samples(const std::string& line) {
   static const std::set<std::string> large = {"samples_ms", "warmup_ms", "spans_ms", "device_ms",
                                               "loss",       "timeline",  "rank_map", "strategy"};
+  if (base::is_nested_too_deep(line)) return nullptr;
   std::string key;
   return json::parse(
       line,
@@ -82,10 +85,10 @@ json fitting(const json& kept, const std::string& run, uint64_t bytes) {
 
 // Only spares time: a folder that can't be written to costs nothing but that.
 void keep(const fs::path& file, const json& durations) {
-  const fs::path draft = fmt::format("{}.{}", file.string(), ::getpid());
-  std::ofstream(draft) << durations << '\n';
-  std::error_code ignored;
-  fs::rename(draft, file, ignored);
+  try {
+    base::write_whole_file(file, durations.dump() + '\n', /*durable=*/false);
+  } catch (const std::runtime_error&) {
+  }
 }
 
 std::vector<std::pair<fs::file_time_type, fs::path>> newest_records(const fs::path& runs) {
@@ -116,8 +119,7 @@ std::string machine_for(const json& machine, const std::string& device_kind) {
 
 std::vector<Taken> read_taken(const fs::path& runs) {
   const fs::path file = runs / "durations.json";
-  std::ifstream stream(file);
-  json kept = json::parse(stream, nullptr, false);
+  json kept = base::parse_json_file(file);
   if (!kept.is_object()) kept = json::object();
   json now = json::object();
   std::vector<Taken> all;

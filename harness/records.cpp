@@ -18,6 +18,8 @@
 #include <tuple>
 #include <variant>
 
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 #include "harness/row.h"
 
 namespace harness {
@@ -192,7 +194,7 @@ void append_record(const std::filesystem::path& file, const json& record) {
 
 std::vector<json> read_records(const std::filesystem::path& run_dir, std::ostream& warnings) {
   const std::filesystem::path file = run_dir / "records.jsonl";
-  std::ifstream input(file);
+  std::ifstream input = base::open_regular(file);
   if (!input)
     throw std::runtime_error(fmt::format("{}: {}; name the folder of a run, e.g. results/runs/<time>-<host>",
                                          file.string(), std::strerror(errno)));
@@ -202,10 +204,10 @@ std::vector<json> read_records(const std::filesystem::path& run_dir, std::ostrea
   for (int number = 1; std::getline(input, line); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const bool cut_off = input.eof();  // no newline: the writer was stopped inside this line
-    json record = json::parse(line, nullptr, /*allow_exceptions=*/false);
+    json record = base::parse_json(line);
     std::string problem = !record.is_discarded() ? record_problem(record)
                           : cut_off              ? "the line is cut off; the run was stopped while writing it"
-                                                 : "not JSON";
+                                                 : "not JSON, or nested too deep";
     if (!problem.empty()) {
       fmt::print(warnings, "{}:{}: {}; line left out\n", file.string(), number, problem);
       continue;

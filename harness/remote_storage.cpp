@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 #include "harness/machine.h"
 
 namespace harness {
@@ -41,10 +43,10 @@ std::string describe_store_link(const Row& row) {
 }
 
 static json header_of(const fs::path& index) {
-  std::ifstream stream(index);
+  std::ifstream stream = base::open_regular(index);
   std::string line;
   std::getline(stream, line);
-  const json header = json::parse(line, nullptr, false);
+  const json header = base::parse_json(line);
   if (!header.is_object() || !header.contains("root") || !header.contains("bytes"))
     throw std::runtime_error(index.string() + " is no index of a data set; remove it and run again");
   return header;
@@ -86,7 +88,7 @@ static json received_bytes(const TwoNodes& nodes) {
   command.arguments = nodes.enter(0);
   command.arguments.insert(command.arguments.end(),
                            {"ip", "-json", "-stats", "link", "show", "dev", TwoNodes::kInterface});
-  const json links = json::parse(run_to_end(command).output, nullptr, false);
+  const json links = base::parse_json(run_to_end(command).output);
   return links.is_array() && !links.empty() ? links[0].value("/stats64/rx/bytes"_json_pointer, json())
                                             : json();
 }

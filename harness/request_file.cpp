@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 #include "harness/data.h"
-#include "harness/report/table.h"
 
 namespace harness {
 
@@ -39,7 +38,11 @@ static void for_each_option(AnyRequest& request, Visit visit) {
   visit("wrap", request.wrap);
   visit("wrap-rank", request.wrap_rank);
   visit("interface", request.interface);
+  visit("skip-unreadable", request.skip_unreadable);
 }
+
+// Options that came later than the first request.json: a run of before went without.
+static bool may_be_absent(const std::string& name) { return name == "skip-unreadable"; }
 
 static json value_of(const fs::path& path) { return absolute_text(path); }
 static json value_of(const std::vector<fs::path>& paths) {
@@ -64,25 +67,26 @@ json to_json(const Request& request) {
 
 static Request request_from_json(const json& object) {
   Request request;
-  for_each_option(request, [&](const char* name, auto& target) { take(object.at(name), target); });
+  for_each_option(request, [&](const char* name, auto& target) {
+    if (object.contains(name) || !may_be_absent(name)) take(object.at(name), target);
+  });
   return request;
 }
 
 void write_request(const fs::path& run, const Request& request) {
-  write_text(run / "request.json", to_json(request).dump(1) + "\n");
+  base::write_whole_file(run / "request.json", to_json(request).dump(1) + "\n");
 }
 
 Request read_request(const fs::path& run) {
   const fs::path file = run / "request.json";
-  std::ifstream stream(file);
-  if (!stream)
+  if (!fs::exists(file))
     throw PreparationError(fmt::format(
         "{}: no such file; --resume and --only-failed take the folder of a run that wrote one, e.g. "
         "results/runs/<time>-<host>",
         file.string()));
   try {
-    return request_from_json(json::parse(stream));
-  } catch (const json::exception& error) {
+    return request_from_json(base::require_json(base::read_file(file)));
+  } catch (const std::exception& error) {
     throw PreparationError(fmt::format("{}: damaged: {}; start a new run", file.string(), error.what()));
   }
 }

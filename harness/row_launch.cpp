@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <optional>
 
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 #include "harness/followers.h"
 #include "harness/listener.h"
 #include "harness/remote_storage.h"
@@ -16,16 +15,12 @@
 namespace harness {
 
 void write_job(const fs::path& file, const nlohmann::json& job) {
-  std::ofstream stream(file);
-  stream << job.dump(1) << '\n';
-  if (!stream.flush())
-    throw std::runtime_error(fmt::format("{}: can't be written: {}", file.string(), std::strerror(errno)));
+  base::write_whole_file(file, job.dump(1) + '\n', /*durable=*/false);
 }
 
 // Where the ranks find the object store is known once it runs.
 static void add_to_job(const fs::path& file, const std::string& storage, const RemoteStorage& remote) {
-  nlohmann::json job;
-  std::ifstream(file) >> job;
+  nlohmann::json job = base::require_json(base::read_file(file));
   job["packed"][storage] = remote.location();
   job["server_counter"] = remote.counter();
   write_job(file, job);

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 #include "harness/trace.h"
 
 namespace harness {
@@ -158,9 +160,8 @@ void add_operators(TraceFile& trace, int64_t rank, json kineto) {
 }
 
 json read(const fs::path& file) {
-  std::ifstream stream(file);
-  if (!stream) throw std::runtime_error("is missing");
-  return json::parse(stream);
+  if (!fs::exists(file)) throw std::runtime_error("is missing");
+  return base::require_json(base::read_file(file));
 }
 
 // Takes one rank's file, or warns of it.

@@ -2,9 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
-#include <fstream>
 #include <iostream>
+#include <sstream>
 
+#include "harness/base/file.h"
 #include "harness/commands/command_line.h"
 #include "harness/nightly/exchange.h"
 #include "harness/nightly/history_report.h"
@@ -56,9 +57,10 @@ int compare_two(const Workshop& workshop, const History& history, const Asked& a
 int export_to(const History& history, const Asked& asked) {
   const std::vector<NightEntry> nights = history.between(asked.since);
   if (asked.file == "-") return export_nights(history, nights, std::cout), int(kAllGood);
-  std::ofstream output(asked.file, std::ios::trunc);
-  if (!output) throw PreparationError(asked.file.string() + ": can't be written; name another file");
-  fmt::print("{} nights in {}\n", export_nights(history, nights, output), asked.file.string());
+  std::ostringstream output;
+  const size_t exported = export_nights(history, nights, output);
+  base::write_whole_file(asked.file, output.str());
+  fmt::print("{} nights in {}\n", exported, asked.file.string());
   return kAllGood;
 }
 

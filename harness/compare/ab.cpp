@@ -8,6 +8,7 @@
 #include <iostream>
 #include <random>
 
+#include "harness/base/json_text.h"
 #include "harness/compare/comparison.h"
 #include "harness/compare/comparison_page.h"
 #include "harness/interrupt.h"
@@ -40,7 +41,7 @@ Workshop other_build(const Workshop& workshop, const fs::path& build) {
 
 json build_of(const fs::path& build) {
   const Finished finished = run_to_end({{build / "run_matrix", "--version"}, {}, {}, {}, {}});
-  const json described = json::parse(finished.output, nullptr, false);
+  const json described = base::parse_json(finished.output);
   return described.is_object() ? described : json{{"revision", "another build"}};
 }
 

@@ -9,6 +9,7 @@
 #include <random>
 #include <tuple>
 
+#include "harness/base/json_text.h"
 #include "harness/compare/environment.h"
 #include "harness/records.h"
 #include "harness/report/statistics.h"
@@ -77,7 +78,7 @@ Noise read_noise(const std::filesystem::path& folder, const std::string& machine
   std::ifstream input(file);
   std::string line;
   for (int number = 1; std::getline(input, line); ++number) {
-    const json entry = json::parse(line, nullptr, false);
+    const json entry = base::parse_json(line);
     const json pairs = entry.is_object() ? entry.value("pairs", json()) : json();
     bool good = pairs.is_object();
     if (good)

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "harness/base/json_text.h"
 #include "harness/child_process.h"
 
 namespace harness {
@@ -18,7 +19,7 @@ Canaries measure_canaries(const std::filesystem::path& train_slice, std::ostream
   std::string problem;
   try {
     const Finished finished = run_to_end({{train_slice, "--canaries"}, {}, {}, {}, {}});
-    const json measured = json::parse(finished.output, nullptr, false);
+    const json measured = base::parse_json(finished.output);
     if (finished.exit_code != 0 || !measured.is_object())
       problem = fmt::format("exit code {}", finished.exit_code);
     else

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "harness/base/json_text.h"
 #include "harness/child_process.h"
 
 namespace harness {
@@ -40,7 +41,7 @@ std::vector<std::vector<ChangePoint>> find_change_points(const std::vector<Serie
     finished = {127, error.what()};
   }
   close(command.input_fd);
-  const json found = json::parse(finished.output, nullptr, false);
+  const json found = base::parse_json(finished.output);
   if (finished.exit_code != 0 || !found.is_array() || found.size() != series.size())
     throw std::runtime_error(
         fmt::format("change points were not looked for: {} ended with {}; run ./run_matrix once without "

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "harness/base/json_text.h"
+
 namespace harness {
 
 using nlohmann::json;
@@ -35,7 +37,7 @@ Imported import_nights(History& history, const std::filesystem::path& file, std:
   std::string line;
   for (int number = 1; std::getline(input, line); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const json object = json::parse(line, nullptr, false);
+    const json object = base::parse_json(line);
     try {
       if (object.is_discarded()) throw std::invalid_argument("not JSON");
       nights.push_back(night_from_json(object));

@@ -15,6 +15,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 #include "harness/moment.h"
 #include "harness/records.h"
 
@@ -87,11 +89,11 @@ std::vector<NightEntry> fitting_index(const fs::path& folder) {
   uint64_t end = 0;
   try {
     for (std::string line; std::getline(input, line);) {
-      entries.push_back(entry_from_json(json::parse(line)));
+      entries.push_back(entry_from_json(base::require_json(line)));
       if (entries.back().offset != end) return {};
       end += entries.back().bytes;
     }
-  } catch (const json::exception&) {
+  } catch (const std::exception&) {
     return {};
   }
   return end == size_of(folder / "nights.jsonl") ? entries : std::vector<NightEntry>{};
@@ -142,7 +144,7 @@ std::vector<NightEntry> History::scan() {
   std::string line;
   for (int number = 1; std::getline(input, line); ++number) {
     const uint64_t bytes = line.size() + (input.eof() ? 0 : 1);
-    const json object = json::parse(line, nullptr, false);
+    const json object = base::parse_json(line);
     try {
       if (object.is_discarded())
         throw std::invalid_argument(
@@ -164,7 +166,7 @@ Night History::read(const NightEntry& entry) const {
   input.seekg(static_cast<std::streamoff>(entry.offset));
   input.read(line.data(), static_cast<std::streamsize>(line.size()));
   try {
-    return night_from_json(json::parse(line));
+    return night_from_json(base::require_json(line));
   } catch (const std::exception& error) {
     throw std::runtime_error(
         fmt::format("{}: night {} at byte {}: {}; delete index.jsonl beside it to have it made anew",
@@ -230,20 +232,19 @@ bool History::holds(const std::string& id) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.id == id; });
 }
 
-// A new file under the old name: a reader sees the old one or the new one, whole.
 void History::write_index() const {
-  const fs::path file = folder_ / "index.jsonl", fresh = folder_ / "index.jsonl.new";
-  std::ofstream output(fresh, std::ios::trunc);
+  const fs::path file = folder_ / "index.jsonl";
   std::vector<NightEntry> by_place = entries_;
   std::sort(by_place.begin(), by_place.end(),
             [](const auto& a, const auto& b) { return a.offset < b.offset; });
-  for (const NightEntry& entry : by_place) output << to_json(entry) << '\n';
-  output.close();
-  std::error_code error;
-  if (output) fs::rename(fresh, file, error);
-  if (!output || error) {
-    fs::remove(file, error);  // without an index the nights are scanned
-    fmt::print(warnings_, "{}: can't be written; the history works without it, slower\n", file.string());
+  std::string text;
+  for (const NightEntry& entry : by_place) text += to_json(entry).dump() + '\n';
+  try {
+    base::write_whole_file(file, text, /*durable=*/false);
+  } catch (const std::runtime_error& error) {
+    std::error_code ignored;
+    fs::remove(file, ignored);  // without an index the nights are scanned
+    fmt::print(warnings_, "{}; the history works without it, slower\n", error.what());
   }
 }
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/json_text.h"
 #include "harness/data.h"
 #include "harness/moment.h"
 #include "harness/records.h"
@@ -21,8 +22,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 std::string holder_of(const fs::path& file) {
-  std::ifstream input(file);
-  const json holder = json::parse(input, nullptr, false);
+  const json holder = base::parse_json_file(file);
   if (!holder.is_object()) return "which has just begun";
   return fmt::format("pid {:.0f}, since {}", number_at(holder, "/pid"), text_at(holder, "/since"));
 }

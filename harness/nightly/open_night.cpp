@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "harness/base/json_text.h"
 #include "harness/records.h"
 
 namespace harness {
@@ -23,11 +24,11 @@ std::optional<OpenNight> read_open_night(const fs::path& file) {
   std::optional<OpenNight> night;
   std::ifstream input(file);
   for (std::string line; std::getline(input, line);) try {
-      const json object = json::parse(line);
+      const json object = base::require_json(line);
       night = {object.at("id"),       object.at("tag"),
                object.at("host"),     object.at("run").get<std::string>(),
                object.at("canaries"), object.at("finished")};
-    } catch (const json::exception&) {
+    } catch (const std::exception&) {
       break;
     }
   return night;

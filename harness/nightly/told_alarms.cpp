@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/json_text.h"
 #include "harness/records.h"
 
 namespace harness {
@@ -34,10 +35,10 @@ ToldAlarms::ToldAlarms(std::filesystem::path file, std::ostream& warnings) : fil
   std::ifstream input(file_);
   std::string line;
   for (int number = 1; std::getline(input, line); ++number) try {
-      const json alarm = json::parse(line);
+      const json alarm = base::require_json(line);
       told_.push_back({alarm.at("key"), alarm.at("row"), alarm.at("machine"), alarm.at("since"), 0,
                        alarm.at("before"), alarm.at("after"), alarm.at("canary")});
-    } catch (const json::exception&) {
+    } catch (const std::exception&) {
       fmt::print(warnings, "{}:{}: no alarm; line left out, so that one may be told again\n", file_.string(),
                  number);
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/base/json_text.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/change_table.h"
 #include "harness/nightly/last_night.h"
@@ -127,7 +128,7 @@ void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
                                    {"title", "last night"},
                                    {"part", ""},
                                    {"blocks", last_night_blocks(trends, alarms, nights, machines)}});
-  const json spec = json::parse(read_text(source_dir / "plots/trend.vl.json"));
+  const json spec = base::require_json(read_text(source_dir / "plots/trend.vl.json"));
   for (size_t i = 0; i < machines.size(); ++i) {
     const Slots slots(nights_on(machines[i], nights));
     MachinePart(file, spec, trends, alarms, slots, i)

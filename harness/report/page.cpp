@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/json_text.h"
 #include "harness/report/embedding.h"
 #include "harness/report/page_file.h"
 #include "harness/report/page_sections.h"
@@ -25,7 +26,7 @@ json pictures(const fs::path& run_dir, const std::vector<std::string>& names, co
 // The options of the run as request.json keeps them, those that say something; empty for an older run.
 std::string options_of(const fs::path& run_dir) {
   if (!fs::exists(run_dir / "request.json")) return "";
-  const json request = json::parse(read_text(run_dir / "request.json"), nullptr, false);
+  const json request = base::parse_json_file(run_dir / "request.json");
   if (!request.is_object()) return "";
   std::string options;
   for (const auto& [name, value] : request.items())

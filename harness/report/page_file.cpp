@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "harness/base/json_text.h"
 #include "harness/child_process.h"
 #include "harness/report/embedding.h"
 #include "harness/report/table.h"
@@ -33,7 +34,7 @@ std::string figures_text(PageFile& page, const fs::path& plots) {
       {"specs", std::move(page.specs)}, {"data", std::move(page.data)}, {"images", std::move(page.images)}};
   if (!page.library.empty())
     for (const char* theme : {"light", "dark"})
-      figures[theme] = json::parse(read_text(plots / (std::string(theme) + ".json")));
+      figures[theme] = base::require_json(read_text(plots / (std::string(theme) + ".json")));
   return figures.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -63,7 +64,7 @@ std::string drawing_library(const fs::path& source_dir) {
   if (!fs::exists(python)) return "";
   Command command;
   command.arguments = {python, source_dir / "plots/bundle.py"};
-  const Finished finished = run_to_end(command);
+  const Finished finished = run_to_end(command, /*interrupts_to_end=*/2);
   return finished.exit_code == 0 ? finished.output : "";
 }
 

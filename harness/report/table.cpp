@@ -137,8 +137,9 @@ bool write_report(const std::filesystem::path& run_dir, const std::vector<Summar
 void write_text(const std::filesystem::path& file, const std::string& text) try {
   base::write_whole_file(file, text, /*durable=*/false);
 } catch (const std::runtime_error& error) {
-  throw std::runtime_error(fmt::format(
-      "{}; then repeat the command (`./run_matrix report RUN` for a run whose rows have ended)", error.what()));
+  throw std::runtime_error(
+      fmt::format("{}; then repeat the command (`./run_matrix report RUN` for a run whose rows have ended)",
+                  error.what()));
 }
 
 }  // namespace harness
