@@ -1,37 +1,46 @@
 #include "harness/scratch.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <cerrno>
+#include <cstdlib>
+
+#include "harness/base/file.h"
+#include "harness/base/private_folder.h"
 
 namespace harness {
 
 namespace fs = std::filesystem;
 
+static constexpr const char* kLock = ".lock";
+
 static fs::path memory() {
-  return ::access("/dev/shm", W_OK) == 0 ? fs::path("/dev/shm") : fs::temp_directory_path();
+  return base::private_folder(::access("/dev/shm", W_OK) == 0 ? fs::path("/dev/shm")
+                                                              : fs::temp_directory_path());
 }
 
-// The process number at the end of the name belongs to nobody any more.
-static bool left_behind(const fs::path& folder, const std::string& prefix) {
-  const std::string name = folder.filename().string();
-  if (name.rfind(prefix, 0) != 0) return false;
-  int pid = 0;
-  const char *begin = name.data() + prefix.size(), *end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(begin, end, pid);
-  return error == std::errc() && stop == end && ::kill(pid, 0) != 0 && errno == ESRCH;
-}
-
-Scratch::Scratch() : Scratch(memory(), "run_matrix-") {}
-
-Scratch::Scratch(const fs::path& place, const std::string& prefix)
-    : path_(place / fmt::format("{}{}", prefix, ::getpid())) {
+static void remove_abandoned(const fs::path& place, const std::string& prefix) {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(place, ignored))
-    if (left_behind(entry.path(), prefix)) fs::remove_all(entry.path(), ignored);
-  fs::create_directories(path_);
+  for (const auto& entry : fs::directory_iterator(place, ignored)) {
+    if (entry.path().filename().string().rfind(prefix, 0) != 0 || !entry.is_directory(ignored)) continue;
+    const auto lock = base::FileLock::try_exclusive(entry.path() / kLock);
+    if (lock.holds()) fs::remove_all(entry.path(), ignored);
+  }
+}
+
+Scratch::Scratch() : Scratch(memory(), "run-") {}
+
+Scratch::Scratch(const fs::path& place, const std::string& prefix) {
+  std::error_code error;
+  fs::create_directories(place, error);
+  remove_abandoned(place, prefix);
+  do {  // again when another run took the new folder for an abandoned one, before it was locked
+    std::string made = place / fmt::format("{}{}-XXXXXX", prefix, ::getpid());
+    if (!::mkdtemp(made.data())) base::throw_write_error(place, errno);
+    path_ = made;
+    lock_.emplace(base::FileLock::try_exclusive(path_ / kLock));
+  } while (!fs::exists(path_));
 }
 
 Scratch::~Scratch() {

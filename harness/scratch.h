@@ -2,16 +2,20 @@
 // MPI, the cache of a mount.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
+
+#include "harness/base/file_lock.h"
 
 namespace harness {
 
 class Scratch {
  public:
-  // In memory (/dev/shm) where possible, with a short path: sockets lie in it, and their names may have 107
-  // characters. Removes folders that killed runs have left.
+  // In memory (the user's private folder in /dev/shm) where possible, with a short path: sockets lie in it,
+  // and their names may have 107 characters.
   Scratch();
-  // In `place`, made with it; names begin with `prefix` and end in our process number.
+  // In `place`, made with it; names begin with `prefix`. Removes folders of that prefix that killed runs have
+  // left: those whose lock nobody holds.
   Scratch(const std::filesystem::path& place, const std::string& prefix);
   ~Scratch();
   Scratch(const Scratch&) = delete;
@@ -20,6 +24,7 @@ class Scratch {
 
  private:
   std::filesystem::path path_;
+  std::optional<base::FileLock> lock_;
 };
 
 }  // namespace harness

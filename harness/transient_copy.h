@@ -1,6 +1,9 @@
 // A copy of the data that occupies memory: shared by the runs that use it, removed by the last of them.
 #pragma once
 #include <filesystem>
+#include <optional>
+
+#include "harness/base/file_lock.h"
 
 namespace harness {
 
@@ -15,7 +18,7 @@ class TransientCopy {
 
  private:
   std::filesystem::path location_, lock_file_;
-  int lock_ = -1;
+  std::optional<base::FileLock> share_;
 };
 
 }  // namespace harness

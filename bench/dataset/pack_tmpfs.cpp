@@ -16,6 +16,7 @@
 
 #include "bench/dataset/write_file.h"
 #include "bench/storage/available_memory.h"
+#include "harness/base/private_folder.h"
 
 namespace bench {
 namespace {
@@ -33,7 +34,7 @@ int64_t needed_bytes(const Dataset& dataset) {
 // them).
 int64_t room_in(const fs::path& mount) {
   struct statvfs disk;
-  if (access(mount.c_str(), W_OK | X_OK) || statvfs(mount.c_str(), &disk)) return 0;
+  if (statvfs(mount.c_str(), &disk)) return 0;
   const auto size = static_cast<int64_t>(disk.f_blocks * disk.f_frsize);
   const auto free = static_cast<int64_t>(disk.f_bavail * disk.f_frsize);
   return std::max<int64_t>(0, free - std::max<int64_t>(size / 10, 64 << 20));
@@ -58,11 +59,6 @@ void copy_files(const Dataset& dataset, const fs::path& folder) {
   });
 }
 
-bool belongs_to_me(const fs::path& folder) {
-  struct stat status;
-  return !lstat(folder.c_str(), &status) && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
-}
-
 }  // namespace
 
 // Only where copies of files may be expected: a tmpfs elsewhere belongs to some other program.
@@ -82,16 +78,21 @@ std::vector<fs::path> mounted_tmpfs() {
 
 PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path>& mounts) {
   const auto name =
-      packed_name(fmt::format("training-matrix-{}-{}", geteuid(), request.dataset.fingerprint), request);
+      packed_name(request.dataset.fingerprint, request);
   const FileLock lock(request.folder / (packed_name("tmpfs", request) + ".lock"));
   const int64_t needed = needed_bytes(request.dataset);
   std::string found;
   for (const auto& mount : mounts) {
-    const fs::path folder = mount / name, partial = mount / (name + ".partial");
-    if (belongs_to_me(folder)) return {folder, "already copied"};
-    if (belongs_to_me(partial)) fs::remove_all(partial);  // of an interrupted copy: it holds memory
+    if (!found.empty()) found += ", ";
+    if (access(mount.c_str(), W_OK | X_OK)) {
+      found += mount.string() + " can't be written";
+      continue;
+    }
+    const fs::path own = base::private_folder(mount), folder = own / name, partial = own / (name + ".partial");
+    if (fs::exists(folder)) return {folder, "already copied"};
+    fs::remove_all(partial);  // of an interrupted copy: it holds memory
     const int64_t room = room_in(mount);
-    found += fmt::format("{}{} may take {:.1f} MB", found.empty() ? "" : ", ", mount.string(), room / 1e6);
+    found += fmt::format("{} may take {:.1f} MB", mount.string(), room / 1e6);
     if (room < needed) continue;
     if (const auto memory = available_memory_bytes(); memory < needed)
       throw std::runtime_error(
