@@ -50,8 +50,7 @@ static void become(const Command& command, pid_t parent, int failure_fd) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(126);  // the parent died before the line above
-  signal(SIGINT, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
   redirect(command.output, STDOUT_FILENO);
   redirect(command.errors, STDERR_FILENO);
   if (command.input_fd >= 0) ::dup2(command.input_fd, STDIN_FILENO);
@@ -101,7 +100,7 @@ bool program_exists(const std::string& name) {
   return false;
 }
 
-Finished run_to_end(Command command) {
+Finished run_to_end(Command command, int interrupts_to_end) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
   command.output_fd = pipe[1];
@@ -113,8 +112,8 @@ Finished run_to_end(Command command) {
   for (;;) {
     pollfd readable{pipe[0], POLLIN, 0};
     const int ready = ::poll(&readable, 1, 200);  // an interrupt just before it is seen 200 ms later
-    if (interrupted() && !stopping) {
-      ::kill(-pid, SIGINT);
+    if (interrupts() >= interrupts_to_end && !stopping) {
+      ::kill(-pid, SIGTERM);  // Python answers to SIGINT with a traceback
       stopping = true;
     }
     if (ready <= 0) continue;
@@ -125,7 +124,7 @@ Finished run_to_end(Command command) {
   ::close(pipe[0]);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR)
-    if (interrupted()) ::kill(-pid, SIGINT);
+    if (interrupts() >= interrupts_to_end) ::kill(-pid, SIGTERM);
   finished.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return finished;
 }

@@ -32,7 +32,8 @@ struct Finished {
   int exit_code = 0;  // 128 + signal when a signal ended it
   std::string output;
 };
-// Runs it to its end and returns its stdout; stderr goes where ours goes. An interrupt (Ctrl-C) ends it too.
-Finished run_to_end(Command command);
+// Runs it to its end and returns its stdout; stderr goes where ours goes. Ends it when this program has had that
+// many interrupts (interrupt.h): programs that report about the rows outlive the one that ended the rows.
+Finished run_to_end(Command command, int interrupts_to_end = 1);
 
 }  // namespace harness

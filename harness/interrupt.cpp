@@ -2,18 +2,31 @@
 
 #include <signal.h>
 
+#include <array>
+
 namespace harness {
 
+static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t noted = 0;
 
-void note_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { noted = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // no SA_RESTART: waiting calls return
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+static void note(int) {
+  noted = noted + 1;
+  if (noted < 2) return;
+  for (int number : kSignals) signal(number, SIG_DFL);
 }
 
-bool interrupted() { return noted != 0; }
+void note_interrupts() {
+  for (int number : kSignals) {
+    struct sigaction action {};
+    sigaction(number, nullptr, &action);
+    if (number == SIGHUP && action.sa_handler == SIG_IGN)
+      continue;  // nohup: the run is to outlive its terminal
+    action.sa_handler = note;
+    action.sa_flags = 0;  // no SA_RESTART: waiting calls return
+    sigaction(number, &action, nullptr);
+  }
+}
+
+int interrupts() { return noted; }
 
 }  // namespace harness

@@ -71,7 +71,7 @@ void write_results(const Workshop& workshop, const fs::path& run, const std::vec
   const std::vector<Summary> summaries = summarise(records);
   if (!write_report(run, summaries, console)) return;
   write_figures(run, summaries, workshop.project, std::cerr);
-  write_page(run, records, summaries, "", workshop.project, console);
+  if (interrupts() < 2) write_page(run, records, summaries, "", workshop.project, console);
   show_left_out(run, console);
 }
 

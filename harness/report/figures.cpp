@@ -8,7 +8,9 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "harness/base/json_text.h"
 #include "harness/child_process.h"
+#include "harness/interrupt.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/table.h"
 
@@ -37,8 +39,7 @@ constexpr std::array kinds = {
 };
 
 json read_json(const fs::path& file) {
-  std::ifstream input(file);
-  json value = json::parse(input, nullptr, false);
+  json value = base::parse_json_file(file);
   if (value.is_discarded())
     throw std::runtime_error(file.string() + ": missing or no JSON; restore it from the repository");
   return value;
@@ -62,7 +63,7 @@ bool render(const fs::path& source_dir, const std::vector<std::string>& specs, s
   command.arguments = {source_dir / ".venv/bin/python", source_dir / "plots/render.py"};
   command.arguments.insert(command.arguments.end(), specs.begin(), specs.end());
   try {
-    return run_to_end(command).exit_code == 0;
+    return run_to_end(command, /*interrupts_to_end=*/2).exit_code == 0;
   } catch (const std::runtime_error& error) {
     console << error.what() << "\n";
     return false;
@@ -105,6 +106,10 @@ void write_figures(const fs::path& run_dir, const std::vector<Summary>& summarie
   console << std::flush;
   if (render(source_dir, specs, console))
     console << "plots: " << folder.string() << "/*.svg and *.png, also *-dark\n";
+  else if (interrupts() > 1)
+    console << fmt::format(
+        "plots: not rendered, after a second interrupt; `./run_matrix plot {}` renders them\n",
+        run_dir.string());
   else
     console << fmt::format(
         "warning: plots were not rendered; run ./run_matrix once without --no-install, then "
