@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <iostream>
 
 #include "bench/canaries.h"
@@ -16,6 +15,8 @@
 #include "bench/memory_probe.h"
 #include "bench/precision/probe.h"
 #include "bench/rank.h"
+#include "harness/base/program_start.h"
+#include "harness/progress.h"
 
 namespace bench {
 namespace {
@@ -49,8 +50,18 @@ void settle_in(const RankInfo& rank) {
 // The harness reads why a rank ended from here; nothing else is left of its numbers.
 int report_error(const Job& job, const RankInfo& rank, const char* status, const std::string& reason) {
   std::cerr << "rank " << rank.rank << ": " << reason << '\n';
-  write_json(job.directory / fmt::format("rank-{}.error.json", rank.rank),
-             {{"status", status}, {"reason", reason}});
+  const nlohmann::json why = {{"status", status}, {"reason", reason}};
+  try {
+    harness::Progress progress(job.progress, 0);
+    constexpr size_t kFits = 800;  // with quotes and escapes
+    nlohmann::json shorter = why;
+    shorter["reason"] = reason.substr(0, kFits);
+    harness::set_why_ended(progress.slot(rank.rank),
+                           shorter.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    write_json(job.directory / fmt::format("rank-{}.error.json", rank.rank), why);
+  } catch (const std::exception& error) {  // a full disk, and stderr may lie there too
+    std::cerr << error.what() << '\n';
+  }
   return 1;
 }
 
@@ -76,6 +87,7 @@ int run_and_report(const Job& job, const RankInfo& rank) {
 }  // namespace bench
 
 int main(int argc, char** argv) try {
+  base::start_program();
   CLI::App app{
       "One rank of one row; started by run_matrix, or by any launcher that sets RANK, WORLD_SIZE and so on."};
   std::string job_file;

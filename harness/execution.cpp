@@ -8,9 +8,11 @@
 #include <fstream>
 #include <iostream>
 
+#include "harness/base/json_text.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/memory_fit.h"
+#include "harness/offspring.h"
 #include "harness/probe.h"
 #include "harness/records.h"
 #include "harness/request_file.h"
@@ -25,7 +27,7 @@ using nlohmann::json;
 AxisValues ask_values(const Workshop& workshop) {
   if (!fs::exists(workshop.train_slice)) return json::object();
   const Finished finished = run_to_end({{workshop.train_slice, "--values"}, {}, {}, {}, {}});
-  const json values = json::parse(finished.output, nullptr, false);
+  const json values = base::parse_json(finished.output);
   if (finished.exit_code != 0 || !values.is_object())
     throw PreparationError(fmt::format("{} --values failed (exit code {}): build it again with ./run_matrix",
                                        workshop.train_slice.string(), finished.exit_code));
@@ -140,6 +142,8 @@ std::unique_ptr<Execution> Execution::continue_in(const Workshop& workshop, cons
 
 Execution::Execution(const Workshop& workshop, const Request& request, const AxisValues& values)
     : workshop_(workshop), request_(request), values_(values) {}
+
+Execution::~Execution() { wait_for_strays(std::chrono::minutes(10)); }
 
 bool Execution::prepare_plan() {
   const Selection selection = checked_selection(workshop_, request_, values_);

@@ -41,6 +41,8 @@ class Execution {
   static std::unique_ptr<Execution> continue_in(const Workshop& workshop, const Request& request,
                                                 const AxisValues& values, Again again);
 
+  ~Execution();  // waits for processes of its rows that could not be ended at once
+
   const std::vector<PlannedRow>& plan() const { return plan_; }
   int64_t repeats_of(const PlannedRow& planned) const { return harness::repeats_of(planned.row, request_); }
   // What is to run, in this order.

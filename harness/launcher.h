@@ -14,7 +14,7 @@ namespace harness {
 
 struct Limits {
   double timeout_s = 0;   // for the whole row; 0: none
-  double start_s = 600;   // for reaching the first batch
+  double start_s = 600;   // for reaching the first batch; longer is HUNG too
   double silence_s = 60;  // without a finished batch: longer (and than 5 of the longest so far) is HUNG
 };
 

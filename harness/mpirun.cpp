@@ -5,8 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <fstream>
-
+#include "harness/base/file.h"
 #include "harness/two_nodes.h"
 #include "harness/wrap.h"
 
@@ -87,6 +86,9 @@ Command mpirun_command(const Row& row, const AxisValues& values, const Workshop&
   if (!started_by_mpi(row, values) && ranks > 1) add_master(command, request, setting);
   for (const auto& [name, value] : command.environment)
     if (name != "TMPDIR") append(command.arguments, {"-x", name});
+  // Ranks end with mpirun, also while LibTorch is still being loaded into them, which takes seconds on busy
+  // cores.
+  if (where != MpirunOn::hosts) append(command.arguments, {"setpriv", "--pdeathsig", "KILL"});
   append(command.arguments,
          wrapped_where("OMPI_COMM_WORLD_RANK", train_slice(workshop, setting), request, setting.directory));
   return command;
@@ -104,10 +106,13 @@ Command mpirun_on_every_node(const Request& request, int64_t nodes, const Words&
 void write_remote_shell(const LaunchSetting& setting) {
   for (int node : {0, 1}) fs::create_directories(node_folder(setting, node));
   const fs::path script = remote_shell(setting);
-  std::ofstream(script) << "#!/bin/sh\n"
-                        << "shift  # the host: there is only one other\n"
-                        << "export TMPDIR=" << node_folder(setting, 1).string() << "\n"
-                        << fmt::format("exec {} /bin/sh -c \"$*\"\n", fmt::join(setting.cross, " "));
+  base::write_whole_file(script,
+                         fmt::format("#!/bin/sh\n"
+                                     "shift  # the host: there is only one other\n"
+                                     "export TMPDIR={}\n"
+                                     "exec {} /bin/sh -c \"$*\"\n",
+                                     node_folder(setting, 1).string(), fmt::join(setting.cross, " ")),
+                         /*durable=*/false);
   fs::permissions(script, fs::perms::owner_all);
 }
 

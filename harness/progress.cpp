@@ -30,6 +30,14 @@ pid_t pid_here(const ProgressSlot& slot) {
   return slot.machine == here ? pid_t(slot.pid) : 0;
 }
 
+void set_why_ended(ProgressSlot& slot, const std::string& text) {
+  std::strncpy(slot.why_ended, text.c_str(), sizeof slot.why_ended - 1);
+}
+
+std::string why_ended(const ProgressSlot& slot) {
+  return {slot.why_ended, ::strnlen(slot.why_ended, sizeof slot.why_ended)};
+}
+
 Progress::Progress(const std::filesystem::path& file, int ranks) : ranks_(ranks) {
   const auto fail = [&](const char* what) {
     throw std::runtime_error(fmt::format("{}: {}: {}", file.string(), what, std::strerror(errno)));

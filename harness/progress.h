@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 namespace harness {
 
@@ -15,15 +16,21 @@ struct ProgressSlot {
   std::atomic<uint32_t> state;    // RankState
   std::atomic<int32_t> pid;       // of the rank's process, once it has introduced itself
   std::atomic<uint64_t> machine;  // that it runs on
-  char pad[40];                   // one cache line per rank
+  char pad[40];                   // the above change often: a cache line of their own
+  // Why the rank ended by itself: JSON with status and reason. Here, because room for it was allocated before
+  // the row began: the reason may be a full disk, on which no file of the rank's can say so.
+  char why_ended[960];
 };
-static_assert(sizeof(ProgressSlot) == 64);
+static_assert(sizeof(ProgressSlot) == 1024);
 
 // The same for all processes since this machine's start, whatever namespaces they live in.
 uint64_t this_machine();
 // A rank writes down which process it is; pid_here() is that process if it runs on this machine, else 0.
 void introduce(ProgressSlot& slot);
 pid_t pid_here(const ProgressSlot& slot);
+// `text` is cut off where it is too long.
+void set_why_ended(ProgressSlot& slot, const std::string& text);
+std::string why_ended(const ProgressSlot& slot);
 
 class Progress {
  public:

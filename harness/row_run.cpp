@@ -6,10 +6,14 @@
 #include <chrono>
 #include <fstream>
 
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
+#include "harness/base/say.h"
 #include "harness/gpus.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/moment.h"
+#include "harness/offspring.h"
 #include "harness/rank_map.h"
 #include "harness/remote_storage.h"
 #include "harness/row_launch.h"
@@ -129,11 +133,10 @@ static void add_measurement(json& record, json slice) {
 }
 
 static void add_slice(json& record, const fs::path& file) try {
-  std::ifstream stream(file);
   json measured = record;  // all of it or nothing
-  add_measurement(measured, json::parse(stream));
+  add_measurement(measured, base::require_json(base::read_file(file)));
   record = std::move(measured);
-} catch (const json::exception& error) {
+} catch (const std::exception& error) {
   record["status"] = "CRASHED";
   record["reason"] = fmt::format("the ranks ended well, but {} is no complete result: {}",
                                  file.filename().string(), error.what());
@@ -144,25 +147,36 @@ static void add_trace(json& record, const RowSetting& setting, const Row& row, c
   const auto batches = traced_batches(setting.request, row);
   if (!batches) return;
   const MergedTrace merged = merge_traces(directory, world_size(row, setting.values));
-  for (const std::string& warning : merged.warnings) fmt::print(stderr, "      {}\n", warning);
+  for (const std::string& warning : merged.warnings) base::say("      {}\n", warning);
   if (merged.file.empty() && !record.contains("trace")) return;
   json& trace = record["trace"];  // of GPUs the ranks have told something
   trace["first"] = batches->first;
   trace["last"] = batches->last;
   if (!merged.file.empty()) {
-    fmt::print(stderr, "      trace: {} (open it in https://ui.perfetto.dev)\n", merged.file.string());
+    base::say("      trace: {} (open it in https://ui.perfetto.dev)\n", merged.file.string());
     trace["file"] = merged.file.lexically_relative(setting.run);
   }
-  if (const std::string text = describe_gpus(trace); !text.empty()) fmt::print(stderr, "      {}\n", text);
+  if (const std::string text = describe_gpus(trace); !text.empty()) base::say("      {}\n", text);
 }
 
 json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat, LiveLine& line) {
   json record = record_head(setting, planned, repeat);
+  if (const std::string strays = live_strays(); !strays.empty()) {
+    record["status"] = "INVALID";
+    record["reason"] = fmt::format(
+        "not run, because processes of an earlier row could not be ended and would have disturbed it: {}; "
+        "end them, "
+        "then repeat with --only-failed {}",
+        strays, setting.run.string());
+    line.begin_row(planned.row);
+    line.end_row("INVALID: " + record["reason"].get<std::string>());
+    return record;
+  }
   const fs::path directory = prepare_directory(setting, planned, repeat);
   Progress progress(directory / "progress", int(world_size(planned.row, setting.values)));
   Limits limits;
   limits.timeout_s = setting.request.timeout_s;
-  limits.silence_s = setting.request.silence_s;
+  if (setting.request.silence_s > 0) limits.silence_s = limits.start_s = setting.request.silence_s;
 
   line.begin_row(planned.row);
   const Disturbance disturbance;
@@ -192,7 +206,7 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
                         planned.row.timed_batches, record["images_per_second"].get<double>())
           : fmt::format("{}: {}", record["status"].get<std::string>(), record["reason"].get<std::string>()));
   if (record.contains("rank_map") && record["rank_map"].size() > 1)
-    fmt::print(stderr, "      {}\n", rank_map_text(record["rank_map"]));
+    base::say("      {}\n", rank_map_text(record["rank_map"]));
   if (outcome.status == "OK") add_trace(record, setting, planned.row, directory);
   return record;
 }

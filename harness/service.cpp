@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
 #include <thread>
 
 #include "harness/interrupt.h"
+#include "harness/log_lines.h"
 
 namespace harness {
 
@@ -33,12 +33,7 @@ Service::~Service() {
 }
 
 std::string Service::last_words() const {
-  std::ifstream stream(log_);
-  std::string words;
-  for (std::string line; std::getline(stream, line);)
-    if (!line.empty()) words = line;
-  for (char& c : words)
-    if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = ' ';
+  const std::string words = last_lines(log_, 1, "");
   return words.empty() ? "" : fmt::format("; its last words: {}", words);
 }
 

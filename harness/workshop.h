@@ -27,11 +27,12 @@ struct Request {
   int64_t repeats = 0;  // 0: one, and three of a row with `validation`
   std::vector<std::string> set;
   double timeout_s = 0;   // per row; 0: from the scale
-  double silence_s = 60;  // for one batch
+  double silence_s = 0;   // without a finished batch; 0: as launcher.h has it, also for reaching the first one
   double budget_s = 0;    // for the rows together; 0: none
   bool dry_run = false, slow = false;
   bool oversubscribe = false;     // ranks may share a GPU
   bool accuracy = false;          // configs/accuracy.yaml too
+  bool skip_unreadable = false;   // images in formats that aren't decoded here are left out instead of refused
   std::string launcher = "auto";  // rank_commands.h says what each is
   std::string hosts;              // for mpirun: a:4,b:4
   fs::path hostfile;              // the same as a file

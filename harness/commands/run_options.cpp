@@ -2,6 +2,7 @@
 #include <set>
 
 #include "harness/commands/command_line.h"
+#include "harness/hosts.h"
 #include "harness/request_file.h"
 
 namespace harness {
@@ -90,14 +91,19 @@ void add_run_options(CommandLine& line) {
   app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")
       ->check(kSeconds)
       ->capture_default_str();
-  app.add_option("--hang-after", request.silence_s, "seconds without a finished batch that end a row as HUNG")
+  app.add_option(
+         "--hang-after", request.silence_s,
+         "seconds without a finished batch that end a row as HUNG (default: 60, and 600 for reaching the "
+         "first batch)")
       ->check(kSeconds);
   app.add_option("--launcher", request.launcher,
                  "local, mpirun, slurm or env (default: what the environment shows)")
       ->check(CLI::IsMember({"auto", "local", "mpirun", "slurm", "env"}));
   const auto hosts = app.add_option("--hosts", request.hosts, "nodes for mpirun with their ranks: a:4,b:4");
+  hosts->check(hosts_problem);
   app.add_option("--hostfile", request.hostfile, "the same as a file, in OpenMPI's format")
       ->check(CLI::ExistingFile)
+      ->check(hostfile_problem)
       ->excludes(hosts);
   app.add_option("--interface", request.interface,
                  "network interface between nodes (default: each finds it)");
@@ -119,6 +125,10 @@ void add_run_options(CommandLine& line) {
                "print the plan and the exact command of every rank, run nothing");
   app.add_flag("--oversubscribe", request.oversubscribe,
                "ranks may share a GPU, over gloo: shows that a row runs, never how it scales");
+  app.add_flag(
+      "--skip-unreadable", request.skip_unreadable,
+      "leave out images of --data in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP), and let "
+      "classes be without images");
   app.add_flag("--slow", request.slow, "run precisions that this processor only emulates");
   app.add_flag_function(
       "--no-install", [](int64_t) {}, "set up nothing, say what is missing (handled by the wrapper)");
