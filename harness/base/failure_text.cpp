@@ -38,7 +38,9 @@ static std::string attempt(const std::string& what, const std::string& reason) {
   const std::string begin = "filesystem error: ";
   const size_t end = what.find(": " + reason);
   if (what.rfind(begin, 0) != 0 || end == std::string::npos || end <= begin.size()) return "";
-  return what.substr(begin.size(), end - begin.size()) + ": ";
+  const std::string function =
+      what.substr(begin.size(), end - begin.size());  // or words such as "cannot rename"
+  return (function.rfind("cannot ", 0) == 0 ? function : "cannot be looked at") + ": ";
 }
 
 std::string failure_text(const std::exception& error) {
