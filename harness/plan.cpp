@@ -8,6 +8,7 @@
 #include "harness/gpus.h"
 #include "harness/machine.h"
 #include "harness/remote_storage.h"
+#include "harness/srun.h"
 #include "harness/trace.h"
 #include "harness/two_nodes.h"
 #include "harness/wrap.h"
@@ -50,6 +51,8 @@ static std::string why_not_launched(const Row& row, const AxisValues& values, co
     return "there is no mpirun: install openmpi-bin";
   if (launcher == "slurm" && !std::getenv("SLURM_JOB_ID"))
     return "not inside a Slurm allocation: start this command with salloc or sbatch";
+  if (launcher == "slurm")
+    if (const std::string why = why_not_in_allocation(row, values); !why.empty()) return why;
   if (const std::string service = service_of(values, row.storage); !service.empty()) {
     const std::string why = why_no_remote_storage(row, service, launcher);
     if (!why.empty()) return why;

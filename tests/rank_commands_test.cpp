@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "harness/plan.h"
+#include "harness/srun.h"
 #include "harness/wrap.h"
 #include "tests/failure_of.h"
 
@@ -99,6 +101,38 @@ TEST_F(RankCommands, AnAllocationOfSeveralNodesMeansSrun) {
   ::setenv("SLURM_JOB_NUM_NODES", "1", 1);
   EXPECT_EQ(launch().launcher, "local");
   ::unsetenv("SLURM_JOB_NUM_NODES");
+}
+
+TEST_F(RankCommands, ARowNeedsAProcessorForEachRankOfEachNodeOfAnAllocation) {
+  row.nodes = 2;
+  const auto why = [&](const char* processors) {
+    ::setenv("SLURM_JOB_CPUS_PER_NODE", processors, 1);
+    const std::string reason = why_not_in_allocation(row, kValues);
+    ::unsetenv("SLURM_JOB_CPUS_PER_NODE");
+    return reason;
+  };
+  for (const char* fits : {"4(x2)", "4,4", "16(x3)", "1,8,4(x2)"}) EXPECT_EQ(why(fits), "") << fits;
+  for (const char* unknown : {"", "many", "4(x", "4(x2),"}) EXPECT_EQ(why(unknown), "") << unknown;
+  for (const char* small : {"1(x2)", "3(x8)", "8", "7,1"}) {
+    EXPECT_NE(why(small).find("4 processes on each of 2 nodes"), std::string::npos) << why(small);
+    EXPECT_NE(why(small).find("salloc -N2 -n8 --ntasks-per-node=4"), std::string::npos) << why(small);
+    EXPECT_NE(why(small).find(small), std::string::npos) << why(small);
+  }
+  row.nodes = 1;
+  EXPECT_EQ(why("7,1"), "") << "one of the nodes is enough for it";
+  EXPECT_NE(why("1(x2)").find("salloc -N1 -n4 --ntasks-per-node=4"), std::string::npos) << why("1(x2)");
+  row.strategy = "single";
+  EXPECT_EQ(why("1(x2)"), "");
+}
+
+TEST_F(RankCommands, ARowThatDoesNotFitIntoTheAllocationIsSkippedBeforehand) {
+  row.nodes = 2;
+  request.launcher = "slurm";
+  ::setenv("SLURM_JOB_ID", "1", 1);
+  ::setenv("SLURM_JOB_CPUS_PER_NODE", "1(x2)", 1);
+  const std::string reason = make_plan({row}, kValues, {}, request).at(0).skip_reason;
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_CPUS_PER_NODE"}) ::unsetenv(name);
+  EXPECT_NE(reason.find("salloc -N2 -n8"), std::string::npos) << reason;
 }
 
 TEST_F(RankCommands, TorchrunMeansOneRankForEachRunMatrix) {

@@ -28,22 +28,24 @@ class Slurm : public testing::Test {
   void TearDown() override {
     if (!directory.empty()) fs::remove_all(directory);
   }
-  // In an allocation of both nodes; records by row.
-  std::map<std::string, json> run(const std::vector<std::string>& more) {
+  // In an allocation of both nodes, on CPUs; records by row.
+  std::map<std::string, json> run(const std::vector<std::string>& more,
+                                  const std::vector<std::string>& asked = {"--ntasks=8",
+                                                                           "--ntasks-per-node=4"}) {
     harness::Command command;
-    command.arguments = {SOURCE_DIR "/tests/slurm_cluster.sh",
-                         "salloc",
-                         "--nodes=2",
-                         "--ntasks=8",
-                         BINARY_DIR "/run_matrix",
-                         "--launcher",
-                         "slurm",
-                         "--scale",
-                         "smoke",
-                         "--slow",
-                         "--out",
-                         directory / "run"};
-    command.arguments.insert(command.arguments.end(), more.begin(), more.end());
+    command.arguments = {SOURCE_DIR "/tests/slurm_cluster.sh", "salloc", "--nodes=2"};
+    const std::vector<std::string> program = {BINARY_DIR "/run_matrix",
+                                              "--launcher",
+                                              "slurm",
+                                              "--device",
+                                              "cpu",
+                                              "--scale",
+                                              "smoke",
+                                              "--slow",
+                                              "--out",
+                                              directory / "run"};
+    for (const auto* words : {&asked, &program, &more})
+      command.arguments.insert(command.arguments.end(), words->begin(), words->end());
     command.errors_to_output = true;
     output = harness::run_to_end(command).output;
     std::map<std::string, json> records;
@@ -80,6 +82,16 @@ TEST_F(Slurm, RunsRowsOverGloo) {
   auto records = run({"--only", "12,15", "--set", "backend=gloo"});
   EXPECT_EQ(records["12"]["status"], "OK") << output;
   EXPECT_EQ(records["15"]["status"], "OK") << output;
+}
+
+TEST_F(Slurm, RowsThatTheAllocationHasNoProcessorsForAreSkipped) {
+  auto records = run({"--only", "0,12,17"}, {});
+  EXPECT_EQ(records["0"]["status"], "OK") << output;
+  for (const auto& [row, command] : {std::pair("12", "salloc -N1 -n4 --ntasks-per-node=4"),
+                                     std::pair("17", "salloc -N2 -n8 --ntasks-per-node=4")}) {
+    EXPECT_EQ(records[row]["status"], "SKIPPED") << output;
+    EXPECT_NE(records[row]["reason"].get<std::string>().find(command), std::string::npos) << output;
+  }
 }
 
 }  // namespace
