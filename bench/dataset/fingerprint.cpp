@@ -6,10 +6,11 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
-#include <stdexcept>
 #include <vector>
+
+#include "bench/dataset/pack.h"
+#include "bench/dataset/regular_file.h"
 
 namespace bench {
 
@@ -28,13 +29,9 @@ std::string fingerprint_of(const Dataset& dataset) {
     const auto& image = dataset.images[i * count / sampled];
     const auto file = dataset.root / image.path;
     content.resize(static_cast<size_t>(std::min(image.bytes, kMostImageBytes)));
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) continue;  // no permission: the loader counts it among the bad images
-    if (!stream.read(content.data(), static_cast<std::streamsize>(content.size())))
-      throw std::runtime_error(
-          fmt::format("cannot read {}: expected {} bytes; check the disk and that nothing else writes to the "
-                      "data set",
-                      file.string(), image.bytes));
+    const RegularFile opened = open_regular(file.c_str());
+    if (!opened.is_open()) continue;  // no permission: the loader counts it among the bad images
+    read_fully(opened.descriptor.number(), content.data(), static_cast<int64_t>(content.size()), file);
     XXH3_64bits_update(state.get(), content.data(), content.size());
   }
   return fmt::format("{:016x}", XXH3_64bits_digest(state.get()));

@@ -1,9 +1,12 @@
 // Reads what a JPEG's or PNG's header says, surviving any file.
+#include <unistd.h>
+
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
 
 #include "bench/dataset/describe.h"
+#include "bench/dataset/regular_file.h"
 
 extern "C" {  // after <cstdio>, which it needs and does not include
 #include <jpeglib.h>
@@ -68,7 +71,8 @@ void read_jpeg(FILE* file, ImageHeader* header) {
 
 ImageHeader read_image_header(const std::filesystem::path& path) {
   ImageHeader header;
-  FILE* file = std::fopen(path.c_str(), "rb");
+  const RegularFile opened = open_regular(path.c_str());
+  FILE* file = opened.is_open() ? ::fdopen(::dup(opened.descriptor.number()), "rb") : nullptr;
   if (!file) return header;
   unsigned char start[26] = {};
   const size_t got = std::fread(start, 1, sizeof start, file);

@@ -15,6 +15,8 @@
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/standin_record.h"
 #include "bench/dataset/write_file.h"
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 
 namespace bench {
 namespace {
@@ -184,7 +186,7 @@ void write_index(const Dataset& dataset, const fs::path& file) {
 }
 
 Dataset read_index(const fs::path& file) {
-  std::ifstream stream(file);
+  std::ifstream stream = base::open_regular(file);
   int64_t number = 1;
   auto bad = [&](const std::string& found) {
     return std::runtime_error(
@@ -197,7 +199,7 @@ Dataset read_index(const fs::path& file) {
   int64_t images = 0;
   try {
     std::getline(stream, line);
-    const auto header = nlohmann::json::parse(line);
+    const auto header = base::parse_json(line);
     if (header.at("version") != kIndexVersion) throw bad("another version of the index");
     dataset.root = header.at("root").get<std::string>();
     dataset.fingerprint = header.at("fingerprint");

@@ -1,9 +1,7 @@
 // What all packed copies share: walking the files and noticing that they changed.
 #include "bench/dataset/pack.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,26 +12,25 @@
 
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/progress_line.h"
+#include "bench/dataset/regular_file.h"
 #include "bench/dataset/write_file.h"
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 
 namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Descriptor {
-  int value;
-  explicit Descriptor(const std::filesystem::path& file) : value(open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (value < 0)
-      throw std::runtime_error(fmt::format("cannot open {}: {}; run `make_dataset index` again",
-                                           file.string(), std::strerror(errno)));
-  }
-  ~Descriptor() { close(value); }
-};
+// What a copy says of itself; a discarded value where that is missing or no JSON.
+nlohmann::json pack_record(const fs::path& folder) {
+  std::ifstream stream = base::open_regular(folder / "pack.json");
+  if (!stream) return nlohmann::json(nlohmann::json::value_t::discarded);
+  return base::parse_json(std::string(std::istreambuf_iterator<char>(stream), {}));
+}
 
 bool finished(const fs::path& folder, const nlohmann::json& expected) {
-  std::ifstream stream(folder / "pack.json");
-  return stream && nlohmann::json::parse(stream, nullptr, false) == expected;
+  return pack_record(folder) == expected;
 }
 
 }  // namespace
@@ -80,14 +77,16 @@ void for_each_file(const Dataset& dataset, const std::string& what,
     stop_if_interrupted();
     const auto& image = dataset.images[record];
     const auto file = dataset.root / image.path;
-    const Descriptor descriptor(file);
-    struct stat status;
-    if (fstat(descriptor.value, &status) || status.st_size != image.bytes)
+    const RegularFile opened = open_regular(file.c_str());
+    if (!opened.is_open())
+      throw std::runtime_error(
+          fmt::format("cannot open {}: {}; run `make_dataset index` again", file.string(), opened.why));
+    if (opened.bytes != image.bytes)
       throw std::runtime_error(
           fmt::format("{} is not the {} bytes long that the index says; run `make_dataset index` "
                       "again",
                       file.string(), image.bytes));
-    store(record, descriptor.value, image.bytes);
+    store(record, opened.descriptor.number(), image.bytes);
     progress.update(record + 1, bytes += image.bytes);
   }
 }

@@ -8,15 +8,17 @@
 #include <stdexcept>
 
 #include "bench/dataset/write_file.h"
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
 
 namespace bench {
 
 std::optional<StandinRecord> read_standin_record(const std::filesystem::path& folder) {
   const auto file = folder / "standin.json";
-  std::ifstream stream(file);
+  std::ifstream stream = base::open_regular(file);
   if (!stream) return std::nullopt;
   try {
-    const auto json = nlohmann::json::parse(stream);
+    const auto json = base::require_json(std::string(std::istreambuf_iterator<char>(stream), {}));
     StandinRecord record;
     record.seed = json.at("seed");
     record.images = json.at("images");
@@ -26,9 +28,12 @@ std::optional<StandinRecord> read_standin_record(const std::filesystem::path& fo
     record.description = json.value("description", "");
     record.validation = json.value("validation", int64_t{0});
     return record;
-  } catch (const nlohmann::json::exception& error) {
-    throw std::runtime_error(fmt::format("{} is damaged ({}); remove {} and run make_dataset standin again",
-                                         file.string(), error.what(), folder.string()));
+  } catch (const std::exception& error) {
+    // Whose folder it is can't be known: nobody may be told to remove it.
+    throw std::runtime_error(fmt::format(
+        "{} is no record of a stand-in ({}); if the images are your own, move this file elsewhere, "
+        "else make the stand-in anew in another folder with `make_dataset standin --out DIR`",
+        file.string(), error.what()));
   }
 }
 

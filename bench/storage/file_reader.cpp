@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,10 +10,6 @@
 #include <cstring>
 
 namespace bench {
-
-Descriptor::~Descriptor() {
-  if (number_ >= 0) ::close(number_);
-}
 
 FileReader::FileReader(const std::filesystem::path& root, const std::vector<ImageEntry>& images,
                        bool readahead, const std::string& next_step)
@@ -29,25 +24,22 @@ FileReader::FileReader(const std::filesystem::path& root, const std::vector<Imag
 
 EncodedImage FileReader::read(int64_t record) {
   const ImageEntry& image = images_.at(static_cast<size_t>(record));
-  const auto fail = [&](const char* why) {
+  const auto fail = [&](const std::string& why) {
     throw std::runtime_error(fmt::format("can't read {}: {}", (root_ / image.path).string(), why));
   };
-  // O_NONBLOCK: a FIFO among the files must not stop the loader.
-  const Descriptor file(
-      ::openat(folder_.number(), image.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  struct stat facts {};
-  if (file.number() < 0 || ::fstat(file.number(), &facts) != 0) fail(std::strerror(errno));
-  if (!S_ISREG(facts.st_mode)) fail("not a regular file");
-  if (facts.st_size > kMostImageBytes) fail("larger than 128 MiB");
-  if (!readahead_) ::posix_fadvise(file.number(), 0, 0, POSIX_FADV_RANDOM);
-  const size_t size = static_cast<size_t>(facts.st_size);
+  const RegularFile file = open_regular(image.path.c_str(), folder_.number());
+  if (!file.is_open()) fail(file.why);
+  if (file.bytes > kMostImageBytes) fail("larger than 128 MiB");
+  const int descriptor = file.descriptor.number();
+  if (!readahead_) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM);
+  const size_t size = static_cast<size_t>(file.bytes);
   if (capacity_ < size) {
     capacity_ = std::max(2 * capacity_, size);
     buffer_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
   }
   size_t done = 0;
   while (done < size) {
-    const ssize_t count = ::read(file.number(), buffer_.get() + done, size - done);
+    const ssize_t count = ::read(descriptor, buffer_.get() + done, size - done);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail(std::strerror(errno));
     if (count == 0) break;  // shrunk since fstat: decoding will tell

@@ -4,22 +4,10 @@
 #include <memory>
 #include <vector>
 
+#include "bench/dataset/regular_file.h"
 #include "bench/storage/storage.h"
 
 namespace bench {
-
-// An open file, or any descriptor, closed at the end of its life.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor();
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 // Record i is root / images[i].path. One per thread; `images` must outlive it.
 class FileReader : public StorageReader {

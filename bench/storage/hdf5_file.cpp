@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,12 +101,9 @@ void require_checksums(int descriptor) {
 }  // namespace
 
 Hdf5File::Hdf5File(const StorageOptions& options)
-    : path_(options.location / "images.h5"),
-      descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) {
-  struct stat facts {};
-  if (descriptor_.number() < 0 || ::fstat(descriptor_.number(), &facts) != 0) fail(std::strerror(errno));
-  if (!S_ISREG(facts.st_mode)) fail("not a regular file");
-  if (!options.readahead) ::posix_fadvise(descriptor_.number(), 0, 0, POSIX_FADV_RANDOM);
+    : path_(options.location / "images.h5"), opened_(open_regular(path_.c_str())) {
+  if (!opened_.is_open()) fail(opened_.why);
+  if (!options.readahead) ::posix_fadvise(opened_.descriptor.number(), 0, 0, POSIX_FADV_RANDOM);
   try {
     describe(options.dataset.fingerprint);
   } catch (const std::runtime_error& error) {
@@ -122,7 +118,7 @@ void Hdf5File::fail(const std::string& why) const {
 }
 
 void Hdf5File::describe(const std::string& fingerprint) {
-  require_checksums(descriptor_.number());
+  require_checksums(opened_.descriptor.number());
   silence_hdf5();
   const File file(path_);
   const Extent images = file.extent("images", 1);
@@ -153,7 +149,7 @@ size_t Hdf5File::bytes(int64_t record) const {
 void Hdf5File::read(int64_t record, uint8_t* target) const {
   const size_t size = bytes(record);
   for (size_t done = 0; done < size;) {
-    const ssize_t n = ::pread(descriptor_.number(), target + done, size - done,
+    const ssize_t n = ::pread(opened_.descriptor.number(), target + done, size - done,
                               static_cast<off_t>(images_at_ + offsets_[record]) + static_cast<off_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)

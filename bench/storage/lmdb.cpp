@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "bench/dataset/regular_file.h"
 #include "bench/storage/storage.h"
 
 namespace bench {
@@ -17,6 +18,9 @@ class Lmdb : public DatasetStorage {
   explicit Lmdb(const StorageOptions& options)
       : DatasetStorage(options.dataset), location_(options.location) {
     if (location_.empty() || !std::filesystem::exists(file())) fail("not found");
+    // The library opens it by name, and would wait for ever where it is a named pipe.
+    if (const RegularFile opened = open_regular(file().c_str()); !opened.is_open())
+      fail("can't be opened: " + opened.why);
     check(mdb_env_create(&environment_.handle), "mdb_env_create");
     // No lock file and no table of readers: nothing writes while this is open. Transactions don't belong to
     // threads.

@@ -1,9 +1,7 @@
 #include "bench/storage/mapped_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,22 +9,20 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "bench/storage/file_reader.h"
+#include "bench/dataset/regular_file.h"
 
 namespace bench {
 
 MappedFile::MappedFile(const std::filesystem::path& file, bool readahead, const std::string& next_step)
     : readahead_(readahead) {
-  const auto fail = [&](const char* why) {
+  const auto fail = [&](const std::string& why) {
     throw std::runtime_error(fmt::format("can't open {}: {}; {}", file.string(), why, next_step));
   };
-  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  struct stat facts {};
-  if (descriptor.number() < 0 || ::fstat(descriptor.number(), &facts) != 0) fail(std::strerror(errno));
-  if (!S_ISREG(facts.st_mode)) fail("not a regular file");
-  if (facts.st_size == 0) return;  // mmap refuses it
-  const auto size = static_cast<size_t>(facts.st_size);
-  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor.number(), 0);
+  const RegularFile opened = open_regular(file.c_str());
+  if (!opened.is_open()) fail(opened.why);
+  if (opened.bytes == 0) return;  // mmap refuses it
+  const auto size = static_cast<size_t>(opened.bytes);
+  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, opened.descriptor.number(), 0);
   if (memory == MAP_FAILED) fail(std::strerror(errno));
   if (!readahead) ::madvise(memory, size, MADV_RANDOM);
   bytes_ = {static_cast<const uint8_t*>(memory), size};

@@ -13,6 +13,7 @@
 #include "bench/dataset/tfrecord_frame.h"
 #include "bench/storage/mapped_file.h"
 #include "bench/storage/storage.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {
@@ -34,7 +35,7 @@ Shard open_shard(const fs::path& file, bool readahead) {
   Shard shard{file, std::make_unique<MappedFile>(file, readahead, kNextStep), {0}};
   const auto bytes = static_cast<int64_t>(shard.mapped->bytes().size());
   const std::string index = file.string() + ".idx";
-  std::ifstream lines(index);
+  std::ifstream lines = base::open_regular(index);
   if (!lines) fail(fmt::format("the index {} can't be read: {}", index, std::strerror(errno)));
   for (int64_t offset, size; lines >> offset >> size; shard.starts.push_back(offset + size))
     if (offset != shard.starts.back() || size < kFrameHeaderBytes + kFrameFooterBytes || size > kLargestFrame)

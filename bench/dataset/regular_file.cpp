@@ -1,0 +1,43 @@
+#include "bench/dataset/regular_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace bench {
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+static const char* what_else(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder, not a regular file";
+  if (S_ISFIFO(mode)) return "a named pipe, not a regular file";
+  if (S_ISSOCK(mode)) return "a socket, not a regular file";
+  return "a device, not a regular file";
+}
+
+RegularFile open_regular(const char* file, int folder) {
+  RegularFile opened;
+  Descriptor descriptor(::openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat facts {};
+  if (descriptor.number() < 0 || ::fstat(descriptor.number(), &facts) != 0) {
+    opened.why = std::strerror(errno);
+  } else if (!S_ISREG(facts.st_mode)) {
+    opened.why = what_else(facts.st_mode);
+  } else {
+    opened.descriptor = std::move(descriptor);
+    opened.bytes = static_cast<int64_t>(facts.st_size);
+  }
+  return opened;
+}
+
+}  // namespace bench

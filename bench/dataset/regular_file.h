@@ -1,0 +1,34 @@
+// Opening by name what must be a file: never a pipe, a device or a folder.
+#pragma once
+#include <fcntl.h>
+
+#include <cstdint>
+#include <string>
+
+namespace bench {
+
+// An open file, or any descriptor, closed at the end of its life.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+struct RegularFile {
+  Descriptor descriptor;
+  int64_t bytes = 0;
+  std::string why;  // it isn't open: the reason, e.g. "a named pipe, not a regular file"
+  bool is_open() const { return descriptor.number() >= 0; }
+};
+
+// Opens a regular file for reading, without waiting for anything: opening a named pipe would wait for a
+// writer. A relative name is looked up in the folder with this descriptor.
+RegularFile open_regular(const char* file, int folder = AT_FDCWD);
+
+}  // namespace bench
