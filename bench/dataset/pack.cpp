@@ -16,6 +16,7 @@
 #include "bench/dataset/write_file.h"
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
+#include "harness/base/say.h"
 
 namespace bench {
 namespace {
@@ -31,6 +32,13 @@ nlohmann::json pack_record(const fs::path& folder) {
 
 bool finished(const fs::path& folder, const nlohmann::json& expected) {
   return pack_record(folder) == expected;
+}
+
+void say_format_changed(const fs::path& folder, const nlohmann::json& expected) {
+  nlohmann::json found = pack_record(folder);
+  if (!found.is_object() || !found.contains("version") || found["version"] == expected["version"]) return;
+  base::say("make_dataset: {} was packed in format {} and this version reads format {}: packing it again\n",
+            folder.string(), found["version"].dump(), expected["version"].dump());
 }
 
 }  // namespace
@@ -51,6 +59,7 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
   const FileLock lock(folder.string() + ".lock");
   if (finished(folder, record))
     return {folder, "already packed"};  // by another process while this one waited
+  say_format_changed(folder, record);
   fs::remove_all(partial);
   fs::remove_all(folder);
   require_room(request.folder, bytes, "packing to " + name);

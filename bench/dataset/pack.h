@@ -31,8 +31,8 @@ std::string packed_name(const std::string& name, const PackRequest& request);
 
 // Makes STORE/<fingerprint>/<name>, a folder that write(folder) fills under a temporary name. It is finished
 // when its pack.json says so: of the same format version, data set and number of images; anything else is
-// made anew. Processes that want the same copy wait for one another. bytes: what it will occupy, checked
-// before.
+// made anew, and where the format has changed stderr says so. Processes that want the same copy wait for one
+// another. bytes: what it will occupy, checked before.
 PackResult pack_into_folder(const PackRequest& request, const std::string& name, int version, int64_t bytes,
                             const std::function<void(const std::filesystem::path& folder)>& write);
 

@@ -24,7 +24,7 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  // 1 had no checksums
 constexpr int64_t kTypicalBytes = int64_t{3} * kRawShorterSide * kRawShorterSide * 7 / 5;
 constexpr int64_t kWidestRatio = 64;  // of the sides; wider ones (25 times what ImageNet has) are bad
 constexpr int64_t kBlockBytes = int64_t{64} << 20;  // files held in memory at a time ...
@@ -123,7 +123,9 @@ class RawWriter {
     const auto record = static_cast<int64_t>(index_.size());
     const int64_t shard = shards_.holding(record);
     if (record == shards_.start(shard)) file_.emplace(folder_ / raw_shard_name(shard, shards_.count));
-    index_.push_back({file_->bytes(), dataset_.images[record].label, image.size.width, image.size.height});
+    RawIndexEntry entry{file_->bytes(), dataset_.images[record].label, image.size.width, image.size.height};
+    entry.checksum = raw_checksum(entry, image.pixels);
+    index_.push_back(entry);
     bad_ += image.size.width == 0;
     file_->append(image.pixels);
     if (record + 1 == shards_.start(shard + 1)) file_->flush();

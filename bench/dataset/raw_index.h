@@ -1,9 +1,12 @@
-// The index of a copy as raw pixels: where in its shard each image lies and how large it is.
+// The index of a copy as raw pixels: where in its shard each image lies, how large it is, and its checksum.
 #pragma once
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -12,7 +15,8 @@ namespace bench {
 static_assert(std::endian::native == std::endian::little,
               "the index is read and written as it lies in memory");
 
-inline constexpr uint64_t kRawIndexMagic = 0x3130584449574152;  // "RAWIDX01"
+inline constexpr uint64_t kRawIndexMagic = 0x3230584449574152;                  // "RAWIDX02"
+inline constexpr uint64_t kRawIndexWithoutChecksumsMagic = 0x3130584449574152;  // "RAWIDX01", no longer read
 inline constexpr int kRawShorterSide = 256;
 
 struct RawIndexHeader {
@@ -26,8 +30,15 @@ struct RawIndexEntry {
   int64_t offset = 0;
   int64_t label = 0;
   int32_t width = 0, height = 0;
+  uint64_t checksum = 0;  // raw_checksum() of the entry and its pixels
 };
-static_assert(sizeof(RawIndexEntry) == 24 && std::is_trivially_copyable_v<RawIndexEntry>);
+static_assert(sizeof(RawIndexEntry) == 32 && std::is_trivially_copyable_v<RawIndexEntry>);
+
+// Over the entry's other fields too: pixels with a wrong label are as bad as wrong pixels.
+inline uint64_t raw_checksum(const RawIndexEntry& entry, std::span<const uint8_t> pixels) {
+  const uint64_t fields = XXH3_64bits(&entry, offsetof(RawIndexEntry, checksum));
+  return XXH3_64bits_withSeed(pixels.data(), pixels.size(), fields);
+}
 
 inline std::string raw_shard_name(int64_t shard, int64_t shards) {
   return fmt::format("train-{:05}-of-{:05}.rgb", shard, shards);
