@@ -236,6 +236,27 @@ TEST_F(RawPixels, CopiesWithoutChecksumsArePackedAgain) {
   EXPECT_EQ(read_bytes(location / "index.bin"), now);
 }
 
+// Only what make_dataset packed may be removed.
+TEST_F(RawPixels, AdviceDependsOnWhoPackedThem) {
+  add_small_images(12);
+  dataset_.fingerprint = "0123456789abcdef";
+  PackRequest request{dataset_, folder_.path() / "store" / dataset_.fingerprint, true};
+  fs::create_directories(request.folder);
+  const auto own = PackRegistry::instance().find("raw")(request).location;
+  const auto foreign = folder_.path() / "mine";
+  fs::copy(own, foreign);
+  const auto damage = [&](const fs::path& location) {
+    flip(location / "train-00000-of-00004.rgb", 7, 0xFF);
+    const std::string record = failure_of([&] { open(location)->reader()->read(0); });
+    fs::resize_file(location / "index.bin", 100);
+    return record + "\n" + failure_of([&] { open(location); });
+  };
+  const std::string ours = damage(own), theirs = damage(foreign);
+  EXPECT_NE(ours.find("remove the folder " + own.string()), std::string::npos) << ours;
+  EXPECT_NE(theirs.find("restore it"), std::string::npos) << theirs;
+  EXPECT_EQ(theirs.find("remove"), std::string::npos) << theirs;
+}
+
 // Whatever number of the index is wrong: it is noticed, and nothing outside the shard is read.
 TEST_F(RawPixels, DamagedIndexNeverCrashes) {
   add_small_images(12);

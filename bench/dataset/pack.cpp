@@ -43,6 +43,23 @@ void say_format_changed(const fs::path& folder, const nlohmann::json& expected) 
 
 }  // namespace
 
+bool is_fingerprint(const std::string& name) {
+  return name.size() == 16 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+bool is_packed_copy(const fs::path& folder) {
+  const fs::path whole =
+      fs::absolute(folder / ".").lexically_normal().parent_path();  // without a slash at the end
+  const std::string fingerprint = whole.parent_path().filename().string();
+  std::error_code missing;
+  if (!is_fingerprint(fingerprint) || fs::symlink_status(whole, missing).type() != fs::file_type::directory ||
+      fs::symlink_status(whole / "pack.json", missing).type() != fs::file_type::regular)
+    return false;
+  const nlohmann::json record = pack_record(whole);
+  return record.is_object() && record.contains("version") && record.contains("images") &&
+         record.contains("fingerprint") && record["fingerprint"] == fingerprint;
+}
+
 std::string packed_name(const std::string& name, const PackRequest& request) {
   return request.whole ? name : fmt::format("{}-first{}", name, request.dataset.images.size());
 }

@@ -21,7 +21,7 @@ constexpr int64_t kBatchBytes = 64 << 20;  // per transaction: bounds the memory
 void check(int code, const fs::path& folder) {
   if (code == MDB_SUCCESS) return;
   if (code > 0) throw_write_error(folder, code);  // an errno: full disk, no permission
-  throw std::runtime_error(fmt::format("LMDB could not write {}: {}; remove the folder and pack again",
+  throw std::runtime_error(fmt::format("LMDB could not write {}: {}; pack it again",
                                        folder.string(), mdb_strerror(code)));
 }
 

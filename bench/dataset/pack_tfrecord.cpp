@@ -89,7 +89,7 @@ void write_shards(const Dataset& dataset, const fs::path& folder) {
     const auto& image = dataset.images[record];
     if (bytes > kLargestFrame / 2)
       throw std::runtime_error(
-          fmt::format("{} is {} bytes long, too long for a record; remove it and run "
+          fmt::format("{} is {} bytes long, too long for a record; take it out of the data set and run "
                       "`make_dataset index` again",
                       (dataset.root / image.path).string(), bytes));
     encoded.resize(static_cast<size_t>(bytes));

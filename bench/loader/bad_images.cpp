@@ -15,9 +15,11 @@ constexpr int64_t kLeastSeen = 100;  // below this a single bad image would alre
 constexpr double kSigmas = 3;
 
 constexpr const char* kNextStep =
-    "repair or remove these files (if they are whole, remove the packed copy that was read), or name another "
-    "data set "
-    "with --data";
+    "restore these files or take them out of the data set, or name another one with --data; if they are "
+    "whole "
+    "and a packed copy of them was read, that copy is damaged: where make_dataset packed it, remove it, and "
+    "the "
+    "next run packs it again";
 
 }  // namespace
 

@@ -18,8 +18,6 @@
 namespace bench {
 namespace {
 
-const std::string kNextStep = pack_again("arrow");
-
 // The buffers of one batch, checked to lie within the mapped file.
 struct Batch {
   std::shared_ptr<arrow::RecordBatch> owner;
@@ -33,7 +31,8 @@ class Arrow : public DatasetStorage {
   explicit Arrow(const StorageOptions& options)
       : DatasetStorage(options.dataset),
         file_(options.location / "images.arrow"),
-        mapped_(file_, options.readahead, kNextStep) {
+        next_step_(pack_again("arrow", options.location)),
+        mapped_(file_, options.readahead, next_step_) {
     const auto bytes = mapped_.bytes();
     const auto source = std::make_shared<arrow::io::BufferReader>(
         std::make_shared<arrow::Buffer>(bytes.data(), static_cast<int64_t>(bytes.size())));
@@ -69,7 +68,7 @@ class Arrow : public DatasetStorage {
 
   [[noreturn]] void fail(const std::string& why) const {
     throw std::runtime_error(
-        fmt::format("the Arrow file {} can't be used: {}; {}", file_.string(), why, kNextStep));
+        fmt::format("the Arrow file {} can't be used: {}; {}", file_.string(), why, next_step_));
   }
 
   // Only the batch's description is touched here: an offset is checked when its image is read.
@@ -122,6 +121,7 @@ class Arrow : public DatasetStorage {
   }
 
   std::filesystem::path file_;
+  std::string next_step_;
   MappedFile mapped_;
   std::vector<Batch> batches_;
   std::vector<int64_t> ends_;  // of batches: record behind the last

@@ -114,7 +114,8 @@ Hdf5File::Hdf5File(const StorageOptions& options)
 }
 
 void Hdf5File::fail(const std::string& why) const {
-  throw std::runtime_error(fmt::format("the HDF5 file {}: {}; {}", path_.string(), why, pack_again("hdf5")));
+  throw std::runtime_error(
+      fmt::format("the HDF5 file {}: {}; {}", path_.string(), why, pack_again("hdf5", path_.parent_path())));
 }
 
 void Hdf5File::describe(const std::string& fingerprint) {

@@ -81,7 +81,7 @@ class Lmdb : public DatasetStorage {
 
   [[noreturn]] void fail(const std::string& why) const {
     throw std::runtime_error(
-        fmt::format("the LMDB database {} {}; {}", file().string(), why, pack_again("lmdb")));
+        fmt::format("the LMDB database {} {}; {}", file().string(), why, pack_again("lmdb", location_)));
   }
 
   void check(int code, const char* what) const {

@@ -70,7 +70,7 @@ class Parquet : public DatasetStorage {
 
   [[noreturn]] void fail(const std::string& why) const {
     throw std::runtime_error(fmt::format("the Parquet files in {} can't be used: {}; {}", location_.string(),
-                                         why, kPackParquetAgain));
+                                         why, pack_again("parquet", location_)));
   }
 
   // Every file's name says how many there are.

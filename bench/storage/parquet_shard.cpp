@@ -36,7 +36,7 @@ std::vector<typename Type::c_type> column_values(parquet::ColumnReader& column, 
 }  // namespace
 
 ParquetShard::ParquetShard(const std::filesystem::path& file, bool readahead, int64_t most_rows)
-    : file_(file), mapped_(file, readahead, kPackParquetAgain) {
+    : file_(file), mapped_(file, readahead, pack_again("parquet", file.parent_path())) {
   try {
     read_facts(most_rows);
   } catch (const std::exception& error) {
@@ -77,8 +77,8 @@ EncodedImage ParquetShard::image(int64_t row) {
 }
 
 void ParquetShard::fail(const std::string& why) const {
-  throw std::runtime_error(
-      fmt::format("the Parquet file {} can't be used: {}; {}", file_.string(), why, kPackParquetAgain));
+  throw std::runtime_error(fmt::format("the Parquet file {} can't be used: {}; {}", file_.string(), why,
+                                       pack_again("parquet", file_.parent_path())));
 }
 
 // Has the kernel read a group's images in the background.

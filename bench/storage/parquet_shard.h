@@ -14,8 +14,6 @@
 
 namespace bench {
 
-inline const std::string kPackParquetAgain = pack_again("parquet");
-
 class ParquetShard {
  public:
   // Refuses anything but a Parquet file of the packer's columns with at most `most_rows` rows:

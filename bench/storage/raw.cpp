@@ -16,14 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kNextStep = pack_again("raw");
-
 class Raw : public DatasetStorage {
  public:
   explicit Raw(const StorageOptions& options)
       : DatasetStorage(options.dataset),
         location_(options.location),
-        index_(location_ / "index.bin", true, kNextStep) {
+        next_step_(pack_again("raw", location_)),
+        index_(location_ / "index.bin", true, next_step_) {
     read_header();
     const int64_t needed = records_needed(options);
     if (shards_.records < needed)
@@ -53,7 +52,7 @@ class Raw : public DatasetStorage {
 
   [[noreturn]] void fail(const std::string& why) const {
     throw std::runtime_error(
-        fmt::format("the raw pixels in {} can't be used: {}; {}", location_.string(), why, kNextStep));
+        fmt::format("the raw pixels in {} can't be used: {}; {}", location_.string(), why, next_step_));
   }
 
   void read_header() {
@@ -75,7 +74,7 @@ class Raw : public DatasetStorage {
   // The last image ends where its file ends: a cut-off file is noticed without touching its pages.
   void open_shard(int64_t shard, bool readahead) {
     const auto file = location_ / raw_shard_name(shard, shards_.count);
-    files_.push_back(std::make_unique<MappedFile>(file, readahead, kNextStep));
+    files_.push_back(std::make_unique<MappedFile>(file, readahead, next_step_));
     const RawIndexEntry& last = entries_[static_cast<size_t>(shards_.start(shard + 1) - 1)];
     if (!fits(last, shard) ||
         last.offset + bytes_of(last) != static_cast<int64_t>(files_.back()->bytes().size()))
@@ -105,7 +104,7 @@ class Raw : public DatasetStorage {
     if (raw_checksum(entry, pixels) != entry.checksum)
       throw std::runtime_error(
           fmt::format("record {} in {}: the checksum of its pixels and its index entry is wrong; {}", record,
-                      (location_ / raw_shard_name(shard, shards_.count)).string(), kNextStep));
+                      (location_ / raw_shard_name(shard, shards_.count)).string(), next_step_));
     if (pixels.empty())
       throw std::runtime_error(fmt::format("record {} in {}: could not be decoded when it was packed", record,
                                            location_.string()));
@@ -118,6 +117,7 @@ class Raw : public DatasetStorage {
   }
 
   fs::path location_;
+  std::string next_step_;
   MappedFile index_;
   std::span<const RawIndexEntry> entries_;
   Shards shards_;

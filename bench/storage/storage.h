@@ -34,10 +34,9 @@ inline int64_t records_needed(const StorageOptions& options) {
                                  : options.records.back() + 1;
 }
 
-// What to do about a packed copy that is damaged or not whole. kind: as `make_dataset pack --to` takes it.
-inline std::string pack_again(const std::string& kind) {
-  return "remove its folder, and the next run packs it again (make_dataset pack --to " + kind + ")";
-}
+// What to do about a copy at `location` that is missing, damaged or not whole: to remove it and pack again,
+// if make_dataset packed it, and else to restore it. kind: as `make_dataset pack --to` takes it.
+std::string pack_again(const std::string& kind, const std::filesystem::path& location);
 
 class Storage {
  public:

@@ -20,9 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kNextStep = pack_again("tfrecord");
-
-[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + "; " + kNextStep); }
+[[noreturn]] void fail(const fs::path& folder, const std::string& what) {
+  throw std::runtime_error(what + "; " + pack_again("tfrecord", folder));
+}
 
 struct Shard {
   fs::path file;
@@ -32,19 +32,21 @@ struct Shard {
 };
 
 Shard open_shard(const fs::path& file, bool readahead) {
-  Shard shard{file, std::make_unique<MappedFile>(file, readahead, kNextStep), {0}};
+  const auto refuse = [&](const std::string& what) { fail(file.parent_path(), what); };
+  const std::string next_step = pack_again("tfrecord", file.parent_path());
+  Shard shard{file, std::make_unique<MappedFile>(file, readahead, next_step), {0}};
   const auto bytes = static_cast<int64_t>(shard.mapped->bytes().size());
   const std::string index = file.string() + ".idx";
   std::ifstream lines = base::open_regular(index);
-  if (!lines) fail(fmt::format("the index {} can't be read: {}", index, std::strerror(errno)));
+  if (!lines) refuse(fmt::format("the index {} can't be read: {}", index, std::strerror(errno)));
   for (int64_t offset, size; lines >> offset >> size; shard.starts.push_back(offset + size))
     if (offset != shard.starts.back() || size < kFrameHeaderBytes + kFrameFooterBytes || size > kLargestFrame)
-      fail(fmt::format("{}:{}: a record at {} of {} bytes can't follow one that ends at {}", index,
-                       shard.starts.size(), offset, size, shard.starts.back()));
-  if (!lines.eof()) fail(fmt::format("{}:{}: expected an offset and a size", index, shard.starts.size()));
+      refuse(fmt::format("{}:{}: a record at {} of {} bytes can't follow one that ends at {}", index,
+                         shard.starts.size(), offset, size, shard.starts.back()));
+  if (!lines.eof()) refuse(fmt::format("{}:{}: expected an offset and a size", index, shard.starts.size()));
   if (shard.starts.back() != bytes)
-    fail(fmt::format("the TFRecord shard {} is {} bytes long, but its index ends at {}", file.string(), bytes,
-                     shard.starts.back()));
+    refuse(fmt::format("the TFRecord shard {} is {} bytes long, but its index ends at {}", file.string(),
+                       bytes, shard.starts.back()));
   return shard;
 }
 
@@ -58,7 +60,7 @@ int64_t count_shards(const fs::path& folder) {
         count > 0 && name == tfrecord_shard_name(0, count))
       return count;
   }
-  fail(fmt::format("no TFRecord shard (train-00000-of-NNNNN) was found in '{}'", folder.string()));
+  fail(folder, fmt::format("no TFRecord shard (train-00000-of-NNNNN) was found in '{}'", folder.string()));
 }
 
 class TfRecord : public DatasetStorage {
@@ -72,12 +74,12 @@ class TfRecord : public DatasetStorage {
     shards_.count = count;
     for (int64_t i = 0; i < count; ++i)
       if (files_[i].records() != shards_.size(i))
-        fail(fmt::format("the TFRecord shard {} holds {} records and {} are expected of it",
-                         files_[i].file.string(), files_[i].records(), shards_.size(i)));
+        fail(options.location, fmt::format("the TFRecord shard {} holds {} records and {} are expected of it",
+                                           files_[i].file.string(), files_[i].records(), shards_.size(i)));
     const int64_t needed = records_needed(options);
     if (shards_.records < needed)
-      fail(fmt::format("the TFRecord shards in {} hold {} records and {} are needed",
-                       options.location.string(), shards_.records, needed));
+      fail(options.location, fmt::format("the TFRecord shards in {} hold {} records and {} are needed",
+                                         options.location.string(), shards_.records, needed));
   }
 
   std::string used() const override { return "tfrecord"; }
@@ -96,13 +98,14 @@ class TfRecord : public DatasetStorage {
 
     EncodedImage read(int64_t record) override {
       if (record < 0 || record >= storage_.shards_.records)
-        fail(fmt::format("record {} isn't among the {} packed ones", record, storage_.shards_.records));
+        throw std::runtime_error(
+            fmt::format("record {} isn't among the {} packed ones", record, storage_.shards_.records));
       const int64_t number = storage_.shards_.holding(record);
       const Shard& shard = storage_.files_[number];
       const int64_t place = record - storage_.shards_.start(number), start = shard.starts[place];
       const auto size = static_cast<size_t>(shard.starts[place + 1] - start);
       const auto damaged = [&](const std::string& why) {
-        fail(fmt::format("record {} in {}: {}", record, shard.file.string(), why));
+        fail(shard.file.parent_path(), fmt::format("record {} in {}: {}", record, shard.file.string(), why));
       };
       const auto frame = shard.mapped->bytes().subspan(static_cast<size_t>(start), size);
       const auto data = frame.subspan(kFrameHeaderBytes, size - kFrameHeaderBytes - kFrameFooterBytes);
