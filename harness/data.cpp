@@ -71,11 +71,12 @@ static void pack(const Workshop& workshop, const AxisValues& values, const fs::p
   if (data.packed[storage].empty()) data.notes[storage] = packed.value("note", "");
 }
 
-static Data prepare(const Workshop& workshop, const fs::path& root, const std::vector<Row>& rows,
-                    const AxisValues& values) {
+static Data prepare(const Workshop& workshop, const Request& request, const fs::path& root,
+                    const std::vector<Row>& rows, const AxisValues& values) {
   Data data;
   const fs::path store = workshop.project / "data" / "packed";
   std::vector<std::string> index = {"index", "--data", root, "--store", store};
+  if (request.skip_unreadable) index.push_back("--skip-unreadable");
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.validation; }))
     index.push_back("--validation");
   data.description = last_line_as_json(run_make_dataset(workshop, index));
@@ -99,7 +100,7 @@ DataSets prepare_data(const Workshop& workshop, const Request& request, const Sc
                                        request.data.string()));
   DataSets sets;
   if (!request.data.empty()) {
-    sets.plain = sets.learnable = std::make_shared<Data>(prepare(workshop, request.data, rows, values));
+    sets.plain = sets.learnable = std::make_shared<Data>(prepare(workshop, request, request.data, rows, values));
     return sets;
   }
   std::vector<Row> plain, learnable;
@@ -108,7 +109,7 @@ DataSets prepare_data(const Workshop& workshop, const Request& request, const Sc
     if (some.empty() || interrupted()) return std::make_shared<Data>();
     const fs::path root = stand_in_set(workshop, request, images_needed(scale, some));
     return interrupted() ? std::make_shared<Data>()
-                         : std::make_shared<Data>(prepare(workshop, root, some, values));
+                         : std::make_shared<Data>(prepare(workshop, request, root, some, values));
   };
   sets.plain = make(plain, stand_in);
   sets.learnable = make(learnable, learnable_stand_in);

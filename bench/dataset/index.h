@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,21 +24,34 @@ struct Dataset {
   std::string fingerprint;           // 16 hex digits over paths, sizes and the content of a sample of files
   std::string kind = "folder";       // or "stand-in"
   int64_t seed = 0;                  // of a stand-in
-  int64_t skipped =
-      0;  // named like images, but folders, pipes, links to nowhere, or with a line break in the name
+  // Named like images, but pipes, links to nowhere, macOS's own files (._*), or with a line break in the
+  // path.
+  int64_t skipped = 0;
+  // Images in formats that this suite doesn't decode, by lower-case ending; empty unless they may be left
+  // out.
+  std::map<std::string, int64_t> left_out;
+  // Where the list differs from that of torchvision's ImageFolder, in words; not kept in the index file.
+  std::vector<std::string> notes;
   int64_t total_bytes() const;
 };
 
-// Walks root/train. Throws std::runtime_error (one line, with the next step) if the folder is missing, has no
-// class folders or no images, or if it is a stand-in that was not finished. Extensions .JPEG .jpeg .jpg .JPG
-// .png count, everything else is ignored.
-Dataset scan_dataset(const std::filesystem::path& root);
+enum class Unreadable {
+  refused,
+  left_out,  // a class that has no other images keeps its number
+};
+
+// Walks root/train as torchvision's ImageFolder does: JPEG and PNG files (.jpeg, .jpg, .png in any case),
+// below nested folders and links too, in its order. Unlike there, hidden folders are no classes (a note says
+// so). Throws std::runtime_error (one line, with the next step) if the folder is missing, has no class
+// folders, has images in ImageFolder's other formats, has a class without images, or is a stand-in that was
+// not finished.
+Dataset scan_dataset(const std::filesystem::path& root, Unreadable unreadable = Unreadable::refused);
 
 // Walks root/val of a scanned set: the same classes and labels, other images. Throws std::runtime_error as
 // above, and if val has a class that train lacks or a class folder without images. A class of train may be
 // absent.
 bool has_validation(const Dataset& train);
-Dataset scan_validation(const Dataset& train);
+Dataset scan_validation(const Dataset& train, Unreadable unreadable = Unreadable::refused);
 
 // An index file: first line a JSON header, then one `label<TAB>bytes<TAB>path` line per image.
 void write_index(const Dataset& dataset, const std::filesystem::path& file);

@@ -15,6 +15,9 @@
 #include "bench/dataset/pack.h"
 #include "bench/dataset/standin.h"
 #include "bench/dataset/write_file.h"
+#include "harness/base/failure_text.h"
+#include "harness/base/program_start.h"
+#include "harness/base/say.h"
 
 namespace {
 
@@ -24,15 +27,20 @@ namespace fs = std::filesystem;
 void run_standin(const StandinOptions& options) {
   const auto result = make_standin(options);
   if (result.written == 0)
-    fmt::print(stderr, "{}: the finished stand-in is there already, nothing to do\n", options.out.string());
+    base::say("{}: the finished stand-in is there already, nothing to do\n", options.out.string());
   else
-    fmt::print(stderr, "{}: wrote {} images in {:.1f} s, {:.0f} images/s\n", options.out.string(),
-               result.written, result.seconds, result.written / result.seconds);
+    base::say("{}: wrote {} images in {:.1f} s, {:.0f} images/s\n", options.out.string(), result.written,
+              result.seconds, result.written / result.seconds);
   fmt::print("{}", result.description);
 }
 
-void run_index(const fs::path& data, const fs::path& store, bool validation) {
-  const auto dataset = scan_dataset(data);
+void say_notes(const Dataset& dataset) {
+  for (const std::string& note : dataset.notes) base::say("make_dataset: note: {}\n", note);
+}
+
+void run_index(const fs::path& data, const fs::path& store, bool validation, Unreadable unreadable) {
+  const auto dataset = scan_dataset(data, unreadable);
+  say_notes(dataset);
   const auto file = store / dataset.fingerprint / "index.tsv";
   write_index(dataset, file);
   nlohmann::ordered_json line{{"index", file.string()},
@@ -43,8 +51,10 @@ void run_index(const fs::path& data, const fs::path& store, bool validation) {
                               {"kind", dataset.kind},
                               {"seed", dataset.seed},
                               {"skipped", dataset.skipped}};
+  if (!dataset.left_out.empty()) line["left_out"] = dataset.left_out;
   if (validation && has_validation(dataset)) {
-    const auto images = scan_validation(dataset);
+    const auto images = scan_validation(dataset, unreadable);
+    say_notes(images);
     const auto list = store / dataset.fingerprint / fmt::format("validation-{}.tsv", images.fingerprint);
     write_index(images, list);
     line["validation"] = list.string();
@@ -67,6 +77,12 @@ void run_pack(const fs::path& index, const std::string& to, const fs::path& stor
              nlohmann::ordered_json{{"location", result.location.string()}, {"note", result.note}}.dump());
 }
 
+void run_describe(const fs::path& data, Unreadable unreadable) {
+  const auto dataset = scan_dataset(data, unreadable);
+  say_notes(dataset);
+  fmt::print("{}", describe(dataset));
+}
+
 std::vector<std::string> destinations() {
   std::vector<std::string> names;
   for (const auto& value : registered_values())
@@ -78,6 +94,7 @@ std::vector<std::string> destinations() {
 }  // namespace
 
 int main(int count, char** arguments) {
+  base::start_program();
   CLI::App app{"Makes, lists, packs and describes sets of images."};
   app.require_subcommand(1);
 
@@ -111,7 +128,16 @@ int main(int count, char** arguments) {
       ->type_name("DIR");
   bool validation = false;
   index->add_flag("--validation", validation, "the images of DIR/val too, where that is");
-  index->callback([&] { run_index(data, store, validation); });
+  Unreadable unreadable = Unreadable::refused;
+  const auto add_skip_unreadable = [&](CLI::App* command) {
+    command->add_flag_callback(
+        "--skip-unreadable", [&] { unreadable = Unreadable::left_out; },
+        "leave out images in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP), and let classes "
+        "be "
+        "without images");
+  };
+  add_skip_unreadable(index);
+  index->callback([&] { run_index(data, store, validation, unreadable); });
 
   std::string to;
   int64_t limit = 0;
@@ -126,7 +152,8 @@ int main(int count, char** arguments) {
 
   auto* about = app.add_subcommand("describe", "print the measured distribution of a data set");
   about->add_option("--data", data, "folder that holds train")->required()->type_name("DIR");
-  about->callback([&] { fmt::print("{}", describe(scan_dataset(data))); });
+  add_skip_unreadable(about);
+  about->callback([&] { run_describe(data, unreadable); });
 
   catch_interrupts();
   try {
@@ -136,10 +163,10 @@ int main(int count, char** arguments) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const Interrupted&) {
-    fmt::print(stderr, "make_dataset: interrupted; run the same command again to go on\n");
+    base::say("make_dataset: interrupted; run the same command again to go on\n");
     return 130;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "make_dataset: {}\n", error.what());
+    base::say("make_dataset: {}\n", base::failure_text(error));
     return 2;
   }
 }

@@ -1,0 +1,59 @@
+// unit: run_matrix on a folder of the user's: images that aren't decoded are refused or left out as asked,
+// and what packing it leaves behind is said.
+#include "program.h"
+
+namespace harness {
+namespace {
+
+class UsersImages : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    data = directory / "data";
+    ASSERT_EQ(::system((BINARY_DIR "/make_dataset standin --images 80 --classes 5 --out " + data.string() +
+                        " > /dev/null 2>&1")
+                           .c_str()),
+              0);
+  }
+  void TearDown() override {
+    for (const fs::path& run : {directory / "run", directory / "first"})
+      if (fs::exists(run / "records.jsonl"))
+        for (const json& record : records_in(run.filename()))
+          if (record.contains("data"))
+            fs::remove_all(fs::path(SOURCE_DIR "/data/packed") /
+                           record["data"]["fingerprint"].get<std::string>());
+    Program::TearDown();
+  }
+  bool says(const std::string& words) { return errors().find(words) != std::string::npos; }
+
+  fs::path data;
+};
+
+TEST_F(UsersImages, OfOtherFormatsAreRefusedUnlessToBeSkipped) {
+  std::ofstream(data / "train/n00000001/photo.WebP") << "RIFF";
+  EXPECT_EQ(smoke_in("run", "0", "", {"--data", data}), 2);
+  EXPECT_TRUE(says("1 .webp (e.g. train/n00000001/photo.WebP)"));
+  EXPECT_TRUE(says("--skip-unreadable"));
+  fs::remove_all(directory / "run");
+  ASSERT_EQ(smoke_in("run", "0", "", {"--data", data, "--skip-unreadable"}), 0);
+  EXPECT_TRUE(says("left out 1 images"));
+  EXPECT_EQ(records_in("run")[0]["data"]["left_out"][".webp"], 1);
+  EXPECT_EQ(json::parse(text(directory / "run/request.json"))["skip-unreadable"], true);
+  fs::resize_file(directory / "run/records.jsonl", 0);
+  EXPECT_EQ(run({"--resume", directory / "run"}), 0) << "as the run began";
+  EXPECT_EQ(records_in("run").size(), 1u);
+}
+
+TEST_F(UsersImages, RunsThatBeganBeforeTheOptionGoOn) {
+  ASSERT_EQ(smoke_in("run", "0", "", {"--data", data}), 0);
+  EXPECT_FALSE(records_in("run")[0]["data"].contains("left_out"));
+  json request = json::parse(text(directory / "run/request.json"));
+  request.erase("skip-unreadable");
+  std::ofstream(directory / "run/request.json") << request;
+  fs::resize_file(directory / "run/records.jsonl", 0);
+  EXPECT_EQ(run({"--resume", directory / "run"}), 0);
+  EXPECT_EQ(records_in("run").size(), 1u);
+}
+
+}  // namespace
+}  // namespace harness
