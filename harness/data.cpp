@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/base/json_text.h"
+#include "harness/base/say.h"
 #include "harness/child_process.h"
 #include "harness/interrupt.h"
+#include "harness/records.h"
 
 namespace harness {
 
@@ -36,7 +39,7 @@ static std::string run_make_dataset(const Workshop& workshop, std::vector<std::s
 
 static json last_line_as_json(const std::string& output) {
   const std::string text = output.substr(0, output.find_last_not_of('\n') + 1);
-  const json object = json::parse(text.substr(text.rfind('\n') + 1), nullptr, false);
+  const json object = base::parse_json(text.substr(text.rfind('\n') + 1));
   if (!object.is_object()) throw PreparationError("make_dataset did not answer with JSON: " + text);
   return object;
 }
@@ -71,16 +74,21 @@ static void pack(const Workshop& workshop, const AxisValues& values, const fs::p
   if (data.packed[storage].empty()) data.notes[storage] = packed.value("note", "");
 }
 
+static fs::path store_of(const Workshop& workshop) { return workshop.project / "data" / "packed"; }
+
 static Data prepare(const Workshop& workshop, const Request& request, const fs::path& root,
                     const std::vector<Row>& rows, const AxisValues& values) {
   Data data;
-  const fs::path store = workshop.project / "data" / "packed";
+  const fs::path store = store_of(workshop);
   std::vector<std::string> index = {"index", "--data", root, "--store", store};
   if (request.skip_unreadable) index.push_back("--skip-unreadable");
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.validation; }))
     index.push_back("--validation");
   data.description = last_line_as_json(run_make_dataset(workshop, index));
   data.index = data.description.at("index").get<std::string>();
+  data.in_use = std::make_unique<CopiesInUse>(data.index.parent_path());
+  if (!fs::exists(data.index))  // `make_dataset prune` came between
+    data.description = last_line_as_json(run_make_dataset(workshop, index));
   data.validation = data.description.value("validation", "");
   data.description.erase("index");
   data.description.erase("validation");
@@ -93,6 +101,24 @@ static Data prepare(const Workshop& workshop, const Request& request, const fs::
   return data;
 }
 
+// Copies of many data sets gather in one folder, which nothing bounds: say how much that is.
+static void say_store(const Workshop& workshop, const DataSets& sets) {
+  std::set<std::string> own;
+  for (const Data* set : {sets.plain.get(), sets.learnable.get()})
+    if (const std::string fingerprint = text_at(set->description, "/fingerprint"); !fingerprint.empty())
+      own.insert(fingerprint);
+  const fs::path store = store_of(workshop);
+  const StoreRoom room = room_of_store(store, own);
+  const auto uses_store = [&](const Data& set) {
+    return std::any_of(set.packed.begin(), set.packed.end(), [&](const auto& copy) {
+      return fs::path(copy.second).parent_path().parent_path() == store;
+    });
+  };
+  if (own.empty() || (room.of_others == 0 && !uses_store(*sets.plain) && !uses_store(*sets.learnable)))
+    return;
+  base::say("run_matrix: {}\n", describe_store(store, room, workshop.make_dataset, own));
+}
+
 DataSets prepare_data(const Workshop& workshop, const Request& request, const Scale& scale,
                       const std::vector<Row>& rows, const AxisValues& values) {
   if (!request.data.empty() && !fs::is_directory(request.data))
@@ -100,7 +126,9 @@ DataSets prepare_data(const Workshop& workshop, const Request& request, const Sc
                                        request.data.string()));
   DataSets sets;
   if (!request.data.empty()) {
-    sets.plain = sets.learnable = std::make_shared<Data>(prepare(workshop, request, request.data, rows, values));
+    sets.plain = sets.learnable =
+        std::make_shared<Data>(prepare(workshop, request, request.data, rows, values));
+    say_store(workshop, sets);
     return sets;
   }
   std::vector<Row> plain, learnable;
@@ -113,6 +141,7 @@ DataSets prepare_data(const Workshop& workshop, const Request& request, const Sc
   };
   sets.plain = make(plain, stand_in);
   sets.learnable = make(learnable, learnable_stand_in);
+  say_store(workshop, sets);
   return sets;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/config.h"
+#include "harness/packed_store.h"
 #include "harness/transient_copy.h"
 #include "harness/workshop.h"
 
@@ -23,6 +24,7 @@ struct Data {
   std::map<std::string, std::string> packed;         // storage -> location, possibly empty
   std::map<std::string, std::string> notes;          // storage -> what happened otherwise than asked
   std::vector<std::unique_ptr<TransientCopy>> held;  // copies that live as long as some run's Data
+  std::unique_ptr<CopiesInUse> in_use;               // keeps `make_dataset prune` from the packed copies
   int64_t images() const { return description.value("images", int64_t(0)); }
 };
 

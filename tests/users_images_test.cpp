@@ -55,5 +55,15 @@ TEST_F(UsersImages, RunsThatBeganBeforeTheOptionGoOn) {
   EXPECT_EQ(records_in("run").size(), 1u);
 }
 
+TEST_F(UsersImages, PackedCopiesAreSaidWithTheirSize) {
+  ASSERT_EQ(smoke_in("first", "0", "", {"--data", data, "--set", "storage=lmdb"}), 0);
+  EXPECT_TRUE(says("data/packed holds "));
+  std::ofstream(data / "train/n00000001/zz.JPEG") << "another set";
+  fs::remove(data / "standin.json");
+  ASSERT_EQ(smoke_in("run", "0", "", {"--data", data, "--set", "storage=synthetic"}), 0);
+  EXPECT_TRUE(says("other data set")) << "though this run packs nothing";
+  EXPECT_TRUE(says(" --keep " + records_in("run")[0]["data"]["fingerprint"].get<std::string>()));
+}
+
 }  // namespace
 }  // namespace harness

@@ -13,6 +13,7 @@
 #include "bench/dataset/index.h"
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/pack.h"
+#include "bench/dataset/prune.h"
 #include "bench/dataset/standin.h"
 #include "bench/dataset/write_file.h"
 #include "harness/base/failure_text.h"
@@ -81,6 +82,21 @@ void run_describe(const fs::path& data, Unreadable unreadable) {
   const auto dataset = scan_dataset(data, unreadable);
   say_notes(dataset);
   fmt::print("{}", describe(dataset));
+}
+
+void run_prune(const PruneRequest& request) {
+  int64_t removed = 0, kept = 0;
+  for (const PrunedFolder& one : prune(request)) {
+    const std::string what = fmt::format("{} ({:.3f} GB{})", one.folder.string(), one.bytes / 1e9,
+                                         one.data.empty() ? "" : ", of " + one.data);
+    if (one.kept.empty())
+      fmt::print("{} {}\n", request.dry_run ? "would remove" : "removed", what);
+    else
+      fmt::print("kept {}: {}\n", what, one.kept);
+    (one.kept.empty() ? removed : kept) += one.bytes;
+  }
+  fmt::print("{}: {} {:.3f} GB, kept {:.3f} GB\n", request.store.string(),
+             request.dry_run ? "would remove" : "removed", removed / 1e9, kept / 1e9);
 }
 
 std::vector<std::string> destinations() {
@@ -154,6 +170,15 @@ int main(int count, char** arguments) {
   about->add_option("--data", data, "folder that holds train")->required()->type_name("DIR");
   add_skip_unreadable(about);
   about->callback([&] { run_describe(data, unreadable); });
+
+  PruneRequest unwanted;
+  auto* pruning = app.add_subcommand("prune", "remove packed copies that no run uses");
+  pruning->add_option("--store", unwanted.store, "the same as for pack")->required()->type_name("DIR");
+  pruning->add_option("--keep", unwanted.keep, "fingerprint of a data set whose copies stay; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("FINGERPRINT");
+  pruning->add_flag("--dry-run", unwanted.dry_run, "say what would be removed");
+  pruning->callback([&] { run_prune(unwanted); });
 
   catch_interrupts();
   try {

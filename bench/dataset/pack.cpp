@@ -64,6 +64,13 @@ std::string packed_name(const std::string& name, const PackRequest& request) {
   return request.whole ? name : fmt::format("{}-first{}", name, request.dataset.images.size());
 }
 
+FileLock lock_to_pack(const fs::path& folder) {
+  for (;;) {
+    FileLock lock(folder.string() + ".lock");
+    if (lock.is_current()) return lock;  // else `make_dataset prune` removed the file while this one waited
+  }
+}
+
 PackResult pack_into_folder(const PackRequest& request, const std::string& name, int version, int64_t bytes,
                             const std::function<void(const fs::path&)>& write) {
   const fs::path folder = request.folder / packed_name(name, request);
@@ -73,7 +80,7 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
                               {"images", request.dataset.images.size()},
                               {"bytes", request.dataset.total_bytes()}};
   if (finished(folder, record)) return {folder, "already packed"};
-  const FileLock lock(folder.string() + ".lock");
+  const FileLock lock = lock_to_pack(folder);
   if (finished(folder, record))
     return {folder, "already packed"};  // by another process while this one waited
   say_format_changed(folder, record);

@@ -7,6 +7,7 @@
 
 #include "bench/dataset/index.h"
 #include "bench/registry.h"
+#include "harness/base/file_lock.h"
 
 namespace bench {
 
@@ -35,6 +36,9 @@ bool is_packed_copy(const std::filesystem::path& folder);
 
 // "NAME" for all images, "NAME-first<count>" for some.
 std::string packed_name(const std::string& name, const PackRequest& request);
+
+// Held while a copy is made, so that processes that want the same one wait for one another.
+base::FileLock lock_to_pack(const std::filesystem::path& folder);
 
 // Makes STORE/<fingerprint>/<name>, a folder that write(folder) fills under a temporary name. It is finished
 // when its pack.json says so: of the same format version, data set and number of images; anything else is

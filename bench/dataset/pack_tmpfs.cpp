@@ -79,7 +79,7 @@ std::vector<fs::path> mounted_tmpfs() {
 PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path>& mounts) {
   const auto name =
       packed_name(request.dataset.fingerprint, request);
-  const FileLock lock(request.folder / (packed_name("tmpfs", request) + ".lock"));
+  const FileLock lock = lock_to_pack(request.folder / packed_name("tmpfs", request));
   const int64_t needed = needed_bytes(request.dataset);
   std::string found;
   for (const auto& mount : mounts) {

@@ -63,6 +63,10 @@ Storage& Source::storage() {
   classes_ = static_cast<int64_t>(dataset.classes.size());
   records_ = even_sample(dataset, kImages);
   StorageOptions settings{dataset, "", true, records_};
+  if (packed_ && !options_.store.empty()) {
+    make_folder(options_.store);
+    in_use_ = std::make_unique<harness::CopiesInUse>(options_.store / dataset.fingerprint);
+  }
   if (packed_) settings.location = packed(name_, dataset, options_);
   storage_ = std::make_unique<Subset>(StorageRegistry::instance().find(name_)(settings), records_);
   return *storage_;

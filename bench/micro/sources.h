@@ -7,6 +7,7 @@
 
 #include "bench/micro/options.h"
 #include "bench/storage/storage.h"
+#include "harness/packed_store.h"
 
 namespace bench {
 
@@ -31,6 +32,7 @@ class Source {
   std::string name_;
   bool packed_;
   std::vector<int64_t> records_;
+  std::unique_ptr<harness::CopiesInUse> in_use_;
   std::unique_ptr<Storage> storage_;
   int64_t classes_ = 1;
 };
