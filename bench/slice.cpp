@@ -109,6 +109,8 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   clock.close(Phase::load);
 
   const DeviceBatch data = parts.device.copy_batch(host);
+  // The next batch of a ring of one buffer is loaded into what this one leaves.
+  if (parts.row.ring_depth == 1) parts.device.finish_copy();
   clock.close(Phase::h2d);
 
   // May wake loader threads that then take this core: part of what loading costs.

@@ -6,6 +6,7 @@
 
 #include "bench/rank_report.h"
 #include "tests/fake_reports.h"
+#include "tests/small_images.h"
 #include "tests/training_setup.h"
 
 namespace bench {
@@ -89,6 +90,63 @@ TEST(Slice, TheSameSeedGivesTheSameLosses) {
   TinyRank a(row), b(row);
   EXPECT_EQ(run_slice(a.parts()).loss, run_slice(b.parts()).loss);
 }
+
+// As on a GPU: a copy is under way until the next one begins, or until somebody waits for it.
+class LateDevice : public Device {
+ public:
+  explicit LateDevice(Device& inner) : inner_(inner) {}
+  at::Device torch_device() const override { return inner_.torch_device(); }
+  std::string name() const override { return inner_.name(); }
+  DeviceBatch copy_batch(const Batch& batch) override {
+    held_.push_back(batch);
+    finished_ = false;
+    return inner_.copy_batch(batch);
+  }
+  std::optional<Batch> take_copied() override {
+    if (held_.empty() || (held_.size() == 1 && !finished_)) return std::nullopt;
+    const Batch batch = held_.front();
+    held_.erase(held_.begin());
+    return batch;
+  }
+  void finish_copy() override {
+    finished_ = true;
+    ++waits;
+  }
+  void synchronize() override { finished_ = true; }
+  int waits = 0;
+
+ private:
+  Device& inner_;
+  std::vector<Batch> held_;
+  bool finished_ = true;
+};
+
+class RingOf : public testing::TestWithParam<int> {};
+
+TEST_P(RingOf, GetsItsBuffersBackFromADeviceThatCopiesLate) {
+  const TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 31);
+  harness::Row row = tiny_row();
+  row.ring_depth = GetParam();
+  TinyRank rank(row);
+  LoaderOptions options;
+  options.batch_size = row.batch;
+  options.image_px = row.image_px;
+  options.threads = 0;  // with none, a ring that never opens again is an error and no endless wait
+  options.ring_depth = int(row.ring_depth);
+  options.classes = row.classes;
+  options.sampler.records = 31;
+  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
+  const auto loader = make_loader(*storage, options);
+  LateDevice late(*rank.device);
+  const SliceResult result = run_slice({rank.row, *loader, late, *rank.model, *rank.precision, *rank.strategy,
+                                        *rank.group, *rank.link, rank.spans, rank.slot});
+  EXPECT_EQ(result.loss.size(), size_t(row.warmup_batches + row.timed_batches));
+  EXPECT_EQ(late.waits, row.ring_depth == 1 ? row.warmup_batches + row.timed_batches : 0)
+      << "only a ring of one buffer has to wait for each copy";
+}
+
+INSTANTIATE_TEST_SUITE_P(Buffers, RingOf, testing::Values(1, 2, 4));
 
 TEST(Report, MergesRanksAndNamesUnequalWeights) {
   const harness::Row row = tiny_row();

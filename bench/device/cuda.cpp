@@ -118,6 +118,11 @@ class Cuda : public Device {
     return batch;
   }
 
+  void finish_copy() override {
+    slots_[last_].copied.synchronize();
+    synchronised_ = true;  // earlier copies went the same way and have ended before
+  }
+
   void synchronize() override {
     c10::cuda::device_synchronize();
     synchronised_ = true;

@@ -55,8 +55,10 @@ class Device {
   // normalises them may hand them out so.
   virtual void use_image_type(at::ScalarType type) {}
   // A host batch that has been copied and may be released: asked once after each copy_batch(), and until it
-  // has none after synchronize().
+  // has none after synchronize(). It may be the one before the last, whose copy is then still under way.
   virtual std::optional<Batch> take_copied() = 0;
+  // Waits for the last copy_batch(), so that take_copied() has its batch: for a loader with no other buffer.
+  virtual void finish_copy() {}
   virtual void synchronize() {}  // waits for everything given to the device
   // For as many batches; null: the device computes while the host waits, and the host's clock is its clock.
   virtual std::unique_ptr<DeviceClock> make_clock(int64_t batches) const { return nullptr; }
