@@ -43,13 +43,14 @@ ComputeCeiling compute_ceiling(const SliceParts& slice, const LoaderOptions& opt
   const auto made_up = make_fixed_batches(options);
   const SliceParts parts = slice.with(*made_up);
   PhaseClock unused(1, false), clock(batches, true);
-  for (int batch = 0; batch < kUntimedBatches; ++batch) train_step(parts, unused);
+  for (int batch = 0; batch < kUntimedBatches; ++batch)
+    train_step(parts, unused, reads_loss(parts.row, batch));
   parts.device.synchronize();
   parts.group.barrier();
   clock.start();
   const PhaseClock::Time begin = clock.last_boundary();
   for (int64_t batch = 0; batch < batches; ++batch) {
-    train_step(parts, clock);
+    train_step(parts, clock, reads_loss(parts.row, batch));
     ++parts.progress.batches;  // the heartbeat
     clock.next_batch();
   }

@@ -41,7 +41,7 @@ at::Tensor RecordedStep::run(const DeviceBatch& data, PhaseClock& clock, bool re
   clock.close(Phase::backward);
   place.step->replay();
   clock.close(Phase::step);
-  const at::Tensor metrics = read ? place.metrics.cpu() : place.metrics.clone();
+  const at::Tensor metrics = read ? parts_.device.read(place.metrics) : place.metrics.clone();
   clock.close(Phase::loss);
   return metrics;
 }

@@ -77,7 +77,7 @@ SliceResult run_slice(const SliceParts& parts) {
       if (warmup == 0) parts.loader.start();  // a window from the first batch contains the loader's start-up
     }
 
-    steps.push_back(train_step(parts, clock, (batch + 1) % row.loss_every == 0));
+    steps.push_back(train_step(parts, clock, reads_loss(row, batch)));
     const StepResult& step = steps.back();
 
     if (row.host_work_ms > 0) burden_host(row.host_work_ms);
@@ -126,7 +126,7 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
 
   const at::Tensor loss = at::cross_entropy_loss(logits, data.labels);
   result.metrics = metrics_of(loss, logits, data.labels);  // belongs to the timed step, as in the article
-  if (read) result.metrics = result.metrics.cpu();
+  if (read) result.metrics = parts.device.read(result.metrics);
   clock.close(Phase::loss);
 
   parts.strategy.backward(parts.precision.scale_loss(loss), clock);  // closes backward, reduce, sync

@@ -72,7 +72,10 @@ struct StepResult {
 
 // One training step on the loader's next batch: closes every phase but `other`. With `read` the host waits
 // for the metrics, which then lie in its memory; on a GPU it else runs ahead of the device.
-StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read = true);
+StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read);
+
+// Whether the host reads the loss of a batch, counted from 0: field `loss_every`.
+inline bool reads_loss(const harness::Row& row, int64_t batch) { return (batch + 1) % row.loss_every == 0; }
 
 // Gives the loader back what the device has copied, after it was synchronised: before another loader takes
 // over.

@@ -75,6 +75,41 @@ TEST(ComputeAlone, IsTheWholeStepOfTheStrategy) {
   }
 }
 
+// Counts how often the host reads what the device computed.
+class CountingDevice : public Device {
+ public:
+  explicit CountingDevice(Device& inner) : inner_(inner) {}
+  at::Device torch_device() const override { return inner_.torch_device(); }
+  std::string name() const override { return inner_.name(); }
+  DeviceBatch copy_batch(const Batch& batch) override { return inner_.copy_batch(batch); }
+  std::optional<Batch> take_copied() override { return inner_.take_copied(); }
+  at::Tensor read(const at::Tensor& values) override {
+    ++reads;
+    return inner_.read(values);
+  }
+  int reads = 0;
+
+ private:
+  Device& inner_;
+};
+
+TEST(ComputeAlone, ReadsTheLossAsOftenAsTheRowDoes) {
+  for (const auto& [loss_every, in_slice, in_ceiling] :
+       {std::tuple(1, 7, 7), std::tuple(2, 3, 3), std::tuple(100, 0, 0)}) {
+    harness::Row row = tiny_row();  // 2 and 5 batches
+    row.loss_every = loss_every;
+    TinyRank rank(row);
+    CountingDevice device(*rank.device);
+    const SliceParts parts = {rank.row,       *rank.loader, device,     *rank.model, *rank.precision,
+                              *rank.strategy, *rank.group,  *rank.link, rank.spans,  rank.slot};
+    run_slice(parts);
+    EXPECT_EQ(device.reads, in_slice) << loss_every;
+    device.reads = 0;
+    compute_ceiling(parts, options_of(row), 5);  // and two that are not timed
+    EXPECT_EQ(device.reads, in_ceiling) << loss_every;
+  }
+}
+
 TEST(ComputeAlone, DoesNotBurdenTheHost) {
   harness::Row row = tiny_row();
   row.host_work_ms = 30;

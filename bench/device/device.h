@@ -59,6 +59,8 @@ class Device {
   virtual std::optional<Batch> take_copied() = 0;
   // Waits for the last copy_batch(), so that take_copied() has its batch: for a loader with no other buffer.
   virtual void finish_copy() {}
+  // Values of the device's in the host's memory, for the host to read: waits for the device.
+  virtual at::Tensor read(const at::Tensor& values) { return values.cpu(); }
   virtual void synchronize() {}  // waits for everything given to the device
   // For as many batches; null: the device computes while the host waits, and the host's clock is its clock.
   virtual std::unique_ptr<DeviceClock> make_clock(int64_t batches) const { return nullptr; }
