@@ -66,5 +66,24 @@ TEST_F(GpuPlan, CombinationsThatCantBeAreRefused) {
            "backend nccl joins devices of another kind"));
 }
 
+// With a real train_slice the default is the GPU where there is one, and most tests are about rows on CPUs.
+TEST(TestsThatRunRows, NameTheirDevice) {
+  const std::string start = std::string("BINARY_DIR ") + "\"/run_matrix\"", device = "\"--device\"";
+  int found = 0;
+  for (const auto& entry : fs::directory_iterator(SOURCE_DIR "/tests")) {
+    if (entry.path().extension() != ".cpp") continue;  // the headers start a fake train_slice
+    std::ifstream stream(entry.path());
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    for (size_t at = text.find(start); at != text.npos; at = text.find(start, at + 1)) {
+      ++found;
+      EXPECT_LT(text.find(device, at), text.find(';', at))
+          << entry.path().filename() << ", line "
+          << std::count(text.begin(), text.begin() + long(at), '\n') + 1
+          << ": add --device cpu, or cuda where the test is about GPUs";
+    }
+  }
+  EXPECT_GT(found, 3);
+}
+
 }  // namespace
 }  // namespace harness

@@ -41,8 +41,8 @@ class LaunchFaults : public testing::Test {
   }
 
   pid_t start_matrix(const std::string& only, const Words& more, const char* run = "run") {
-    Words words = {BINARY_DIR "/run_matrix", "--scale", "smoke", "--slow", "--only", only, "--out",
-                   directory / run};
+    Words words = {BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--slow", "--only", only,
+                   "--out", directory / run};
     words.insert(words.end(), more.begin(), more.end());
     return harness::start({words, {{"LAUNCH_FAULTS", directory}}, {}, directory / "out", directory / "err"});
   }

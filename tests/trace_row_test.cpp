@@ -32,8 +32,9 @@ class TraceRow : public testing::Test {
     std::ifstream stream(file);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-  json record_of(const std::string& row, const Words& more) {
-    Words words = {BINARY_DIR "/run_matrix", "--scale", "smoke", "--only", row, "--out", directory / "run"};
+  json record_of(const std::string& row, const Words& more, const std::string& device = "cpu") {
+    Words words = {BINARY_DIR "/run_matrix", "--scale",  "smoke", "--only", row, "--out",
+                   directory / "run",        "--device", device};
     for (const char* setting : {"storage=synthetic", "ceiling_batches=0"})
       words.insert(words.end(), {"--set", setting});
     words.insert(words.end(), more.begin(), more.end());
@@ -98,7 +99,7 @@ TEST_F(TraceRow, OperatorsLieInsideTheirPhases) {
 TEST_F(TraceRow, OnAGpuTellsHowBusyItWas) {
   if (!harness::program_exists("nvidia-smi") || std::system("nvidia-smi >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "no NVIDIA GPU";
-  const json record = record_of("0", {"--device", "cuda", "--trace", "4-5", "--set", "gpu_sampling_ms=20"});
+  const json record = record_of("0", {"--trace", "4-5", "--set", "gpu_sampling_ms=20"}, "cuda");
   ASSERT_EQ(exit_code, 0) << record;
   ASSERT_EQ(record["trace"].value("ranks", json::array()).size(), 1u) << record["trace"];
   const json gpu = record["trace"]["ranks"][0];
