@@ -22,6 +22,6 @@ try:
         except OSError:
             pass  # read-only: bundled anew the next time
 except (ImportError, ValueError) as error:
-    print(f"vl_convert can't be used: {error}", file=sys.stderr)
+    print(f"vl_convert can't be used: {error}; `./run_matrix` without --no-install puts it into .venv", file=sys.stderr)
     sys.exit(2)
 sys.stdout.buffer.write(script.encode("utf-8"))

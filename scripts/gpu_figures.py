@@ -9,10 +9,18 @@ import statistics
 import sys
 
 
+def parsed(file, number, text):
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        sys.exit(f"{file}:{number}: expected JSON, found what is none ({error}); remove {file.parent}, then repeat scripts/check_gpu")
+
+
 def records(folder, study):
     file = folder / study / "records.jsonl"
     lines = file.read_text().splitlines() if file.exists() else []
-    return [record for record in map(json.loads, lines) if record["status"] == "OK"]
+    found = [parsed(file, number, line) for number, line in enumerate(lines, 1)]
+    return [record for record in found if record["status"] == "OK"]
 
 
 def rate(runs, row):
@@ -48,7 +56,7 @@ def loader_ratio(runs, row, synthetic):
 
 def main(folder):
     file = folder / "kernels.json"
-    kernels = json.loads(file.read_text())["benchmarks"] if file.exists() else []
+    kernels = parsed(file, 1, file.read_text())["benchmarks"] if file.exists() else []
     beyond, clock, traced = (records(folder, study) for study in ("beyond", "clock", "traced"))
     within = bandwidth(kernels, "copy/within")
     lines = [("H2D of a batch / a bare pinned copy", 0.90,

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import needs
+
 HERE = pathlib.Path(__file__).parent
 PROJECT = HERE.parent.parent
 BUILD = PROJECT / "build" / "release"
@@ -20,6 +22,8 @@ ALLOCATOR = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "4294967296", "M
 
 
 def output_of(*command, **environment):
+    if pathlib.Path(command[0]).is_relative_to(BUILD):
+        needs.program(command[0], "./run_tests builds it" if command[0].name == "bench_micro" else "./run_matrix builds it")
     done = subprocess.run([str(part) for part in command], env=os.environ | environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode != 0:
@@ -31,17 +35,27 @@ def output_of(*command, **environment):
 def our_step(batch):
     report = output_of(BUILD / "bench_micro", f"--benchmark_filter=step/o0/batch:{batch}/", "--benchmark_format=json",
                        "--benchmark_min_time=2", **ALLOCATOR)
-    return json.loads(report)["benchmarks"][0]["images_per_second"]
+    benchmarks = json.loads(report)["benchmarks"]
+    if not benchmarks:
+        needs.fail(f"{BUILD / 'bench_micro'}: it has no benchmark step/o0/batch:{batch}/", "./run_tests builds it anew")
+    return benchmarks[0]["images_per_second"]
 
 
 def their_step(batch, *fused):
     return float(output_of(sys.executable, HERE / "step.py", batch, 100, *fused, **ALLOCATOR))
 
 
-def our_slice():
+def rate_of_row(*options):
     with tempfile.TemporaryDirectory() as folder:
-        output_of(BUILD / "run_matrix", "--only", "0", "--scale", "rehearsal", "--out", folder)
-        return json.loads(open(folder + "/records.jsonl").readline())["images_per_second"]
+        output_of(BUILD / "run_matrix", *options, "--out", folder)
+        record = json.loads(open(folder + "/records.jsonl").readline())
+    if record["status"] != "OK":
+        needs.fail(f"row {record['row']} is {record['status']}: {record['reason']}", "mend that, then repeat")
+    return record["images_per_second"]
+
+
+def our_slice():
+    return rate_of_row("--device", "cpu", "--only", "0", "--scale", "rehearsal")
 
 
 def their_slice(data):
@@ -49,10 +63,8 @@ def their_slice(data):
 
 
 def our_ranks(row, backend):
-    with tempfile.TemporaryDirectory() as folder:
-        output_of(BUILD / "run_matrix", "--only", row, "--scale", "rehearsal", "--set", f"backend={backend}", "--set",
-                  "storage=synthetic", "--set", "timed_batches=150", "--out", folder)
-        return json.loads(open(folder + "/records.jsonl").readline())["images_per_second"]
+    return rate_of_row("--device", "cpu", "--only", row, "--scale", "rehearsal", "--set", f"backend={backend}", "--set",
+                       "storage=synthetic", "--set", "timed_batches=150")
 
 
 def their_ddp():
@@ -60,10 +72,8 @@ def their_ddp():
 
 
 def our_gpu_step(row, batch):
-    with tempfile.TemporaryDirectory() as folder:
-        output_of(BUILD / "run_matrix", PROJECT / "configs" / "beyond.yaml", "--only", row, "--scale", "article", "--device",
-                  "cuda", "--set", "warmup_batches=30", "--set", f"batch={batch}", "--out", folder)
-        return json.loads(open(folder + "/records.jsonl").readline())["images_per_second"]
+    return rate_of_row(PROJECT / "configs" / "beyond.yaml", "--only", row, "--scale", "article", "--device", "cuda",
+                       "--set", "warmup_batches=30", "--set", f"batch={batch}")
 
 
 def their_gpu_step(mode, batch):
@@ -89,6 +99,16 @@ def compare(name, ours, peers, repeats):
 
 
 def main(what, repeats=5):
+    for program in {"step": ["bench_micro"], "slice": ["run_matrix", "train_slice", "make_dataset"],
+                    "ddp": ["run_matrix", "train_slice"], "strategies": ["run_matrix", "train_slice"],
+                    "gpu": ["run_matrix", "train_slice_cuda"]}.get(what, []):
+        needs.program(BUILD / program, "./run_tests builds it" + (", where nvcc (CUDA 13) is in PATH" if what == "gpu" else ""))
+    if what in ("step", "ddp"):
+        needs.packages("torch", "torchvision")
+    elif what == "slice":
+        needs.packages("torch", "torchvision", "PIL")
+    elif what == "gpu":
+        needs.packages("torch", install="python3 -m venv V && V/bin/pip install torch==2.11.0, then use V/bin/python")
     if what == "step":
         for batch in (16, 32):
             compare(f"step, batch {batch}", lambda: our_step(batch),
@@ -100,8 +120,11 @@ def main(what, repeats=5):
     elif what == "ddp":
         compare("row [12], gloo", lambda: our_ranks("12", "gloo"), {"PyTorch DDP, gloo": their_ddp}, repeats)
     elif what == "gpu":
-        print(output_of(sys.executable, "-c", "import torch; print('torch', torch.__version__, 'on',"
-                        "torch.cuda.get_device_name())").strip())
+        gpu = output_of(sys.executable, "-c", "import torch; print(torch.cuda.is_available() and 'torch ' + torch.__version__"
+                        " + ' on ' + torch.cuda.get_device_name())").strip()
+        if gpu == "False":
+            needs.fail(f"the torch of {sys.executable} finds no NVIDIA GPU", "on a machine with one install a torch for CUDA")
+        print(gpu)
         compare("[0] synthetic", lambda: our_gpu_step("synthetic", 512),
                 {"eager PyTorch": lambda: their_gpu_step("eager", 512),
                  "eager PyTorch, fused SGD": lambda: their_gpu_step("fused", 512)}, repeats)
@@ -117,4 +140,4 @@ def main(what, repeats=5):
         sys.exit(__doc__)
 
 
-main(sys.argv[1] if len(sys.argv) > 1 else "", *map(int, sys.argv[2:]))
+main(sys.argv[1] if len(sys.argv) > 1 else "", *needs.numbers(sys.argv[2:], len(sys.argv[2:3])))

@@ -7,6 +7,9 @@ backend=gloo: copy, forward, loss, top-1/top-5, backward with all-reduce, SGD; t
 import sys
 import time
 
+import needs
+
+needs.packages("torch", "torchvision")
 import torch
 import torch.distributed as dist
 from narrow_resnet import narrow_resnet18
@@ -53,4 +56,4 @@ def main(ranks, batch, warmup, timed):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:5]))
+    main(*needs.numbers(sys.argv[1:5], 4))

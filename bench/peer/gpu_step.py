@@ -11,10 +11,18 @@ Usage: python gpu_step.py eager|fused|best BATCH STEPS
 import sys
 import time
 
+import needs
+
+needs.packages("torch", install="python3 -m venv V && V/bin/pip install torch==2.11.0, then use V/bin/python")
 import torch
 from plain_resnet import resnet18
 
-mode, batch, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+batch, steps = needs.numbers(sys.argv[2:4], 2)
+mode = sys.argv[1]
+if mode not in ("eager", "fused", "best"):
+    sys.exit(__doc__)
+if not torch.cuda.is_available():
+    needs.fail(f"the torch of {sys.executable} finds no NVIDIA GPU", "on a machine with one install a torch for CUDA")
 best = mode == "best"
 torch.backends.cudnn.benchmark = True
 torch.manual_seed(1)

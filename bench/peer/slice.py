@@ -6,6 +6,9 @@ batches, waiting for data included.
 import sys
 import time
 
+import needs
+
+needs.packages("torch", "torchvision", "PIL")
 import torch
 from narrow_resnet import narrow_resnet18
 from PIL import ImageFile
@@ -44,4 +47,6 @@ def main(data, batch, warmup, timed):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:5]))
+    sizes = needs.numbers(sys.argv[2:5], 3)
+    needs.folder(sys.argv[1], "train", "name a data set, e.g. data/stand-in-5408-seed1, which ./run_matrix makes")
+    main(sys.argv[1], *sizes)

@@ -6,10 +6,13 @@ backward, SGD; rehearsal scale (width 16, 64 px), one compute thread.
 import sys
 import time
 
+import needs
+
+needs.packages("torch", "torchvision")
 import torch
 from narrow_resnet import narrow_resnet18
 
-batch, steps = int(sys.argv[1]), int(sys.argv[2])
+batch, steps = needs.numbers(sys.argv[1:3], 2)
 torch.set_num_threads(1)
 torch.manual_seed(1)
 model = narrow_resnet18(16, 1000)

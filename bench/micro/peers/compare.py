@@ -11,11 +11,16 @@ import subprocess
 import sys
 import tempfile
 
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "peer"))
+import needs
+
+needs.packages("numpy", install=f"python3 -m venv .venv-peer && .venv-peer/bin/pip install -r {HERE / 'requirements.txt'}, "
+               "then use .venv-peer/bin/python")
 import numpy as np
 
 from image_list import BATCH, DEVIATION, SIDE, read_list
 
-HERE = pathlib.Path(__file__).resolve().parent
 PEERS = ("pillow_dataloader", "torchvision_io_dataloader", "torchvision_io_threads", "simplejpeg_threads",
          "opencv_threads", "webdataset_pillow", "spdl_ffmpeg", "dali_cpu", "tf_data")
 REFERENCE = "pillow_dataloader"
@@ -148,6 +153,7 @@ def main():
     arguments.add_argument("--peers", type=lambda text: text.split(","), default=PEERS, help=",".join(PEERS))
     options = arguments.parse_args()
     options.images = len(read_list(options.list))
+    needs.program(options.ours, "cmake --build build/release --target load_list, after ./run_tests")
     for output in options.output:
         for threads in options.threads:
             compare(options, threads, output)

@@ -18,10 +18,15 @@ class Image(NamedTuple):
 
 def read_list(file):
     images = []
-    for number, line in enumerate(open(file, errors="surrogateescape"), 1):
-        fields = line.rstrip("\n").split("\t")
-        if len(fields) != 6:
-            raise SystemExit(f"{file}:{number}: expected path, x, y, w, h and flip with tabs between, found {len(fields)} fields")
+    try:
+        lines = open(file, errors="surrogateescape").read().splitlines()
+    except OSError as error:
+        raise SystemExit(f"{file}: can't be read: {error.strerror}; expected a list of images; make_list.py writes one")
+    for number, line in enumerate(lines, 1):
+        fields = line.split("\t")
+        if len(fields) != 6 or not all(field.isdecimal() for field in fields[1:]):
+            raise SystemExit(f"{file}:{number}: expected path, x, y, w, h and flip with tabs between, found {line!r}; "
+                             "make_list.py writes such lists")
         images.append(Image(fields[0], *map(int, fields[1:5]), fields[5] == "1"))
     if not images:
         raise SystemExit(f"{file}: no images in it; make_list.py writes one")

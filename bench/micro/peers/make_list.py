@@ -7,6 +7,12 @@ import pathlib
 import random
 import sys
 
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "peer"))
+import needs
+
+needs.packages("PIL", "torch", "torchvision", install="python3 -m venv .venv-peer && .venv-peer/bin/pip install -r "
+               f"{HERE / 'requirements.txt'}, then use .venv-peer/bin/python")
 import PIL.Image
 import torch
 from torchvision.transforms import RandomResizedCrop
@@ -32,4 +38,5 @@ def main(data, count, seed):
 
 if len(sys.argv) != 4:
     sys.exit(__doc__)
-main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+needs.folder(sys.argv[1], "train", "name a data set, e.g. data/stand-in-5408-seed1, which ./run_matrix makes")
+main(sys.argv[1], *needs.numbers(sys.argv[2:], 2))

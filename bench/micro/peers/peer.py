@@ -10,7 +10,10 @@ import importlib
 import sys
 import time
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError as error:
+    sys.exit(f"peer.py: {error}; install what requirements.txt beside it lists")
 
 from image_list import read_list
 
@@ -31,7 +34,11 @@ def main():
     arguments.add_argument("--output", choices=("uint8", "float32"), required=True)
     options = arguments.parse_args()
     images = read_list(options.list)
-    load = importlib.import_module(options.name).loader(images, options.threads, options.output)
+    try:
+        module = importlib.import_module(options.name)
+    except ImportError as error:
+        sys.exit(f"{options.name}: {error}; install what requirements.txt beside peer.py lists")
+    load = module.loader(images, options.threads, options.output)
     print("ready", flush=True)
     for line in sys.stdin:
         command = line.split()
