@@ -86,6 +86,7 @@ Command mpirun_command(const Row& row, const AxisValues& values, const Workshop&
   if (!started_by_mpi(row, values) && ranks > 1) add_master(command, request, setting);
   for (const auto& [name, value] : command.environment)
     if (name != "TMPDIR") append(command.arguments, {"-x", name});
+  if (where != MpirunOn::hosts) listen_on(command, emulated ? TwoNodes::address(0) : "127.0.0.1", workshop);
   // Ranks end with mpirun, also while LibTorch is still being loaded into them, which takes seconds on busy
   // cores.
   if (where != MpirunOn::hosts) append(command.arguments, {"setpriv", "--pdeathsig", "KILL"});
@@ -106,13 +107,14 @@ Command mpirun_on_every_node(const Request& request, int64_t nodes, const Words&
 void write_remote_shell(const LaunchSetting& setting) {
   for (int node : {0, 1}) fs::create_directories(node_folder(setting, node));
   const fs::path script = remote_shell(setting);
-  base::write_whole_file(script,
-                         fmt::format("#!/bin/sh\n"
-                                     "shift  # the host: there is only one other\n"
-                                     "export TMPDIR={}\n"
-                                     "exec {} /bin/sh -c \"$*\"\n",
-                                     node_folder(setting, 1).string(), fmt::join(setting.cross, " ")),
-                         /*durable=*/false);
+  base::write_whole_file(
+      script,
+      fmt::format("#!/bin/sh\n"
+                  "shift  # the host: there is only one other\n"
+                  "export TMPDIR={} LISTEN_ADDRESS={}\n"
+                  "exec {} /bin/sh -c \"$*\"\n",
+                  node_folder(setting, 1).string(), TwoNodes::address(1), fmt::join(setting.cross, " ")),
+      /*durable=*/false);
   fs::permissions(script, fs::perms::owner_all);
 }
 

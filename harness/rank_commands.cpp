@@ -29,6 +29,7 @@ std::vector<Command> local_commands(const Row& row, const AxisValues& values, co
     command.environment["LOCAL_WORLD_SIZE"] = std::to_string(per_node);
     command.environment["GROUP_RANK"] = std::to_string(rank / per_node);
     if (ranks > 1) {
+      if (emulated) listen_on(command, TwoNodes::address(int(rank / per_node)), workshop);
       command.environment["MASTER_ADDR"] = emulated ? TwoNodes::address(0) : "127.0.0.1";
       command.environment["MASTER_PORT"] = std::to_string(setting.port);
       if (rank == 0 && setting.listen_fd >= 0 && !emulated) {

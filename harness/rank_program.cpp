@@ -23,6 +23,14 @@ bool started_by_mpi(const Row& row, const AxisValues& values) {
   return trait(values, "backend", row.backend, "started_by_mpi", false);
 }
 
+void listen_on(Command& command, const std::string& address, const Workshop& workshop) {
+  if (workshop.listen_address.empty()) return;
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  command.environment["LD_PRELOAD"] =
+      workshop.listen_address.string() + (preloaded && *preloaded ? std::string(":") + preloaded : "");
+  command.environment["LISTEN_ADDRESS"] = address;
+}
+
 // One policy for all rows, because glibc's default costs up to a third of a CPU step: freed memory is kept
 // instead of being given back to the kernel and faulted in again.
 std::map<std::string, std::string> rank_environment(const Row& row) {

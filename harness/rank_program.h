@@ -33,6 +33,8 @@ int64_t ranks_per_node(const Row& row, const AxisValues& values);
 bool started_by_mpi(const Row& row, const AxisValues& values);
 
 Words train_slice(const Workshop& workshop, const LaunchSetting& setting);
+// What the command starts listens on this address alone, instead of on every interface of the machine.
+void listen_on(Command& command, const std::string& address, const Workshop& workshop);
 // Environment that is the same for all ranks: allocator policy and compute threads.
 std::map<std::string, std::string> rank_environment(const Row& row);
 // The cores of this machine that the row's processes may use.

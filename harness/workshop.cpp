@@ -19,7 +19,7 @@ Workshop find_workshop() {
   const fs::path project = PROJECT_DIR, for_gpus = programs / "train_slice_cuda";
   const fs::path train_slice =
       may_use_nvidia_driver() && fs::exists(for_gpus) ? for_gpus : programs / "train_slice";
-  return {project, worker ? fs::path(worker) : train_slice, programs / "make_dataset",
+  return {project, worker ? fs::path(worker) : train_slice, programs / "make_dataset", programs / "listen_address.so",
           results ? fs::path(results) : project / "results"};
 }
 

@@ -14,6 +14,7 @@ struct Workshop {
   // another.
   fs::path train_slice;
   fs::path make_dataset;
+  fs::path listen_address;  // listen_address.cpp, as a library to preload
   fs::path results;  // runs/, ab/, noise/; project/results unless RUN_MATRIX_RESULTS names another
 };
 Workshop find_workshop();
