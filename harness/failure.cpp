@@ -61,6 +61,16 @@ static std::string missing_wrapper(const Launch& launch, const std::filesystem::
   return "";
 }
 
+// PMIx, through which mpirun and its ranks find one another, needs shared memory.
+static std::string missing_memory(const std::filesystem::path& errors) {
+  for (const std::string& line : log_lines(errors))
+    if (line.find("OUT-OF-RESOURCE") != std::string::npos)
+      return "OpenMPI found no room for its shared memory in /dev/shm: enlarge it (mount -o remount,size=1G "
+             "/dev/shm; "
+             "a container: --shm-size=1g); ";
+  return "";
+}
+
 void explain_failure(Outcome& outcome, const RowProcesses& processes, const Launch& launch,
                      Progress& progress, const std::filesystem::path& directory, bool out_of_memory) {
   const int command = processes.first_failure(), status = processes.end_of(command);
@@ -93,16 +103,18 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
   const std::string words =
       launch.command_per_rank ? last_lines(errors, 3, " | ") : first_lines(errors, 3, " | ");
   if (!words.empty()) outcome.reason += "; stderr: " + words;
+  if (!launch.command_per_rank) outcome.reason = missing_memory(errors) + outcome.reason;
 }
 
 void explain_missing_ranks(Outcome& outcome, const Launch& launch, Progress& progress,
                            const std::filesystem::path& directory) {
+  const auto& errors = launch.commands[0].errors;
   outcome.status = "CRASHED";
-  explain_by_rank(outcome, progress, directory);
-  const std::string launcher = first_lines(launch.commands[0].errors, 4, " | ");
-  outcome.reason +=
-      fmt::format("{}all ranks ended, and {} did not{}{}", outcome.reason.empty() ? "" : "; ",
-                  launch.launcher == "slurm" ? "srun" : "mpirun", launcher.empty() ? "" : ": ", launcher);
+  const bool known = explain_by_rank(outcome, progress, directory);
+  const std::string words = first_lines(errors, 3, " | ");
+  outcome.reason = fmt::format(
+      "{}{}{}all ranks ended, and {} did not{}{}", missing_memory(errors), outcome.reason, known ? "; " : "",
+      launch.launcher == "slurm" ? "srun" : "mpirun", words.empty() ? "" : "; stderr: ", words);
 }
 
 }  // namespace harness

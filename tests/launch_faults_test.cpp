@@ -17,6 +17,7 @@
 #include "harness/listener.h"
 #include "harness/progress.h"
 #include "harness/two_nodes.h"
+#include "scratch_of.h"
 
 namespace {
 
@@ -41,8 +42,9 @@ class LaunchFaults : public testing::Test {
   }
 
   pid_t start_matrix(const std::string& only, const Words& more, const char* run = "run") {
-    Words words = {BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--slow", "--only", only,
-                   "--out", directory / run};
+    Words words = {
+        BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--slow", "--only", only, "--out",
+        directory / run};
     words.insert(words.end(), more.begin(), more.end());
     return harness::start({words, {{"LAUNCH_FAULTS", directory}}, {}, directory / "out", directory / "err"});
   }
@@ -83,7 +85,6 @@ class LaunchFaults : public testing::Test {
   // its processes.
   std::string left_behind(pid_t run_matrix) {
     const std::string mark = "LAUNCH_FAULTS=" + directory.string();
-    const fs::path scratch = "/dev/shm/run_matrix-" + std::to_string(run_matrix);
     std::string left;
     for (int i = 0; i < 50; ++i) {
       left.clear();
@@ -91,7 +92,7 @@ class LaunchFaults : public testing::Test {
       for (const auto& entry : fs::directory_iterator("/proc", error))
         if (text(entry.path() / "environ").find(mark) != std::string::npos)
           left += text(entry.path() / "cmdline") + '\n';
-      if (fs::exists(scratch)) left += scratch.string() + '\n';
+      if (const fs::path scratch = scratch_of(run_matrix); !scratch.empty()) left += scratch.string() + '\n';
       if (left.empty()) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
@@ -178,7 +179,8 @@ TEST_F(TwoNodesFaults, AnInterruptAndAKillLeaveNoNamespace) {
     training_rank(0);
     ::kill(pid, signal);
     exit_code_of(pid);
-    fs::remove_all("/dev/shm/run_matrix-" + std::to_string(pid));  // a later run would, after a kill
+    if (const fs::path scratch = scratch_of(pid); !scratch.empty())
+      fs::remove_all(scratch);  // a later run would, after a kill
     EXPECT_EQ(left_behind(pid), "");
   }
 }
@@ -242,6 +244,110 @@ TEST_F(LaunchFaults, RanksThatDisagreeAboutTheConfiguration) {
   EXPECT_NE(error["reason"].get<std::string>().find("disagree"), std::string::npos) << error;
   ::kill(ranks[1], SIGKILL);
   exit_code_of(ranks[1]);
+}
+
+// The worker is a script that does `before` for the ranks of row 12 and is train_slice for all else.
+std::map<std::string, std::string> slow_worker(const fs::path& directory, const std::string& before) {
+  const fs::path script = directory / "worker";
+  std::ofstream(script) << "#!/bin/sh\ncase \"$2\" in\n*/12-repeat0/*)\n"
+                        << before << "\nesac\nexec " << BINARY_DIR "/train_slice \"$@\"\n";
+  fs::permissions(script, fs::perms::owner_all);
+  return {{"RUN_MATRIX_WORKER", script}, {"LAUNCH_FAULTS", directory}};
+}
+
+pid_t process_named(const std::string& name, const std::string& mark) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    std::ifstream comm(entry.path() / "comm"), environ(entry.path() / "environ");
+    std::string its;
+    std::getline(comm, its);
+    const std::string variables(std::istreambuf_iterator<char>(environ), {});
+    if (its == name && variables.find(mark) != std::string::npos) return std::stoi(entry.path().filename());
+  }
+  return 0;
+}
+
+TEST_F(LaunchFaults, NoRowStartsBesideProcessesOfAnEarlierOne) {
+  // Ranks that are still starting and don't end with mpirun: for eighteen minutes.
+  const auto environment =
+      slow_worker(directory, "exec setpriv --pdeathsig clear setsid sh -c 'sleep 1103; exec true'");
+  const fs::path seen = directory / "seen";
+  std::ofstream(directory / "look") << "#!/bin/sh\necho looked $(pgrep -f 'sleep 110[3]') >> "
+                                    << seen.string() << "\nexec \"$@\"\n";
+  fs::permissions(directory / "look", fs::perms::owner_all);
+  const pid_t pid = harness::start(
+      {{BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", "12,13", "--wrap",
+        directory / "look", "--set", "storage=synthetic", "--out", directory / "run"},
+       environment,
+       {},
+       directory / "out",
+       directory / "err"});
+  const std::string mark = "LAUNCH_FAULTS=" + directory.string();
+  pid_t mpirun = 0;
+  for (int i = 0; i < 600 && process_named("sleep", mark) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  mpirun = process_named("mpirun", mark);
+  ASSERT_NE(mpirun, 0);
+  fs::remove(seen);
+  ::kill(mpirun, SIGKILL);
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(text(seen), "looked\n") << "the next row ran beside them";
+  EXPECT_EQ(left_behind(pid), "");
+}
+
+TEST_F(LaunchFaults, ARankThatStopsBeforeItsFirstBatch) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto environment = slow_worker(directory, "kill -STOP $$");
+  const pid_t pid =
+      harness::start({{BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", "12",
+                       "--hang-after", "3", "--set", "storage=synthetic", "--out", directory / "run"},
+                      environment,
+                      {},
+                      directory / "out",
+                      directory / "err"});
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "HUNG") << record()["reason"];
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+  EXPECT_EQ(left_behind(pid), "");
+}
+
+TEST_F(LaunchFaults, AFullDiskIsNamedByTheRowThatMetIt) {
+  const fs::path disk = directory / "run";
+  fs::create_directories(disk);
+  if (::system(("mount -t tmpfs -o size=160k none " + disk.string() + " 2> /dev/null").c_str()) != 0)
+    GTEST_SKIP() << "mounting a file system takes root";
+  const pid_t pid = start_matrix("0", {"--set", "storage=synthetic", "--set", "timed_batches=1500"});
+  EXPECT_EQ(exit_code_of(pid), 1);
+  const std::string said = text(directory / "err");
+  const json row = record();
+  EXPECT_EQ(row["status"], "CRASHED") << said;
+  const std::string reason = row["reason"];
+  for (const char* word : {"slice.json", "No space left on device", "free some space"})
+    EXPECT_NE(reason.find(word), std::string::npos) << reason;
+  (void)!::system(("umount " + disk.string()).c_str());
+}
+
+TEST_F(LaunchFaults, AFullMemoryFileSystemEndsTheRowSoonWithTheReason) {
+  if (::geteuid() != 0) GTEST_SKIP() << "a /dev/shm of the test's own takes root";
+  for (const std::string size : {"64k", "4m"}) {
+    fs::remove_all(directory / "run");
+    const auto begin = std::chrono::steady_clock::now();
+    const pid_t pid =
+        harness::start({{"unshare", "--mount", "sh", "-c",
+                         "mount -t tmpfs -o size=" + size + " none /dev/shm && exec \"$0\" \"$@\"",
+                         BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", "12",
+                         "--set", "storage=synthetic", "--out", directory / "run"},
+                        {{"LAUNCH_FAULTS", directory}},
+                        {},
+                        directory / "out",
+                        directory / "err"});
+    EXPECT_EQ(exit_code_of(pid), 1);
+    EXPECT_EQ(record()["status"], "CRASHED") << size;
+    const std::string reason = record()["reason"];
+    EXPECT_NE(reason.find("/dev/shm"), std::string::npos) << reason;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60)) << size;
+    EXPECT_EQ(left_behind(pid), "");
+  }
 }
 
 }  // namespace

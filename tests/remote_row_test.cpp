@@ -17,6 +17,7 @@
 #include "harness/object_store.h"
 #include "harness/progress.h"
 #include "harness/two_nodes.h"
+#include "scratch_of.h"
 
 namespace {
 
@@ -77,7 +78,6 @@ class RemoteRow : public testing::Test {
     }
     FAIL() << "it never trained";
   }
-  static fs::path scratch_of(pid_t run_matrix) { return "/dev/shm/run_matrix-" + std::to_string(run_matrix); }
   static pid_t process_with(const std::string& program, const fs::path& scratch) {
     for (const auto& entry : fs::directory_iterator("/proc")) {
       const std::string line = text_of(entry.path() / "cmdline");
@@ -89,7 +89,7 @@ class RemoteRow : public testing::Test {
   // Whatever a run_matrix of this test has started and what it made, if it outlives it by more than five
   // seconds. Namespaces live as long as their processes.
   std::string left_behind(pid_t run_matrix) {
-    const std::string mark = "REMOTE_ROW=" + directory.string(), scratch = scratch_of(run_matrix).string();
+    const std::string mark = "REMOTE_ROW=" + directory.string(), scratch = scratch_prefix(run_matrix);
     std::string left;
     for (int i = 0; i < 50; ++i) {
       left.clear();
@@ -98,7 +98,7 @@ class RemoteRow : public testing::Test {
         if (text_of(entry.path() / "environ").find(mark) != std::string::npos ||
             text_of(entry.path() / "cmdline").find(scratch) != std::string::npos)
           left += text_of(entry.path() / "cmdline") + '\n';
-      if (fs::exists(scratch)) left += scratch + '\n';
+      left += scratch_of(run_matrix).string();
       if (text_of("/proc/self/mounts").find(scratch) != std::string::npos)
         left += "mount below " + scratch + '\n';
       for (const auto& entry : fs::directory_iterator(SOURCE_DIR "/data/packed", error))

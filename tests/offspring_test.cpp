@@ -1,0 +1,60 @@
+// unit: the processes that a row has started are found and ended wherever they hang, and no others.
+#include "harness/offspring.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <thread>
+
+#include "harness/child_process.h"
+
+namespace harness {
+namespace {
+
+using namespace std::chrono_literals;
+
+pid_t shell(const std::string& script) {
+  return start({{"bash", "-c", script}, {}, {}, "/dev/null", "/dev/null"});
+}
+bool lives(pid_t pid) { return ::kill(pid, 0) == 0 && ::waitpid(pid, nullptr, WNOHANG) == 0; }
+
+TEST(Offspring, EndsOrphansInSessionsOfTheirOwnAndNothingOlder) {
+  const pid_t service = shell("sleep 1107");
+  const Offspring offspring;
+  const pid_t launcher = shell("setsid sh -c 'sleep 1108 & sleep 1109 & wait' & sleep 1110");
+  for (int i = 0; i < 200 && offspring.living().size() < 5; ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_EQ(offspring.living().size(), 5u) << "bash, its sleep, sh in its session, and that one's two";
+  ::kill(launcher, SIGKILL);
+  ::waitpid(launcher, nullptr, 0);
+  EXPECT_EQ(offspring.living().size(), 4u) << "they lost their parent, not their place";
+  offspring.end(0ms);
+  EXPECT_TRUE(offspring.living().empty());
+  EXPECT_EQ(live_strays(), "");
+  EXPECT_TRUE(lives(service));
+  ::kill(service, SIGKILL);
+  ::waitpid(service, nullptr, 0);
+}
+
+TEST(Offspring, IsGivenTimeToEndByItself) {
+  const Offspring offspring;
+  const pid_t parent = shell("sleep 0.4 & disown; exit 0");
+  ::waitpid(parent, nullptr, 0);
+  const auto begin = std::chrono::steady_clock::now();
+  offspring.end(10s);
+  EXPECT_TRUE(offspring.living().empty());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+
+TEST(Offspring, WhatCannotBeEndedIsToldUntilItEnds) {
+  const Offspring offspring;
+  const pid_t parent = shell("sleep 1111 & disown; exit 0");
+  ::waitpid(parent, nullptr, 0);
+  offspring.end(/*grace=*/1h, /*limit=*/0ms);  // given up at once, without having killed it
+  EXPECT_NE(live_strays().find("(sleep)"), std::string::npos) << "and kills it, now that it is asked for";
+  wait_for_strays(10s);
+  EXPECT_EQ(live_strays(), "");
+}
+
+}  // namespace
+}  // namespace harness
