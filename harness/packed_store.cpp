@@ -35,6 +35,16 @@ static int64_t bytes_below(const fs::path& folder) {
   return bytes;
 }
 
+// Copies are folders; a data set that was only listed leaves its index.
+static bool holds_copies(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code gone;
+    if (it->symlink_status(gone).type() == fs::file_type::directory) return true;
+  }
+  return false;
+}
+
 StoreRoom room_of_store(const fs::path& store, const std::set<std::string>& own_fingerprints) {
   StoreRoom room;
   std::error_code error;
@@ -43,9 +53,9 @@ StoreRoom room_of_store(const fs::path& store, const std::set<std::string>& own_
     if (it->symlink_status(gone).type() != fs::file_type::directory) continue;
     const int64_t bytes = bytes_below(it->path());
     room.bytes += bytes;
-    if (own_fingerprints.contains(it->path().filename().string())) continue;
+    if (own_fingerprints.contains(it->path().filename().string()) || !holds_copies(it->path())) continue;
     room.of_others += bytes;
-    room.others += bytes > 0;
+    ++room.others;
   }
   return room;
 }

@@ -26,7 +26,7 @@ class CopiesInUse {
 };
 
 struct StoreRoom {
-  int64_t bytes = 0, of_others = 0;  // of all files; of those that belong to other data sets
+  int64_t bytes = 0, of_others = 0;  // of all files; of those that belong to other data sets with copies
   int64_t others = 0;                // these data sets
 };
 StoreRoom room_of_store(const fs::path& store, const std::set<std::string>& own_fingerprints);
