@@ -123,6 +123,7 @@ Grid claims_grid(const Summary& summary) {
       "holds, does not hold: the whole interval lies inside or outside the limits; undecided: it spans one; "
       "by "
       "construction: it follows from a setting of ours and is no finding.");
+  grid.notes.push_back("Where the article's own figures contradict each other: docs/article_audit.md.");
   return grid;
 }
 

@@ -1,5 +1,4 @@
-// Claims: what the article asserts, each with a verdict from the records at hand; and where its own figures
-// disagree.
+// Claims: what the article asserts, each with a verdict from the records at hand.
 #pragma once
 #include <string>
 #include <vector>
@@ -34,8 +33,5 @@ struct Claim {
 // All 17; none when the summary has no row of the article's matrix.
 std::vector<Claim> claims_of(const Summary& summary);
 Grid claims_grid(const Summary& summary);
-
-// The article's stated figures against one another; the same in every report.
-Grid audit_grid();
 
 }  // namespace harness

@@ -143,10 +143,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   add("the article's tables", article);
 
   json verdicts = json::array();
-  if (!claims.empty()) {
-    add_grid(verdicts, claims_grid(summary));
-    verdicts.push_back(folded(audit_grid()));
-  }
+  if (!claims.empty()) add_grid(verdicts, claims_grid(summary));
   add("claims", verdicts);
 
   json communication = json::array();

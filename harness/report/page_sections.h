@@ -14,7 +14,7 @@ namespace harness {
 nlohmann::json summary_sections(const Summary& summary, const std::vector<std::string>& figure_names,
                                 const std::string& prefix, const std::string& part);
 
-// What concerns the run as a whole: the article's own inconsistencies, environment, raw records.
+// What concerns the run as a whole: environment, raw records.
 nlohmann::json common_sections(const std::vector<nlohmann::json>& records, const std::string& left_out,
                                const std::string& raw);
 

@@ -49,7 +49,6 @@ std::string write_article_tables(const std::filesystem::path& run_dir,
     add(claims_grid(summary), where);
   }
   if (text.empty()) return text;
-  add(audit_grid());
   write_text(run_dir / "article.txt", text);
   write_text(run_dir / "article.md", markdown);
   write_text(run_dir / "article.csv", csv_text(grids));
