@@ -10,31 +10,35 @@ PhaseClock::PhaseClock(int64_t batches, bool enabled, DeviceClock* device)
 
 void PhaseClock::start() {
   last_ = std::chrono::steady_clock::now();
-  closed_ = 0;
+  phase_.reset();
+  ended_ = 0;
   if (device_ && enabled_) device_->start();
 }
 
-void PhaseClock::close_at(Phase phase, Time end) {
-  if (!enabled_) return;
-  end = std::max(end, last_);
-  nanoseconds_[batch_][int(phase)] += std::chrono::nanoseconds(end - last_).count();
-  if (closed_ < kMostIntervals) intervals_[closed_++] = {phase, last_, end};
-  last_ = end;
-  ++calls_;
-  if (device_) device_->close(phase);
-}
-
-void PhaseClock::note_boundary() {
-  if (!enabled_) return;
-  noted_ = std::chrono::steady_clock::now();
-  if (device_) device_->note_boundary();
+void PhaseClock::enter_at(Phase phase, Time begin) {
+  if (!enabled_ || batch_ == int64_t(nanoseconds_.size())) return;
+  if (phase_) end_phase(begin);
+  phase_ = phase;
+  if (device_) device_->enter(phase);
 }
 
 void PhaseClock::next_batch() {
-  close(Phase::other);
-  last_closed_ = std::exchange(closed_, 0);
+  if (enabled_) {
+    if (!phase_) enter(Phase::other);
+    end_phase(std::chrono::steady_clock::now());
+    phase_.reset();
+    last_ended_ = std::exchange(ended_, 0);
+    if (device_) device_->next_batch();
+  }
   ++batch_;
-  if (device_ && enabled_) device_->next_batch();
+}
+
+void PhaseClock::end_phase(Time end) {
+  end = std::max(end, last_);
+  nanoseconds_[batch_][int(*phase_)] += std::chrono::nanoseconds(end - last_).count();
+  if (ended_ < kMostIntervals) intervals_[ended_++] = {*phase_, last_, end};
+  last_ = end;
+  ++calls_;
 }
 
 std::vector<double> PhaseClock::milliseconds(Phase phase, int64_t first, int64_t count) const {
@@ -49,8 +53,9 @@ double PhaseClock::nanoseconds_per_call() {
   constexpr int calls = 100000;
   PhaseClock clock(1, true);
   clock.start();
+  clock.enter(Phase::other);  // the batch's first is no boundary
   const Time begin = clock.last_boundary();
-  for (int i = 0; i < calls; ++i) clock.close(Phase::other);
+  for (int i = 0; i < calls; ++i) clock.enter(Phase::other);
   return std::chrono::duration<double, std::nano>(clock.last_boundary() - begin).count() / calls;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,8 @@ inline constexpr std::array<std::string_view, 12> kPhaseNames = {"load",    "h2d
                                                                  "forward", "gather", "loss",    "backward",
                                                                  "reduce",  "sync",   "step",    "other"};
 
+// Calls come one at a time: from the training thread, or from a gradient hook in whichever thread runs
+// backward, for which the training thread waits.
 class PhaseClock {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -37,40 +40,41 @@ class PhaseClock {
     Time begin, end;
   };
 
-  // Room for that many batches is taken here; the loop allocates nothing. Disabled, close() costs a branch.
+  // Room for that many batches is taken here; the loop allocates nothing. Disabled, enter() costs a branch.
   // `device`, where there is one, is told of the same boundaries.
   PhaseClock(int64_t batches, bool enabled, DeviceClock* device = nullptr);
 
-  void start();  // the first boundary; again where the window opens
-  void close(Phase phase) {
-    if (enabled_) close_at(phase, std::chrono::steady_clock::now());
+  void start();  // the first batch begins now; again where the window opens, between two batches
+  // Begins a phase and ends the one before. A batch's first phase has begun with the batch. After the last
+  // batch nothing is kept.
+  void enter(Phase phase) {
+    if (enabled_) enter_at(phase, std::chrono::steady_clock::now());
   }
-  // For an end that is not now. Never earlier than the last boundary.
-  void close_at(Phase phase, Time end);
-  void next_batch();  // what is left since the last boundary goes to `other`
-
-  // The end of the phase that close_noted() names next: from any thread, e.g. in a gradient hook, before that
-  // call.
-  void note_boundary();
-  void close_noted(Phase phase) { close_at(phase, noted_); }
+  // For a boundary that is not now. Never earlier than the last one.
+  void enter_at(Phase phase, Time begin);
+  void next_batch();  // ends the batch and its last phase; the next batch begins
 
   int64_t finished_batches() const { return batch_; }
   Time last_boundary() const { return last_; }
   bool enabled() const { return enabled_; }
-  // The last finished batch as it lay in time, until the first close() of the next one.
-  std::vector<Interval> last_batch() const { return {intervals_.begin(), intervals_.begin() + last_closed_}; }
+  // The last finished batch as it lay in time, until the second enter() of the next one.
+  std::vector<Interval> last_batch() const { return {intervals_.begin(), intervals_.begin() + last_ended_}; }
   // Milliseconds of that phase in each batch from `first` on.
   std::vector<double> milliseconds(Phase phase, int64_t first, int64_t count) const;
+  // Boundaries between phases, the batch's end included.
   double calls_per_batch() const { return batch_ ? double(calls_) / double(batch_) : 0; }
-  // Measured now, outside any slice: nanoseconds that one close() takes.
+  // Measured now, outside any slice: nanoseconds that one enter() takes.
   static double nanoseconds_per_call();
 
  private:
-  static constexpr int kMostIntervals = 32;  // remembered of a batch; more than any strategy closes
+  void end_phase(Time end);
+
+  static constexpr int kMostIntervals = 32;  // remembered of a batch; more than any strategy enters
   std::vector<std::array<int64_t, kPhaseNames.size()>> nanoseconds_;  // [batch][phase]
   std::array<Interval, kMostIntervals> intervals_ = {};               // of the batch under way
-  int closed_ = 0, last_closed_ = 0;                                  // intervals of it, and of the last one
-  Time last_, noted_;
+  int ended_ = 0, last_ended_ = 0;                                    // intervals of it, and of the last one
+  std::optional<Phase> phase_;  // under way; none where a batch has begun and nobody has said with what
+  Time last_;
   int64_t batch_ = 0;
   int64_t calls_ = 0;
   bool enabled_;

@@ -32,18 +32,17 @@ RecordedStep::Place& RecordedStep::place_of(const DeviceBatch& data) {
 }
 
 at::Tensor RecordedStep::run(const DeviceBatch& data, PhaseClock& clock, bool read) {
+  clock.enter(Phase::forward);
   Place& place = place_of(data);
   place.forward->replay();
-  clock.close(Phase::forward);
+  clock.enter(Phase::loss);
   place.loss->replay();
-  clock.close(Phase::loss);
+  clock.enter(Phase::backward);
   place.backward->replay();
-  clock.close(Phase::backward);
+  clock.enter(Phase::step);
   place.step->replay();
-  clock.close(Phase::step);
-  const at::Tensor metrics = read ? parts_.device.read(place.metrics) : place.metrics.clone();
-  clock.close(Phase::loss);
-  return metrics;
+  clock.enter(Phase::loss);
+  return read ? parts_.device.read(place.metrics) : place.metrics.clone();
 }
 
 }  // namespace bench

@@ -16,9 +16,9 @@ class RecordedStep {
   // recording: momenta, master weights, cuDNN's choice of algorithms. Counts it.
   bool runs_as_always() { return as_always_ > 0 && as_always_-- > 0; }
 
-  // One step on a batch that lies where an earlier one did, or is then recorded. Closes forward, loss,
-  // backward and step. With `read` the host then waits for the metrics, at the end of the step, and that is
-  // `loss` too. Returns metrics_of() the batch, in memory of their own.
+  // One step on a batch that lies where an earlier one did, or is then recorded. Enters forward, loss,
+  // backward and step, and `loss` once more, where the metrics are taken: with `read` the host waits for
+  // them, at the end of the step. Returns metrics_of() the batch, in memory of their own.
   at::Tensor run(const DeviceBatch& data, PhaseClock& clock, bool read);
 
   int64_t recordings() const { return int64_t(places_.size()); }

@@ -104,35 +104,38 @@ SliceResult run_slice(const SliceParts& parts) {
 }
 
 StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
+  clock.enter(Phase::load);
   const Batch host = parts.loader.next();
   StepResult result{.images = host.size, .read_ms = host.read_ms, .decode_ms = host.decode_ms};
-  clock.close(Phase::load);
 
+  clock.enter(Phase::h2d);
   const DeviceBatch data = parts.device.copy_batch(host);
   // The next batch of a ring of one buffer is loaded into what this one leaves.
   if (parts.row.ring_depth == 1) parts.device.finish_copy();
-  clock.close(Phase::h2d);
 
-  // May wake loader threads that then take this core: part of what loading costs.
+  clock.enter(Phase::load);  // may wake loader threads that then take this core: part of what loading costs
   if (const auto copied = parts.device.take_copied()) parts.loader.release(*copied);
-  clock.close(Phase::load);
 
   if (parts.recorded && !parts.recorded->runs_as_always()) {
-    result.metrics = parts.recorded->run(data, clock, read);
+    result.metrics = parts.recorded->run(data, clock, read);  // enters forward, loss, backward, step, loss
+    clock.enter(Phase::other);
     return result;
   }
 
-  const at::Tensor logits = parts.strategy.forward(data.images, clock);  // closes scatter .. gather
+  const at::Tensor logits = parts.strategy.forward(data.images, clock);  // enters scatter .. gather
 
+  clock.enter(Phase::loss);
   const at::Tensor loss = at::cross_entropy_loss(logits, data.labels);
   result.metrics = metrics_of(loss, logits, data.labels);  // belongs to the timed step, as in the article
   if (read) result.metrics = parts.device.read(result.metrics);
-  clock.close(Phase::loss);
 
-  parts.strategy.backward(parts.precision.scale_loss(loss), clock);  // closes backward, reduce, sync
+  clock.enter(Phase::backward);
+  parts.strategy.backward(parts.precision.scale_loss(loss), clock);  // enters reduce or sync
 
+  clock.enter(Phase::step);
   parts.precision.step(parts.model);
-  clock.close(Phase::step);
+
+  clock.enter(Phase::other);  // here the step's graph is freed
   return result;
 }
 

@@ -70,8 +70,9 @@ struct StepResult {
   double read_ms = 0, decode_ms = 0;  // loader thread time spent on its images
 };
 
-// One training step on the loader's next batch: closes every phase but `other`. With `read` the host waits
-// for the metrics, which then lie in its memory; on a GPU it else runs ahead of the device.
+// One training step on the loader's next batch: enters every phase, `load` first, and leaves the clock in
+// `other`. With `read` the host waits for the metrics, which then lie in its memory; on a GPU it else runs
+// ahead of the device.
 StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read);
 
 // Whether the host reads the loss of a batch, counted from 0: field `loss_every`.

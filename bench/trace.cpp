@@ -74,6 +74,7 @@ void Trace::stop() {
 
 void Trace::batch_ended(int64_t batch, const SliceParts& parts, SliceResult& result) {
   if (batch < first_ - 1 || batch > last_) return;
+  result.clock.enter(Phase::other);  // of the next batch
   if (batch == last_) end_of_batches_ = std::chrono::steady_clock::now();
   if (batch >= first_) keep(batch, parts, result);
   if (batch == last_) {
@@ -85,9 +86,6 @@ void Trace::batch_ended(int64_t batch, const SliceParts& parts, SliceResult& res
     parts.device.synchronize();
     start();
   }
-  const int64_t next = batch + 1, warmup = parts.row.warmup_batches;
-  const bool clock_runs = next != warmup && next != warmup + parts.row.timed_batches;
-  if (clock_runs) result.clock.close(Phase::other);
 }
 
 void Trace::keep(int64_t batch, const SliceParts& parts, const SliceResult& result) {

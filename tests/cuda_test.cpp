@@ -103,9 +103,10 @@ TEST_F(CudaTest, TheDeviceClockTellsWhenTheDeviceWorked) {
   at::cuda::getCurrentCUDAStream().synchronize();
   clock.start();
   for (int batch = 0; batch < 2; ++batch) {
-    clock.close(Phase::load);
+    clock.enter(Phase::load);
+    clock.enter(Phase::forward);
     for (int i = 0; i < 20; ++i) product = a.matmul(a);
-    clock.close(Phase::forward);
+    clock.enter(Phase::other);
     clock.next_batch();
   }
   c10::cuda::device_synchronize();

@@ -19,9 +19,10 @@ TEST(PhaseClock, RemembersTheLastBatchOnly) {
   PhaseClock clock(2, true);
   clock.start();
   const PhaseClock::Time start = clock.last_boundary();
-  clock.close_at(Phase::load, start + milliseconds(1));
-  clock.close_at(Phase::forward, start + milliseconds(3));
-  clock.close_at(Phase::load, start + milliseconds(4));
+  clock.enter_at(Phase::load, start);
+  clock.enter_at(Phase::forward, start + milliseconds(1));
+  clock.enter_at(Phase::load, start + milliseconds(3));
+  clock.enter_at(Phase::other, start + milliseconds(4));
   clock.next_batch();
   const auto first = clock.last_batch();
   ASSERT_EQ(first.size(), 4u);
@@ -31,7 +32,8 @@ TEST(PhaseClock, RemembersTheLastBatchOnly) {
   EXPECT_EQ(first[3].phase, Phase::other);
   for (size_t i = 1; i < first.size(); ++i) EXPECT_EQ(first[i].begin, first[i - 1].end);
 
-  clock.close_at(Phase::step, start + milliseconds(9));
+  clock.enter_at(Phase::step, start + milliseconds(4));
+  clock.enter_at(Phase::other, start + milliseconds(9));
   clock.next_batch();
   const auto second = clock.last_batch();
   ASSERT_EQ(second.size(), 2u);
@@ -39,13 +41,30 @@ TEST(PhaseClock, RemembersTheLastBatchOnly) {
   EXPECT_EQ(second[0].phase, Phase::step);
 }
 
-TEST(PhaseClock, ManyClosesInOneBatchDoNoHarm) {
+TEST(PhaseClock, ManyPhasesInOneBatchDoNoHarm) {
   PhaseClock clock(1, true);
   clock.start();
-  for (int i = 0; i < 1000; ++i) clock.close(Phase::other);
+  for (int i = 0; i < 1001; ++i) clock.enter(Phase::other);
   clock.next_batch();
   EXPECT_GT(clock.last_batch().size(), 10u);
   EXPECT_EQ(clock.calls_per_batch(), 1001);
+}
+
+TEST(PhaseClock, WhatLiesBeforeTheWindowOrAfterTheLastBatchIsNotKept) {
+  PhaseClock clock(1, true);
+  clock.start();
+  clock.enter(Phase::other);
+  clock.start();
+  const PhaseClock::Time window = clock.last_boundary();
+  clock.enter(Phase::load);
+  clock.enter_at(Phase::other, window + milliseconds(1));
+  clock.next_batch();
+  clock.enter(Phase::other);
+  clock.enter(Phase::load);
+  ASSERT_EQ(clock.last_batch().size(), 2u);
+  EXPECT_EQ(clock.last_batch()[0].begin, window);
+  EXPECT_EQ(clock.milliseconds(Phase::load, 0, 1)[0], 1);
+  EXPECT_EQ(clock.calls_per_batch(), 2);
 }
 
 TEST(Timeline, EventsAreCutAtTheBatchsEdges) {

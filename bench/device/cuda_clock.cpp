@@ -5,7 +5,7 @@
 
 namespace bench {
 
-constexpr int64_t kMarksPerBatch = 16;  // more than any strategy closes, with one noted early
+constexpr int64_t kMarksPerBatch = 16;  // more than any strategy enters phases
 
 CudaClock::CudaClock(int64_t batches) : ranges_(nvtx_, batches) {
   const int64_t marks = (batches + 1) * kMarksPerBatch;
@@ -15,45 +15,39 @@ CudaClock::CudaClock(int64_t batches) : ranges_(nvtx_, batches) {
   marks_.reserve(size_t(marks));
 }
 
-size_t CudaClock::record() {
-  if (next_ == events_.size()) events_.emplace_back(cudaEventDefault);
-  events_[next_].record(c10::cuda::getCurrentCUDAStream());
-  return next_++;
+void CudaClock::mark() {
+  if (marks_.size() == events_.size()) events_.emplace_back(cudaEventDefault);
+  events_[marks_.size()].record(c10::cuda::getCurrentCUDAStream());
+  marks_.push_back({batch_, std::nullopt});
 }
 
 void CudaClock::start() {
-  const std::lock_guard lock(mutex_);
-  noted_.reset();
-  marks_.push_back({batch_, -1, record()});
+  if (!marks_.empty()) marks_.back().phase.reset();  // it lies before the window
+  mark();
   ranges_.start();
 }
 
-void CudaClock::close(Phase phase) {
-  const std::lock_guard lock(mutex_);
-  const size_t event = noted_ ? *noted_ : record();
-  noted_.reset();
-  marks_.push_back({batch_, int(phase), event});
-  ranges_.close(phase);
-}
-
-void CudaClock::note_boundary() {
-  const std::lock_guard lock(mutex_);
-  noted_ = record();
-  ranges_.note_boundary();
+void CudaClock::enter(Phase phase) {
+  if (const auto ended = marks_.back().phase) {
+    mark();
+    ranges_.close(*ended);
+  }
+  marks_.back().phase = phase;
 }
 
 void CudaClock::next_batch() {
-  const std::lock_guard lock(mutex_);
+  if (const auto ended = marks_.back().phase) ranges_.close(*ended);
   ++batch_;
+  mark();
   ranges_.next_batch();
 }
 
 std::vector<double> CudaClock::milliseconds(Phase phase, int64_t first, int64_t count) const {
   std::vector<double> values(size_t(count), 0.0);
-  for (size_t i = 1; i < marks_.size(); ++i) {
+  for (size_t i = 0; i + 1 < marks_.size(); ++i) {
     const Mark& mark = marks_[i];
-    if (mark.phase != int(phase) || mark.batch < first || mark.batch >= first + count) continue;
-    values[size_t(mark.batch - first)] += events_[marks_[i - 1].event].elapsed_time(events_[mark.event]);
+    if (mark.phase != phase || mark.batch < first || mark.batch >= first + count) continue;
+    values[size_t(mark.batch - first)] += events_[i].elapsed_time(events_[i + 1]);
   }
   return values;
 }

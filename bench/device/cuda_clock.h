@@ -4,7 +4,6 @@
 #include <ATen/cuda/CUDAEvent.h>
 
 #include <deque>
-#include <mutex>
 #include <optional>
 
 #include "bench/device/cuda_ranges.h"
@@ -17,24 +16,20 @@ class CudaClock : public DeviceClock {
  public:
   explicit CudaClock(int64_t batches);
   void start() override;
-  void close(Phase phase) override;
-  void note_boundary() override;
+  void enter(Phase phase) override;
   void next_batch() override;
   std::vector<double> milliseconds(Phase phase, int64_t first, int64_t count) const override;
 
  private:
   struct Mark {
     int64_t batch;
-    int phase;  // -1: a start, where nothing ends
-    size_t event;
+    std::optional<Phase> phase;  // that begins here; none: what follows isn't counted
   };
-  size_t record();
+  void mark();
 
-  std::deque<at::cuda::CUDAEvent> events_;  // made beforehand; should it grow, none that is recorded moves
+  // An event for each mark. Made beforehand; should there be more, none that is recorded moves.
+  std::deque<at::cuda::CUDAEvent> events_;
   std::vector<Mark> marks_;
-  std::mutex mutex_;  // note_boundary() comes from other threads
-  size_t next_ = 0;
-  std::optional<size_t> noted_;
   int64_t batch_ = 0;
   CudaRanges nvtx_;
   PhaseRanges ranges_;

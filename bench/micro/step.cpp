@@ -60,7 +60,7 @@ void time_step(benchmark::State& state, const harness::Row& row) {
 void time_phase_clock(benchmark::State& state) {
   PhaseClock clock(1, true);
   clock.start();
-  for (auto _ : state) clock.close(Phase::other);
+  for (auto _ : state) clock.enter(Phase::other);
 }
 
 const bool registered = add_family([](const MicroOptions&) {
@@ -71,7 +71,7 @@ const bool registered = add_family([](const MicroOptions&) {
                                      rehearsal_row(value.name, batch))
             ->UseManualTime()
             ->Unit(benchmark::kMillisecond);
-  benchmark::RegisterBenchmark("phase_clock/close", time_phase_clock);
+  benchmark::RegisterBenchmark("phase_clock/enter", time_phase_clock);
 });
 
 }  // namespace

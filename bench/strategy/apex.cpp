@@ -49,9 +49,8 @@ class Apex : public Strategy {
   }
 
   at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
-    at::Tensor logits = precision_.forward(model_, images);
-    clock.close(Phase::forward);
-    return logits;
+    clock.enter(Phase::forward);
+    return precision_.forward(model_, images);
   }
 
   void backward(const at::Tensor& loss, PhaseClock& clock) override {
@@ -61,7 +60,6 @@ class Apex : public Strategy {
     clock_ = &clock;
     for (Bucket& bucket : buckets_) bucket.missing = bucket.parameters.size();
     loss.backward();
-    clock.close_noted(Phase::backward);
     at::NoGradGuard no_grad;
     if (overlap) {
       for (Bucket& bucket : buckets_) finish(bucket);
@@ -82,7 +80,6 @@ class Apex : public Strategy {
       }
     }
     stream_.hold_up_current();
-    clock.close(Phase::sync);
   }
 
   void use_batch_statistics(bool on) override { model_.use_batch_statistics(on); }
@@ -105,7 +102,7 @@ class Apex : public Strategy {
       at::NoGradGuard no_grad;
       for (; next_ < buckets_.size() && buckets_[next_].missing == 0; ++next_) launch(buckets_[next_]);
     }
-    if (arrivals_.size() == parameters_.size()) clock_->note_boundary();
+    if (arrivals_.size() == parameters_.size()) clock_->enter(Phase::sync);
   }
 
   // Flattening, sum and the way back have a stream of their own, APEX's bucket_streams, so that backward goes

@@ -40,19 +40,19 @@ class DataParallel : public Strategy {
   }
 
   at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
+    clock.enter(Phase::scatter);
     scatter(images);
-    clock.close(Phase::scatter);
+    clock.enter(Phase::broadcast);
     exchange_->broadcast();
-    clock.close(Phase::broadcast);
+    clock.enter(Phase::forward);
     on_every_device(Phase::forward,
                     [this](int64_t i) { outputs_[i] = precision_.forward(model(i), inputs_[i]); });
-    clock.close(Phase::forward);
+    clock.enter(Phase::gather);
     // The graph is cut at the gathered logits: each device's backward then starts in its own thread from its
     // share of their gradient.
     std::vector<at::Tensor> parts;
     for (const at::Tensor& output : outputs_) parts.push_back(output.detach().to(device_.torch_device()));
     logits_ = at::cat(parts).set_requires_grad(true);
-    clock.close(Phase::gather);
     return logits_;
   }
 
@@ -63,9 +63,8 @@ class DataParallel : public Strategy {
       const int64_t first = first_image_[i];
       outputs_[i].backward(gradient.narrow(0, first, outputs_[i].size(0)).to(outputs_[i].device()));
     });
-    clock.close(Phase::backward);
+    clock.enter(Phase::reduce);
     exchange_->reduce();
-    clock.close(Phase::reduce);
   }
 
   void use_batch_statistics(bool on) override {

@@ -31,11 +31,12 @@ class Ddp : public Strategy {
     // `backward` ends when the last gradient is ready. These hooks run after the Reducer's own, so a gradient
     // counts as ready when it lies in its bucket; what follows is waiting for communication.
     hooks_ = std::make_unique<GradientHooks>(parameters, [this, total = parameters.size()](size_t) {
-      if (++ready_ == total) clock_->note_boundary();
+      if (++ready_ == total) clock_->enter(Phase::sync);
     });
   }
 
   at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
+    clock.enter(Phase::broadcast);
     reducer_->prepare_for_forward();
     // Real work once, after the first backward has shown the order of the gradients.
     if (!row_.static_buckets) reducer_->rebuild_buckets();
@@ -43,10 +44,9 @@ class Ddp : public Strategy {
       if (buffers_.empty()) buffers_ = model_.buffer_tensors();
       c10d::broadcast_coalesced(group_, buffers_, kBroadcastBufferBytes, 0);
     }
-    clock.close(Phase::broadcast);
+    clock.enter(Phase::forward);
     at::Tensor logits = precision_.forward(model_, images);
     reducer_->prepare_for_backward({});
-    clock.close(Phase::forward);
     return logits;
   }
 
@@ -54,8 +54,6 @@ class Ddp : public Strategy {
     ready_ = 0;
     clock_ = &clock;
     loss.backward();  // returns when the last bucket has been all-reduced
-    clock.close_noted(Phase::backward);
-    clock.close(Phase::sync);
   }
 
   void use_batch_statistics(bool on) override { model_.use_batch_statistics(on); }

@@ -23,25 +23,22 @@ class Horovod : public Strategy {
             {int64_t(context.row.fusion_mib * 1048576), context.row.cycle_ms, context.device.torch_device()}),
         hooks_(parameters_, [this](size_t parameter) {
           engine_.enqueue(parameter, parameters_[parameter].grad());
-          if (++ready_ == parameters_.size()) clock_->note_boundary();
+          if (++ready_ == parameters_.size()) clock_->enter(Phase::sync);
         }) {
     broadcast_initial_state(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group()),
                             model_);
   }
 
   at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
-    at::Tensor logits = precision_.forward(model_, images);
-    clock.close(Phase::forward);
-    return logits;
+    clock.enter(Phase::forward);
+    return precision_.forward(model_, images);
   }
 
   void backward(const at::Tensor& loss, PhaseClock& clock) override {
     ready_ = 0;
     clock_ = &clock;
     loss.backward();
-    clock.close_noted(Phase::backward);
     engine_.wait();
-    clock.close(Phase::sync);
   }
 
   void use_batch_statistics(bool on) override { model_.use_batch_statistics(on); }

@@ -24,15 +24,15 @@ struct StrategyContext {
   RankInfo rank;
 };
 
-// Both calls close their own phases, so that after backward() all time since the loss belongs to a phase.
+// Both calls enter the phases that a strategy has of its own; the caller enters what follows.
 class Strategy {
  public:
   virtual ~Strategy() = default;
   // images: this process's whole batch on its first device, float32 NCHW. Returns float32 logits in the order
-  // of the images; what backward() needs may hang on them. Closes scatter, broadcast, forward, gather.
+  // of the images; what backward() needs may hang on them. Enters scatter, broadcast, forward, gather.
   virtual at::Tensor forward(const at::Tensor& images, PhaseClock& clock) = 0;
   // loss: mean over this process's batch, already scaled by the precision. Leaves the gradient of the mean
-  // over the global batch in the model's parameters. Closes backward, reduce, sync.
+  // over the global batch in the model's parameters. Called in phase backward; enters reduce or sync.
   virtual void backward(const at::Tensor& loss, PhaseClock& clock) = 0;
   // Batch norm of every replica: batch statistics, or running statistics for gradient checks.
   virtual void use_batch_statistics(bool on) = 0;
