@@ -50,8 +50,18 @@ TEST(PhaseClock, ManyPhasesInOneBatchDoNoHarm) {
   EXPECT_EQ(clock.calls_per_batch(), 1001);
 }
 
+// What a device clock is told.
+struct ToldClock : DeviceClock {
+  void start() override { calls.push_back("start"); }
+  void enter(Phase phase) override { calls.emplace_back(kPhaseNames[size_t(phase)]); }
+  void next_batch() override { calls.push_back("next batch"); }
+  std::vector<double> milliseconds(Phase, int64_t, int64_t) const override { return {}; }
+  std::vector<std::string> calls;
+};
+
 TEST(PhaseClock, WhatLiesBeforeTheWindowOrAfterTheLastBatchIsNotKept) {
-  PhaseClock clock(1, true);
+  ToldClock device;
+  PhaseClock clock(1, true, &device);
   clock.start();
   clock.enter(Phase::other);
   clock.start();
@@ -65,6 +75,8 @@ TEST(PhaseClock, WhatLiesBeforeTheWindowOrAfterTheLastBatchIsNotKept) {
   EXPECT_EQ(clock.last_batch()[0].begin, window);
   EXPECT_EQ(clock.milliseconds(Phase::load, 0, 1)[0], 1);
   EXPECT_EQ(clock.calls_per_batch(), 2);
+  EXPECT_EQ(device.calls,
+            (std::vector<std::string>{"start", "other", "start", "load", "other", "next batch"}));
 }
 
 TEST(Timeline, EventsAreCutAtTheBatchsEdges) {

@@ -2,12 +2,15 @@
 
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
+#include <nvtx3/nvToolsExt.h>
 
 namespace bench {
 
 constexpr int64_t kMarksPerBatch = 16;  // more than any strategy enters phases
 
-CudaClock::CudaClock(int64_t batches) : ranges_(nvtx_, batches) {
+// Ranges are started and ended, not pushed and popped: backward may end in a thread of autograd's. Without a
+// tool that listens each call costs some nanoseconds.
+CudaClock::CudaClock(int64_t batches) : ranges_(nvtxRangeStartA, nvtxRangeEnd) {
   const int64_t marks = (batches + 1) * kMarksPerBatch;
   for (int64_t i = 0; i < marks; ++i) events_.emplace_back(cudaEventDefault);
   // By itself an event is made where it is first recorded: in a batch.
@@ -28,15 +31,12 @@ void CudaClock::start() {
 }
 
 void CudaClock::enter(Phase phase) {
-  if (const auto ended = marks_.back().phase) {
-    mark();
-    ranges_.close(*ended);
-  }
+  if (marks_.back().phase) mark();
   marks_.back().phase = phase;
+  ranges_.enter(phase);
 }
 
 void CudaClock::next_batch() {
-  if (const auto ended = marks_.back().phase) ranges_.close(*ended);
   ++batch_;
   mark();
   ranges_.next_batch();

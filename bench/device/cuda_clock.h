@@ -6,9 +6,9 @@
 #include <deque>
 #include <optional>
 
-#include "bench/device/cuda_ranges.h"
 #include "bench/device/device_clock.h"
 #include "bench/phase_clock.h"
+#include "bench/phase_ranges.h"
 
 namespace bench {
 
@@ -31,7 +31,6 @@ class CudaClock : public DeviceClock {
   std::deque<at::cuda::CUDAEvent> events_;
   std::vector<Mark> marks_;
   int64_t batch_ = 0;
-  CudaRanges nvtx_;
   PhaseRanges ranges_;
 };
 
