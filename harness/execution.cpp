@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 
@@ -103,10 +105,11 @@ static fs::path make_run_folder(const Workshop& workshop, const Request& request
     throw PreparationError(
         fmt::format("{} already holds a run: name another folder with --out", run.string()));
   fs::create_directories(run, error);
-  std::ofstream probe(run / "records.jsonl", std::ios::app);
+  errno = 0;
+  const std::ofstream probe(run / "records.jsonl", std::ios::app);
   if (error || !probe)
-    throw PreparationError(
-        fmt::format("{}: can't be written: name a writable folder with --out", run.string()));
+    throw PreparationError(fmt::format("{}: can't be written: {}; name a writable folder with --out",
+                                       run.string(), error ? error.message() : std::strerror(errno)));
   return fs::absolute(run);
 }
 
@@ -124,7 +127,12 @@ static PrecisionTimes probe_precisions(const Workshop& workshop, const std::vect
 std::unique_ptr<Execution> Execution::prepare(const Workshop& workshop, const Request& request,
                                               const AxisValues& values) {
   std::unique_ptr<Execution> execution(new Execution(workshop, request, values));
-  return execution->prepare_plan() ? std::move(execution) : nullptr;
+  try {
+    return execution->prepare_plan() ? std::move(execution) : nullptr;
+  } catch (...) {
+    execution->discard();  // the same command is to work once its input is mended
+    throw;
+  }
 }
 
 std::unique_ptr<Execution> Execution::continue_in(const Workshop& workshop, const Request& request,
@@ -189,7 +197,7 @@ json Execution::surroundings(const Row& row) const {
 }
 
 void Execution::discard() {
-  if (again_) return;
+  if (again_ || folder_.empty()) return;
   for (const char* file : {"records.jsonl", "request.json", "probe.json"}) fs::remove(folder_ / file);
   std::error_code not_empty;
   if (request_.out.empty()) fs::remove(folder_, not_empty);

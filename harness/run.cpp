@@ -8,6 +8,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "harness/base/failure_text.h"
 #include "harness/execution.h"
 #include "harness/followers.h"
 #include "harness/interrupt.h"
@@ -114,7 +115,7 @@ static int run_and_report(const Workshop& workshop, const Request& request, Exec
   } catch (const PreparationError&) {
     throw;
   } catch (const std::exception& error) {  // most likely a full disk: what finished is shown all the same
-    std::cerr << "run_matrix: " << error.what() << '\n';
+    std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
     lost = true;
     for (const Summary& summary : summarise(execution.records())) console << console_table(summary);
   }

@@ -23,7 +23,8 @@ static fs::path memory() {
 static void remove_abandoned(const fs::path& place, const std::string& prefix) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(place, ignored)) {
-    if (entry.path().filename().string().rfind(prefix, 0) != 0 || !entry.is_directory(ignored)) continue;
+    if (entry.path().filename().string().rfind(prefix, 0) != 0) continue;
+    if (!fs::is_regular_file(entry.path() / kLock, ignored)) continue;  // not made here
     const auto lock = base::FileLock::try_exclusive(entry.path() / kLock);
     if (lock.holds()) fs::remove_all(entry.path(), ignored);
   }

@@ -15,7 +15,7 @@
 
 #include "harness/child_process.h"
 #include "harness/listener.h"
-#include "harness/progress.h"
+#include "harness/contract/progress.h"
 #include "harness/two_nodes.h"
 #include "scratch_of.h"
 
@@ -71,8 +71,7 @@ class LaunchFaults : public testing::Test {
       for (int other = 0; other < progress.ranks(); ++other) all = all && progress.slot(other).batches > 2;
       if (all) return harness::pid_here(progress.slot(rank));
     }
-    ADD_FAILURE() << "the ranks never trained";
-    return 0;
+    throw std::runtime_error("the ranks never trained");
   }
   json record() {
     std::ifstream stream(directory / "run" / "records.jsonl");

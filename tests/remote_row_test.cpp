@@ -15,7 +15,7 @@
 #include "harness/child_process.h"
 #include "harness/mount.h"
 #include "harness/object_store.h"
-#include "harness/progress.h"
+#include "harness/contract/progress.h"
 #include "harness/two_nodes.h"
 #include "scratch_of.h"
 

@@ -349,6 +349,7 @@ TEST(ScratchOnADisk, RemovesWhatAKilledRunLeft) {
   const TemporaryFolder place;
   const fs::path left = place.path() / "cache-2147483000", foreign = place.path() / "cache-x";
   fs::create_directories(left / "vfs");
+  std::ofstream(left / ".lock").flush();  // nobody holds it
   fs::create_directories(foreign);
   fs::path own;
   {

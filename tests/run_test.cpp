@@ -268,6 +268,12 @@ TEST_F(RunMatrix, BadInputIsExitTwoBeforeAnythingStarts) {
   }
 }
 
+TEST_F(RunMatrix, ARefusedPreparationLeavesTheFolderFree) {
+  fs::create_directories(directory / "data" / "train");
+  EXPECT_EQ(smoke("0", "", {"--data", directory / "data"}), 2);
+  EXPECT_EQ(smoke("0"), 0) << errors();
+}
+
 TEST_F(RunMatrix, RefusesToMixTwoRuns) {
   ASSERT_EQ(smoke("0"), 0);
   EXPECT_EQ(smoke("0"), 2);

@@ -93,8 +93,8 @@ void add_run_options(CommandLine& line) {
       ->capture_default_str();
   app.add_option(
          "--hang-after", request.silence_s,
-         "seconds without a finished batch that end a row as HUNG (default: 60, and 600 for reaching the "
-         "first batch)")
+         "seconds without a finished batch that end a row as HUNG (default: 60, and 600 for reaching the first "
+         "batch, for which it is at least 30)")
       ->check(kSeconds);
   app.add_option("--launcher", request.launcher,
                  "local, mpirun, slurm or env (default: what the environment shows)")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "harness/base/failure_text.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/nightly/analysis.h"
@@ -32,7 +33,7 @@ bool done(Step step) {
     step();
     return true;
   } catch (const std::exception& error) {
-    std::cerr << "run_matrix: " << error.what() << '\n';
+    std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
     return false;
   }
 }
