@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "harness/row.h"
+#include "harness/contract/row.h"
 
 namespace bench {
 

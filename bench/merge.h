@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/row.h"
+#include "harness/contract/row.h"
 
 namespace bench {
 

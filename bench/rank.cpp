@@ -33,7 +33,7 @@ int loader_threads_of(const harness::Row& row, const RankInfo& rank) {
 }
 
 // What must be the same on all ranks.
-std::string configuration(const Job& job, const Dataset& dataset) {
+std::string configuration(const harness::Job& job, const Dataset& dataset) {
   const std::string row = harness::to_json(job.row).dump();
   return fmt::format("row {} with settings {:016x} and {} images", job.row.id,
                      XXH3_64bits(row.data(), row.size()), dataset.images.size());
@@ -43,7 +43,7 @@ std::string configuration(const Job& job, const Dataset& dataset) {
 class Rank {
  public:
   // Everything that needs no other rank.
-  Rank(const Job& job, const RankInfo& rank)
+  Rank(const harness::Job& job, const RankInfo& rank)
       : job_(job),
         rank_(rank),
         progress_(job.progress, 0),
@@ -84,9 +84,9 @@ class Rank {
     std::optional<RecordedStep> recorded;
     if (row_.cuda_graphs) parts.recorded = &recorded.emplace(parts);
     std::optional<Trace> trace;
-    if (job_.trace_first >= 0)
-      parts.trace = &trace.emplace(rank_, *device_, row_.warmup_batches + job_.trace_first,
-                                   row_.warmup_batches + job_.trace_last);
+    if (job_.trace)
+      parts.trace = &trace.emplace(rank_, *device_, row_.warmup_batches + job_.trace->first,
+                                   row_.warmup_batches + job_.trace->last);
     std::unique_ptr<DeviceSampler> sampler;
     if (row_.gpu_sampling_ms > 0)
       sampler = device_->make_sampler(row_.gpu_sampling_ms, row_.nodes * row_.devices / rank_.world_size);
@@ -214,10 +214,10 @@ class Rank {
                               rank_.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "")}};
     merged["precision"] = {{"name", row_.precision}, {"sixteen_bit", precision_->sixteen_bit()}};
     merged["versions"] = library_versions();
-    write_json(job_.directory / "slice.json", merged);
+    write_json(std::filesystem::path(job_.directory) / "slice.json", merged);
   }
 
-  const Job& job_;
+  const harness::Job& job_;
   const harness::Row& row_ = job_.row;
   const RankInfo rank_;
   harness::Progress progress_;
@@ -239,7 +239,7 @@ class Rank {
 
 }  // namespace
 
-void train_rank(const Job& job, const RankInfo& info) {
+void train_rank(const harness::Job& job, const RankInfo& info) {
   auto rank = std::make_unique<Rank>(job, info);
   try {
     rank->join_others();

@@ -14,8 +14,8 @@
 #include "bench/precision/precision.h"
 #include "bench/spans.h"
 #include "bench/strategy/strategy.h"
-#include "harness/progress.h"
-#include "harness/row.h"
+#include "harness/contract/progress.h"
+#include "harness/contract/row.h"
 
 namespace bench {
 
@@ -65,7 +65,7 @@ SliceResult run_slice(const SliceParts& parts);
 
 // What a step tells besides its times.
 struct StepResult {
-  at::Tensor metrics;  // of this rank: see metrics_of()
+  at::Tensor metrics = {};  // of this rank: see metrics_of()
   int64_t images = 0;
   double read_ms = 0, decode_ms = 0;  // loader thread time spent on its images
 };

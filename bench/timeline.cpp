@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/progress.h"
+#include "harness/contract/progress.h"
 
 namespace bench {
 

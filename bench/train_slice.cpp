@@ -15,8 +15,10 @@
 #include "bench/memory_probe.h"
 #include "bench/precision/probe.h"
 #include "bench/rank.h"
+#include "harness/base/failure_text.h"
+#include "harness/base/file.h"
 #include "harness/base/program_start.h"
-#include "harness/progress.h"
+#include "harness/contract/progress.h"
 
 namespace bench {
 namespace {
@@ -38,8 +40,9 @@ void print_stack_on(int signal_number) {
 void settle_in(const RankInfo& rank) {
   if (const char* folder = std::getenv("RANK_LOGS"))
     for (const auto& [name, stream] : {std::pair("stdout", stdout), std::pair("stderr", stderr)})
-      if (!std::freopen(fmt::format("{}/rank-{}.{}", folder, rank.rank, name).c_str(), "w", stream))
-        throw std::runtime_error(fmt::format("{}: can't be written", folder));
+      if (const std::string file = fmt::format("{}/rank-{}.{}", folder, rank.rank, name);
+          !std::freopen(file.c_str(), "w", stream))
+        base::throw_write_error(file, errno);
   if (std::getenv("RUN_MATRIX_WRAPPED")) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (std::getenv("OMPI_COMM_WORLD_RANK") && !std::getenv("SLURM_PROCID")) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -48,7 +51,7 @@ void settle_in(const RankInfo& rank) {
 }
 
 // The harness reads why a rank ended from here; nothing else is left of its numbers.
-int report_error(const Job& job, const RankInfo& rank, const char* status, const std::string& reason) {
+int report_error(const harness::Job& job, const RankInfo& rank, const char* status, const std::string& reason) {
   std::cerr << "rank " << rank.rank << ": " << reason << '\n';
   const nlohmann::json why = {{"status", status}, {"reason", reason}};
   try {
@@ -58,15 +61,17 @@ int report_error(const Job& job, const RankInfo& rank, const char* status, const
     shorter["reason"] = reason.substr(0, kFits);
     harness::set_why_ended(progress.slot(rank.rank),
                            shorter.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    write_json(job.directory / fmt::format("rank-{}.error.json", rank.rank), why);
+    write_json(std::filesystem::path(job.directory) / fmt::format("rank-{}.error.json", rank.rank), why);
   } catch (const std::exception& error) {  // a full disk, and stderr may lie there too
     std::cerr << error.what() << '\n';
   }
   return 1;
 }
 
-int run_and_report(const Job& job, const RankInfo& rank) {
+int run_and_report(const harness::Job& job, const RankInfo& rank) {
   try {
+    settle_in(rank);
+    print_stack_on(SIGUSR2);
     train_rank(job, rank);
     return 0;
   } catch (const BadDataset& error) {
@@ -78,7 +83,7 @@ int run_and_report(const Job& job, const RankInfo& rank) {
   } catch (const std::bad_alloc&) {
     return report_error(job, rank, "OUT_OF_MEMORY", "an allocation failed");
   } catch (const std::exception& error) {
-    const std::string text = error.what(), first_line = text.substr(0, text.find('\n'));
+    const std::string text = base::failure_text(error), first_line = text.substr(0, text.find('\n'));
     return report_error(job, rank, tells_of_memory(text) ? "OUT_OF_MEMORY" : "CRASHED", first_line);
   }
 }
@@ -114,7 +119,7 @@ int main(int argc, char** argv) try {
   }
   if (job_file.empty())
     throw std::invalid_argument("--job FILE is missing; run_matrix writes one for each row");
-  const bench::Job job = bench::read_job(job_file);
+  const harness::Job job = harness::read_job(job_file);
   if (probe) {
     std::cout << bench::probe_precisions(job.row) << '\n';
     return 0;
@@ -124,12 +129,10 @@ int main(int argc, char** argv) try {
     return 0;
   }
   const bench::RankInfo rank = bench::rank_from_environment();
-  bench::settle_in(rank);
-  bench::print_stack_on(SIGUSR2);
   const int code = bench::run_and_report(job, rank);
   if (code != 0) std::_Exit(code);  // threads of a group that failed may still wait for other ranks
   return 0;
 } catch (const std::exception& error) {
-  std::cerr << "train_slice: " << error.what() << '\n';
+  std::cerr << "train_slice: " << base::failure_text(error) << '\n';
   return 2;
 }

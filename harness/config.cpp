@@ -11,10 +11,6 @@
 namespace harness {
 namespace {
 
-// What belongs to one row of the article and would be false of another.
-const std::vector<std::string> not_inherited = {"title",       "base",         "identity",       "inferred",
-                                                "published_s", "published_ms", "published_note", "like"};
-
 struct Written {
   std::string id;
   std::string like;
@@ -115,7 +111,7 @@ class Resolver {
     for (auto link = links.rbegin(); link != links.rend(); ++link)
       for (const auto& [field, setting] : (*link)->settings) {
         bool own = *link == &row;
-        if (!own && std::find(not_inherited.begin(), not_inherited.end(), field) != not_inherited.end())
+        if (!own && (field == "like" || has_role(field, Role::descriptive)))
           continue;
         merged[field] = setting;
       }

@@ -22,7 +22,7 @@ namespace harness {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr auto kPoll = std::chrono::milliseconds(50);
+constexpr auto kFollowerPoll = std::chrono::milliseconds(50);
 constexpr auto kLeaderSilence = std::chrono::minutes(30);  // for making its data, before the first row
 constexpr auto kOlder = std::chrono::seconds(10);          // all ranks start within this time
 static const char* const kEnd = "end";
@@ -79,7 +79,7 @@ static void run_rank(const json& row, const fs::path& done, const Request& reque
   wrap_rank(command, rank_of_environment(), {train_slice, "--job", fs::path(directory) / "job.json"}, request,
             directory);
   const pid_t pid = start(command);
-  for (int status = 0; ::waitpid(pid, &status, WNOHANG) == 0; std::this_thread::sleep_for(kPoll))
+  for (int status = 0; ::waitpid(pid, &status, WNOHANG) == 0; std::this_thread::sleep_for(kFollowerPoll))
     if (fs::exists(done) || interrupted()) {
       ::kill(-pid, SIGKILL);
       ::waitpid(pid, &status, 0);
@@ -107,7 +107,7 @@ int follow(const Request& request, const fs::path& train_slice) {
     } else if (!fs::exists(board(run)) && std::chrono::steady_clock::now() - begin > kLeaderSilence) {
       throw std::runtime_error("the run_matrix of rank 0 has not shown itself in " + run.string());
     }
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kFollowerPoll);
   }
   return 130;
 }

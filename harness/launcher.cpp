@@ -14,11 +14,11 @@
 namespace harness {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kPoll = std::chrono::milliseconds(20);
+constexpr auto kLauncherPoll = std::chrono::milliseconds(20);
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr double kSlowBatches = 5;  // silence of so many of the longest batches is no slowness any more
 constexpr auto kGrace = std::chrono::seconds(2);     // for the other ranks, once one has failed
-constexpr auto kFarewell = std::chrono::seconds(3);  // for mpirun and srun, once all ranks have ended
+constexpr auto kLauncherEnds = std::chrono::seconds(3);  // for mpirun and srun, once all ranks have ended
 
 static double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -113,12 +113,12 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
       outcome.max_rss_bytes = std::max(outcome.max_rss_bytes, processes.memory());
       tick();
       if (launch.command_per_rank || !processes.ranks_are_gone()) ranks_seen = last_tick;
-      if (last_tick - ranks_seen > kFarewell) {
+      if (last_tick - ranks_seen > kLauncherEnds) {
         if (!all_done(progress)) explain_missing_ranks(outcome, launch, progress, directory);
         return outcome;
       }
     }
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kLauncherPoll);
   }
   // A debugger that finds no stack to show ends with an error of its own.
   const bool well_done = !launch.wrap.empty() && all_done(progress);

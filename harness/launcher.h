@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/progress.h"
+#include "harness/contract/progress.h"
 #include "harness/rank_commands.h"
 
 namespace harness {

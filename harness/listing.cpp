@@ -87,9 +87,9 @@ std::string list_rows_as_json(const std::vector<Row>& rows) {
 }
 
 std::string list_fields() {
-  std::vector<Cells> lines = {{"field", "type", "range", "meaning"}};
+  std::vector<Cells> lines = {{"field", "type", "unit", "range", "meaning"}};
   for (const Field& field : fields())
-    lines.push_back({field.name, type_of(field), range_of(field), field.help});
+    lines.push_back({field.name, type_of(field), field.unit, range_of(field), field.help});
   return columns(lines);
 }
 

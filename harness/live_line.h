@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/progress.h"
-#include "harness/row.h"
+#include "harness/contract/progress.h"
+#include "harness/contract/row.h"
 
 namespace harness {
 

@@ -21,7 +21,7 @@ namespace harness {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kPoll = std::chrono::milliseconds(20);
+constexpr auto kOffspringPoll = std::chrono::milliseconds(20);
 
 struct Process {
   std::string name;
@@ -100,7 +100,7 @@ void Offspring::end(std::chrono::milliseconds grace, std::chrono::milliseconds l
         if (const auto process = read_process(pid)) strays()[pid] = process->started;
       return;
     }
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kOffspringPoll);
   }
 }
 
@@ -126,7 +126,7 @@ void wait_for_strays(std::chrono::seconds limit) {
           text);
     said = text;
     if (interrupts() > interrupts_before || Clock::now() - begin > limit) return;
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kOffspringPoll);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/file.h"
 #include "harness/base/say.h"
 #include "harness/child_process.h"
 
@@ -23,18 +24,6 @@ CopiesInUse::~CopiesInUse() {
   if (share_ && share_->make_exclusive()) fs::remove(lock_file_, ignored);
 }
 
-static int64_t bytes_below(const fs::path& folder) {
-  int64_t bytes = 0;
-  std::error_code error;  // what can't be listed or is removed meanwhile isn't counted
-  fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
-  for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
-    std::error_code gone;
-    if (it->symlink_status(gone).type() != fs::file_type::regular) continue;
-    if (const auto size = it->file_size(gone); !gone) bytes += static_cast<int64_t>(size);
-  }
-  return bytes;
-}
-
 // Copies are folders; a data set that was only listed leaves its index.
 static bool holds_copies(const fs::path& folder) {
   std::error_code error;
@@ -51,7 +40,7 @@ StoreRoom room_of_store(const fs::path& store, const std::set<std::string>& own_
   for (fs::directory_iterator it(store, error), end; !error && it != end; it.increment(error)) {
     std::error_code gone;
     if (it->symlink_status(gone).type() != fs::file_type::directory) continue;
-    const int64_t bytes = bytes_below(it->path());
+    const int64_t bytes = base::bytes_below(it->path());
     room.bytes += bytes;
     if (own_fingerprints.contains(it->path().filename().string()) || !holds_copies(it->path())) continue;
     room.of_others += bytes;

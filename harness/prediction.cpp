@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kNewest = 5;            // runs of a row that its median is taken over
+constexpr size_t kNewestRuns = 5;            // runs of a row that its median is taken over
 constexpr double kStart_s = 2;           // until the first batch: LibTorch, processes, network
 constexpr double kCpuImage_s = 1.5e-3;   // at 64 px and width 16, as the run in results/sample took
 constexpr double kGpuImage_s = 1.05e-3;  // the article's row 0: 161.0 s for 300 batches of 512
@@ -152,7 +152,7 @@ Prediction predict(const Row& row, const Scale& scale, const json& machine, cons
     if (one.batches > 0) per_batch.push_back(one.wall_s / one.batches);
     if (one.row != row.id) continue;
     auto& times = one.config == config ? same : other;
-    if (times.size() < kNewest) times.push_back(one.wall_s);
+    if (times.size() < kNewestRuns) times.push_back(one.wall_s);
   }
   if (!same.empty()) return {median(same), Prediction::From::earlier_runs};
   if (!other.empty()) return {median(other), Prediction::From::other_settings};

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "harness/row.h"
+#include "harness/contract/row.h"
 #include "harness/workshop.h"
 
 namespace harness {

@@ -8,27 +8,22 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <stdexcept>
 #include <tuple>
-#include <variant>
 
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
-#include "harness/row.h"
+#include "harness/contract/phases.h"
+#include "harness/contract/record.h"
 
 namespace harness {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::array statuses = {"OK",      "SKIPPED", "DIVERGED", "OUT_OF_MEMORY",
-                                 "TIMEOUT", "HUNG",    "CRASHED",  "INVALID"};
 
 [[noreturn]] void fail(const std::filesystem::path& file, const char* what, int error) {
   const char* next = error == ENOSPC || error == EDQUOT
@@ -44,68 +39,10 @@ struct Descriptor {
   }
 };
 
-// JSON has no NaN: one in memory becomes null in a file, and is no number here.
-bool is_time(const json& value) {
-  return value.is_number() && std::isfinite(value.get<double>()) && value.get<double>() >= 0;
-}
-
-// What reports look into must be of the kind they expect, wherever the record comes from.
-constexpr std::array objects = {"machine",       "build",    "data",        "precision", "cache",
-                                "window",        "ring",     "spans_ms",    "device_ms", "strategy",
-                                "clock",         "versions", "environment", "ceilings",  "accuracy",
-                                "communication", "link",     "timeline",    "trace",     "object_store"};
-constexpr std::array lists = {"rank_map", "notes", "emulated", "checks", "warnings", "gpu"};
-
-std::string kind_problem(const json& record) {
-  for (const char* key : objects)
-    if (record.contains(key) && !record[key].is_object()) return fmt::format("`{}` is no object", key);
-  for (const char* key : lists)
-    if (record.contains(key) && !record[key].is_array()) return fmt::format("`{}` is no list", key);
-  return "";
-}
-
-std::string config_problem(const json& config) {
-  for (const Field& field : fields()) {
-    const auto value = config.find(field.name);
-    if (value == config.end()) continue;
-    const bool is_text = std::holds_alternative<std::string Row::*>(field.member);
-    const bool is_switch = std::holds_alternative<bool Row::*>(field.member);
-    const char* expected = is_text ? "text" : is_switch ? "true or false" : "number";
-    if (is_text ? !value->is_string() : is_switch ? !value->is_boolean() : !value->is_number())
-      return fmt::format("`config.{}` is {}, expected {}", field.name, value->dump(), expected);
-  }
-  return "";
-}
-
-std::string samples_problem(const json& record) {
-  const auto batches = static_cast<size_t>(number_at(record, "/timed_batches"));
-  const json& samples = samples_of(record);
-  if (!samples.is_object()) return "samples_ms is no object";
-  size_t ranks = 0;
-  for (const auto& [phase, per_rank] : samples.items()) {
-    if (std::find(phase_names().begin(), phase_names().end(), phase) == phase_names().end())
-      return "samples_ms." + phase + " is no phase that this program knows";
-    if (!per_rank.is_array() || per_rank.empty()) return "samples_ms." + phase + " has no list per rank";
-    if (ranks == 0) ranks = per_rank.size();
-    if (per_rank.size() != ranks)
-      return "samples_ms." + phase + " has another number of ranks than the phases before";
-    for (const json& times : per_rank) {
-      if (!times.is_array() || times.size() != batches)
-        return fmt::format("samples_ms.{} doesn't have {} batches on every rank", phase, batches);
-      for (const json& time : times)
-        if (!is_time(time))
-          return fmt::format("samples_ms.{} holds {}, which is no time", phase, time.dump());
-    }
-  }
-  return "";
-}
-
 }  // namespace
 
 const std::vector<std::string>& phase_names() {
-  static const std::vector<std::string> names = {"load",    "h2d",    "scatter", "broadcast",
-                                                 "forward", "gather", "loss",    "backward",
-                                                 "reduce",  "sync",   "step",    "other"};
+  static const std::vector<std::string> names(kPhaseNames.begin(), kPhaseNames.end());
   return names;
 }
 
@@ -140,25 +77,11 @@ double number_at(const json& record, const char* pointer, double otherwise) {
   return value.is_number() ? value.get<double>() : otherwise;
 }
 
-std::string record_problem(const json& record) {
-  if (!record.is_object()) return "not a JSON object";
-  if (!record.contains("schema")) return "no `schema`: not a record";
-  if (record["schema"] != 1) return "schema " + record["schema"].dump() + ", this program reads 1";
-  if (text_at(record, "/row").empty()) return "`row` is missing";
-  if (number_at(record, "/repeat", -1) < 0) return "`repeat` is missing or negative";
-  const std::string status = text_at(record, "/status");
-  if (std::find(statuses.begin(), statuses.end(), status) == statuses.end())
-    return "unknown status '" + status + "'";
-  if (!record.contains("config") || !record["config"].is_object()) return "`config` is missing";
-  if (text_at(record, "/scale/name").empty()) return "`scale.name` is missing";
-  if (text_at(record, "/device/kind").empty()) return "`device.kind` is missing";
-  if (const std::string problem = kind_problem(record); !problem.empty()) return problem;
-  if (const std::string problem = config_problem(record["config"]); !problem.empty()) return problem;
-  if (status != "OK") return "";
-  for (const char* key : {"/timed_batches", "/total_s"})
-    if (number_at(record, key) <= 0 || !std::isfinite(number_at(record, key)))
-      return fmt::format("`{}` is missing or not positive", key + 1);
-  return samples_problem(record);
+std::string record_problem(const json& record) try {
+  record_from_json(record);
+  return "";
+} catch (const Violation& violation) {
+  return violation.what();
 }
 
 void append_record(const std::filesystem::path& file, const json& record) {

@@ -93,14 +93,6 @@ static json received_bytes(const TwoNodes& nodes) {
                                             : json();
 }
 
-static int64_t bytes_below(const fs::path& folder) {
-  int64_t bytes = 0;
-  std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error))
-    if (entry.is_regular_file(error)) bytes += int64_t(entry.file_size(error));
-  return bytes;
-}
-
 json RemoteStorage::describe() const {
   json object = {
       {"server", object_store_version()},     {"url", server_->url()},
@@ -109,7 +101,7 @@ json RemoteStorage::describe() const {
   if (mount_) object["mount"] = mount_version();
   if (cache_) {
     object["cache_limit_bytes"] = limits_.bytes;
-    object["cache_bytes"] = bytes_below(limits_.folder / "vfs");
+    object["cache_bytes"] = base::bytes_below(limits_.folder / "vfs");
   }
   return object;
 }

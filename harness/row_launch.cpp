@@ -4,8 +4,7 @@
 
 #include <optional>
 
-#include "harness/base/file.h"
-#include "harness/base/json_text.h"
+#include "harness/contract/job.h"
 #include "harness/followers.h"
 #include "harness/listener.h"
 #include "harness/remote_storage.h"
@@ -14,15 +13,11 @@
 
 namespace harness {
 
-void write_job(const fs::path& file, const nlohmann::json& job) {
-  base::write_whole_file(file, job.dump(1) + '\n', /*durable=*/false);
-}
-
 // Where the ranks find the object store is known once it runs.
 static void add_to_job(const fs::path& file, const std::string& storage, const RemoteStorage& remote) {
-  nlohmann::json job = base::require_json(base::read_file(file));
-  job["packed"][storage] = remote.location();
-  job["server_counter"] = remote.counter();
+  Job job = read_job(file);
+  job.packed[storage] = remote.location();
+  job.server_counter = remote.counter();
   write_job(file, job);
 }
 

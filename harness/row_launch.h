@@ -6,9 +6,6 @@
 
 namespace harness {
 
-// What train_slice reads. Throws std::runtime_error naming the file when it can't be written.
-void write_job(const fs::path& file, const nlohmann::json& job);
-
 // `directory` holds job.json. Throws std::runtime_error when nothing could be started.
 Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& directory, Progress& progress,
                    const Limits& limits, const std::function<void()>& tick);

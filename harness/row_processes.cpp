@@ -16,7 +16,7 @@
 namespace harness {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kPoll = std::chrono::milliseconds(20);
+constexpr auto kProcessPoll = std::chrono::milliseconds(20);
 constexpr auto kPatience = std::chrono::seconds(3);  // for mpirun and srun, to end ranks on other machines
 constexpr auto kFarewell = std::chrono::seconds(1);  // for what mpirun leaves behind when it has ended well
 
@@ -115,7 +115,7 @@ void RowProcesses::end_gently() {
   for (pid_t pid : pids_)
     if (pid != 0) ::kill(pid, SIGTERM);
   while (running() && Clock::now() - begin < kPatience) {
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kProcessPoll);
     reap();
   }
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/offspring.h"
-#include "harness/progress.h"
+#include "harness/contract/progress.h"
 #include "harness/rank_commands.h"
 
 namespace harness {

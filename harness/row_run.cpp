@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "harness/base/failure_text.h"
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
 #include "harness/base/say.h"
@@ -41,6 +42,9 @@ static json emulated_by(const Row& row, const Request& request, const AxisValues
                          : fmt::format("link: {}: veth at {:g} Mbit/s", row.link, row.link_rate_mbit));
   return emulated;
 }
+
+// What starting eight ranks takes on two busy cores, most of it for loading LibTorch.
+constexpr double kLeastStart_s = 30;
 
 static json record_head(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
   const Row& row = planned.row;
@@ -85,16 +89,16 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   fs::create_directories(directory);
   const bool emulated = emulates_nodes(planned.row, launcher_of(setting.request));
   const Data& data = setting.data.of(planned.row);
-  json job = {{"row", to_json(planned.row)},
-              {"index", data.index},
-              {"validation", data.validation},
-              {"packed", data.packed},
-              {"progress", directory / "progress"},
-              {"interface", emulated ? TwoNodes::kInterface : setting.request.interface},
-              {"emulated_link", emulated},
-              {"directory", directory}};
-  if (const auto batches = traced_batches(setting.request, planned.row))
-    job["trace"] = {{"first", batches->first}, {"last", batches->last}};
+  Job job;
+  job.row = planned.row;
+  job.directory = directory;
+  job.progress = directory / "progress";
+  job.index = data.index;
+  job.validation = data.validation;
+  job.packed = data.packed;
+  job.interface = emulated ? TwoNodes::kInterface : setting.request.interface;
+  job.emulated_link = emulated;
+  job.trace = traced_batches(setting.request, planned.row);
   write_job(directory / "job.json", job);
   return directory;
 }
@@ -176,7 +180,10 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
   Progress progress(directory / "progress", int(world_size(planned.row, setting.values)));
   Limits limits;
   limits.timeout_s = setting.request.timeout_s;
-  if (setting.request.silence_s > 0) limits.silence_s = limits.start_s = setting.request.silence_s;
+  if (setting.request.silence_s > 0) {
+    limits.silence_s = setting.request.silence_s;
+    limits.start_s = std::max(kLeastStart_s, setting.request.silence_s);
+  }
 
   line.begin_row(planned.row);
   const Disturbance disturbance;
@@ -185,7 +192,7 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
     outcome = launch_row(setting, planned.row, directory, progress, limits, [&] { line.show(progress); });
   } catch (const std::exception& error) {
     outcome.status = "CRASHED";
-    outcome.reason = error.what();
+    outcome.reason = base::failure_text(error);
     outcome.interrupted = interrupted();
   }
   if (outcome.interrupted) {

@@ -12,14 +12,11 @@
 namespace harness {
 namespace {
 
-// What is said of a row, the article's figure among it: to change that would be to make it up.
-const std::vector<std::string> kIdentity = {"id",       "title",       "base",         "identity",
-                                            "inferred", "published_s", "published_ms", "published_note"};
-
 // What a row trains, without what is said of it.
 nlohmann::json setup_of(const Row& row) {
   nlohmann::json setup = to_json(row);
-  for (const std::string& key : kIdentity) setup.erase(key);
+  for (const Field& field : fields())
+    if (field.role == Role::descriptive) setup.erase(field.name);
   setup.erase("window");
   return setup;
 }
@@ -70,7 +67,7 @@ void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignme
   std::string all;
   for (const std::string& assignment : assignments) {
     auto [field, setting] = read_assignment(assignment);
-    if (std::find(kIdentity.begin(), kIdentity.end(), field) != kIdentity.end())
+    if (has_role(field, Role::descriptive))
       throw ConfigError({"--set " + assignment}, in_quotes(field) + " says what a row is and can't be set",
                         "", "", "write a row of your own into a config file");
     settings[field] = setting;  // the last one wins

@@ -16,7 +16,7 @@
 namespace harness {
 
 constexpr auto kLongestStart = std::chrono::seconds(20);
-constexpr auto kPoll = std::chrono::milliseconds(20);
+constexpr auto kServicePoll = std::chrono::milliseconds(20);
 
 Service::Service(std::string name, Command command, const std::filesystem::path& log)
     : name_(std::move(name)), log_(log) {
@@ -56,7 +56,7 @@ void Service::wait_until(const std::function<bool()>& ready) {
     if (std::chrono::steady_clock::now() - begin > kLongestStart)
       throw std::runtime_error(fmt::format("{} was not ready after {} s{}; all that it said: {}", name_,
                                            kLongestStart.count(), last_words(), log_.string()));
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kServicePoll);
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/row.h"
+#include "harness/contract/row.h"
 #include "harness/yaml_file.h"
 
 namespace harness {

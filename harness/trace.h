@@ -4,14 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/row.h"
+#include "harness/contract/job.h"
 #include "harness/workshop.h"
 
 namespace harness {
-
-struct TracedBatches {
-  int64_t first, last;  // of the timed ones, counted from 0
-};
 
 // What --trace says of this row; nothing without it. Throws PreparationError when the row has no such
 // batches.

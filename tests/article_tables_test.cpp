@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "harness/child_process.h"
-#include "harness/published_ms.h"
+#include "harness/contract/published_ms.h"
 #include "harness/records.h"
 #include "harness/report/against_article.h"
 #include "harness/report/table.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/phase_clock.h"
-#include "harness/row.h"
+#include "harness/contract/row.h"
 
 namespace bench {
 

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "harness/progress.h"
+#include "harness/contract/progress.h"
 
 using nlohmann::json;
 

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "harness/child_process.h"
-#include "harness/progress.h"
+#include "harness/contract/progress.h"
 #include "harness/two_nodes.h"
 
 namespace {

@@ -75,7 +75,7 @@ TEST_F(Records, OfAForeignShapeAreNamedAndLeftOut) {
   for (const char* key : {"machine", "communication", "device_ms", "rank_map", "emulated"}) {
     json record = good_record("disk");
     record[key] = 5;
-    EXPECT_NE(harness::record_problem(record).find(fmt::format("`{}` is no ", key)), std::string::npos)
+    EXPECT_NE(harness::record_problem(record).find(fmt::format("`{}`: expected a", key)), std::string::npos)
         << key;
   }
 }
@@ -103,9 +103,12 @@ TEST_F(Records, ForeignAndDamagedLinesAreNamedAndLeftOut) {
   harness::append_record(file(), good_record("disk"));
   EXPECT_EQ(read().size(), 1u);
   EXPECT_NE(warnings().find("records.jsonl:1: not JSON"), std::string::npos) << warnings();
-  EXPECT_NE(warnings().find("records.jsonl:2: not a JSON object"), std::string::npos);
-  EXPECT_NE(warnings().find("records.jsonl:3: schema 2, this program reads 1"), std::string::npos);
-  EXPECT_NE(warnings().find("records.jsonl:4: no `schema`"), std::string::npos);
+  EXPECT_NE(warnings().find("records.jsonl:2: `line`: expected a JSON object, found [1,2]"),
+            std::string::npos);
+  EXPECT_NE(warnings().find(
+                "records.jsonl:3: `schema`: expected 1, the only version that this program reads, found 2"),
+            std::string::npos);
+  EXPECT_NE(warnings().find("records.jsonl:4: `schema` is missing"), std::string::npos);
   EXPECT_NE(warnings().find("records.jsonl:6: not JSON"), std::string::npos);
   EXPECT_NE(warnings().find("records.jsonl:7: not JSON"), std::string::npos);
 }
@@ -124,12 +127,16 @@ TEST_F(Records, ImpossibleTimesAreRefused) {
     harness::append_record(file(), record);
   write_raw("{\"schema\": 1, \"total_s\": NaN}\n{\"schema\": 1, \"total_s\": 1e999}\n");
   EXPECT_TRUE(read().empty());
-  EXPECT_NE(warnings().find(":1: samples_ms.load holds -1"), std::string::npos) << warnings();
-  EXPECT_NE(warnings().find(":2: samples_ms.load holds null"), std::string::npos);
-  EXPECT_NE(warnings().find(":3: `total_s` is missing or not positive"), std::string::npos);
-  EXPECT_NE(warnings().find(":4: samples_ms.load doesn't have 2 batches"), std::string::npos);
+  EXPECT_NE(warnings().find(":1: `samples_ms.load`: expected times, which are never negative, found -1"),
+            std::string::npos)
+      << warnings();
+  EXPECT_NE(warnings().find(":2: `samples_ms.load`: expected times, which are never negative, found null"),
+            std::string::npos);
+  EXPECT_NE(warnings().find(":3: `total_s`: expected a positive number, found -3"), std::string::npos);
+  EXPECT_NE(warnings().find(":4: `samples_ms.load`: expected 2 batches on every rank, found 1"),
+            std::string::npos);
   EXPECT_NE(warnings().find(":5: `total_s`"), std::string::npos);
-  EXPECT_NE(warnings().find(":6: samples_ms.lunch"), std::string::npos);
+  EXPECT_NE(warnings().find(":6: `samples_ms.lunch`: expected a phase"), std::string::npos);
   EXPECT_NE(warnings().find(":7: not JSON"), std::string::npos);
   EXPECT_NE(warnings().find(":8: not JSON"), std::string::npos);
 }
@@ -141,7 +148,8 @@ TEST_F(Records, ARowThatIsNotOkNeedsNoFigures) {
   record["reason"] = "no MPI here; apt-get install libopenmpi-dev";
   EXPECT_EQ(harness::record_problem(record), "");
   record["status"] = "FINE";
-  EXPECT_EQ(harness::record_problem(record), "unknown status 'FINE'");
+  EXPECT_EQ(harness::record_problem(record),
+            "`status`: expected OK, SKIPPED or why the row failed, found \"FINE\"");
 }
 
 TEST_F(Records, TheLaterOfTwoRecordsOfOneRepeatCounts) {

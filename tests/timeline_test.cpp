@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/progress.h"
+#include "harness/contract/progress.h"
 
 namespace bench {
 namespace {

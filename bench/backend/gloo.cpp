@@ -26,7 +26,7 @@ class GlooGroup : public StoreGroup {
   c10::intrusive_ptr<c10d::ProcessGroupGloo::Options> options_;
 };
 
-const bool registered = GroupRegistry::instance().add(
+const bool registered_backend_gloo = GroupRegistry::instance().add(
     {"backend", "gloo", "Gloo over TCP, as PyTorch's DDP uses it on CPUs"},
     [](const GroupOptions& options) { return std::make_unique<GlooGroup>(options); });
 

@@ -64,7 +64,7 @@ class MpiGroup : public TracedGroup {
   RankInfo rank_;
 };
 
-const bool registered = GroupRegistry::instance().add(
+const bool registered_backend_mpi = GroupRegistry::instance().add(
     {"backend", "mpi", "OpenMPI, with a communication thread", {{"started_by_mpi", true}}},
     [](const GroupOptions& options) { return std::make_unique<MpiGroup>(options); });
 

@@ -68,7 +68,7 @@ class NcclGroup : public StoreGroup {
   std::vector<c10::intrusive_ptr<c10d::ProcessGroupNCCL>> backends_;
 };
 
-const bool registered = GroupRegistry::instance().add(
+const bool registered_backend_nccl = GroupRegistry::instance().add(
     {"backend", "nccl", "NCCL between GPUs, as PyTorch's DDP uses it", {{"device", "cuda"}}},
     [](const GroupOptions& options) { return std::make_unique<NcclGroup>(options); });
 

@@ -10,7 +10,7 @@ class Alone : public Group {
   std::vector<std::string> gather(const std::string& text) override { return {text}; }
 };
 
-const bool registered =
+const bool registered_backend_none =
     GroupRegistry::instance().add({"backend", "none", "one process, no collectives between processes"},
                                   [](const GroupOptions&) { return std::make_unique<Alone>(); });
 

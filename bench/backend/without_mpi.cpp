@@ -3,7 +3,7 @@
 
 namespace bench {
 namespace {
-const bool registered = [] {
+const bool registered_backend_without_mpi = [] {
   registered_values().push_back({"backend", "mpi", "OpenMPI", {{"started_by_mpi", true}},
                                  "this build found no MPI: install libopenmpi-dev and openmpi-bin and build again"});
   return true;

@@ -13,7 +13,7 @@
 #include "bench/device/replica_exchange.h"
 #include "bench/loader/loader.h"
 #include "bench/registry.h"
-#include "harness/row.h"
+#include "harness/contract/row.h"
 
 namespace bench {
 

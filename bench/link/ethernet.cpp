@@ -16,7 +16,7 @@ class Ethernet : public Link {
   std::string interface_;
 };
 
-const bool registered = LinkRegistry::instance().add(
+const bool registered_link_ethernet = LinkRegistry::instance().add(
     {"link",
      "ethernet",
      "several nodes over IP; on one machine a rate-shaped veth pair",

@@ -23,7 +23,7 @@ class InfiniBand : public Link {
   std::string interface_;
 };
 
-const bool registered = LinkRegistry::instance().add(
+const bool registered_link_infiniband = LinkRegistry::instance().add(
     {"link",
      "infiniband",
      "several nodes over InfiniBand; on one machine an unshaped veth pair, no RDMA",

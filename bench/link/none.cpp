@@ -11,7 +11,7 @@ class None : public Link {
   std::optional<LinkBytes> bytes() const override { return std::nullopt; }
 };
 
-const bool registered =
+const bool registered_link_none =
     LinkRegistry::instance().add({"link", "none", "one node, processes talk over loopback"},
                                  [](const LinkOptions&) { return std::make_unique<None>(); });
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 
-#include "harness/row.h"
+#include "harness/contract/row.h"
 
 namespace bench {
 

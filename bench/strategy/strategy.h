@@ -11,7 +11,7 @@
 #include "bench/model/resnet.h"
 #include "bench/phase_clock.h"
 #include "bench/precision/precision.h"
-#include "harness/row.h"
+#include "harness/contract/row.h"
 
 namespace bench {
 

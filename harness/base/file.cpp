@@ -80,6 +80,18 @@ void write_whole_file(const fs::path& file, std::string_view text, bool durable)
   write_whole_file(file, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()), durable);
 }
 
+int64_t bytes_below(const fs::path& folder) {
+  int64_t bytes = 0;
+  std::error_code error;  // what can't be listed or is removed meanwhile isn't counted
+  fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
+  for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
+    std::error_code gone;
+    if (it->symlink_status(gone).type() != fs::file_type::regular) continue;
+    if (const auto size = it->file_size(gone); !gone) bytes += static_cast<int64_t>(size);
+  }
+  return bytes;
+}
+
 void sync_folder(const fs::path& folder) {
   const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;

@@ -32,6 +32,9 @@ void write_whole_file(const std::filesystem::path& file, std::string_view text, 
 // Makes names that were created or renamed in the folder durable; some file systems refuse, without a loss.
 void sync_folder(const std::filesystem::path& folder);
 
+// Bytes of the regular files in a folder and below; links are not followed, what disappears meanwhile is not counted.
+int64_t bytes_below(const std::filesystem::path& folder);
+
 // The reason and the next step for an errno of a failed write at or below `path`.
 [[noreturn]] void throw_write_error(const std::filesystem::path& path, int error);
 

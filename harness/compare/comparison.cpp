@@ -20,18 +20,18 @@ using nlohmann::json;
 constexpr double kAlarm = 0.05;           // Holm's adjusted p below which a difference is one
 constexpr double kSmallestPhase = 0.005;  // of the step
 
-using Key = std::tuple<std::string, std::string, std::string>;  // row, scale, device
+using RowKey = std::tuple<std::string, std::string, std::string>;  // row, scale, device
 using Runs = std::vector<const json*>;
 
 struct Side {
-  std::vector<Key> order;
-  std::map<Key, Runs> rows;
+  std::vector<RowKey> order;
+  std::map<RowKey, Runs> rows;
 };
 
 Side sorted_by_row(const std::vector<json>& records) {
   Side side;
   for (const json& record : records) {
-    const Key key{text_at(record, "/row"), text_at(record, "/scale/name"), text_at(record, "/device/kind")};
+    const RowKey key{text_at(record, "/row"), text_at(record, "/scale/name"), text_at(record, "/device/kind")};
     if (side.rows[key].empty()) side.order.push_back(key);
     side.rows[key].push_back(&record);
   }
@@ -195,14 +195,14 @@ Comparison compare(const std::vector<json>& a, const std::vector<json>& b, const
   comparison.environment = environment_differences(a, b);
   comparison.across_machines = not_of_one_machine(a, b);
   const Side side_a = sorted_by_row(a), side_b = sorted_by_row(b);
-  for (const Key& key : side_a.order) {
+  for (const RowKey& key : side_a.order) {
     const auto other = side_b.rows.find(key);
     if (other == side_b.rows.end())
       comparison.only_in_a.push_back(std::get<0>(key));
     else
       comparison.rows.push_back(compare_row(std::get<0>(key), side_a.rows.at(key), other->second, noise));
   }
-  for (const Key& key : side_b.order)
+  for (const RowKey& key : side_b.order)
     if (!side_a.rows.count(key)) comparison.only_in_b.push_back(std::get<0>(key));
   if (comparison.across_machines) return comparison;
   std::vector<RowComparison*> judged;

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "harness/records.h"
-#include "harness/row.h"
+#include "harness/contract/row.h"
 
 namespace harness {
 namespace {
@@ -69,21 +69,6 @@ std::string all_values(const std::vector<json>& records, const char* pointer) {
 
 std::string config_text(const json& record, const std::string& field) {
   return shown(record, ("/config/" + field).c_str());
-}
-
-// Fields that say how much work a row is; with another value it is another experiment.
-const std::vector<std::string>& work_fields() {
-  static const std::vector<std::string> fields = {"batch", "window",  "timed_batches", "model",
-                                                  "width", "classes", "image_px"};
-  return fields;
-}
-
-// Fields that only describe the row, or follow from others.
-const std::set<std::string>& descriptions() {
-  static const std::set<std::string> fields = {"id",           "title",          "base",           "identity",
-                                               "inferred",     "published_s",    "published_note", "seed",
-                                               "published_ms", "warmup_batches", "ceiling_batches"};
-  return fields;
 }
 
 // Apart from the machine itself, in the order of the key.
@@ -150,7 +135,8 @@ std::vector<std::string> incomparable(const json& a, const json& b) {
   };
   check("scale", text_at(a, "/scale/name"), text_at(b, "/scale/name"));
   check("device", text_at(a, "/device/kind"), text_at(b, "/device/kind"));
-  for (const std::string& field : work_fields()) check(field, config_text(a, field), config_text(b, field));
+  for (const Field& field : fields())
+    if (field.role == Role::sizing) check(field.name, config_text(a, field.name), config_text(b, field.name));
   check("settings, by their hash", text_at(a, "/config_hash"), text_at(b, "/config_hash"));
   check("timed batches", shown(a, "/timed_batches"), shown(b, "/timed_batches"));
   check("data set", shown(a, "/data/fingerprint"), shown(b, "/data/fingerprint"));
@@ -165,8 +151,7 @@ std::vector<std::string> incomparable(const json& a, const json& b) {
 std::vector<std::string> changed_fields(const json& a, const json& b) {
   std::vector<std::string> changed;
   for (const Field& field : fields()) {
-    if (descriptions().count(field.name) ||
-        std::find(work_fields().begin(), work_fields().end(), field.name) != work_fields().end())
+    if (field.role != Role::identity)
       continue;
     const std::string there = config_text(a, field.name), here = config_text(b, field.name);
     if (there != here && !there.empty() && !here.empty())

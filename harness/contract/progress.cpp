@@ -1,4 +1,4 @@
-#include "harness/progress.h"
+#include "harness/contract/progress.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

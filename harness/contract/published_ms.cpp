@@ -1,4 +1,4 @@
-#include "harness/published_ms.h"
+#include "harness/contract/published_ms.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <charconv>
 #include <sstream>
 
-#include "harness/records.h"
+#include "harness/contract/phases.h"
 
 namespace harness {
 namespace {
@@ -16,8 +16,7 @@ constexpr const char* kLaunch = "_launch";
 
 bool is_phase(std::string name) {
   if (name.size() > 7 && name.compare(name.size() - 7, 7, kLaunch) == 0) name.resize(name.size() - 7);
-  const auto& known = phase_names();
-  return std::find(known.begin(), known.end(), name) != known.end();
+  return std::find(kPhaseNames.begin(), kPhaseNames.end(), name) != kPhaseNames.end();
 }
 
 // Empty when the word became an entry of `times`.
@@ -25,7 +24,7 @@ std::string read_word(const std::string& word, PublishedMs& times) {
   const size_t equals = word.find('=');
   const std::string name = word.substr(0, equals);
   if (!is_phase(name))
-    return fmt::format("phase=ms with a phase of {}, each also with {}", fmt::join(phase_names(), ", "),
+    return fmt::format("phase=ms with a phase of {}, each also with {}", fmt::join(kPhaseNames, ", "),
                        kLaunch);
   double ms = 0;
   const char* end = word.data() + word.size();

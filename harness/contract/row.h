@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "harness/contract/codec.h"
+
 namespace harness {
 
 // Every field of a resolved row (scale applied), as train_slice receives it and as the record's `config`
@@ -99,22 +101,43 @@ struct CountInC0 {
 
 using Member = std::variant<std::string Row::*, int64_t Row::*, double Row::*, bool Row::*, CountInC0>;
 
+// What a field says of a row. Whatever depends on it (what `like:` hands on, what --set may change, which
+// rows may be compared, what makes a series of nights another one) asks for the role and keeps no list of
+// names.
+enum class Role {
+  identity,     // how the row trains: with another value it is another configuration
+  sizing,       // how much work that is: figures of different sizes are not compared
+  descriptive,  // what is said of the row, the article's figures among it
+  measurement,  // what is measured, or drawn anew, without changing how the row trains
+  derived       // follows from other fields and the scale
+};
+
 struct Field {
   const char* name;
   Member member;
-  const char* help;                       // meaning and unit, one line
+  Role role = Role::identity;
+  const char* unit = "";
+  const char* help;                       // meaning, one line
   double min = 0, max = 1e18;             // numbers only, both ends allowed
   std::vector<std::string> choices = {};  // strings only; empty: any text, or the values of `axis`
   const char* axis = nullptr;  // an axis of the matrix: allowed values are what train_slice registers
-  // Strings of a form of their own: what should stand there instead, empty for a good one.
+  // Strings with a syntax: what should be there instead, empty for a good one.
   std::string (*problem)(const std::string&) = nullptr;
 };
 
 const std::vector<Field>& fields();
-const Field* find_field(const std::string& name);
+const Field* find_field(const std::string& name);  // null when there is none
+bool has_role(const std::string& field, Role role);
 
 nlohmann::json to_json(const Row& row);
-// Throws std::invalid_argument naming the field when a key is unknown or a value has the wrong type.
 Row row_from_json(const nlohmann::json& object);
+
+template <>
+inline nlohmann::json encode(const Row& row) {
+  return to_json(row);
+}
+// Throws Violation, for a field that this program does not know too.
+template <>
+Row decode(const nlohmann::json& object, const std::string& at);
 
 }  // namespace harness

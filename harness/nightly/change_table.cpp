@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/nightly/night.h"
 #include "harness/nightly/trend_chart.h"
 
 namespace harness {
 namespace {
 
 constexpr size_t kMostChanges = 300;
-constexpr size_t kShortRevision = 12;
 
 struct Change {
   const Trend* trend;

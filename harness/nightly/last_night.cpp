@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/nightly/night.h"
 #include "harness/nightly/trend_chart.h"
 #include "harness/report/grid.h"
 #include "harness/report/statistics.h"
@@ -18,7 +19,6 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 
 constexpr size_t kAlarmsInFull = 6;
 constexpr size_t kTypicalOver = 20;  // nights before the last that it is set against
-constexpr size_t kShortRevision = 12;
 
 std::string alarm_text(const Alarm& alarm) {
   return fmt::format("row {} takes {:.1f} % longer since {}: {:.4g} s, before {:.4g} s", alarm.row,

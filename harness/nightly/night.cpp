@@ -10,7 +10,7 @@
 #include "harness/records.h"
 #include "harness/report/ratio.h"
 #include "harness/report/summary.h"
-#include "harness/row.h"
+#include "harness/contract/row.h"
 
 namespace harness {
 namespace {
@@ -71,9 +71,8 @@ double NightRow::median_s() const { return median(totals_s); }
 
 std::string config_hash(const json& config) {
   json kept = config;
-  for (const char* key : {"id", "title", "base", "identity", "inferred", "published_s", "published_ms",
-                          "published_note", "seed", "ceiling_batches"})
-    kept.erase(key);
+  for (const Field& field : fields())
+    if (field.role == Role::descriptive || field.role == Role::measurement) kept.erase(field.name);
   // A field at its default doesn't count: a version that adds one goes on with the same series.
   static const json defaults = to_json(Row());
   for (const auto& [field, value] : defaults.items())

@@ -7,6 +7,8 @@
 
 namespace harness {
 
+inline constexpr size_t kShortRevision = 12;  // characters of a revision that tables show
+
 struct NightRow {
   std::string row, scale, device;
   std::string status;                       // OK, or that of the first repeat that failed when none is OK

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/published_ms.h"
+#include "harness/contract/published_ms.h"
 #include "harness/records.h"
 #include "harness/report/against_article.h"
 #include "harness/yaml_file.h"

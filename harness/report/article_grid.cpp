@@ -106,7 +106,7 @@ std::string emulation_of(const SummaryRow& row) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+void append_cells(std::vector<std::string>& notes, const std::vector<std::string>& more) {
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
@@ -138,10 +138,10 @@ void explain_marks(const Summary& summary, const std::vector<const SummaryRow*>&
   if (inferred)
     grid.notes.push_back("~ not stated by the article, inferred from its text" +
                          (weakly.empty() ? "" : fmt::format("; weakly: {}", fmt::join(weakly, ", "))));
-  append(grid.notes, by_text(rows, [&](const SummaryRow& row) { return inferred_of(summary, row); }));
+  append_cells(grid.notes, by_text(rows, [&](const SummaryRow& row) { return inferred_of(summary, row); }));
   const std::vector<std::string> emulated = by_text(rows, emulation_of);
   if (!emulated.empty()) grid.notes.push_back("E " + flag_meaning('E'));
-  append(grid.notes, emulated);
+  append_cells(grid.notes, emulated);
 }
 
 // Without the columns that may be absent and are.
@@ -209,11 +209,11 @@ Grid article_grid(const Summary& summary, const ArticleTable& table) {
   grid.above.push_back(windows_line(rows));
   grid.notes.push_back(fmt::format(
       "total s: {} timed batches, median of the runs; phases: mean ms per batch.", summary.timed_batches));
-  append(grid.notes, table.notes);
+  append_cells(grid.notes, table.notes);
   explain_ratios(summary, rows, grid);
-  append(grid.notes, published_notes(summary, table.subjects));
+  append_cells(grid.notes, published_notes(summary, table.subjects));
   explain_marks(summary, rows, grid);
-  append(grid.notes, by_text(rows, failure_of));
+  append_cells(grid.notes, by_text(rows, failure_of));
   return grid;
 }
 

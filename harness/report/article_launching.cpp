@@ -1,7 +1,7 @@
 // Table 1 again, on GPUs: what the host took to start the work of a phase, and what the device took to do it.
 #include <fmt/format.h>
 
-#include "harness/published_ms.h"
+#include "harness/contract/published_ms.h"
 #include "harness/report/article_grid.h"
 #include "harness/report/article_topics.h"
 #include "harness/report/device_time.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/contract/row.h"
 #include "harness/records.h"
 #include "harness/report/claim_question.h"
 
@@ -17,20 +18,12 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Fields that say what a row is or what is measured beside it, and not how it trains.
-const std::vector<std::string>& words_of_a_row() {
-  static const std::vector<std::string> names = {"id",           "title",          "base",
-                                                 "identity",     "inferred",       "published_s",
-                                                 "published_ms", "published_note", "ceiling_batches"};
-  return names;
-}
-
 std::vector<std::string> other_differences(const json& base, const json& row,
                                            const std::vector<std::string>& expected) {
   std::vector<std::string> names;
   for (const auto& [field, value] : base.items())
     if (row.contains(field) && row[field] != value && !contains(expected, field) &&
-        !contains(words_of_a_row(), field))
+        !has_role(field, Role::descriptive) && !has_role(field, Role::measurement))
       names.push_back(field);
   return names;
 }

@@ -11,10 +11,10 @@
 namespace harness {
 namespace {
 
-std::string number(double value) { return fmt::format("{:.6g}", value); }
-std::string number(const std::optional<double>& value) { return value ? number(*value) : ""; }
+std::string csv_number(double value) { return fmt::format("{:.6g}", value); }
+std::string csv_number(const std::optional<double>& value) { return value ? csv_number(*value) : ""; }
 // Of figures that are above zero wherever there are any.
-std::string positive(double value) { return value > 0 ? number(value) : ""; }
+std::string positive(double value) { return value > 0 ? csv_number(value) : ""; }
 
 struct Column {
   std::string name;
@@ -70,44 +70,44 @@ std::vector<Column> columns() {
       {"repeats_ok", false,
        [](const Summary&, const SummaryRow& row) { return fmt::format("{}", row.repeats_ok); }},
       figure("timed_batches", [](const SummaryRow& row) { return fmt::format("{}", row.run.batches); }),
-      figure("total_s", [](const SummaryRow& row) { return number(row.total_s); }),
-      figure("total_min_s", [](const SummaryRow& row) { return number(row.total_min_s); }),
-      figure("total_max_s", [](const SummaryRow& row) { return number(row.total_max_s); }),
-      figure("images_per_second", [](const SummaryRow& row) { return number(row.images_per_second); }),
-      figure("ratio_to_base", [](const SummaryRow& row) { return number(row.ratio); }),
+      figure("total_s", [](const SummaryRow& row) { return csv_number(row.total_s); }),
+      figure("total_min_s", [](const SummaryRow& row) { return csv_number(row.total_min_s); }),
+      figure("total_max_s", [](const SummaryRow& row) { return csv_number(row.total_max_s); }),
+      figure("images_per_second", [](const SummaryRow& row) { return csv_number(row.images_per_second); }),
+      figure("ratio_to_base", [](const SummaryRow& row) { return csv_number(row.ratio); }),
       beside_base("batch_differs", &SummaryRow::batch_differs),
       beside_base("window_differs", &SummaryRow::window_differs),
       {"published_s", false,
        [](const Summary&, const SummaryRow& row) {
          return positive(number_at({{"config", row.config}}, "/config/published_s"));
        }},
-      figure("published_ratio", [](const SummaryRow& row) { return number(row.published_ratio); }),
-      sample("mean_ms", [](const RunStatistics& run) { return number(run.mean_ms); }),
-      sample("median_ms", [](const RunStatistics& run) { return number(run.median_ms); }),
+      figure("published_ratio", [](const SummaryRow& row) { return csv_number(row.published_ratio); }),
+      sample("mean_ms", [](const RunStatistics& run) { return csv_number(run.mean_ms); }),
+      sample("median_ms", [](const RunStatistics& run) { return csv_number(run.median_ms); }),
       sample("median_within_run_ci_low_ms",
-             [](const RunStatistics& run) { return run.median_ci_ms ? number(run.median_ci_ms->low) : ""; }),
+             [](const RunStatistics& run) { return run.median_ci_ms ? csv_number(run.median_ci_ms->low) : ""; }),
       sample("median_within_run_ci_high_ms",
-             [](const RunStatistics& run) { return run.median_ci_ms ? number(run.median_ci_ms->high) : ""; }),
-      sample("iqr_share", [](const RunStatistics& run) { return number(run.iqr_share); }),
-      sample("p5_ms", [](const RunStatistics& run) { return number(run.p5_ms); }),
-      sample("p95_ms", [](const RunStatistics& run) { return number(run.p95_ms); }),
-      sample("p99_ms", [](const RunStatistics& run) { return number(run.p99_ms); }),
-      sample("max_ms", [](const RunStatistics& run) { return number(run.max_ms); }),
-      sample("startup_ms", [](const RunStatistics& run) { return number(run.startup_ms); }),
+             [](const RunStatistics& run) { return run.median_ci_ms ? csv_number(run.median_ci_ms->high) : ""; }),
+      sample("iqr_share", [](const RunStatistics& run) { return csv_number(run.iqr_share); }),
+      sample("p5_ms", [](const RunStatistics& run) { return csv_number(run.p5_ms); }),
+      sample("p95_ms", [](const RunStatistics& run) { return csv_number(run.p95_ms); }),
+      sample("p99_ms", [](const RunStatistics& run) { return csv_number(run.p99_ms); }),
+      sample("max_ms", [](const RunStatistics& run) { return csv_number(run.max_ms); }),
+      sample("startup_ms", [](const RunStatistics& run) { return csv_number(run.startup_ms); }),
       figure("skew_ms",
              [](const SummaryRow& row) {
                const bool several = number_at(*row.record, "/world_size", 1) > 1 && row.run.has_samples;
-               return several ? number(row.run.skew_ms) : "";
+               return several ? csv_number(row.run.skew_ms) : "";
              }),
-      sample("rho_1", [](const RunStatistics& run) { return number(run.rho_1); }),
-      sample("tau_int", [](const RunStatistics& run) { return number(run.tau_int); }),
-      sample("n_eff", [](const RunStatistics& run) { return number(run.n_eff); }),
+      sample("rho_1", [](const RunStatistics& run) { return csv_number(run.rho_1); }),
+      sample("tau_int", [](const RunStatistics& run) { return csv_number(run.tau_int); }),
+      sample("n_eff", [](const RunStatistics& run) { return csv_number(run.n_eff); }),
       sample("drift_share",
-             [](const RunStatistics& run) { return run.batches >= 3 ? number(run.drift_share) : ""; }),
+             [](const RunStatistics& run) { return run.batches >= 3 ? csv_number(run.drift_share) : ""; }),
       sample("drift_ci_low",
-             [](const RunStatistics& run) { return run.drift_ci ? number(run.drift_ci->low) : ""; }),
+             [](const RunStatistics& run) { return run.drift_ci ? csv_number(run.drift_ci->low) : ""; }),
       sample("drift_ci_high",
-             [](const RunStatistics& run) { return run.drift_ci ? number(run.drift_ci->high) : ""; }),
+             [](const RunStatistics& run) { return run.drift_ci ? csv_number(run.drift_ci->high) : ""; }),
   };
   const auto carried = [&](const char* name, std::function<std::string(const Communication&)> cell) {
     list.push_back(figure(name, [cell](const SummaryRow& row) {
@@ -120,7 +120,7 @@ std::vector<Column> columns() {
           [](const Communication& it) { return positive(double(it.messages.size())); });
   carried("communication_ms", [](const Communication& it) { return positive(it.under_way_ms); });
   list.push_back(figure("exposed_ms", [](const SummaryRow& row) {
-    return row.communication && row.run.has_samples ? number(row.communication->exposed_ms) : "";
+    return row.communication && row.run.has_samples ? csv_number(row.communication->exposed_ms) : "";
   }));
   carried("all_reduces_alone_ms", [](const Communication& it) { return positive(it.alone_ms); });
   carried("link_bytes_share", [](const Communication& it) { return positive(it.link_share.value_or(0)); });
@@ -130,7 +130,7 @@ std::vector<Column> columns() {
           name + "_" + what, [name, is_share = std::string(what) == "share"](const RunStatistics& run) {
             for (const PhaseStatistics& phase : run.phases)
               if (phase.name == name && phase.mean_ms > 0)  // else the row has no such phase
-                return number(is_share ? phase.share : phase.median_ms);
+                return csv_number(is_share ? phase.share : phase.median_ms);
             return std::string();
           }));
   list.push_back({"flags", false, [](const Summary&, const SummaryRow& row) {

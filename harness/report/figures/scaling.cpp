@@ -14,13 +14,13 @@ namespace {
 
 using nlohmann::json;
 
-double setting(const SummaryRow& row, const char* pointer) {
+double scaling_setting(const SummaryRow& row, const char* pointer) {
   return number_at({{"config", row.config}}, pointer, 1);
 }
 double devices_of(const SummaryRow& row) {
-  return setting(row, "/config/devices") * setting(row, "/config/nodes");
+  return scaling_setting(row, "/config/devices") * scaling_setting(row, "/config/nodes");
 }
-double batch_of(const SummaryRow& row) { return setting(row, "/config/batch"); }
+double batch_of(const SummaryRow& row) { return scaling_setting(row, "/config/batch"); }
 
 // The single device that a row is compared with: one that rows with more devices are based on.
 const SummaryRow* single_device(const Summary& summary, double batch) {
@@ -37,8 +37,8 @@ const SummaryRow* single_device(const Summary& summary, double batch) {
 }
 
 std::string series_of(const SummaryRow& row) {
-  if (setting(row, "/config/nodes") > 1) return "several nodes";
-  if (setting(row, "/config/devices") == 1 ||
+  if (scaling_setting(row, "/config/nodes") > 1) return "several nodes";
+  if (scaling_setting(row, "/config/devices") == 1 ||
       text_at({{"config", row.config}}, "/config/strategy") == "data_parallel")
     return fmt::format("DataParallel, batch {:.0f}", batch_of(row));
   return "a process per device";

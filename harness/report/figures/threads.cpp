@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-double setting(const SummaryRow& row, const char* pointer) {
+double threads_setting(const SummaryRow& row, const char* pointer) {
   return number_at({{"config", row.config}}, pointer);
 }
 
@@ -26,7 +26,7 @@ std::vector<const SummaryRow*> swept_rows(const Summary& summary) {
     if (row.group == "threads" || is_base) rows.push_back(&row);
   }
   std::stable_sort(rows.begin(), rows.end(), [](const SummaryRow* a, const SummaryRow* b) {
-    return setting(*a, "/config/loader_threads") < setting(*b, "/config/loader_threads");
+    return threads_setting(*a, "/config/loader_threads") < threads_setting(*b, "/config/loader_threads");
   });
   return rows;
 }
@@ -38,7 +38,7 @@ double load_share(const SummaryRow& row) {
 }
 
 json value_of(const SummaryRow& row) {
-  const double threads = setting(row, "/config/loader_threads"), cpus = setting(row, "/config/cpus");
+  const double threads = threads_setting(row, "/config/loader_threads"), cpus = threads_setting(row, "/config/cpus");
   json value = row_values(row);
   value.update({{"label", fmt::format("row {}|{:.0f} threads|{:.0f} {}", row.id, threads, cpus,
                                       cpus == 1 ? "core" : "cores")},

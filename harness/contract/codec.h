@@ -1,0 +1,207 @@
+// JSON for the structs of the contract: each names its members once, in keys(), and reading, writing, checks
+// and documentation follow from that.
+//
+//   struct Place {
+//     int64_t rank = 0;
+//     std::string host;
+//     static constexpr auto keys() {
+//       return std::tuple(Key{"rank", &Place::rank, "number of the process"},
+//                         Key{"host", &Place::host, "name of its machine"});
+//     }
+//   };
+//
+// Members may be bool, int64_t, double, std::string, nlohmann::json (kept as it is), another struct with
+// keys(), and std::optional, std::vector, std::map<std::string, ...> of these. A double that isn't finite is
+// null in JSON.
+#pragma once
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace harness {
+
+enum class Presence {
+  required,    // a value without it is refused
+  when_known,  // absent: the member keeps its default; always written
+  when_set  // the same, but written only when it differs from an empty one (empty optional, list, map, text)
+};
+
+template <class Struct, class Value>
+struct Key {
+  const char* name;
+  Value Struct::*member;
+  const char* help;  // one line: the meaning, and the unit where the name doesn't end in it
+  Presence presence = Presence::when_known;
+};
+template <class Struct, class Value, class... Rest>
+Key(const char*, Value Struct::*, const char*, Rest...) -> Key<Struct, Value>;
+
+// What isn't as the contract has it: `at` is the path of the key, e.g. samples_ms.load[3].
+struct Violation : std::runtime_error {
+  Violation(const std::string& at, const std::string& expected, const nlohmann::json& found)
+      : std::runtime_error(fmt::format("`{}`: expected {}, found {}", at, expected, shown(found))) {}
+
+  // The key is missing.
+  Violation(const std::string& at, const std::string& expected)
+      : std::runtime_error(fmt::format("`{}` is missing: expected {}", at, expected)) {}
+
+ private:
+  static std::string shown(const nlohmann::json& value) {
+    const std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    constexpr size_t kLongest = 60;
+    return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
+  }
+};
+
+template <class T>
+concept Keyed = requires {
+  T::keys();
+};
+
+// A struct with a table of its own, like Row, says how it is written and read.
+template <class T>
+concept Tabled = requires(const T& value, const nlohmann::json& object) {
+  { to_json(value) } -> std::same_as<nlohmann::json>;
+  value.read(object);
+};
+
+template <class T>
+nlohmann::json encode(const T& value);
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+// A value that may be unknown, null in JSON; an object or a list may only be absent.
+template <class T>
+inline constexpr bool is_optional_value = false;
+template <class T>
+inline constexpr bool is_optional_value<std::optional<T>> = !requires {
+  T::keys();
+};
+template <class T>
+inline constexpr bool is_vector = false;
+template <class T>
+inline constexpr bool is_vector<std::vector<T>> = true;
+template <class T>
+inline constexpr bool is_map = false;
+template <class T>
+inline constexpr bool is_map<std::map<std::string, T>> = true;
+
+template <class T>
+bool is_empty(const T& value) {
+  if constexpr (is_optional<T>)
+    return !value.has_value();
+  else if constexpr (is_vector<T> || is_map<T> || std::is_same_v<T, std::string> ||
+                     std::is_same_v<T, nlohmann::json>)
+    return value.empty();
+  else
+    return false;
+}
+
+inline std::string below(const std::string& at, const std::string& name) {
+  return at.empty() ? name : at + "." + name;
+}
+
+}  // namespace detail
+
+template <class T>
+nlohmann::json encode(const T& value) {
+  if constexpr (Keyed<T>) {
+    nlohmann::json object = nlohmann::json::object();
+    std::apply(
+        [&](const auto&... key) {
+          ((key.presence == Presence::when_set && detail::is_empty(value.*key.member)
+                ? void()
+                : void(object[key.name] = encode(value.*key.member))),
+           ...);
+        },
+        T::keys());
+    return object;
+  } else if constexpr (detail::is_optional<T>) {
+    return value ? encode(*value) : nlohmann::json();
+  } else if constexpr (detail::is_vector<T>) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const auto& one : value) list.push_back(encode(one));
+    return list;
+  } else if constexpr (detail::is_map<T>) {
+    nlohmann::json object = nlohmann::json::object();
+    for (const auto& [name, one] : value) object[name] = encode(one);
+    return object;
+  } else {
+    return value;
+  }
+}
+
+template <class T>
+T decode(const nlohmann::json& value, const std::string& at = "") {
+  if constexpr (std::is_same_v<T, nlohmann::json>) {
+    return value;
+  } else if constexpr (Keyed<T>) {
+    if (!value.is_object()) throw Violation(at, "an object", value);
+    T made;
+    std::apply(
+        [&](const auto&... key) {
+          (
+              [&] {
+                using Member = std::remove_cvref_t<decltype(made.*key.member)>;
+                const auto found = value.find(key.name);
+                const bool unknown =
+                    found != value.end() && found->is_null() && detail::is_optional_value<Member>;
+                const bool absent = found == value.end() || unknown;
+                if (!absent)
+                  made.*key.member = decode<Member>(*found, detail::below(at, key.name));
+                else if (key.presence == Presence::required)
+                  throw Violation(detail::below(at, key.name), key.help);
+              }(),
+              ...);
+        },
+        T::keys());
+    return made;
+  } else if constexpr (detail::is_optional<T>) {
+    return decode<typename T::value_type>(value, at);
+  } else if constexpr (detail::is_vector<T>) {
+    if (!value.is_array()) throw Violation(at, "a list", value);
+    T list;
+    list.reserve(value.size());
+    for (size_t i = 0; i < value.size(); ++i)
+      list.push_back(decode<typename T::value_type>(value[i], fmt::format("{}[{}]", at, i)));
+    return list;
+  } else if constexpr (detail::is_map<T>) {
+    if (!value.is_object()) throw Violation(at, "an object", value);
+    T map;
+    for (const auto& [name, one] : value.items())
+      map.emplace(name, decode<typename T::mapped_type>(one, detail::below(at, name)));
+    return map;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (!value.is_boolean()) throw Violation(at, "true or false", value);
+    return value.get<bool>();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (!value.is_string()) throw Violation(at, "text", value);
+    return value.get<std::string>();
+  } else if constexpr (std::is_integral_v<T>) {
+    const bool whole = value.is_number_integer() ||
+                       (value.is_number_float() && std::trunc(value.get<double>()) == value.get<double>());
+    if (!whole) throw Violation(at, "a whole number", value);
+    return value.get<T>();
+  } else {
+    static_assert(std::is_floating_point_v<T>);
+    if (value.is_null()) return std::numeric_limits<T>::quiet_NaN();
+    if (!value.is_number()) throw Violation(at, "a number", value);
+    return value.get<T>();
+  }
+}
+
+}  // namespace harness

@@ -1,0 +1,52 @@
+// What the harness hands to train_slice: one JSON file for all ranks of a row.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "harness/contract/codec.h"
+#include "harness/contract/row.h"
+
+namespace harness {
+
+struct TracedBatches {
+  int64_t first = 0, last = 0;
+  static constexpr auto keys() {
+    return std::tuple(Key{"first", &TracedBatches::first, "first traced batch, timed ones counted from 0",
+                          Presence::required},
+                      Key{"last", &TracedBatches::last, "last traced batch", Presence::required});
+  }
+};
+
+struct Job {
+  Row row;
+  std::string index, validation;
+  std::map<std::string, std::string> packed;
+  std::string progress, directory, interface, server_counter;
+  bool emulated_link = false;
+  std::optional<TracedBatches> trace;
+
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"row", &Job::row, "every field of the row as it runs", Presence::required},
+        Key{"directory", &Job::directory, "folder for slice.json and rank-N.error.json", Presence::required},
+        Key{"progress", &Job::progress, "file of harness/contract/progress.h; empty for a probe"},
+        Key{"index", &Job::index, "index of the data set, made by `make_dataset index`; empty for a probe"},
+        Key{"validation", &Job::validation, "index of the set's val/, for rows with `validation`",
+            Presence::when_set},
+        Key{"packed", &Job::packed, "storage -> where `make_dataset pack` put its copy", Presence::when_set},
+        Key{"interface", &Job::interface, "network interface between nodes; empty: each rank finds it",
+            Presence::when_set},
+        Key{"server_counter", &Job::server_counter,
+            "/proc/PID/io of the object store, for storages that read from one", Presence::when_set},
+        Key{"emulated_link", &Job::emulated_link, "the nodes are network namespaces of one machine"},
+        Key{"trace", &Job::trace, "the batches to trace", Presence::when_set});
+  }
+};
+
+// Throws std::runtime_error with the file, and the key that is wrong.
+Job read_job(const std::filesystem::path& file);
+void write_job(const std::filesystem::path& file, const Job& job);
+
+}  // namespace harness

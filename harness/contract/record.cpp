@@ -1,0 +1,70 @@
+#include "harness/contract/record.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "harness/contract/phases.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array kStatuses = {"OK",      "SKIPPED", "DIVERGED", "OUT_OF_MEMORY",
+                                  "TIMEOUT", "HUNG",    "CRASHED",  "INVALID"};
+
+void require_positive(const char* key, double value) {
+  if (!(value > 0) || !std::isfinite(value)) throw Violation(key, "a positive number", value);
+}
+
+// Every phase has the same ranks, and each of them all batches.
+void check_samples(const Record& record) {
+  size_t ranks = 0;
+  for (const auto& [phase, by_rank] : record.samples_ms) {
+    const std::string at = "samples_ms." + phase;
+    if (std::find(kPhaseNames.begin(), kPhaseNames.end(), phase) == kPhaseNames.end())
+      throw Violation(at, "a phase that this program knows", phase);
+    if (by_rank.empty()) throw Violation(at, "a list per rank", json::array());
+    if (ranks == 0) ranks = by_rank.size();
+    if (by_rank.size() != ranks)
+      throw Violation(at, fmt::format("{} ranks, as the phases before", ranks), by_rank.size());
+    for (const std::vector<double>& times : by_rank) {
+      if (int64_t(times.size()) != record.timed_batches.value_or(0))
+        throw Violation(at, fmt::format("{} batches on every rank", record.timed_batches.value_or(0)),
+                        times.size());
+      for (double time : times)
+        if (!(time >= 0) || !std::isfinite(time))
+          throw Violation(at, "times, which are never negative", time);
+    }
+  }
+}
+
+}  // namespace
+
+Record record_from_json(json object) {
+  if (!object.is_object()) throw Violation("line", "a JSON object", object);
+  if (!object.contains("schema")) throw Violation("schema", "1; this is no record");
+  if (object["schema"] != 1)
+    throw Violation("schema", "1, the only version that this program reads", object["schema"]);
+  if (const auto config = object.find("config"); config != object.end() && config->is_object())
+    for (auto field = config->begin(); field != config->end();)
+      field = find_field(field.key()) ? std::next(field) : config->erase(field);
+  for (const char* key : {"trace", "link", "object_store", "strategy"})  // kept as they are, without types
+    if (object.contains(key) && !object[key].is_object()) throw Violation(key, "an object", object[key]);
+  if (object.contains("gpu") && !object["gpu"].is_array()) throw Violation("gpu", "a list", object["gpu"]);
+  Record record = decode<Record>(object);
+  if (record.row.empty()) throw Violation("row", "the id of a row", record.row);
+  if (record.repeat < 0) throw Violation("repeat", "0 or more", record.repeat);
+  if (std::find(kStatuses.begin(), kStatuses.end(), record.status) == kStatuses.end())
+    throw Violation("status", "OK, SKIPPED or why the row failed", record.status);
+  if (record.status != "OK") return record;
+  require_positive("timed_batches", double(record.timed_batches.value_or(0)));
+  require_positive("total_s", record.total_s.value_or(0));
+  check_samples(record);
+  return record;
+}
+
+json to_json(const Record& record) { return encode(record); }
+
+}  // namespace harness
