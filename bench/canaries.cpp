@@ -22,18 +22,18 @@
 namespace bench {
 namespace {
 
-constexpr int kRounds = 15;
+constexpr int kCanaryRounds = 15;
 
 double median_ms(const std::function<void()>& work) {
   std::vector<double> times;
-  for (int round = -2; round < kRounds; ++round) {
+  for (int round = -2; round < kCanaryRounds; ++round) {
     const auto begin = std::chrono::steady_clock::now();
     work();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     if (round >= 0) times.push_back(took.count());  // the first ones touch memory and wake the clocks
   }
-  std::nth_element(times.begin(), times.begin() + kRounds / 2, times.end());
-  return times[kRounds / 2];
+  std::nth_element(times.begin(), times.begin() + kCanaryRounds / 2, times.end());
+  return times[kCanaryRounds / 2];
 }
 
 double gemm_ms() {

@@ -11,7 +11,7 @@
 
 namespace bench {
 
-constexpr int kWarmUpRounds = 3, kRounds = 21, kUntimedBatches = 2;
+constexpr int kWarmUpRounds = 3, kCeilingRounds = 21, kUntimedBatches = 2;
 
 static double ms_since(PhaseClock::Time begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
@@ -26,7 +26,7 @@ double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Tra
                                  at::TensorOptions(type).device(device.torch_device()))});
   }
   std::vector<double> rounds;
-  for (int round = -kWarmUpRounds; round < kRounds; ++round) {
+  for (int round = -kWarmUpRounds; round < kCeilingRounds; ++round) {
     group.barrier();
     const auto begin = std::chrono::steady_clock::now();
     std::vector<c10::intrusive_ptr<c10d::Work>> posted;
@@ -35,8 +35,8 @@ double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Tra
     device.synchronize();  // on a GPU waiting is a matter of its queue
     if (round >= 0) rounds.push_back(ms_since(begin));
   }
-  std::nth_element(rounds.begin(), rounds.begin() + kRounds / 2, rounds.end());
-  return rounds[kRounds / 2];
+  std::nth_element(rounds.begin(), rounds.begin() + kCeilingRounds / 2, rounds.end());
+  return rounds[kCeilingRounds / 2];
 }
 
 ComputeCeiling compute_ceiling(const SliceParts& slice, const LoaderOptions& options, int64_t batches) {

@@ -5,7 +5,7 @@
 namespace bench {
 namespace {
 
-const bool registered = [] {
+const bool registered_bench_without_cuda = [] {
   const nlohmann::json none = nlohmann::json::object();
   const std::string reason =
       "this machine showed no NVIDIA GPU with a driver; with one, and the CUDA toolkit, ./run_matrix builds "

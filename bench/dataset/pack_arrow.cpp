@@ -8,16 +8,16 @@
 namespace bench {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kArrowVersion = 1;
 constexpr int64_t kRows = 1000;
 
 // Beside the images: 12 bytes of offsets, 8 of label, the path and padding.
-int64_t packed_bytes(const Dataset& dataset) {
+int64_t arrow_bytes(const Dataset& dataset) {
   const auto images = static_cast<int64_t>(dataset.images.size());
   return dataset.total_bytes() + images * 128 + (1 << 20);
 }
 
-void write_file(const Dataset& dataset, const std::filesystem::path& folder) {
+void write_arrow(const Dataset& dataset, const std::filesystem::path& folder) {
   ArrowFile file(folder / "images.arrow");
   auto opened = arrow::ipc::MakeFileWriter(file.stream(), arrow_schema());
   file.check(opened.status());
@@ -34,11 +34,11 @@ void write_file(const Dataset& dataset, const std::filesystem::path& folder) {
 }
 
 PackResult pack_arrow(const PackRequest& request) {
-  return pack_into_folder(request, "arrow", kVersion, packed_bytes(request.dataset),
-                          [&](const std::filesystem::path& folder) { write_file(request.dataset, folder); });
+  return pack_into_folder(request, "arrow", kArrowVersion, arrow_bytes(request.dataset),
+                          [&](const std::filesystem::path& folder) { write_arrow(request.dataset, folder); });
 }
 
-const bool registered = PackRegistry::instance().add(
+const bool registered_dataset_pack_arrow = PackRegistry::instance().add(
     {"pack", "arrow", "one Arrow IPC file of thousand-row batches in record order", {}, ""}, pack_arrow);
 
 }  // namespace

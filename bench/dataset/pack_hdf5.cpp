@@ -15,7 +15,7 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kVersion = 1;
+constexpr int kHdf5Version = 1;
 constexpr size_t kPieceBytes = 8 << 20;  // written at once
 
 class Writer {
@@ -106,7 +106,7 @@ class Writer {
   hsize_t written_ = 0;
 };
 
-void write_file(const Dataset& dataset, const fs::path& folder) {
+void write_hdf5(const Dataset& dataset, const fs::path& folder) {
   silence_hdf5();
   const fs::path file = folder / "images.h5";
   Writer writer(dataset, file);
@@ -126,11 +126,11 @@ void write_file(const Dataset& dataset, const fs::path& folder) {
 PackResult pack_hdf5(const PackRequest& request) {
   const auto records = static_cast<int64_t>(request.dataset.images.size());
   const int64_t bytes = request.dataset.total_bytes() + 16 * records + (64 << 10);
-  return pack_into_folder(request, "hdf5", kVersion, bytes,
-                          [&](const fs::path& folder) { write_file(request.dataset, folder); });
+  return pack_into_folder(request, "hdf5", kHdf5Version, bytes,
+                          [&](const fs::path& folder) { write_hdf5(request.dataset, folder); });
 }
 
-const bool registered =
+const bool registered_dataset_pack_hdf5 =
     PackRegistry::instance().add({"pack", "hdf5", "one HDF5 file in record order", {}, ""}, pack_hdf5) &&
     PackRegistry::instance().add({"pack", "hdf5_whole", "the same copy as hdf5", {}, ""}, pack_hdf5);
 

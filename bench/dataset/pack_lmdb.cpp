@@ -14,8 +14,8 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kVersion = 1;
-constexpr int64_t kPage = 4096;
+constexpr int kLmdbVersion = 1;
+constexpr int64_t kLmdbPage = 4096;
 constexpr int64_t kBatchBytes = 64 << 20;  // per transaction: bounds the memory of pages not yet written
 
 void check(int code, const fs::path& folder) {
@@ -25,26 +25,26 @@ void check(int code, const fs::path& folder) {
                                        folder.string(), mdb_strerror(code)));
 }
 
-struct Environment {
+struct NewDatabase {
   MDB_env* env = nullptr;
   MDB_txn* transaction = nullptr;
-  ~Environment() {
+  ~NewDatabase() {
     if (transaction) mdb_txn_abort(transaction);
     if (env) mdb_env_close(env);
   }
 };
 
 // Values lie in whole pages behind a header of 16 bytes; 1 % more for the tree above them.
-int64_t packed_bytes(const Dataset& dataset) {
+int64_t lmdb_bytes(const Dataset& dataset) {
   int64_t pages = 0;
-  for (const auto& image : dataset.images) pages += (16 + 8 + image.bytes + kPage - 1) / kPage;
-  return (pages + pages / 100) * kPage + (4 << 20);
+  for (const auto& image : dataset.images) pages += (16 + 8 + image.bytes + kLmdbPage - 1) / kLmdbPage;
+  return (pages + pages / 100) * kLmdbPage + (4 << 20);
 }
 
 void write_database(const Dataset& dataset, const fs::path& folder) {
-  Environment lmdb;
+  NewDatabase lmdb;
   check(mdb_env_create(&lmdb.env), folder);
-  check(mdb_env_set_mapsize(lmdb.env, static_cast<size_t>(packed_bytes(dataset) / kPage * 11 / 10 * kPage)),
+  check(mdb_env_set_mapsize(lmdb.env, static_cast<size_t>(lmdb_bytes(dataset) / kLmdbPage * 11 / 10 * kLmdbPage)),
         folder);
   // No flush per transaction: the folder has its temporary name until one flush at the end has succeeded.
   check(mdb_env_open(lmdb.env, folder.c_str(), MDB_NOSYNC | MDB_NOMETASYNC | MDB_NOTLS, 0644), folder);
@@ -75,11 +75,11 @@ void write_database(const Dataset& dataset, const fs::path& folder) {
 }
 
 PackResult pack_lmdb(const PackRequest& request) {
-  return pack_into_folder(request, "lmdb", kVersion, packed_bytes(request.dataset),
+  return pack_into_folder(request, "lmdb", kLmdbVersion, lmdb_bytes(request.dataset),
                           [&](const fs::path& folder) { write_database(request.dataset, folder); });
 }
 
-const bool registered =
+const bool registered_dataset_pack_lmdb =
     PackRegistry::instance().add({"pack", "lmdb", "one LMDB database in record order", {}, ""}, pack_lmdb);
 
 }  // namespace

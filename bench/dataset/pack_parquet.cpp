@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kParquetVersion = 1;
 constexpr int64_t kMostRows = 1000;
 
 // Beside the images: 4 bytes of length, 8 of label, the path; a page header per MiB and a footer per file.
@@ -75,11 +75,11 @@ void write_files(const Dataset& dataset, const Shards& shards, const std::filesy
 PackResult pack_parquet(const PackRequest& request) {
   const Dataset& dataset = request.dataset;
   const Shards shards = shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes());
-  return pack_into_folder(request, "parquet", kVersion, packed_bytes(dataset, shards),
+  return pack_into_folder(request, "parquet", kParquetVersion, packed_bytes(dataset, shards),
                           [&](const std::filesystem::path& folder) { write_files(dataset, shards, folder); });
 }
 
-const bool registered = PackRegistry::instance().add(
+const bool registered_dataset_pack_parquet = PackRegistry::instance().add(
     {"pack", "parquet", "Parquet files of about 128 MiB in record order, uncompressed", {}, ""},
     pack_parquet);
 

@@ -24,7 +24,7 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kVersion = 2;  // 1 had no checksums
+constexpr int kRawVersion = 2;  // 1 had no checksums
 constexpr int64_t kTypicalBytes = int64_t{3} * kRawShorterSide * kRawShorterSide * 7 / 5;
 constexpr int64_t kWidestRatio = 64;  // of the sides; wider ones (25 times what ImageNet has) are bad
 constexpr int64_t kBlockBytes = int64_t{64} << 20;  // files held in memory at a time ...
@@ -146,13 +146,13 @@ class RawWriter {
 PackResult pack_raw(const PackRequest& request) {
   int64_t bad = 0;
   PackResult result = pack_into_folder(
-      request, "raw", kVersion, static_cast<int64_t>(request.dataset.images.size()) * kTypicalBytes,
+      request, "raw", kRawVersion, static_cast<int64_t>(request.dataset.images.size()) * kTypicalBytes,
       [&](const fs::path& folder) { bad = RawWriter(request.dataset, folder).write(); });
   if (bad > 0) result.note += fmt::format(", {} of them without pixels: they could not be decoded", bad);
   return result;
 }
 
-const bool registered = PackRegistry::instance().add(
+const bool registered_dataset_pack_raw = PackRegistry::instance().add(
     {"pack", "raw", "decoded pixels of copies with a shorter side of 256, in shard files", {}, ""}, pack_raw);
 
 }  // namespace

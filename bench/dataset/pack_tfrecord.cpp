@@ -17,11 +17,11 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kVersion = 1;
+constexpr int kTfRecordVersion = 1;
 constexpr int64_t kExampleBytes = 160;  // names, tags and lengths around an image: 131 at most
 constexpr int64_t kIndexLineBytes = 32;
 
-int64_t packed_bytes(const Dataset& dataset) {
+int64_t tfrecord_bytes(const Dataset& dataset) {
   int64_t bytes = 0;
   for (const auto& image : dataset.images)
     bytes += image.bytes + static_cast<int64_t>(image.path.size()) + kFrameHeaderBytes + kExampleBytes +
@@ -99,10 +99,10 @@ void write_shards(const Dataset& dataset, const fs::path& folder) {
   if (writer) writer->finish();
 }
 
-const bool registered = PackRegistry::instance().add(
+const bool registered_dataset_pack_tfrecord = PackRegistry::instance().add(
     {"pack", "tfrecord", "TFRecord shards of tf.train.Examples in record order", {}, ""},
     [](const PackRequest& request) {
-      return pack_into_folder(request, "tfrecord", kVersion, packed_bytes(request.dataset),
+      return pack_into_folder(request, "tfrecord", kTfRecordVersion, tfrecord_bytes(request.dataset),
                               [&](const fs::path& folder) { write_shards(request.dataset, folder); });
     });
 

@@ -22,12 +22,12 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int64_t kPage = 4096;
+constexpr int64_t kMemoryPage = 4096;
 
 int64_t needed_bytes(const Dataset& dataset) {
   int64_t pages = 0;
-  for (const auto& image : dataset.images) pages += (image.bytes + kPage - 1) / kPage;
-  return pages * kPage;
+  for (const auto& image : dataset.images) pages += (image.bytes + kMemoryPage - 1) / kMemoryPage;
+  return pages * kMemoryPage;
 }
 
 // What may be filled: a tenth and at least 64 MiB stay free for others (shared memory of the ranks among
@@ -116,7 +116,7 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
 
 namespace {
 
-const bool registered = PackRegistry::instance().add(
+const bool registered_dataset_pack_tmpfs = PackRegistry::instance().add(
     {"pack", "tmpfs", "files with the same names in a mounted tmpfs", {{"transient", true}}, ""},
     [](const PackRequest& request) { return pack_to_memory(request, mounted_tmpfs()); });
 

@@ -63,7 +63,7 @@ class Cpu : public Device {
   const Normalisation normalisation_{at::kCPU};
 };
 
-const bool registered = DeviceRegistry::instance().add(
+const bool registered_device_cpu = DeviceRegistry::instance().add(
     {"device", "cpu", "compute threads of this machine; several devices are replicas that share its cores"},
     [](const DeviceOptions& options) { return std::make_unique<Cpu>(options); });
 

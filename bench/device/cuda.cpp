@@ -235,7 +235,7 @@ int gpu_count() {
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
-const bool registered = DeviceRegistry::instance().add(
+const bool registered_device_cuda = DeviceRegistry::instance().add(
     {"device", "cuda", "NVIDIA GPUs", {{"count", gpu_count()}, {"nvjpeg", has_nvjpeg()}}, why_not()},
     [](const DeviceOptions& options) { return std::make_unique<Cuda>(options); });
 

@@ -11,8 +11,8 @@
 namespace bench {
 namespace {
 
-constexpr int64_t kImages = 256;
-constexpr int kSide = 224;
+constexpr int64_t kDecodedImages = 256;
+constexpr int kDecodedPx = 224;
 
 // work(i) decodes image i.
 template <class Work>
@@ -54,11 +54,11 @@ std::vector<std::vector<uint8_t>> decoded_boxes(const Jpegs& loaded) {
 void resize(benchmark::State& state, const Jpegs& loaded, const std::string& output, bool plain) {
   const auto boxes = decoded_boxes(loaded);
   const BatchFormat format = batch_format(output);
-  std::vector<uint8_t> out(size_t(bytes_per_image(format, kSide)));
+  std::vector<uint8_t> out(size_t(bytes_per_image(format, kDecodedPx)));
   Resizer resizer(plain);
   measure(state, loaded, [&](size_t i) {
     const auto& [box, flip] = loaded.augmentations[i];
-    resizer.begin(box.width, box.height, kSide, flip);
+    resizer.begin(box.width, box.height, kDecodedPx, flip);
     for (int y = 0; y < box.height; ++y) resizer.add_row(boxes[i].data() + size_t{4} * box.width * y);
     if (format == BatchFormat::uint8)
       resizer.to_uint8(out.data());
@@ -69,9 +69,9 @@ void resize(benchmark::State& state, const Jpegs& loaded, const std::string& out
   });
 }
 
-void add(const MicroOptions& options) {
+void add_decode(const MicroOptions& options) {
   if (options.data.empty()) return;
-  const KeptJpegs loaded = keep_jpegs(options.data, kImages, kSide);
+  const KeptJpegs loaded = keep_jpegs(options.data, kDecodedImages, kDecodedPx);
   benchmark::RegisterBenchmark("decode/header", [=](benchmark::State& state) {
     Decoder decoder;
     const Jpegs& all = loaded();
@@ -96,10 +96,10 @@ void add(const MicroOptions& options) {
     benchmark::RegisterBenchmark(("decode/crop_resize/" + output).c_str(), [=](benchmark::State& state) {
       Decoder decoder;
       const BatchFormat format = batch_format(output);
-      std::vector<uint8_t> out(size_t(bytes_per_image(format, kSide)));
+      std::vector<uint8_t> out(size_t(bytes_per_image(format, kDecodedPx)));
       const Jpegs& all = loaded();
       measure(state, all, [&](size_t i) {
-        decoder.crop({all.images[i]}, all.augmentations[i], kSide, format, out.data());
+        decoder.crop({all.images[i]}, all.augmentations[i], kDecodedPx, format, out.data());
       });
     });
   for (const std::string output : {"uint8", "float32", "channels_last"})
@@ -108,7 +108,7 @@ void add(const MicroOptions& options) {
                                    [=](benchmark::State& state) { resize(state, loaded(), output, plain); });
 }
 
-[[maybe_unused]] const bool added = add_family(add);
+[[maybe_unused]] const bool added_decode = add_family(add_decode);
 
 }  // namespace
 }  // namespace bench

@@ -126,7 +126,7 @@ void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDeco
   if (decoding.left_to_cpu) state.counters["left_to_cpu"] = double(decoding.left_to_cpu());
 }
 
-const bool registered = add_family([](const MicroOptions& options) {
+const bool registered_micro_gpu = add_family([](const MicroOptions& options) {
   if (!gpu_is_here()) return;
   for (const bool pinned : {true, false}) {
     const char* memory = pinned ? "pinned" : "pageable";

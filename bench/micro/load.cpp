@@ -10,7 +10,7 @@ namespace bench {
 namespace {
 
 constexpr int64_t kBatch = 64;
-constexpr int kSide = 224;
+constexpr int kLoadedPx = 224;
 
 void run(benchmark::State& state, Source& source, const std::string& output, int threads) {
   try {
@@ -18,7 +18,7 @@ void run(benchmark::State& state, Source& source, const std::string& output, int
     Storage& storage = source.storage();
     LoaderOptions options;
     options.batch_size = kBatch;
-    options.image_px = kSide;
+    options.image_px = kLoadedPx;
     options.threads = threads;
     options.classes = source.classes();
     options.format = batch_format(output);
@@ -54,7 +54,7 @@ void run(benchmark::State& state, Source& source, const std::string& output, int
   }
 }
 
-void add(const MicroOptions& options) {
+void add_load(const MicroOptions& options) {
   for (const auto& source : sources(options))
     for (const std::string output : {"float32", "uint8"})
       for (const int threads : thread_counts()) {
@@ -66,7 +66,7 @@ void add(const MicroOptions& options) {
       }
 }
 
-[[maybe_unused]] const bool added = add_family(add);
+[[maybe_unused]] const bool added_load = add_family(add_load);
 
 }  // namespace
 }  // namespace bench

@@ -148,7 +148,7 @@ void add_one(const std::string& name, const Run& run) {
   benchmark::RegisterBenchmark(name.c_str(), run)->Unit(benchmark::kMillisecond)->UseManualTime();
 }
 
-void add(const MicroOptions& options) {
+void add_read(const MicroOptions& options) {
   for (const auto& source : sources(options)) {
     if (source->name() == "synthetic") continue;  // generates batches, reads nothing
     for (const bool cold : {false, true})
@@ -162,7 +162,7 @@ void add(const MicroOptions& options) {
   }
 }
 
-[[maybe_unused]] const bool added = add_family(add);
+[[maybe_unused]] const bool added_read = add_family(add_read);
 
 }  // namespace
 }  // namespace bench

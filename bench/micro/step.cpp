@@ -63,7 +63,7 @@ void time_phase_clock(benchmark::State& state) {
   for (auto _ : state) clock.enter(Phase::other);
 }
 
-const bool registered = add_family([](const MicroOptions&) {
+const bool registered_micro_step = add_family([](const MicroOptions&) {
   for (const Value& value : registered_values())
     if (value.axis == "precision" && value.missing.empty())
       for (int64_t batch : {16, 32})

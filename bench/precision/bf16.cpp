@@ -24,7 +24,7 @@ class Bf16 : public Precision {
   Sgd sgd_;
 };
 
-const bool registered = PrecisionRegistry::instance().add(
+const bool registered_precision_bf16 = PrecisionRegistry::instance().add(
     {"precision", "bf16", "autocast: bfloat16 operators on float32 weights, no scaler"},
     [](const PrecisionOptions& options) { return std::make_unique<Bf16>(options); });
 

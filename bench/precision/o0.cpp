@@ -17,7 +17,7 @@ class O0 : public Precision {
   Sgd sgd_;
 };
 
-const bool registered = PrecisionRegistry::instance().add(
+const bool registered_precision_o0 = PrecisionRegistry::instance().add(
     {"precision", "o0", "float32 weights, activations and optimizer"},
     [](const PrecisionOptions& options) { return std::make_unique<O0>(options); });
 

@@ -35,7 +35,7 @@ class O1 : public Precision {
   Sgd sgd_;
 };
 
-const bool registered = PrecisionRegistry::instance().add(
+const bool registered_precision_o1 = PrecisionRegistry::instance().add(
     {"precision", "o1", "autocast: 16-bit operators on float32 weights, gradient scaler"},
     [](const PrecisionOptions& options) { return std::make_unique<O1>(options); });
 

@@ -59,7 +59,7 @@ class O2 : public Precision {
   std::vector<at::Tensor> weights_, masters_, master_gradients_;  // in the order of sixteen_bit_
 };
 
-const bool registered = PrecisionRegistry::instance().add(
+const bool registered_precision_o2 = PrecisionRegistry::instance().add(
     {"precision", "o2", "16-bit weights except batch norm, float32 masters, gradient scaler"},
     [](const PrecisionOptions& options) { return std::make_unique<O2>(options); });
 

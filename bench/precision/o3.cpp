@@ -27,7 +27,7 @@ class O3 : public Precision {
   Sgd sgd_;
 };
 
-const bool registered = PrecisionRegistry::instance().add(
+const bool registered_precision_o3 = PrecisionRegistry::instance().add(
     {"precision", "o3", "16-bit weights, activations and optimizer"},
     [](const PrecisionOptions& options) { return std::make_unique<O3>(options); });
 

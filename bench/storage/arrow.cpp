@@ -127,7 +127,7 @@ class Arrow : public DatasetStorage {
   std::vector<int64_t> ends_;  // of batches: record behind the last
 };
 
-[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+[[maybe_unused]] const bool registered_storage_arrow = StorageRegistry::instance().add(
     {"storage",
      "arrow",
      "one Arrow IPC file of thousand-row batches, decoded in place from its mapped pages",

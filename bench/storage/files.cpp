@@ -29,7 +29,7 @@ class Files : public DatasetStorage {
   bool readahead_;
 };
 
-[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+[[maybe_unused]] const bool registered_storage_files = StorageRegistry::instance().add(
     {"storage", "files", "JPEG files of the disk, page cache cold or warm as `cache` says",
      nlohmann::json::object(), ""},
     [](const StorageOptions& options) { return std::make_unique<Files>(options); });

@@ -38,7 +38,7 @@ class Hdf5 : public DatasetStorage {
   Hdf5File file_;
 };
 
-[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+[[maybe_unused]] const bool registered_storage_hdf5 = StorageRegistry::instance().add(
     {"storage", "hdf5", "one HDF5 file, a piece read per image", {{"packed", true}}, ""},
     [](const StorageOptions& options) { return std::make_unique<Hdf5>(options); });
 

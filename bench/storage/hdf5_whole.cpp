@@ -58,7 +58,7 @@ class Hdf5Whole : public DatasetStorage {
   std::unique_ptr<uint8_t[]> images_;
 };
 
-[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+[[maybe_unused]] const bool registered_storage_hdf5_whole = StorageRegistry::instance().add(
     {"storage",
      "hdf5_whole",
      "one HDF5 file, its images loaded into memory before the slice",

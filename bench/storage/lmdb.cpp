@@ -105,7 +105,7 @@ class Lmdb : public DatasetStorage {
   Environment environment_;
 };
 
-[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+[[maybe_unused]] const bool registered_storage_lmdb = StorageRegistry::instance().add(
     {"storage",
      "lmdb",
      "one LMDB database (key = record number), decoded in place from its mapped pages",

@@ -90,7 +90,7 @@ class Parquet : public DatasetStorage {
   Shards shards_;
 };
 
-[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+[[maybe_unused]] const bool registered_storage_parquet = StorageRegistry::instance().add(
     {"storage",
      "parquet",
      "Parquet files, streamed row group by row group into Arrow",

@@ -124,7 +124,7 @@ class Raw : public DatasetStorage {
   std::vector<std::unique_ptr<MappedFile>> files_;
 };
 
-[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+[[maybe_unused]] const bool registered_storage_raw = StorageRegistry::instance().add(
     {"storage",
      "raw",
      "pixels of copies with a shorter side of 256, mapped, nothing to decode; not comparable with rows of "

@@ -137,7 +137,7 @@ class Remote : public DatasetStorage {
   std::string url_;
 };
 
-[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+[[maybe_unused]] const bool registered_storage_remote = StorageRegistry::instance().add(
     {"storage",
      "remote",
      "an HTTP object store (nginx on this machine), each image fetched with libcurl",

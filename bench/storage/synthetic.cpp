@@ -19,7 +19,7 @@ class Synthetic : public Storage {
   int64_t size_;
 };
 
-[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+[[maybe_unused]] const bool registered_storage_synthetic = StorageRegistry::instance().add(
     {"storage", "synthetic", "no loading: fixed random batches, made once (the compute ceiling)",
      nlohmann::json::object(), ""},
     [](const StorageOptions& options) { return std::make_unique<Synthetic>(options); });

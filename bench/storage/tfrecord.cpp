@@ -135,7 +135,7 @@ class TfRecord : public DatasetStorage {
   Shards shards_;
 };
 
-[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+[[maybe_unused]] const bool registered_storage_tfrecord = StorageRegistry::instance().add(
     {"storage",
      "tfrecord",
      "TFRecord shards of tf.train.Examples, decoded in place from mapped pages, both checksums verified",

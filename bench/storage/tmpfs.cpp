@@ -111,7 +111,7 @@ class InMemory : public DatasetStorage {
   std::unique_ptr<Mapping> mapping_;
 };
 
-[[maybe_unused]] const bool registered = StorageRegistry::instance().add(
+[[maybe_unused]] const bool registered_storage_tmpfs = StorageRegistry::instance().add(
     {"storage",
      "tmpfs",
      "image files in memory: copied to a tmpfs, or held by the process where none has room",

@@ -5,7 +5,7 @@
 namespace bench {
 namespace {
 
-const bool registered = [] {
+const bool registered_storage_without_arrow = [] {
   const char* reason =
       "this build found no Apache Arrow 15 or newer: let ./run_matrix install the wheel pyarrow, or name an "
       "Arrow in "

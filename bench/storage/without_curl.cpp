@@ -5,7 +5,7 @@
 namespace bench {
 namespace {
 
-const bool registered = [] {
+const bool registered_storage_without_curl = [] {
   registered_values().push_back(
       {"storage",
        "remote",

@@ -3,7 +3,7 @@
 
 namespace bench {
 namespace {
-const bool registered = [] {
+const bool registered_storage_without_hdf5 = [] {
   for (const char* name : {"hdf5", "hdf5_whole"})
     registered_values().push_back({"storage",
                                    name,

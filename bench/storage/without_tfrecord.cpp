@@ -4,7 +4,7 @@
 
 namespace bench {
 namespace {
-const bool registered = [] {
+const bool registered_storage_without_tfrecord = [] {
   registered_values().push_back(
       {"storage",
        "tfrecord",

@@ -178,7 +178,7 @@ class Apex : public Strategy {
   GradientHooks hooks_;
 };
 
-const bool registered = StrategyRegistry::instance().add(
+const bool registered_strategy_apex = StrategyRegistry::instance().add(
     {"strategy",
      "apex",
      "a process per device, buckets in order of arrival (APEX DistributedDataParallel's semantics)",

@@ -132,7 +132,7 @@ class DataParallel : public Strategy {
   at::Tensor logits_;
 };
 
-const bool registered = StrategyRegistry::instance().add(
+const bool registered_strategy_data_parallel = StrategyRegistry::instance().add(
     {"strategy",
      "data_parallel",
      "one process, a thread and a replica per device (torch.nn.DataParallel's semantics)",

@@ -105,7 +105,7 @@ class Ddp : public Strategy {
   PhaseClock* clock_ = nullptr;  // of the backward pass under way
 };
 
-const bool registered = StrategyRegistry::instance().add(
+const bool registered_strategy_ddp = StrategyRegistry::instance().add(
     {"strategy",
      "ddp",
      "a process per device, bucketed all-reduce during backward (c10d::Reducer)",

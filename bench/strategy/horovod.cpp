@@ -62,7 +62,7 @@ class Horovod : public Strategy {
   GradientHooks hooks_;
 };
 
-const bool registered = StrategyRegistry::instance().add(
+const bool registered_strategy_horovod = StrategyRegistry::instance().add(
     {"strategy",
      "horovod",
      "a process per device, gradients fused when every rank has them (Horovod's semantics)",
