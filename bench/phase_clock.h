@@ -5,30 +5,13 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "bench/device/device_clock.h"
 
 namespace bench {
 
-enum class Phase {
-  load,
-  h2d,
-  scatter,
-  broadcast,
-  forward,
-  gather,
-  loss,
-  backward,
-  reduce,
-  sync,
-  step,
-  other
-};
-inline constexpr std::array<std::string_view, 12> kPhaseNames = {"load",    "h2d",    "scatter", "broadcast",
-                                                                 "forward", "gather", "loss",    "backward",
-                                                                 "reduce",  "sync",   "step",    "other"};
+using harness::kPhaseNames;
 
 // Calls come one at a time: from the training thread, or from a gradient hook in whichever thread runs
 // backward, for which the training thread waits.

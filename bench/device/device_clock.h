@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "harness/contract/phases.h"
+
 namespace bench {
 
-enum class Phase;
+using harness::Phase;
 
 // Marks are left in the device's queue and read after the slice: nothing here waits for the device. The time
 // of a phase on the device is that between its mark and the next one, idle time included. Calls are those of

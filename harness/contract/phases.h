@@ -5,6 +5,21 @@
 
 namespace harness {
 
+enum class Phase {
+  load,
+  h2d,
+  scatter,
+  broadcast,
+  forward,
+  gather,
+  loss,
+  backward,
+  reduce,
+  sync,
+  step,
+  other
+};
+
 inline constexpr std::array<std::string_view, 12> kPhaseNames = {"load",    "h2d",    "scatter", "broadcast",
                                                                  "forward", "gather", "loss",    "backward",
                                                                  "reduce",  "sync",   "step",    "other"};
