@@ -46,12 +46,12 @@ class WithoutTf32 {
 
 Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   const harness::Row& row = parts.row;
-  if (row.devices * row.nodes == 1) return {"gradients", true, "one device: nothing to compare"};
+  if (harness::all_devices(row) == 1) return {"gradients", true, "one device: nothing to compare"};
 
   const WithoutTf32 exact;
   // Two images for each device, and one less where the strategy may divide unevenly: every device has a
   // share.
-  const int64_t images = 2 * row.devices * row.nodes - (rank.world_size == 1 ? 1 : 0);
+  const int64_t images = 2 * harness::all_devices(row) - (rank.world_size == 1 ? 1 : 0);
   at::Generator generator =
       at::detail::createCPUGenerator(uint64_t(row.seed) + 17);  // the same batch on every rank
   const at::Device device = parts.device.torch_device();

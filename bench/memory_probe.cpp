@@ -37,7 +37,7 @@ static void train(const harness::Row& row, int64_t images) {
 }
 
 nlohmann::json probe_memory(const harness::Row& row) {
-  const int64_t devices = row.nodes * row.devices, images = (row.batch + devices - 1) / devices;
+  const int64_t images = harness::images_per_device(row);
   bool fits = true;
   try {
     train(row, images);

@@ -89,10 +89,10 @@ class Rank {
                                    row_.warmup_batches + job_.trace->last);
     std::unique_ptr<DeviceSampler> sampler;
     if (row_.gpu_sampling_ms > 0)
-      sampler = device_->make_sampler(row_.gpu_sampling_ms, row_.nodes * row_.devices / rank_.world_size);
+      sampler = device_->make_sampler(row_.gpu_sampling_ms, harness::all_devices(row_) / rank_.world_size);
     parts.sampler = sampler.get();
     std::vector<Check> checks{check_gradients(parts, rank_)};
-    if (row_.warmup_batches == 0) warm_model(parts);
+    if (row_.warmup_batches == 0) warm_model(parts, batch_);
 
     CacheProof cache(row_.cache, *storage_, records_, job_.server_counter);
     if (trace) trace->prepare();
@@ -205,7 +205,7 @@ class Rank {
   }
 
   void write_result(nlohmann::json merged) const {
-    const int64_t replicas = row_.nodes * row_.devices;
+    const int64_t replicas = harness::all_devices(row_);
     merged["device"] = {
         {"kind", row_.device},
         {"name", device_->name()},

@@ -143,11 +143,11 @@ void release_copied(const SliceParts& parts) {
   while (const auto copied = parts.device.take_copied()) parts.loader.release(*copied);
 }
 
-void warm_model(const SliceParts& parts) {
-  const int64_t size = parts.row.batch / (parts.row.devices * parts.row.nodes), px = parts.row.image_px;
+void warm_model(const SliceParts& parts, int64_t count) {
+  const int64_t px = parts.row.image_px;
   const at::Device device = parts.device.torch_device();
-  const at::Tensor images = at::rand({size, 3, px, px}, device),
-                   labels = at::zeros({size}, at::TensorOptions(at::kLong).device(device));
+  const at::Tensor images = at::rand({count, 3, px, px}, device),
+                   labels = at::zeros({count}, at::TensorOptions(at::kLong).device(device));
   for (int step = 0; step < 3; ++step) {
     PhaseClock unused(1, false);
     const at::Tensor logits = parts.strategy.forward(images, unused);

@@ -83,7 +83,7 @@ inline bool reads_loss(const harness::Row& row, int64_t batch) { return (batch +
 void release_copied(const SliceParts& parts);
 
 // For windows that start at the first batch: a few steps on a made-up batch without an update, so that the
-// window shows the start-up of the loader and not the first touch of memory.
-void warm_model(const SliceParts& parts);
+// window shows the start-up of the loader and not the first touch of memory. `images`: of this rank in a batch.
+void warm_model(const SliceParts& parts, int64_t images);
 
 }  // namespace bench

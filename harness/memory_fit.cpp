@@ -14,15 +14,10 @@ using nlohmann::json;
 
 constexpr int64_t kMostDivisor = 1024;
 
-static int64_t share_of(const Row& row) {
-  const int64_t devices = row.nodes * row.devices;
-  return (row.batch + devices - 1) / devices;
-}
-
 // Float32 needs most; of two rows that need it, the one with more images per device.
 static const Row* most_demanding(const std::vector<Row>& rows) {
   const Row* most = nullptr;
-  const auto need = [](const Row& row) { return std::pair(share_of(row), row.precision == "o0"); };
+  const auto need = [](const Row& row) { return std::pair(images_per_device(row), row.precision == "o0"); };
   for (const Row& row : rows)
     if (row.device == "cuda" && (!most || need(*most) < need(row))) most = &row;
   return most;
@@ -64,7 +59,7 @@ void fit_to_memory(const Workshop& workshop, Scale& scale,
       tried.name += fmt::format("/{}", divisor);
       tried.summary +=
           fmt::format(", but batches / {}: {} images of row {} are the most that fit into a GPU's memory",
-                      divisor, share_of(*row), row->id);
+                      divisor, images_per_device(*row), row->id);
     }
     scale = tried;
     return;

@@ -10,7 +10,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
                     const std::string& next_step = "") {
     throw ConfigError(origin, fmt::format("row {}: {}", in_quotes(row.id), rule), expected, found, next_step);
   };
-  const int64_t replicas = row.nodes * row.devices;
+  const int64_t replicas = all_devices(row);
 
   // Values say of themselves what they can; the names are for a machine on which train_slice isn't built.
   const bool several = trait(values, "strategy", row.strategy, "several_devices", row.strategy != "single");

@@ -118,7 +118,7 @@ std::map<std::string, std::vector<std::string>> rederive_for_devices(std::vector
         notes[row.id].push_back(fmt::format("devices: {} instead of {}", row.devices, written));
         row.title += fmt::format(" (on {} here)", row.devices);  // a title may name the article's number
       }
-      const int64_t replicas = row.nodes * row.devices;
+      const int64_t replicas = all_devices(row);
       const int64_t even = row.batch / replicas * replicas;
       const bool processes = trait(values, "strategy", row.strategy, "process_per_device", false);
       if (processes && even != row.batch && even > 0) {

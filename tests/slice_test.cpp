@@ -69,7 +69,7 @@ TEST(Slice, AWindowFromTheFirstBatchHasNoWarmUp) {
   harness::Row row = tiny_row();
   row.warmup_batches = 0;
   TinyRank rank(row);
-  warm_model(rank.parts());
+  warm_model(rank.parts(), row.batch);
   EXPECT_FALSE(rank.model->parameters()[0].tensor.grad().defined());
   const SliceResult result = run_slice(rank.parts());
   EXPECT_EQ(result.ready_at_start, 0);

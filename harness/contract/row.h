@@ -94,6 +94,13 @@ struct Row {
   int64_t loss_every = 1;
 };
 
+// Devices of all nodes, and the images of a batch that the first of them computes: remainders go to the
+// first.
+inline int64_t all_devices(const Row& row) { return row.nodes * row.devices; }
+inline int64_t images_per_device(const Row& row) {
+  return (row.batch + all_devices(row) - 1) / all_devices(row);
+}
+
 // A count that may be written as a multiple of the scale's C0: `3 C0`, `1.5 C0` or a plain integer.
 struct CountInC0 {
   int64_t Row::*member;
