@@ -31,22 +31,43 @@ configure() {  # PRESET CUDA: release, or ci for tests too; ON for GPUs too. Wha
   configuration >"$stamp"
 }
 
-build() {  # TARGET...: nothing for all
-  local jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(build_jobs)} line shown=''
-  local command=(cmake --build build/release --parallel "$jobs")
-  (($# == 0)) || command+=(--target "$@")
-  # With these a clone in another folder finds the same objects in the cache.
-  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
-  if ! "${command[@]}" 2>&1 </dev/null | while IFS= read -r line; do
+# Ninja's lines "[N/M] what" become one line that changes on a terminal, else one for each quarter; all others, messages
+# of the compiler, are shown as they are.
+show_build() {  # COMMAND...: what is being run, shown once there is something to do
+  local line count shown='' quarter step=''
+  while IFS= read -r line; do
     if [[ -z $shown ]]; then
       case $line in  # what Ninja says at every call
         'ninja: no work to do.' | *'Re-checking globbed directories'* | '[1/'*revision.cmake) continue ;;
       esac
-      show "${command[@]}"
+      show "$@"
       shown=yes
     fi
-    printf '%s\n' "$line" >&2
-  done; then
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+      count="${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
+      quarter=$((BASH_REMATCH[1] * 4 / BASH_REMATCH[2]))
+      if [[ -t 2 ]]; then
+        printf '\r\033[Kbuilding: step %s' "$count" >&2
+      elif [[ $quarter != "$step" ]]; then
+        printf 'building: step %s\n' "$count" >&2
+      fi
+      step=$quarter
+    else
+      [[ ! -t 2 || -z $step ]] || printf '\n' >&2
+      step=''
+      printf '%s\n' "$line" >&2
+    fi
+  done
+  [[ ! -t 2 || -z $step ]] || printf '\n' >&2
+}
+
+build() {  # TARGET...: nothing for all
+  local jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(build_jobs)}
+  local command=(cmake --build build/release --parallel "$jobs")
+  (($# == 0)) || command+=(--target "$@")
+  # With these a clone in another folder finds the same objects in the cache.
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+  if ! "${command[@]}" 2>&1 </dev/null | show_build "${command[@]}"; then
     fail "the build failed; the compiler's message is above" \
       "repair what it names and repeat (if it was killed for memory: CMAKE_BUILD_PARALLEL_LEVEL=1)"
   fi
