@@ -19,8 +19,8 @@ Workshop find_workshop() {
   const fs::path project = PROJECT_DIR, for_gpus = programs / "train_slice_cuda";
   const fs::path train_slice =
       may_use_nvidia_driver() && fs::exists(for_gpus) ? for_gpus : programs / "train_slice";
-  return {project, worker ? fs::path(worker) : train_slice, programs / "make_dataset", programs / "listen_address.so",
-          results ? fs::path(results) : project / "results"};
+  return {project, worker ? fs::path(worker) : train_slice, programs / "make_dataset",
+          results ? fs::path(results) : project / "results", programs / "listen_address.so"};
 }
 
 }  // namespace harness

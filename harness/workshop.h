@@ -14,8 +14,8 @@ struct Workshop {
   // another.
   fs::path train_slice;
   fs::path make_dataset;
-  fs::path listen_address;  // listen_address.cpp, as a library to preload
   fs::path results;  // runs/, ab/, noise/; project/results unless RUN_MATRIX_RESULTS names another
+  fs::path listen_address = {};  // listen_address.cpp, as a library to preload; empty: nothing is
 };
 Workshop find_workshop();
 
@@ -27,13 +27,13 @@ struct Request {
   int64_t seed = 1;
   int64_t repeats = 0;  // 0: one, and three of a row with `validation`
   std::vector<std::string> set;
-  double timeout_s = 0;   // per row; 0: from the scale
-  double silence_s = 0;   // without a finished batch; 0: as launcher.h has it, also for reaching the first one
-  double budget_s = 0;    // for the rows together; 0: none
+  double timeout_s = 0;  // per row; 0: from the scale
+  double silence_s = 0;  // without a finished batch; 0: as launcher.h has it, also for reaching the first one
+  double budget_s = 0;   // for the rows together; 0: none
   bool dry_run = false, slow = false;
-  bool oversubscribe = false;     // ranks may share a GPU
-  bool accuracy = false;          // configs/accuracy.yaml too
-  bool skip_unreadable = false;   // images in formats that aren't decoded here are left out instead of refused
+  bool oversubscribe = false;    // ranks may share a GPU
+  bool accuracy = false;         // configs/accuracy.yaml too
+  bool skip_unreadable = false;  // images in formats that aren't decoded here are left out instead of refused
   std::string launcher = "auto";  // rank_commands.h says what each is
   std::string hosts;              // for mpirun: a:4,b:4
   fs::path hostfile;              // the same as a file

@@ -36,7 +36,7 @@ struct GroupOptions {
   std::string interface = "lo";  // network interface that carries the collectives
   std::string link = "none";     // the row's, and LinkOptions::emulated
   bool emulated_link = false;
-  std::filesystem::path logs;  // folder for what a backend writes down of itself; empty: it doesn't
+  std::filesystem::path logs = {};  // folder for what a backend writes down of itself; empty: it doesn't
 };
 
 class Group {
