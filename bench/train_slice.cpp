@@ -51,17 +51,27 @@ void settle_in(const RankInfo& rank) {
 }
 
 // The harness reads why a rank ended from here; nothing else is left of its numbers.
-int report_error(const harness::Job& job, const RankInfo& rank, const char* status, const std::string& reason) {
+int report_error(const harness::Job& job, const RankInfo& rank, const char* status,
+                 const std::string& reason) {
   std::cerr << "rank " << rank.rank << ": " << reason << '\n';
-  const nlohmann::json why = {{"status", status}, {"reason", reason}};
+  const auto why = [&](const std::string& text) {
+    return nlohmann::json{{"status", status}, {"reason", text}};
+  };
   try {
     harness::Progress progress(job.progress, 0);
-    constexpr size_t kFits = 800;  // with quotes and escapes
-    nlohmann::json shorter = why;
-    shorter["reason"] = reason.substr(0, kFits);
-    harness::set_why_ended(progress.slot(rank.rank),
-                           shorter.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    write_json(std::filesystem::path(job.directory) / fmt::format("rank-{}.error.json", rank.rank), why);
+    harness::ProgressSlot& slot = progress.slot(rank.rank);
+    std::string text, shortened = reason;
+    do {  // escapes may make the text longer
+      text = why(shortened).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      shortened.resize(shortened.size() / 2);
+    } while (text.size() >= sizeof slot.why_ended && !shortened.empty());
+    harness::set_why_ended(slot, text);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+  }
+  try {
+    write_json(std::filesystem::path(job.directory) / fmt::format("rank-{}.error.json", rank.rank),
+               why(reason));
   } catch (const std::exception& error) {  // a full disk, and stderr may lie there too
     std::cerr << error.what() << '\n';
   }

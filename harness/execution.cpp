@@ -197,10 +197,11 @@ json Execution::surroundings(const Row& row) const {
 }
 
 void Execution::discard() {
-  if (again_ || folder_.empty()) return;
-  for (const char* file : {"records.jsonl", "request.json", "probe.json"}) fs::remove(folder_ / file);
-  std::error_code not_empty;
-  if (request_.out.empty()) fs::remove(folder_, not_empty);
+  if (again_ || !lock_) return;  // without the lock the files are another run's
+  std::error_code ignored;
+  for (const char* file : {"records.jsonl", "request.json", "probe.json"})
+    fs::remove(folder_ / file, ignored);
+  if (request_.out.empty()) fs::remove(folder_, ignored);  // unless it holds more
 }
 
 void Execution::keep(json record) {

@@ -9,7 +9,9 @@ namespace harness {
 static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t noted = 0;
 
-static void note(int) {
+static void note(int number) {
+  // A terminal that closes may say so twice: its shell and the kernel do.
+  if (number == SIGHUP && noted > 0) return;
   noted = noted + 1;
   if (noted < 2) return;
   for (int number : kSignals) signal(number, SIG_DFL);

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -122,13 +121,14 @@ void RowProcesses::end_gently() {
 
 void RowProcesses::end_all() {
   const bool ended_well = !running() && first_failure_ < 0;
-  if (!launch_.command_per_rank) end_gently();
+  if (!launch_.command_per_rank) {
+    end_gently();
+    for (pid_t pid : ranks()) ::kill(pid, SIGKILL);  // srun's are children of Slurm's
+  }
   for (pid_t& pid : pids_) {
     if (pid == 0) continue;
     ::kill(-pid, SIGKILL);
-    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
-    pid = 0;
+    pid = 0;  // reaped below; one that can't be ended must not be waited for without a limit
   }
   offspring_.end(ended_well ? kFarewell : std::chrono::seconds(0));
 }

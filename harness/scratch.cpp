@@ -36,12 +36,17 @@ Scratch::Scratch(const fs::path& place, const std::string& prefix) {
   std::error_code error;
   fs::create_directories(place, error);
   remove_abandoned(place, prefix);
-  do {  // again when another run took the new folder for an abandoned one, before it was locked
+  for (;;) {  // again when another run took the new folder for an abandoned one, before it was locked
     std::string made = place / fmt::format("{}{}-XXXXXX", prefix, ::getpid());
     if (!::mkdtemp(made.data())) base::throw_write_error(place, errno);
     path_ = made;
-    lock_.emplace(base::FileLock::try_exclusive(path_ / kLock));
-  } while (!fs::exists(path_));
+    try {
+      lock_.emplace(path_ / kLock);
+      if (lock_->is_current()) return;
+    } catch (const std::runtime_error&) {  // gone already, or a file system without locks
+      if (fs::exists(path_)) return;
+    }
+  }
 }
 
 Scratch::~Scratch() {

@@ -57,8 +57,12 @@ void throw_write_error(const fs::path& path, int error) {
 }
 
 void write_whole_file(const fs::path& file, std::span<const uint8_t> content, bool durable) {
-  const fs::path draft = own_draft(file);
-  const int descriptor = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  fs::path draft;
+  int descriptor = -1;
+  do {  // a writer with the same process number, in a container or killed, may have left the name
+    draft = own_draft(file);
+    descriptor = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  } while (descriptor < 0 && errno == EEXIST);
   if (descriptor < 0) throw_write_error(file, errno);
   int error = 0;
   for (size_t done = 0; done < content.size() && !error;) {

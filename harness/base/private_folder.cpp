@@ -22,8 +22,9 @@ static bool is_private(const fs::path& folder) {
 
 fs::path private_folder(const fs::path& place) {
   const fs::path usual = place / fmt::format("training-matrix-{}", ::geteuid());
-  if (::mkdir(usual.c_str(), 0700) == 0 || is_private(usual)) return usual;
-  if (errno != EEXIST) throw_write_error(usual, errno);
+  const int error = ::mkdir(usual.c_str(), 0700) == 0 ? 0 : errno;
+  if (error == 0 || is_private(usual)) return usual;
+  if (error != EEXIST) throw_write_error(usual, error);
   const std::string prefix = usual.filename().string() + "-";
   std::error_code unreadable;
   fs::path first;  // the least name, so that all programs of the user agree on one
