@@ -17,7 +17,7 @@
 #include "bench/backend/group.h"
 #include "bench/dataset/encode.h"
 #include "bench/loader/decode.h"
-#include "harness/listener.h"
+#include "harness/base/listener.h"
 
 namespace bench {
 namespace {

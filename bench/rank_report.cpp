@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "bench/timeline.h"
-#include "harness/machine.h"
+#include "harness/base/machine.h"
 
 namespace bench {
 

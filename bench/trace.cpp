@@ -10,7 +10,7 @@
 #include "bench/kineto_events.h"
 #include "bench/rank.h"
 #include "bench/timeline.h"
-#include "harness/machine.h"
+#include "harness/base/machine.h"
 
 namespace bench {
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/table.h"
 
 namespace {

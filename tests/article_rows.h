@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "harness/config.h"
+#include "harness/config/config.h"
 
 namespace harness {
 

@@ -11,9 +11,9 @@
 #include <set>
 #include <sstream>
 
-#include "harness/child_process.h"
+#include "harness/base/child_process.h"
 #include "harness/contract/published_ms.h"
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/against_article.h"
 #include "harness/report/table.h"
 #include "tests/article_rows.h"

@@ -1,7 +1,7 @@
 // unit: options that name what can't be: hosts, files in the way of folders, names that are too long; each is
 // a sentence and exit code 2, and nothing is started.
 #include "harness/base/failure_text.h"
-#include "harness/hosts.h"
+#include "harness/config/hosts.h"
 #include "program.h"
 
 namespace harness {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/child_process.h"
+#include "harness/base/child_process.h"
 
 extern char** environ;
 

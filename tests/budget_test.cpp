@@ -1,5 +1,5 @@
 // unit: the rows that a budget chooses from a plan.
-#include "harness/budget.h"
+#include "harness/plan/budget.h"
 
 #include <gtest/gtest.h>
 

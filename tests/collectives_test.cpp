@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/child_process.h"
-#include "harness/two_nodes.h"
+#include "harness/base/child_process.h"
+#include "harness/emulate/two_nodes.h"
 
 namespace {
 

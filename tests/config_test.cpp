@@ -1,5 +1,5 @@
 // unit: matrix files resolve as written, and each fault is refused with its file, its line and the rule
-#include "harness/config.h"
+#include "harness/config/config.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <chrono>
 #include <fstream>
 
-#include "harness/nearest.h"
+#include "harness/config/nearest.h"
 #include "tests/article_rows.h"
 
 namespace {

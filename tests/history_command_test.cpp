@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "harness/nightly/night_records.h"
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "tests/nightly_run.h"
 
 namespace harness {

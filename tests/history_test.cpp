@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "harness/moment.h"
+#include "harness/base/moment.h"
 
 namespace harness {
 namespace {

@@ -13,10 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "harness/child_process.h"
-#include "harness/listener.h"
+#include "harness/base/child_process.h"
+#include "harness/base/listener.h"
 #include "harness/contract/progress.h"
-#include "harness/two_nodes.h"
+#include "harness/emulate/two_nodes.h"
 #include "scratch_of.h"
 
 namespace {

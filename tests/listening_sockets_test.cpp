@@ -15,9 +15,9 @@
 #include <sstream>
 #include <thread>
 
-#include "harness/child_process.h"
+#include "harness/base/child_process.h"
 #include "harness/contract/progress.h"
-#include "harness/two_nodes.h"
+#include "harness/emulate/two_nodes.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "harness/compare/comparison.h"
 #include "harness/compare/validate.h"
 #include "harness/nightly/night.h"
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/claims.h"
 #include "harness/report/embedding.h"

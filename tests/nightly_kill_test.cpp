@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "tests/nightly_run.h"
 
 namespace harness {

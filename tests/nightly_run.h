@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "harness/child_process.h"
+#include "harness/base/child_process.h"
 #include "harness/nightly/history.h"
 
 class NightlyRun : public testing::Test {

@@ -1,5 +1,5 @@
 // unit: the processes that a row has started are found and ended wherever they hang, and no others.
-#include "harness/offspring.h"
+#include "harness/base/offspring.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "harness/child_process.h"
+#include "harness/base/child_process.h"
 
 namespace harness {
 namespace {

@@ -1,6 +1,6 @@
 // unit: `make_dataset prune` removes what make_dataset packed and nothing else, and a run says how large the
 // folder of packed copies has become
-#include "harness/packed_store.h"
+#include "harness/data/packed_store.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/page.h"
 
 inline std::vector<nlohmann::json> golden_records(const std::string& name) {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/child_process.h"
+#include "harness/base/child_process.h"
 
 namespace {
 

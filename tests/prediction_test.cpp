@@ -1,5 +1,5 @@
 // unit: how long rows will take, from earlier runs and without any.
-#include "harness/prediction.h"
+#include "harness/plan/prediction.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

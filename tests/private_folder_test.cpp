@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "harness/base/file_lock.h"
-#include "harness/scratch.h"
-#include "harness/transient_copy.h"
+#include "harness/base/scratch.h"
+#include "harness/data/transient_copy.h"
 #include "program.h"
 
 namespace harness {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "harness/child_process.h"
+#include "harness/base/child_process.h"
 
 namespace harness {
 

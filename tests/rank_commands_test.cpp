@@ -1,14 +1,14 @@
 // unit: the commands of a row's ranks under each launcher, and which launcher the environment asks for.
-#include "harness/rank_commands.h"
+#include "harness/launch/rank_commands.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "harness/plan.h"
-#include "harness/srun.h"
-#include "harness/wrap.h"
+#include "harness/plan/plan.h"
+#include "harness/launch/srun.h"
+#include "harness/launch/wrap.h"
 #include "tests/failure_of.h"
 
 namespace harness {

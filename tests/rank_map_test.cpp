@@ -1,5 +1,5 @@
 // unit: the line that says which rank ran where.
-#include "harness/rank_map.h"
+#include "harness/run/rank_map.h"
 
 #include <gtest/gtest.h>
 

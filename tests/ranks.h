@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/registry.h"
-#include "harness/launcher.h"
-#include "harness/listener.h"
-#include "harness/scratch.h"
+#include "harness/launch/launcher.h"
+#include "harness/base/listener.h"
+#include "harness/base/scratch.h"
 
 namespace bench {
 

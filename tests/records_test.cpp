@@ -1,6 +1,6 @@
 // unit: records are appended whole and read back whatever a crash, another program or an editor did to the
 // file
-#include "harness/records.h"
+#include "harness/stats/records.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

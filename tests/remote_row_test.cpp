@@ -12,11 +12,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "harness/child_process.h"
-#include "harness/mount.h"
-#include "harness/object_store.h"
+#include "harness/base/child_process.h"
+#include "harness/emulate/mount.h"
+#include "harness/emulate/object_store.h"
 #include "harness/contract/progress.h"
-#include "harness/two_nodes.h"
+#include "harness/emulate/two_nodes.h"
 #include "scratch_of.h"
 
 namespace {

@@ -11,11 +11,11 @@
 
 #include "bench/storage/cache_proof.h"
 #include "bench/storage/storage.h"
-#include "harness/listener.h"
-#include "harness/mount.h"
-#include "harness/object_store.h"
-#include "harness/remote_storage.h"
-#include "harness/scratch.h"
+#include "harness/base/listener.h"
+#include "harness/emulate/mount.h"
+#include "harness/emulate/object_store.h"
+#include "harness/emulate/remote_storage.h"
+#include "harness/base/scratch.h"
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 

@@ -1,12 +1,12 @@
 // unit: the 27 rows of the article at every scale, and each figure that its text states
-#include "harness/scales.h"
+#include "harness/config/scales.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-#include "harness/config.h"
+#include "harness/config/config.h"
 
 namespace {
 

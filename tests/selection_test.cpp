@@ -1,9 +1,9 @@
 // unit: what --only, --set and --devices do to rows, and how rows are listed
-#include "harness/selection.h"
+#include "harness/config/selection.h"
 
 #include <gtest/gtest.h>
 
-#include "harness/listing.h"
+#include "harness/plan/listing.h"
 #include "tests/article_rows.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "harness/child_process.h"
+#include "harness/base/child_process.h"
 
 namespace {
 

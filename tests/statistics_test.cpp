@@ -1,5 +1,5 @@
 // unit: statistics of one run, on inputs worked out by hand and on simulated runs with a known truth
-#include "harness/report/statistics.h"
+#include "harness/stats/statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/grid.h"
 #include "tests/csv.h"
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/child_process.h"
-#include "harness/compare/environment.h"
+#include "harness/base/child_process.h"
+#include "harness/stats/provenance.h"
 
 namespace {
 

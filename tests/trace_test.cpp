@@ -1,5 +1,5 @@
 // unit: which batches --trace means, and one trace made of what the ranks left, whatever became of it.
-#include "harness/trace.h"
+#include "harness/run/trace.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // net: two nodes on one machine: namespaces, link, shaping; as root and without; nothing is left behind.
-#include "harness/two_nodes.h"
+#include "harness/emulate/two_nodes.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "bench/link/interface.h"
-#include "harness/child_process.h"
+#include "harness/base/child_process.h"
 
 namespace harness {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/trend_page.h"
-#include "harness/records.h"
-#include "harness/workshop.h"
+#include "harness/stats/records.h"
+#include "harness/config/workshop.h"
 #include "tests/nightly_history.h"
 
 namespace bench {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "bench/backend/group.h"
-#include "harness/listener.h"
+#include "harness/base/listener.h"
 
 namespace bench {
 

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/table.h"
 #include "tests/fake_reports.h"
 

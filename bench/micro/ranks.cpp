@@ -11,11 +11,11 @@
 #include <optional>
 
 #include "bench/registry.h"
-#include "harness/interrupt.h"
-#include "harness/machine.h"
-#include "harness/mpirun.h"
-#include "harness/scratch.h"
-#include "harness/two_nodes.h"
+#include "harness/base/interrupt.h"
+#include "harness/base/machine.h"
+#include "harness/launch/mpirun.h"
+#include "harness/base/scratch.h"
+#include "harness/emulate/two_nodes.h"
 
 namespace bench {
 

@@ -7,7 +7,7 @@
 
 #include "bench/micro/options.h"
 #include "bench/storage/storage.h"
-#include "harness/packed_store.h"
+#include "harness/data/packed_store.h"
 
 namespace bench {
 

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
-#include "harness/run.h"
+#include "harness/run/run.h"
 
 namespace harness {
 

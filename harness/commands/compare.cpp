@@ -6,7 +6,7 @@
 #include "harness/commands/command_line.h"
 #include "harness/compare/ab.h"
 #include "harness/compare/validate.h"
-#include "harness/records.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 

@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "harness/commands/command_line.h"
-#include "harness/listing.h"
+#include "harness/plan/listing.h"
 
 namespace harness {
 

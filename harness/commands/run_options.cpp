@@ -2,8 +2,8 @@
 #include <set>
 
 #include "harness/commands/command_line.h"
-#include "harness/hosts.h"
-#include "harness/request_file.h"
+#include "harness/config/hosts.h"
+#include "harness/config/request_file.h"
 
 namespace harness {
 

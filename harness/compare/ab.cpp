@@ -11,9 +11,9 @@
 #include "harness/base/json_text.h"
 #include "harness/compare/comparison.h"
 #include "harness/compare/comparison_page.h"
-#include "harness/interrupt.h"
-#include "harness/machine.h"
-#include "harness/records.h"
+#include "harness/base/interrupt.h"
+#include "harness/base/machine.h"
+#include "harness/stats/records.h"
 #include "harness/report/table.h"
 
 namespace harness {

@@ -2,7 +2,7 @@
 #pragma once
 #include <ostream>
 
-#include "harness/run.h"
+#include "harness/run/run.h"
 
 namespace harness {
 

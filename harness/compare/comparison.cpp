@@ -9,8 +9,8 @@
 #include <set>
 #include <tuple>
 
-#include "harness/records.h"
-#include "harness/report/statistics.h"
+#include "harness/stats/records.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 namespace {

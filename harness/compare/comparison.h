@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/compare/effect.h"
-#include "harness/compare/environment.h"
+#include "harness/stats/provenance.h"
 #include "harness/compare/noise.h"
 #include "harness/report/grid.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "harness/report/statistics.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 namespace {

@@ -10,9 +10,9 @@
 #include <tuple>
 
 #include "harness/base/json_text.h"
-#include "harness/compare/environment.h"
-#include "harness/records.h"
-#include "harness/report/statistics.h"
+#include "harness/stats/provenance.h"
+#include "harness/stats/records.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 namespace {

@@ -7,9 +7,9 @@
 #include <map>
 #include <tuple>
 
-#include "harness/compare/environment.h"
-#include "harness/records.h"
-#include "harness/report/statistics.h"
+#include "harness/stats/provenance.h"
+#include "harness/stats/records.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 namespace {

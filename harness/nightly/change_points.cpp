@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "harness/base/json_text.h"
-#include "harness/child_process.h"
+#include "harness/base/child_process.h"
 
 namespace harness {
 

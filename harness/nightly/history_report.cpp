@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/compare/environment.h"
+#include "harness/stats/provenance.h"
 #include "harness/nightly/night_records.h"
 
 namespace harness {

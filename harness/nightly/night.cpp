@@ -6,8 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "harness/compare/environment.h"
-#include "harness/records.h"
+#include "harness/stats/provenance.h"
+#include "harness/stats/records.h"
 #include "harness/report/ratio.h"
 #include "harness/report/summary.h"
 #include "harness/contract/row.h"

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/base/json_text.h"
-#include "harness/data.h"
-#include "harness/moment.h"
-#include "harness/records.h"
+#include "harness/data/data.h"
+#include "harness/base/moment.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "harness/compare/environment.h"
-#include "harness/records.h"
+#include "harness/stats/provenance.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/grid.h"
 
 namespace harness {

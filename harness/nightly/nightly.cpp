@@ -7,8 +7,8 @@
 #include <iostream>
 
 #include "harness/base/failure_text.h"
-#include "harness/interrupt.h"
-#include "harness/machine.h"
+#include "harness/base/interrupt.h"
+#include "harness/base/machine.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/canary_check.h"
 #include "harness/nightly/history.h"
@@ -17,7 +17,7 @@
 #include "harness/nightly/open_night.h"
 #include "harness/nightly/told_alarms.h"
 #include "harness/nightly/trend_page.h"
-#include "harness/rank_commands.h"
+#include "harness/launch/rank_commands.h"
 
 namespace harness {
 namespace {

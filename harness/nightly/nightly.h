@@ -3,7 +3,7 @@
 #include <ostream>
 #include <string>
 
-#include "harness/run.h"
+#include "harness/run/run.h"
 
 namespace harness {
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "harness/base/json_text.h"
-#include "harness/records.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/base/json_text.h"
-#include "harness/records.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

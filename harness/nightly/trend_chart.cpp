@@ -7,7 +7,7 @@
 #include <set>
 
 #include "harness/nightly/analysis.h"
-#include "harness/report/statistics.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

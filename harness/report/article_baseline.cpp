@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/against_article.h"
 #include "harness/report/article_grid.h"
 #include "harness/report/article_topics.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "harness/contract/published_ms.h"
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/against_article.h"
-#include "harness/yaml_file.h"
+#include "harness/config/yaml_file.h"
 
 namespace harness {
 

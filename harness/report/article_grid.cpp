@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/against_article.h"
 #include "harness/report/cells.h"
-#include "harness/yaml_file.h"
+#include "harness/config/yaml_file.h"
 
 namespace harness {
 namespace {

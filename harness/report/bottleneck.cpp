@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/ratio.h"
 
 namespace harness {

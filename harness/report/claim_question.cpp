@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

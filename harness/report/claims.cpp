@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/claim_question.h"
 
 namespace harness {

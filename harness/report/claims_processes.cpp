@@ -1,7 +1,7 @@
 // Claims 10 to 13, 15 and 16: one process per device, on one node and on two.
 #include <fmt/format.h>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/claim_question.h"
 
 namespace harness {

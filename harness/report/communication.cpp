@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "harness/records.h"
-#include "harness/report/statistics.h"
+#include "harness/stats/records.h"
+#include "harness/stats/statistics.h"
 #include "harness/report/summary.h"
 
 namespace harness {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/grid.h"
 #include "harness/report/table.h"
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <set>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

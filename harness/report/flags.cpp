@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

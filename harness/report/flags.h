@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/report/statistics.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 

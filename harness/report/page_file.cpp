@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "harness/base/json_text.h"
-#include "harness/child_process.h"
+#include "harness/base/child_process.h"
 #include "harness/report/embedding.h"
 #include "harness/report/table.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/accuracy.h"
 
 namespace harness {

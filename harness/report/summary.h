@@ -7,7 +7,7 @@
 
 #include "harness/report/communication.h"
 #include "harness/report/flags.h"
-#include "harness/report/statistics.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/figures/key_rows.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "harness/records.h"
+#include "harness/stats/records.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/figures/key_rows.h"
 

@@ -1,0 +1,132 @@
+#include "harness/base/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+
+#include "harness/base/interrupt.h"
+
+namespace harness {
+
+static std::string quoted(const std::string& word) {
+  if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                              "-_./=:,+%@") == std::string::npos)
+    return word;
+  std::string text = "'";
+  for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string shell_line(const Command& command) {
+  std::string line;
+  for (const auto& [name, value] : command.environment) line += name + "=" + quoted(value) + " ";
+  if (!command.cpus.empty()) line += fmt::format("taskset -c {} ", fmt::join(command.cpus, ","));
+  for (const std::string& argument : command.arguments) line += quoted(argument) + " ";
+  line.pop_back();
+  return line;
+}
+
+static void redirect(const std::filesystem::path& file, int to) {
+  if (file.empty()) return;
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (fd < 0 || ::dup2(fd, to) < 0) ::_exit(126);
+  ::close(fd);
+}
+
+// What the child does between fork and exec.
+static void become(const Command& command, pid_t parent, int failure_fd) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(126);  // the parent died before the line above
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
+  redirect(command.output, STDOUT_FILENO);
+  redirect(command.errors, STDERR_FILENO);
+  if (command.input_fd >= 0) ::dup2(command.input_fd, STDIN_FILENO);
+  if (command.output_fd >= 0) ::dup2(command.output_fd, STDOUT_FILENO);
+  if (command.errors_to_output) ::dup2(STDOUT_FILENO, STDERR_FILENO);
+  if (command.passed_fd >= 0) ::fcntl(command.passed_fd, F_SETFD, 0);
+  for (const auto& [name, value] : command.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  if (!command.cpus.empty()) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int cpu : command.cpus) CPU_SET(cpu, &set);
+    ::sched_setaffinity(0, sizeof set, &set);
+  }
+  std::vector<char*> arguments;
+  for (const std::string& argument : command.arguments)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(failure_fd, &error, sizeof error);
+  ::_exit(127);
+}
+
+pid_t start(const Command& command) {
+  int failure[2];  // closed by a successful exec; carries errno otherwise
+  if (::pipe2(failure, O_CLOEXEC) != 0)
+    throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
+  const pid_t parent = ::getpid(), pid = ::fork();
+  if (pid < 0) throw std::runtime_error(fmt::format("can't start another process: {}", std::strerror(errno)));
+  if (pid == 0) become(command, parent, failure[1]);
+  ::setpgid(pid, pid);
+  ::close(failure[1]);
+  int error = 0;
+  const bool failed = ::read(failure[0], &error, sizeof error) == sizeof error;
+  ::close(failure[0]);
+  if (!failed) return pid;
+  ::waitpid(pid, nullptr, 0);
+  throw std::runtime_error(
+      fmt::format("{}: can't be started: {}", command.arguments[0], std::strerror(error)));
+}
+
+bool program_exists(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((folder + "/" + name).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+Finished run_to_end(Command command, int interrupts_to_end) {
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
+  command.output_fd = pipe[1];
+  const pid_t pid = start(command);
+  ::close(pipe[1]);
+  Finished finished;
+  char buffer[65536];
+  bool stopping = false;
+  for (;;) {
+    pollfd readable{pipe[0], POLLIN, 0};
+    const int ready = ::poll(&readable, 1, 200);  // an interrupt just before it is seen 200 ms later
+    if (interrupts() >= interrupts_to_end && !stopping) {
+      ::kill(-pid, SIGTERM);  // Python answers to SIGINT with a traceback
+      stopping = true;
+    }
+    if (ready <= 0) continue;
+    const ssize_t bytes = ::read(pipe[0], buffer, sizeof buffer);
+    if (bytes > 0) finished.output.append(buffer, size_t(bytes));
+    if (bytes == 0 || (bytes < 0 && errno != EINTR)) break;
+  }
+  ::close(pipe[0]);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    if (interrupts() >= interrupts_to_end) ::kill(-pid, SIGTERM);
+  finished.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return finished;
+}
+
+}  // namespace harness

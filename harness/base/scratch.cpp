@@ -1,0 +1,57 @@
+#include "harness/base/scratch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "harness/base/file.h"
+#include "harness/base/private_folder.h"
+
+namespace harness {
+
+namespace fs = std::filesystem;
+
+static constexpr const char* kLock = ".lock";
+
+static fs::path memory() {
+  return base::private_folder(::access("/dev/shm", W_OK) == 0 ? fs::path("/dev/shm")
+                                                              : fs::temp_directory_path());
+}
+
+static void remove_abandoned(const fs::path& place, const std::string& prefix) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(place, ignored)) {
+    if (entry.path().filename().string().rfind(prefix, 0) != 0) continue;
+    if (!fs::is_regular_file(entry.path() / kLock, ignored)) continue;  // not made here
+    const auto lock = base::FileLock::try_exclusive(entry.path() / kLock);
+    if (lock.holds()) fs::remove_all(entry.path(), ignored);
+  }
+}
+
+Scratch::Scratch() : Scratch(memory(), "run-") {}
+
+Scratch::Scratch(const fs::path& place, const std::string& prefix) {
+  std::error_code error;
+  fs::create_directories(place, error);
+  remove_abandoned(place, prefix);
+  for (;;) {  // again when another run took the new folder for an abandoned one, before it was locked
+    std::string made = place / fmt::format("{}{}-XXXXXX", prefix, ::getpid());
+    if (!::mkdtemp(made.data())) base::throw_write_error(place, errno);
+    path_ = made;
+    try {
+      lock_.emplace(path_ / kLock);
+      if (lock_->is_current()) return;
+    } catch (const std::runtime_error&) {  // gone already, or a file system without locks
+      if (fs::exists(path_)) return;
+    }
+  }
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace harness

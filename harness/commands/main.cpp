@@ -1,0 +1,49 @@
+// run_matrix: reads the command line and does what it says.
+#include <iostream>
+
+#include "harness/base/failure_text.h"
+#include "harness/base/program_start.h"
+#include "harness/commands/command_line.h"
+#include "harness/base/interrupt.h"
+#include "harness/base/machine.h"
+
+using namespace harness;
+
+int main(int argc, char** argv) {
+  base::start_program();
+  CommandLine line;
+  add_run_options(line);
+  add_list(line);
+  add_report(line);
+  add_compare(line);
+  add_ab(line);
+  add_validate(line);
+  add_nightly(line);
+  add_history(line);
+  line.app.add_subcommand("doctor", "what this machine has and lacks")->callback([&line] {
+    line.action = [](const Workshop& workshop) {
+      std::cerr << "run_matrix: it is the wrapper that knows: " << (workshop.project / "run_matrix").string()
+                << " doctor\n";
+      return int(kBadInput);
+    };
+  });
+  line.app.set_version_flag(
+      "--version", [] { return describe_build().dump(); }, "what was built, as JSON");
+  line.app.require_subcommand(0, 1);
+  try {
+    line.app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return line.app.exit(error) == 0 ? kAllGood : kBadInput;
+  }
+  try {
+    const Workshop workshop = find_workshop();
+    std::vector<fs::path>& configs = line.request.configs;
+    if (line.request.accuracy) configs.push_back(workshop.project / "configs" / "accuracy.yaml");
+    if (configs.empty()) configs = {workshop.project / "configs" / "article.yaml"};
+    return line.action(workshop);
+  } catch (const std::exception& error) {
+    if (interrupted()) return kInterrupted;  // what it tripped over is the interrupt itself
+    std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
+    return kBadInput;
+  }
+}

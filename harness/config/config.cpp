@@ -1,0 +1,193 @@
+// Resolves a matrix file, layer by layer.
+#include "harness/config/config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/config/nearest.h"
+
+namespace harness {
+namespace {
+
+struct Written {
+  std::string id;
+  std::string like;
+  Origin origin, like_origin;
+  Settings settings;
+  Settings as_run;  // hold whatever the scale
+};
+
+bool is_id(const std::string& text) {
+  constexpr size_t longest = 64;
+  return !text.empty() && text.size() <= longest &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; }) &&
+         text[0] != '.' && text[0] != '-';
+}
+
+class Resolver {
+ public:
+  Resolver(const Scale& scale, const AxisValues& values, const std::string& device)
+      : scale_(scale), values_(values), device_(device) {}
+
+  Matrix load(const std::filesystem::path& file) {
+    Matrix matrix;
+    matrix.file = file.string();
+    std::vector<Entry> sections = read_yaml(file);
+    const std::vector<std::string> known = {"title", "source", "defaults", "aliases", "rows"};
+    for (const Entry& section : sections) {
+      if (std::find(known.begin(), known.end(), section.key) == known.end())
+        throw ConfigError(section.origin, "unknown key in the file", "", in_quotes(section.key),
+                          suggestion(section.key, known));
+      if (section.key == "title") matrix.title = scalar(section);
+      if (section.key == "source") matrix.source = scalar(section);
+      if (section.key == "defaults") defaults_ = read_settings(section);
+      if (section.key == "rows") read_rows(section);
+    }
+    if (rows_.empty())
+      throw ConfigError({file.string(), 1}, "no rows", "a mapping `rows:` of at least one row", "",
+                        "see configs/article.yaml for an example");
+    for (const Written& row : rows_) {
+      matrix.rows.push_back(resolve(row));
+      matrix.origins[row.id] = row.origin;
+    }
+    for (const Row& row : matrix.rows) check_base(matrix, row);
+    for (const Entry& section : sections)
+      if (section.key == "aliases") read_aliases(section, matrix);
+    return matrix;
+  }
+
+ private:
+  void read_rows(const Entry& section) {
+    for (const Entry& entry : entries(section)) {
+      if (!is_id(entry.key))
+        throw ConfigError(entry.origin, "no id of a row", "letters, digits, '-', '_' and '.'",
+                          in_quotes(entry.key));
+      Written row{.id = entry.key,
+                  .like = "",
+                  .origin = entry.origin,
+                  .like_origin = {},
+                  .settings = {},
+                  .as_run = {}};
+      row.settings = read_settings(entry, {"like", "as_run"});
+      for (const Entry& part : entries(entry)) {
+        if (part.key == "as_run") row.as_run = read_settings(part);
+        if (part.key == "like") {
+          row.like = scalar(part);
+          row.like_origin = part.origin;
+        }
+      }
+      ids_.push_back(row.id);
+      rows_.push_back(std::move(row));
+    }
+  }
+
+  const Written& find(const std::string& id, const Origin& origin, const char* key) const {
+    for (const Written& row : rows_)
+      if (row.id == id) return row;
+    throw ConfigError(origin, fmt::format("`{}:` names a row that does not exist", key), "", in_quotes(id),
+                      suggestion(id, ids_));
+  }
+
+  // The row itself, then the rows that it is like, nearest first.
+  std::vector<const Written*> chain(const Written& row) const {
+    std::vector<const Written*> links = {&row};
+    while (!links.back()->like.empty()) {
+      const Written& last = *links.back();
+      const Written& next = find(last.like, last.like_origin, "like");
+      if (std::find(links.begin(), links.end(), &next) != links.end())
+        throw ConfigError(last.like_origin, "`like:` goes round in a circle",
+                          "a row that is not like this one", in_quotes(next.id), "remove one of the `like:`");
+      links.push_back(&next);
+    }
+    return links;
+  }
+
+  Settings merge(const Written& row) const {
+    Settings merged = defaults_;
+    std::vector<const Written*> links = chain(row);
+    for (auto link = links.rbegin(); link != links.rend(); ++link)
+      for (const auto& [field, setting] : (*link)->settings) {
+        bool own = *link == &row;
+        if (!own && (field == "like" || has_role(field, Role::descriptive)))
+          continue;
+        merged[field] = setting;
+      }
+    return merged;
+  }
+
+  Row resolve(const Written& written) const {
+    Row row;
+    row.id = written.id;
+    row.cpus = row.loader_threads = scale_.c0;
+    row.device = device_;
+    Settings merged = merge(written);
+    for (const auto& [field, setting] : merged) assign(row, field, setting, scale_.c0, values_);
+    if (row.title.empty()) row.title = row.id;
+    if (defaults_.count("inferred") && written.settings.count("inferred"))
+      row.inferred = defaults_.at("inferred").text + "," + row.inferred;
+    divide_batch(row, merged.count("batch") ? merged.at("batch").origin : written.origin);
+    const std::vector<const Written*> links = chain(written);
+    for (auto link = links.rbegin(); link != links.rend(); ++link)
+      for (const auto& [field, setting] : (*link)->as_run) {
+        assign(row, field, setting, scale_.c0, values_);
+        row.as_run.push_back(field);
+      }
+    apply(scale_, row, values_);
+    check_combination(row, written.origin, values_);
+    return row;
+  }
+
+  void divide_batch(Row& row, const Origin& origin) const {
+    if (row.batch % scale_.batch_divisor != 0)
+      throw ConfigError(origin,
+                        fmt::format("row {}: scale {} divides the batch by {}", in_quotes(row.id),
+                                    scale_.name, scale_.batch_divisor),
+                        fmt::format("a multiple of {}", scale_.batch_divisor), std::to_string(row.batch),
+                        "change it, or choose another --scale");
+    row.batch /= scale_.batch_divisor;
+  }
+
+  void check_base(const Matrix& matrix, const Row& row) const {
+    if (row.base.empty()) return;
+    const Written& written = find(row.id, {}, "base");
+    const Origin& origin =
+        written.settings.count("base") ? written.settings.at("base").origin : written.origin;
+    find(row.base, origin, "base");
+    if (row.base == row.id)
+      throw ConfigError(origin, "a row can't be its own base", "another row", in_quotes(row.id));
+    for (const Row& base : matrix.rows)
+      if (base.id == row.base && base.window != row.window)
+        throw ConfigError(origin, fmt::format("row {} and its base must share the window", in_quotes(row.id)),
+                          row.window, base.window + " of row " + in_quotes(base.id));
+  }
+
+  void read_aliases(const Entry& section, Matrix& matrix) const {
+    for (const Entry& entry : entries(section)) {
+      std::string id = scalar(entry);
+      find(id, entry.origin, "aliases");
+      if (!is_id(entry.key) || std::find(ids_.begin(), ids_.end(), entry.key) != ids_.end())
+        throw ConfigError(entry.origin, "an alias can't have this name", "a name that no row has",
+                          in_quotes(entry.key));
+      matrix.aliases.emplace_back(entry.key, id);
+    }
+  }
+
+  const Scale& scale_;
+  const AxisValues& values_;
+  std::string device_;
+  Settings defaults_;
+  std::vector<Written> rows_;
+  std::vector<std::string> ids_;
+};
+
+}  // namespace
+
+Matrix load_matrix(const std::filesystem::path& file, const Scale& scale, const AxisValues& values,
+                   const std::string& device) {
+  return Resolver(scale, values, device).load(file);
+}
+
+}  // namespace harness

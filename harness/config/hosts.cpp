@@ -1,0 +1,80 @@
+#include "harness/config/hosts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace harness {
+namespace {
+
+constexpr size_t kMostDigits = 6;
+
+bool is_count(const std::string& text) {
+  return !text.empty() && text.size() <= kMostDigits &&
+         text.find_first_not_of("0123456789") == std::string::npos &&
+         text.find_first_not_of('0') != std::string::npos;
+}
+
+bool is_host(const std::string& name) {
+  const auto may_begin = [](char c) { return std::isalnum(static_cast<unsigned char>(c)); };
+  return !name.empty() && may_begin(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
+    return may_begin(c) || c == '.' || c == '-' || c == '_';
+  });
+}
+
+// Of one line; empty for a good one.
+std::string line_problem(const std::string& line) {
+  std::istringstream words(line);
+  std::string host, word;
+  words >> host;
+  if (!is_host(host.substr(host.find('@') + 1)))
+    return fmt::format("expected the name of a host, found '{}'", host);
+  while (words >> word) {
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals),
+                      value = equals == word.npos ? "" : word.substr(equals + 1);
+    if (equals == word.npos || value.empty())
+      return fmt::format("expected words such as slots=4 behind the host, found '{}'", word);
+    if (name.find("slots") != std::string::npos && !is_count(value))
+      return fmt::format("expected a whole number above 0 behind {}=, found '{}'", name, value);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string hosts_problem(const std::string& hosts) {
+  constexpr const char* next = "; e.g. --hosts a:4,b:4 for four ranks on each of two nodes";
+  std::istringstream list(hosts + ",");  // getline() drops an empty last word
+  for (std::string word; std::getline(list, word, ',');) {
+    const size_t colon = word.find(':');
+    if (!is_host(word.substr(0, colon)))
+      return fmt::format("expected host or host:slots between commas, found '{}' in '{}'{}", word, hosts,
+                         next);
+    if (colon != word.npos && !is_count(word.substr(colon + 1)))
+      return fmt::format("expected a whole number above 0 behind the colon, found '{}'{}", word, next);
+  }
+  return "";
+}
+
+std::string hostfile_problem(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  if (!stream) return fmt::format("{}: can't be read: {}", file.string(), std::strerror(errno));
+  int number = 0, hosts = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    line = line.substr(0, line.find('#'));
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    ++hosts;
+    if (const std::string problem = line_problem(line); !problem.empty())
+      return fmt::format("{}:{}: {}; a line is e.g. `node1 slots=4`", file.string(), number, problem);
+  }
+  return hosts ? "" : fmt::format("{}: names no host; a line is e.g. `node1 slots=4`", file.string());
+}
+
+}  // namespace harness

@@ -1,0 +1,54 @@
+// Edit distance as Damerau and Levenshtein defined it (neighbours swapped count once), on short words.
+#include "harness/config/nearest.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace harness {
+
+int edit_distance(const std::string& from, const std::string& to) {
+  auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  const size_t n = from.size(), m = to.size();
+  std::vector<std::vector<int>> cost(n + 1, std::vector<int>(m + 1));
+  for (size_t i = 0; i <= n; ++i) cost[i][0] = static_cast<int>(i);
+  for (size_t j = 0; j <= m; ++j) cost[0][j] = static_cast<int>(j);
+  for (size_t i = 1; i <= n; ++i)
+    for (size_t j = 1; j <= m; ++j) {
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
+                             cost[i - 1][j - 1] + (same(from[i - 1], to[j - 1]) ? 0 : 1)});
+      if (i > 1 && j > 1 && same(from[i - 1], to[j - 2]) && same(from[i - 2], to[j - 1]))
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  return cost[n][m];
+}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
+  constexpr size_t longest = 64;  // no name is longer, and the table grows with the square
+  if (word.empty() || word.size() > longest) return "";
+  std::string best;
+  int best_distance = std::max<int>(2, static_cast<int>(word.size()) / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > longest) continue;
+    int distance = edit_distance(word, candidate);
+    // A word of which every letter would change is no likeness.
+    if (distance < best_distance && distance < static_cast<int>(std::max(word.size(), candidate.size()))) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& candidates) {
+  std::string near = nearest(word, candidates);
+  if (!near.empty()) return fmt::format("did you mean '{}'?", near);
+  if (candidates.empty()) return "none is known";
+  return fmt::format("known: {}", fmt::join(candidates, ", "));
+}
+
+}  // namespace harness

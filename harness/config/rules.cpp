@@ -1,0 +1,89 @@
+// Settings that are each valid and can't stand together in one row.
+#include <fmt/format.h>
+
+#include "harness/config/config.h"
+#include "harness/emulate/remote_storage.h"
+
+namespace harness {
+void check_combination(const Row& row, const Origin& origin, const AxisValues& values) {
+  auto refuse = [&](const std::string& rule, const std::string& expected, const std::string& found,
+                    const std::string& next_step = "") {
+    throw ConfigError(origin, fmt::format("row {}: {}", in_quotes(row.id), rule), expected, found, next_step);
+  };
+  const int64_t replicas = all_devices(row);
+
+  // Values say of themselves what they can; the names are for a machine on which train_slice isn't built.
+  const bool several = trait(values, "strategy", row.strategy, "several_devices", row.strategy != "single");
+  if (!several && replicas > 1)
+    refuse("strategy " + row.strategy + " uses one device", "devices: 1 and nodes: 1",
+           fmt::format("{} x {}", row.nodes, row.devices), "choose another strategy, e.g. ddp");
+  if (!several && row.sync_bn)
+    refuse("sync_bn joins several ranks", "sync_bn: false", "strategy " + row.strategy,
+           "choose another strategy, e.g. ddp");
+  if (row.batch < replicas)
+    refuse("the batch is smaller than the number of devices", fmt::format("at least {}", replicas),
+           fmt::format("{} as run", row.batch), "use a larger batch or fewer devices");
+  if (row.nodes > 1 && row.link == "none")
+    refuse("several nodes need a link", "a link such as ethernet", "link none");
+  if (row.nodes == 1 && row.link != "none" && row.link != "loopback")
+    refuse("a link joins several nodes", "link: none", "link " + row.link + " with one node");
+
+  const bool page_cache =
+      trait(values, "storage", row.storage, "page_cache",
+            row.storage != "tmpfs" && row.storage != "synthetic" && row.storage != "memory");
+  if (row.cache == "cold" && !page_cache)
+    refuse("no page cache lies below storage " + row.storage, "cache: as_is", "cache cold");
+
+  if ((row.store_rate_mbit > 0 || row.store_latency_ms > 0) && find_value(values, "storage", row.storage) &&
+      service_of(values, row.storage).empty())
+    refuse("store_rate_mbit and store_latency_ms shape the link to an object store", "storage: remote",
+           "storage " + row.storage, "choose remote, remote_mounted or remote_cached");
+  if (row.order == "shuffled" && trait(values, "storage", row.storage, "stream", false))
+    refuse("storage " + row.storage + " is read in the order in which it is stored",
+           "order: windowed or in_order", "order shuffled");
+
+  if (const nlohmann::json* backend = find_value(values, "backend", row.backend)) {
+    const std::string device = backend->value(nlohmann::json::json_pointer("/traits/device"), row.device);
+    if (device != row.device)
+      refuse("backend " + row.backend + " joins devices of another kind", "device: " + device,
+             "device " + row.device, "choose another backend, e.g. gloo");
+  }
+  if (row.strategy == "horovod" && row.backend == "nccl")
+    refuse("strategy horovod negotiates in host memory", "backend: mpi or gloo", "backend nccl");
+  if (row.sync_bn && row.precision == "o3")
+    refuse("sync_bn keeps its statistics in float32", "precision: o0, o1, o2 or bf16", "precision o3",
+           "set another precision, or sync_bn: false");
+  if (several && row.cuda_graphs)
+    refuse("cuda_graphs record the step of one device", "strategy: single", "strategy " + row.strategy,
+           "set cuda_graphs: false");
+  if (row.cuda_graphs && !row.fused_sgd)
+    refuse("cuda_graphs record a step in which the host reads nothing", "fused_sgd: true", "fused_sgd: false",
+           "set one of the two");
+
+  if (row.decoder == "nvjpeg" && row.storage == "raw")
+    refuse("storage raw has nothing to decode", "decoder: cpu", "decoder nvjpeg");
+
+  if (row.validation && row.strategy != "single")
+    refuse("validation is done by one device", "strategy: single", "strategy " + row.strategy,
+           "measure accuracy with strategy single, or set validation: false");
+  if (row.validation && row.storage == "synthetic")
+    refuse("nothing can be learned from storage synthetic", "a storage of images", "validation: true");
+
+  if (!find_value(values, "strategy", row.strategy)) return;  // without train_slice nothing more is known
+  bool processes = trait(values, "strategy", row.strategy, "process_per_device", false);
+  if (!processes && row.nodes > 1)
+    refuse("strategy " + row.strategy + " stays within one process", "nodes: 1",
+           fmt::format("nodes {}", row.nodes), "choose a strategy with one process per device, e.g. ddp");
+  if (!processes && row.sync_bn)
+    refuse("sync_bn joins the ranks of several processes", "sync_bn: false", "strategy " + row.strategy);
+  if (!processes && row.backend != "none")
+    refuse("strategy " + row.strategy + " has no collectives", "backend: none", "backend " + row.backend);
+  if (processes && row.backend == "none")
+    refuse("strategy " + row.strategy + " needs collectives", "a backend such as gloo", "backend none");
+  if (processes && row.batch % replicas != 0)
+    refuse("every rank gets the same number of images",
+           fmt::format("a batch that {} ranks can share evenly", replicas),
+           fmt::format("{} as run", row.batch));
+}
+
+}  // namespace harness

@@ -1,0 +1,39 @@
+// How big rows are run: what a scale divides the article's sizes by, and what it sets for every row.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/config/settings.h"
+
+namespace harness {
+
+// Settings for the rows that have `field` = `value`.
+struct When {
+  std::string field, value;
+  Settings set;
+};
+
+struct Scale {
+  std::string name;
+  int64_t batch_divisor = 1;
+  int64_t c0 = 16;
+  int64_t images = 160;   // of a stand-in set; rows that must not read an image twice may need more
+  std::string summary;    // one line, stands in the header of tables and plots
+  std::string reasoning;  // why these sizes
+  Settings set;
+  std::vector<When> when;
+};
+
+std::vector<Scale> load_scales(const std::filesystem::path& file);
+
+// Throws ConfigError with the nearest known name.
+const Scale& find_scale(const std::vector<Scale>& scales, const std::string& name);
+
+// Gives a row what the scale sets; settings of the row itself lose.
+void apply(const Scale& scale, Row& row, const AxisValues& values);
+
+// `scale` of a record.
+nlohmann::json to_json(const Scale& scale);
+
+}  // namespace harness

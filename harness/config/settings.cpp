@@ -1,0 +1,168 @@
+// One parser for every field, driven by the field table: no code per option.
+#include "harness/config/settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "harness/config/nearest.h"
+
+namespace harness {
+namespace {
+
+template <class Number>
+std::optional<Number> parse(const std::string& text) {
+  Number value{};
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// `3 C0`, `1.5 C0`; nothing when the text has another form.
+std::optional<int64_t> parse_multiple_of_c0(const std::string& text, int64_t c0) {
+  constexpr double most = 4096;
+  if (text.size() < 3 || text.compare(text.size() - 2, 2, "C0") != 0) return std::nullopt;
+  std::string factor = text.substr(0, text.size() - 2);
+  factor.erase(factor.find_last_not_of(' ') + 1);
+  std::optional<double> multiple = parse<double>(factor);
+  if (!multiple || !(*multiple > 0 && *multiple <= most)) return std::nullopt;
+  return std::max<int64_t>(1, std::llround(*multiple * static_cast<double>(c0)));
+}
+
+struct Assignment {
+  Row& row;
+  const Field& field;
+  const Setting& setting;
+  int64_t c0;
+  const AxisValues& values;
+
+  [[noreturn]] void refuse(const std::string& expected, const std::string& next_step = "") const {
+    throw ConfigError(setting.origin, "wrong value of " + in_quotes(field.name), expected,
+                      setting.text.empty() ? "nothing" : in_quotes(setting.text), next_step);
+  }
+  std::string range() const {
+    return field.max < 1e18 ? fmt::format("from {} to {}", field.min, field.max)
+                            : fmt::format("of at least {}", field.min);
+  }
+  void check_range(double number, const char* kind) const {
+    if (!(number >= field.min && number <= field.max)) refuse(fmt::format("{} {}", kind, range()));
+  }
+
+  void operator()(int64_t Row::*member) const {
+    std::optional<int64_t> value = parse<int64_t>(setting.text);
+    if (!value) refuse("a whole number " + range());
+    check_range(static_cast<double>(*value), "a whole number");
+    row.*member = *value;
+  }
+  void operator()(CountInC0 count) const {
+    std::optional<int64_t> value = parse_multiple_of_c0(setting.text, c0);
+    if (!value) value = parse<int64_t>(setting.text);
+    if (!value) refuse("a whole number or a multiple of C0 such as `1.5 C0`");
+    check_range(static_cast<double>(*value), "a count");
+    row.*count.member = *value;
+  }
+  void operator()(double Row::*member) const {
+    std::optional<double> value = parse<double>(setting.text);
+    if (!value || !std::isfinite(*value)) refuse("a number " + range());
+    check_range(*value, "a number");
+    row.*member = *value;
+  }
+  void operator()(bool Row::*member) const {
+    if (setting.text != "true" && setting.text != "false") refuse("true or false");
+    row.*member = setting.text == "true";
+  }
+  void operator()(std::string Row::*member) const {
+    std::vector<std::string> known = field.choices;
+    if (field.axis && values.contains(field.axis))
+      for (const auto& value : values[field.axis]) known.push_back(value.value("name", ""));
+    if (!known.empty() && std::find(known.begin(), known.end(), setting.text) == known.end())
+      throw ConfigError(setting.origin, fmt::format("unknown value of '{}'", field.name),
+                        fmt::format("one of {}", fmt::join(known, ", ")), in_quotes(setting.text),
+                        nearest(setting.text, known).empty() ? "see `./run_matrix list --values`"
+                                                             : suggestion(setting.text, known));
+    if (field.axis && setting.text.empty()) refuse("a name", "see `./run_matrix list --values`");
+    if (field.problem)
+      if (const std::string expected = field.problem(setting.text); !expected.empty()) refuse(expected);
+    row.*member = setting.text;
+  }
+};
+
+const Field& known_field(const std::string& name, const Origin& origin) {
+  const Field* field = find_field(name);
+  if (!field || name == "id")
+    throw ConfigError(origin, "unknown field", "", in_quotes(name), suggestion(name, field_names()));
+  return *field;
+}
+
+}  // namespace
+
+std::vector<std::string> field_names() {
+  std::vector<std::string> names;
+  for (const Field& field : fields())
+    if (std::string(field.name) != "id") names.push_back(field.name);  // a row's id is its key
+  return names;
+}
+
+Settings read_settings(const Entry& mapping, const std::vector<std::string>& also) {
+  std::vector<std::string> allowed = field_names();
+  allowed.insert(allowed.end(), also.begin(), also.end());
+  Settings settings;
+  for (const Entry& entry : entries(mapping, allowed)) {
+    if (std::find(also.begin(), also.end(), entry.key) != also.end()) continue;
+    if (entry.key != "inferred") {
+      settings[entry.key] = {scalar(entry), entry.origin};
+      continue;
+    }
+    std::vector<std::string> names = words(entry);
+    for (const std::string& name : names) known_field(name, entry.origin);
+    settings[entry.key] = {fmt::format("{}", fmt::join(names, ",")), entry.origin};
+  }
+  return settings;
+}
+
+std::pair<std::string, Setting> read_assignment(const std::string& text) {
+  Origin origin{"--set " + text};
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw ConfigError(origin, "no assignment", "key=value", in_quotes(text), "e.g. --set batch=48");
+  if (!is_plain_text(text)) throw ConfigError({"--set"}, "control character", "plain text", in_quotes(text));
+  std::string name = text.substr(0, equals);
+  known_field(name, origin);
+  return {name, {text.substr(equals + 1), origin}};
+}
+
+void assign(Row& row, const std::string& field, const Setting& setting, int64_t c0,
+            const AxisValues& values) {
+  const Field& known = known_field(field, setting.origin);
+  std::visit(Assignment{row, known, setting, c0, values}, known.member);
+}
+
+std::string field_text(const Row& row, const std::string& field) {
+  nlohmann::json value = to_json(row).at(field);
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+const nlohmann::json* find_value(const AxisValues& values, const std::string& axis, const std::string& name) {
+  if (values.contains(axis))
+    for (const auto& value : values[axis])
+      if (value.value("name", "") == name) return &value;
+  return nullptr;
+}
+
+bool available(const AxisValues& values, const std::string& axis, const std::string& name) {
+  const nlohmann::json* value = find_value(values, axis, name);
+  return value && value->value("missing", "").empty();
+}
+
+bool trait(const AxisValues& values, const std::string& axis, const std::string& name, const std::string& key,
+           bool otherwise) {
+  const nlohmann::json* value = find_value(values, axis, name);
+  if (!value || !value->contains("traits") || !(*value)["traits"].is_object()) return otherwise;
+  return (*value)["traits"].value(key, otherwise);
+}
+
+}  // namespace harness

@@ -1,0 +1,166 @@
+// Reads YAML with yaml-cpp and never walks into anything but the expected shape, so nested aliases cost
+// nothing.
+#include "harness/config/yaml_file.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/depthguard.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "harness/config/nearest.h"
+
+namespace harness {
+namespace {
+
+constexpr uintmax_t size_limit = 1 << 20;
+
+bool is_control(unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r' && c != '\n') || c == 0x7f; }
+
+std::string read_text(const std::filesystem::path& file) {
+  Origin origin{file.string()};
+  std::error_code error;
+  auto status = std::filesystem::status(file, error);
+  if (status.type() == std::filesystem::file_type::not_found)
+    throw ConfigError(origin, "no such file", "a YAML file", "",
+                      "check the path; configurations stand in configs/");
+  if (error) throw ConfigError(origin, "cannot be read", "a YAML file", error.message());
+  // Anything else, a pipe or a device, might never end.
+  if (status.type() != std::filesystem::file_type::regular)
+    throw ConfigError(origin, "is no regular file", "a YAML file",
+                      std::filesystem::is_directory(status) ? "a directory" : "something else",
+                      "name a file, e.g. configs/article.yaml");
+  if (std::filesystem::file_size(file, error) > size_limit || error)
+    throw ConfigError(origin, "too large for a configuration", "at most 1 MiB", "",
+                      "split it into several files");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw ConfigError(origin, "cannot be read", "a readable file", "", "check its permissions");
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void check_lines(const Origin& whole, const std::string& text) {
+  std::istringstream stream(text);
+  Origin origin = whole;
+  for (std::string line; std::getline(stream, line);) {
+    ++origin.line;
+    if (!is_plain_text(line))
+      throw ConfigError(origin, "binary data", "text in UTF-8", "", "is this a configuration at all?");
+    size_t first = line.find_first_not_of(" \r");
+    if (first != std::string::npos && line[first] == '\t')
+      throw ConfigError(origin, "tab in the indentation", "spaces", "a tab", "replace the tab by spaces");
+  }
+}
+
+std::string kind(const YAML::Node& node) {
+  if (node.IsMap()) return "a mapping";
+  if (node.IsSequence()) return "a list";
+  return node.IsScalar() ? in_quotes(node.Scalar()) : "nothing";
+}
+
+std::vector<Entry> entries_of(const YAML::Node& node, const Origin& origin, const std::string& what,
+                              const std::vector<std::string>& allowed) {
+  if (!node.IsMap())
+    throw ConfigError(origin, what + " is no mapping", "`key: value` entries", kind(node),
+                      node.IsNull() ? "write {} for an empty one" : "");
+  std::vector<Entry> found;
+  std::set<std::string> seen;
+  for (const auto& pair : node) {
+    Origin at{origin.file, pair.first.Mark().line + 1};
+    if (!pair.first.IsScalar()) throw ConfigError(at, "a key is no scalar", "a name", kind(pair.first));
+    std::string key = pair.first.Scalar();
+    if (key == "<<")
+      throw ConfigError(at, "merge keys are not read", "", "'<<'",
+                        "inherit from another row with `like: <id>`");
+    if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), key) == allowed.end())
+      throw ConfigError(at, "unknown key in " + what, "", in_quotes(key), suggestion(key, allowed));
+    if (!seen.insert(key).second)
+      throw ConfigError(at, "duplicate key in " + what, "each key once", in_quotes(key),
+                        "delete or rename one of them");
+    found.push_back({key, pair.second, at});
+  }
+  return found;
+}
+
+}  // namespace
+
+bool is_plain_text(const std::string& text) {
+  if (std::any_of(text.begin(), text.end(), is_control)) return false;
+  try {
+    (void)nlohmann::json(text).dump();  // throws on what is no UTF-8, as it would when a record is written
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
+}
+
+std::vector<Entry> read_yaml(const std::filesystem::path& file) {
+  Origin origin{file.string()};
+  std::string text = read_text(file);
+  check_lines(origin, text);
+  try {
+    std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    origin.line = 1;
+    if (documents.empty() || documents[0].IsNull())
+      throw ConfigError(origin, "empty file", "`key: value` entries", "",
+                        "see configs/article.yaml for an example");
+    if (documents.size() > 1)
+      throw ConfigError(origin, "several documents in one file", "one", std::to_string(documents.size()),
+                        "remove the `---` between them");
+    return entries_of(documents[0], origin, "the file", {});
+  } catch (const YAML::DeepRecursion& error) {
+    origin.line = error.mark.line + 1;
+    throw ConfigError(origin, "nested too deeply", "mappings at most four deep");
+  } catch (const YAML::Exception& error) {
+    origin.line = error.mark.line + 1;
+    throw ConfigError(origin, "no valid YAML", "", error.msg,
+                      "check quotes, colons and indentation near here");
+  }
+}
+
+std::vector<Entry> entries(const Entry& mapping, const std::vector<std::string>& allowed) {
+  return entries_of(mapping.value, mapping.origin, in_quotes(mapping.key), allowed);
+}
+
+std::string scalar(const Entry& entry) {
+  if (!entry.value.IsScalar())
+    throw ConfigError(entry.origin, "wrong type of " + in_quotes(entry.key), "one value", kind(entry.value));
+  const std::string& text = entry.value.Scalar();
+  if (!is_plain_text(text))
+    throw ConfigError(entry.origin, "control character in " + in_quotes(entry.key), "plain text",
+                      in_quotes(text));
+  return text;
+}
+
+int64_t whole_number(const Entry& entry, int64_t min, int64_t max) {
+  std::string text = scalar(entry);
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < min || value > max)
+    throw ConfigError(entry.origin, "wrong value of " + in_quotes(entry.key),
+                      fmt::format("a whole number from {} to {}", min, max), in_quotes(text));
+  return value;
+}
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) {
+    size_t first = part.find_first_not_of(" \t");
+    if (first != std::string::npos)
+      parts.push_back(part.substr(first, part.find_last_not_of(" \t") - first + 1));
+  }
+  return parts;
+}
+
+std::vector<std::string> words(const Entry& entry) {
+  if (!entry.value.IsSequence()) return split_at_commas(scalar(entry));
+  std::vector<std::string> found;
+  for (const YAML::Node& item : entry.value) found.push_back(scalar({entry.key, item, entry.origin}));
+  return found;
+}
+
+}  // namespace harness

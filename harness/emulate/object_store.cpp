@@ -1,0 +1,103 @@
+// One process without a master: a killed master would leave its workers behind. Without threads for the disk
+// (`aio threads`), which cost 0.15 ms of a core per image instead of 0.04, and the ranks need the cores too;
+// an image that isn't in memory yet holds up the others while it is read.
+#include "harness/emulate/object_store.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <stdexcept>
+
+#include "harness/base/file.h"
+#include "harness/base/listener.h"
+
+namespace harness {
+
+namespace fs = std::filesystem;
+
+constexpr int kPortInNode = 8080;  // a network namespace has all ports to itself
+
+// Paths are relative to the server's own folder: names in an nginx configuration can't hold every character.
+constexpr const char* kConfiguration = R"(daemon off;
+master_process off;
+pid nginx.pid;
+error_log stderr warn;
+events {{ worker_connections 1000; }}
+http {{
+  access_log off;
+  sendfile on;
+  tcp_nopush on;
+  keepalive_timeout 1h;
+  keepalive_requests 1000000000;
+  default_type application/octet-stream;
+  client_body_temp_path scratch;
+  proxy_temp_path scratch;
+  fastcgi_temp_path scratch;
+  uwsgi_temp_path scratch;
+  scgi_temp_path scratch;
+  server {{
+    listen {}:{};
+    root root;
+    autoindex on;
+  }}
+}}
+)";
+
+// Debian keeps it where ordinary users' PATH doesn't lead.
+static std::string program() {
+  if (program_exists("nginx")) return "nginx";
+  return ::access("/usr/sbin/nginx", X_OK) == 0 ? "/usr/sbin/nginx" : "";
+}
+
+// A single nginx process can't take over a socket that already listens; another program may be given the port
+// in between.
+static int free_port() { return Listener(0, false).port(); }
+
+ObjectStore::ObjectStore(const fs::path& root, const fs::path& folder, const fs::path& log,
+                         const TwoNodes* nodes) {
+  constexpr int kTries = 3;
+  fs::create_directories(folder / "scratch");
+  fs::create_directory_symlink(fs::canonical(root), folder / "root");
+  for (int tries = 1;; ++tries) try {
+      const int port = nodes ? kPortInNode : free_port();
+      serve(nodes ? TwoNodes::address(1) : "127.0.0.1", port, folder, log, nodes);
+      return;
+    } catch (const std::exception&) {
+      if (nodes || tries == kTries) throw;
+    }
+}
+
+void ObjectStore::serve(const std::string& address, int port, const fs::path& folder, const fs::path& log,
+                        const TwoNodes* nodes) {
+  const fs::path configuration = folder / "nginx.conf", ready = folder / "nginx.pid";
+  base::write_whole_file(configuration, fmt::format(kConfiguration, address, port), /*durable=*/false);
+  Command command;
+  auto& words = command.arguments;
+  if (nodes) {
+    words = nodes->enter(1);
+    words.insert(words.end(),
+                 {"setpriv", "--pdeathsig", "KILL"});  // gaining rights in the namespace unset it
+  }
+  words.insert(words.end(), {program(), "-p", folder.string() + "/", "-c", configuration.string()});
+  service_.emplace("the object store (nginx)", command, log);
+  service_->wait_until([&] { return fs::exists(ready); });  // written once it listens
+  url_ = fmt::format("http://{}:{}/", address, port);
+}
+
+fs::path ObjectStore::counter() const { return fmt::format("/proc/{}/io", service_->pid()); }
+
+std::string why_no_object_store() {
+  return program().empty() ? "there is no nginx to serve the images: install nginx-light" : "";
+}
+
+std::string object_store_version() {
+  Command command;
+  command.arguments = {program(), "-v"};
+  command.errors_to_output = true;
+  const std::string text = run_to_end(command).output;  // nginx version: nginx/1.22.1
+  const size_t at = text.find("nginx/");
+  return at == std::string::npos ? "nginx" : text.substr(at, text.find_first_of(" \n", at) - at);
+}
+
+}  // namespace harness

@@ -1,0 +1,109 @@
+#include "harness/emulate/remote_storage.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
+#include "harness/base/machine.h"
+
+namespace harness {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string service_of(const AxisValues& values, const std::string& storage) {
+  const json* value = find_value(values, "storage", storage);
+  const json none = json::object();
+  const json& traits = value ? value->value("traits", none) : none;
+  return traits.is_object() ? traits.value("service", "") : "";
+}
+
+bool shapes_store(const Row& row) { return row.store_rate_mbit > 0 || row.store_latency_ms > 0; }
+
+std::string why_no_remote_storage(const Row& row, const std::string& service, const std::string& launcher) {
+  if (launcher != "local" || row.nodes > 1)
+    return "the object store runs on this machine, for ranks of this machine: storage " + row.storage +
+           " takes one node and the launcher local";
+  if (const std::string why = why_no_object_store(); !why.empty()) return why;
+  if (service != "http" && !why_no_mount().empty()) return why_no_mount();
+  if (row.store_latency_ms > 0) return why_no_latency();
+  return shapes_store(row) ? why_no_two_nodes() : "";
+}
+
+std::string describe_store_link(const Row& row) {
+  std::string text = "object store: nginx on this machine, over ";
+  if (!shapes_store(row)) return text + "the loopback interface";
+  text += row.store_rate_mbit > 0 ? fmt::format("veth at {:g} Mbit/s", row.store_rate_mbit) : "veth";
+  if (row.store_latency_ms > 0) text += fmt::format(" and {:g} ms there and back", row.store_latency_ms);
+  return text;
+}
+
+static json header_of(const fs::path& index) {
+  std::ifstream stream = base::open_regular(index);
+  std::string line;
+  std::getline(stream, line);
+  const json header = base::parse_json(line);
+  if (!header.is_object() || !header.contains("root") || !header.contains("bytes"))
+    throw std::runtime_error(index.string() + " is no index of a data set; remove it and run again");
+  return header;
+}
+
+// A folder of that name on a shared disk may belong to a run on another machine.
+static std::string cache_prefix() { return fmt::format("remote-cache-{}-", host_name()); }
+
+RemoteStorage::RemoteStorage(const Row& row, const std::string& service, const Setting& setting) : row_(row) {
+  const json header = header_of(setting.index);
+  if (shapes_store(row)) nodes_.emplace(row.store_rate_mbit, row.store_latency_ms);
+  server_.emplace(fs::path(header["root"].get<std::string>()), setting.scratch / "object_store",
+                  setting.logs / "object_store.log", nodes());
+  if (service == "http") return;
+  if (service == "mount_cached") {
+    cache_.emplace(setting.store, cache_prefix());
+    // Room for all of the data set, as far as the disk allows it.
+    const int64_t wanted = header["bytes"].get<int64_t>() / 10 * 11 + (int64_t{64} << 20);
+    const int64_t free = int64_t(std::min<uintmax_t>(fs::space(setting.store).available, INT64_MAX));
+    limits_ = {cache_->path(), std::min(wanted, free / 2)};
+  }
+  mount_.emplace(server_->url(), setting.scratch / "mount", setting.logs / "mount.log", limits_, nodes());
+}
+
+std::string RemoteStorage::location() const { return mount_ ? mount_->path().string() : server_->url(); }
+
+void RemoteStorage::explain(Outcome& outcome) {
+  if (outcome.status == "OK" || outcome.interrupted) return;
+  std::string ended = server_->service().why_ended();
+  if (ended.empty() && mount_) ended = mount_->service().why_ended();
+  if (ended.empty()) return;
+  outcome.status = "CRASHED";
+  outcome.reason = ended + "; then: " + outcome.reason;
+}
+
+// Bytes that the ranks' node received over the link, headers included. `ip` knows them as JSON.
+static json received_bytes(const TwoNodes& nodes) {
+  Command command;
+  command.arguments = nodes.enter(0);
+  command.arguments.insert(command.arguments.end(),
+                           {"ip", "-json", "-stats", "link", "show", "dev", TwoNodes::kInterface});
+  const json links = base::parse_json(run_to_end(command).output);
+  return links.is_array() && !links.empty() ? links[0].value("/stats64/rx/bytes"_json_pointer, json())
+                                            : json();
+}
+
+json RemoteStorage::describe() const {
+  json object = {
+      {"server", object_store_version()},     {"url", server_->url()},
+      {"link", nodes_ ? "veth" : "loopback"}, {"rate_mbit", row_.store_rate_mbit},
+      {"latency_ms", row_.store_latency_ms},  {"received_bytes", nodes_ ? received_bytes(*nodes_) : json()}};
+  if (mount_) object["mount"] = mount_version();
+  if (cache_) {
+    object["cache_limit_bytes"] = limits_.bytes;
+    object["cache_bytes"] = base::bytes_below(limits_.folder / "vfs");
+  }
+  return object;
+}
+
+}  // namespace harness

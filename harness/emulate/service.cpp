@@ -1,0 +1,63 @@
+#include "harness/emulate/service.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#include "harness/base/interrupt.h"
+#include "harness/base/log_lines.h"
+
+namespace harness {
+
+constexpr auto kLongestStart = std::chrono::seconds(20);
+constexpr auto kServicePoll = std::chrono::milliseconds(20);
+
+Service::Service(std::string name, Command command, const std::filesystem::path& log)
+    : name_(std::move(name)), log_(log) {
+  command.output = log_;
+  command.errors_to_output = true;
+  pid_ = start(command);
+}
+
+Service::~Service() {
+  if (!running_) return;
+  ::kill(-pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::string Service::last_words() const {
+  const std::string words = last_lines(log_, 1, "");
+  return words.empty() ? "" : fmt::format("; its last words: {}", words);
+}
+
+std::string Service::why_ended() {
+  int status = 0;
+  if (running_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
+    running_ = false;
+    end_ = WIFSIGNALED(status)
+               ? fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)))
+               : fmt::format("exit code {}", WEXITSTATUS(status));
+  }
+  return running_ ? "" : fmt::format("{} ended: {}{}", name_, end_, last_words());
+}
+
+void Service::wait_until(const std::function<bool()>& ready) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (!ready()) {
+    if (const std::string ended = why_ended(); !ended.empty()) throw std::runtime_error(ended);
+    if (interrupted()) throw std::runtime_error("interrupted");
+    if (std::chrono::steady_clock::now() - begin > kLongestStart)
+      throw std::runtime_error(fmt::format("{} was not ready after {} s{}; all that it said: {}", name_,
+                                           kLongestStart.count(), last_words(), log_.string()));
+    std::this_thread::sleep_for(kServicePoll);
+  }
+}
+
+}  // namespace harness

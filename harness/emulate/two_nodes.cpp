@@ -1,0 +1,187 @@
+#include "harness/emulate/two_nodes.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+#include "harness/base/child_process.h"
+
+namespace harness {
+
+namespace fs = std::filesystem;
+
+// The token bucket of a shaped link. It must hold several of the largest pieces that the kernel hands over at
+// once (64 KB), or these are cut into packets; and what a fast link sends within a timer's few milliseconds.
+static std::string burst(double rate_mbit) {
+  constexpr double kLeast_bytes = 256e3, kBytesPerMbit = 400;
+  return fmt::format("{:.0f}", std::max(kLeast_bytes, kBytesPerMbit * rate_mbit));
+}
+constexpr const char* kLatency = "50ms";
+
+TwoNodes::TwoNodes(double rate_mbit, double latency_ms) : user_namespace_(::geteuid() != 0) {
+  try {
+    for (int node : {0, 1}) hold(node);
+    run_in(0, {"ip", "link", "add", kInterface, "type", "veth", "peer", "name", kInterface, "netns",
+               std::to_string(holders_[1].pid)});
+    for (int node : {0, 1}) {
+      run_in(node, {"hostname", host(node)});
+      run_in(node, {"ip", "address", "add", address(node) + "/24", "dev", kInterface});
+      run_in(node, {"ip", "link", "set", kInterface, "up"});
+      run_in(node, {"ip", "link", "set", "lo", "up"});
+      // The machine's own congestion control may be one that paces by what it measures (BBR): on a shaped
+      // veth it takes twice the wire's time. Reno is in every kernel and fills the link.
+      run_in(node, {"ip", "route", "replace", kNetwork, "dev", kInterface, "proto", "kernel", "scope", "link",
+                    "src", address(node), "congctl", "reno"});
+      shape(node, rate_mbit, latency_ms);
+    }
+  } catch (...) {
+    remove();
+    throw;
+  }
+}
+
+TwoNodes::~TwoNodes() { remove(); }
+
+// What leaves a node: held back first, then sent at the rate (tc-netem(8), tc-tbf(8)).
+void TwoNodes::shape(int node, double rate_mbit, double latency_ms) const {
+  constexpr const char* kPacketsHeld = "100000";  // netem drops what comes while it holds so many
+  std::vector<std::string> delay = {"tc", "qdisc", "add", "dev", kInterface}, limit = delay;
+  if (latency_ms > 0) {
+    delay.insert(delay.end(), {"root", "handle", "1:", "netem", "limit", kPacketsHeld, "delay",
+                               fmt::format("{:.0f}us", latency_ms / 2 * 1000)});
+    run_in(node, delay);
+    limit.insert(limit.end(), {"parent", "1:1", "handle", "10:"});
+  } else {
+    limit.push_back("root");
+  }
+  if (rate_mbit <= 0) return;
+  limit.insert(limit.end(), {"tbf", "rate", fmt::format("{:.0f}kbit", rate_mbit * 1000), "burst",
+                             burst(rate_mbit), "latency", kLatency});
+  run_in(node, limit);
+}
+
+// Starts the process that holds a node's namespaces and waits until it has them.
+void TwoNodes::hold(int node) {
+  int to_holder[2], from_holder[2];
+  if (::pipe2(to_holder, O_CLOEXEC) != 0 || ::pipe2(from_holder, O_CLOEXEC) != 0)
+    throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
+  Command command;
+  if (node == 1) command.arguments = enter(0);  // the second lives in the first one's user namespace
+  for (const char* word : {"unshare", "--net", "--uts"}) command.arguments.push_back(word);
+  if (user_namespace_ && node == 0)
+    for (const char* word : {"--user", "--map-root-user"}) command.arguments.push_back(word);
+  command.arguments.push_back("cat");
+  command.input_fd = to_holder[0];
+  command.output_fd = from_holder[1];
+  const auto close_both = [&] {
+    ::close(to_holder[0]);
+    ::close(from_holder[1]);
+  };
+  try {
+    holders_[size_t(node)] = {start(command), to_holder[1]};
+  } catch (...) {
+    close_both();
+    ::close(to_holder[1]);
+    ::close(from_holder[0]);
+    throw;
+  }
+  close_both();
+  // What `cat` echoes comes from inside the namespaces.
+  char echo = 0;
+  const bool lives = ::write(to_holder[1], "\n", 1) == 1 && ::read(from_holder[0], &echo, 1) == 1;
+  ::close(from_holder[0]);
+  if (!lives)
+    throw std::runtime_error(
+        user_namespace_ ? "network namespaces can't be made: this system allows them to root only (see "
+                          "kernel.unprivileged_userns_clone and user.max_net_namespaces)"
+                        : "network namespaces can't be made: the right CAP_SYS_ADMIN is missing (a container "
+                          "needs --privileged, or --cap-add SYS_ADMIN --cap-add NET_ADMIN)");
+}
+
+std::vector<std::string> TwoNodes::cross(int node) const {
+  return {"nsenter", "--target", std::to_string(holders_[size_t(node)].pid), "--net", "--uts"};
+}
+
+std::vector<std::string> TwoNodes::enter(int node) const {
+  std::vector<std::string> words = cross(node);
+  if (user_namespace_) words.insert(words.end(), {"--user", "--preserve-credentials"});
+  return words;
+}
+
+void TwoNodes::run_in(int node, const std::vector<std::string>& command) const {
+  Command inside;
+  inside.arguments = enter(node);
+  inside.arguments.insert(inside.arguments.end(), command.begin(), command.end());
+  inside.errors_to_output = true;
+  const Finished finished = run_to_end(inside);
+  if (finished.exit_code != 0)
+    throw std::runtime_error(
+        fmt::format("a link between two network namespaces can't be made: `{}` failed: {}",
+                    fmt::join(command, " "), finished.output.substr(0, finished.output.find('\n'))));
+}
+
+// All that run in one of the two network namespaces.
+std::vector<pid_t> TwoNodes::processes() const {
+  std::error_code error;
+  std::vector<fs::path> namespaces;
+  for (const Holder& holder : holders_)
+    if (holder.pid != 0)
+      namespaces.push_back(fs::read_symlink(fmt::format("/proc/{}/ns/net", holder.pid), error));
+  const fs::path own = fs::read_symlink("/proc/self/ns/net", error);
+  std::vector<pid_t> found;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename().string();
+    pid_t pid = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
+    const fs::path its = fs::read_symlink(entry.path() / "ns/net", error);
+    for (const fs::path& node : namespaces)
+      if (!its.empty() && its == node && its != own) found.push_back(pid);
+  }
+  return found;
+}
+
+void TwoNodes::remove() {
+  for (pid_t pid : processes()) ::kill(pid, SIGKILL);
+  for (Holder& holder : holders_) {
+    if (holder.pid == 0) continue;
+    ::kill(holder.pid, SIGKILL);
+    while (::waitpid(holder.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    ::close(holder.pipe);
+    holder = {};
+  }
+}
+
+static std::string why_not_made(double rate_mbit, double latency_ms) try {
+  TwoNodes(rate_mbit, latency_ms);
+  return "";
+} catch (const std::exception& error) {
+  return error.what();
+}
+
+const std::string& why_no_two_nodes() {
+  // Shaped: the kernel must know the token bucket filter too.
+  static const std::string reason = why_not_made(200, 0);
+  return reason;
+}
+
+const std::string& why_no_latency() {
+  static const std::string reason = [] {
+    if (!why_no_two_nodes().empty()) return why_no_two_nodes();
+    const std::string why = why_not_made(200, 1);
+    return why.empty() ? why : "latency needs the kernel's packet delay, sch_netem: " + why;
+  }();
+  return reason;
+}
+
+}  // namespace harness

@@ -1,0 +1,120 @@
+#include "harness/launch/failure.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <vector>
+
+#include "harness/base/json_text.h"
+#include "harness/base/log_lines.h"
+
+namespace harness {
+
+// The words of the rank that wrote down first why it ended; others may have failed because it was gone.
+static bool explain_by_rank(Outcome& outcome, Progress& progress, const std::filesystem::path& directory) {
+  const auto take = [&](int rank, const nlohmann::json& error) {
+    if (!error.is_object()) return false;
+    outcome.status = error.value("status", "CRASHED");
+    outcome.reason = (progress.ranks() > 1 ? fmt::format("rank {}: ", rank) : "") + error.value("reason", "");
+    return true;
+  };
+  std::filesystem::file_time_type first;
+  bool found = false;
+  for (int rank = 0; rank < progress.ranks(); ++rank) {
+    const auto file = directory / fmt::format("rank-{}.error.json", rank);
+    std::error_code missing;
+    const auto written = std::filesystem::last_write_time(file, missing);
+    if (missing || (found && written >= first) || !take(rank, base::parse_json_file(file))) continue;
+    first = written;
+    found = true;
+  }
+  for (int rank = 0; rank < progress.ranks() && !found; ++rank)  // no file could be written
+    found = take(rank, base::parse_json(why_ended(progress.slot(rank))));
+  return found;
+}
+
+// What mpirun and srun say of a rank that a signal ended: its number, and the signal as they name it.
+static std::string rank_ended_by_signal(const std::string& text) {
+  static const std::regex mpirun(R"(process rank (\d+) .*exited on signal (\d+ \([^)]*\)))"),
+      srun(R"(task (\d+): (Killed|Segmentation fault|Aborted|Bus error))");
+  std::smatch found;
+  if (std::regex_search(text, found, mpirun) || std::regex_search(text, found, srun))
+    return fmt::format("rank {}: ended by signal {}", found[1].str(), found[2].str());
+  return "";
+}
+
+// What the shell says of a program that it can't find; mpirun and srun hand on other exit codes than its own.
+static std::string missing_wrapper(const Launch& launch, const std::filesystem::path& errors) {
+  const std::string program = launch.wrap.substr(0, launch.wrap.find(' '));
+  if (program.empty()) return "";
+  for (const std::string& line : log_lines(errors))
+    if (line.find("exec: " + program + ": ") != std::string::npos)
+      return fmt::format(
+          "--wrap: {} is no program where that rank runs: install it, or give its whole path; {}", program,
+          line);
+  return "";
+}
+
+// PMIx, through which mpirun and its ranks find one another, needs shared memory.
+static std::string missing_memory(const std::filesystem::path& errors) {
+  for (const std::string& line : log_lines(errors))
+    if (line.find("OUT-OF-RESOURCE") != std::string::npos)
+      return "OpenMPI found no room for its shared memory in /dev/shm: enlarge it (mount -o remount,size=1G "
+             "/dev/shm; "
+             "a container: --shm-size=1g); ";
+  return "";
+}
+
+void explain_failure(Outcome& outcome, const RowProcesses& processes, const Launch& launch,
+                     Progress& progress, const std::filesystem::path& directory, bool out_of_memory) {
+  const int command = processes.first_failure(), status = processes.end_of(command);
+  const bool killed = WIFSIGNALED(status);
+  const auto& errors = launch.commands[size_t(command)].errors;
+  const std::string by_signal =
+      launch.command_per_rank ? "" : rank_ended_by_signal(last_lines(errors, 100, " "));
+  if (const std::string why = missing_wrapper(launch, errors); !why.empty()) {
+    outcome.status = "CRASHED";
+    outcome.reason = why;
+    return;
+  }
+  // A rank that a signal ended had no time for words of its own, and those of others are about its absence.
+  if (!killed && by_signal.empty() && explain_by_rank(outcome, progress, directory)) return;
+  std::string what =
+      killed ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+             : fmt::format("exit code {}", WEXITSTATUS(status));
+  bool sigkill = killed && WTERMSIG(status) == SIGKILL;
+  if (launch.command_per_rank) {
+    if (progress.ranks() > 1) what = fmt::format("rank {}: {}", command, what);
+  } else if (!by_signal.empty()) {
+    what = by_signal;
+    sigkill = what.find("Killed") != std::string::npos;
+  } else {
+    what = launch.commands[size_t(command)].arguments[0] + ": " + what;
+  }
+  outcome.status = sigkill && out_of_memory ? "OUT_OF_MEMORY" : "CRASHED";
+  outcome.reason =
+      outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it for want of memory; " + what : what;
+  const std::string words =
+      launch.command_per_rank ? last_lines(errors, 3, " | ") : first_lines(errors, 3, " | ");
+  if (!words.empty()) outcome.reason += "; stderr: " + words;
+  if (!launch.command_per_rank) outcome.reason = missing_memory(errors) + outcome.reason;
+}
+
+void explain_missing_ranks(Outcome& outcome, const Launch& launch, Progress& progress,
+                           const std::filesystem::path& directory) {
+  const auto& errors = launch.commands[0].errors;
+  outcome.status = "CRASHED";
+  const bool known = explain_by_rank(outcome, progress, directory);
+  const std::string words = first_lines(errors, 3, " | ");
+  outcome.reason = fmt::format(
+      "{}{}{}all ranks ended, and {} did not{}{}", missing_memory(errors), outcome.reason, known ? "; " : "",
+      launch.launcher == "slurm" ? "srun" : "mpirun", words.empty() ? "" : "; stderr: ", words);
+}
+
+}  // namespace harness

@@ -1,0 +1,115 @@
+#include "harness/launch/followers.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
+#include "harness/base/child_process.h"
+#include "harness/base/interrupt.h"
+#include "harness/launch/wrap.h"
+
+namespace harness {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr auto kFollowerPoll = std::chrono::milliseconds(50);
+constexpr auto kLeaderSilence = std::chrono::minutes(30);  // for making its data, before the first row
+constexpr auto kOlder = std::chrono::seconds(10);          // all ranks start within this time
+static const char* const kEnd = "end";
+
+static fs::path board(const fs::path& run) { return run / "announcements"; }
+static int& rows_announced() {
+  static int rows = 0;
+  return rows;
+}
+
+// Seen whole or not at all, over a network file system too.
+static void announce(const fs::path& file, const json& what) {
+  base::write_whole_file(file, what.dump() + '\n', /*durable=*/false);
+}
+
+Leading::Leading(const fs::path& run) : run_(run) { fs::create_directories(board(run)); }
+
+Leading::~Leading() {
+  try {
+    announce(board(run_) / kEnd, json::object());
+  } catch (const std::exception&) {  // a full disk: followers end when what started them does
+  }
+}
+
+FollowedRow::FollowedRow(const fs::path& run, const fs::path& directory, int port) {
+  const std::string number = std::to_string(++rows_announced());
+  done_ = board(run) / (number + ".done");
+  announce(board(run) / number, {{"directory", directory}, {"port", port}});
+}
+
+FollowedRow::~FollowedRow() {
+  try {
+    announce(done_, json::object());
+  } catch (const std::exception&) {
+  }
+}
+
+int64_t rank_of_environment() {
+  const char* rank = std::getenv("RANK");
+  return rank ? std::atoll(rank) : 0;
+}
+
+bool is_follower() {
+  const char* rank = std::getenv("RANK");
+  return rank && std::string(rank) != "0";
+}
+
+static void run_rank(const json& row, const fs::path& done, const Request& request,
+                     const fs::path& train_slice) {
+  const std::string directory = row.at("directory");
+  Command command;
+  command.environment = {{"MASTER_PORT", std::to_string(row.at("port").get<int>())},
+                         {"RANK_LOGS", directory}};
+  wrap_rank(command, rank_of_environment(), {train_slice, "--job", fs::path(directory) / "job.json"}, request,
+            directory);
+  const pid_t pid = start(command);
+  for (int status = 0; ::waitpid(pid, &status, WNOHANG) == 0; std::this_thread::sleep_for(kFollowerPoll))
+    if (fs::exists(done) || interrupted()) {
+      ::kill(-pid, SIGKILL);
+      ::waitpid(pid, &status, 0);
+      return;
+    }
+}
+
+int follow(const Request& request, const fs::path& train_slice) {
+  const fs::path& run = request.out;
+  if (run.empty())
+    throw std::runtime_error("launcher env: name a folder that all ranks see with --out; they meet there");
+  std::error_code missing;
+  const auto made = fs::last_write_time(board(run), missing);
+  if (!missing && fs::file_time_type::clock::now() - made > kOlder)
+    throw std::runtime_error(run.string() + " already holds a run: name another folder with --out");
+  note_interrupts();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int row = 1; !interrupted();) {
+    const fs::path next = board(run) / std::to_string(row);
+    if (fs::exists(next)) {
+      run_rank(base::require_json(base::read_file(next)), next.string() + ".done", request, train_slice);
+      ++row;
+    } else if (fs::exists(board(run) / kEnd)) {
+      return 0;  // the leader's exit code tells how it went
+    } else if (!fs::exists(board(run)) && std::chrono::steady_clock::now() - begin > kLeaderSilence) {
+      throw std::runtime_error("the run_matrix of rank 0 has not shown itself in " + run.string());
+    }
+    std::this_thread::sleep_for(kFollowerPoll);
+  }
+  return 130;
+}
+
+}  // namespace harness

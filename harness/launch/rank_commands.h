@@ -1,0 +1,33 @@
+// How the processes of a row are started: the commands, for each launcher.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "harness/launch/mpirun.h"
+
+namespace harness {
+
+// What starts ranks: `local` (this process; for rows over MPI mpirun on this machine), `mpirun` (on --hosts
+// or
+// --hostfile), `slurm` (srun in the allocation that this process runs in), `env` (torchrun or any other that
+// sets RANK and so on: one run_matrix for each rank). "auto" asks the request and the environment.
+std::string launcher_of(const Request& request);
+
+// Two nodes on this machine alone stand in for the row's.
+bool emulates_nodes(const Row& row, const std::string& launcher);
+
+struct Launch {
+  std::string launcher;
+  std::vector<Command> commands;
+  bool command_per_rank = true;  // else one command starts them all
+  std::string wrap = {};         // what one of the ranks runs under
+};
+
+Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& workshop,
+                     const Request& request, const LaunchSetting& setting);
+
+// A command that runs once on every node of a row that mpirun or srun starts; empty arguments for other
+// launchers.
+Command on_every_node(const Request& request, int64_t nodes, const Words& arguments);
+
+}  // namespace harness

@@ -1,0 +1,110 @@
+#include "harness/launch/rank_program.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "harness/base/machine.h"
+
+namespace harness {
+
+void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
+
+int64_t world_size(const Row& row, const AxisValues& values) {
+  return trait(values, "strategy", row.strategy, "process_per_device", false) ? row.nodes * row.devices
+                                                                              : row.nodes;
+}
+
+int64_t ranks_per_node(const Row& row, const AxisValues& values) {
+  return world_size(row, values) / row.nodes;
+}
+
+bool started_by_mpi(const Row& row, const AxisValues& values) {
+  return trait(values, "backend", row.backend, "started_by_mpi", false);
+}
+
+void listen_on(Command& command, const std::string& address, const Workshop& workshop) {
+  if (workshop.listen_address.empty()) return;
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  command.environment["LD_PRELOAD"] =
+      workshop.listen_address.string() + (preloaded && *preloaded ? std::string(":") + preloaded : "");
+  command.environment["LISTEN_ADDRESS"] = address;
+}
+
+// One policy for all rows, because glibc's default costs up to a third of a CPU step: freed memory is kept
+// instead of being given back to the kernel and faulted in again.
+std::map<std::string, std::string> rank_environment(const Row& row) {
+  std::map<std::string, std::string> environment;
+  if (row.malloc == "retain")
+    environment = {
+        {"MALLOC_ARENA_MAX", "1"}, {"MALLOC_TRIM_THRESHOLD_", "4294967296"}, {"MALLOC_MMAP_MAX_", "0"}};
+  environment["OMP_NUM_THREADS"] = std::to_string(row.intra_op_threads);
+  return environment;
+}
+
+std::vector<int> rank_cpus(const Row& row) {
+  std::vector<int> cpus = available_cpus();
+  cpus.resize(size_t(std::min<int64_t>(row.cpus, int64_t(cpus.size()))));
+  return cpus;
+}
+
+Words train_slice(const Workshop& workshop, const LaunchSetting& setting) {
+  return {workshop.train_slice, "--job", setting.directory / "job.json"};
+}
+
+Command one_for_all(const Row& row, const LaunchSetting& setting) {
+  Command command;
+  command.environment = rank_environment(row);
+  command.environment["RANK_LOGS"] = setting.directory;  // each rank opens its own files there
+  command.output = setting.directory / "launcher.stdout";
+  command.errors = setting.directory / "launcher.stderr";
+  return command;
+}
+
+// OpenMPI reads its settings from these as well as from mpirun's command line.
+std::map<std::string, std::string> mpi_environment(const Request& request) {
+  std::map<std::string, std::string> environment = {
+      // A ring: each rank's bytes on a link can be foretold, and they go both ways at once. Left to itself,
+      // libnbc
+      // sums tensors in place on rank 0 and broadcasts from there, which takes twice as long.
+      {"OMPI_MCA_coll_libnbc_iallreduce_algorithm", "1"},
+      {"OMPI_MCA_coll", "^hcoll,ucc"},  // these bring algorithms of their own
+  };
+  if (!request.interface.empty())
+    for (const char* layer : {"oob", "btl"})
+      environment[std::string("OMPI_MCA_") + layer + "_tcp_if_include"] = request.interface;
+  return environment;
+}
+
+// Slurm's nodes have names of their own, which need not resolve; it knows their addresses.
+static std::string slurm_address(const std::string& node) {
+  const std::string key = "NodeAddr=";
+  const std::string text =
+      run_to_end({{"scontrol", "show", "node", node, "--oneliner"}, {}, {}, {}, {}}).output;
+  const size_t at = text.find(key);
+  if (at == std::string::npos) return node;
+  return text.substr(at + key.size(), text.find(' ', at) - at - key.size());
+}
+
+// The host of rank 0, where the others find the store of a backend without MPI's own wire-up.
+static std::string first_host(const Request& request) {
+  std::string names = request.hosts;
+  if (!request.hostfile.empty()) {
+    std::ifstream file(request.hostfile);
+    for (std::string line; names.empty() && std::getline(file, line);)
+      if (line.find_first_not_of(" \t") != std::string::npos && line[line.find_first_not_of(" \t")] != '#')
+        names = line.substr(line.find_first_not_of(" \t"));
+  } else if (const char* nodes = std::getenv("SLURM_JOB_NODELIST"); names.empty() && nodes) {
+    names = run_to_end({{"scontrol", "show", "hostnames", nodes}, {}, {}, {}, {}}).output;
+    return slurm_address(names.substr(0, names.find('\n')));
+  }
+  if (names.empty()) return "localhost";
+  return names.substr(0, names.find_first_of(":, \t\n"));
+}
+
+void add_master(Command& command, const Request& request, const LaunchSetting& setting) {
+  command.environment["MASTER_ADDR"] = first_host(request);
+  command.environment["MASTER_PORT"] = std::to_string(setting.port);
+}
+
+}  // namespace harness

@@ -1,0 +1,136 @@
+#include "harness/launch/row_processes.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "harness/base/log_lines.h"
+
+namespace harness {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kProcessPoll = std::chrono::milliseconds(20);
+constexpr auto kPatience = std::chrono::seconds(3);  // for mpirun and srun, to end ranks on other machines
+constexpr auto kFarewell = std::chrono::seconds(1);  // for what mpirun leaves behind when it has ended well
+
+static int64_t anonymous_bytes(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("RssAnon:", 0) == 0) return std::strtoll(line.c_str() + 8, nullptr, 10) * 1024;
+  return 0;
+}
+
+// A process that has ended stays until its parent looks at it, which mpirun may never do.
+static bool lives(pid_t pid) {
+  if (::kill(pid, 0) != 0) return false;
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(file, text);
+  const size_t close = text.rfind(')');
+  return close == std::string::npos || close + 2 >= text.size() || text[close + 2] != 'Z';
+}
+
+RowProcesses::RowProcesses(const Launch& launch, Progress& progress, const std::filesystem::path& directory)
+    : launch_(launch),
+      progress_(progress),
+      directory_(directory),
+      pids_(launch.commands.size(), 0),
+      ends_(launch.commands.size()) {
+  try {
+    for (size_t i = 0; i < pids_.size(); ++i) pids_[i] = start(launch.commands[i]);
+  } catch (...) {
+    end_all();
+    throw;
+  }
+}
+
+RowProcesses::~RowProcesses() { end_all(); }
+
+void RowProcesses::reap() {
+  for (size_t i = 0; i < pids_.size(); ++i) {
+    int status = 0;
+    if (pids_[i] == 0 || ::waitpid(pids_[i], &status, WNOHANG) != pids_[i]) continue;
+    pids_[i] = 0;
+    ends_[i] = status;
+    // A signal outranks an exit code: ranks that talked to the one that is gone may end before it is
+    // reaped.
+    if (status != 0 &&
+        (first_failure_ < 0 || (WIFSIGNALED(status) && !WIFSIGNALED(ends_[size_t(first_failure_)]))))
+      first_failure_ = int(i);
+  }
+}
+
+bool RowProcesses::running() const {
+  return std::any_of(pids_.begin(), pids_.end(), [](pid_t pid) { return pid != 0; });
+}
+
+int64_t RowProcesses::memory() const {
+  int64_t bytes = 0;
+  for (pid_t pid : ranks()) bytes += anonymous_bytes(pid);
+  return bytes;
+}
+
+std::vector<std::string> RowProcesses::stacks() const {
+  const std::vector<pid_t> ranks_here = ranks();
+  for (pid_t pid : ranks_here) ::kill(pid, SIGUSR2);
+  if (ranks_here.empty())  // mpirun and srun hand the signal on to ranks elsewhere
+    for (pid_t pid : pids_)
+      if (pid != 0) ::kill(pid, SIGUSR2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  std::vector<std::string> texts;
+  for (int rank = 0; rank < progress_.ranks(); ++rank)
+    texts.push_back(last_lines(directory_ / fmt::format("rank-{}.stderr", rank), 40, "\n"));
+  return texts;
+}
+
+bool RowProcesses::ranks_are_gone() const {
+  for (int rank = 0; rank < progress_.ranks(); ++rank) {
+    const pid_t pid = pid_here(progress_.slot(rank));
+    if (pid == 0 || lives(pid)) return false;
+  }
+  return true;
+}
+
+// Ranks on this machine that haven't ended.
+std::vector<pid_t> RowProcesses::ranks() const {
+  std::vector<pid_t> pids;
+  for (int rank = 0; rank < progress_.ranks(); ++rank) {
+    const ProgressSlot& slot = progress_.slot(rank);
+    const pid_t pid = pid_here(slot);
+    if (pid != 0 && slot.state != uint32_t(RankState::done) && ::kill(pid, 0) == 0) pids.push_back(pid);
+  }
+  return pids;
+}
+
+// mpirun and srun end the ranks that they have started on other machines, if they are given the time.
+void RowProcesses::end_gently() {
+  const auto begin = Clock::now();
+  for (pid_t pid : pids_)
+    if (pid != 0) ::kill(pid, SIGTERM);
+  while (running() && Clock::now() - begin < kPatience) {
+    std::this_thread::sleep_for(kProcessPoll);
+    reap();
+  }
+}
+
+void RowProcesses::end_all() {
+  const bool ended_well = !running() && first_failure_ < 0;
+  if (!launch_.command_per_rank) {
+    end_gently();
+    for (pid_t pid : ranks()) ::kill(pid, SIGKILL);  // srun's are children of Slurm's
+  }
+  for (pid_t& pid : pids_) {
+    if (pid == 0) continue;
+    ::kill(-pid, SIGKILL);
+    pid = 0;  // reaped below; one that can't be ended must not be waited for without a limit
+  }
+  offspring_.end(ended_well ? kFarewell : std::chrono::seconds(0));
+}
+
+}  // namespace harness

@@ -1,0 +1,47 @@
+// The processes of a row: the commands that were started and, once they have introduced themselves, the
+// ranks.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/base/offspring.h"
+#include "harness/contract/progress.h"
+#include "harness/launch/rank_commands.h"
+
+namespace harness {
+
+class RowProcesses {
+ public:
+  // Starts the commands. Throws std::runtime_error when one can't be started; none is left then.
+  RowProcesses(const Launch& launch, Progress& progress, const std::filesystem::path& directory);
+  ~RowProcesses();  // ends all processes of the row that run on this machine, and waits until they are gone
+  RowProcesses(const RowProcesses&) = delete;
+  RowProcesses& operator=(const RowProcesses&) = delete;
+
+  void reap();  // notes which commands have ended
+  bool running() const;
+  int first_failure() const { return first_failure_; }              // number of the command, -1: none so far
+  int end_of(int command) const { return ends_[size_t(command)]; }  // as waitpid(2) tells it
+  int64_t memory() const;  // bytes of anonymous memory of the ranks on this machine
+  // What each rank writes when it is asked for its stack.
+  std::vector<std::string> stacks() const;
+  // All ranks have introduced themselves, run on this machine, and have ended.
+  bool ranks_are_gone() const;
+
+ private:
+  std::vector<pid_t> ranks() const;
+  void end_gently();
+  void end_all();
+
+  const Launch& launch_;
+  Progress& progress_;
+  const std::filesystem::path directory_;
+  const Offspring offspring_;
+  std::vector<pid_t> pids_;  // 0: has ended
+  std::vector<int> ends_;
+  int first_failure_ = -1;
+};
+
+}  // namespace harness

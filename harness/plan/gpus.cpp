@@ -1,0 +1,60 @@
+#include "harness/plan/gpus.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/launch/rank_commands.h"
+
+namespace harness {
+
+// Of this machine, which is every node of a row where one machine stands in for them; 0 where nothing is
+// counted.
+static int64_t gpus_here(const Row& row, const AxisValues& values) {
+  const nlohmann::json* device = find_value(values, "device", row.device);
+  return device ? device->value(nlohmann::json::json_pointer("/traits/count"), int64_t(0)) : 0;
+}
+
+static int64_t gpus_needed(const Row& row, const Request& request) {
+  return row.devices * (emulates_nodes(row, launcher_of(request)) ? row.nodes : 1);
+}
+
+static std::string why_no_nvjpeg(const Row& row, const AxisValues& values) {
+  if (row.decoder != "nvjpeg" || trait(values, "device", row.device, "nvjpeg", true)) return "";
+  return "decoder nvjpeg: this build found no nvJPEG; install the wheel nvidia-nvjpeg of "
+         "scripts/requirements-cuda.txt into .venv, or the CUDA toolkit's libnvjpeg with its header, "
+         "and build again";
+}
+
+// Fields that mean nothing elsewhere. A row that sets one would be another row's twin there.
+constexpr const char* kFieldsOfGpus[] = {"pinned",      "non_blocking",    "prefetch",
+                                         "cuda_graphs", "cudnn_benchmark", "tf32",
+                                         "loss_every",  "decoder",         "gpu_sampling_ms"};
+
+std::string why_not_without_gpu(const Row& row, const AxisValues& values) {
+  if (row.device == "cuda") return why_no_nvjpeg(row, values);
+  const nlohmann::json set = to_json(row), usual = to_json(Row());
+  std::vector<std::string> asked;
+  for (const char* field : kFieldsOfGpus)
+    if (set.at(field) != usual.at(field))
+      asked.push_back(fmt::format("{}={}", field, field_text(row, field)));
+  if (asked.empty()) return "";
+  return fmt::format("{} need{} device cuda, and this row runs on {}", fmt::join(asked, ", "),
+                     asked.size() == 1 ? "s" : "", row.device);
+}
+
+std::string why_too_few_gpus(const Row& row, const AxisValues& values, const Request& request) {
+  const int64_t here = gpus_here(row, values), needed = gpus_needed(row, request);
+  if (here == 0 || needed <= here || request.oversubscribe) return "";
+  return fmt::format(
+      "it needs {} GPUs and this machine has {}; --oversubscribe lets ranks share one, which says nothing of "
+      "scaling",
+      needed, here);
+}
+
+std::string describe_shared_gpus(const Row& row, const AxisValues& values, const Request& request) {
+  const int64_t here = gpus_here(row, values), needed = gpus_needed(row, request);
+  if (here == 0 || needed <= here) return "";
+  return fmt::format("devices: {} share {} GPU{}", needed, here, here == 1 ? "" : "s");
+}
+
+}  // namespace harness

@@ -1,0 +1,113 @@
+// Plain columns, as wide as their widest cell.
+#include "harness/plan/listing.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace harness {
+namespace {
+
+using Cells = std::vector<std::string>;
+
+std::string columns(const std::vector<Cells>& lines) {
+  std::vector<size_t> widths;
+  for (const Cells& cells : lines)
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (widths.size() <= i) widths.push_back(0);
+      widths[i] = std::max(widths[i], cells[i].size());
+    }
+  std::string text;
+  for (const Cells& cells : lines) {
+    std::string line;
+    for (size_t i = 0; i < cells.size(); ++i) line += fmt::format("{:<{}}  ", cells[i], widths[i]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string devices_of(const Row& row) {
+  return row.nodes > 1 ? fmt::format("{} x {}", row.nodes, row.devices) : std::to_string(row.devices);
+}
+
+std::string strategy_of(const Row& row) {
+  return row.strategy + (row.sync_bn ? " + sync_bn" : "") +
+         (row.backend == "none" ? "" : " / " + row.backend) + (row.link == "none" ? "" : " / " + row.link);
+}
+
+std::string storage_of(const Row& row) {
+  return row.storage + (row.order == "in_order" ? " in order" : "") + (row.cache == "cold" ? ", cold" : "");
+}
+
+std::string published_of(const Row& row) {
+  if (row.published_s <= 0) return row.published_note.empty() ? "-" : row.published_note;
+  return fmt::format("{} s{}", row.published_s, row.published_note.empty() ? "" : "; " + row.published_note);
+}
+
+std::string threads_of(const Row& row) { return fmt::format("{}/{}", row.loader_threads, row.cpus); }
+
+std::string type_of(const Field& field) {
+  struct {
+    std::string operator()(std::string Row::*) const { return "text"; }
+    std::string operator()(int64_t Row::*) const { return "whole number"; }
+    std::string operator()(double Row::*) const { return "number"; }
+    std::string operator()(bool Row::*) const { return "true or false"; }
+    std::string operator()(CountInC0) const { return "count or `N C0`"; }
+  } name;
+  return std::visit(name, field.member);
+}
+
+std::string range_of(const Field& field) {
+  if (field.axis) return "list --values";
+  if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, " | "));
+  if (std::holds_alternative<std::string Row::*>(field.member) ||
+      std::holds_alternative<bool Row::*>(field.member))
+    return "";
+  return field.max < 1e18 ? fmt::format("{} to {}", field.min, field.max)
+                          : fmt::format("{} or more", field.min);
+}
+
+}  // namespace
+
+std::string list_rows(const std::vector<Row>& rows, const Scale& scale) {
+  std::vector<Cells> lines = {{"row", "what it is", "batch", "devices", "storage", "strategy", "precision",
+                               "threads/cpus", "window", "article, s per 300 batches"}};
+  for (const Row& row : rows)
+    lines.push_back({row.id, row.title, std::to_string(row.batch), devices_of(row), storage_of(row),
+                     strategy_of(row), row.precision, threads_of(row), row.window, published_of(row)});
+  return fmt::format("scale {}: {}\n\n{}", scale.name, scale.summary, columns(lines));
+}
+
+std::string list_rows_as_json(const std::vector<Row>& rows) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Row& row : rows) list.push_back(to_json(row));
+  return list.dump(2) + "\n";
+}
+
+std::string list_fields() {
+  std::vector<Cells> lines = {{"field", "type", "unit", "range", "meaning"}};
+  for (const Field& field : fields())
+    lines.push_back({field.name, type_of(field), field.unit, range_of(field), field.help});
+  return columns(lines);
+}
+
+std::string list_values(const AxisValues& values) {
+  if (values.empty())
+    return "train_slice is not built, so its values are not known; ./run_matrix builds it\n";
+  std::string text;
+  for (const auto& [axis, entries] : values.items()) {
+    if (!find_field(axis)) continue;  // not an axis of rows
+    std::vector<Cells> lines;
+    for (const auto& value : entries) {
+      std::string missing = value.value("missing", "");
+      lines.push_back({"  " + value.value("name", ""),
+                       value.value("summary", "") + (missing.empty() ? "" : " [missing: " + missing + "]")});
+    }
+    text += axis + "\n" + columns(lines);
+  }
+  return text;
+}
+
+}  // namespace harness

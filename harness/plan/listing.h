@@ -1,0 +1,15 @@
+// What `run_matrix list` prints: rows, fields and values, each from the one place where they are defined.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "harness/config/scales.h"
+
+namespace harness {
+
+std::string list_rows(const std::vector<Row>& rows, const Scale& scale);
+std::string list_rows_as_json(const std::vector<Row>& rows);
+std::string list_fields();
+std::string list_values(const AxisValues& values);
+
+}  // namespace harness

@@ -1,0 +1,73 @@
+#include "harness/plan/memory_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/data/data.h"
+#include "harness/plan/probe.h"
+#include "harness/base/scratch.h"
+
+namespace harness {
+
+using nlohmann::json;
+
+constexpr int64_t kMostDivisor = 1024;
+
+// Float32 needs most; of two rows that need it, the one with more images per device.
+static const Row* most_demanding(const std::vector<Row>& rows) {
+  const Row* most = nullptr;
+  const auto need = [](const Row& row) { return std::pair(images_per_device(row), row.precision == "o0"); };
+  for (const Row& row : rows)
+    if (row.device == "cuda" && (!most || need(*most) < need(row))) most = &row;
+  return most;
+}
+
+// A process of its own for each try: what one leaves in the GPU's memory must not count for the next.
+static json try_steps(const Workshop& workshop, const Row& row) {
+  const Scratch scratch;
+  int exit_code = 0;
+  const json found = probe(workshop, row, "memory", scratch.path(), &exit_code);
+  if (!found.contains("fits"))
+    throw PreparationError(
+        fmt::format("--scale auto: {} --probe-memory failed (exit code {}); name a scale, e.g. "
+                    "--scale article",
+                    workshop.train_slice.string(), exit_code));
+  return found;
+}
+
+// The rows with batches divided further; none where a batch can't be: it leaves a remainder, or a device
+// without an image.
+static std::vector<Row> divided(const std::function<std::vector<Row>(const Scale&)>& rows_at,
+                                const Scale& scale) try {
+  return rows_at(scale);
+} catch (const ConfigError&) {
+  return {};
+}
+
+void fit_to_memory(const Workshop& workshop, Scale& scale,
+                   const std::function<std::vector<Row>(const Scale&)>& rows_at) {
+  Scale tried = scale;
+  for (int64_t divisor = 1; divisor <= kMostDivisor; divisor *= 2) {
+    tried.batch_divisor = scale.batch_divisor * divisor;
+    const std::vector<Row> rows = divisor == 1 ? rows_at(tried) : divided(rows_at, tried);
+    if (rows.empty()) break;
+    const Row* row = most_demanding(rows);
+    if (!row) return;
+    if (!try_steps(workshop, *row).at("fits").get<bool>()) continue;
+    if (divisor > 1) {
+      tried.name += fmt::format("/{}", divisor);
+      tried.summary +=
+          fmt::format(", but batches / {}: {} images of row {} are the most that fit into a GPU's memory",
+                      divisor, images_per_device(*row), row->id);
+    }
+    scale = tried;
+    return;
+  }
+  throw PreparationError(
+      "--scale auto: not even the smallest batches that the rows can have fit into this GPU's memory; free "
+      "it (nvidia-smi "
+      "shows what uses it), or run on the processor with --device cpu");
+}
+
+}  // namespace harness

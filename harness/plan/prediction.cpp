@@ -1,0 +1,188 @@
+#include "harness/plan/prediction.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
+#include "harness/stats/provenance.h"
+#include "harness/nightly/night.h"
+#include "harness/stats/records.h"
+#include "harness/stats/statistics.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kNewestRuns = 5;            // runs of a row that its median is taken over
+constexpr double kStart_s = 2;           // until the first batch: LibTorch, processes, network
+constexpr double kCpuImage_s = 1.5e-3;   // at 64 px and width 16, as the run in results/sample took
+constexpr double kGpuImage_s = 1.05e-3;  // the article's row 0: 161.0 s for 300 batches of 512
+
+double batches_of(const json& config) {
+  const json record = {{"config", config}};
+  return number_at(record, "/config/warmup_batches") + number_at(record, "/config/timed_batches");
+}
+
+// Samples are most of a record and say nothing here.
+json without_samples(const std::string& line) {
+  static const std::set<std::string> large = {"samples_ms", "warmup_ms", "spans_ms", "device_ms",
+                                              "loss",       "timeline",  "rank_map", "strategy"};
+  if (base::is_nested_too_deep(line)) return nullptr;
+  std::string key;
+  return json::parse(
+      line,
+      [&key](int depth, json::parse_event_t event, json& parsed) {
+        if (event == json::parse_event_t::key && depth == 1) key = parsed.get<std::string>();
+        return event == json::parse_event_t::key ? !(depth == 1 && large.count(key)) : true;
+      },
+      /*allow_exceptions=*/false);
+}
+
+std::vector<Taken> taken_in(const fs::path& records) {
+  std::vector<Taken> taken;
+  std::ifstream stream(records);
+  for (std::string line; std::getline(stream, line);) {
+    const json record = without_samples(line);
+    if (!record.is_object() || text_at(record, "/status") != "OK" || number_at(record, "/wall_s") <= 0 ||
+        !record.contains("config") || !record["config"].is_object())
+      continue;
+    taken.push_back({text_at(record, "/row"), text_at(record, "/scale/name"),
+                     machine_for(record.value("machine", json::object()), text_at(record, "/device/kind")),
+                     config_hash(record["config"]), number_at(record, "/wall_s"),
+                     batches_of(record["config"])});
+  }
+  return taken;
+}
+
+json to_json(const std::vector<Taken>& all) {
+  json list = json::array();
+  for (const Taken& one : all)
+    list.push_back({one.row, one.scale, one.machine, one.config, one.wall_s, one.batches});
+  return list;
+}
+
+std::vector<Taken> taken_from_json(const json& list) {
+  std::vector<Taken> all;
+  for (const json& one : list)
+    all.push_back({one.at(0), one.at(1), one.at(2), one.at(3), one.at(4), one.at(5)});
+  return all;
+}
+
+// An entry of durations.json that still fits its records; null otherwise.
+json fitting(const json& kept, const std::string& run, uint64_t bytes) {
+  const auto entry = kept.find(run);
+  if (entry == kept.end() || !entry->is_object() || entry->value("bytes", uint64_t(0)) != bytes)
+    return nullptr;
+  return *entry;
+}
+
+// Only spares time: a folder that can't be written to costs nothing but that.
+void keep(const fs::path& file, const json& durations) {
+  try {
+    base::write_whole_file(file, durations.dump() + '\n', /*durable=*/false);
+  } catch (const std::runtime_error&) {
+  }
+}
+
+std::vector<std::pair<fs::file_time_type, fs::path>> newest_records(const fs::path& runs) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(runs, error)) {
+    const fs::path records = entry.path() / "records.jsonl";
+    std::error_code missing;
+    const auto time = fs::last_write_time(records, missing);
+    if (!missing) found.emplace_back(time, records);
+  }
+  std::sort(found.rbegin(), found.rend());
+  if (found.size() > kRunsRead) found.resize(kRunsRead);
+  return found;
+}
+
+double default_batch_s(const Row& row) {
+  if (row.device != "cpu") return kGpuImage_s * double(row.batch) / double(all_devices(row));
+  const double side = double(row.image_px) / 64, width = double(row.width) / 16;
+  return kCpuImage_s * double(row.batch) * side * side * width * width;
+}
+
+}  // namespace
+
+std::string machine_for(const json& machine, const std::string& device_kind) {
+  return machine_fingerprint({{"machine", machine}, {"device", {{"kind", device_kind}}}});
+}
+
+std::vector<Taken> read_taken(const fs::path& runs) {
+  const fs::path file = runs / "durations.json";
+  json kept = base::parse_json_file(file);
+  if (!kept.is_object()) kept = json::object();
+  json now = json::object();
+  std::vector<Taken> all;
+  for (const auto& [time, records] : newest_records(runs)) {
+    std::error_code error;
+    const uint64_t bytes = fs::file_size(records, error);
+    const std::string run = records.parent_path().filename();
+    std::vector<Taken> taken;
+    try {
+      now[run] = fitting(kept, run, bytes);
+      if (!now[run].is_null()) taken = taken_from_json(now[run].at("taken"));
+    } catch (const json::exception&) {  // damaged: read the records again
+      now[run] = nullptr;
+    }
+    if (now[run].is_null()) {
+      taken = taken_in(records);
+      now[run] = {{"bytes", bytes}, {"taken", to_json(taken)}};
+    }
+    all.insert(all.end(), taken.rbegin(), taken.rend());
+  }
+  if (now != kept) keep(file, now);
+  return all;
+}
+
+Prediction predict(const Row& row, const Scale& scale, const json& machine, const std::vector<Taken>& taken) {
+  const std::string here = machine_for(machine, row.device), config = config_hash(harness::to_json(row));
+  std::vector<double> same, other, per_batch;
+  for (const Taken& one : taken) {
+    if (one.scale != scale.name || one.machine != here) continue;
+    if (one.batches > 0) per_batch.push_back(one.wall_s / one.batches);
+    if (one.row != row.id) continue;
+    auto& times = one.config == config ? same : other;
+    if (times.size() < kNewestRuns) times.push_back(one.wall_s);
+  }
+  if (!same.empty()) return {median(same), Prediction::From::earlier_runs};
+  if (!other.empty()) return {median(other), Prediction::From::other_settings};
+  const double batches = double(row.warmup_batches + row.timed_batches);
+  if (!per_batch.empty()) return {median(per_batch) * batches, Prediction::From::estimate};
+  return {kStart_s + default_batch_s(row) * batches, Prediction::From::estimate};
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 90 * 60) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string describe_predictions(const std::vector<Prediction>& of_rows, double seconds, size_t runs) {
+  const auto count = [&](Prediction::From from) {
+    return std::count_if(of_rows.begin(), of_rows.end(), [&](const auto& one) { return one.from == from; });
+  };
+  std::vector<std::string> parts;
+  if (const auto n = count(Prediction::From::earlier_runs); n > 0)
+    parts.push_back(fmt::format("{} known from earlier runs", n));
+  if (const auto n = count(Prediction::From::other_settings); n > 0)
+    parts.push_back(fmt::format("{} from runs with other settings", n));
+  if (const auto n = count(Prediction::From::estimate); n > 0)
+    parts.push_back(fmt::format("{} estimated", n));
+  const std::string rows = fmt::format("{} row{}", of_rows.size(), of_rows.size() == 1 ? "" : "s");
+  return fmt::format("about {} for {} ({})", duration_text(seconds),
+                     runs == of_rows.size() ? rows : fmt::format("{} runs of {}", runs, rows),
+                     fmt::join(parts, ", "));
+}
+
+}  // namespace harness

@@ -1,0 +1,240 @@
+#include "harness/run/execution.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+
+#include "harness/base/json_text.h"
+#include "harness/base/interrupt.h"
+#include "harness/base/machine.h"
+#include "harness/plan/memory_fit.h"
+#include "harness/base/offspring.h"
+#include "harness/plan/probe.h"
+#include "harness/stats/records.h"
+#include "harness/config/request_file.h"
+#include "harness/config/selection.h"
+#include "harness/run/trace.h"
+#include "harness/launch/wrap.h"
+
+namespace harness {
+
+using nlohmann::json;
+
+AxisValues ask_values(const Workshop& workshop) {
+  if (!fs::exists(workshop.train_slice)) return json::object();
+  const Finished finished = run_to_end({{workshop.train_slice, "--values"}, {}, {}, {}, {}});
+  const json values = base::parse_json(finished.output);
+  if (finished.exit_code != 0 || !values.is_object())
+    throw PreparationError(fmt::format("{} --values failed (exit code {}): build it again with ./run_matrix",
+                                       workshop.train_slice.string(), finished.exit_code));
+  return values;
+}
+
+using Notes = std::map<std::string, std::vector<std::string>>;
+
+static void add_notes(Notes& notes, const Notes& more) {
+  for (const auto& [row, texts] : more) notes[row].insert(notes[row].end(), texts.begin(), texts.end());
+}
+
+Selection select_rows(const Workshop& workshop, const Request& request, const AxisValues& values) {
+  Selection selection;
+  const std::string device = request.device != "auto"              ? request.device
+                             : available(values, "device", "cuda") ? "cuda"
+                                                                   : "cpu";
+  const auto scales = load_scales(workshop.project / "configs" / "scales.yaml");
+  selection.scale = find_scale(scales, request.scale != "auto" ? request.scale
+                                       : device == "cpu"       ? "rehearsal"
+                                                               : "article");
+  const auto rows_at = [&](const Scale& scale) {
+    std::vector<Matrix> matrices;
+    for (const fs::path& config : request.configs)
+      matrices.push_back(load_matrix(config, scale, values, device));
+    return select(matrices, request.only);
+  };
+  if (request.scale == "auto" && device == "cuda") fit_to_memory(workshop, selection.scale, rows_at);
+  selection.rows = rows_at(selection.scale);
+  if (request.device != "auto")
+    set_fields(selection.rows, {"device=" + request.device}, selection.scale, values);
+  add_notes(selection.notes, suit_backends(selection.rows, request.oversubscribe, values));
+  if (request.devices > 0)
+    add_notes(selection.notes, rederive_for_devices(selection.rows, request.devices, values));
+  for (Row& row : selection.rows) row.seed = request.seed;
+  set_fields(selection.rows, request.set, selection.scale, values);
+  return selection;
+}
+
+std::vector<PlannedRow> make_plan(const Selection& selection, const AxisValues& values,
+                                  const PrecisionTimes& times, const Request& request) {
+  std::vector<PlannedRow> plan = make_plan(selection.rows, values, times, request);
+  for (PlannedRow& planned : plan)
+    if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
+      planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
+  return plan;
+}
+
+Selection checked_selection(const Workshop& workshop, const Request& request, const AxisValues& values) {
+  if (!fs::exists(workshop.train_slice))
+    throw PreparationError(workshop.train_slice.string() +
+                           " is not built: ./run_matrix at the top of the project builds it");
+  Selection selection = select_rows(workshop, request, values);
+  for (const Row& row : selection.rows) {
+    traced_batches(request, row);
+    check_wrap(request, row, values);
+  }
+  return selection;
+}
+
+// Where the record of a run goes. It must be new or empty, so that two runs never mix.
+static fs::path make_run_folder(const Workshop& workshop, const Request& request) {
+  std::error_code error;
+  fs::path run = request.out;
+  if (run.empty()) run = workshop.results / "runs" / time_and_host();
+  if (request.out.empty()) {  // another run may have begun in this second
+    fs::create_directories(run.parent_path(), error);
+    const fs::path first = run;
+    for (int i = 2; !fs::create_directory(run, error) && !error && i < 1000; ++i)
+      run = first.string() + fmt::format("-{}", i);
+  }
+  if (fs::exists(run / "records.jsonl"))
+    throw PreparationError(
+        fmt::format("{} already holds a run: name another folder with --out", run.string()));
+  fs::create_directories(run, error);
+  errno = 0;
+  const std::ofstream probe(run / "records.jsonl", std::ios::app);
+  if (error || !probe)
+    throw PreparationError(fmt::format("{}: can't be written: {}; name a writable folder with --out",
+                                       run.string(), error ? error.message() : std::strerror(errno)));
+  return fs::absolute(run);
+}
+
+// Times a few steps of each precision, once per run and only if a row needs it.
+static PrecisionTimes probe_precisions(const Workshop& workshop, const std::vector<Row>& rows,
+                                       const fs::path& run) {
+  const auto needs = [](const Row& row) { return row.precision != "o0" && row.device == "cpu"; };
+  const auto row = std::find_if(rows.begin(), rows.end(), needs);
+  if (row == rows.end()) return {};
+  const json times = probe(workshop, *row, "precision", run);
+  if (times.is_null()) return {};
+  return times.get<PrecisionTimes>();
+}
+
+std::unique_ptr<Execution> Execution::prepare(const Workshop& workshop, const Request& request,
+                                              const AxisValues& values) {
+  std::unique_ptr<Execution> execution(new Execution(workshop, request, values));
+  try {
+    return execution->prepare_plan() ? std::move(execution) : nullptr;
+  } catch (...) {
+    execution->discard();  // the same command is to work once its input is mended
+    throw;
+  }
+}
+
+std::unique_ptr<Execution> Execution::continue_in(const Workshop& workshop, const Request& request,
+                                                  const AxisValues& values, Again again) {
+  if (launcher_of(request) == "env")
+    throw PreparationError(
+        "launcher env can't continue a run: its ranks meet in a new folder; start a new run");
+  std::unique_ptr<Execution> execution(new Execution(workshop, request, values));
+  execution->folder_ = fs::absolute(request.out);
+  execution->again_ = again;
+  execution->lock_.emplace(execution->folder_);
+  execution->records_ = read_records(execution->folder_, std::cerr);
+  return execution->prepare_plan() ? std::move(execution) : nullptr;
+}
+
+Execution::Execution(const Workshop& workshop, const Request& request, const AxisValues& values)
+    : workshop_(workshop), request_(request), values_(values) {}
+
+Execution::~Execution() { wait_for_strays(std::chrono::minutes(10)); }
+
+bool Execution::prepare_plan() {
+  const Selection selection = checked_selection(workshop_, request_, values_);
+  scale_ = selection.scale;
+  note_interrupts();
+  if (!again_) {
+    folder_ = make_run_folder(workshop_, request_);
+    lock_.emplace(folder_);
+    write_request(folder_, request_);
+  }
+  plan_ = make_plan(selection, values_, probe_precisions(workshop_, selection.rows, folder_), request_);
+  runs_ = all_runs(plan_, request_);
+  if (again_) runs_ = runs_left(plan_, runs_, records_, *again_);
+  if (runs_.empty()) return true;
+  std::vector<Row> runnable;
+  for (const PlannedRow& planned : plan_)
+    if (planned.skip_reason.empty()) runnable.push_back(planned.row);
+  if (!runnable.empty()) data_ = prepare_data(workshop_, request_, scale_, runnable, values_);
+  if (interrupted()) {
+    discard();
+    return false;
+  }
+  for (const Data* set : {data_.plain.get(), data_.learnable.get()})
+    if (copies_.empty() || data_.plain != data_.learnable)
+      copies_.emplace_back(workshop_, request_, runnable, *set, values_);
+  check_data(plan_, data_);
+  if (launcher_of(request_) == "env") leading_.emplace(folder_);
+  machine_ = describe_machine();
+  build_ = describe_build();
+  if (again_)
+    check_same_experiment(folder_, plan_, runs_, records_,
+                          [this](const Row& row) { return surroundings(row); });
+  return true;
+}
+
+json Execution::surroundings(const Row& row) const {
+  return {{"machine", machine_},
+          {"build", build_},
+          {"data", data_.of(row).description},
+          {"device", {{"kind", row.device}}},
+          {"launcher", launcher_of(request_)},
+          {"set", fmt::format("{}", fmt::join(request_.set, " "))}};
+}
+
+void Execution::discard() {
+  if (again_ || !lock_) return;  // without the lock the files are another run's
+  std::error_code ignored;
+  for (const char* file : {"records.jsonl", "request.json", "probe.json"})
+    fs::remove(folder_ / file, ignored);
+  if (request_.out.empty()) fs::remove(folder_, ignored);  // unless it holds more
+}
+
+void Execution::keep(json record) {
+  const auto earlier = std::find_if(records_.begin(), records_.end(), [&](const json& other) {
+    return again_ && other["row"] == record["row"] && other["repeat"] == record["repeat"];
+  });
+  if (earlier == records_.end()) {
+    records_.push_back(std::move(record));
+    append_record(records_file(), records_.back());
+  } else {  // of two records of one row and repeat the later counts
+    *earlier = std::move(record);
+    append_record(records_file(), *earlier);
+  }
+}
+
+bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const json& further) {
+  PlannedRow planned = row;
+  // Repeats of a timing are the same work; those of an accuracy differ in weights, order and augmentation.
+  if (planned.row.validation) planned.row.seed += repeat;
+  const RowSetting setting{workshop_, request_, values_, scale_, data_, machine_, build_, folder_};
+  json record;
+  if (planned.skip_reason.empty()) {
+    record = run_row(setting, planned, repeat, line);
+  } else {
+    record = skipped_record(setting, planned, repeat);
+    line.begin_row(planned.row);
+    line.end_row("SKIPPED: " + planned.skip_reason);
+  }
+  if (record.is_null()) return false;
+  record.update(further);
+  if (again_) check_same_environment(folder_, records_, record);
+  keep(std::move(record));
+  return true;
+}
+
+}  // namespace harness

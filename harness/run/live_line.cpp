@@ -1,0 +1,85 @@
+#include "harness/run/live_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "harness/base/say.h"
+
+namespace harness {
+
+constexpr double kPlainEvery_s = 15;
+
+static double seconds(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+static std::string clock_text(double s) { return fmt::format("{}:{:02d}", int(s) / 60, int(s) % 60); }
+
+LiveLine::LiveLine(size_t rows_in_all, bool terminal, std::vector<double> predicted)
+    : rows_(rows_in_all), terminal_(terminal), predicted_(std::move(predicted)) {}
+
+// Of the rows after this one, which takes `row_s`.
+double LiveLine::others_s(double row_s) const {
+  if (predicted_.size() == rows_)
+    return std::accumulate(predicted_.begin() + ptrdiff_t(row_number_), predicted_.end(), 0.0);
+  return double(rows_ - row_number_) * (rows_s_ + row_s) / double(row_number_);
+}
+
+void LiveLine::begin_row(const Row& row) {
+  ++row_number_;
+  id_ = row.id;
+  label_ = row.title;
+  batch_ = row.batch;
+  batches_ = row.warmup_batches + row.timed_batches;
+  row_began_ = last_plain_ = Clock::now();
+  first_batch_ = 0;
+  if (terminal_) write(fmt::format("[{}/{}] {} ({}): starting", row_number_, rows_, id_, label_));
+}
+
+void LiveLine::show(Progress& progress) {
+  uint64_t done = std::numeric_limits<uint64_t>::max();
+  for (int rank = 0; rank < progress.ranks(); ++rank)
+    done = std::min<uint64_t>(done, progress.slot(rank).batches);
+  const auto now = Clock::now();
+  if (!terminal_ && seconds(now - last_plain_) < kPlainEvery_s) return;
+  last_plain_ = now;
+  std::string text = fmt::format("[{}/{}] {} ({}): ", row_number_, rows_, id_, label_);
+  if (done == 0) {
+    write(text + "starting");
+    return;
+  }
+  if (first_batch_ == 0) {
+    first_batch_ = done;
+    first_batch_at_ = now;
+  }
+  done = std::min(done, uint64_t(batches_));  // ceilings are measured after the last one
+  text += fmt::format("batch {}/{}", done, batches_);
+  const double elapsed = seconds(now - first_batch_at_);
+  if (done > first_batch_ && elapsed > 0.5) {
+    const double batches_per_second = double(done - first_batch_) / elapsed;
+    const double row_left_s = double(batches_ - int64_t(done)) / batches_per_second;
+    const double row_s = seconds(now - row_began_) + row_left_s;
+    text +=
+        fmt::format(", {:.0f} images/s, {} left, about {} for the rest", batches_per_second * double(batch_),
+                    clock_text(row_left_s), clock_text(others_s(row_s)));
+  }
+  write(text);
+}
+
+void LiveLine::end_row(const std::string& text) {
+  rows_s_ += seconds(Clock::now() - row_began_);
+  write(fmt::format("[{}/{}] {} ({}): {}", row_number_, rows_, id_, label_, text));
+  if (terminal_) base::say("\n");
+}
+
+void LiveLine::write(const std::string& text) {
+  if (terminal_)
+    base::say("\r\x1b[2K{}", text);
+  else
+    base::say("{}\n", text);
+}
+
+}  // namespace harness

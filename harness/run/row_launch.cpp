@@ -1,0 +1,67 @@
+#include "harness/run/row_launch.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "harness/contract/job.h"
+#include "harness/launch/followers.h"
+#include "harness/base/listener.h"
+#include "harness/emulate/remote_storage.h"
+#include "harness/base/scratch.h"
+#include "harness/emulate/two_nodes.h"
+
+namespace harness {
+
+// Where the ranks find the object store is known once it runs.
+static void add_to_job(const fs::path& file, const std::string& storage, const RemoteStorage& remote) {
+  Job job = read_job(file);
+  job.packed[storage] = remote.location();
+  job.server_counter = remote.counter();
+  write_job(file, job);
+}
+
+Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& directory, Progress& progress,
+                   const Limits& limits, const std::function<void()>& tick) {
+  const std::string launcher = launcher_of(setting.request);
+  std::optional<Listener> listener(std::in_place, setting.request.port, launcher != "local");
+  const Scratch scratch;
+  LaunchSetting launching;
+  launching.directory = directory;
+  launching.port = listener->port();
+  launching.listen_fd = listener->fd();
+  launching.scratch = scratch.path();
+  std::optional<TwoNodes> nodes;
+  if (emulates_nodes(row, launcher)) {
+    nodes.emplace(row.link_rate_mbit);
+    launching.enter[0] = nodes->enter(0);
+    launching.enter[1] = nodes->enter(1);
+    launching.cross = nodes->cross(1);
+  }
+  std::optional<RemoteStorage> remote;
+  if (const std::string service = service_of(setting.values, row.storage); !service.empty()) {
+    remote.emplace(row, service,
+                   RemoteStorage::Setting{setting.data.of(row).index, scratch.path(),
+                                          setting.workshop.project / "data" / "packed", directory});
+    add_to_job(directory / "job.json", row.storage, *remote);
+    if (remote->nodes()) {
+      launching.enter[0] = remote->nodes()->enter(0);
+      launching.listen_fd = -1;  // rank 0 listens in its node's own network
+    }
+  }
+  write_remote_shell(launching);
+  Launch launch = rank_commands(row, setting.values, setting.workshop, setting.request, launching);
+  launch.wrap = setting.request.wrap;
+  std::optional<FollowedRow> followed;
+  if (launcher == "env") followed.emplace(setting.run, directory, launching.port);
+  if (launcher == "mpirun" || launcher == "slurm")
+    listener.reset();  // a rank that isn't our child will listen there
+  Outcome outcome = run_ranks(launch, progress, limits, directory, tick);
+  if (remote) {
+    remote->explain(outcome);
+    if (!outcome.interrupted) outcome.object_store = remote->describe();
+  }
+  return outcome;
+}
+
+}  // namespace harness

@@ -1,0 +1,226 @@
+// Makes one trace of all ranks', in the Trace Event Format that Perfetto and Chrome read.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
+#include "harness/run/trace.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kMostRanks = 32;           // a browser opens no more
+constexpr int64_t kOwnTracks = 100'000'000;  // numbers above those of threads, for tracks that are none
+constexpr int64_t kIdsPerRank = 1LL << 32;   // of arrows and collectives
+constexpr int64_t kDevicesPerRank = 1000;
+
+// Times in it are microseconds since the earliest traced batch.
+class TraceFile {
+ public:
+  explicit TraceFile(const fs::path& file) : stream_(file) {
+    stream_ << R"({"displayTimeUnit": "ms", "traceEvents": [)";
+  }
+  void include(int64_t since_1970_ns) {
+    zero_ns_ = std::min(zero_ns_.value_or(since_1970_ns), since_1970_ns);
+  }
+  bool has_zero() const { return zero_ns_.has_value(); }
+  double time(int64_t base_ns, double microseconds) const {
+    return std::round(double(base_ns - *zero_ns_) + microseconds * 1e3) / 1e3;
+  }
+  void add(const json& event) {
+    stream_ << (events_++ ? ",\n" : "\n") << event.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  void describe(const char* what, int64_t process, int64_t thread, json arguments) {
+    add({{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", thread}, {"args", std::move(arguments)}});
+  }
+  bool close() {
+    stream_ << "\n]}\n";
+    return bool(stream_.flush());
+  }
+
+ private:
+  std::ofstream stream_;
+  std::optional<int64_t> zero_ns_;
+  int64_t events_ = 0;
+};
+
+// A rank's timelines, on tracks above those of its threads.
+class Timeline {
+ public:
+  Timeline(TraceFile& trace, int64_t rank, const json& timeline)
+      : trace_(trace), rank_(rank), clock_began_ns_(timeline.at("clock_began_ns")) {
+    const std::string host = timeline.at("host");
+    trace_.describe("process_name", rank, 0, {{"name", fmt::format("rank {} ({})", rank, host)}});
+    trace_.describe("process_sort_index", rank, 0, {{"sort_index", rank * kDevicesPerRank}});
+    for (const json& batch : timeline.at("batches")) add(batch);
+  }
+
+ private:
+  void add(const json& batch) {
+    const int64_t began_ns = clock_began_ns_ + batch.at("begin_ns").get<int64_t>();
+    double length_ms = 0;
+    for (const json& event : batch.at("events")) {
+      const double begin_ms = event.at("begin_ms"), end_ms = event.at("end_ms");
+      const std::string track = event.at("track"), name = event.at("name");
+      length_ms = std::max(length_ms, end_ms);
+      if (track == "collectives")
+        add_overlapping(name, began_ns, begin_ms, end_ms);
+      else
+        add_range(track == "host" ? "phases" : track, name, began_ns, begin_ms, end_ms);
+    }
+    add_range("batches", fmt::format("batch {}", batch.at("batch").get<int64_t>()), began_ns, 0, length_ms,
+              batch.value("spans_ms", json::object()));
+  }
+  void add_range(const std::string& track, const std::string& name, int64_t began_ns, double begin_ms,
+                 double end_ms, json arguments = json::object()) {
+    trace_.add({{"ph", "X"},
+                {"cat", track},
+                {"name", name},
+                {"pid", rank_},
+                {"tid", number_of(track)},
+                {"ts", trace_.time(began_ns, begin_ms * 1e3)},
+                {"dur", std::round((end_ms - begin_ms) * 1e6) / 1e3},
+                {"args", std::move(arguments)}});
+  }
+  // Several collectives are under way at a time; only events with a begin and an end of their own may
+  // overlap.
+  void add_overlapping(const std::string& name, int64_t began_ns, double begin_ms, double end_ms) {
+    const int64_t id = rank_ * kIdsPerRank + overlapping_++;
+    for (const auto& [end, ms] : {std::pair("b", begin_ms), std::pair("e", end_ms)})
+      trace_.add({{"ph", end},
+                  {"cat", "collectives"},
+                  {"name", name},
+                  {"id", id},
+                  {"pid", rank_},
+                  {"tid", 0},
+                  {"ts", trace_.time(began_ns, ms * 1e3)}});
+  }
+  int64_t number_of(const std::string& track) {
+    const auto [at, is_new] = tracks_.try_emplace(track, kOwnTracks + int64_t(tracks_.size()));
+    if (is_new) {
+      trace_.describe("thread_name", rank_, at->second, {{"name", track}});
+      trace_.describe("thread_sort_index", rank_, at->second, {{"sort_index", at->second - 2 * kOwnTracks}});
+    }
+    return at->second;
+  }
+
+  TraceFile& trace_;
+  const int64_t rank_, clock_began_ns_;
+  std::map<std::string, int64_t> tracks_;
+  int64_t overlapping_ = 0;
+};
+
+// Kineto's notes about itself stand under processes that are words.
+bool is_operator(const json& event) {
+  if (!event.is_object() || !event.contains("ph") || !event.contains("pid") || !event["pid"].is_number())
+    return false;
+  return event["ph"] != "M" || event.value("name", "").rfind("thread_", 0) == 0;
+}
+
+// A GPU is a process below its rank, and its streams are the threads, which Kineto has named. Under -1 Kineto
+// puts what recording the GPUs cost.
+void describe_device(TraceFile& trace, int64_t rank, int64_t device, int64_t process) {
+  const std::string name = device < 0 ? "profiler" : fmt::format("GPU {}", device);
+  trace.describe("process_name", process, 0, {{"name", fmt::format("rank {}: {}", rank, name)}});
+  const int64_t place = device < 0 ? kDevicesPerRank - 1 : device + 1;
+  trace.describe("process_sort_index", process, 0, {{"sort_index", rank * kDevicesPerRank + place}});
+}
+
+// Kineto counts microseconds from a base of its own. What runs on a device has the device's number as
+// process.
+void add_operators(TraceFile& trace, int64_t rank, json kineto) {
+  const int64_t base_ns = kineto.value("baseTimeNanoseconds", int64_t(0));
+  json::array_t events = std::move(kineto.at("traceEvents").get_ref<json::array_t&>());
+  std::erase_if(events, [](const json& event) { return !is_operator(event); });
+  std::optional<int64_t> host;
+  for (const json& event : events) {
+    if (!host && event.value("cat", "") == "cpu_op") host = event["pid"].get<int64_t>();
+    if (!trace.has_zero() && event["ph"] == "X")
+      trace.include(base_ns + int64_t(event.at("ts").get<double>() * 1e3));
+  }
+  std::set<int64_t> devices;
+  for (json& event : events) {
+    const int64_t process = event["pid"];
+    event["pid"] = process == host ? rank : kOwnTracks + (rank + 1) * kDevicesPerRank + process;
+    if (process != host && event["ph"] == "X" && devices.insert(process).second)
+      describe_device(trace, rank, process, event["pid"]);
+    if (event.contains("ts")) event["ts"] = trace.time(base_ns, event["ts"].get<double>());
+    if (event.contains("id") && event["id"].is_number())
+      event["id"] = rank * kIdsPerRank + event["id"].get<int64_t>();
+    trace.add(event);
+  }
+}
+
+json read(const fs::path& file) {
+  if (!fs::exists(file)) throw std::runtime_error("is missing");
+  return base::require_json(base::read_file(file));
+}
+
+// Takes one rank's file, or warns of it.
+template <class Action>
+bool take(const fs::path& file, MergedTrace& merged, Action action) {
+  std::string why;
+  try {
+    action();
+    return true;
+  } catch (const json::exception& error) {
+    why = fmt::format("is damaged ({})", error.what());
+  } catch (const std::runtime_error& error) {
+    why = error.what();
+  }
+  merged.warnings.push_back(
+      fmt::format("{} {}: trace.json lacks what it held", file.filename().string(), why));
+  return false;
+}
+
+}  // namespace
+
+MergedTrace merge_traces(const fs::path& directory, int64_t ranks) {
+  MergedTrace merged;
+  TraceFile trace(directory / "trace.json");
+  const int64_t shown = std::min(ranks, kMostRanks);
+  if (shown < ranks)
+    merged.warnings.push_back(
+        fmt::format("trace.json shows the first {} ranks; the others' files lie beside it", shown));
+  const auto timeline_of = [&](int64_t rank) {
+    return directory / fmt::format("rank-{}.timeline.json", rank);
+  };
+  std::vector<json> timelines(static_cast<size_t>(shown));
+  for (int64_t rank = 0; rank < shown; ++rank)  // first, because time begins with the earliest batch
+    take(timeline_of(rank), merged, [&] {
+      json timeline = read(timeline_of(rank));
+      for (const json& batch : timeline.at("batches"))
+        trace.include(timeline.at("clock_began_ns").get<int64_t>() + batch.at("begin_ns").get<int64_t>());
+      timelines[size_t(rank)] = std::move(timeline);
+    });
+  std::vector<fs::path> taken;
+  for (int64_t rank = 0; rank < shown; ++rank) {
+    const fs::path file = directory / fmt::format("rank-{}.kineto.json", rank);
+    if (take(file, merged, [&] { add_operators(trace, rank, read(file)); })) taken.push_back(file);
+    const json& timeline = timelines[size_t(rank)];
+    if (timeline.is_null())
+      trace.describe("process_name", rank, 0, {{"name", fmt::format("rank {}", rank)}});
+    else if (take(timeline_of(rank), merged, [&] { Timeline(trace, rank, timeline); }))
+      taken.push_back(timeline_of(rank));
+  }
+  std::error_code error;
+  const bool written = trace.close();
+  if (!written) merged.warnings.push_back("trace.json can't be written (disk full?)");
+  if (!written || taken.empty()) {
+    fs::remove(directory / "trace.json", error);
+    return merged;
+  }
+  for (const fs::path& file : taken) fs::remove(file, error);
+  merged.file = directory / "trace.json";
+  return merged;
+}
+
+}  // namespace harness

@@ -1,0 +1,156 @@
+// Appends records with fsync, and reads them line by line so that one damaged line costs one line.
+#include "harness/stats/records.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
+#include "harness/contract/phases.h"
+#include "harness/contract/record.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void fail(const std::filesystem::path& file, const char* what, int error) {
+  const char* next = error == ENOSPC || error == EDQUOT
+                         ? "free space there or choose another folder (--out, --history)"
+                         : "choose a writable folder (--out, --history)";
+  throw std::runtime_error(fmt::format("{}: {}: {}; {}", file.string(), what, std::strerror(error), next));
+}
+
+struct Descriptor {
+  int number = -1;
+  ~Descriptor() {
+    if (number >= 0) close(number);
+  }
+};
+
+}  // namespace
+
+const std::vector<std::string>& phase_names() {
+  static const std::vector<std::string> names(kPhaseNames.begin(), kPhaseNames.end());
+  return names;
+}
+
+std::vector<std::pair<std::string, RecordList>> by_row(const RecordList& records) {
+  std::vector<std::pair<std::string, RecordList>> rows;
+  std::map<std::string, size_t> places;
+  for (const json* record : records) {
+    const auto [place, is_new] = places.try_emplace(text_at(*record, "/row"), rows.size());
+    if (is_new) rows.push_back({place->first, {}});
+    rows[place->second].second.push_back(record);
+  }
+  return rows;
+}
+
+const json& samples_of(const json& record) {
+  static const json none = json::object();
+  const auto samples = record.find("samples_ms");
+  return samples == record.end() ? none : *samples;
+}
+
+std::string text_at(const json& record, const char* pointer) {
+  const json::json_pointer where(pointer);
+  if (!record.contains(where)) return "";
+  const json& value = record.at(where);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+double number_at(const json& record, const char* pointer, double otherwise) {
+  const json::json_pointer where(pointer);
+  if (!record.contains(where)) return otherwise;
+  const json& value = record.at(where);
+  return value.is_number() ? value.get<double>() : otherwise;
+}
+
+std::string record_problem(const json& record) try {
+  record_from_json(record);
+  return "";
+} catch (const Violation& violation) {
+  return violation.what();
+}
+
+void append_record(const std::filesystem::path& file, const json& record) {
+  // Text of a crashed process may hold any bytes.
+  std::string line = record.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const bool is_new = !std::filesystem::exists(file);
+  Descriptor descriptor{open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)};
+  if (descriptor.number < 0) fail(file, "cannot be opened for writing", errno);
+  struct stat status {};
+  if (fstat(descriptor.number, &status) != 0) fail(file, "cannot be examined", errno);
+  // A line that a crash cut off must not swallow this one.
+  char last = '\n';
+  if (status.st_size > 0 && pread(descriptor.number, &last, 1, status.st_size - 1) == 1 && last != '\n')
+    line.insert(line.begin(), '\n');
+  for (size_t done = 0; done < line.size();) {
+    const ssize_t wrote = write(descriptor.number, line.data() + done, line.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) {
+      const int error = errno;
+      if (ftruncate(descriptor.number, status.st_size) != 0)
+        fail(file, "a partly written record stays", error);
+      fail(file, "a record could not be written", error);
+    }
+    done += static_cast<size_t>(wrote);
+  }
+  if (fsync(descriptor.number) != 0) fail(file, "a record may not have reached the disk", errno);
+  if (!is_new) return;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  Descriptor entry{open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (entry.number >= 0)
+    fsync(entry.number);  // the new name too; some file systems refuse, and lose nothing by it
+}
+
+std::vector<json> read_records(const std::filesystem::path& run_dir, std::ostream& warnings) {
+  const std::filesystem::path file = run_dir / "records.jsonl";
+  std::ifstream input = base::open_regular(file);
+  if (!input)
+    throw std::runtime_error(fmt::format("{}: {}; name the folder of a run, e.g. results/runs/<time>-<host>",
+                                         file.string(), std::strerror(errno)));
+  std::vector<json> records;
+  std::map<std::tuple<std::string, double, std::string, std::string>, std::pair<size_t, int>> seen;
+  std::string line;
+  for (int number = 1; std::getline(input, line); ++number) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const bool cut_off = input.eof();  // no newline: the writer was stopped inside this line
+    json record = base::parse_json(line);
+    std::string problem = !record.is_discarded() ? record_problem(record)
+                          : cut_off              ? "the line is cut off; the run was stopped while writing it"
+                                                 : "not JSON, or nested too deep";
+    if (!problem.empty()) {
+      fmt::print(warnings, "{}:{}: {}; line left out\n", file.string(), number, problem);
+      continue;
+    }
+    record.erase("loss");
+    for (const char* span : {"read", "decode"})
+      if (record.contains("spans_ms") && record["spans_ms"].is_object()) record["spans_ms"].erase(span);
+    const auto key = std::make_tuple(text_at(record, "/row"), number_at(record, "/repeat"),
+                                     text_at(record, "/scale/name"), text_at(record, "/device/kind"));
+    const auto [earlier, is_first] = seen.try_emplace(key, records.size(), number);
+    if (is_first) {
+      records.push_back(std::move(record));
+      continue;
+    }
+    fmt::print(warnings, "{}:{}: row {} repeat {} again; it replaces line {}\n", file.string(), number,
+               std::get<0>(key), std::get<1>(key), earlier->second.second);
+    records[earlier->second.first] = std::move(record);
+    earlier->second.second = number;
+  }
+  return records;
+}
+
+}  // namespace harness

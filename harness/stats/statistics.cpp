@@ -1,0 +1,183 @@
+// Statistics of one run: quantiles, dependence between batches, block-bootstrap intervals and drift.
+#include "harness/stats/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "harness/stats/records.h"
+
+namespace harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t fewest_batches_for_an_interval = 60;  // three blocks of 20, or there is nothing to resample
+constexpr double drift_limit = 0.02;
+
+double quantile_in_place(std::vector<double>& values, double share) {
+  if (values.empty()) return 0;
+  const double position = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::ptrdiff_t>(position);
+  std::nth_element(values.begin(), values.begin() + below, values.end());
+  const double low = values[below];
+  const double rest = position - static_cast<double>(below);
+  if (rest == 0) return low;
+  return low + rest * (*std::min_element(values.begin() + below + 1, values.end()) - low);
+}
+
+// One resample: blocks that begin anywhere and wrap around the end, until it is as long as the original.
+void resample(const std::vector<double>& values, int64_t block, std::mt19937_64& random,
+              std::vector<double>& into) {
+  const size_t count = values.size();
+  into.clear();
+  while (into.size() < count) {
+    const size_t start = random() % count;
+    for (int64_t i = 0; i < block && into.size() < count; ++i) into.push_back(values[(start + i) % count]);
+  }
+}
+
+// A block near the length of the run would only rotate it, and every resample would have the same median.
+int64_t usable_block(int64_t block, size_t count) {
+  return std::clamp<int64_t>(block, 1, std::max<int64_t>(1, static_cast<int64_t>(count) / 4));
+}
+
+Interval percentiles(std::vector<double>& estimates) {
+  return {quantile_in_place(estimates, 0.025), quantile_in_place(estimates, 0.975)};
+}
+
+std::vector<double> mean_over_ranks(const json& per_rank, size_t batches) {
+  std::vector<double> mean(batches, 0);
+  for (const json& times : per_rank)
+    for (size_t i = 0; i < batches; ++i)
+      mean[i] += times[i].get<double>() / static_cast<double>(per_rank.size());
+  return mean;
+}
+
+void describe_dependence(const std::vector<double>& steps, int64_t loader_threads, RunStatistics& result) {
+  result.rho_1 = autocorrelation(steps, 1);
+  result.tau_int = integrated_autocorrelation_time(steps);
+  result.n_eff = static_cast<double>(steps.size()) / result.tau_int;
+  // Loader threads deliver in turns, so their number is the period to expect.
+  const auto from_tau = static_cast<int64_t>(std::ceil(2 * result.tau_int));
+  result.block = std::max({int64_t{20}, from_tau, loader_threads});
+  const size_t third = steps.size() / 3;
+  if (third == 0) return;
+  const std::vector<double> first(steps.begin(), steps.begin() + third),
+      last(steps.end() - third, steps.end());
+  const double before = median(first);
+  result.drift_share = before > 0 ? median(last) / before - 1 : 0;
+  if (result.batches < fewest_batches_for_an_interval) return;
+  result.median_ci_ms = median_interval(steps, result.block);
+  result.drift_ci = shift_interval(first, last, result.block);
+  const bool excludes_zero = result.drift_ci->low > 0 || result.drift_ci->high < 0;
+  result.drifts = std::abs(result.drift_share) > drift_limit && excludes_zero;
+}
+
+}  // namespace
+
+double quantile(std::vector<double> values, double share) { return quantile_in_place(values, share); }
+double median(std::vector<double> values) { return quantile_in_place(values, 0.5); }
+
+double autocorrelation(const std::vector<double>& values, size_t lag) {
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  double covariance = 0, variance = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    variance += (values[i] - mean) * (values[i] - mean);
+    if (i + lag < values.size()) covariance += (values[i] - mean) * (values[i + lag] - mean);
+  }
+  return variance > 0 ? covariance / variance : 0;
+}
+
+double integrated_autocorrelation_time(const std::vector<double>& values) {
+  double tau = 1;
+  for (size_t lag = 1; lag < values.size() / 2; ++lag) {
+    tau += 2 * autocorrelation(values, lag);
+    if (static_cast<double>(lag) >= 5 * tau) break;
+  }
+  return std::max(1.0, tau);
+}
+
+Interval median_interval(const std::vector<double>& values, int64_t block, int resamples) {
+  std::mt19937_64 random(300);
+  std::vector<double> sample, estimates;
+  for (int i = 0; i < resamples; ++i) {
+    resample(values, usable_block(block, values.size()), random, sample);
+    estimates.push_back(quantile_in_place(sample, 0.5));
+  }
+  return percentiles(estimates);
+}
+
+Interval shift_interval(const std::vector<double>& first, const std::vector<double>& second, int64_t block,
+                        int resamples) {
+  std::mt19937_64 random(300);
+  std::vector<double> sample, estimates;
+  for (int i = 0; i < resamples; ++i) {
+    resample(first, usable_block(block, first.size()), random, sample);
+    const double before = quantile_in_place(sample, 0.5);
+    resample(second, usable_block(block, second.size()), random, sample);
+    estimates.push_back(before > 0 ? quantile_in_place(sample, 0.5) / before - 1 : 0);
+  }
+  return percentiles(estimates);
+}
+
+std::vector<PhaseStatistics> phase_statistics(const json& record) {
+  const json& samples = samples_of(record);
+  const auto batches = static_cast<size_t>(number_at(record, "/timed_batches"));
+  std::vector<PhaseStatistics> phases;
+  double whole = 0;
+  for (const std::string& name : phase_names()) {
+    if (!samples.contains(name)) continue;
+    std::vector<double> times = mean_over_ranks(samples[name], batches);
+    PhaseStatistics phase{name};
+    phase.mean_ms = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(batches);
+    phase.median_ms = quantile_in_place(times, 0.5);
+    whole += phase.mean_ms;
+    phases.push_back(phase);
+  }
+  for (PhaseStatistics& phase : phases) phase.share = whole > 0 ? phase.mean_ms / whole : 0;
+  return phases;
+}
+
+RunStatistics run_statistics(const json& record) {
+  RunStatistics result;
+  result.batches = static_cast<int64_t>(number_at(record, "/timed_batches"));
+  result.total_s = number_at(record, "/total_s");
+  result.images_per_second =
+      number_at(record, "/config/batch") * static_cast<double>(result.batches) / result.total_s;
+  const json& samples = samples_of(record);
+  if (samples.empty()) return result;
+  result.has_samples = true;
+
+  const auto batches = static_cast<size_t>(result.batches);
+  std::vector<std::vector<double>> per_rank(samples.begin()->size(), std::vector<double>(batches, 0));
+  for (const json& phase : samples)
+    for (size_t rank = 0; rank < per_rank.size(); ++rank)
+      for (size_t i = 0; i < batches; ++i) per_rank[rank][i] += phase[rank][i].get<double>();
+  std::vector<double> steps(batches), skews(batches);
+  for (size_t i = 0; i < batches; ++i) {
+    double slowest = per_rank[0][i], fastest = per_rank[0][i];
+    for (const std::vector<double>& rank : per_rank) {
+      slowest = std::max(slowest, rank[i]);
+      fastest = std::min(fastest, rank[i]);
+    }
+    steps[i] = slowest;
+    skews[i] = slowest - fastest;
+  }
+  result.mean_ms = std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(batches);
+  result.median_ms = median(steps);
+  result.p5_ms = quantile(steps, 0.05);
+  result.p95_ms = quantile(steps, 0.95);
+  result.p99_ms = quantile(steps, 0.99);
+  result.max_ms = quantile(steps, 1);
+  if (result.median_ms > 0)
+    result.iqr_share = (quantile(steps, 0.75) - quantile(steps, 0.25)) / result.median_ms;
+  result.skew_ms = median(skews);
+  if (text_at(record, "/config/window") == "0-299") result.startup_ms = steps[0];
+  result.phases = phase_statistics(record);
+  describe_dependence(steps, static_cast<int64_t>(number_at(record, "/config/loader_threads")), result);
+  return result;
+}
+
+}  // namespace harness
