@@ -4,8 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/stats/records.h"
 #include "harness/report/table.h"
+#include "harness/stats/records.h"
+#include "tests/typed_records.h"
 
 namespace {
 
@@ -47,8 +48,8 @@ json failed(json record, const std::string& status, const std::string& reason) {
 }
 
 std::vector<AccuracyRow> rows_of(const std::vector<json>& records) {
-  std::vector<const json*> pointers;
-  for (const json& record : records) pointers.push_back(&record);
+  harness::RecordList pointers;
+  for (const harness::Record& record : typed(records)) pointers.push_back(&record);
   return harness::accuracy_rows(pointers);
 }
 
@@ -120,7 +121,7 @@ TEST(Accuracy, StaysApartFromTheRowsThatAreTimed) {
   timed["samples_ms"] = {{"load", {std::vector<double>(700, 1)}}};
   timed.erase("accuracy");
   const std::vector<json> records = {timed, trained("o0", 1, 0.7)};
-  const auto summaries = harness::summarise(records);
+  const auto summaries = harness::summarise(typed(records));
   ASSERT_EQ(summaries.size(), 1u);
   ASSERT_EQ(summaries[0].rows.size(), 1u);
   EXPECT_EQ(summaries[0].rows[0].id, "tmpfs");
@@ -130,7 +131,7 @@ TEST(Accuracy, StaysApartFromTheRowsThatAreTimed) {
 
 TEST(Accuracy, AloneInARunItStillHasItsTable) {
   const std::vector<json> records = {trained("o0", 1, 0.7)};
-  const auto summaries = harness::summarise(records);
+  const auto summaries = harness::summarise(typed(records));
   ASSERT_EQ(summaries.size(), 1u);
   EXPECT_TRUE(summaries[0].rows.empty());
   EXPECT_FALSE(harness::accuracy_grid(summaries[0]).empty());
@@ -140,18 +141,18 @@ TEST(Accuracy, AloneInARunItStillHasItsTable) {
 
 TEST(Accuracy, SyntheticClassesAreCalledNoEvidence) {
   const std::vector<json> synthetic = {trained("o0", 1, 0.7), trained("o2", 1, 0.65)};
-  const std::string text = text_of(harness::accuracy_grid(harness::summarise(synthetic)[0]));
+  const std::string text = text_of(harness::accuracy_grid(harness::summarise(typed(synthetic))[0]));
   EXPECT_NE(text.find("synthetic classes: no evidence for claim 4"), std::string::npos) << text;
   EXPECT_NE(text.find("-5.0 points from O0 with one seed"), std::string::npos) << text;
   const std::vector<json> real = {trained("o0", 1, 0.7, "real")};
-  EXPECT_EQ(text_of(harness::accuracy_grid(harness::summarise(real)[0])).find("no evidence"),
+  EXPECT_EQ(text_of(harness::accuracy_grid(harness::summarise(typed(real))[0])).find("no evidence"),
             std::string::npos);
 }
 
 TEST(Accuracy, ADifferenceIsNamedOnlyWhenEverySeedHasIt) {
   const std::vector<json> records = {trained("o0", 1, 0.70), trained("o0", 2, 0.72), trained("o1", 1, 0.71),
                                      trained("o1", 2, 0.70), trained("o3", 1, 0.60), trained("o3", 2, 0.65)};
-  const std::string text = text_of(harness::accuracy_grid(harness::summarise(records)[0]));
+  const std::string text = text_of(harness::accuracy_grid(harness::summarise(typed(records))[0]));
   EXPECT_NE(text.find("o1 in bf16: -0.5 (-2.0 to +1.0) points from O0 over 2 seeds: none that"),
             std::string::npos)
       << text;

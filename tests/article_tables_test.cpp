@@ -13,11 +13,12 @@
 
 #include "harness/base/child_process.h"
 #include "harness/contract/published_ms.h"
-#include "harness/stats/records.h"
 #include "harness/report/against_article.h"
 #include "harness/report/table.h"
+#include "harness/stats/records.h"
 #include "tests/article_rows.h"
 #include "tests/csv.h"
+#include "tests/typed_records.h"
 
 namespace {
 
@@ -71,7 +72,7 @@ json failed(json record, const std::string& status, const std::string& reason) {
 
 std::vector<Grid> tables_of(const std::vector<json>& records) {
   for (const json& record : records) EXPECT_EQ(harness::record_problem(record), "");
-  return harness::article_tables(harness::summarise(records).at(0));
+  return harness::article_tables(harness::summarise(typed(records)).at(0));
 }
 
 const Grid& table(const std::vector<Grid>& tables, const std::string& title) {
@@ -135,7 +136,7 @@ TEST(ArticleTables, OnOtherDevicesPhasesAreComparedWithTheHostsPart) {
 TEST(ArticleTables, StartingWorkStandsBesideDoingItWhereTheDeviceHasItsOwnTime) {
   std::vector<json> records = {record_of("tmpfs", kOne)};
   for (const Grid& grid : tables_of(records)) EXPECT_NE(grid.title, "Table 1: starting work and doing it");
-  const double host = harness::number_at(records[0], "/samples_ms/forward/0/0");
+  const double host = records[0]["samples_ms"]["forward"][0][0].get<double>();
   records[0]["device_ms"]["forward"] = json::array({json::array({4 * host, 6 * host})});
   const Grid launching = table(tables_of(records), "Table 1: starting");
   ASSERT_EQ(launching.rows.size(), 5u) << "a line a phase";
@@ -188,7 +189,7 @@ TEST(ArticleTables, PrecisionMarksTheFigureWhoseRowIsInferred) {
 
 TEST(ArticleTables, AccuracyIsHeadedSyntheticWhereItIs) {
   const std::vector<json> records = {record_of("tmpfs", kOne)};
-  harness::Summary summary = harness::summarise(records).at(0);
+  harness::Summary summary = harness::summarise(typed(records)).at(0);
   harness::AccuracyRow trained;
   trained.precision = "o2";
   trained.label = "O2 in bf16";
@@ -327,7 +328,8 @@ std::vector<json> golden(const std::string& name) {
 }
 
 TEST(ArticleTables, OlderRecordsGiveEveryTableWithinTheConsole) {
-  const std::vector<Grid> tables = harness::article_tables(harness::summarise(golden("matrix.jsonl")).at(0));
+  const std::vector<Grid> tables =
+      harness::article_tables(harness::summarise(typed(golden("matrix.jsonl"))).at(0));
   for (const char* title : {"Table 1: platform", "Table 1: a batch", "Table 2", "Table 3", "Table 4",
                             "Table 5", "Table 6", "Table 8", "Table 7", "Table 9"})
     EXPECT_NO_THROW(table(tables, title)) << title;
@@ -346,7 +348,7 @@ TEST(ArticleTables, AReportWritesThemAndShowsThemWhereAsked) {
   std::filesystem::create_directories(folder);
   std::ostringstream end_of_run, report, other;
   const std::vector<json> records = golden("matrix.jsonl");
-  const std::vector<harness::Summary> summaries = harness::summarise(records);
+  const std::vector<harness::Summary> summaries = harness::summarise(typed(records));
   EXPECT_TRUE(harness::write_report(folder, summaries, end_of_run));
   EXPECT_EQ(end_of_run.str().find("Table 4"), std::string::npos);
   EXPECT_NE(end_of_run.str().find("article.md"), std::string::npos);
@@ -358,7 +360,8 @@ TEST(ArticleTables, AReportWritesThemAndShowsThemWhereAsked) {
   std::filesystem::create_directories(folder);
   std::vector<json> own = {record_of("tmpfs", kOne)};
   own[0]["config"]["identity"] = "own";
-  EXPECT_TRUE(harness::write_report(folder, harness::summarise(own), other, harness::Shown::everything));
+  EXPECT_TRUE(
+      harness::write_report(folder, harness::summarise(typed(own)), other, harness::Shown::everything));
   EXPECT_FALSE(std::filesystem::exists(folder / "article.md"));
   std::filesystem::remove_all(folder);
 }
@@ -382,7 +385,7 @@ TEST(ArticleCsv, IsOneTableWithALineForEachCell) {
                                record_of("7", kOne),
                                record_of("16", kOne),
                                record_of("17", kOne)};
-  const harness::Summary summary = harness::summarise(records).at(0);
+  const harness::Summary summary = harness::summarise(typed(records)).at(0);
   const std::string csv = harness::csv_text(harness::article_tables(summary));
   const auto lines = csv_lines(csv);
   ASSERT_GT(lines.size(), 100u);
@@ -432,7 +435,7 @@ TEST(ArticleCsv, AReportsFileIsReadAsOneTableByAnotherProgram) {
     records.back()["scale"]["name"] = "smoke";
   }
   std::ostringstream console;
-  ASSERT_TRUE(harness::write_report(folder, harness::summarise(records), console));
+  ASSERT_TRUE(harness::write_report(folder, harness::summarise(typed(records)), console));
   std::ifstream file(folder / "article.csv", std::ios::binary);
   const std::string csv{std::istreambuf_iterator<char>(file), {}};
   const auto lines = csv_lines(csv);

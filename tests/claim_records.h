@@ -9,6 +9,7 @@
 
 #include "harness/report/claims.h"
 #include "tests/article_rows.h"
+#include "tests/typed_records.h"
 
 namespace harness {
 
@@ -39,7 +40,7 @@ class ClaimRecords {
       if (id.empty() || record["row"] == id) record[json::json_pointer(pointer)] = value;
   }
 
-  Summary summary() const { return summarise(records_).at(0); }
+  Summary summary() const { return summarise(typed(records_)).at(0); }
   ClaimPart part(int claim, size_t part = 0) const {
     return claims_of(summary()).at(size_t(claim - 1)).parts.at(part);
   }

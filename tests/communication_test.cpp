@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/report/summary.h"
+#include "tests/typed_records.h"
 
 namespace harness {
 namespace {
@@ -32,7 +33,7 @@ json record_of_two_ranks() {
 }
 
 TEST(Communication, IsPerBatchAndTypicalOverRanks) {
-  const auto it = communication_of(record_of_two_ranks());
+  const auto it = communication_of(typed(record_of_two_ranks()));
   ASSERT_TRUE(it);
   EXPECT_EQ(it->ranks, 2);
   EXPECT_DOUBLE_EQ(it->all_reduced_bytes, 2e6);
@@ -49,7 +50,7 @@ TEST(Communication, SyncBatchNormLayersStandInTheirOrderAndCountAsExposed) {
   record["spans_ms"]["sync_bn/layer1.0.bn1"] = {{1.0, 1.0}, {1.0, 1.0}};
   record["spans_ms"]["sync_bn/bn1"] = {{3.0, 3.0}, {3.0, 3.0}};
   record["spans_ms"]["sync_bn_backward"] = {{2.0, 2.0}, {2.0, 2.0}};
-  const auto it = communication_of(record);
+  const auto it = communication_of(typed(record));
   ASSERT_EQ(it->sync_bn.size(), 2u);
   EXPECT_EQ(it->sync_bn[0].name, "bn1");
   EXPECT_DOUBLE_EQ(it->sync_bn[0].wait_ms, 3);
@@ -61,16 +62,16 @@ TEST(Communication, OnAGpuWhatTheDeviceWaitsIsExposed) {
   json record = record_of_two_ranks();
   record["device_ms"]["sync"] = {{7.0, 9.0}, {7.0, 9.0}};
   record["spans_ms"]["sync_bn/bn1"] = {{3.0, 3.0}, {3.0, 3.0}};  // there only what starting it took
-  EXPECT_DOUBLE_EQ(communication_of(record)->exposed_ms, 8);
+  EXPECT_DOUBLE_EQ(communication_of(typed(record))->exposed_ms, 8);
 }
 
 TEST(Communication, ARowWithoutFiguresOrRanksHasNone) {
   json record = record_of_two_ranks();
   record["status"] = "INVALID";
-  EXPECT_FALSE(communication_of(record));
+  EXPECT_FALSE(communication_of(typed(record)));
   record["status"] = "OK";
   record.erase("communication");
-  EXPECT_FALSE(communication_of(record));
+  EXPECT_FALSE(communication_of(typed(record)));
 }
 
 TEST(Communication, TextAndMarkdownSayTheSame) {
@@ -78,7 +79,7 @@ TEST(Communication, TextAndMarkdownSayTheSame) {
   SummaryRow row;
   row.id = "17";
   row.status = "OK";
-  row.communication = communication_of(record_of_two_ranks());
+  row.communication = communication_of(typed(record_of_two_ranks()));
   summary.rows = {row};
   const Grid grid = communication_grid(summary);
   for (const std::string& text : {console_text(grid), markdown_text(grid)})

@@ -8,6 +8,7 @@
 
 #include "golden_figures.h"
 #include "harness/report/figures.h"
+#include "tests/typed_records.h"
 
 namespace {
 
@@ -28,7 +29,7 @@ class FigureKinds : public testing::Test {
   }
 
   const std::vector<json> records_ = rich_records();
-  harness::Summary summary_ = harness::summarise(records_).at(0);
+  harness::Summary summary_ = harness::summarise(typed(records_)).at(0);
 };
 
 TEST_F(FigureKinds, AreLeftOutWithoutData) {
@@ -36,11 +37,11 @@ TEST_F(FigureKinds, AreLeftOutWithoutData) {
   for (const json& record : records_)
     if (record["row"] == "disk" || record["row"] == "13") few.push_back(record);
   std::set<std::string> names;
-  for (const auto& figure : harness::figures_of(harness::summarise(few).at(0), "a-run", SOURCE_DIR))
+  for (const auto& figure : harness::figures_of(harness::summarise(typed(few)).at(0), "a-run", SOURCE_DIR))
     names.insert(figure.name);
   EXPECT_EQ(names, (std::set<std::string>{"cascade", "phases", "timeline", "busy", "batches"}));
   for (json& record : few) record["status"] = "CRASHED";
-  EXPECT_TRUE(harness::figures_of(harness::summarise(few).at(0), "a-run", SOURCE_DIR).empty());
+  EXPECT_TRUE(harness::figures_of(harness::summarise(typed(few)).at(0), "a-run", SOURCE_DIR).empty());
 }
 
 TEST_F(FigureKinds, AllAppearWhereTheRunHasThemAll) {
@@ -94,7 +95,7 @@ TEST_F(FigureKinds, BatchesMarkTheWarmup) {
       if (value["batch"] == -3) first = value["ms"];
       if (value["batch"] == 0) {
         double sum = 0;
-        for (const json& phase : row("7").record->at("samples_ms")) sum += phase[0][0].get<double>();
+        for (const auto& [phase, times] : row("7").record->samples_ms) sum += times[0][0];
         EXPECT_NEAR(value["ms"], sum, 1e-3);
       }
     }
@@ -114,7 +115,7 @@ TEST_F(FigureKinds, BusySharesAddUp) {
 TEST_F(FigureKinds, TimelineShowsWhatWasRecordedElsePhasesEndToEnd) {
   std::vector<json> ddp, dp;
   for (const json& value : values_of("timeline", "lane")) (value["row"] == "12" ? ddp : dp).push_back(value);
-  ASSERT_EQ(ddp.size(), 3u) << "an event that ends before it begins, or is none, is left out";
+  ASSERT_EQ(ddp.size(), 3u) << "an event that ends before it begins is left out";
   EXPECT_EQ(ddp[1]["lane"], "rank 1 collectives");
   EXPECT_EQ(ddp[1]["ms"], 5.5);
   EXPECT_EQ(ddp[2]["colour"], "other");
@@ -122,7 +123,7 @@ TEST_F(FigureKinds, TimelineShowsWhatWasRecordedElsePhasesEndToEnd) {
   double end = 0, step = 0;
   for (const json& value : dp)
     if (value["row"] == "7") end = std::max(end, value["end_ms"].get<double>());
-  for (const json& phase : row("7").record->at("samples_ms")) step += phase[0][59].get<double>();
+  for (const auto& [phase, times] : row("7").record->samples_ms) step += times[0][59];
   EXPECT_NEAR(end, step, 1e-3);
   const std::string titles = figure_of(summary_, "timeline")["facet"]["header"]["labelExpr"];
   const json lines = json::parse(titles.substr(0, titles.size() - std::string("[datum.value]").size()));
@@ -131,7 +132,7 @@ TEST_F(FigureKinds, TimelineShowsWhatWasRecordedElsePhasesEndToEnd) {
 }
 
 TEST_F(FigureKinds, RanksShowAStragglerAmongManyInFewCells) {
-  json record = *row("12").record;
+  json record = to_json(*row("12").record);
   const int ranks = 1024, batches = 300, slow = 700;
   record["samples_ms"] = {{"forward", json::array()}, {"sync", json::array()}};
   for (int rank = 0; rank < ranks; ++rank) {
@@ -141,7 +142,7 @@ TEST_F(FigureKinds, RanksShowAStragglerAmongManyInFewCells) {
   record["timed_batches"] = batches;
   record.erase("spans_ms");
   const std::vector<json> records = {record};
-  const json spec = figure_of(harness::summarise(records).at(0), "ranks");
+  const json spec = figure_of(harness::summarise(typed(records)).at(0), "ranks");
   const json& cells = spec.at("data").at("values");
   EXPECT_LE(cells.size(), 3100u);
   for (const json& cell : cells) {

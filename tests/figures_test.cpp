@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "golden_figures.h"
+#include "tests/typed_records.h"
 
 namespace {
 
@@ -26,7 +27,7 @@ class Figures : public testing::Test {
                                         ("figures_test_" + std::to_string(getpid()) + "_" +
                                          testing::UnitTest::GetInstance()->current_test_info()->name());
   const std::vector<json> records_ = golden("matrix.jsonl");
-  const harness::Summary matrix_ = harness::summarise(records_).at(0);
+  const harness::Summary matrix_ = harness::summarise(typed(records_)).at(0);
   std::ostringstream console_;
 };
 
@@ -109,7 +110,7 @@ TEST_F(Figures, WithoutARendererTheSpecsStayAndTheNextStepIsNamed) {
   std::filesystem::create_directories(project);
   std::filesystem::copy(source / "plots", project / "plots");
   const auto mixed = golden("mixed.jsonl");
-  harness::write_figures(folder_, harness::summarise(mixed), project, console_);
+  harness::write_figures(folder_, harness::summarise(typed(mixed)), project, console_);
   for (const char* name :
        {"cascade.vl.json", "phases.vl.json", "cascade-smoke-cpu.vl.json", "phases-smoke-cpu.vl.json"})
     EXPECT_TRUE(std::filesystem::exists(folder_ / "plots" / name)) << name;
@@ -122,7 +123,7 @@ TEST_F(Figures, OfAnEarlierSetGoAndOtherFilesStay) {
        {"ranks-dark.png", "scaling.svg", "phases-smoke-cpu.vl.json", "mine.png", "ranks.txt"})
     std::ofstream(folder_ / "plots" / name) << "old";
   const std::vector<json> one = {records_[0]};
-  harness::write_figures(folder_, harness::summarise(one), source, console_);
+  harness::write_figures(folder_, harness::summarise(typed(one)), source, console_);
   for (const char* name : {"ranks-dark.png", "scaling.svg", "phases-smoke-cpu.vl.json"})
     EXPECT_FALSE(std::filesystem::exists(folder_ / "plots" / name)) << name;
   for (const char* name : {"mine.png", "ranks.txt", "cascade.vl.json"})
@@ -136,7 +137,7 @@ TEST_F(Figures, AreAllDrawnInBothThemesWithoutAWarning) {
   const std::vector<json> records = rich_records();
   std::vector<std::string> names;
   std::string command = python + " " + (source / "plots/render.py").string();
-  for (const auto& figure : harness::figures_of(harness::summarise(records).at(0), "a-run", source)) {
+  for (const auto& figure : harness::figures_of(harness::summarise(typed(records)).at(0), "a-run", source)) {
     names.push_back(figure.name);
     const auto file = folder_ / "plots" / (figure.name + ".vl.json");
     std::ofstream(file) << figure.spec;

@@ -46,8 +46,7 @@ inline std::vector<nlohmann::json> rich_records() {
        {{{"rank", 0}, {"track", "host"}, {"name", "forward"}, {"begin_ms", 1.0}, {"end_ms", 11.0}},
         {{"rank", 1}, {"track", "collectives"}, {"name", "all_reduce"}, {"begin_ms", 9.0}, {"end_ms", 14.5}},
         {{"rank", 1}, {"track", "host"}, {"name", "not a phase"}, {"begin_ms", 2.0}, {"end_ms", 3.0}},
-        {{"rank", 1}, {"track", "host"}, {"name", "load"}, {"begin_ms", 5.0}, {"end_ms", 3.0}},
-        "no event"}}};
+        {{"rank", 1}, {"track", "host"}, {"name", "load"}, {"begin_ms", 5.0}, {"end_ms", 3.0}}}}};
   nlohmann::json& gpu = record_of(records, "disk");
   gpu["device_ms"] = {{"forward", {{8.0, 10.0}}}, {"backward", {{20.0, 20.0}}}};
   return records;

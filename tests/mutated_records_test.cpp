@@ -9,13 +9,13 @@
 #include "harness/compare/comparison.h"
 #include "harness/compare/validate.h"
 #include "harness/nightly/night.h"
-#include "harness/stats/records.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/claims.h"
 #include "harness/report/embedding.h"
 #include "harness/report/figures.h"
 #include "harness/report/page_sections.h"
 #include "harness/report/table.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -59,7 +59,7 @@ const std::vector<json>& strange_values() {
 }
 
 // Everything that reads records; throws what a program would have died of.
-void report_on(const std::vector<json>& records) {
+void report_on(const Records& records) {
   for (const Summary& summary : summarise(records)) {
     console_table(summary);
     markdown_table(summary);
@@ -80,7 +80,7 @@ class MutatedRecords : public testing::Test {
   ~MutatedRecords() override { fs::remove_all(folder_); }
 
   // The records as a report gets them, and what was said about the others.
-  std::vector<json> read_back(const std::vector<json>& records, std::string& said) {
+  Records read_back(const std::vector<json>& records, std::string& said) {
     std::ofstream output(folder_ / "records.jsonl");
     for (const json& record : records) output << record << '\n';
     output.close();

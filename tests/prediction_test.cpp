@@ -31,8 +31,12 @@ Scale rehearsal() {
 }
 
 json record_of(const Row& row, double wall_s) {
-  return {{"row", row.id},
+  return {{"schema", 1},
+          {"row", row.id},
+          {"repeat", 0},
           {"status", "OK"},
+          {"timed_batches", 2},
+          {"total_s", wall_s},
           {"wall_s", wall_s},
           {"scale", {{"name", "rehearsal"}}},
           {"device", {{"kind", "cpu"}, {"name", "as the slice calls it"}}},
@@ -59,7 +63,9 @@ class Predictions : public testing::Test {
     stream.close();
     fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(age));
   }
-  Prediction predicted(const Row& row) { return predict(row, rehearsal(), machine, read_taken(runs_)); }
+  Prediction predicted(const Row& row) {
+    return predict(row, rehearsal(), decode<RecordMachine>(machine), read_taken(runs_));
+  }
 
   fs::path runs_;
 };

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "harness/plan/plan.h"
 #include "harness/launch/srun.h"
 #include "harness/launch/wrap.h"
+#include "harness/plan/plan.h"
 #include "tests/failure_of.h"
 
 namespace harness {
@@ -31,7 +31,8 @@ class RankCommands : public testing::Test {
     setting.directory = "RUN";
   }
   Launch launch() {
-    return rank_commands(row, kValues, {"/p", "/p/train_slice", "/p/make_dataset", "/p/results"}, request, setting);
+    return rank_commands(row, kValues, {"/p", "/p/train_slice", "/p/make_dataset", "/p/results"}, request,
+                         setting);
   }
   std::string line(size_t command = 0) { return shell_line(launch().commands.at(command)); }
   bool has(const std::string& words) { return line().find(words) != std::string::npos; }

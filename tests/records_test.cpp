@@ -10,6 +10,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/typed_records.h"
+
 namespace {
 
 using nlohmann::json;
@@ -40,7 +42,7 @@ class Records : public testing::Test {
 
   std::filesystem::path file() const { return folder_ / "records.jsonl"; }
   void write_raw(const std::string& text) { std::ofstream(file(), std::ios::app) << text; }
-  std::vector<json> read() {
+  harness::Records read() {
     warnings_.str("");
     return harness::read_records(folder_, warnings_);
   }
@@ -53,10 +55,10 @@ class Records : public testing::Test {
 TEST_F(Records, ComeBackAsWritten) {
   harness::append_record(file(), good_record("disk"));
   harness::append_record(file(), good_record("7"));
-  const std::vector<json> records = read();
+  const harness::Records records = read();
   ASSERT_EQ(records.size(), 2u);
-  EXPECT_EQ(records[0], good_record("disk"));
-  EXPECT_EQ(records[1], good_record("7"));
+  EXPECT_EQ(to_json(records[0]), to_json(typed(good_record("disk"))));
+  EXPECT_EQ(to_json(records[1]), to_json(typed(good_record("7"))));
   EXPECT_EQ(warnings(), "");
 }
 
@@ -68,7 +70,7 @@ TEST_F(Records, ComeBackWithoutTheListsThatNoTableShows) {
   harness::append_record(file(), record);
   json kept = good_record("disk");
   kept["spans_ms"]["communication"] = {{0.5, 0.25}};
-  EXPECT_EQ(read().at(0), kept);
+  EXPECT_EQ(to_json(read().at(0)), to_json(typed(kept)));
 }
 
 TEST_F(Records, OfAForeignShapeAreNamedAndLeftOut) {
@@ -86,9 +88,9 @@ TEST_F(Records, ACutOffLastLineCostsOnlyItself) {
   EXPECT_EQ(read().size(), 1u);
   EXPECT_NE(warnings().find("records.jsonl:2: the line is cut off"), std::string::npos) << warnings();
   harness::append_record(file(), good_record("12"));
-  const std::vector<json> records = read();
+  const harness::Records records = read();
   ASSERT_EQ(records.size(), 2u) << "the next record must not be glued to the cut one";
-  EXPECT_EQ(records[1]["row"], "12");
+  EXPECT_EQ(records[1].row, "12");
 }
 
 TEST_F(Records, AWholeLastLineWithoutNewlineCounts) {
@@ -158,9 +160,9 @@ TEST_F(Records, TheLaterOfTwoRecordsOfOneRepeatCounts) {
   json again = good_record("7");
   again["total_s"] = 0.09;
   harness::append_record(file(), again);
-  const std::vector<json> records = read();
+  const harness::Records records = read();
   ASSERT_EQ(records.size(), 2u);
-  EXPECT_EQ(records[0]["total_s"], 0.09);
+  EXPECT_EQ(records[0].total_s, 0.09);
   EXPECT_NE(warnings().find("records.jsonl:3: row 7 repeat 0 again; it replaces line 1"), std::string::npos);
 }
 

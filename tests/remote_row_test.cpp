@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "harness/base/child_process.h"
+#include "harness/contract/progress.h"
 #include "harness/emulate/mount.h"
 #include "harness/emulate/object_store.h"
-#include "harness/contract/progress.h"
 #include "harness/emulate/two_nodes.h"
 #include "scratch_of.h"
 
@@ -44,8 +44,9 @@ class RemoteRow : public testing::Test {
   }
 
   pid_t start_matrix(const std::string& only, const Words& settings, const char* run = "run") {
-    Words words = {BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--slow", "--only", only,
-                   "--out", directory / run};
+    Words words = {
+        BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--slow", "--only", only, "--out",
+        directory / run};
     for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
     return harness::start({words, {{"REMOTE_ROW", directory}}, {}, directory / "out", directory / "err"});
   }

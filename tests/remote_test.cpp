@@ -12,10 +12,10 @@
 #include "bench/storage/cache_proof.h"
 #include "bench/storage/storage.h"
 #include "harness/base/listener.h"
+#include "harness/base/scratch.h"
 #include "harness/emulate/mount.h"
 #include "harness/emulate/object_store.h"
 #include "harness/emulate/remote_storage.h"
-#include "harness/base/scratch.h"
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 

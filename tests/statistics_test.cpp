@@ -6,6 +6,8 @@
 #include <cmath>
 #include <random>
 
+#include "tests/typed_records.h"
+
 namespace {
 
 using harness::RunStatistics;
@@ -16,6 +18,10 @@ json record_of(const json& samples_ms, int batches) {
           {"total_s", 2.0},
           {"config", {{"batch", 16}, {"window", "100-399"}, {"loader_threads", 4}}},
           {"samples_ms", samples_ms}};
+}
+
+harness::Record typed_of(const json& samples_ms, int batches) {
+  return typed(record_of(samples_ms, batches));
 }
 
 // AR(1) around `level` with stationary standard deviation 2 %.
@@ -40,7 +46,7 @@ TEST(Quantile, InterpolatesBetweenOrderStatistics) {
 
 TEST(RunStatistics, StepIsTheSlowestRanksSumOfPhases) {
   const RunStatistics s = harness::run_statistics(
-      record_of({{"load", {{1, 1, 1, 9}, {1, 3, 1, 1}}}, {"forward", {{4, 4, 4, 4}, {6, 4, 4, 4}}}}, 4));
+      typed_of({{"load", {{1, 1, 1, 9}, {1, 3, 1, 1}}}, {"forward", {{4, 4, 4, 4}, {6, 4, 4, 4}}}}, 4));
   // Steps 7, 7, 5, 13; rank 0 takes 5 5 5 13 and rank 1 takes 7 7 5 5.
   EXPECT_DOUBLE_EQ(s.mean_ms, 8);
   EXPECT_DOUBLE_EQ(s.median_ms, 7);
@@ -53,7 +59,7 @@ TEST(RunStatistics, StepIsTheSlowestRanksSumOfPhases) {
 
 TEST(RunStatistics, PhasesAreMeansOverRanksAndSharesOfTheWhole) {
   const RunStatistics s = harness::run_statistics(
-      record_of({{"load", {{1, 1, 1, 9}, {1, 3, 1, 1}}}, {"forward", {{4, 4, 4, 4}, {6, 4, 4, 4}}}}, 4));
+      typed_of({{"load", {{1, 1, 1, 9}, {1, 3, 1, 1}}}, {"forward", {{4, 4, 4, 4}, {6, 4, 4, 4}}}}, 4));
   ASSERT_EQ(s.phases.size(), 2u);
   EXPECT_EQ(s.phases[0].name, "load");
   EXPECT_DOUBLE_EQ(s.phases[0].mean_ms, 2.25);
@@ -65,12 +71,13 @@ TEST(RunStatistics, PhasesAreMeansOverRanksAndSharesOfTheWhole) {
 TEST(RunStatistics, FirstBatchIsStartUpOnlyWhereTheWindowBeginsWithIt) {
   json record = record_of({{"load", {{90, 1, 1, 1}}}}, 4);
   record["config"]["window"] = "0-299";
-  EXPECT_DOUBLE_EQ(harness::run_statistics(record).startup_ms.value(), 90);
-  EXPECT_DOUBLE_EQ(harness::run_statistics(record).max_ms, 90) << "it stays in the run: nothing is removed";
+  EXPECT_DOUBLE_EQ(harness::run_statistics(typed(record)).startup_ms.value(), 90);
+  EXPECT_DOUBLE_EQ(harness::run_statistics(typed(record)).max_ms, 90)
+      << "it stays in the run: nothing is removed";
 }
 
 TEST(RunStatistics, WithoutPhaseClockOnlyTheTotalIsKnown) {
-  const RunStatistics s = harness::run_statistics(record_of(json::object(), 4));
+  const RunStatistics s = harness::run_statistics(typed_of(json::object(), 4));
   EXPECT_FALSE(s.has_samples);
   EXPECT_DOUBLE_EQ(s.images_per_second, 32);
 }
@@ -116,8 +123,8 @@ TEST(Drift, IsFlaggedWhenItIsLargeAndSureAndNotOtherwise) {
   std::mt19937_64 random(5);
   std::vector<double> steady = dependent_run(0.3, 300, 40, random), rising = steady;
   for (size_t i = 0; i < rising.size(); ++i) rising[i] *= 1 + 0.06 * static_cast<double>(i) / 300;
-  const RunStatistics calm = harness::run_statistics(record_of({{"forward", json::array({steady})}}, 300));
-  const RunStatistics slowing = harness::run_statistics(record_of({{"forward", json::array({rising})}}, 300));
+  const RunStatistics calm = harness::run_statistics(typed_of({{"forward", json::array({steady})}}, 300));
+  const RunStatistics slowing = harness::run_statistics(typed_of({{"forward", json::array({rising})}}, 300));
   EXPECT_FALSE(calm.drifts);
   EXPECT_TRUE(slowing.drifts);
   EXPECT_NEAR(slowing.drift_share, 0.04, 0.01);
@@ -129,7 +136,7 @@ TEST(Drift, IsFlaggedWhenItIsLargeAndSureAndNotOtherwise) {
 TEST(Drift, OnePercentIsNoDriftHoweverSure) {
   std::vector<double> rising(300);
   for (size_t i = 0; i < 300; ++i) rising[i] = 40 * (1 + 0.015 * static_cast<double>(i) / 300);
-  EXPECT_FALSE(harness::run_statistics(record_of({{"forward", json::array({rising})}}, 300)).drifts);
+  EXPECT_FALSE(harness::run_statistics(typed_of({{"forward", json::array({rising})}}, 300)).drifts);
 }
 
 }  // namespace

@@ -9,9 +9,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "harness/stats/records.h"
 #include "harness/report/grid.h"
+#include "harness/stats/records.h"
 #include "tests/csv.h"
+#include "tests/typed_records.h"
 
 namespace {
 
@@ -48,7 +49,7 @@ size_t columns_of(const std::string& line) {
 }
 
 TEST(Summary, RatiosAreOfSecondsAndStandBesideTheArticles) {
-  const Summary matrix = harness::summarise(golden("matrix.jsonl")).at(0);
+  const Summary matrix = harness::summarise(typed(golden("matrix.jsonl"))).at(0);
   ASSERT_EQ(matrix.rows.size(), 27u);
   const SummaryRow& tmpfs = row(matrix, "tmpfs");
   EXPECT_DOUBLE_EQ(*tmpfs.ratio, row(matrix, "disk").total_s / tmpfs.total_s);
@@ -68,13 +69,13 @@ TEST(Summary, NoArticlesRatioAcrossItsTwoWindows) {
   std::vector<json> records = golden("matrix.jsonl");
   for (json& record : records)
     if (record["row"] == "7") record["config"]["base"] = "tmpfs";
-  const SummaryRow across = row(harness::summarise(records).at(0), "7");
+  const SummaryRow across = row(harness::summarise(typed(records)).at(0), "7");
   EXPECT_TRUE(across.window_differs);
   EXPECT_FALSE(across.published_ratio);
 }
 
 TEST(Summary, RowsKnowTheAxisOnWhichTheyDifferFromTheirBase) {
-  const Summary matrix = harness::summarise(golden("matrix.jsonl")).at(0);
+  const Summary matrix = harness::summarise(typed(golden("matrix.jsonl"))).at(0);
   EXPECT_EQ(row(matrix, "disk").group, "storage");
   EXPECT_EQ(row(matrix, "tmpfs").group, "storage");
   EXPECT_EQ(row(matrix, "o2").group, "precision");
@@ -88,7 +89,7 @@ TEST(Summary, RowsKnowTheAxisOnWhichTheyDifferFromTheirBase) {
 
 TEST(Summary, RepeatsGiveTheirMedianAndRangeAndOnlyOkOnesCount) {
   const std::vector<json> records = golden("repeats.jsonl");
-  const Summary repeats = harness::summarise(records).at(0);
+  const Summary repeats = harness::summarise(typed(records)).at(0);
   const SummaryRow& three = row(repeats, "0");
   EXPECT_DOUBLE_EQ(three.total_s, records[2]["total_s"].get<double>());
   EXPECT_DOUBLE_EQ(three.total_min_s, records[0]["total_s"].get<double>());
@@ -103,10 +104,10 @@ TEST(Summary, RepeatsGiveTheirMedianAndRangeAndOnlyOkOnesCount) {
 }
 
 TEST(Summary, FlagsSayWhatQualifiesARow) {
-  const std::vector<Summary> mixed = harness::summarise(golden("mixed.jsonl"));
+  const std::vector<Summary> mixed = harness::summarise(typed(golden("mixed.jsonl")));
   EXPECT_EQ(codes(row(mixed.at(0), "disk")), "EB");
   EXPECT_EQ(codes(row(mixed.at(0), "tmpfs")), "MTT");
-  const Summary matrix = harness::summarise(golden("matrix.jsonl")).at(0);
+  const Summary matrix = harness::summarise(typed(golden("matrix.jsonl"))).at(0);
   EXPECT_EQ(matrix.inferred, "learning_rate");
   EXPECT_EQ(codes(row(matrix, "7")), "") << "what all rows share stands in the header";
   EXPECT_EQ(row(matrix, "3").flags.at(0).text, "weakly inferred: number");
@@ -114,7 +115,7 @@ TEST(Summary, FlagsSayWhatQualifiesARow) {
 }
 
 TEST(Summary, ScalesNeverShareATable) {
-  const std::vector<Summary> mixed = harness::summarise(golden("mixed.jsonl"));
+  const std::vector<Summary> mixed = harness::summarise(typed(golden("mixed.jsonl")));
   ASSERT_EQ(mixed.size(), 2u);
   EXPECT_EQ(mixed[0].mark, "REHEARSAL");
   EXPECT_EQ(mixed[1].mark, "SMOKE");
@@ -124,7 +125,7 @@ TEST(Summary, ScalesNeverShareATable) {
 TEST(Summary, ARowSkippedBeforeItsDeviceWasKnownStaysInTheTable) {
   std::vector<json> records = golden("matrix.jsonl");
   records.back()["device"] = {{"kind", "cpu"}};
-  EXPECT_EQ(harness::summarise(records).size(), 1u);
+  EXPECT_EQ(harness::summarise(typed(records)).size(), 1u);
 }
 
 TEST(Summary, BatchesOfDifferentNumbersHaveNoRatio) {
@@ -133,13 +134,13 @@ TEST(Summary, BatchesOfDifferentNumbersHaveNoRatio) {
   records[0]["timed_batches"] = 10;
   for (json& phase : records[0]["samples_ms"])
     for (json& times : phase) times.erase(times.begin() + 10, times.end());
-  const Summary summary = harness::summarise(records).at(0);
+  const Summary summary = harness::summarise(typed(records)).at(0);
   EXPECT_FALSE(row(summary, "tmpfs").ratio);
   EXPECT_NE(summary.timed_batches.find("10 | 20"), std::string::npos) << summary.timed_batches;
 }
 
 TEST(ConsoleTable, FitsItsWidthAndNamesWhatRan) {
-  const std::string text = harness::console_table(harness::summarise(golden("matrix.jsonl")).at(0));
+  const std::string text = harness::console_table(harness::summarise(typed(golden("matrix.jsonl"))).at(0));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), 120u) << line;
   EXPECT_EQ(text.rfind("REHEARSAL, not the article's hardware", 0), 0u);
@@ -150,7 +151,7 @@ TEST(ConsoleTable, FitsItsWidthAndNamesWhatRan) {
 }
 
 TEST(ConsoleTable, ARowThatIsNotOkShowsItsReasonAndNoNumber) {
-  const std::string text = harness::console_table(harness::summarise(golden("mixed.jsonl")).at(0));
+  const std::string text = harness::console_table(harness::summarise(typed(golden("mixed.jsonl"))).at(0));
   std::istringstream lines(text);
   int found = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -163,15 +164,16 @@ TEST(ConsoleTable, ARowThatIsNotOkShowsItsReasonAndNoNumber) {
 }
 
 TEST(ConsoleTable, PhasesThatNoRowHasAreLeftOut) {
-  const std::vector<Summary> mixed = harness::summarise(golden("mixed.jsonl"));
+  const std::vector<Summary> mixed = harness::summarise(typed(golden("mixed.jsonl")));
   EXPECT_EQ(harness::console_table(mixed[0]).find(" bwd comm "), std::string::npos);
-  EXPECT_NE(harness::console_table(harness::summarise(golden("matrix.jsonl")).at(0)).find(" bwd comm "),
-            std::string::npos);
+  EXPECT_NE(
+      harness::console_table(harness::summarise(typed(golden("matrix.jsonl"))).at(0)).find(" bwd comm "),
+      std::string::npos);
 }
 
 TEST(MarkdownTable, EveryLineHasAsManyCells) {
   for (const char* name : {"matrix.jsonl", "repeats.jsonl", "mixed.jsonl"}) {
-    std::istringstream lines(harness::markdown_table(harness::summarise(golden(name)).at(0)));
+    std::istringstream lines(harness::markdown_table(harness::summarise(typed(golden(name))).at(0)));
     long expected = 0;
     for (std::string line; std::getline(lines, line);) {
       if (line.rfind("|", 0) != 0) continue;
@@ -187,7 +189,7 @@ TEST(MarkdownTable, EveryLineHasAsManyCells) {
 TEST(CsvTable, HasOneLinePerRowAndQuotesWhatNeedsIt) {
   std::vector<json> records = golden("mixed.jsonl");
   records[2]["reason"] = "a \"quoted\", word";
-  const std::string text = harness::csv_table(harness::summarise(records));
+  const std::string text = harness::csv_table(harness::summarise(typed(records)));
   EXPECT_EQ(text.rfind("row,title,status,reason,scale,device", 0), 0u);
   EXPECT_NE(text.find("\"a \"\"quoted\"\", word\""), std::string::npos);
   EXPECT_NE(text.find("\r\ndisk,files on disk,OK,,rehearsal,cpu,"), std::string::npos) << text;
@@ -202,13 +204,13 @@ TEST(CsvTable, TextThatASpreadsheetWouldEvaluateIsNeutralised) {
   std::vector<json> records = golden("mixed.jsonl");
   records[0]["config"]["title"] = "=HYPERLINK(\"http://example.org\",\"x\")";
   records[2]["reason"] = "@reason";
-  const auto lines = csv_lines(harness::csv_table(harness::summarise(records)));
+  const auto lines = csv_lines(harness::csv_table(harness::summarise(typed(records))));
   EXPECT_EQ(csv_row(lines, 1)["title"], "'=HYPERLINK(\"http://example.org\",\"x\")");
   EXPECT_EQ(csv_row(lines, 3)["reason"], "'@reason");
 }
 
 TEST(CsvTable, AFigureThatIsNotThereIsEmptyAndNotZero) {
-  const auto lines = csv_lines(harness::csv_table(harness::summarise(golden("matrix.jsonl"))));
+  const auto lines = csv_lines(harness::csv_table(harness::summarise(typed(golden("matrix.jsonl")))));
   std::map<std::string, std::map<std::string, std::string>> rows;
   for (size_t i = 1; i < lines.size(); ++i) {
     ASSERT_EQ(lines[i].size(), lines[0].size());
@@ -232,7 +234,7 @@ TEST(Report, WritesThreeFilesAndSaysWhenThereIsNothing) {
   std::filesystem::create_directories(folder);
   std::ostringstream console, empty;
   const std::vector<json> records = golden("matrix.jsonl");
-  const std::vector<Summary> summaries = harness::summarise(records);
+  const std::vector<Summary> summaries = harness::summarise(typed(records));
   EXPECT_TRUE(harness::write_report(folder, summaries, console));
   for (const char* name : {"table.txt", "table.md", "table.csv"})
     EXPECT_GT(std::filesystem::file_size(folder / name), 1000u) << name;

@@ -131,7 +131,8 @@ TEST_F(TraceRow, OneRankRunsUnderTheWrapper) {
   EXPECT_EQ(record["status"], "OK");
   EXPECT_NE(record["notes"].dump().find("rank 1 ran under: "), std::string::npos);
   EXPECT_EQ(record["wrap"]["rank"], 1);
-  EXPECT_EQ(harness::doubts(record).at(0).rfind("ran under " + script.string(), 0), 0u);
+  EXPECT_EQ(harness::doubts(harness::record_from_json(record)).at(0).rfind("ran under " + script.string(), 0),
+            0u);
   EXPECT_EQ(text(directory / "run" / "rows/12-repeat0/its file"), "1 ran 3\n") << "train_slice --job FILE";
 }
 

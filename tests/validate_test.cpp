@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/typed_records.h"
+
 namespace harness {
 namespace {
 
@@ -25,6 +27,14 @@ json record_of(const std::vector<double>& forward_ms, double scatter = 0) {
           {"rank_map", map},
           {"config", {{"batch", 32}}},
           {"samples_ms", {{"load", load}, {"forward", forward}, {"sync", sync}}}};
+}
+
+using References = std::vector<std::vector<json>>;
+
+Validation validate(const std::vector<json>& run, const References& references) {
+  std::vector<Records> good;
+  for (const std::vector<json>& reference : references) good.push_back(typed(reference));
+  return validate(typed(run), good);
 }
 
 const std::vector<std::vector<json>> good = {{record_of({100, 101, 99, 100})},

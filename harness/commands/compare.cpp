@@ -49,7 +49,7 @@ void add_ab(CommandLine& line) {
 }
 
 static int validate_run(const fs::path& run, const std::vector<fs::path>& references) {
-  std::vector<std::vector<nlohmann::json>> good;
+  std::vector<Records> good;
   for (const fs::path& reference : references) good.push_back(read_records(reference, std::cerr));
   const auto records = read_records(run, std::cerr);
   const Validation validation = validate(records, good);

@@ -11,9 +11,9 @@
 #include "harness/base/json_text.h"
 #include "harness/compare/comparison.h"
 #include "harness/compare/comparison_page.h"
+#include "harness/stats/records.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
-#include "harness/stats/records.h"
 #include "harness/report/table.h"
 
 namespace harness {
@@ -104,10 +104,10 @@ int run_ab(const Workshop& workshop, const Request& request, const Sides& sides,
       going = going && run_block(*a, *b, planned, block, folder.filename(), random, line);
 
   if (sides.same() && going) {
-    std::vector<json> all = a->records();
+    Records all = a->records();
     all.insert(all.end(), b->records().begin(), b->records().end());
     if (const Noise noise = noise_of(all); !noise.empty())
-      append_noise(workshop.results / "noise", noise, text_at(all.front(), "/started_at"));
+      append_noise(workshop.results / "noise", noise, all.front().started_at);
   }
   const int code = compare_runs(workshop, folder / "A", folder / "B", folder, false, console);
   if (!going) return kInterrupted;
@@ -117,7 +117,7 @@ int run_ab(const Workshop& workshop, const Request& request, const Sides& sides,
 
 int compare_runs(const Workshop& workshop, const fs::path& a, const fs::path& b, const fs::path& out,
                  bool as_json, std::ostream& console) {
-  const std::vector<json> records_a = read_records(a, std::cerr), records_b = read_records(b, std::cerr);
+  const Records records_a = read_records(a, std::cerr), records_b = read_records(b, std::cerr);
   for (const auto& [folder, records] : {std::pair{&a, &records_a}, std::pair{&b, &records_b}})
     if (records->empty()) {
       fmt::print(std::cerr, "{}: no usable record, nothing to compare\n", folder->string());

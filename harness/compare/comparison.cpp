@@ -15,23 +15,21 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kAlarm = 0.05;           // Holm's adjusted p below which a difference is one
 constexpr double kSmallestPhase = 0.005;  // of the step
 
 using RowKey = std::tuple<std::string, std::string, std::string>;  // row, scale, device
-using Runs = std::vector<const json*>;
+using Runs = RecordList;
 
 struct Side {
   std::vector<RowKey> order;
   std::map<RowKey, Runs> rows;
 };
 
-Side sorted_by_row(const std::vector<json>& records) {
+Side sorted_by_row(const Records& records) {
   Side side;
-  for (const json& record : records) {
-    const RowKey key{text_at(record, "/row"), text_at(record, "/scale/name"), text_at(record, "/device/kind")};
+  for (const Record& record : records) {
+    const RowKey key{record.row, record.scale.name, record.device.kind};
     if (side.rows[key].empty()) side.order.push_back(key);
     side.rows[key].push_back(&record);
   }
@@ -40,30 +38,28 @@ Side sorted_by_row(const std::vector<json>& records) {
 
 Runs successful(const Runs& runs) {
   Runs ok;
-  for (const json* run : runs)
-    if (text_at(*run, "/status") == "OK") ok.push_back(run);
+  for (const Record* run : runs)
+    if (run->status == "OK") ok.push_back(run);
   return ok;
 }
 
 std::vector<double> totals(const Runs& runs) {
   std::vector<double> values;
-  for (const json* run : runs) values.push_back(number_at(*run, "/total_s"));
+  for (const Record* run : runs) values.push_back(run->total_s.value_or(0));
   return values;
 }
 
 // Runs of one `ab` experiment that ran side by side; empty unless every run has its partner.
 std::pair<std::vector<double>, std::vector<double>> pairs_of(const Runs& a, const Runs& b) {
-  std::map<std::pair<std::string, double>, double> partners;
-  for (const json* run : b)
-    if (run->contains("pair"))
-      partners[{text_at(*run, "/pair/experiment"), number_at(*run, "/pair/block")}] =
-          number_at(*run, "/total_s");
+  std::map<std::pair<std::string, int64_t>, double> partners;
+  for (const Record* run : b)
+    if (run->pair) partners[{run->pair->experiment, run->pair->block}] = run->total_s.value_or(0);
   std::pair<std::vector<double>, std::vector<double>> pairs;
-  for (const json* run : a) {
-    if (!run->contains("pair")) return {};
-    const auto partner = partners.find({text_at(*run, "/pair/experiment"), number_at(*run, "/pair/block")});
+  for (const Record* run : a) {
+    if (!run->pair) return {};
+    const auto partner = partners.find({run->pair->experiment, run->pair->block});
     if (partner == partners.end()) continue;  // the other side failed in this block
-    pairs.first.push_back(number_at(*run, "/total_s"));
+    pairs.first.push_back(run->total_s.value_or(0));
     pairs.second.push_back(partner->second);
   }
   return pairs;
@@ -72,7 +68,7 @@ std::pair<std::vector<double>, std::vector<double>> pairs_of(const Runs& a, cons
 // Mean milliseconds of a batch in each phase, one value a run.
 std::map<std::string, std::vector<double>> phase_means(const Runs& runs) {
   std::map<std::string, std::vector<double>> means;
-  for (const json* run : runs)
+  for (const Record* run : runs)
     for (const PhaseStatistics& phase : phase_statistics(*run)) means[phase.name].push_back(phase.mean_ms);
   return means;
 }
@@ -98,10 +94,10 @@ std::vector<PhaseChange> phase_changes(const Runs& a, const Runs& b) {
   return changes;
 }
 
-bool not_of_one_machine(const std::vector<json>& a, const std::vector<json>& b) {
+bool not_of_one_machine(const Records& a, const Records& b) {
   std::set<std::string> machines;
   for (const auto* side : {&a, &b})
-    for (const json& record : *side) machines.insert(machine_fingerprint(record));
+    for (const Record& record : *side) machines.insert(machine_fingerprint(record));
   return machines.size() > 1;
 }
 
@@ -111,9 +107,8 @@ RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& 
   const Runs a = successful(all_a), b = successful(all_b);
   for (const auto& [name, ok, all] : {std::tuple{"A", &a, &all_a}, std::tuple{"B", &b, &all_b}})
     if (ok->empty())
-      row.refused.push_back(fmt::format(
-          "{} has no figure: {}{}", name, text_at(*all->front(), "/status"),
-          text_at(*all->front(), "/reason").empty() ? "" : ": " + text_at(*all->front(), "/reason")));
+      row.refused.push_back(fmt::format("{} has no figure: {}{}", name, all->front()->status,
+                                        all->front()->reason.empty() ? "" : ": " + all->front()->reason));
     else if (ok->size() < all->size())
       row.doubts.push_back(
           fmt::format("{}: {} of {} runs failed", name, all->size() - ok->size(), all->size()));
@@ -122,7 +117,7 @@ RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& 
   row.refused = incomparable(*a.front(), *b.front());
   if (!row.refused.empty()) return row;
   for (const auto& [name, runs] : {std::pair{"A", &a}, std::pair{"B", &b}})
-    for (const json* run : *runs)
+    for (const Record* run : *runs)
       for (const std::string& doubt : doubts(*run))
         if (const std::string text = fmt::format("{} {}", name, doubt);
             std::find(row.doubts.begin(), row.doubts.end(), text) == row.doubts.end())
@@ -190,7 +185,7 @@ size_t Comparison::compared() const {
       std::count_if(rows.begin(), rows.end(), [](const RowComparison& row) { return row.refused.empty(); }));
 }
 
-Comparison compare(const std::vector<json>& a, const std::vector<json>& b, const Noise& noise) {
+Comparison compare(const Records& a, const Records& b, const Noise& noise) {
   Comparison comparison;
   comparison.environment = environment_differences(a, b);
   comparison.across_machines = not_of_one_machine(a, b);

@@ -48,8 +48,7 @@ struct Comparison {
 // Rows are matched by id, scale and device. FASTER and SLOWER need
 // an interval without 1, an effect of the margin at least and Holm's p under 0.05; SAME an interval within
 // the margin; UNDECIDED is all else, and everything from under kFewestPairs runs.
-Comparison compare(const std::vector<nlohmann::json>& a, const std::vector<nlohmann::json>& b,
-                   const Noise& noise);
+Comparison compare(const Records& a, const Records& b, const Noise& noise);
 
 Grid comparison_grid(const Comparison& comparison, const std::string& name_a, const std::string& name_b);
 nlohmann::json comparison_json(const Comparison& comparison);

@@ -73,7 +73,9 @@ void add(PageFile& file, const std::string& title, json blocks) {
 
 void write_comparison_page(const fs::path& file, const Comparison& comparison, const std::string& name_a,
                            const std::string& name_b, const fs::path& source_dir, std::ostream& console) {
-  const auto spec_of = [&](const char* name) { return base::require_json(read_text(source_dir / "plots" / name)); };
+  const auto spec_of = [&](const char* name) {
+    return base::require_json(read_text(source_dir / "plots" / name));
+  };
   PageFile page;
   page.library = drawing_library(source_dir);
   page.without_script = "comparison.txt beside it says the same without";

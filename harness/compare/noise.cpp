@@ -56,14 +56,14 @@ double Noise::margin(const std::string& row, size_t runs) const {
   return margin;
 }
 
-Noise noise_of(const std::vector<json>& records) {
+Noise noise_of(const Records& records) {
   Noise noise;
-  std::map<std::tuple<std::string, std::string, double>, std::map<std::string, double>> blocks;
-  for (const json& record : records) {
-    if (text_at(record, "/status") != "OK" || !record.contains("pair")) continue;
+  std::map<std::tuple<std::string, std::string, int64_t>, std::map<std::string, double>> blocks;
+  for (const Record& record : records) {
+    if (!is_ok(record) || !record.pair) continue;
     if (noise.machine.empty()) noise.machine = machine_fingerprint(record);
-    blocks[{text_at(record, "/row"), text_at(record, "/pair/experiment"), number_at(record, "/pair/block")}]
-          [text_at(record, "/pair/side")] = number_at(record, "/total_s");
+    blocks[{record.row, record.pair->experiment, record.pair->block}][record.pair->side] =
+        record.total_s.value_or(0);
   }
   for (const auto& [key, sides] : blocks)
     if (sides.count("A") && sides.count("B") && sides.at("A") > 0 && sides.at("B") > 0)

@@ -2,9 +2,10 @@
 #pragma once
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "harness/contract/record.h"
 
 namespace harness {
 
@@ -24,7 +25,7 @@ struct Noise {
 };
 
 // The pairs of an A/A experiment's records: sides A and B of the same block (record key `pair`).
-Noise noise_of(const std::vector<nlohmann::json>& records);
+Noise noise_of(const Records& records);
 
 // The noise kept for this machine in `folder` (one file a machine, one line an experiment), all experiments
 // together; empty when there is none. A damaged line is left out and named in `warnings`.

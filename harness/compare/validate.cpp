@@ -14,8 +14,6 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kSmallPart = 0.01;  // of the step: below, a deviation is nothing to mend
 constexpr double kSpreads = 3;
 constexpr double kMadToDeviation = 1.4826;  // of a normal distribution
@@ -33,34 +31,33 @@ const std::vector<Part>& parts() {
 }
 
 // Median over the batches of the time that each rank spent in some phases.
-std::vector<double> by_rank(const json& record, const std::vector<const char*>& phases) {
-  const json& samples = samples_of(record);
+std::vector<double> by_rank(const Record& record, const std::vector<const char*>& phases) {
+  const Samples& samples = record.samples_ms;
   std::vector<double> medians;
   if (samples.empty()) return medians;
-  for (size_t rank = 0; rank < samples.begin()->size(); ++rank) {
-    std::vector<double> batches(samples.begin()->at(rank).size(), 0.0);
+  for (size_t rank = 0; rank < samples.begin()->second.size(); ++rank) {
+    std::vector<double> batches(samples.begin()->second[rank].size(), 0.0);
     for (const char* phase : phases)
-      if (samples.contains(phase))
-        for (size_t i = 0; i < batches.size(); ++i) batches[i] += samples[phase][rank][i].get<double>();
+      if (const auto found = samples.find(phase); found != samples.end())
+        for (size_t i = 0; i < batches.size(); ++i) batches[i] += found->second[rank][i];
     medians.push_back(median(batches));
   }
   return medians;
 }
 
-std::vector<const json*> runs_of_row(const std::vector<json>& records, const json& like) {
-  std::vector<const json*> runs;
-  for (const json& record : records)
-    if (text_at(record, "/status") == "OK" && text_at(record, "/row") == text_at(like, "/row") &&
-        incomparable(like, record).empty() &&
-        number_at(record, "/world_size") == number_at(like, "/world_size"))
+RecordList runs_of_row(const Records& records, const Record& like) {
+  RecordList runs;
+  for (const Record& record : records)
+    if (record.status == "OK" && record.row == like.row && incomparable(like, record).empty() &&
+        record.world_size == like.world_size)
       runs.push_back(&record);
   return runs;
 }
 
 // Median over the repeats of each rank's time.
-std::vector<double> typical_by_rank(const std::vector<const json*>& runs, const Part& part) {
+std::vector<double> typical_by_rank(const RecordList& runs, const Part& part) {
   std::vector<std::vector<double>> repeats;
-  for (const json* run : runs) repeats.push_back(by_rank(*run, part.phases));
+  for (const Record* run : runs) repeats.push_back(by_rank(*run, part.phases));
   std::vector<double> typical;
   for (size_t rank = 0; !repeats.empty() && rank < repeats.front().size(); ++rank) {
     std::vector<double> values;
@@ -71,11 +68,9 @@ std::vector<double> typical_by_rank(const std::vector<const json*>& runs, const 
   return typical;
 }
 
-std::string node_of(const json& record, size_t rank) {
-  const json map = record.value("rank_map", json::array());
-  for (const json& entry : map)
-    if (number_at(entry, "/rank", -1) == double(rank))
-      return fmt::format("node {:.0f} ({})", number_at(entry, "/node"), text_at(entry, "/host"));
+std::string node_of(const Record& record, size_t rank) {
+  for (const RankPlace& place : record.rank_map)
+    if (place.rank == int64_t(rank)) return fmt::format("node {} ({})", place.node, place.host);
   return "node unknown";
 }
 
@@ -85,10 +80,9 @@ double spread_of(const std::vector<double>& values, double centre) {
   return kMadToDeviation * median(distances) / centre;
 }
 
-void check_row(const std::vector<const json*>& runs, const std::vector<std::vector<json>>& references,
-               Validation& validation) {
-  const json& record = *runs.front();
-  const std::string row = text_at(record, "/row");
+void check_row(const RecordList& runs, const std::vector<Records>& references, Validation& validation) {
+  const Record& record = *runs.front();
+  const std::string row = record.row;
   double step = 0;
   for (const std::string& phase : phase_names()) step += median(by_rank(record, {phase.c_str()}));
   for (const Part& part : parts()) {
@@ -143,21 +137,20 @@ void name_the_odd(Validation& validation) {
 
 }  // namespace
 
-Validation validate(const std::vector<json>& run, const std::vector<std::vector<json>>& references) {
+Validation validate(const Records& run, const std::vector<Records>& references) {
   Validation validation;
   std::vector<std::string> seen;
-  for (const json& record : run) {
-    const std::string row = text_at(record, "/row");
+  for (const Record& record : run) {
+    const std::string row = record.row;
     if (std::find(seen.begin(), seen.end(), row) != seen.end()) continue;
-    if (text_at(record, "/status") == "SKIPPED") continue;
-    if (text_at(record, "/status") != "OK") {
-      validation.odd.push_back(
-          fmt::format("row {} is {}: {}", row, text_at(record, "/status"), text_at(record, "/reason")));
+    if (record.status == "SKIPPED") continue;
+    if (record.status != "OK") {
+      validation.odd.push_back(fmt::format("row {} is {}: {}", row, record.status, record.reason));
       seen.push_back(row);
       continue;
     }
     seen.push_back(row);
-    if (samples_of(record).empty())
+    if (record.samples_ms.empty())
       validation.remarks.push_back(fmt::format("row {}: ran without phase clock, nothing to check", row));
     else
       check_row(runs_of_row(run, record), references, validation);

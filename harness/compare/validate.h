@@ -1,9 +1,9 @@
 // Validation: does each rank of a run do its work as fast as the ranks of runs that are known to be good?
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "harness/contract/record.h"
 #include "harness/report/grid.h"
 
 namespace harness {
@@ -33,8 +33,7 @@ struct Validation {
 // median by more than kFloor and by more than three times their own spread (scaled MAD, Rousseeuw & Croux
 // 1993), in a part that takes a hundredth of the step at least. `references`: the records of each run.
 inline constexpr double kFloor = 0.05;
-Validation validate(const std::vector<nlohmann::json>& run,
-                    const std::vector<std::vector<nlohmann::json>>& references);
+Validation validate(const Records& run, const std::vector<Records>& references);
 
 Grid validation_grid(const Validation& validation);
 

@@ -141,11 +141,6 @@ void assign(Row& row, const std::string& field, const Setting& setting, int64_t 
   std::visit(Assignment{row, known, setting, c0, values}, known.member);
 }
 
-std::string field_text(const Row& row, const std::string& field) {
-  nlohmann::json value = to_json(row).at(field);
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 const nlohmann::json* find_value(const AxisValues& values, const std::string& axis, const std::string& name) {
   if (values.contains(axis))
     for (const auto& value : values[axis])

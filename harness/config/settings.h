@@ -31,9 +31,6 @@ std::pair<std::string, Setting> read_assignment(const std::string& text);
 // Throws ConfigError with the setting's origin when the value doesn't fit the field.
 void assign(Row& row, const std::string& field, const Setting& setting, int64_t c0, const AxisValues& values);
 
-// The value of a field as one would write it.
-std::string field_text(const Row& row, const std::string& field);
-
 std::vector<std::string> field_names();
 
 // The entry of a value, null when it isn't known; and one of its traits, `otherwise` when nothing says.

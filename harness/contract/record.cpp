@@ -42,6 +42,14 @@ void check_samples(const Record& record) {
 
 }  // namespace
 
+std::string cache_state(const Record& record) { return record.cache ? record.cache->state : ""; }
+std::string storage_used(const Record& record) { return record.cache ? record.cache->storage_used : ""; }
+
+std::string version_of(const Record& record, const std::string& library) {
+  const auto found = record.versions.find(library);
+  return found == record.versions.end() ? "" : found->second;
+}
+
 Record record_from_json(json object) {
   if (!object.is_object()) throw Violation("line", "a JSON object", object);
   if (!object.contains("schema")) throw Violation("schema", "1; this is no record");
@@ -50,7 +58,7 @@ Record record_from_json(json object) {
   if (const auto config = object.find("config"); config != object.end() && config->is_object())
     for (auto field = config->begin(); field != config->end();)
       field = find_field(field.key()) ? std::next(field) : config->erase(field);
-  for (const char* key : {"trace", "link", "object_store", "strategy"})  // kept as they are, without types
+  for (const char* key : {"trace", "object_store", "strategy"})  // kept as they are, without types
     if (object.contains(key) && !object[key].is_object()) throw Violation(key, "an object", object[key]);
   if (object.contains("gpu") && !object["gpu"].is_array()) throw Violation("gpu", "a list", object["gpu"]);
   Record record = decode<Record>(object);

@@ -15,7 +15,7 @@ using Samples = std::map<std::string, std::vector<std::vector<double>>>;  // nam
 
 struct Record {
   int64_t schema = 1, repeat = 0;
-  std::string row, status, reason, set, started_at, launcher;
+  std::string row, status, reason, set, started_at, launcher, config_hash;
   Row config;
   RecordScale scale;
   RecordDevice device;
@@ -42,7 +42,8 @@ struct Record {
   std::vector<RecordCheck> checks;
   RecordEnvironment environment;
   std::vector<std::string> warnings, stacks, notes, emulated;
-  nlohmann::json trace, gpu, link, object_store, strategy;
+  std::optional<RecordLink> link;
+  nlohmann::json trace, gpu, object_store, strategy;
   std::map<std::string, std::string> versions;
 
   static constexpr auto keys() {
@@ -58,6 +59,8 @@ struct Record {
             "global batch",
             Presence::required},
         Key{"set", &Record::set, "what --set changed, `field=value field=value`"},
+        Key{"config_hash", &Record::config_hash, "of a night, which keeps no more of the fields",
+            Presence::when_set},
         Key{"scale", &Record::scale, "how big the row ran", Presence::required},
         Key{"device", &Record::device, "what computed", Presence::required},
         Key{"precision", &Record::precision, "number formats really used"},
@@ -134,6 +137,15 @@ struct Record {
         Key{"versions", &Record::versions, "of libraries as loaded", Presence::when_set});
   }
 };
+
+using Records = std::vector<Record>;
+using RecordList = std::vector<const Record*>;
+
+inline bool is_ok(const Record& record) { return record.status == "OK"; }
+// Empty where the record doesn't say.
+std::string cache_state(const Record& record);
+std::string storage_used(const Record& record);
+std::string version_of(const Record& record, const std::string& library);
 
 // Throws Violation, with the key, when this is no record of a version that this program reads. Fields of
 // `config` that this program does not know, and keys, are left out: a later version may have added them.

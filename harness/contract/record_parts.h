@@ -158,6 +158,30 @@ struct RecordCache {
   }
 };
 
+// What the link of one node carried during the timed batches, headers included, and what the collectives must
+// send.
+struct LinkNode {
+  int64_t node = 0, sent_bytes = 0, received_bytes = 0, expected_sent_bytes = 0, expected_received_bytes = 0;
+  std::string interface;
+  static constexpr auto keys() {
+    return std::tuple(Key{"node", &LinkNode::node, "its number"},
+                      Key{"interface", &LinkNode::interface, "network device that counted"},
+                      Key{"sent_bytes", &LinkNode::sent_bytes, "counted, headers included"},
+                      Key{"received_bytes", &LinkNode::received_bytes, "the same"},
+                      Key{"expected_sent_bytes", &LinkNode::expected_sent_bytes, "by the formula"},
+                      Key{"expected_received_bytes", &LinkNode::expected_received_bytes, "by the formula"});
+  }
+};
+
+struct RecordLink {
+  std::vector<LinkNode> nodes;
+  std::string formula;
+  static constexpr auto keys() {
+    return std::tuple(Key{"nodes", &RecordLink::nodes, "one entry each"},
+                      Key{"formula", &RecordLink::formula, "what the expected bytes follow from: ring"});
+  }
+};
+
 struct RecordMessage {
   int64_t bytes = 0;
   std::string type;

@@ -180,17 +180,38 @@ bool has_role(const std::string& field, Role role) {
   return found && found->role == role;
 }
 
+static nlohmann::json field_value(const Row& row, const Field& field) {
+  return std::visit(
+      [&](auto member) -> nlohmann::json {
+        if constexpr (std::is_same_v<decltype(member), CountInC0>)
+          return row.*(member.member);
+        else
+          return row.*member;
+      },
+      field.member);
+}
+
+static nlohmann::json field_value(const Row& row, const std::string& name) {
+  const Field* field = find_field(name);
+  if (!field) throw std::out_of_range(name + ": a row has no such field");
+  return field_value(row, *field);
+}
+
+static std::string text_of(const nlohmann::json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string field_text(const Row& row, const Field& field) { return text_of(field_value(row, field)); }
+std::string field_text(const Row& row, const std::string& field) { return text_of(field_value(row, field)); }
+
+double field_number(const Row& row, const std::string& field) {
+  const nlohmann::json value = field_value(row, field);
+  return value.is_number() ? value.get<double>() : 0;
+}
+
 nlohmann::json to_json(const Row& row) {
   nlohmann::json object = nlohmann::json::object();
-  for (const Field& field : fields())
-    std::visit(
-        [&](auto member) {
-          if constexpr (std::is_same_v<decltype(member), CountInC0>)
-            object[field.name] = row.*(member.member);
-          else
-            object[field.name] = row.*member;
-        },
-        field.member);
+  for (const Field& field : fields()) object[field.name] = field_value(row, field);
   return object;
 }
 

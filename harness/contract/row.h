@@ -136,6 +136,11 @@ const std::vector<Field>& fields();
 const Field* find_field(const std::string& name);  // null when there is none
 bool has_role(const std::string& field, Role role);
 
+// A field's value as text, numbers as JSON writes them: for what treats all fields alike.
+std::string field_text(const Row& row, const Field& field);
+std::string field_text(const Row& row, const std::string& field);  // throws std::out_of_range for no field
+double field_number(const Row& row, const std::string& field);     // 0 for text
+
 nlohmann::json to_json(const Row& row);
 Row row_from_json(const nlohmann::json& object);
 

@@ -105,7 +105,7 @@ static Data prepare(const Workshop& workshop, const Request& request, const fs::
 static void say_store(const Workshop& workshop, const DataSets& sets) {
   std::set<std::string> own;
   for (const Data* set : {sets.plain.get(), sets.learnable.get()})
-    if (const std::string fingerprint = text_at(set->description, "/fingerprint"); !fingerprint.empty())
+    if (const std::string fingerprint = set->description.value("fingerprint", ""); !fingerprint.empty())
       own.insert(fingerprint);
   const fs::path store = store_of(workshop);
   const StoreRoom room = room_of_store(store, own);

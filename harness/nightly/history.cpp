@@ -17,8 +17,8 @@
 
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
-#include "harness/base/moment.h"
 #include "harness/stats/records.h"
+#include "harness/base/moment.h"
 
 namespace harness {
 namespace {

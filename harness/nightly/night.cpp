@@ -8,9 +8,9 @@
 
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
+#include "harness/contract/row.h"
 #include "harness/report/ratio.h"
 #include "harness/report/summary.h"
-#include "harness/contract/row.h"
 
 namespace harness {
 namespace {
@@ -20,11 +20,11 @@ using nlohmann::json;
 double rounded(double value) { return std::round(value * 1e6) / 1e6; }
 
 NightRow night_row(const Summary& summary, const SummaryRow& row) {
-  NightRow it{row.id, summary.scale, summary.device, row.status, config_hash(row.config), {},
+  NightRow it{row.id, summary.scale, summary.device, row.status, config_hash(to_json(row.config)), {},
               {},     row.repeats};
-  std::vector<std::pair<double, double>> by_repeat;
+  std::vector<std::pair<int64_t, double>> by_repeat;
   for (size_t i = 0; i < row.runs.size(); ++i)
-    by_repeat.push_back({number_at(*row.records[i], "/repeat"), row.runs[i].total_s});
+    by_repeat.push_back({double(row.records[i]->repeat), row.runs[i].total_s});
   std::sort(by_repeat.begin(), by_repeat.end());
   for (const auto& [repeat, total] : by_repeat) it.totals_s.push_back(rounded(total));
   for (const std::string& phase : phase_names()) {
@@ -83,18 +83,18 @@ std::string config_hash(const json& config) {
   return fmt::format("{:016x}", hash);
 }
 
-Night night_of(const std::string& id, const std::vector<json>& records) {
+Night night_of(const std::string& id, const Records& records) {
   Night night;
   night.id = id;
-  for (const json& record : records) {
-    const std::string started = text_at(record, "/started_at");
+  for (const Record& record : records) {
+    const std::string started = record.started_at;
     if (night.started_at.empty() || started < night.started_at) night.started_at = started;
   }
   if (records.empty()) return night;
   night.machine = machine_fingerprint(records.front());
   night.environment = environment_key(records.front());
-  night.host = text_at(records.front(), "/machine/host");
-  night.revision = text_at(records.front(), "/build/revision");
+  night.host = records.front().machine.host;
+  night.revision = records.front().build.revision;
   for (const Summary& summary : summarise(records))
     for (const SummaryRow& row : summary.rows) night.rows.push_back(night_row(summary, row));
   return night;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/contract/record.h"
+
 namespace harness {
 
 inline constexpr size_t kShortRevision = 12;  // characters of a revision that tables show
@@ -36,7 +38,7 @@ struct Night {
 };
 
 // From the records of one run, which share a machine. `canaries` and `tag` are added by who has them.
-Night night_of(const std::string& id, const std::vector<nlohmann::json>& records);
+Night night_of(const std::string& id, const Records& records);
 
 nlohmann::json to_json(const Night& night);
 // Throws std::invalid_argument that says what is missing or of a wrong type.

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/base/json_text.h"
+#include "harness/stats/records.h"
 #include "harness/data/data.h"
 #include "harness/base/moment.h"
-#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -24,7 +24,7 @@ using nlohmann::json;
 std::string holder_of(const fs::path& file) {
   const json holder = base::parse_json_file(file);
   if (!holder.is_object()) return "which has just begun";
-  return fmt::format("pid {:.0f}, since {}", number_at(holder, "/pid"), text_at(holder, "/since"));
+  return fmt::format("pid {}, since {}", holder.value("pid", int64_t(0)), holder.value("since", ""));
 }
 
 }  // namespace

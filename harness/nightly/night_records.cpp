@@ -8,56 +8,45 @@
 
 namespace harness {
 
-using nlohmann::json;
-
 namespace {
 
-json thin_record(const Night& night, const NightRow& row, int64_t repeat) {
-  json record = {{"schema", 1},
-                 {"row", row.row},
-                 {"repeat", repeat},
-                 {"config", json::object()},
-                 {"config_hash", row.config},
-                 {"scale", {{"name", row.scale}}},
-                 {"device", {{"kind", row.device}}},
-                 {"machine", {{"host", night.host}}},
-                 {"build", {{"revision", night.revision}}},
-                 {"started_at", night.started_at}};
+Record thin_record(const Night& night, const NightRow& row, int64_t repeat) {
+  Record record;
+  record.row = row.row;
+  record.repeat = repeat;
+  record.config_hash = row.config;
+  record.scale.name = row.scale;
+  record.device.kind = row.device;
+  record.machine.host = night.host;
+  record.build.revision = night.revision;
+  record.started_at = night.started_at;
   restore_environment(record, night.environment);
+  // Which repeats of a row failed isn't kept, and how only where all did.
+  const bool ok = repeat < static_cast<int64_t>(row.totals_s.size());
+  record.status = ok ? "OK" : row.ok() ? "failed" : row.status;
+  if (!ok) return record;
+  record.timed_batches = 1;
+  record.total_s = row.totals_s[static_cast<size_t>(repeat)];
+  for (const auto& [phase, ms] : row.phases_ms) record.samples_ms[phase] = {{ms}};  // one rank, one batch
   return record;
-}
-
-json samples_of(const NightRow& row) {
-  json samples = json::object();
-  for (const auto& [phase, ms] : row.phases_ms) samples[phase] = {{ms}};  // one rank, one batch
-  return samples;
 }
 
 }  // namespace
 
-std::optional<std::vector<json>> full_records(const Night& night, std::ostream& warnings) {
+std::optional<Records> full_records(const Night& night, std::ostream& warnings) {
   if (night.run.empty() || !std::filesystem::exists(std::filesystem::path(night.run) / "records.jsonl"))
     return std::nullopt;
-  std::vector<json> records = read_records(night.run, warnings);
+  Records records = read_records(night.run, warnings);
   const Night found = night_of(night.id, records);
   if (found.started_at != night.started_at || found.machine != night.machine) return std::nullopt;
   return records;
 }
 
-std::vector<json> thin_records(const Night& night) {
-  std::vector<json> records;
+Records thin_records(const Night& night) {
+  Records records;
   for (const NightRow& row : night.rows)
-    for (int64_t repeat = 0; repeat < row.repeats; ++repeat) {
-      json record = thin_record(night, row, repeat);
-      const bool ok = repeat < static_cast<int64_t>(row.totals_s.size());
-      // Which repeats of a row failed isn't kept, and how only where all did.
-      record["status"] = ok ? "OK" : row.ok() ? "failed" : row.status;
-      if (ok)
-        record.update({{"timed_batches", 1},
-                       {"total_s", row.totals_s[static_cast<size_t>(repeat)]},
-                       {"samples_ms", samples_of(row)}});
-      records.push_back(std::move(record));
-    }
+    for (int64_t repeat = 0; repeat < row.repeats; ++repeat)
+      records.push_back(thin_record(night, row, repeat));
   return records;
 }
 

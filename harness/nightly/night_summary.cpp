@@ -12,13 +12,11 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
-std::string reason_of(const NightRow& row, const std::vector<json>& records) {
-  for (const json& record : records)
-    if (text_at(record, "/row") == row.row && text_at(record, "/scale/name") == row.scale &&
-        text_at(record, "/device/kind") == row.device && text_at(record, "/status") != "OK")
-      return fmt::format("{}: {}", text_at(record, "/status"), one_line(text_at(record, "/reason")));
+std::string reason_of(const NightRow& row, const Records& records) {
+  for (const Record& record : records)
+    if (record.row == row.row && record.scale.name == row.scale && record.device.kind == row.device &&
+        record.status != "OK")
+      return fmt::format("{}: {}", record.status, one_line(record.reason));
   return row.status;
 }
 
@@ -32,7 +30,7 @@ std::string change_line(const char* word, const Alarm& alarm, const std::vector<
 
 }  // namespace
 
-std::string rows_summary(const Night& night, const std::vector<json>& records) {
+std::string rows_summary(const Night& night, const Records& records) {
   std::map<std::string, int> by_status;
   std::string reasons;
   for (const NightRow& row : night.rows) {

@@ -10,7 +10,7 @@ namespace harness {
 
 // Rows by status, with the reason of each that isn't OK in every repeat; NOTHING WAS MEASURED where no row
 // has a figure.
-std::string rows_summary(const Night& night, const std::vector<nlohmann::json>& records);
+std::string rows_summary(const Night& night, const Records& records);
 
 // One line for each change, before and after in seconds and who did it. `alarms` and `improvements`: those
 // that are news.

@@ -43,7 +43,7 @@ std::string wanted_id(const Request& request, const fs::path& run) {
   return request.out.empty() ? run.filename().string() : time_and_host();
 }
 
-Night night_of_run(const OpenNight& open, const std::vector<json>& records) {
+Night night_of_run(const OpenNight& open, const Records& records) {
   Night night = night_of(open.id, records);
   night.tag = open.tag;
   night.run = open.run;
@@ -116,7 +116,7 @@ int run_nightly(const Workshop& workshop, const Request& request, const NightlyR
   write_open_night(folder, open);
 
   const bool recorded = done([&] { run_scheduled(*execution, schedule, asked.budget_s); });
-  const std::vector<json>& records = execution->records();
+  const Records& records = execution->records();
   if (records.empty()) {
     close_night(folder, open.id);
     return interrupted() ? int(kInterrupted) : int(kNothingRan);

@@ -36,7 +36,7 @@ std::optional<OpenNight> read_open_night(const fs::path& file) {
 
 // Empty when there is nothing to add; records stay where they are in any case.
 std::optional<Night> night_left_by(const OpenNight& open, std::ostream& console) {
-  std::vector<json> records;
+  Records records;
   std::ostringstream warnings;
   try {
     records = read_records(open.run, warnings);

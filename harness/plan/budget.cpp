@@ -44,8 +44,7 @@ class Chooser {
   std::string axis(size_t row) const {
     const size_t base = base_of(row);
     if (base == plan_.size()) return "";
-    const nlohmann::json base_config = to_json(plan_[base].row);
-    return group_of(to_json(plan_[row].row), &base_config);
+    return group_of(plan_[row].row, &plan_[base].row);
   }
 
   // The row and its bases that aren't chosen yet. A config's bases may form a circle.

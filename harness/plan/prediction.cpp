@@ -25,11 +25,6 @@ constexpr double kStart_s = 2;           // until the first batch: LibTorch, pro
 constexpr double kCpuImage_s = 1.5e-3;   // at 64 px and width 16, as the run in results/sample took
 constexpr double kGpuImage_s = 1.05e-3;  // the article's row 0: 161.0 s for 300 batches of 512
 
-double batches_of(const json& config) {
-  const json record = {{"config", config}};
-  return number_at(record, "/config/warmup_batches") + number_at(record, "/config/timed_batches");
-}
-
 // Samples are most of a record and say nothing here.
 json without_samples(const std::string& line) {
   static const std::set<std::string> large = {"samples_ms", "warmup_ms", "spans_ms", "device_ms",
@@ -49,14 +44,14 @@ std::vector<Taken> taken_in(const fs::path& records) {
   std::vector<Taken> taken;
   std::ifstream stream(records);
   for (std::string line; std::getline(stream, line);) {
-    const json record = without_samples(line);
-    if (!record.is_object() || text_at(record, "/status") != "OK" || number_at(record, "/wall_s") <= 0 ||
-        !record.contains("config") || !record["config"].is_object())
-      continue;
-    taken.push_back({text_at(record, "/row"), text_at(record, "/scale/name"),
-                     machine_for(record.value("machine", json::object()), text_at(record, "/device/kind")),
-                     config_hash(record["config"]), number_at(record, "/wall_s"),
-                     batches_of(record["config"])});
+    try {
+      const Record record = record_from_json(without_samples(line));
+      if (!is_ok(record) || !(record.wall_s.value_or(0) > 0)) continue;
+      taken.push_back({record.row, record.scale.name, machine_for(record.machine, record.device.kind),
+                       config_hash(to_json(record.config)), *record.wall_s,
+                       double(record.config.warmup_batches + record.config.timed_batches)});
+    } catch (const Violation&) {  // no record that this program reads: it predicts nothing
+    }
   }
   return taken;
 }
@@ -113,8 +108,11 @@ double default_batch_s(const Row& row) {
 
 }  // namespace
 
-std::string machine_for(const json& machine, const std::string& device_kind) {
-  return machine_fingerprint({{"machine", machine}, {"device", {{"kind", device_kind}}}});
+std::string machine_for(const RecordMachine& machine, const std::string& device_kind) {
+  Record record;
+  record.machine = machine;
+  record.device.kind = device_kind;
+  return machine_fingerprint(record);
 }
 
 std::vector<Taken> read_taken(const fs::path& runs) {
@@ -144,7 +142,8 @@ std::vector<Taken> read_taken(const fs::path& runs) {
   return all;
 }
 
-Prediction predict(const Row& row, const Scale& scale, const json& machine, const std::vector<Taken>& taken) {
+Prediction predict(const Row& row, const Scale& scale, const RecordMachine& machine,
+                   const std::vector<Taken>& taken) {
   const std::string here = machine_for(machine, row.device), config = config_hash(harness::to_json(row));
   std::vector<double> same, other, per_batch;
   for (const Taken& one : taken) {

@@ -1,9 +1,9 @@
 // Prediction: how long rows will take, from how long they took before.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "harness/contract/record.h"
 #include "harness/plan/plan.h"
 #include "harness/config/scales.h"
 
@@ -23,7 +23,7 @@ struct Taken {
 };
 
 // Name of a machine before anything has run on it, so that no device has said its name yet.
-std::string machine_for(const nlohmann::json& machine, const std::string& device_kind);
+std::string machine_for(const RecordMachine& machine, const std::string& device_kind);
 
 // The rows with a figure of the newest kRunsRead runs in `runs`, newest run first. What was read is kept in
 // runs/durations.json, so that each run is read once; that file may be deleted.
@@ -32,7 +32,7 @@ std::vector<Taken> read_taken(const fs::path& runs);
 
 // In this order: the same row with the same settings on this machine, median of its newest runs; the same row
 // at this scale with other settings; an estimate from the number of batches.
-Prediction predict(const Row& row, const Scale& scale, const nlohmann::json& machine,
+Prediction predict(const Row& row, const Scale& scale, const RecordMachine& machine,
                    const std::vector<Taken>& taken);
 
 // `2.1 s`, `45 s`, `8 min`, `2.5 h`.

@@ -18,27 +18,28 @@ namespace {
 
 using nlohmann::json;
 
-const json* record_of(const std::vector<json>& records, const std::string& row, int64_t repeat) {
-  const auto found = std::find_if(records.begin(), records.end(), [&](const json& record) {
-    return text_at(record, "/row") == row && number_at(record, "/repeat") == double(repeat);
+const Record* record_of(const Records& records, const std::string& row, int64_t repeat) {
+  const auto found = std::find_if(records.begin(), records.end(), [&](const Record& record) {
+    return record.row == row && record.repeat == repeat;
   });
   return found == records.end() ? nullptr : &*found;
 }
 
-bool is_finished(const json& record) {
-  const std::string status = text_at(record, "/status");
-  return status == "OK" || status == "SKIPPED";
-}
+bool is_finished(const Record& record) { return is_ok(record) || record.status == "SKIPPED"; }
 
 // What is known of a record before its row runs: not the device's name and the libraries as loaded.
-json known_before(const json& record) {
-  json known = {{"device", {{"kind", text_at(record, "/device/kind")}}}};
-  for (const char* key : {"machine", "build", "data", "launcher", "set"})
-    if (record.contains(key)) known[key] = record[key];
+Record known_before(const Record& record) {
+  Record known;
+  known.device.kind = record.device.kind;
+  known.machine = record.machine;
+  known.build = record.build;
+  known.data = record.data;
+  known.launcher = record.launcher;
+  known.set = record.set;
   return known;
 }
 
-[[noreturn]] void refuse_environment(const fs::path& run, const json& there, const json& here) {
+[[noreturn]] void refuse_environment(const fs::path& run, const Record& there, const Record& here) {
   std::vector<std::string> parts;
   for (const Difference& one : environment_differences({there}, {here}))
     parts.push_back(fmt::format("{} {} -> {}", one.what, one.a, one.b));
@@ -59,56 +60,55 @@ std::string changed_settings(const json& there, const json& here) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, const json& record,
+void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, const Record& record,
                   const Surroundings& here) {
-  const std::string id = text_at(record, "/row");
-  if (record.contains("pair"))
+  const std::string id = record.row;
+  if (record.pair)
     throw PreparationError(fmt::format("{}: one side of an experiment of ab; run ab again", run.string()));
   const auto planned =
       std::find_if(plan.begin(), plan.end(), [&](const PlannedRow& one) { return one.row.id == id; });
   if (planned == plan.end())
     throw PreparationError(
         fmt::format("{}: has row {}, which its matrix no longer selects; start a new run", run.string(), id));
-  const json there = known_before(record), now = here(planned->row);
+  const Record there = known_before(record), now = here(planned->row);
   if (environment_key(there) != environment_key(now)) refuse_environment(run, there, now);
-  const json config = to_json(planned->row);
-  if (config_hash(record.at("config")) != config_hash(config))
+  const json config = to_json(planned->row), before = to_json(record.config);
+  if (config_hash(before) != config_hash(config))
     throw PreparationError(
         fmt::format("{}: row {} ran with other settings, and one table must not mix them: {}; "
                     "start a new run",
-                    run.string(), id, changed_settings(record.at("config"), config)));
+                    run.string(), id, changed_settings(before, config)));
 }
 
 }  // namespace
 
 std::vector<RowRun> runs_left(const std::vector<PlannedRow>& plan, const std::vector<RowRun>& runs,
-                              const std::vector<json>& records, Again again) {
+                              const Records& records, Again again) {
   std::vector<RowRun> left;
   for (const RowRun& one : runs) {
-    const json* record = record_of(records, plan[one.row].row.id, one.repeat);
+    const Record* record = record_of(records, plan[one.row].row.id, one.repeat);
     if (again == Again::missing ? !record : record && !is_finished(*record)) left.push_back(one);
   }
   return left;
 }
 
 void check_same_experiment(const fs::path& run, const std::vector<PlannedRow>& plan,
-                           const std::vector<RowRun>& left, const std::vector<json>& records,
+                           const std::vector<RowRun>& left, const Records& records,
                            const Surroundings& here) {
-  const auto is_made_again = [&](const json& record) {
+  const auto is_made_again = [&](const Record& record) {
     return std::any_of(left.begin(), left.end(), [&](const RowRun& one) {
-      return plan[one.row].row.id == text_at(record, "/row") &&
-             double(one.repeat) == number_at(record, "/repeat");
+      return plan[one.row].row.id == record.row &&
+             one.repeat == record.repeat;
     });
   };
-  for (const json& record : records)
+  for (const Record& record : records)
     if (!is_made_again(record)) check_record(run, plan, record, here);
 }
 
-void check_same_environment(const fs::path& run, const std::vector<json>& records, const json& record) {
-  if (text_at(record, "/status") != "OK") return;  // it may have failed before the device said its name
-  for (const json& there : records)
-    if (text_at(there, "/status") == "OK" &&
-        text_at(there, "/data/fingerprint") == text_at(record, "/data/fingerprint") &&
+void check_same_environment(const fs::path& run, const Records& records, const Record& record) {
+  if (!is_ok(record)) return;  // it may have failed before the device said its name
+  for (const Record& there : records)
+    if (is_ok(there) && there.data.fingerprint == record.data.fingerprint &&
         environment_key(there) != environment_key(record))
       refuse_environment(run, there, record);
 }

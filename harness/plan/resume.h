@@ -1,9 +1,9 @@
 // Resuming: what a run still lacks, and whether it may be continued here.
 #pragma once
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "harness/contract/record.h"
 #include "harness/plan/plan.h"
 
 namespace harness {
@@ -16,20 +16,19 @@ enum class Again {
 
 // Of `runs`, in their order. `records`: one for each row and repeat, as read_records() leaves them.
 std::vector<RowRun> runs_left(const std::vector<PlannedRow>& plan, const std::vector<RowRun>& runs,
-                              const std::vector<nlohmann::json>& records, Again again);
+                              const Records& records, Again again);
 
 // What a record of this row will say of where it was made, as far as that is known before it runs.
-using Surroundings = std::function<nlohmann::json(const Row&)>;
+using Surroundings = std::function<Record(const Row&)>;
 
 // Throws PreparationError when a record that stays (one that `left` does not make again) was made with other
 // settings or in another environment: a table must not mix them.
 void check_same_experiment(const fs::path& run, const std::vector<PlannedRow>& plan,
-                           const std::vector<RowRun>& left, const std::vector<nlohmann::json>& records,
+                           const std::vector<RowRun>& left, const Records& records,
                            const Surroundings& here);
 
 // The same for what only shows once a row has run, like a device's driver.
-void check_same_environment(const fs::path& run, const std::vector<nlohmann::json>& records,
-                            const nlohmann::json& record);
+void check_same_environment(const fs::path& run, const Records& records, const Record& record);
 
 // Held while a run is written, so that no second program continues it. Throws PreparationError when another
 // one does.

@@ -11,8 +11,6 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 struct MedianAndRange {
   double median = 0, low = 0, high = 0;
 };
@@ -22,15 +20,15 @@ MedianAndRange median_and_range(const std::vector<double>& values) {
   return {median(values), *low, *high};
 }
 
-bool has_status(const json& record, const char* status) { return text_at(record, "/status") == status; }
+bool has_status(const Record& record, const char* status) { return record.status == status; }
 
-bool has_accuracy(const json& record) {
-  return has_status(record, "OK") && number_at(record, "/accuracy/images") > 0;
+bool has_accuracy(const Record& record) {
+  return is_ok(record) && record.accuracy && record.accuracy->images > 0;
 }
 
 // What happened instead of a figure.
 void explain(const RecordList& repeats, AccuracyRow& row) {
-  const auto first = std::find_if(repeats.begin(), repeats.end(), [&](const json* record) {
+  const auto first = std::find_if(repeats.begin(), repeats.end(), [&](const Record* record) {
     return row.diverged > 0 ? has_status(*record, "DIVERGED") : !has_status(*record, "OK");
   });
   if (first == repeats.end()) {  // a record of another version
@@ -38,43 +36,41 @@ void explain(const RecordList& repeats, AccuracyRow& row) {
     row.reason = "the record has no accuracy";
     return;
   }
-  row.status = text_at(**first, "/status");
-  row.reason = text_at(**first, "/reason");
+  row.status = (*first)->status;
+  row.reason = (*first)->reason;
   if (row.diverged > 0)
     row.reason = fmt::format("{} of {} seeds; {}", row.diverged, repeats.size(), row.reason);
 }
 
 void add_figures(const RecordList& measured, AccuracyRow& row) {
   std::vector<double> top1, top5, seconds;
-  for (const json* record : measured) {
-    top1.push_back(number_at(*record, "/accuracy/top1"));
-    top5.push_back(number_at(*record, "/accuracy/top5"));
-    seconds.push_back(number_at(*record, "/total_s"));
+  for (const Record* record : measured) {
+    top1.push_back(record->accuracy->top1);
+    top5.push_back(record->accuracy->top5);
+    seconds.push_back(record->total_s.value_or(0));
   }
   const MedianAndRange first = median_and_range(top1), five = median_and_range(top5);
   row.seeds = static_cast<int>(measured.size());
   row.top1 = first.median, row.top1_min = first.low, row.top1_max = first.high;
   row.top5 = five.median, row.top5_min = five.low, row.top5_max = five.high;
   row.seconds = median(seconds);
-  row.kind = text_at(*measured.front(), "/accuracy/kind");
-  row.classes = static_cast<int64_t>(number_at(*measured.front(), "/accuracy/classes"));
-  row.validation_images = static_cast<int64_t>(number_at(*measured.front(), "/accuracy/images"));
+  row.kind = measured.front()->accuracy->kind;
+  row.classes = measured.front()->accuracy->classes;
+  row.validation_images = measured.front()->accuracy->images;
 }
 
 AccuracyRow accuracy_row(const RecordList& repeats) {
-  const json& first = *repeats.front();
+  const Record& first = *repeats.front();
   AccuracyRow row;
-  row.id = text_at(first, "/row");
-  row.precision = row.label = text_at(first, "/config/precision");
-  row.kind = text_at(first, "/data/kind") == "folder" ? "real" : "synthetic";
-  row.budget_images =
-      static_cast<int64_t>(number_at(first, "/config/batch") * (number_at(first, "/config/warmup_batches") +
-                                                                number_at(first, "/config/timed_batches")));
+  row.id = first.row;
+  row.precision = row.label = first.config.precision;
+  row.kind = first.data.kind == "folder" ? "real" : "synthetic";
+  row.budget_images = first.config.batch * (first.config.warmup_batches + first.config.timed_batches);
   RecordList measured;
-  for (const json* record : repeats) {
+  for (const Record* record : repeats) {
     if (has_status(*record, "DIVERGED")) ++row.diverged;
     if (has_accuracy(*record)) measured.push_back(record);
-    if (const std::string label = text_at(*record, "/precision/label"); !label.empty()) row.label = label;
+    if (const std::string label = record->precision.label; !label.empty()) row.label = label;
   }
   row.status = "OK";
   if (row.diverged > 0 || measured.empty())
@@ -87,10 +83,8 @@ AccuracyRow accuracy_row(const RecordList& repeats) {
 // {seed, top-1} of the repeats with a figure.
 std::map<int64_t, double> top1_by_seed(const RecordList& repeats) {
   std::map<int64_t, double> by_seed;
-  for (const json* record : repeats)
-    if (has_accuracy(*record))
-      by_seed[static_cast<int64_t>(number_at(*record, "/config/seed"))] =
-          number_at(*record, "/accuracy/top1");
+  for (const Record* record : repeats)
+    if (has_accuracy(*record)) by_seed[record->config.seed] = record->accuracy->top1;
   return by_seed;
 }
 
@@ -139,10 +133,7 @@ std::string statement(const AccuracyRow& row) {
 
 }  // namespace
 
-bool is_of_accuracy(const json& record) {
-  const json::json_pointer field("/config/validation");
-  return record.contains(field) && record.at(field) == true;
-}
+bool is_of_accuracy(const Record& record) { return record.config.validation; }
 
 std::vector<AccuracyRow> accuracy_rows(const RecordList& records) {
   const auto groups = by_row(records);

@@ -8,11 +8,11 @@
 
 namespace harness {
 
-bool is_of_accuracy(const nlohmann::json& record);  // its row has `validation`
+bool is_of_accuracy(const Record& record);  // its row has `validation`
 
 // One per row, in the order in which rows first occur. A row of which a repeat diverged has no figure: the
 // seeds that did not would tell of the lucky ones only.
-std::vector<AccuracyRow> accuracy_rows(const std::vector<const nlohmann::json*>& records);
+std::vector<AccuracyRow> accuracy_rows(const RecordList& records);
 
 Grid accuracy_grid(const Summary& summary);
 

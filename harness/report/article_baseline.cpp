@@ -10,43 +10,37 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 const std::vector<std::string> kRows = {"disk", "tmpfs"};
 
-std::string versions_of(const json& record) {
+std::string versions_of(const Record& record) {
   std::vector<std::string> parts;
-  const json versions = record.value("versions", json::object());
-  for (const auto& [name, version] : versions.items())
-    if (version.is_string()) parts.push_back(name + " " + version.get<std::string>());
+  for (const auto& [name, version] : record.versions) parts.push_back(name + " " + version);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string compiler_of(const json& record) {
-  return fmt::format("{} {}", text_at(record, "/build/compiler"), text_at(record, "/build/flags"));
+std::string compiler_of(const Record& record) {
+  return fmt::format("{} {}", record.build.compiler, record.build.flags);
 }
 
-std::string memory_of(const json& record) {
-  const double bytes = number_at(record, "/machine/memory_bytes");
+std::string memory_of(const Record& record) {
+  const double bytes = double(record.machine.memory_bytes.value_or(0));
   return bytes > 0 ? fmt::format("{:.1f} GB", bytes / 1e9) : "";
 }
 
-std::string batch_of(const json& record) {
-  const double images = number_at(record, "/config/batch"), px = number_at(record, "/config/image_px");
+std::string batch_of(const Record& record) {
+  const double images = double(record.config.batch), px = double(record.config.image_px);
   if (images <= 0 || px <= 0) return "";
   return fmt::format("{:.0f} images of {:.0f} px, {:.0f} B as float32; the article's has {:.0f} images",
-                     images, px, images * 3 * px * px * 4,
-                     images * number_at(record, "/scale/batch_divisor", 1));
+                     images, px, images * 3 * px * px * 4, images * double(record.scale.batch_divisor));
 }
 
-std::string model_of(const json& record) {
-  return fmt::format("{}, width {:.0f}, SGD", text_at(record, "/config/model"),
-                     number_at(record, "/config/width"));
+std::string model_of(const Record& record) {
+  return fmt::format("{}, width {}, SGD", record.config.model, record.config.width);
 }
 
-std::string threads_of(const json& record) {
-  return fmt::format("{:.0f} cpus~, {:.0f} loader threads~, C0 = {:.0f}", number_at(record, "/config/cpus"),
-                     number_at(record, "/config/loader_threads"), number_at(record, "/scale/c0"));
+std::string threads_of(const Record& record) {
+  return fmt::format("{} cpus~, {} loader threads~, C0 = {}", record.config.cpus,
+                     record.config.loader_threads, record.scale.c0);
 }
 
 struct BatchLine {
@@ -202,7 +196,7 @@ Grid platform_grid(const Summary& summary) {
   const SummaryRow* row = article_row(summary, "disk");
   if (!row) row = article_row(summary, "tmpfs");
   if (!row) return grid;
-  const json& record = *row->record;
+  const Record& record = *row->record;
   grid.title = "Table 1: platform and baseline";
   grid.above = lines_above(summary);
   grid.columns = {{"of row " + row->id, true}, {"here", true}};
@@ -213,9 +207,9 @@ Grid platform_grid(const Summary& summary) {
   };
   add("machine", summary.machine);
   add("memory", memory_of(record));
-  add("system", text_at(record, "/machine/os"));
-  add("kernel", text_at(record, "/machine/kernel"));
-  add("devices", text_at(record, "/device/label"));
+  add("system", record.machine.os);
+  add("kernel", record.machine.kernel);
+  add("devices", record.device.label);
   add("build", summary.build);
   add("compiler", compiler_of(record));
   add("libraries", versions_of(record));

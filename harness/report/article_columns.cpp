@@ -13,8 +13,7 @@
 namespace harness {
 
 std::string setting_of(const SummaryRow& row, const std::string& field) {
-  const nlohmann::json value = row.config.value(field, nlohmann::json());
-  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+  return field_text(row.config, field);
 }
 
 const SummaryRow* article_row(const Summary& summary, const std::string& id) {
@@ -59,7 +58,7 @@ std::string article_number(double value) {
 double published_phase_ms(const SummaryRow& row, const std::string& phase) {
   const PublishedMs figures = published_ms(setting_of(row, "published_ms"));
   auto figure = figures.end();
-  if (text_at(*row.record, "/device/kind") != "cpu") figure = figures.find(phase + "_launch");
+  if (row.record->device.kind != "cpu") figure = figures.find(phase + "_launch");
   if (figure == figures.end()) figure = figures.find(phase);
   return figure == figures.end() ? 0 : figure->second;
 }
@@ -87,7 +86,7 @@ ArticleColumn total_column() {
   column.quantity = "total";
   column.unit = "s";
   column.reading = [](const SummaryRow& row) {
-    Reading reading{if_any(row.total_s), {}, {}, if_any(row.config.value("published_s", 0.0))};
+    Reading reading{if_any(row.total_s), {}, {}, if_any(row.config.published_s)};
     if (row.repeats_ok > 1) reading.low = row.total_min_s, reading.high = row.total_max_s;
     return reading;
   };
@@ -106,7 +105,7 @@ ArticleColumn config_column(const std::string& header, const std::string& field,
   column.quantity = field;
   column.unit = unit;
   if (unit != "text")
-    column.reading = reading_of([field](const SummaryRow& row) { return row.config.value(field, 0.0); });
+    column.reading = reading_of([field](const SummaryRow& row) { return field_number(row.config, field); });
   return column;
 }
 

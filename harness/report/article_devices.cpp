@@ -43,7 +43,7 @@ Grid dp_and_ddp_grid(const Summary& summary) {
   table.rows = {"10", "12"};
   table.subjects = {"12"};
   const auto images = [](const SummaryRow& row) {
-    return row.config.value("batch", 0.0) / std::max(1.0, number_at(*row.record, "/world_size", 1));
+    return double(row.config.batch) / std::max(1.0, double(row.record->world_size));
   };
   ArticleColumn copied = figure_column("img", "images in one H2D copy", "images", images);
   copied.cell = [images](const SummaryRow& row) { return fmt::format("{:g}", images(row)); };

@@ -11,25 +11,21 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t kStartUp = 50;  // batches after which the article's LMDB keeps the device busy
 
 // Mean of phase load over ranks and the batches from `first` on, before `last`; 0 when there are none.
 double mean_load(const SummaryRow& row, size_t first, size_t last) {
-  const json& ranks = samples_of(*row.record).value("load", json::array());
+  const auto ranks = row.record->samples_ms.find("load");
+  if (ranks == row.record->samples_ms.end()) return 0;
   double sum = 0, count = 0;
-  for (const json& batches : ranks)
-    for (size_t i = first; i < std::min(last, batches.size()); ++i) {
-      sum += batches[i].is_number() ? batches[i].get<double>() : 0;
-      ++count;
-    }
+  for (const std::vector<double>& batches : ranks->second)
+    for (size_t i = first; i < std::min(last, batches.size()); ++i) sum += batches[i], ++count;
   return count > 0 ? sum / count : 0;
 }
 
 // `12 = 3 C0~`
 std::string in_c0(const SummaryRow& row, const char* field) {
-  const double count = row.config.value(field, 0.0), c0 = number_at(*row.record, "/scale/c0");
+  const double count = field_number(row.config, field), c0 = double(row.record->scale.c0);
   const std::string mark = inferred_mark(row, field);
   return c0 > 0 ? fmt::format("{:.0f} = {:.3g} C0{}", count, count / c0, mark)
                 : fmt::format("{:.0f}{}", count, mark);

@@ -14,7 +14,7 @@ const std::vector<std::pair<std::string, std::string>> kPrecisions = {
     {"tmpfs", "o0"}, {"o1", "o1"}, {"o2", "o2"}, {"o3", "o3"}};  // row, precision
 
 std::string label_of(const SummaryRow& row) {
-  const std::string label = text_at(*row.record, "/precision/label");
+  const std::string label = row.record->precision.label;
   return label.empty() ? setting_of(row, "precision") : label;
 }
 

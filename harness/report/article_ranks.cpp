@@ -28,7 +28,7 @@ std::string whole_cascade(const Summary& summary) {
   if (!first || !last || !first->ok() || !last->ok() || first->run.batches != last->run.batches ||
       setting_of(*first, "window") != setting_of(*last, "window"))
     return "";
-  const double there = first->config.value("published_s", 0.0), here = last->config.value("published_s", 0.0);
+  const double there = first->config.published_s, here = last->config.published_s;
   return fmt::format("All steps together, 0 / 18: {} here{}{}", text_of(total_ratio(*first, *last)),
                      there > 0 && here > 0 ? fmt::format(", {:.2f} in the article", there / here) : "",
                      is_by_construction(*last) ? " (18 is emulated)" : "");
@@ -73,7 +73,7 @@ Grid two_nodes_grid(const Summary& summary) {
   ArticleColumn rate = config_column("Mbit/s", "link_rate_mbit", "Mbit/s");
   rate.optional = true;
   rate.cell = [](const SummaryRow& row) {
-    const double mbit = row.config.value("link_rate_mbit", 0.0);
+    const double mbit = row.config.link_rate_mbit;
     return mbit > 0 ? fmt::format("{:g}{}", mbit, inferred_mark(row, "link_rate_mbit")) : "-";
   };
   ArticleColumn bytes = optional_figure("bytes", "link bytes / expected", "ratio", link_share);

@@ -11,14 +11,11 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kMostlyReading = 0.5;  // of the loader threads' time: then the storage, not their number
 constexpr double kMostlyLink = 0.5;     // of the exposed time: then the link, not ranks out of step
 
-std::optional<double> positive(const json& record, const char* pointer) {
-  const double value = number_at(record, pointer);
-  return value > 0 ? std::optional(value) : std::nullopt;
+std::optional<double> positive(const std::optional<double>& value) {
+  return value.value_or(0) > 0 ? value : std::nullopt;
 }
 
 // Mean ms per batch of one run, and what was measured beside it.
@@ -30,7 +27,7 @@ struct Times {
   double without_loading() const { return step - load; }
 };
 
-Times times_of(const json& record, const RunStatistics& run) {
+Times times_of(const Record& record, const RunStatistics& run) {
   Times times;
   for (const PhaseStatistics& phase : run.phases) times.step += phase.mean_ms;
   times.load = phases_ms(run, {"load"});
@@ -43,13 +40,14 @@ Times times_of(const json& record, const RunStatistics& run) {
   const double waits = communication ? std::min(computing, communication->sync_bn_ms()) : 0;
   times.communication += waits;
   times.compute = computing - waits;
-  times.loader_alone = positive(record, "/ceilings/loader_ms");
-  times.compute_alone = positive(record, "/ceilings/compute_ms");
-  times.all_reduce_alone = positive(record, "/communication/ceiling_ms");
-  times.read_share = std::clamp(number_at(record, "/ceilings/read_share"), 0.0, 1.0);
+  const RecordCeilings ceilings = record.ceilings.value_or(RecordCeilings());
+  times.loader_alone = positive(ceilings.loader_ms);
+  times.compute_alone = positive(ceilings.compute_ms);
+  if (record.communication) times.all_reduce_alone = positive(record.communication->ceiling_ms);
+  times.read_share = std::clamp(ceilings.read_share.value_or(0), 0.0, 1.0);
   double alone = 0;
   for (const char* phase : {"forward", "loss", "backward", "step"})
-    alone += number_at(record, fmt::format("/ceilings/compute/{}", phase).c_str());
+    if (const auto ms = ceilings.compute.find(phase); ms != ceilings.compute.end()) alone += ms->second;
   if (alone > 0) times.contention = std::clamp(computing - alone, 0.0, times.compute);
   return times;
 }
@@ -76,9 +74,10 @@ Gains gains_of(const Times& times, double batch, double rate) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-void blame_loader(const json& record, const Times& times, Bottleneck& found) {
-  const double threads = number_at(record, "/config/loader_threads");
-  const double cores = std::min(number_at(record, "/config/cpus"), number_at(record, "/machine/cores", 1e9));
+void blame_loader(const Record& record, const Times& times, Bottleneck& found) {
+  const double threads = double(record.config.loader_threads);
+  const double cores =
+      std::min(double(record.config.cpus), double(record.machine.cores.value_or(1'000'000'000)));
   if (found.ceilings.loader && *found.ceilings.loader > kCoresShared * found.images_per_second) {
     found.verdict = "CPU execution";
     found.cause = "loader and training share the cores";
@@ -119,7 +118,7 @@ void blame_communication(const Times& times, Bottleneck& found) {
                     : "ranks of even speed: cores and loader threads per rank, the heat map of ranks";
 }
 
-void decide(const json& record, const Times& times, Bottleneck& found) {
+void decide(const Record& record, const Times& times, Bottleneck& found) {
   const StepShares& shares = found.shares;
   if (shares.loader >= kHighShare) return blame_loader(record, times, found);
   if (shares.copy >= kHighShare) {
@@ -159,10 +158,10 @@ std::string gain_text(const std::optional<double>& gain) { return gain ? fmt::fo
 
 }  // namespace
 
-std::optional<Bottleneck> bottleneck_of(const json& record, const RunStatistics& run) {
+std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistics& run) {
   if (!run.has_samples || run.mean_ms <= 0) return std::nullopt;
   const Times times = times_of(record, run);
-  const double batch = number_at(record, "/config/batch");
+  const double batch = double(record.config.batch);
   const auto rate = [&](const std::optional<double>& ms) {
     return ms ? std::optional(batch * 1000 / *ms) : std::nullopt;
   };

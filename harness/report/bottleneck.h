@@ -48,7 +48,7 @@ struct Bottleneck {
 // is faster than the row by kCoresShared waits for cores and not for data: CPU execution. Nothing for a
 // record without figures or phase times.
 inline constexpr double kHighShare = 0.25, kBusyShare = 0.6, kCoresShared = 1.3;
-std::optional<Bottleneck> bottleneck_of(const nlohmann::json& record, const RunStatistics& run);
+std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistics& run);
 std::optional<Bottleneck> bottleneck_of(const SummaryRow& row);  // of the median repeat
 
 Grid bottleneck_grid(const Summary& summary);

@@ -44,7 +44,7 @@ std::string median_cell(const RunStatistics& run, bool narrow) {
 
 std::string ratio_cell(const SummaryRow& row, bool narrow) {
   if (!row.ratio) return "-";
-  const std::string base = text_at({{"config", row.config}}, "/config/base");
+  const std::string base = row.config.base;
   return fmt::format("{:.2f}{}{} {}", *row.ratio, row.batch_differs ? "*" : "", row.window_differs ? "!" : "",
                      narrow && width_of(base) > 8 ? fit(base, 8) : base);
 }

@@ -10,16 +10,14 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 // Mean ms per batch of each repeat; empty where the record has no such time.
 std::vector<double> work_ms(const SummaryRow& row, const Phases& phases) {
   std::vector<double> values;
-  if (text_at(*row.record, "/device/kind") == "cpu") {
+  if (row.record->device.kind == "cpu") {
     for (const RunStatistics& run : row.runs) values.push_back(phases_ms(run, phases));
     return values;
   }
-  for (const json* record : row.records)
+  for (const Record* record : row.records)
     if (const auto ms = device_ms(*record, phases)) values.push_back(*ms);
   return values;
 }

@@ -5,52 +5,43 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/contract/row.h"
 #include "harness/stats/records.h"
+#include "harness/contract/row.h"
 #include "harness/report/claim_question.h"
 
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<std::string> other_differences(const json& base, const json& row,
+std::vector<std::string> other_differences(const Row& base, const Row& row,
                                            const std::vector<std::string>& expected) {
   std::vector<std::string> names;
-  for (const auto& [field, value] : base.items())
-    if (row.contains(field) && row[field] != value && !contains(expected, field) &&
-        !has_role(field, Role::descriptive) && !has_role(field, Role::measurement))
-      names.push_back(field);
+  for (const Field& field : fields())
+    if (field.role != Role::descriptive && field.role != Role::measurement &&
+        !contains(expected, field.name) && field_text(base, field) != field_text(row, field))
+      names.push_back(field.name);
+  std::sort(names.begin(), names.end());
   return names;
 }
 
 // Cores that the ranks of the first rank's host may run on.
 int64_t cores_of(const SummaryRow& row) {
-  std::set<json> cores;
-  const json map = row.record->value("rank_map", json::array());
-  const std::string host = map.is_array() && !map.empty() ? text_at(map.front(), "/host") : "";
-  for (const json& place : map)
-    if (place.is_object() && text_at(place, "/host") == host)
-      for (const json& core : place.value("cpus", json::array())) cores.insert(core);
+  std::set<int64_t> cores;
+  for (const RankPlace& place : row.record->rank_map)
+    if (place.host == row.record->rank_map.front().host) cores.insert(place.cpus.begin(), place.cpus.end());
   if (!cores.empty()) return int64_t(cores.size());
-  const double all = number_at(*row.record, "/machine/cores"),
-               asked = number_at(*row.record, "/config/cpus", all);
-  return int64_t(all > 0 ? std::min(all, asked) : asked);
-}
-
-int64_t field_of(const SummaryRow& row, const char* name, int64_t otherwise) {
-  return int64_t(number_at(*row.record, fmt::format("/config/{}", name).c_str(), double(otherwise)));
+  const int64_t all = row.record->machine.cores.value_or(0), asked = row.config.cpus;
+  return all > 0 ? std::min(all, asked) : asked;
 }
 
 std::string counted(int64_t number, const char* what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
-bool on_processor(const SummaryRow& row) { return text_at(*row.record, "/device/kind") == "cpu"; }
+bool on_processor(const SummaryRow& row) { return row.record->device.kind == "cpu"; }
 
 }  // namespace
 
@@ -66,19 +57,21 @@ Need only_differ_in(const std::string& base, const std::string& row, const std::
   return [=](const ClaimRows& rows) -> std::optional<Finding> {
     const SummaryRow &there = rows[base], &here = rows[row];
     std::vector<std::string> others = other_differences(there.config, here.config, fields);
-    for (const char* where :
-         {"/machine/cpu", "/machine/cores", "/machine/host", "/build/revision", "/data/fingerprint"}) {
-      const json::json_pointer key(where);
-      if (there.record->contains(key) && here.record->contains(key) &&
-          there.record->at(key) != here.record->at(key))
-        others.push_back(std::string(where).substr(1));
-    }
+    const auto add_unequal = [&](const char* what, const auto& one, const auto& other) {
+      if (one != other) others.push_back(what);
+    };
+    const RecordMachine &machine_there = there.record->machine, &machine_here = here.record->machine;
+    add_unequal("machine/cpu", machine_there.cpu, machine_here.cpu);
+    add_unequal("machine/cores", machine_there.cores, machine_here.cores);
+    add_unequal("machine/host", machine_there.host, machine_here.host);
+    add_unequal("build/revision", there.record->build.revision, here.record->build.revision);
+    add_unequal("data/fingerprint", there.record->data.fingerprint, here.record->data.fingerprint);
     if (there.run.batches != here.run.batches) others.push_back("timed batches");
     if (!others.empty())
       return cannot_be_tested(fmt::format("{} and {} also differ in {}", bracketed(base), bracketed(row),
                                           fmt::join(others, ", ")));
     const auto differs = [&](const std::string& field) {
-      return there.config.value(field, json()) != here.config.value(field, json());
+      return field_text(there.config, field) != field_text(here.config, field);
     };
     if (std::any_of(fields.begin(), fields.end(), differs)) return std::nullopt;
     return cannot_be_tested(fmt::format("{} and {} ran with the same {}", bracketed(base), bracketed(row),
@@ -89,15 +82,15 @@ Need only_differ_in(const std::string& base, const std::string& row, const std::
 Need own_cores(const std::string& id) {
   return [id](const ClaimRows& rows) -> std::optional<Finding> {
     const SummaryRow& row = rows[id];
-    const int64_t loaders = field_of(row, "loader_threads", 0), cores = cores_of(row);
-    const int64_t replicas = on_processor(row) ? field_of(row, "devices", 1) : 0;
-    const int64_t needed = replicas * field_of(row, "intra_op_threads", 1) + loaders;
+    const int64_t loaders = row.config.loader_threads, cores = cores_of(row);
+    const int64_t replicas = on_processor(row) ? row.config.devices : 0;
+    const int64_t needed = replicas * row.config.intra_op_threads + loaders;
     if (needed <= cores) return std::nullopt;
-    const bool ranks = number_at(*row.record, "/world_size", 1) > 1;
+    const bool ranks = double(row.record->world_size) > 1;
     std::string who = replicas ? counted(replicas, ranks ? "rank" : "replica") + " and " : "";
     who += counted(loaders, "loader thread");
     std::string why = fmt::format("in {} {} share {}", bracketed(id), who, counted(cores, "core"));
-    if (number_at(*row.record, "/machine/cores") >= double(needed))
+    if (double(row.record->machine.cores.value_or(0)) >= double(needed))
       why += fmt::format("; --set cpus={} would give each its own", needed);
     return cannot_be_tested(why);
   };
@@ -122,21 +115,19 @@ Need sixteen_bit_instructions(const std::string& id) {
   return [id](const ClaimRows& rows) -> std::optional<Finding> {
     const SummaryRow& row = rows[id];
     if (!on_processor(row)) return std::nullopt;
-    const json::json_pointer instructions("/machine/sixteen_bit_instructions");
-    if (row.record->contains(instructions) && !row.record->at(instructions).empty()) return std::nullopt;
+    if (!row.record->machine.sixteen_bit_instructions.empty()) return std::nullopt;
     return cannot_be_tested("the processor has no 16-bit instructions to compute faster with");
   };
 }
 
 std::string sixteen_bit_of(const SummaryRow& row) {
-  const std::string type = text_at(*row.record, "/precision/sixteen_bit");
+  const std::string type = row.record->precision.sixteen_bit;
   if (type.empty() || type == "float16") return "";
   return fmt::format("; in {}, the article's is float16", type);
 }
 
 std::string cold_caveat(const SummaryRow& row) {
-  const json::json_pointer virtual_machine("/machine/virtual_machine");
-  if (!row.record->contains(virtual_machine) || row.record->at(virtual_machine) != true) return "";
+  if (!row.record->machine.virtual_machine.value_or(false)) return "";
   return "; cold for this virtual machine, whose host may still cache";
 }
 

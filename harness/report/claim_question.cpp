@@ -11,25 +11,19 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 const SummaryRow* article_row_of(const Summary& summary, const std::string& id) {
   for (const SummaryRow& row : summary.rows)
-    if (row.id == id && text_at({{"config", row.config}}, "/config/identity") != "own") return &row;
+    if (row.id == id && row.config.identity != "own") return &row;
   return nullptr;
 }
 
 // Settings of ours that a row's figures follow from, whether or not the record names them as emulated.
 std::vector<std::string> set_by_us(const SummaryRow& row) {
   std::vector<std::string> settings;
-  const json emulated = row.record->value("emulated", json::array());
-  for (const json& entry : emulated)
-    if (entry.is_string()) settings.push_back(one_line(entry.get<std::string>()));
-  const json record = {{"config", row.config}};
+  for (const std::string& setting : row.record->emulated) settings.push_back(one_line(setting));
   for (const char* field :
        {"read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms", "host_work_ms"})
-    if (const double value = number_at(record, fmt::format("/config/{}", field).c_str());
-        settings.empty() && value > 0)
+    if (const double value = field_number(row.config, field); settings.empty() && value > 0)
       settings.push_back(fmt::format("{}: {:g}", field, value));
   return settings;
 }

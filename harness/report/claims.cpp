@@ -14,7 +14,7 @@ namespace {
 
 bool has_article_rows(const Summary& summary) {
   return std::any_of(summary.rows.begin(), summary.rows.end(), [](const SummaryRow& row) {
-    const std::string identity = text_at({{"config", row.config}}, "/config/identity");
+    const std::string identity = row.config.identity;
     return identity == "stated" || identity == "inferred" || identity == "weakly inferred";
   });
 }

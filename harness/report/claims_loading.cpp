@@ -9,8 +9,6 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kMostOfTheTime = 2.0 / 3;  // three quarters, less what one run may differ by
 constexpr double kIdleDevice = 1.0 / 3;     // a device may work in what loading leaves of the step
 
@@ -28,7 +26,7 @@ Ratio loading_share(const SummaryRow& row) {
   for (size_t i = 0; i < row.runs.size(); ++i) {
     const RunStatistics& run = row.runs[i];
     if (!run.has_samples || run.mean_ms <= 0) return {};
-    const double alone = number_at(*row.records[i], "/ceilings/compute_ms", run.mean_ms);
+    const double alone = row.records[i]->ceilings.value_or(RecordCeilings()).compute_ms.value_or(run.mean_ms);
     shares.push_back(std::max(phases_ms(run, {"load"}) / run.mean_ms, 1 - alone / run.mean_ms));
     whole.push_back(1);
   }
@@ -40,7 +38,7 @@ Finding loading_is_most(const ClaimRows& rows) {
   Finding finding = judged({{"share of the step that goes to loading", loading_share(disk), kMostOfTheTime,
                              kNoLimit, Unit::percent}});
   // On shared cores loading also slows what computes: its waits alone are then only its least share.
-  const bool least_only = !disk.record->contains("ceilings");
+  const bool least_only = !disk.record->ceilings;
   if (const auto shared = own_cores("disk")(rows);
       shared && least_only && finding.verdict != ClaimVerdict::holds)
     return cannot_be_tested(
@@ -100,24 +98,24 @@ Finding computing_is_unchanged(const ClaimRows& rows) {
                   work_ratio(rows["disk"], rows["tmpfs"], compute_phases()), 1 - kSame, 1 + kSame}});
 }
 
-const json* data_of(const Summary& summary) {
+const RecordData* data_of(const Summary& summary) {
   for (const SummaryRow& row : summary.rows)
-    if (number_at(*row.record, "/data/bytes") > 0) return &row.record->at("data");
+    if (row.record->data.bytes.value_or(0) > 0) return &row.record->data;
   return nullptr;
 }
 
 Finding imagenet_fits(const ClaimRows& rows) {
-  const json* data = data_of(rows.summary());
+  const RecordData* data = data_of(rows.summary());
   if (!data) return cannot_be_tested("the records don't say what images they are of");
-  if (text_at(*data, "/kind") != "folder")
+  if (data->kind != "folder")
     return cannot_be_tested(fmt::format(
         "the images are of kind {} and say nothing of ImageNet's size; --data DIR takes real ones",
-        text_at(*data, "/kind")));
-  const double images = number_at(*data, "/images"), bytes = number_at(*data, "/bytes");
-  if (number_at(*data, "/classes") != 1000 || images < kFewestImages)
+        data->kind));
+  const double images = double(data->images.value_or(0)), bytes = double(data->bytes.value_or(0));
+  const int64_t classes = data->classes.value_or(0);
+  if (classes != 1000 || images < kFewestImages)
     return cannot_be_tested(
-        fmt::format("{:.0f} images of {:.0f} classes are no sample of ImageNet's 1000 classes", images,
-                    number_at(*data, "/classes")));
+        fmt::format("{:.0f} images of {} classes are no sample of ImageNet's 1000 classes", images, classes));
   const double mean = bytes / images + kHalfAPage, spread = images < kImageNetImages ? kSampleAllowance : 0;
   const double needs = mean * kImageNetImages / kTmpfsBytes;
   Finding finding = judged(

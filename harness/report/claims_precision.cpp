@@ -62,7 +62,7 @@ bool diverged(const SummaryRow& row) {
 // That nothing diverged in 300 batches shows no absence of a risk, so this never fails to hold.
 Finding may_diverge(const ClaimRows& rows) {
   for (const SummaryRow& row : rows.summary().rows) {
-    const std::string precision = text_at({{"config", row.config}}, "/config/precision");
+    const std::string precision = row.config.precision;
     if (precision != "o0" && diverged(row))
       return {ClaimVerdict::holds, "", fmt::format("{} in {} diverged", bracketed(row.id), precision)};
   }

@@ -21,7 +21,7 @@ Finding ddp_beats_dp(const ClaimRows& rows) {
 }
 
 Finding copies_shrink(const ClaimRows& rows) {
-  const double devices = number_at(*rows["12"].record, "/config/devices", 1);
+  const double devices = double(rows["12"].config.devices);
   return judged({{"h2d per device, [10] / [12]", work_ratio(rows["10"], rows["12"], {"h2d"}),
                   devices * (1 - kAboutOneNth), devices * (1 + kAboutOneNth)}});
 }

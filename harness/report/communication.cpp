@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
@@ -12,27 +13,27 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 // Median over batches of the mean over ranks.
-double typical(const json& by_rank) {
-  if (!by_rank.is_array() || by_rank.empty()) return 0;
-  for (const json& rank : by_rank)
-    if (!rank.is_array()) return 0;
+double typical(const std::vector<std::vector<double>>& by_rank) {
+  if (by_rank.empty()) return 0;
   std::vector<double> batches(by_rank[0].size(), 0.0);
-  for (const json& rank : by_rank)
+  for (const std::vector<double>& rank : by_rank)
     for (size_t batch = 0; batch < std::min(batches.size(), rank.size()); ++batch)
-      batches[batch] += rank[batch].is_number() ? rank[batch].get<double>() / double(by_rank.size()) : 0;
+      if (!std::isnan(rank[batch])) batches[batch] += rank[batch] / double(by_rank.size());
   return batches.empty() ? 0 : median(batches);
 }
 
-double share_of_link(const json& link) {
+double typical(const Samples& samples, const std::string& name) {
+  const auto found = samples.find(name);
+  return found == samples.end() ? 0 : typical(found->second);
+}
+
+double share_of_link(const RecordLink& link) {
   double most = 0;
-  for (const json& node : link.value("nodes", json::array()))
-    for (const char* way : {"sent", "received"})
-      if (const double expected = number_at(node, fmt::format("/expected_{}_bytes", way).c_str());
-          expected > 0)
-        most = std::max(most, number_at(node, fmt::format("/{}_bytes", way).c_str()) / expected);
+  for (const LinkNode& node : link.nodes)
+    for (const auto& [bytes, expected] : {std::pair(node.sent_bytes, node.expected_sent_bytes),
+                                          std::pair(node.received_bytes, node.expected_received_bytes)})
+      if (expected > 0) most = std::max(most, double(bytes) / double(expected));
   return most;
 }
 
@@ -97,33 +98,32 @@ std::string Communication::sync_bn_text() const {
       sync_bn_backward_ms);
 }
 
-std::optional<Communication> communication_of(const json& record) {
-  if (!record.contains("communication") || text_at(record, "/status") != "OK") return std::nullopt;
+std::optional<Communication> communication_of(const Record& record) {
+  if (!record.communication || !is_ok(record)) return std::nullopt;
   Communication it;
-  it.ranks = int64_t(number_at(record, "/world_size"));
-  it.backend = text_at(record, "/config/backend");
-  it.link = text_at(record, "/config/link");
-  const double batches = std::max(1.0, number_at(record, "/timed_batches"));
-  it.all_reduced_bytes = number_at(record, "/communication/all_reduced_bytes") / batches;
-  for (const json& message : record["communication"].value("all_reduces", json::array()))
-    it.messages.push_back(int64_t(number_at(message, "/bytes")));
-  it.alone_ms = number_at(record, "/communication/ceiling_ms");
-  const json spans = record.value("spans_ms", json::object());
-  it.under_way_ms = typical(spans.value("communication", json()));
-  if (record.contains("link") && record["link"].is_object()) it.link_share = share_of_link(record["link"]);
+  it.ranks = record.world_size;
+  it.backend = record.config.backend;
+  it.link = record.config.link;
+  const double batches = std::max(1.0, double(record.timed_batches.value_or(0)));
+  it.all_reduced_bytes = double(record.communication->all_reduced_bytes.value_or(0)) / batches;
+  for (const RecordMessage& message : record.communication->all_reduces) it.messages.push_back(message.bytes);
+  it.alone_ms = record.communication->ceiling_ms.value_or(0);
+  it.under_way_ms = typical(record.spans_ms, "communication");
+  if (record.link) it.link_share = share_of_link(*record.link);
   // The order of the layers is not that of the keys.
   const std::string prefix = "sync_bn/";
-  for (const auto& [name, values] : spans.items())
+  for (const auto& [name, values] : record.spans_ms)
     if (name.rfind(prefix, 0) == 0) it.sync_bn.push_back({name.substr(prefix.size()), typical(values)});
   std::sort(it.sync_bn.begin(), it.sync_bn.end(), [](const auto& a, const auto& b) {
     return std::pair(a.name.rfind("layer", 0) == 0, a.name) <
            std::pair(b.name.rfind("layer", 0) == 0, b.name);
   });
-  it.sync_bn_backward_ms = typical(spans.value("sync_bn_backward", json()));
+  it.sync_bn_backward_ms = typical(record.spans_ms, "sync_bn_backward");
   // On a GPU the host runs ahead, and what the device waits stands in its own times.
-  const json on_device = record.value("device_ms", json::object()).value("sync", json());
-  it.exposed_ms = on_device.empty() ? typical(samples_of(record).value("sync", json())) + it.sync_bn_ms()
-                                    : typical(on_device);
+  const auto on_device = record.device_ms.find("sync");
+  const bool has_device_time = on_device != record.device_ms.end() && !on_device->second.empty();
+  it.exposed_ms = has_device_time ? typical(record.device_ms, "sync")
+                                  : typical(record.samples_ms, "sync") + it.sync_bn_ms();
   return it;
 }
 

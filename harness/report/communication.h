@@ -1,10 +1,10 @@
 // What the ranks of a row carried to one another, and how much of the time for it computing hid.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/contract/record.h"
 #include "harness/report/grid.h"
 
 namespace harness {
@@ -32,7 +32,7 @@ struct Communication {
 };
 
 // Nothing for a record without figures, or of one rank.
-std::optional<Communication> communication_of(const nlohmann::json& record);
+std::optional<Communication> communication_of(const Record& record);
 
 struct Summary;
 // A second table below the main one; empty when no row has several ranks.

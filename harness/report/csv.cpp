@@ -23,10 +23,8 @@ struct Column {
 };
 
 Column config(const std::string& field) {
-  return {field, false, [field](const Summary&, const SummaryRow& row) {
-            const nlohmann::json value = row.config.value(field, nlohmann::json());
-            return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
-          }};
+  return {field, false,
+          [field](const Summary&, const SummaryRow& row) { return field_text(row.config, field); }};
 }
 
 Column figure(const std::string& name, std::function<std::string(const SummaryRow&)> cell) {
@@ -42,7 +40,7 @@ Column sample(const std::string& name, std::function<std::string(const RunStatis
 // Empty without a base in the same table.
 Column beside_base(const std::string& name, bool SummaryRow::*differs) {
   return {name, true, [differs](const Summary& summary, const SummaryRow& row) -> std::string {
-            const std::string base = text_at({{"config", row.config}}, "/config/base");
+            const std::string base = row.config.base;
             for (const SummaryRow& other : summary.rows)
               if (other.id == base && other.id != row.id) return row.*differs ? "1" : "0";
             return "";
@@ -78,16 +76,17 @@ std::vector<Column> columns() {
       beside_base("batch_differs", &SummaryRow::batch_differs),
       beside_base("window_differs", &SummaryRow::window_differs),
       {"published_s", false,
-       [](const Summary&, const SummaryRow& row) {
-         return positive(number_at({{"config", row.config}}, "/config/published_s"));
-       }},
+       [](const Summary&, const SummaryRow& row) { return positive(row.config.published_s); }},
       figure("published_ratio", [](const SummaryRow& row) { return csv_number(row.published_ratio); }),
       sample("mean_ms", [](const RunStatistics& run) { return csv_number(run.mean_ms); }),
       sample("median_ms", [](const RunStatistics& run) { return csv_number(run.median_ms); }),
-      sample("median_within_run_ci_low_ms",
-             [](const RunStatistics& run) { return run.median_ci_ms ? csv_number(run.median_ci_ms->low) : ""; }),
+      sample(
+          "median_within_run_ci_low_ms",
+          [](const RunStatistics& run) { return run.median_ci_ms ? csv_number(run.median_ci_ms->low) : ""; }),
       sample("median_within_run_ci_high_ms",
-             [](const RunStatistics& run) { return run.median_ci_ms ? csv_number(run.median_ci_ms->high) : ""; }),
+             [](const RunStatistics& run) {
+               return run.median_ci_ms ? csv_number(run.median_ci_ms->high) : "";
+             }),
       sample("iqr_share", [](const RunStatistics& run) { return csv_number(run.iqr_share); }),
       sample("p5_ms", [](const RunStatistics& run) { return csv_number(run.p5_ms); }),
       sample("p95_ms", [](const RunStatistics& run) { return csv_number(run.p95_ms); }),
@@ -96,7 +95,7 @@ std::vector<Column> columns() {
       sample("startup_ms", [](const RunStatistics& run) { return csv_number(run.startup_ms); }),
       figure("skew_ms",
              [](const SummaryRow& row) {
-               const bool several = number_at(*row.record, "/world_size", 1) > 1 && row.run.has_samples;
+               const bool several = double(row.record->world_size) > 1 && row.run.has_samples;
                return several ? csv_number(row.run.skew_ms) : "";
              }),
       sample("rho_1", [](const RunStatistics& run) { return csv_number(run.rho_1); }),

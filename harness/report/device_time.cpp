@@ -1,20 +1,19 @@
 #include "harness/report/device_time.h"
 
+#include <cmath>
+
 namespace harness {
 
-using nlohmann::json;
-
-std::optional<double> device_ms(const json& record, const std::vector<std::string>& phases) {
-  const auto found = record.find("device_ms");
-  if (found == record.end() || !found->is_object()) return std::nullopt;
+std::optional<double> device_ms(const Record& record, const std::vector<std::string>& phases) {
   double mean = 0;
   bool measured = false;
   for (const std::string& phase : phases) {
+    const auto ranks = record.device_ms.find(phase);
+    if (ranks == record.device_ms.end()) continue;
     double sum = 0, samples = 0;
-    const json ranks = found->value(phase, json::array());
-    for (const json& rank : ranks)
-      for (const json& time : rank)
-        if (time.is_number()) sum += time.get<double>(), ++samples;
+    for (const std::vector<double>& rank : ranks->second)
+      for (double time : rank)
+        if (!std::isnan(time)) sum += time, ++samples;
     if (samples > 0) mean += sum / samples, measured = true;
   }
   return measured ? std::optional(mean) : std::nullopt;

@@ -13,99 +13,85 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-using Records = std::vector<json>;
+using Describe = std::function<std::string(const Record&)>;
 
-std::string text_of(const json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  if (value.is_array()) {
-    std::vector<std::string> words;
-    for (const json& one : value) words.push_back(text_of(one));
-    return fmt::format("{}", fmt::join(words, ", "));
-  }
-  return value.is_null() ? "" : value.dump(-1, ' ', false, json::error_handler_t::replace);
+std::string text_of(const std::string& text) { return text; }
+std::string text_of(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, ", "));
 }
+std::string text_of(const std::optional<bool>& flag) { return !flag ? "" : *flag ? "yes" : "no"; }
+std::string text_of(const std::optional<int64_t>& number) { return number ? std::to_string(*number) : ""; }
 
-std::string any_at(const json& record, const std::string& pointer) {
-  const json::json_pointer where(pointer);
-  return record.contains(where) ? text_of(record.at(where)) : "";
-}
-
-std::string distinct(const Records& records, const std::function<std::string(const json&)>& describe) {
+std::string distinct(const Records& records, const Describe& describe) {
   std::vector<std::string> seen;
-  for (const json& record : records) {
+  for (const Record& record : records) {
     const std::string text = describe(record);
     if (!text.empty() && std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
   }
   return fmt::format("{}", fmt::join(seen, " | "));
 }
 
-std::string megabytes(const json& record, const char* pointer) {
-  const double bytes = number_at(record, pointer);
-  return bytes > 0 ? fmt::format("{:.0f}", bytes / 1e6) : "-";
-}
-
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
-std::string repeat_of(const json& record) { return fmt::format("{:.0f}", number_at(record, "/repeat")); }
-
-const json& list_at(const json& record, const char* key) {
-  static const json none = json::array();
-  const auto list = record.find(key);
-  return list != record.end() && list->is_array() ? *list : none;
+std::string figure(const std::optional<double>& value, int digits, double factor = 1) {
+  return value ? fmt::format("{:.{}f}", factor * *value, digits) : "-";
 }
 
+std::string count(const std::optional<int64_t>& value) { return value ? std::to_string(*value) : "-"; }
+
 // One line per row: repeats mostly say the same.
-void add_remarks(const Records& records, const char* key, const char* kind, Grid& grid) {
+void add_remarks(const Records& records, std::vector<std::string> Record::*list, const char* kind,
+                 Grid& grid) {
   std::set<std::pair<std::string, std::string>> seen;
-  for (const json& record : records)
-    for (const json& remark : list_at(record, key))
-      if (seen.emplace(text_at(record, "/row"), text_of(remark)).second)
-        grid.rows.push_back({text_at(record, "/row"), kind, text_of(remark)});
+  for (const Record& record : records)
+    for (const std::string& remark : record.*list)
+      if (seen.emplace(record.row, remark).second) grid.rows.push_back({record.row, kind, remark});
 }
 
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> environment_facts(const Records& records) {
   std::vector<std::pair<std::string, std::string>> facts;
-  const auto add = [&](const std::string& label, const std::function<std::string(const json&)>& describe) {
+  const auto add = [&](const std::string& label, const Describe& describe) {
     if (const std::string text = distinct(records, describe); !text.empty()) facts.emplace_back(label, text);
   };
-  const auto add_at = [&](const std::string& label, const std::string& pointer) {
-    add(label, [&](const json& record) { return any_at(record, pointer); });
+  const auto add_of = [&](const std::string& label, auto part, auto member) {
+    add(label, [=](const Record& record) { return text_of(record.*part.*member); });
   };
-  add_at("host", "/machine/host");
-  add_at("processor", "/machine/cpu");
-  add_at("device", "/device/name");
-  add_at("cores", "/machine/cores");
-  add("memory", [](const json& record) {
-    const double bytes = number_at(record, "/machine/memory_bytes");
+  add_of("host", &Record::machine, &RecordMachine::host);
+  add_of("processor", &Record::machine, &RecordMachine::cpu);
+  add_of("device", &Record::device, &RecordDevice::name);
+  add_of("cores", &Record::machine, &RecordMachine::cores);
+  add("memory", [](const Record& record) {
+    const double bytes = double(record.machine.memory_bytes.value_or(0));
     return bytes > 0 ? fmt::format("{:.1f} GiB", bytes / (1 << 30)) : "";
   });
-  add_at("16-bit instructions", "/machine/sixteen_bit_instructions");
-  add_at("virtual machine", "/machine/virtual_machine");
-  add_at("governor", "/machine/governor");
-  add_at("kernel", "/machine/kernel");
-  add_at("system", "/machine/os");
-  add_at("revision", "/build/revision");
-  add("compiler", [](const json& record) {
-    return fmt::format("{} {}", text_at(record, "/build/compiler"), text_at(record, "/build/flags"));
-  });
-  add_at("sanitizers", "/build/sanitize");
+  add_of("16-bit instructions", &Record::machine, &RecordMachine::sixteen_bit_instructions);
+  add_of("virtual machine", &Record::machine, &RecordMachine::virtual_machine);
+  add_of("governor", &Record::machine, &RecordMachine::governor);
+  add_of("kernel", &Record::machine, &RecordMachine::kernel);
+  add_of("system", &Record::machine, &RecordMachine::os);
+  add_of("revision", &Record::build, &RecordBuild::revision);
+  add("compiler",
+      [](const Record& record) { return fmt::format("{} {}", record.build.compiler, record.build.flags); });
+  add_of("sanitizers", &Record::build, &RecordBuild::sanitize);
   std::set<std::string> libraries;
-  for (const json& record : records)
-    if (const auto versions = record.find("versions"); versions != record.end() && versions->is_object())
-      for (const auto& [name, version] : versions->items()) libraries.insert(name);
-  for (const std::string& name : libraries) add_at(name, "/versions/" + name);
-  for (const char* field : {"kind", "images", "bytes", "classes", "seed", "fingerprint"})
-    add_at(std::string("data: ") + field, std::string("/data/") + field);
-  add_at("launcher", "/launcher");
-  add_at("seed", "/config/seed");
-  add_at("set by hand (--set)", "/set");
+  for (const Record& record : records)
+    for (const auto& [name, version] : record.versions) libraries.insert(name);
+  for (const std::string& name : libraries)
+    add(name, [&](const Record& record) { return version_of(record, name); });
+  add_of("data: kind", &Record::data, &RecordData::kind);
+  add_of("data: images", &Record::data, &RecordData::images);
+  add_of("data: bytes", &Record::data, &RecordData::bytes);
+  add_of("data: classes", &Record::data, &RecordData::classes);
+  add_of("data: seed", &Record::data, &RecordData::seed);
+  add_of("data: fingerprint", &Record::data, &RecordData::fingerprint);
+  add("launcher", [](const Record& record) { return record.launcher; });
+  add("seed", [](const Record& record) { return std::to_string(record.config.seed); });
+  add("set by hand (--set)", [](const Record& record) { return record.set; });
   std::vector<std::string> times;
-  for (const json& record : records)
-    if (const std::string time = text_at(record, "/started_at"); !time.empty()) times.push_back(time);
+  for (const Record& record : records)
+    if (const std::string time = record.started_at; !time.empty()) times.push_back(time);
   if (!times.empty())
     facts.emplace_back("rows started", fmt::format("{} to {}", *std::min_element(times.begin(), times.end()),
                                                    *std::max_element(times.begin(), times.end())));
@@ -118,18 +104,16 @@ Grid disturbance_grid(const Records& records) {
   grid.columns = {{"row", true}, {"repeat"},     {"status", true},      {"started", true}, {"wall s"},
                   {"load"},      {"steal %"},    {"throttled"},         {"memory MB"},     {"cache", true},
                   {"resident"},  {"bad images"}, {"16-bit type", true}, {"launcher", true}};
-  for (const json& record : records) {
-    const auto figure = [&](const char* pointer, int digits, double factor = 1) {
-      const double value = number_at(record, pointer, -1);
-      return value < 0 ? "-" : fmt::format("{:.{}f}", factor * value, digits);
-    };
-    grid.rows.push_back({text_at(record, "/row"), repeat_of(record), text_at(record, "/status"),
-                         or_dash(text_at(record, "/started_at")), figure("/wall_s", 1),
-                         figure("/environment/load_average", 1), figure("/environment/steal_share", 2, 100),
-                         figure("/environment/throttled_periods", 0), megabytes(record, "/max_rss_bytes"),
-                         or_dash(text_at(record, "/cache/state")), figure("/cache/resident_before", 2),
-                         figure("/bad_images", 0), or_dash(text_at(record, "/precision/sixteen_bit")),
-                         or_dash(text_at(record, "/launcher"))});
+  for (const Record& record : records) {
+    const RecordCache cache = record.cache.value_or(RecordCache());
+    const int64_t memory_bytes = record.max_rss_bytes.value_or(0);
+    grid.rows.push_back({record.row, std::to_string(record.repeat), record.status, or_dash(record.started_at),
+                         figure(record.wall_s, 1), figure(record.environment.load_average, 1),
+                         figure(record.environment.steal_share, 2, 100),
+                         count(record.environment.throttled_periods),
+                         memory_bytes > 0 ? fmt::format("{:.0f}", double(memory_bytes) / 1e6) : "-",
+                         or_dash(cache.state), figure(cache.resident_before, 2), count(record.bad_images),
+                         or_dash(record.precision.sixteen_bit), or_dash(record.launcher)});
   }
   grid.notes = {
       "load: load average before the row; steal: processor time that the host gave to others during "
@@ -142,16 +126,13 @@ Grid remarks_grid(const Records& records) {
   Grid grid;
   grid.title = "what ran otherwise than written";
   grid.columns = {{"row", true}, {"kind", true}, {"remark", true, true}};
-  add_remarks(records, "emulated", "emulated", grid);
-  add_remarks(records, "notes", "note", grid);
-  add_remarks(records, "warnings", "warning", grid);
-  for (const json& record : records) {
-    if (text_at(record, "/status") != "OK")
-      grid.rows.push_back({text_at(record, "/row"), text_at(record, "/status"), text_at(record, "/reason")});
-    for (const json& check : list_at(record, "checks"))
-      if (check.is_object() && check.value("ok", json(true)) == false)
-        grid.rows.push_back({text_at(record, "/row"), "failed check",
-                             text_at(check, "/name") + ": " + text_at(check, "/detail")});
+  add_remarks(records, &Record::emulated, "emulated", grid);
+  add_remarks(records, &Record::notes, "note", grid);
+  add_remarks(records, &Record::warnings, "warning", grid);
+  for (const Record& record : records) {
+    if (record.status != "OK") grid.rows.push_back({record.row, record.status, record.reason});
+    for (const RecordCheck& check : record.checks)
+      if (!check.ok) grid.rows.push_back({record.row, "failed check", check.name + ": " + check.detail});
   }
   return grid;
 }
@@ -161,11 +142,14 @@ Grid rank_grid(const Records& records) {
   grid.title = "ranks and their places";
   grid.columns = {{"row", true}, {"rank"}, {"node"}, {"host", true}, {"device", true}, {"cores", true, true}};
   std::set<std::vector<std::string>> seen;
-  for (const json& record : records)
-    for (const json& rank : list_at(record, "rank_map")) {
-      const std::vector<std::string> cells = {text_at(record, "/row"), any_at(rank, "/rank"),
-                                              any_at(rank, "/node"),   any_at(rank, "/host"),
-                                              any_at(rank, "/device"), any_at(rank, "/cpus")};
+  for (const Record& record : records)
+    for (const RankPlace& place : record.rank_map) {
+      const std::vector<std::string> cells = {record.row,
+                                              std::to_string(place.rank),
+                                              std::to_string(place.node),
+                                              place.host,
+                                              place.device,
+                                              fmt::format("{}", fmt::join(place.cpus, ", "))};
       if (seen.insert(cells).second) grid.rows.push_back(cells);
     }
   return grid;

@@ -4,16 +4,16 @@
 #include <utility>
 #include <vector>
 
+#include "harness/contract/record.h"
 #include "harness/report/grid.h"
 
 namespace harness {
 
 // Label and text: machine, build, libraries, data, times. Values that differ within the run all stand there.
-std::vector<std::pair<std::string, std::string>> environment_facts(
-    const std::vector<nlohmann::json>& records);
+std::vector<std::pair<std::string, std::string>> environment_facts(const Records& records);
 
-Grid disturbance_grid(const std::vector<nlohmann::json>& records);  // per row and repeat: load, steal, memory
-Grid remarks_grid(const std::vector<nlohmann::json>& records);  // notes, emulation, warnings, failed checks
-Grid rank_grid(const std::vector<nlohmann::json>& records);     // which rank of which row ran where
+Grid disturbance_grid(const Records& records);  // per row and repeat: load, steal, memory
+Grid remarks_grid(const Records& records);      // notes, emulation, warnings, failed checks
+Grid rank_grid(const Records& records);         // which rank of which row ran where
 
 }  // namespace harness

@@ -11,13 +11,11 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 constexpr double fewest_effective_batches = 20;
 constexpr double steal_limit = 0.02;
 
-Names inferred_fields(const json& record) {
-  std::istringstream text(text_at(record, "/config/inferred"));
+Names inferred_fields(const Record& record) {
+  std::istringstream text(record.config.inferred);
   Names names;
   for (std::string name; std::getline(text >> std::ws, name, ',');)
     if (!name.empty()) names.push_back(name);
@@ -33,37 +31,33 @@ Names without(const Names& names, const Names& others) {
 
 }  // namespace
 
-Names inferred_everywhere(const std::vector<const json*>& records) {
+Names inferred_everywhere(const RecordList& records) {
   Names common = inferred_fields(*records.front());
-  for (const json* record : records) common = without(common, without(common, inferred_fields(*record)));
+  for (const Record* record : records) common = without(common, without(common, inferred_fields(*record)));
   return common;
 }
 
-std::vector<Flag> flags_of(const json& record, const Names& inferred_in_all, const RunStatistics* run) {
+std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, const RunStatistics* run) {
   std::vector<Flag> flags;
   const auto add = [&](char code, std::string text) { flags.push_back({code, std::move(text)}); };
-  const std::string identity = text_at(record, "/config/identity");
+  const std::string identity = record.config.identity;
   const std::string inferred =
       fmt::format("{}", fmt::join(without(inferred_fields(record), inferred_in_all), ", "));
   if (identity == "control" || identity == "own") add('+', identity == "control" ? "control" : "own row");
   if (identity == "inferred" || identity == "weakly inferred" || !inferred.empty())
     add('~', (identity == "weakly inferred" ? "weakly inferred" : "inferred") +
                  (inferred.empty() ? "" : ": " + inferred));
-  const std::string asked = text_at(record, "/config/storage"), used = text_at(record, "/cache/storage_used");
+  const std::string asked = record.config.storage, used = storage_used(record);
   if (!used.empty() && used != asked) add('M', asked + " as " + used);
-  const json notes = record.value("notes", json::array());
-  for (const json& note : notes)
-    if (note.is_string())
-      add(note.get<std::string>().find("clipped") != std::string::npos ? 'C' : 'N', note.get<std::string>());
-  const json emulated = record.value("emulated", json::array());
-  for (const json& field : emulated)
-    if (field.is_string()) add('E', "emulated " + field.get<std::string>() + ": by construction");
-  if (const double bad = number_at(record, "/bad_images"); bad > 0)
-    add('B', fmt::format("{:.0f} bad {} replaced", bad, bad == 1 ? "image" : "images"));
-  if (const double steal = number_at(record, "/environment/steal_share"); steal >= steal_limit)
+  for (const std::string& note : record.notes)
+    add(note.find("clipped") != std::string::npos ? 'C' : 'N', note);
+  for (const std::string& setting : record.emulated) add('E', "emulated " + setting + ": by construction");
+  if (const int64_t bad = record.bad_images.value_or(0); bad > 0)
+    add('B', fmt::format("{} bad {} replaced", bad, bad == 1 ? "image" : "images"));
+  if (const double steal = record.environment.steal_share.value_or(0); steal >= steal_limit)
     add('T', fmt::format("{:.0f} % of the CPU time stolen", 100 * steal));
-  if (const double periods = number_at(record, "/environment/throttled_periods"); periods > 0)
-    add('T', fmt::format("CPU quota hit {:.0f} times", periods));
+  if (const int64_t periods = record.environment.throttled_periods.value_or(0); periods > 0)
+    add('T', fmt::format("CPU quota hit {} times", periods));
   if (!run) return flags;
   if (run->drifts) add('D', fmt::format("drift {:+.1f} %", 100 * run->drift_share));
   if (run->has_samples && run->batches >= 60 && run->n_eff < fewest_effective_batches)

@@ -1,6 +1,5 @@
 // Flags: remarks on a row that a reader of its figures must know.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -17,11 +16,10 @@ struct Flag {
 using Names = std::vector<std::string>;
 
 // Fields inferred in every row stand in the header, or the mark would tell no row from another.
-Names inferred_everywhere(const std::vector<const nlohmann::json*>& records);
+Names inferred_everywhere(const RecordList& records);
 
 // `run` is null for a row without figures.
-std::vector<Flag> flags_of(const nlohmann::json& record, const Names& inferred_in_all,
-                           const RunStatistics* run);
+std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, const RunStatistics* run);
 
 // What a code means, one line.
 std::string flag_meaning(char code);

@@ -72,8 +72,9 @@ Facts bottlenecks_in_words(const Summary& summary) {
 // `3 hold (1, 5, 8); 4 ...`; empty without rows of the article.
 std::string claims_in_words(const std::vector<Claim>& claims) {
   std::vector<std::string> parts;
-  for (const ClaimVerdict verdict : {ClaimVerdict::holds, ClaimVerdict::does_not_hold, ClaimVerdict::undecided,
-                                ClaimVerdict::by_construction, ClaimVerdict::cannot_be_tested}) {
+  for (const ClaimVerdict verdict :
+       {ClaimVerdict::holds, ClaimVerdict::does_not_hold, ClaimVerdict::undecided,
+        ClaimVerdict::by_construction, ClaimVerdict::cannot_be_tested}) {
     std::vector<int> numbers;
     for (const Claim& claim : claims)
       if (claim.verdict == verdict) numbers.push_back(claim.number);
@@ -162,7 +163,8 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   return sections;
 }
 
-json common_sections(const std::vector<json>& records, const std::string& left_out, const std::string& raw) {
+json common_sections(const Records& records, const std::string& left_out,
+                     const std::string& raw) {
   json environment = json::array({{{"facts", environment_facts(records)}}});
   if (!left_out.empty()) environment.push_back({{"lines", {left_out}}});
   for (const Grid& grid : {remarks_grid(records), disturbance_grid(records), rank_grid(records)})

@@ -15,7 +15,6 @@ nlohmann::json summary_sections(const Summary& summary, const std::vector<std::s
                                 const std::string& prefix, const std::string& part);
 
 // What concerns the run as a whole: environment, raw records.
-nlohmann::json common_sections(const std::vector<nlohmann::json>& records, const std::string& left_out,
-                               const std::string& raw);
+nlohmann::json common_sections(const Records& records, const std::string& left_out, const std::string& raw);
 
 }  // namespace harness

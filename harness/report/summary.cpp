@@ -18,7 +18,7 @@ using nlohmann::json;
 template <typename Describe>
 std::string all_of(const RecordList& records, Describe describe) {
   std::vector<std::string> seen;
-  for (const json* record : records) {
+  for (const Record* record : records) {
     const std::string text = describe(*record);
     if (!text.empty() && std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
   }
@@ -26,45 +26,42 @@ std::string all_of(const RecordList& records, Describe describe) {
   return fmt::format("{} (differs within the run)", fmt::join(seen, " | "));
 }
 
-std::string describe_machine(const json& record) {
-  std::string text = text_at(record, "/machine/cpu");
-  if (text.empty()) text = text_at(record, "/device/name");
-  if (const double cores = number_at(record, "/machine/cores"); cores > 0)
+std::string describe_machine(const Record& record) {
+  std::string text = record.machine.cpu;
+  if (text.empty()) text = record.device.name;
+  if (const double cores = double(record.machine.cores.value_or(0)); cores > 0)
     text += fmt::format(", {:.0f} {}", cores, cores == 1 ? "core" : "cores");
-  if (const std::string host = text_at(record, "/machine/host"); !host.empty()) text += ", host " + host;
+  if (const std::string host = record.machine.host; !host.empty()) text += ", host " + host;
   return text;
 }
 
-std::string describe_build(const json& record) {
-  std::string libtorch = text_at(record, "/versions/libtorch");
-  if (libtorch.empty()) libtorch = text_at(record, "/build/libtorch");
-  return fmt::format(
-      "LibTorch {}, revision {}", libtorch.empty() ? "unknown" : libtorch,
-      text_at(record, "/build/revision").empty() ? "unknown" : text_at(record, "/build/revision"));
+std::string describe_build(const Record& record) {
+  std::string libtorch = version_of(record, "libtorch");
+  if (libtorch.empty()) libtorch = record.build.libtorch;
+  return fmt::format("LibTorch {}, revision {}", libtorch.empty() ? "unknown" : libtorch,
+                     record.build.revision.empty() ? "unknown" : record.build.revision);
 }
 
-std::string describe_data(const json& record) {
-  std::string fingerprint = text_at(record, "/data/fingerprint");
+std::string describe_data(const Record& record) {
+  std::string fingerprint = record.data.fingerprint;
   if (fingerprint.empty()) return "";
-  std::string text = text_at(record, "/data/kind");
-  if (const double images = number_at(record, "/data/images"); images > 0)
+  std::string text = record.data.kind;
+  if (const double images = double(record.data.images.value_or(0)); images > 0)
     text += fmt::format(", {:.0f} images", images);
   return text + ", fingerprint " + fingerprint;
 }
 
-std::string describe_what_ran(const json& record) {
-  std::string text = text_at(record, "/device/label");
+std::string describe_what_ran(const Record& record) {
+  std::string text = record.device.label;
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
   };
-  if (text_at(record, "/config/precision") != "o0") add(text_at(record, "/precision/label"));
-  const std::string link = text_at(record, "/config/link");
-  const std::string used = text_at(record, "/cache/storage_used");
-  if (used != text_at(record, "/config/storage")) add(used);
+  if (record.config.precision != "o0") add(record.precision.label);
+  const std::string link = record.config.link;
+  const std::string used = storage_used(record);
+  if (used != record.config.storage) add(used);
   std::string stand_in;  // for a link: it comes first, because a narrow column cuts the rest
-  const json emulated = record.value("emulated", json::array());
-  for (const json& field : emulated) {
-    const std::string words = field.is_string() ? field.get<std::string>() : "";
+  for (const std::string& words : record.emulated) {
     if (words.rfind("link: ", 0) == 0)
       stand_in = words.substr(words.rfind(": ") + 2) + ", ";
     else
@@ -76,26 +73,26 @@ std::string describe_what_ran(const json& record) {
 
 SummaryRow summarise_row(const RecordList& repeats, const Names& inferred_in_all) {
   RecordList ok;
-  for (const json* record : repeats)
-    if (text_at(*record, "/status") == "OK") ok.push_back(record);
-  std::stable_sort(ok.begin(), ok.end(), [](const json* a, const json* b) {
-    return number_at(*a, "/total_s") < number_at(*b, "/total_s");
+  for (const Record* record : repeats)
+    if (record->status == "OK") ok.push_back(record);
+  std::stable_sort(ok.begin(), ok.end(), [](const Record* a, const Record* b) {
+    return a->total_s.value_or(0) < b->total_s.value_or(0);
   });
-  const json& record = ok.empty() ? *repeats.front() : *ok[(ok.size() - 1) / 2];
+  const Record& record = ok.empty() ? *repeats.front() : *ok[(ok.size() - 1) / 2];
   SummaryRow row;
-  row.id = text_at(record, "/row");
-  row.title = text_at(record, "/config/title");
+  row.id = record.row;
+  row.title = record.config.title;
   row.ran = describe_what_ran(record);
-  row.cache = text_at(record, "/cache/state");
-  row.status = text_at(record, "/status");
-  row.reason = text_at(record, "/reason");
-  row.config = record.at("config");
+  row.cache = cache_state(record);
+  row.status = record.status;
+  row.reason = record.reason;
+  row.config = record.config;
   row.record = &record;
   row.records.assign(ok.begin(), ok.end());
   row.repeats = static_cast<int>(repeats.size());
   row.repeats_ok = static_cast<int>(ok.size());
   if (!ok.empty()) {
-    for (const json* one : ok) row.runs.push_back(run_statistics(*one));
+    for (const Record* one : ok) row.runs.push_back(run_statistics(*one));
     row.run = row.runs[(ok.size() - 1) / 2];
     row.communication = communication_of(record);
     std::vector<double> totals;
@@ -107,47 +104,45 @@ SummaryRow summarise_row(const RecordList& repeats, const Names& inferred_in_all
   }
   row.flags = flags_of(record, inferred_in_all, row.ok() ? &row.run : nullptr);
   if (!ok.empty())
-    for (const json* one : repeats)
-      if (text_at(*one, "/status") != "OK")
-        row.flags.push_back({'R', fmt::format("repeat {:.0f} {}: {}", number_at(*one, "/repeat"),
-                                              text_at(*one, "/status"), text_at(*one, "/reason"))});
+    for (const Record* one : repeats)
+      if (one->status != "OK")
+        row.flags.push_back({'R', fmt::format("repeat {} {}: {}", one->repeat, one->status, one->reason)});
   return row;
 }
 
 void compare_with_base(SummaryRow& row, const SummaryRow* base) {
   row.group = group_of(row.config, base ? &base->config : nullptr);
   if (!base || base->id == row.id) return;
-  row.window_differs = row.config.value("window", json()) != base->config.value("window", json());
-  row.batch_differs = row.config.value("batch", json()) != base->config.value("batch", json());
+  row.window_differs = row.config.window != base->config.window;
+  row.batch_differs = row.config.batch != base->config.batch;
   if (row.ok() && base->ok() && row.run.batches == base->run.batches) row.ratio = base->total_s / row.total_s;
-  const double here = number_at({{"config", row.config}}, "/config/published_s");
-  const double there = number_at({{"config", base->config}}, "/config/published_s");
+  const double here = row.config.published_s;
+  const double there = base->config.published_s;
   if (here > 0 && there > 0 && !row.window_differs) row.published_ratio = there / here;
 }
 
 // Rows of accuracy train other sizes on other images: nothing of theirs belongs into the other rows' lines.
 Summary summarise_group(const RecordList& all) {
   RecordList records, of_accuracy;
-  for (const json* record : all) (is_of_accuracy(*record) ? of_accuracy : records).push_back(record);
+  for (const Record* record : all) (is_of_accuracy(*record) ? of_accuracy : records).push_back(record);
   const bool accuracy_alone = records.empty();
   if (accuracy_alone) records = of_accuracy;
-  const json& first = *records.front();
+  const Record& first = *records.front();
   Summary summary;
-  summary.scale = text_at(first, "/scale/name");
-  summary.device = text_at(first, "/device/kind");
+  summary.scale = first.scale.name;
+  summary.device = first.device.kind;
   if (summary.scale != "article")
     std::transform(summary.scale.begin(), summary.scale.end(), std::back_inserter(summary.mark), ::toupper);
-  summary.scale_summary = all_of(records, [](const json& r) { return text_at(r, "/scale/summary"); });
+  summary.scale_summary = all_of(records, [](const Record& r) { return r.scale.summary; });
   summary.machine = all_of(records, describe_machine);
   summary.build = all_of(records, describe_build);
   summary.data = all_of(records, describe_data);
-  summary.set = all_of(records, [](const json& r) { return text_at(r, "/set"); });
+  summary.set = all_of(records, [](const Record& r) { return r.set; });
   RecordList with_figures;
-  for (const json* record : records)
-    if (text_at(*record, "/status") == "OK") with_figures.push_back(record);
-  summary.timed_batches = all_of(with_figures.empty() ? records : with_figures, [](const json& r) {
-    const double batches = number_at(r, "/timed_batches", number_at(r, "/config/timed_batches"));
-    return batches > 0 ? fmt::format("{:.0f}", batches) : "";
+  for (const Record* record : records)
+    if (record->status == "OK") with_figures.push_back(record);
+  summary.timed_batches = all_of(with_figures.empty() ? records : with_figures, [](const Record& r) {
+    return std::to_string(r.timed_batches.value_or(r.config.timed_batches));
   });
   summary.accuracy = accuracy_rows(of_accuracy);
   if (accuracy_alone) return summary;
@@ -155,7 +150,7 @@ Summary summarise_group(const RecordList& all) {
   summary.inferred = fmt::format("{}", fmt::join(inferred, ", "));
   for (const auto& [id, repeats] : by_row(records)) summary.rows.push_back(summarise_row(repeats, inferred));
   for (SummaryRow& row : summary.rows) {
-    const std::string id = text_at({{"config", row.config}}, "/config/base");
+    const std::string id = row.config.base;
     const auto base = std::find_if(summary.rows.begin(), summary.rows.end(),
                                    [&](const SummaryRow& other) { return other.id == id; });
     compare_with_base(row, base == summary.rows.end() ? nullptr : &*base);
@@ -165,7 +160,7 @@ Summary summarise_group(const RecordList& all) {
 
 }  // namespace
 
-std::string group_of(const json& config, const json* base) {
+std::string group_of(const Row& row, const Row* base) {
   static const std::vector<std::pair<std::string, std::vector<std::string>>> axes = {
       {"nodes", {"nodes", "link"}},
       {"devices", {"devices", "batch"}},
@@ -179,20 +174,19 @@ std::string group_of(const json& config, const json* base) {
   if (base)
     for (const auto& [axis, fields] : axes)
       for (const std::string& field : fields)
-        if (config.value(field, json()) != base->value(field, json())) return axis;
-  const json record = {{"config", config}};
-  if (number_at(record, "/config/nodes", 1) > 1) return "nodes";
-  const std::string strategy = text_at(record, "/config/strategy");
+        if (field_text(row, field) != field_text(*base, field)) return axis;
+  if (row.nodes > 1) return "nodes";
+  const std::string& strategy = row.strategy;
   if (strategy != "single" && strategy != "data_parallel") return "strategy";
   // The article's second series, from its row [0] on, is about devices; its first is about storage.
-  if (strategy == "data_parallel" || text_at(record, "/config/window") == "100-399") return "devices";
-  return text_at(record, "/config/precision") == "o0" ? "storage" : "precision";
+  if (strategy == "data_parallel" || row.window == "100-399") return "devices";
+  return row.precision == "o0" ? "storage" : "precision";
 }
 
-std::vector<Summary> summarise(const std::vector<json>& records) {
+std::vector<Summary> summarise(const Records& records) {
   std::vector<std::pair<std::string, RecordList>> groups;
-  for (const json& record : records) {
-    const std::string key = text_at(record, "/scale/name") + "\n" + text_at(record, "/device/kind");
+  for (const Record& record : records) {
+    const std::string key = record.scale.name + "\n" + record.device.kind;
     auto group =
         std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.first == key; });
     if (group == groups.end()) group = groups.insert(groups.end(), {key, {}});

@@ -1,10 +1,10 @@
 // Summary: the one place where every figure that tables and plots show is computed from records.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/contract/record.h"
 #include "harness/report/communication.h"
 #include "harness/report/flags.h"
 #include "harness/stats/statistics.h"
@@ -19,16 +19,16 @@ struct SummaryRow {
   std::string group;  // axis on which the row differs from its base: storage, precision, devices, ...
   std::string status, reason;
   std::vector<Flag> flags;
-  nlohmann::json config;
+  Row config;
   int repeats = 1, repeats_ok = 1;
 
   // All below only where ok().
   double total_s = 0, total_min_s = 0, total_max_s = 0;  // median and range over the repeats with status OK
   double images_per_second = 0;
   RunStatistics run;  // of the repeat whose total is the median (the lower one of an even number)
-  std::vector<RunStatistics> runs;             // of all repeats with status OK, by total
-  std::vector<const nlohmann::json*> records;  // of the same repeats; the caller's
-  const nlohmann::json* record = nullptr;      // that of `run`, or of the first repeat; the caller's
+  std::vector<RunStatistics> runs;  // of all repeats with status OK, by total
+  RecordList records;               // of the same repeats; the caller's
+  const Record* record = nullptr;   // that of `run`, or of the first repeat; the caller's
 
   std::optional<Communication> communication;  // of the same repeat; rows of several ranks only
   std::optional<double> ratio;  // total of the base / total of this row: above 1 is faster than the base
@@ -74,11 +74,11 @@ struct Summary {
 };
 
 // The axis that a row moves on: the first on which it differs from its base, or, without one, from the
-// plainest row. Both as configs of records.
-std::string group_of(const nlohmann::json& config, const nlohmann::json* base);
+// plainest row.
+std::string group_of(const Row& row, const Row* base);
 
 // `records` must outlive what comes back.
-std::vector<Summary> summarise(const std::vector<nlohmann::json>& records);
+std::vector<Summary> summarise(const Records& records);
 
 // Phases as tables show them; together they are the whole step.
 struct PhaseGroup {

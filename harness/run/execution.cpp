@@ -187,13 +187,15 @@ bool Execution::prepare_plan() {
   return true;
 }
 
-json Execution::surroundings(const Row& row) const {
-  return {{"machine", machine_},
-          {"build", build_},
-          {"data", data_.of(row).description},
-          {"device", {{"kind", row.device}}},
-          {"launcher", launcher_of(request_)},
-          {"set", fmt::format("{}", fmt::join(request_.set, " "))}};
+Record Execution::surroundings(const Row& row) const {
+  Record record;
+  record.machine = decode<RecordMachine>(machine_, "machine");
+  record.build = decode<RecordBuild>(build_, "build");
+  record.data = decode<RecordData>(data_.of(row).description, "data");
+  record.device.kind = row.device;
+  record.launcher = launcher_of(request_);
+  record.set = fmt::format("{}", fmt::join(request_.set, " "));
+  return record;
 }
 
 void Execution::discard() {
@@ -204,17 +206,17 @@ void Execution::discard() {
   if (request_.out.empty()) fs::remove(folder_, ignored);  // unless it holds more
 }
 
-void Execution::keep(json record) {
-  const auto earlier = std::find_if(records_.begin(), records_.end(), [&](const json& other) {
-    return again_ && other["row"] == record["row"] && other["repeat"] == record["repeat"];
+void Execution::keep(const json& object) {
+  Record record = record_from_json(object);
+  if (again_) check_same_environment(folder_, records_, record);
+  append_record(records_file(), object);
+  const auto earlier = std::find_if(records_.begin(), records_.end(), [&](const Record& other) {
+    return again_ && other.row == record.row && other.repeat == record.repeat;
   });
-  if (earlier == records_.end()) {
+  if (earlier == records_.end())
     records_.push_back(std::move(record));
-    append_record(records_file(), records_.back());
-  } else {  // of two records of one row and repeat the later counts
+  else  // of two records of one row and repeat the later counts
     *earlier = std::move(record);
-    append_record(records_file(), *earlier);
-  }
 }
 
 bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const json& further) {
@@ -232,8 +234,7 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
   }
   if (record.is_null()) return false;
   record.update(further);
-  if (again_) check_same_environment(folder_, records_, record);
-  keep(std::move(record));
+  keep(record);
   return true;
 }
 

@@ -56,7 +56,7 @@ class Execution {
   const fs::path& folder() const { return folder_; }
   fs::path records_file() const { return folder_ / "records.jsonl"; }
   // Those of a run that is continued included.
-  const std::vector<nlohmann::json>& records() const { return records_; }
+  const Records& records() const { return records_; }
   // Gives a folder that nothing has run in free again.
   void discard();
   const Scale& scale() const { return scale_; }
@@ -66,8 +66,8 @@ class Execution {
  private:
   Execution(const Workshop& workshop, const Request& request, const AxisValues& values);
   bool prepare_plan();
-  nlohmann::json surroundings(const Row& row) const;
-  void keep(nlohmann::json record);
+  Record surroundings(const Row& row) const;
+  void keep(const nlohmann::json& object);
 
   const Workshop& workshop_;
   const Request& request_;
@@ -82,7 +82,7 @@ class Execution {
   std::list<NodeCopies> copies_;
   std::optional<Leading> leading_;
   nlohmann::json machine_, build_;
-  std::vector<nlohmann::json> records_;
+  Records records_;
 };
 
 }  // namespace harness

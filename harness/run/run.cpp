@@ -54,7 +54,7 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s) {
 static Schedule schedule_of(const Workshop& workshop, const Request& request, const Scale& scale,
                             const std::vector<PlannedRow>& plan, const std::vector<RowRun>& runs) {
   const std::vector<Taken> taken = read_taken(workshop.results / "runs");
-  const json machine = describe_machine();
+  const auto machine = decode<RecordMachine>(describe_machine());
   std::vector<Prediction> of_rows;
   for (const PlannedRow& planned : plan) of_rows.push_back(predict(planned.row, scale, machine, taken));
   return make_schedule(plan, runs, of_rows, request.budget_s);
@@ -67,7 +67,7 @@ Schedule schedule_of(const Workshop& workshop, const Request& request, Execution
   throw;
 }
 
-void write_results(const Workshop& workshop, const fs::path& run, const std::vector<json>& records,
+void write_results(const Workshop& workshop, const fs::path& run, const Records& records,
                    std::ostream& console) {
   const std::vector<Summary> summaries = summarise(records);
   if (!write_report(run, summaries, console)) return;
@@ -76,10 +76,10 @@ void write_results(const Workshop& workshop, const fs::path& run, const std::vec
   show_left_out(run, console);
 }
 
-int exit_code_of(const std::vector<json>& records) {
+int exit_code_of(const Records& records) {
   bool ran = false, failed = false;
-  for (const json& record : records) {
-    const std::string status = record["status"];
+  for (const Record& record : records) {
+    const std::string& status = record.status;
     ran = ran || status != "SKIPPED";
     failed = failed || (status != "OK" && status != "SKIPPED");
   }

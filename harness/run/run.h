@@ -35,9 +35,9 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s);
 
 // Table, figures and page of a run that has just ended. Throws std::runtime_error when a file can't be
 // written.
-void write_results(const Workshop& workshop, const fs::path& run, const std::vector<nlohmann::json>& records,
+void write_results(const Workshop& workshop, const fs::path& run, const Records& records,
                    std::ostream& console);
-int exit_code_of(const std::vector<nlohmann::json>& records);
+int exit_code_of(const Records& records);
 
 // Rebuilds tables (and plots) of a finished run. Returns the exit code.
 int rebuild_report(const Workshop& workshop, const fs::path& run, bool plots, std::ostream& console);

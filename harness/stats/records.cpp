@@ -49,32 +49,12 @@ const std::vector<std::string>& phase_names() {
 std::vector<std::pair<std::string, RecordList>> by_row(const RecordList& records) {
   std::vector<std::pair<std::string, RecordList>> rows;
   std::map<std::string, size_t> places;
-  for (const json* record : records) {
-    const auto [place, is_new] = places.try_emplace(text_at(*record, "/row"), rows.size());
+  for (const Record* record : records) {
+    const auto [place, is_new] = places.try_emplace(record->row, rows.size());
     if (is_new) rows.push_back({place->first, {}});
     rows[place->second].second.push_back(record);
   }
   return rows;
-}
-
-const json& samples_of(const json& record) {
-  static const json none = json::object();
-  const auto samples = record.find("samples_ms");
-  return samples == record.end() ? none : *samples;
-}
-
-std::string text_at(const json& record, const char* pointer) {
-  const json::json_pointer where(pointer);
-  if (!record.contains(where)) return "";
-  const json& value = record.at(where);
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
-double number_at(const json& record, const char* pointer, double otherwise) {
-  const json::json_pointer where(pointer);
-  if (!record.contains(where)) return otherwise;
-  const json& value = record.at(where);
-  return value.is_number() ? value.get<double>() : otherwise;
 }
 
 std::string record_problem(const json& record) try {
@@ -115,38 +95,45 @@ void append_record(const std::filesystem::path& file, const json& record) {
     fsync(entry.number);  // the new name too; some file systems refuse, and lose nothing by it
 }
 
-std::vector<json> read_records(const std::filesystem::path& run_dir, std::ostream& warnings) {
+Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings) {
   const std::filesystem::path file = run_dir / "records.jsonl";
   std::ifstream input = base::open_regular(file);
   if (!input)
     throw std::runtime_error(fmt::format("{}: {}; name the folder of a run, e.g. results/runs/<time>-<host>",
                                          file.string(), std::strerror(errno)));
-  std::vector<json> records;
-  std::map<std::tuple<std::string, double, std::string, std::string>, std::pair<size_t, int>> seen;
+  Records records;
+  using Key = std::tuple<std::string, int64_t, std::string, std::string>;  // row, repeat, scale, device
+  std::map<Key, std::pair<size_t, int>> seen;
   std::string line;
   for (int number = 1; std::getline(input, line); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const bool cut_off = input.eof();  // no newline: the writer was stopped inside this line
-    json record = base::parse_json(line);
-    std::string problem = !record.is_discarded() ? record_problem(record)
-                          : cut_off              ? "the line is cut off; the run was stopped while writing it"
-                                                 : "not JSON, or nested too deep";
-    if (!problem.empty()) {
+    const auto leave_out = [&](const char* problem) {
       fmt::print(warnings, "{}:{}: {}; line left out\n", file.string(), number, problem);
+    };
+    json object = base::parse_json(line);
+    if (object.is_discarded()) {
+      leave_out(cut_off ? "the line is cut off; the run was stopped while writing it"
+                        : "not JSON, or nested too deep");
       continue;
     }
-    record.erase("loss");
-    for (const char* span : {"read", "decode"})
-      if (record.contains("spans_ms") && record["spans_ms"].is_object()) record["spans_ms"].erase(span);
-    const auto key = std::make_tuple(text_at(record, "/row"), number_at(record, "/repeat"),
-                                     text_at(record, "/scale/name"), text_at(record, "/device/kind"));
-    const auto [earlier, is_first] = seen.try_emplace(key, records.size(), number);
+    Record record;
+    try {
+      record = record_from_json(std::move(object));
+    } catch (const Violation& violation) {
+      leave_out(violation.what());
+      continue;
+    }
+    record.loss.clear();
+    for (const char* span : {"read", "decode"}) record.spans_ms.erase(span);
+    const auto [earlier, is_first] = seen.try_emplace(
+        {record.row, record.repeat, record.scale.name, record.device.kind}, records.size(), number);
     if (is_first) {
       records.push_back(std::move(record));
       continue;
     }
     fmt::print(warnings, "{}:{}: row {} repeat {} again; it replaces line {}\n", file.string(), number,
-               std::get<0>(key), std::get<1>(key), earlier->second.second);
+               record.row, record.repeat, earlier->second.second);
     records[earlier->second.first] = std::move(record);
     earlier->second.second = number;
   }

@@ -1,10 +1,13 @@
-// Records: one JSON line per row and repeat, appended crash-safely and read whatever became of the file.
+// The file of records: one JSON line per row and repeat, appended crash-safely and read whatever became of
+// it.
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <vector>
+
+#include "harness/contract/record.h"
 
 namespace harness {
 
@@ -16,7 +19,7 @@ void append_record(const std::filesystem::path& file, const nlohmann::json& reco
 // as file:line with the reason and left out; of two records of one row and repeat, the later counts. Without
 // loss and the loader's spans, which no table shows. Throws std::runtime_error when
 // there is no such file.
-std::vector<nlohmann::json> read_records(const std::filesystem::path& run_dir, std::ostream& warnings);
+Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings);
 
 // Why a report can't use this record, empty when it can.
 std::string record_problem(const nlohmann::json& record);
@@ -24,15 +27,7 @@ std::string record_problem(const nlohmann::json& record);
 // Every phase in the order of time within a step.
 const std::vector<std::string>& phase_names();
 
-// The record's samples_ms, or an empty object. No copy: 1,024 ranks have millions of samples.
-const nlohmann::json& samples_of(const nlohmann::json& record);
-
 // Records of one row together, rows in the order in which they first occur.
-using RecordList = std::vector<const nlohmann::json*>;
 std::vector<std::pair<std::string, RecordList>> by_row(const RecordList& records);
-
-// Values that may be absent: the text or number at a JSON pointer, else empty or `otherwise`.
-std::string text_at(const nlohmann::json& record, const char* pointer);
-double number_at(const nlohmann::json& record, const char* pointer, double otherwise = 0);
 
 }  // namespace harness

@@ -11,8 +11,6 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 constexpr int64_t fewest_batches_for_an_interval = 60;  // three blocks of 20, or there is nothing to resample
 constexpr double drift_limit = 0.02;
 
@@ -47,11 +45,10 @@ Interval percentiles(std::vector<double>& estimates) {
   return {quantile_in_place(estimates, 0.025), quantile_in_place(estimates, 0.975)};
 }
 
-std::vector<double> mean_over_ranks(const json& per_rank, size_t batches) {
+std::vector<double> mean_over_ranks(const std::vector<std::vector<double>>& per_rank, size_t batches) {
   std::vector<double> mean(batches, 0);
-  for (const json& times : per_rank)
-    for (size_t i = 0; i < batches; ++i)
-      mean[i] += times[i].get<double>() / static_cast<double>(per_rank.size());
+  for (const std::vector<double>& times : per_rank)
+    for (size_t i = 0; i < batches; ++i) mean[i] += times[i] / static_cast<double>(per_rank.size());
   return mean;
 }
 
@@ -122,14 +119,14 @@ Interval shift_interval(const std::vector<double>& first, const std::vector<doub
   return percentiles(estimates);
 }
 
-std::vector<PhaseStatistics> phase_statistics(const json& record) {
-  const json& samples = samples_of(record);
-  const auto batches = static_cast<size_t>(number_at(record, "/timed_batches"));
+std::vector<PhaseStatistics> phase_statistics(const Record& record) {
+  const auto batches = static_cast<size_t>(record.timed_batches.value_or(0));
   std::vector<PhaseStatistics> phases;
   double whole = 0;
   for (const std::string& name : phase_names()) {
-    if (!samples.contains(name)) continue;
-    std::vector<double> times = mean_over_ranks(samples[name], batches);
+    const auto samples = record.samples_ms.find(name);
+    if (samples == record.samples_ms.end()) continue;
+    std::vector<double> times = mean_over_ranks(samples->second, batches);
     PhaseStatistics phase{name};
     phase.mean_ms = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(batches);
     phase.median_ms = quantile_in_place(times, 0.5);
@@ -140,21 +137,21 @@ std::vector<PhaseStatistics> phase_statistics(const json& record) {
   return phases;
 }
 
-RunStatistics run_statistics(const json& record) {
+RunStatistics run_statistics(const Record& record) {
   RunStatistics result;
-  result.batches = static_cast<int64_t>(number_at(record, "/timed_batches"));
-  result.total_s = number_at(record, "/total_s");
+  result.batches = record.timed_batches.value_or(0);
+  result.total_s = record.total_s.value_or(0);
   result.images_per_second =
-      number_at(record, "/config/batch") * static_cast<double>(result.batches) / result.total_s;
-  const json& samples = samples_of(record);
+      double(record.config.batch) * static_cast<double>(result.batches) / result.total_s;
+  const Samples& samples = record.samples_ms;
   if (samples.empty()) return result;
   result.has_samples = true;
 
   const auto batches = static_cast<size_t>(result.batches);
-  std::vector<std::vector<double>> per_rank(samples.begin()->size(), std::vector<double>(batches, 0));
-  for (const json& phase : samples)
+  std::vector<std::vector<double>> per_rank(samples.begin()->second.size(), std::vector<double>(batches, 0));
+  for (const auto& [phase, by_rank] : samples)
     for (size_t rank = 0; rank < per_rank.size(); ++rank)
-      for (size_t i = 0; i < batches; ++i) per_rank[rank][i] += phase[rank][i].get<double>();
+      for (size_t i = 0; i < batches; ++i) per_rank[rank][i] += by_rank[rank][i];
   std::vector<double> steps(batches), skews(batches);
   for (size_t i = 0; i < batches; ++i) {
     double slowest = per_rank[0][i], fastest = per_rank[0][i];
@@ -174,9 +171,9 @@ RunStatistics run_statistics(const json& record) {
   if (result.median_ms > 0)
     result.iqr_share = (quantile(steps, 0.75) - quantile(steps, 0.25)) / result.median_ms;
   result.skew_ms = median(skews);
-  if (text_at(record, "/config/window") == "0-299") result.startup_ms = steps[0];
+  if (record.config.window == "0-299") result.startup_ms = steps[0];
   result.phases = phase_statistics(record);
-  describe_dependence(steps, static_cast<int64_t>(number_at(record, "/config/loader_threads")), result);
+  describe_dependence(steps, record.config.loader_threads, result);
   return result;
 }
 

@@ -1,10 +1,11 @@
 // Statistics of one run: what the timed batches of one record say, before any comparison with another run.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "harness/contract/record.h"
 
 namespace harness {
 
@@ -40,11 +41,11 @@ struct RunStatistics {
 };
 
 // For a record with status OK, as read_records hands it out.
-RunStatistics run_statistics(const nlohmann::json& record);
+RunStatistics run_statistics(const Record& record);
 
 // The phases alone, at a fraction of the cost: no resampling. In the order of phase_names(); empty without
 // phase clock.
-std::vector<PhaseStatistics> phase_statistics(const nlohmann::json& record);
+std::vector<PhaseStatistics> phase_statistics(const Record& record);
 
 // Linear interpolation between order statistics (type 7 of Hyndman & Fan 1996); 0 of nothing.
 double quantile(std::vector<double> values, double share);

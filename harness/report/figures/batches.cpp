@@ -15,11 +15,6 @@ using nlohmann::json;
 
 constexpr size_t kMostPoints = 600;  // more lie on one another
 
-std::vector<double> warmup_steps(const json& record) {
-  const auto samples = record.find("warmup_ms");
-  return samples == record.end() ? std::vector<double>{} : steps_of(*samples);
-}
-
 // Points of one row, batches counted from the first timed one. Above `limit` a point is drawn at the limit,
 // so that one slow batch doesn't press all others flat.
 void add_points(const std::string& row, const std::vector<double>& steps, long first, const char* part,
@@ -45,8 +40,8 @@ bool fill_batches(json& spec, const FigureSource& source) {
   for (const SummaryRow* row : key_rows(source.summary)) {
     const RunStatistics& run = row->run;
     const double limit = 1.3 * std::max(run.p99_ms, run.median_ms);
-    const std::vector<double> warmup = warmup_steps(*row->record);
-    const std::vector<double> timed = steps_of(samples_of(*row->record));
+    const std::vector<double> warmup = steps_of(row->record->warmup_ms);
+    const std::vector<double> timed = steps_of(row->record->samples_ms);
     const long before = -static_cast<long>(warmup.size());
     add_points(row->id, warmup, before, "warm-up", limit, values);
     add_points(row->id, timed, 0, "timed", limit, values);

@@ -23,15 +23,15 @@ std::string activity_of(const std::string& phase, bool several_ranks) {
   return "copies";
 }
 
-void add_bin(const std::string& row, const json& samples, size_t begin, size_t end, json& values) {
+void add_bin(const std::string& row, const Samples& samples, size_t begin, size_t end, json& values) {
   const size_t ranks = ranks_of(samples);
   std::map<std::string, double> times;
   double whole = 0;
-  for (const auto& [phase, by_rank] : samples.items())
+  for (const auto& [phase, by_rank] : samples)
     for (size_t rank = 0; rank < ranks; ++rank)
       for (size_t batch = begin; batch < end; ++batch) {
-        times[activity_of(phase, ranks > 1)] += time_of(by_rank, rank, batch);
-        whole += time_of(by_rank, rank, batch);
+        times[activity_of(phase, ranks > 1)] += by_rank[rank][batch];
+        whole += by_rank[rank][batch];
       }
   for (const auto& [activity, ms] : times)
     values.push_back({{"row", row},
@@ -41,7 +41,7 @@ void add_bin(const std::string& row, const json& samples, size_t begin, size_t e
                       {"share", whole > 0 ? rounded(ms / whole) : 0}});
 }
 
-void add_row(const std::string& row, const json& samples, json& values) {
+void add_row(const std::string& row, const Samples& samples, json& values) {
   const size_t batches = batches_of(samples);
   const size_t bin = (batches + kMostBins - 1) / kMostBins;
   const size_t before = values.size();
@@ -71,7 +71,7 @@ bool fill_busy(json& spec, const FigureSource& source) {
   json values = json::array();
   std::vector<PanelTitle> panels;
   for (const SummaryRow* row : key_rows(source.summary)) {
-    add_row(row->id, samples_of(*row->record), values);
+    add_row(row->id, row->record->samples_ms, values);
     panels.push_back(
         {row, fmt::format("computes {:.0f} % of the time", 100 * share_of(values, row->id, "compute"))});
   }

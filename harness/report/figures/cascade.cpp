@@ -28,8 +28,8 @@ bool fill_cascade(json& spec, const FigureSource& source) {
       largest = std::max(largest, row.total_max_s);
       other_batch = other_batch || (row.ratio && row.batch_differs);
       if (row.ratio)
-        value["ratio_label"] = fmt::format("\u00d7{:.2f}{} vs {}", *row.ratio, row.batch_differs ? "*" : "",
-                                           text_at({{"config", row.config}}, "/config/base"));
+        value["ratio_label"] =
+            fmt::format("\u00d7{:.2f}{} vs {}", *row.ratio, row.batch_differs ? "*" : "", row.config.base);
       if (row.published_ratio) value["published_label"] = fmt::format("\u00d7{:.2f}", *row.published_ratio);
     } else {
       value["reason_label"] = reason_of(row);

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 bool has_ranks(const SummaryRow& row) {
   if (row.communication) return true;
-  const std::string strategy = text_at({{"config", row.config}}, "/config/strategy");
+  const std::string strategy = row.config.strategy;
   return !row.ok() && strategy != "single" && strategy != "data_parallel";
 }
 

@@ -64,32 +64,27 @@ void set_panels(json& spec, const std::vector<PanelTitle>& titles) {
   if (titles.size() == 1) spec["columns"] = 1;
 }
 
-size_t ranks_of(const json& samples) {
-  if (!samples.is_object() || samples.empty()) return 0;
-  size_t ranks = samples.begin()->size();
-  for (const json& by_rank : samples) ranks = std::min(ranks, by_rank.is_array() ? by_rank.size() : 0);
+size_t ranks_of(const Samples& samples) {
+  if (samples.empty()) return 0;
+  size_t ranks = samples.begin()->second.size();
+  for (const auto& [phase, by_rank] : samples) ranks = std::min(ranks, by_rank.size());
   return ranks;
 }
 
-size_t batches_of(const json& samples) {
+size_t batches_of(const Samples& samples) {
   size_t batches = ranks_of(samples) == 0 ? 0 : SIZE_MAX;
-  for (const json& by_rank : samples)
-    for (const json& times : by_rank) batches = std::min(batches, times.is_array() ? times.size() : 0);
+  for (const auto& [phase, by_rank] : samples)
+    for (const std::vector<double>& times : by_rank) batches = std::min(batches, times.size());
   return batches;
 }
 
-double time_of(const json& by_rank, size_t rank, size_t batch) {
-  const json& time = by_rank[rank][batch];
-  return time.is_number() ? time.get<double>() : 0;
-}
-
-std::vector<double> steps_of(const json& samples) {
+std::vector<double> steps_of(const Samples& samples) {
   const size_t ranks = ranks_of(samples);
   std::vector<double> steps(ranks == 0 ? 0 : batches_of(samples));
   for (size_t batch = 0; batch < steps.size(); ++batch)
     for (size_t rank = 0; rank < ranks; ++rank) {
       double sum = 0;
-      for (const json& by_rank : samples) sum += time_of(by_rank, rank, batch);
+      for (const auto& [phase, by_rank] : samples) sum += by_rank[rank][batch];
       steps[batch] = std::max(steps[batch], sum);
     }
   return steps;

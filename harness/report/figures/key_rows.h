@@ -23,12 +23,11 @@ struct PanelTitle {
 };
 void set_panels(nlohmann::json& spec, const std::vector<PanelTitle>& titles);
 
-// Of {phase: [rank][batch]}: the batches that every list has, and times that are no number count as 0.
-size_t ranks_of(const nlohmann::json& samples);
-size_t batches_of(const nlohmann::json& samples);
-double time_of(const nlohmann::json& by_rank, size_t rank, size_t batch);
+// Of {phase: [rank][batch]}: the batches that every list has,
+size_t ranks_of(const Samples& samples);
+size_t batches_of(const Samples& samples);
 // A batch's step: the slowest rank's sum of phases.
-std::vector<double> steps_of(const nlohmann::json& samples);
+std::vector<double> steps_of(const Samples& samples);
 
 // Four digits behind the point: a figure's file stays small.
 double rounded(double value);

@@ -21,7 +21,7 @@ std::vector<const SummaryRow*> compared_rows(const Summary& summary) {
   for (const SummaryRow& row : summary.rows) {
     if (row.group != "precision") continue;
     for (const SummaryRow& base : summary.rows)
-      if (base.id == text_at({{"config", row.config}}, "/config/base")) add(base);
+      if (base.id == row.config.base) add(base);
     add(row);
   }
   return rows;
@@ -34,7 +34,7 @@ json speed_of(const SummaryRow& row) {
     value.update({{"reason_label", reason_of(row)}, {"reason", row.reason}});
     return value;
   }
-  const std::string base = text_at({{"config", row.config}}, "/config/base");
+  const std::string base = row.config.base;
   std::string label = fmt::format("{:.0f}", row.images_per_second);
   if (row.group == "precision" && row.ratio) {
     value["ratio_label"] = fmt::format("\u00d7{:.2f} vs {}", *row.ratio, base);

@@ -19,26 +19,26 @@ constexpr size_t kMostRankBins = 32, kMostCells = 3000;
 // A straggler makes the others wait, so that all steps last equally long: its own work is what differs.
 bool is_waiting(const std::string& name) { return name == "sync" || name == "broadcast"; }
 
-bool reaches(const json& by_rank, size_t ranks, size_t batches) {
-  return by_rank.is_array() && by_rank.size() >= ranks &&
-         std::all_of(by_rank.begin(), by_rank.end(),
-                     [&](const json& times) { return times.size() >= batches; });
+using ByRank = std::vector<std::vector<double>>;
+
+bool reaches(const ByRank& by_rank, size_t ranks, size_t batches) {
+  return by_rank.size() >= ranks && std::all_of(by_rank.begin(), by_rank.end(),
+                                                [&](const auto& times) { return times.size() >= batches; });
 }
 
 // [rank][batch]: all phases but those that wait, less what SyncBN waits within them.
-std::vector<std::vector<double>> own_times(const json& record) {
-  const json& samples = samples_of(record);
-  std::vector<std::vector<double>> own(ranks_of(samples), std::vector<double>(batches_of(samples)));
-  const auto add = [&](const json& by_rank, double sign) {
+ByRank own_times(const Record& record) {
+  const Samples& samples = record.samples_ms;
+  ByRank own(ranks_of(samples), std::vector<double>(batches_of(samples)));
+  const auto add = [&](const ByRank& by_rank, double sign) {
     for (size_t rank = 0; rank < own.size(); ++rank)
       for (size_t batch = 0; batch < own[rank].size(); ++batch)
-        own[rank][batch] += sign * time_of(by_rank, rank, batch);
+        own[rank][batch] += sign * by_rank[rank][batch];
   };
-  for (const auto& [phase, by_rank] : samples.items())
+  for (const auto& [phase, by_rank] : samples)
     if (!is_waiting(phase)) add(by_rank, 1);
-  const auto spans = record.find("spans_ms");
-  if (spans == record.end() || !spans->is_object() || own.empty()) return own;
-  for (const auto& [span, by_rank] : spans->items())
+  if (own.empty()) return own;
+  for (const auto& [span, by_rank] : record.spans_ms)
     if (span.rfind("sync_bn", 0) == 0 && reaches(by_rank, own.size(), own[0].size())) add(by_rank, -1);
   return own;
 }
@@ -47,7 +47,7 @@ const SummaryRow* row_with_most_ranks(const Summary& summary) {
   const SummaryRow* found = nullptr;
   size_t most = 1;
   for (const SummaryRow& row : summary.rows)
-    if (const size_t ranks = row.ok() ? ranks_of(samples_of(*row.record)) : 0; ranks > most)
+    if (const size_t ranks = row.ok() ? ranks_of(row.record->samples_ms) : 0; ranks > most)
       found = &row, most = ranks;
   return found;
 }

@@ -14,33 +14,24 @@ namespace {
 
 using nlohmann::json;
 
-double scaling_setting(const SummaryRow& row, const char* pointer) {
-  return number_at({{"config", row.config}}, pointer, 1);
-}
-double devices_of(const SummaryRow& row) {
-  return scaling_setting(row, "/config/devices") * scaling_setting(row, "/config/nodes");
-}
-double batch_of(const SummaryRow& row) { return scaling_setting(row, "/config/batch"); }
+int64_t devices_of(const SummaryRow& row) { return all_devices(row.config); }
 
 // The single device that a row is compared with: one that rows with more devices are based on.
-const SummaryRow* single_device(const Summary& summary, double batch) {
+const SummaryRow* single_device(const Summary& summary, int64_t batch) {
   for (const SummaryRow& row : summary.rows) {
-    if (!row.ok() || devices_of(row) != 1 || batch_of(row) != batch) continue;
+    if (!row.ok() || devices_of(row) != 1 || row.config.batch != batch) continue;
     for (const SummaryRow& other : summary.rows)
-      if (other.group == "devices" && devices_of(other) > 1 &&
-          text_at({{"config", other.config}}, "/config/base") == row.id)
-        return &row;
+      if (other.group == "devices" && devices_of(other) > 1 && other.config.base == row.id) return &row;
   }
   for (const SummaryRow& row : summary.rows)
-    if (row.ok() && devices_of(row) == 1 && batch_of(row) == batch && row.group == "devices") return &row;
+    if (row.ok() && devices_of(row) == 1 && row.config.batch == batch && row.group == "devices") return &row;
   return nullptr;
 }
 
 std::string series_of(const SummaryRow& row) {
-  if (scaling_setting(row, "/config/nodes") > 1) return "several nodes";
-  if (scaling_setting(row, "/config/devices") == 1 ||
-      text_at({{"config", row.config}}, "/config/strategy") == "data_parallel")
-    return fmt::format("DataParallel, batch {:.0f}", batch_of(row));
+  if (row.config.nodes > 1) return "several nodes";
+  if (row.config.devices == 1 || row.config.strategy == "data_parallel")
+    return fmt::format("DataParallel, batch {}", row.config.batch);
   return "a process per device";
 }
 
@@ -66,12 +57,12 @@ void add_labels(json& values, const char* field, const char* label_field, double
   }
 }
 
-void add_ideal(const SummaryRow& single, double most, json& values) {
-  for (double devices : {1.0, most})
+void add_ideal(const SummaryRow& single, int64_t most, json& values) {
+  for (int64_t devices : {int64_t{1}, most})
     values.push_back({{"ideal", series_of(single)},
                       {"devices", devices},
-                      {"ideal_images_per_second", devices * single.images_per_second},
-                      {"ideal_speed_up", devices}});
+                      {"ideal_images_per_second", double(devices) * single.images_per_second},
+                      {"ideal_speed_up", double(devices)}});
 }
 
 }  // namespace
@@ -81,7 +72,8 @@ bool fill_scaling(json& spec, const FigureSource& source) {
   json values = json::array(), series = json::array();
   std::set<const SummaryRow*> singles;
   std::vector<const SummaryRow*> others;
-  double most = 1, fastest = 0, highest = 0;
+  int64_t most = 1;
+  double fastest = 0, highest = 0;
   const auto add = [&](const SummaryRow& row, const SummaryRow* single) {
     json value = {{"row", row.id},
                   {"title", row.title},
@@ -101,21 +93,21 @@ bool fill_scaling(json& spec, const FigureSource& source) {
     if (devices_of(row) == 1 || row.group == "threads") continue;
     others.push_back(&row);
     if (!row.ok()) continue;
-    const SummaryRow* single = single_device(summary, batch_of(row));
+    const SummaryRow* single = single_device(summary, row.config.batch);
     if (single && singles.insert(single).second) add(*single, nullptr);
     if (single && !values.back().contains("speed_up")) values.back()["speed_up"] = 1.0;
     add(row, single);
   }
   if (most == 1 || singles.empty()) return false;
   for (const SummaryRow* single : singles) add_ideal(*single, most, values);
-  const double speed_top = std::min(std::max(2.0, 2.2 * highest), std::max(most, 1.25 * highest)),
+  const double speed_top = std::min(std::max(2.0, 2.2 * highest), std::max(double(most), 1.25 * highest)),
                images_top = 1.3 * fastest;
   add_labels(values, "images_per_second", "images_label", images_top);
   add_labels(values, "speed_up", "speed_label", speed_top);
   spec["data"] = {{"values", values}};
   for (const char* panel : {"/hconcat/0", "/hconcat/1"}) {
     json& x = spec[json::json_pointer(std::string(panel) + "/encoding/x")];
-    x["scale"] = {{"domain", {0.7, most + 0.6}}, {"nice", false}};
+    x["scale"] = {{"domain", {0.7, double(most) + 0.6}}, {"nice", false}};
     x["title"] = fmt::format("devices ({})", summary.device);
     json ticks = json::array();
     for (const json& value : values)

@@ -12,21 +12,17 @@ namespace {
 
 using nlohmann::json;
 
-double threads_setting(const SummaryRow& row, const char* pointer) {
-  return number_at({{"config", row.config}}, pointer);
-}
-
 // Rows that differ from their base in threads, and those bases, by loader threads.
 std::vector<const SummaryRow*> swept_rows(const Summary& summary) {
   std::vector<const SummaryRow*> rows;
   for (const SummaryRow& row : summary.rows) {
     const bool is_base = std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& other) {
-      return other.group == "threads" && text_at({{"config", other.config}}, "/config/base") == row.id;
+      return other.group == "threads" && other.config.base == row.id;
     });
     if (row.group == "threads" || is_base) rows.push_back(&row);
   }
   std::stable_sort(rows.begin(), rows.end(), [](const SummaryRow* a, const SummaryRow* b) {
-    return threads_setting(*a, "/config/loader_threads") < threads_setting(*b, "/config/loader_threads");
+    return a->config.loader_threads < b->config.loader_threads;
   });
   return rows;
 }
@@ -38,9 +34,9 @@ double load_share(const SummaryRow& row) {
 }
 
 json value_of(const SummaryRow& row) {
-  const double threads = threads_setting(row, "/config/loader_threads"), cpus = threads_setting(row, "/config/cpus");
+  const int64_t threads = row.config.loader_threads, cpus = row.config.cpus;
   json value = row_values(row);
-  value.update({{"label", fmt::format("row {}|{:.0f} threads|{:.0f} {}", row.id, threads, cpus,
+  value.update({{"label", fmt::format("row {}|{} threads|{} {}", row.id, threads, cpus,
                                       cpus == 1 ? "core" : "cores")},
                 {"threads", threads},
                 {"cpus", cpus}});

@@ -14,37 +14,31 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMostRanks = 4;  // further lanes would look the same
+constexpr int64_t kMostRanks = 4;  // further lanes would look the same
 
-struct Event {
-  size_t rank = 0;
-  std::string track, name;
-  double begin_ms = 0, end_ms = 0;
-};
+using Event = TimelineEvent;
 
-std::vector<Event> recorded_events(const json& record) {
+std::vector<Event> recorded_events(const Record& record) {
   std::vector<Event> events;
-  const json::json_pointer where("/timeline/events");
-  if (!record.contains(where)) return events;
-  for (const json& entry : record.at(where)) {
-    Event event{size_t(number_at(entry, "/rank")), text_at(entry, "/track"), text_at(entry, "/name"),
-                number_at(entry, "/begin_ms"), number_at(entry, "/end_ms")};
-    if (event.rank < kMostRanks && event.end_ms >= event.begin_ms && !event.name.empty())
+  if (!record.timeline) return events;
+  for (const Event& event : record.timeline->events)
+    if (event.rank >= 0 && event.rank < kMostRanks && event.end_ms >= event.begin_ms && !event.name.empty())
       events.push_back(event);
-  }
   return events;
 }
 
 // For a record without a timeline: the last batch's phases, one after the other from 0.
-std::vector<Event> stacked_events(const json& record) {
+std::vector<Event> stacked_events(const Record& record) {
   std::vector<Event> events;
-  const json& samples = samples_of(record);
+  const Samples& samples = record.samples_ms;
   const size_t batches = batches_of(samples);
-  for (size_t rank = 0; batches > 0 && rank < std::min(ranks_of(samples), kMostRanks); ++rank) {
+  const int64_t ranks = std::min(int64_t(ranks_of(samples)), kMostRanks);
+  for (int64_t rank = 0; batches > 0 && rank < ranks; ++rank) {
     double begin = 0;
     for (const std::string& phase : phase_names()) {
-      if (!samples.contains(phase)) continue;
-      const double ms = time_of(samples.at(phase), rank, batches - 1);
+      const auto by_rank = samples.find(phase);
+      if (by_rank == samples.end()) continue;
+      const double ms = by_rank->second[size_t(rank)][batches - 1];
       if (ms > 0) events.push_back({rank, "host", phase, begin, begin + ms});
       begin += ms;
     }
@@ -52,8 +46,8 @@ std::vector<Event> stacked_events(const json& record) {
   return events;
 }
 
-size_t place_of(const Event& event) {  // host, devices, collectives of a rank lie together
-  const size_t track = event.track == "host" ? 0 : event.track == "collectives" ? 99 : 1;
+int64_t place_of(const Event& event) {  // host, devices, collectives of a rank lie together
+  const int64_t track = event.track == "host" ? 0 : event.track == "collectives" ? 99 : 1;
   return 100 * event.rank + track;
 }
 
@@ -90,7 +84,7 @@ bool fill_timeline(json& spec, const FigureSource& source) {
   double longest = 0, shortest = 1e300;
   bool skewed_clocks = false, recorded = false;
   for (const SummaryRow* row : key_rows(source.summary)) {
-    const json& record = *row->record;
+    const Record& record = *row->record;
     std::vector<Event> events = recorded_events(record);
     std::string below;
     recorded = recorded || !events.empty();
@@ -102,7 +96,7 @@ bool fill_timeline(json& spec, const FigureSource& source) {
     const double end = add_events(row->id, events, known, values);
     longest = std::max(longest, end);
     shortest = std::min(shortest, end);
-    skewed_clocks = skewed_clocks || text_at(record, "/timeline/clocks") == "each rank's own";
+    skewed_clocks = skewed_clocks || (record.timeline && record.timeline->clocks == "each rank's own");
     panels.push_back({row, below});
   }
   if (panels.empty()) return false;
