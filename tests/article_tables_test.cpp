@@ -75,6 +75,26 @@ std::vector<Grid> tables_of(const std::vector<json>& records) {
   return harness::article_tables(harness::summarise(typed(records)).at(0));
 }
 
+// Five runs of each row, whose times are 0.96 to 1.04 times those of the record: the exact interval of a
+// ratio then reaches from 0.98 / 1.04 to 1.04 / 0.98 of it, the third smallest and largest of the 25
+// quotients.
+std::vector<json> five_runs(const std::vector<json>& records) {
+  std::vector<json> runs;
+  for (int repeat = 0; repeat < 5; ++repeat)
+    for (json record : records) {
+      const double factor = 0.96 + 0.02 * repeat;
+      record["repeat"] = repeat;
+      if (record.contains("total_s")) {
+        record["total_s"] = factor * record["total_s"].get<double>();
+        for (json& phase : record["samples_ms"])
+          for (json& rank : phase)
+            for (json& ms : rank) ms = factor * ms.get<double>();
+      }
+      runs.push_back(record);
+    }
+  return runs;
+}
+
 const Grid& table(const std::vector<Grid>& tables, const std::string& title) {
   for (const Grid& grid : tables)
     if (grid.title.rfind(title, 0) == 0) return grid;
@@ -103,18 +123,20 @@ std::map<std::string, double> with(std::map<std::string, double> phases,
 
 TEST(ArticleTables, TheBaselinesBatchStandsBesideTheArticlesRatios) {
   std::vector<json> records = {record_of("disk", with(kOne, {{"load", 101}})), record_of("tmpfs", kOne)};
-  const std::vector<Grid> tables = tables_of(records);
+  EXPECT_EQ(cell(table(tables_of(records), "Table 1: a batch"), "SGD", "against the article"),
+            "too few runs");
+  const std::vector<Grid> tables = tables_of(five_runs(records));
   const Grid& batch = table(tables, "Table 1: a batch");
   EXPECT_EQ(cell(batch, "load", "disk ms"), "101.0");
   EXPECT_EQ(cell(batch, "load", "share"), "75 %");
   EXPECT_EQ(cell(batch, "load", "article"), "-") << "the article states no figure";
   EXPECT_EQ(cell(batch, "backward", "/ forward"), "2.00");
   EXPECT_EQ(cell(batch, "backward", "article / forward"), "2.45") << "164.7 / 67.3";
-  EXPECT_EQ(cell(batch, "H2D", "disk / tmpfs"), "1.00 (0.91 to 1.10)");
+  EXPECT_EQ(cell(batch, "H2D", "disk / tmpfs"), "1.00 (0.94 to 1.06)");
   EXPECT_EQ(cell(batch, "H2D", "article"), "0.88") << "13.6 / 15.4";
   EXPECT_EQ(cell(batch, "SGD", "article"), "0.95") << "1.8 / 1.9";
   EXPECT_EQ(cell(batch, "SGD", "against the article"), "reproduced");
-  EXPECT_EQ(cell(batch, "whole batch", "disk / tmpfs"), "3.86 (3.51 to 4.24)");
+  EXPECT_EQ(cell(batch, "whole batch", "disk / tmpfs"), "3.86 (3.63 to 4.09)");
   EXPECT_EQ(cell(batch, "whole batch", "article"), "3.82");
   EXPECT_EQ(cell(batch, "whole batch", "against the article"), "reproduced");
   EXPECT_NE(text(batch.notes).find("154,140,672 B"), std::string::npos);
@@ -149,7 +171,7 @@ TEST(ArticleTables, StartingWorkStandsBesideDoingItWhereTheDeviceHasItsOwnTime) 
 TEST(ArticleTables, AnEmulatedDiskMakesLoadingByConstructionAndNotComputing) {
   std::vector<json> records = {record_of("disk", with(kOne, {{"load", 101}})), record_of("tmpfs", kOne)};
   records[0]["emulated"] = {"read_rate: 26 MB/s"};
-  const Grid batch = table(tables_of(records), "Table 1: a batch");
+  const Grid batch = table(tables_of(five_runs(records)), "Table 1: a batch");
   EXPECT_EQ(cell(batch, "whole batch", "against the article"), "by construction");
   EXPECT_EQ(cell(batch, "load", "against the article"), "by construction");
   EXPECT_EQ(cell(batch, "forward", "against the article"), "reproduced");
@@ -173,10 +195,10 @@ TEST(ArticleTables, PrecisionMarksTheFigureWhoseRowIsInferred) {
       record_of("tmpfs", kOne), record_of("o1", with(kOne, {{"backward", 40}})),
       record_of("o2", with(kOne, {{"backward", 10}})),
       failed(record_of("o3", kOne), "DIVERGED", "loss is not finite from batch 12 on")};
-  const Grid speed = table(tables_of(records), "Table 3: precision, speed");
+  const Grid speed = table(tables_of(five_runs(records)), "Table 3: precision, speed");
   EXPECT_EQ(cell(speed, "o2", "as run"), "O2 in bf16");
   EXPECT_EQ(cell(speed, "o2", "bwd"), "10.0");
-  EXPECT_EQ(cell(speed, "o2", "base / row"), "1.40 (1.27 to 1.54)");
+  EXPECT_EQ(cell(speed, "o2", "base / row"), "1.40 (1.32 to 1.49)");
   EXPECT_EQ(cell(speed, "o2", "article"), "1.26~");
   EXPECT_EQ(cell(speed, "o2", "against the article"), "reproduced");
   EXPECT_EQ(cell(speed, "o1", "against the article"), "-");
@@ -217,14 +239,14 @@ TEST(ArticleTables, DataParallelHasItsCopiesInTwoParts) {
   const std::vector<json> records = {record_of("0", with(kOne, {{"forward", 40}, {"backward", 35}})),
                                      record_of("2", parallel), record_of("3", parallel),
                                      record_of("7", parallel)};
-  const Grid parallels = table(tables_of(records), "Table 4");
+  const Grid parallels = table(tables_of(five_runs(records)), "Table 4");
   EXPECT_EQ(parallels.rows.size(), 8u);
   EXPECT_EQ(cell(parallels, "7", "dev"), "4");
   EXPECT_EQ(cell(parallels, "7", "batch"), "32");
   EXPECT_EQ(cell(parallels, "7", "peer"), "3.25");
   EXPECT_EQ(cell(parallels, "7", "bc+red"), "1.50");
   EXPECT_EQ(cell(parallels, "0", "peer"), "-");
-  EXPECT_EQ(cell(parallels, "7", "base / row"), "2.01 (1.83 to 2.21)");
+  EXPECT_EQ(cell(parallels, "7", "base / row"), "2.01 (1.90 to 2.14)");
   EXPECT_EQ(cell(parallels, "7", "article"), "1.97");
   EXPECT_EQ(cell(parallels, "7", "against the article"), "reproduced");
   EXPECT_EQ(cell(parallels, "4", "total s"), "not run");
@@ -244,7 +266,7 @@ TEST(ArticleTables, ThreadsStandAsRunAndAsMultiples) {
                                record_of("11", with(kOne, {{"backward", 70}}))};
   records[1]["config"]["cpus"] = 2;
   records[1]["notes"] = {"cpus: 12 clipped to 2"};
-  const Grid threads = table(tables_of(records), "Table 5");
+  const Grid threads = table(tables_of(five_runs(records)), "Table 5");
   EXPECT_EQ(cell(threads, "10", "loader threads"), "12 = 3 C0~");
   EXPECT_EQ(cell(threads, "10", "cpus"), "2 = 0.5 C0~");
   EXPECT_EQ(cell(threads, "11", "cpus"), "16 = 4 C0~");
@@ -266,7 +288,7 @@ TEST(ArticleTables, DdpBesideDataParallelAndTheRestOfTheCascade) {
                                record_of("17", with(ranks, {{"sync", 90}})),
                                record_of("18", with(ranks, {{"sync", 6}}))};
   records[6]["emulated"] = {"link: ethernet: veth at 200 Mbit/s"};
-  const std::vector<Grid> tables = tables_of(records);
+  const std::vector<Grid> tables = tables_of(five_runs(records));
   const Grid& ddp = table(tables, "Table 6");
   EXPECT_EQ(cell(ddp, "10", "img"), "32");
   EXPECT_EQ(cell(ddp, "12", "img"), "8") << "each rank copies its own share";
@@ -275,7 +297,8 @@ TEST(ArticleTables, DdpBesideDataParallelAndTheRestOfTheCascade) {
   EXPECT_EQ(cell(ddp, "12", "exposed"), "4.00");
   EXPECT_NE(text(ddp.notes).find("not measured in the article"), std::string::npos);
   const Grid& packages = table(tables, "Table 7");
-  EXPECT_EQ(cell(packages, "13", "against the article"), "undecided") << "one run can't tell 1.00 from 1.05";
+  EXPECT_EQ(cell(packages, "13", "against the article"), "undecided")
+      << "these runs can't tell 1.00 from 1.05";
   EXPECT_EQ(cell(packages, "15", "against the article"), "differs");
   EXPECT_EQ(cell(packages, "14", "against the article"), "-") << "not one of those called equal";
   EXPECT_NE(text(packages.notes).find("not ranked"), std::string::npos);
@@ -300,17 +323,22 @@ TEST(ArticleTables, NoRatioAcrossTheTwoWindows) {
   EXPECT_NE(text(ddp.above).find("no ratios between the two windows"), std::string::npos);
 }
 
-TEST(ArticleTables, RepeatsGiveAnIntervalInPlaceOfTheAllowance) {
+TEST(ArticleTables, RepeatsGiveARangeAndFiveOfThemAnInterval) {
   std::vector<json> records;
-  for (int repeat = 0; repeat < 3; ++repeat) {
+  for (int repeat = 0; repeat < 5; ++repeat) {
     records.push_back(record_of("12", kOne, repeat));
     records.push_back(record_of("16", with(kOne, {{"backward", 18.0 - repeat}}), repeat));
   }
+  const Grid five = table(tables_of(records), "Table 8");
+  EXPECT_NE(text(five.notes).find("exact 95 % interval over 5"), std::string::npos) << text(five.notes);
+  records.resize(6);
   const Grid three = table(tables_of(records), "Table 8");
-  EXPECT_EQ(cell(three, "16", "base / row"), "1.09 (1.06 to 1.13)");
-  EXPECT_NE(text(three.notes).find("95 % interval over 3"), std::string::npos) << text(three.notes);
-  records.resize(4);
-  EXPECT_NE(text(table(tables_of(records), "Table 8").notes).find("an allowance of 10 %"), std::string::npos);
+  EXPECT_EQ(cell(three, "16", "base / row"), "1.09 (1.06 to 1.13)") << "35 / 33 to 35 / 31";
+  EXPECT_NE(text(three.notes).find("the range over the runs. A verdict needs 5 runs"), std::string::npos);
+  records.resize(2);
+  const Grid one = table(tables_of(records), "Table 8");
+  EXPECT_EQ(cell(one, "16", "base / row"), "1.06");
+  EXPECT_EQ(text(one.notes).find("In brackets"), std::string::npos) << text(one.notes);
 }
 
 TEST(ArticleTables, RowsOfOtherMatricesHaveNone) {
@@ -399,13 +427,16 @@ TEST(ArticleCsv, IsOneTableWithALineForEachCell) {
     for (size_t i = line[3] == "text" ? 5 : 4; &line != &lines[0] && i < 8; ++i)
       EXPECT_EQ(line[i].find_first_not_of("0123456789.e+-"), std::string::npos) << line[i];
   }
-  auto line = line_of(csv, "Table 3: precision, speed", "o2", "base / row");
+  const std::string of_five = harness::csv_text(tables_of(five_runs(records)));
+  auto line = line_of(of_five, "Table 3: precision, speed", "o2", "base / row");
   EXPECT_EQ(line["unit"], "ratio");
   EXPECT_EQ(line["value"], "1.4");
-  EXPECT_EQ(line["low"], "1.27273");
-  EXPECT_EQ(line["high"], "1.54");
+  EXPECT_EQ(line["low"], "1.31923");
+  EXPECT_EQ(line["high"], "1.48571");
   EXPECT_EQ(line["article"].substr(0, 4), "1.25");
-  EXPECT_EQ(line_of(csv, "Table 3: precision, speed", "o2", "against the article")["value"], "reproduced");
+  EXPECT_EQ(line_of(of_five, "Table 3: precision, speed", "o2", "against the article")["value"],
+            "reproduced");
+  EXPECT_EQ(line_of(csv, "Table 3: precision, speed", "o2", "against the article")["value"], "too few runs");
   line = line_of(csv, "Table 3: precision, speed", "tmpfs", "total");
   EXPECT_EQ(line["unit"], "s");
   EXPECT_EQ(line["value"], "2.1");
@@ -461,24 +492,24 @@ TEST(ArticleCsv, AReportsFileIsReadAsOneTableByAnotherProgram) {
 }
 
 TEST(AgainstArticle, WidensTheIntervalAndElseNamesTheDirection) {
-  const Ratio clear{2.0, 1.9, 2.1, 3};
+  const Ratio clear{2.0, 1.9, 2.1, 5};
   EXPECT_EQ(harness::against_article(clear, 2.2), "reproduced");
   EXPECT_EQ(harness::against_article(clear, 1.81), "reproduced");
   EXPECT_EQ(harness::against_article(clear, 2.21), "same direction");
   EXPECT_EQ(harness::against_article(clear, 0.9), "other direction");
-  EXPECT_EQ(harness::against_article({0.5, 0.4, 0.6, 3}, 0.8), "same direction");
-  EXPECT_EQ(harness::against_article({1.02, 0.95, 1.1, 3}, 2), "direction unclear");
-  EXPECT_EQ(harness::against_article({1.5, 1.4, 1.6, 3}, 0.997), "differs") << "1 has no direction";
-  EXPECT_EQ(harness::against_article({1.02, 0.9, 1.1, 3}, 0.997), "reproduced");
+  EXPECT_EQ(harness::against_article({0.5, 0.4, 0.6, 5}, 0.8), "same direction");
+  EXPECT_EQ(harness::against_article({1.02, 0.95, 1.1, 5}, 2), "direction unclear");
+  EXPECT_EQ(harness::against_article({1.5, 1.4, 1.6, 5}, 0.997), "differs") << "1 has no direction";
+  EXPECT_EQ(harness::against_article({1.02, 0.9, 1.1, 5}, 0.997), "reproduced");
   EXPECT_EQ(harness::against_article({}, 2), "-");
   EXPECT_EQ(harness::against_article(clear, 0), "-");
 }
 
 TEST(AgainstArticle, EqualRowsAreTestedForBeingTheSame) {
-  EXPECT_EQ(harness::against_equal({1.0, 0.97, 1.04, 3}), "same");
-  EXPECT_EQ(harness::against_equal({1.02, 1.01, 1.04, 3}), "same") << "a difference below the margin";
-  EXPECT_EQ(harness::against_equal({1.2, 1.1, 1.3, 3}), "differs");
-  EXPECT_EQ(harness::against_equal({1.0, 0.9, 1.1, 3}), "undecided");
+  EXPECT_EQ(harness::against_equal({1.0, 0.97, 1.04, 5}), "same");
+  EXPECT_EQ(harness::against_equal({1.02, 1.01, 1.04, 5}), "same") << "a difference below the margin";
+  EXPECT_EQ(harness::against_equal({1.2, 1.1, 1.3, 5}), "differs");
+  EXPECT_EQ(harness::against_equal({1.0, 0.9, 1.1, 5}), "undecided");
   EXPECT_EQ(harness::against_equal({}), "-");
 }
 

@@ -1,5 +1,5 @@
 // unit: effects of a change: estimates and p-values against R's, intervals against simulation.
-#include "harness/compare/effect.h"
+#include "harness/stats/effect.h"
 
 #include <gtest/gtest.h>
 
@@ -50,6 +50,21 @@ TEST(Effect, MannWhitneyOfFiveAndFive) {
   EXPECT_GT(mixed.rank_p, 0.5);
   EXPECT_LT(mixed.low, 1);
   EXPECT_GT(mixed.high, 1);
+}
+
+TEST(Effect, LocationOfOneSample) {
+  // Of 9 figures the interval leaves out the five smallest and largest of 45 Walsh averages, P(W <= 5) =
+  // 0.0195.
+  const Location it = location_of({0.03, -0.01, 0.02, 0.05, 0.04, -0.02, 0.06, 0.015, 0.035});
+  EXPECT_NEAR(it.value, 0.025, 1e-12);
+  EXPECT_NEAR(it.low, 0.0025, 1e-12);
+  EXPECT_NEAR(it.high, 0.045, 1e-12);
+  const Location few = location_of({0.2, 0.4, 0.1});
+  EXPECT_DOUBLE_EQ(few.low, 0.1) << "too few for an interval: the range";
+  EXPECT_DOUBLE_EQ(few.high, 0.4);
+  EXPECT_EQ(few.runs, 3u);
+  EXPECT_THROW(location_of({}), std::invalid_argument);
+  EXPECT_THROW(location_of({0.1, NAN}), std::invalid_argument);
 }
 
 TEST(Effect, HolmKeepsTheOrderGivenAndNeverFalls) {

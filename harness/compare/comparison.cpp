@@ -135,10 +135,10 @@ void judge(RowComparison& row) {
   const Effect& effect = row.effect;
   const size_t runs = std::min(effect.a, effect.b);
   const double limit = std::log(1 + row.margin);
-  if (runs < kFewestPairs) {
+  if (runs < kFewestRuns) {
     row.verdict = Verdict::undecided;
     row.reason = fmt::format("{} run{} a side; a verdict needs {}: run with --repeat {}, nightly too", runs,
-                             runs == 1 ? "" : "s", kFewestPairs, kFewestPairs);
+                             runs == 1 ? "" : "s", kFewestRuns, kFewestRuns);
     return;
   }
   const bool large = std::abs(std::log(effect.ratio)) >= limit;
@@ -203,7 +203,7 @@ Comparison compare(const Records& a, const Records& b, const Noise& noise) {
   std::vector<RowComparison*> judged;
   std::vector<double> p;
   for (RowComparison& row : comparison.rows)
-    if (row.refused.empty() && std::min(row.effect.a, row.effect.b) >= kFewestPairs) {
+    if (row.refused.empty() && std::min(row.effect.a, row.effect.b) >= kFewestRuns) {
       judged.push_back(&row);
       p.push_back(row.effect.p);
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/compare/effect.h"
+#include "harness/stats/effect.h"
 #include "harness/stats/provenance.h"
 #include "harness/compare/noise.h"
 #include "harness/report/grid.h"
@@ -47,7 +47,7 @@ struct Comparison {
 
 // Rows are matched by id, scale and device. FASTER and SLOWER need
 // an interval without 1, an effect of the margin at least and Holm's p under 0.05; SAME an interval within
-// the margin; UNDECIDED is all else, and everything from under kFewestPairs runs.
+// the margin; UNDECIDED is all else, and everything from under kFewestRuns runs.
 Comparison compare(const Records& a, const Records& b, const Noise& noise);
 
 Grid comparison_grid(const Comparison& comparison, const std::string& name_a, const std::string& name_b);

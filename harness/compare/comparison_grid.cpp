@@ -15,7 +15,7 @@ std::string percent(double ratio) { return fmt::format("{:+.1f} %", 100 * (ratio
 
 // So few runs have no interval.
 std::string effect_text(const Effect& effect) {
-  if (std::min(effect.a, effect.b) < kFewestPairs) return fmt::format("{:.3f}", effect.ratio);
+  if (std::min(effect.a, effect.b) < kFewestRuns) return fmt::format("{:.3f}", effect.ratio);
   return fmt::format("{:.3f} ({:.3f} to {:.3f})", effect.ratio, effect.low, effect.high);
 }
 

@@ -5,7 +5,8 @@
 namespace harness {
 
 std::string against_article(const Ratio& here, double point) {
-  if (here.value <= 0 || point <= 0) return "-";
+  if (!here.known() || point <= 0) return "-";
+  if (!here.decides()) return "too few runs";
   if (point >= here.low * (1 - kArticleMargin) && point <= here.high * (1 + kArticleMargin))
     return "reproduced";
   if (std::abs(point - 1) <= kArticleMargin) return "differs";
@@ -14,7 +15,8 @@ std::string against_article(const Ratio& here, double point) {
 }
 
 std::string against_equal(const Ratio& here) {
-  if (here.value <= 0) return "-";
+  if (!here.known()) return "-";
+  if (!here.decides()) return "too few runs";
   if (here.above(1 - kArticleMargin) && here.below(1 + kArticleMargin)) return "same";
   return here.above(1) || here.below(1) ? "differs" : "undecided";
 }

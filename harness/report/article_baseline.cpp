@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/stats/records.h"
 #include "harness/report/against_article.h"
 #include "harness/report/article_grid.h"
 #include "harness/report/article_topics.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -149,7 +149,7 @@ class BaselineBatch {
     return cells;
   }
 
-  int runs() const { return comparable_ ? total_ratio(*disk_, *tmpfs_).runs : 0; }
+  size_t runs() const { return comparable_ ? total_ratio(*disk_, *tmpfs_).runs : 0; }
 
  private:
   static const SummaryRow* ok(const Summary& summary, const std::string& id) {
@@ -179,7 +179,7 @@ class BaselineBatch {
 
   // `loading`: what an emulated disk decides.
   void add_ratio(std::vector<std::string>& cells, const Ratio& here, double article, bool loading) const {
-    cells.push_back(here.value > 0 ? text_of(here) : "-");
+    cells.push_back(here.known() ? text_of(here) : "-");
     cells.push_back(article > 0 ? fmt::format("{:.2f}", article) : "-");
     const bool chosen = comparable_ && (is_by_construction(*disk_) || is_by_construction(*tmpfs_));
     cells.push_back(loading && chosen ? "by construction" : against_article(here, article));

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "harness/contract/published_ms.h"
-#include "harness/stats/records.h"
-#include "harness/report/against_article.h"
 #include "harness/config/yaml_file.h"
+#include "harness/contract/published_ms.h"
+#include "harness/report/against_article.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 
@@ -68,7 +68,8 @@ std::function<Reading(const SummaryRow&)> reading_of(std::function<double(const 
 }
 
 Reading reading_of(const Ratio& ratio, double article) {
-  if (ratio.value <= 0) return {{}, {}, {}, if_any(article)};
+  if (!ratio.known()) return {{}, {}, {}, if_any(article)};
+  if (ratio.runs == 1) return {ratio.value, {}, {}, if_any(article)};
   return {ratio.value, ratio.low, ratio.high, if_any(article)};
 }
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "harness/stats/records.h"
 #include "harness/report/article_grid.h"
 #include "harness/report/article_topics.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/stats/records.h"
+#include "harness/config/yaml_file.h"
 #include "harness/report/against_article.h"
 #include "harness/report/cells.h"
-#include "harness/config/yaml_file.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -111,12 +111,12 @@ void append_cells(std::vector<std::string>& notes, const std::vector<std::string
 }
 
 void explain_ratios(const Summary& summary, const std::vector<const SummaryRow*>& rows, Grid& grid) {
-  int fewest = 0;
+  size_t fewest = 0;
   bool batch = false, verdict = false;
   for (const SummaryRow* row : rows)
     if (const SummaryRow* base = comparable_base(summary, *row);
         base && std::find(rows.begin(), rows.end(), base) != rows.end()) {
-      const int runs = total_ratio(*base, *row).runs;
+      const size_t runs = total_ratio(*base, *row).runs;
       fewest = fewest ? std::min(fewest, runs) : runs;
       batch = batch || row->batch_differs;
       verdict = verdict || row->published_ratio;
@@ -175,19 +175,15 @@ std::vector<std::string> published_notes(const Summary& summary, const std::vect
   return lines;
 }
 
-std::string interval_note(int runs, bool verdict) {
-  const bool allowance = runs < kFewestRuns;
-  std::string note =
-      "In brackets: " +
-      (allowance
-           ? fmt::format(
-                 "an allowance of {:.0f} % for chance, no measurement; {} runs of each row give an interval",
-                 100 * kOneRunAllowance, kFewestRuns)
-           : fmt::format("the 95 % interval over {} or more runs of each row", runs));
-  if (!verdict) return note + ".";
-  return note + fmt::format(". reproduced: the article's ratio lies in it, widened by {:.0f} %{}.",
-                            100 * kArticleMargin,
-                            allowance ? "; on an allowance that says: not contradicted" : "");
+std::string interval_note(size_t runs, bool verdict) {
+  if (runs < kFewestRuns)
+    return fmt::format("{}A verdict needs {} runs of each row: --repeat {}.",
+                       runs > 1 ? "In brackets: the range over the runs. " : "", kFewestRuns, kFewestRuns);
+  return fmt::format("In brackets: the exact 95 % interval over {} or more runs of each row.{}", runs,
+                     verdict
+                         ? fmt::format(" reproduced: the article's ratio lies in it, widened by {:.0f} %.",
+                                       100 * kArticleMargin)
+                         : "");
 }
 
 Grid article_grid(const Summary& summary, const ArticleTable& table) {

@@ -19,7 +19,7 @@ struct ArticleTable {
 Grid article_grid(const Summary& summary, const ArticleTable& table);
 
 // What the brackets of a ratio hold, where the fewest runs behind one are these, and what the verdict means.
-std::string interval_note(int runs, bool verdict);
+std::string interval_note(size_t runs, bool verdict);
 // Lines above every table: the scale and its mark, and what --set changed.
 std::vector<std::string> lines_above(const Summary& summary);
 // What the article says of these rows, or we of that: `about 8, 9: ...`.

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "harness/stats/records.h"
 #include "harness/report/ratio.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

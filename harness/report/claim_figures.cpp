@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "harness/stats/records.h"
 #include "harness/report/claim_question.h"
 #include "harness/report/device_time.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -32,14 +32,26 @@ std::vector<double> steps_ms(const SummaryRow& row) {
   return values;
 }
 
+// Of each run's mean step.
+Ratio share_of_steps(std::vector<double> ms, const SummaryRow& row) {
+  const std::vector<double> steps = steps_ms(row);
+  if (ms.size() != steps.size()) return {};
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i] <= 0) return {};
+    ms[i] /= steps[i];
+  }
+  return share_of(ms);
+}
+
 std::string number(double value, Unit unit) {
   if (unit == Unit::times) return fmt::format("{:.2f}", value);
   return fmt::format("{:.{}f}", 100 * value, 100 * value < 2 ? 1 : 0);
 }
 
 std::string figure_text(const Test& test) {
-  return fmt::format("{}{} ({} to {})", number(test.figure.value, test.unit),
-                     test.unit == Unit::percent ? " %" : "", number(test.figure.low, test.unit),
+  const std::string value = number(test.figure.value, test.unit) + (test.unit == Unit::percent ? " %" : "");
+  if (test.figure.runs == 1) return value;
+  return fmt::format("{} ({} to {})", value, number(test.figure.low, test.unit),
                      number(test.figure.high, test.unit));
 }
 
@@ -51,7 +63,8 @@ std::string limits_text(const Test& test) {
 }
 
 ClaimVerdict verdict_of(const Test& test) {
-  if (test.figure.value <= 0) return ClaimVerdict::cannot_be_tested;
+  if (!test.figure.known()) return ClaimVerdict::cannot_be_tested;
+  if (!test.figure.decides()) return ClaimVerdict::undecided;
   if (test.figure.high < test.low || test.figure.low > test.high) return ClaimVerdict::does_not_hold;
   return test.figure.low > test.low && test.figure.high < test.high ? ClaimVerdict::holds
                                                                     : ClaimVerdict::undecided;
@@ -68,8 +81,9 @@ Finding judged(const std::vector<Test>& tests) {
   if (verdict_of(*decides) == ClaimVerdict::cannot_be_tested)
     return cannot_be_tested("the records hold no times for: " + decides->what);
   std::string reason = fmt::format("{}; holds {}", decides->what, limits_text(*decides));
-  if (verdict_of(*decides) == ClaimVerdict::undecided && decides->figure.runs < kFewestRuns)
-    reason += "; --repeat 5 would narrow the interval";
+  if (!decides->figure.decides())
+    reason += fmt::format("; {} run{} and a verdict needs {}: --repeat {}", decides->figure.runs,
+                          decides->figure.runs == 1 ? "" : "s", kFewestRuns, kFewestRuns);
   return {verdict_of(*decides), figure_text(*decides), reason};
 }
 
@@ -78,17 +92,17 @@ Ratio work_ratio(const SummaryRow& base, const SummaryRow& row, const Phases& ph
 }
 
 Ratio work_share(const SummaryRow& row, const Phases& phases) {
-  return ratio_of(work_ms(row, phases), steps_ms(row));
+  return share_of_steps(work_ms(row, phases), row);
 }
 
 Ratio wait_share(const SummaryRow& row) {
   std::vector<double> waits;
   for (const RunStatistics& run : row.runs) waits.push_back(phases_ms(run, {"load"}));
-  return ratio_of(waits, steps_ms(row));
+  return share_of_steps(std::move(waits), row);
 }
 
 Ratio quotient(const Ratio& above, const Ratio& below) {
-  if (above.value <= 0 || below.value <= 0) return {};
+  if (!above.known() || !below.known()) return {};
   return {above.value / below.value, above.low / below.high, above.high / below.low,
           std::min(above.runs, below.runs)};
 }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/stats/records.h"
 #include "harness/contract/row.h"
 #include "harness/report/claim_question.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "harness/stats/records.h"
 #include "harness/report/claim_question.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -44,7 +44,7 @@ std::string tally(const std::vector<Claim>& claims) {
 
 bool few_runs(const Summary& summary) {
   return std::any_of(summary.rows.begin(), summary.rows.end(),
-                     [](const SummaryRow& row) { return row.ok() && row.repeats_ok < kFewestRuns; });
+                     [](const SummaryRow& row) { return row.ok() && row.repeats_ok < int(kFewestRuns); });
 }
 
 }  // namespace
@@ -112,17 +112,13 @@ Grid claims_grid(const Summary& summary) {
       grid.values.push_back({row, "rows", "text", fmt::format("{}", fmt::join(part.rows, " "))});
       grid.values.push_back({row, "why", "text", part.reason});
     }
-  if (few_runs(summary))
-    grid.notes.push_back(
-        fmt::format("(to): 95 % interval over whole runs; of fewer than {} runs an allowance of "
-                    "{:.0f} % either way, no measurement.",
-                    kFewestRuns, 100 * kOneRunAllowance));
-  else
-    grid.notes.push_back("(to): 95 % interval over whole runs.");
   grid.notes.push_back(
-      "holds, does not hold: the whole interval lies inside or outside the limits; undecided: it spans one; "
-      "by "
-      "construction: it follows from a setting of ours and is no finding.");
+      fmt::format("(to): exact 95 % interval over whole runs{}.",
+                  few_runs(summary) ? fmt::format("; of fewer than {} runs their range", kFewestRuns) : ""));
+  grid.notes.push_back(
+      "holds, does not hold: the whole interval lies inside or outside the limits; undecided: it spans one, "
+      "or the runs are "
+      "too few; by construction: it follows from a setting of ours and is no finding.");
   grid.notes.push_back("Where the article's own figures contradict each other: docs/article_audit.md.");
   return grid;
 }

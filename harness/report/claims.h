@@ -9,7 +9,8 @@
 namespace harness {
 
 // by_construction: it follows from a setting that we chose, such as a shaped link or a read rate, and so is
-// no finding. undecided: the interval spans a limit.
+// no finding. undecided: the interval spans a limit, or fewer than kFewestRuns runs give
+// none.
 enum class ClaimVerdict { holds, does_not_hold, undecided, by_construction, cannot_be_tested };
 const char* text_of(ClaimVerdict verdict);
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "harness/stats/records.h"
 #include "harness/report/claim_question.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -36,7 +36,7 @@ Finding accuracy_is_kept(const ClaimRows& rows) {
           fmt::format("accuracy on {} classes is no evidence for ImageNet's", mode->kind));
     if (!mode->ok())
       return cannot_be_tested(fmt::format("{} {}: {}", mode->precision, mode->status, mode->reason));
-    if (mode->paired_seeds < kFewestRuns)
+    if (mode->paired_seeds < int(kFewestRuns))
       return cannot_be_tested(fmt::format("{} has {} seeds beside o0 and a comparison needs {}",
                                           mode->precision, mode->paired_seeds, kFewestRuns));
     if (!worst || mode->less_o0 < worst->less_o0) worst = mode;

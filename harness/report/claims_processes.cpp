@@ -1,8 +1,8 @@
 // Claims 10 to 13, 15 and 16: one process per device, on one node and on two.
 #include <fmt/format.h>
 
-#include "harness/stats/records.h"
 #include "harness/report/claim_question.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -44,15 +44,23 @@ Finding sync_bn_costs_a_little(const ClaimRows& rows) {
 }
 
 Finding only_the_first_wait_is_long(const ClaimRows& rows) {
-  const auto& communication = rows["14"].communication;
-  if (!communication || communication->sync_bn.size() < 2)
-    return cannot_be_tested("[14] has no waits per SyncBN layer");
-  double others = 0;
-  const auto& layers = communication->sync_bn;
-  for (size_t i = 1; i < layers.size(); ++i) others += layers[i].wait_ms / double(layers.size() - 1);
-  Finding finding = judged(
-      {{fmt::format("wait in {} / mean wait of the {} layers after it", layers[0].name, layers.size() - 1),
-        ratio_of({layers[0].wait_ms}, {others}), kLongFirstWait}});
+  std::vector<double> times_as_long;
+  std::string first;
+  size_t after = 0;
+  for (const Record* record : rows["14"].records) {
+    const auto communication = communication_of(*record);
+    if (!communication || communication->sync_bn.size() < 2)
+      return cannot_be_tested("[14] has no waits per SyncBN layer");
+    const auto& layers = communication->sync_bn;
+    first = layers[0].name;
+    after = layers.size() - 1;
+    double others = 0;
+    for (size_t i = 1; i < layers.size(); ++i) others += layers[i].wait_ms / double(after);
+    if (others <= 0) return cannot_be_tested("[14] waits in its first SyncBN layer alone");
+    times_as_long.push_back(layers[0].wait_ms / others);
+  }
+  Finding finding = judged({{fmt::format("wait in {} / mean wait of the {} layers after it", first, after),
+                             share_of(times_as_long), kLongFirstWait}});
   finding.reason += "; that H2D is what parts the ranks is not tested";
   return finding;
 }

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/report/summary.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
-#include "harness/report/summary.h"
 
 namespace harness {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <functional>
 
-#include "harness/stats/records.h"
 #include "harness/report/grid.h"
 #include "harness/report/table.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "harness/base/json_text.h"
 #include "harness/base/child_process.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/json_text.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/table.h"
 

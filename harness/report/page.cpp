@@ -38,9 +38,8 @@ std::string options_of(const fs::path& run_dir) {
 
 }  // namespace
 
-void write_page(const fs::path& run_dir, const Records& records,
-                const std::vector<Summary>& summaries, const std::string& left_out,
-                const fs::path& source_dir, std::ostream& console) {
+void write_page(const fs::path& run_dir, const Records& records, const std::vector<Summary>& summaries,
+                const std::string& left_out, const fs::path& source_dir, std::ostream& console) {
   const std::string run = fs::absolute(run_dir / "records.jsonl").parent_path().filename();
 
   PageFile file;

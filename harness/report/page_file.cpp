@@ -8,8 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "harness/base/json_text.h"
 #include "harness/base/child_process.h"
+#include "harness/base/json_text.h"
 #include "harness/report/embedding.h"
 #include "harness/report/table.h"
 

@@ -163,8 +163,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   return sections;
 }
 
-json common_sections(const Records& records, const std::string& left_out,
-                     const std::string& raw) {
+json common_sections(const Records& records, const std::string& left_out, const std::string& raw) {
   json environment = json::array({{{"facts", environment_facts(records)}}});
   if (!left_out.empty()) environment.push_back({{"lines", {left_out}}});
   for (const Grid& grid : {remarks_grid(records), disturbance_grid(records), rank_grid(records)})

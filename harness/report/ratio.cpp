@@ -3,16 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 
 namespace harness {
 namespace {
-
-double resampled_median(const std::vector<double>& values, std::mt19937_64& random) {
-  std::vector<double> sample;
-  for (size_t i = 0; i < values.size(); ++i) sample.push_back(values[random() % values.size()]);
-  return median(sample);
-}
 
 std::vector<double> figures(const SummaryRow& row, const std::vector<std::string>& phases) {
   std::vector<double> values;
@@ -22,25 +15,24 @@ std::vector<double> figures(const SummaryRow& row, const std::vector<std::string
 
 }  // namespace
 
-Ratio ratio_of(std::vector<double> base, std::vector<double> row) {
-  Ratio ratio;
-  if (base.empty() || row.empty() || median(base) <= 0 || median(row) <= 0) return ratio;
-  ratio.value = median(base) / median(row);
-  ratio.runs = static_cast<int>(std::min(base.size(), row.size()));
-  if (ratio.runs < kFewestRuns) {
-    ratio.low = ratio.value / (1 + kOneRunAllowance);
-    ratio.high = ratio.value * (1 + kOneRunAllowance);
-    return ratio;
-  }
-  std::mt19937_64 random(300);
-  std::vector<double> ratios;
-  for (int i = 0; i < 2000; ++i) {
-    const double here = resampled_median(row, random), there = resampled_median(base, random);
-    if (here > 0) ratios.push_back(there / here);
-  }
-  ratio.low = quantile(ratios, 0.025);
-  ratio.high = quantile(ratios, 0.975);
-  return ratio;
+Ratio ratio_of(const std::vector<double>& base, const std::vector<double>& row) {
+  const auto positive = [](const std::vector<double>& values) {
+    return !values.empty() &&
+           std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+  };
+  if (!positive(base) || !positive(row)) return {};
+  const Effect effect = unpaired_effect(base, row);
+  const size_t runs = std::min(effect.a, effect.b);
+  if (runs >= kFewestRuns) return {effect.ratio, effect.low, effect.high, runs};
+  const auto [base_low, base_high] = std::minmax_element(base.begin(), base.end());
+  const auto [row_low, row_high] = std::minmax_element(row.begin(), row.end());
+  return {effect.ratio, *base_low / *row_high, *base_high / *row_low, runs};
+}
+
+Ratio share_of(const std::vector<double>& shares) {
+  if (shares.empty()) return {};
+  const Location location = location_of(shares);
+  return {location.value, location.low, location.high, location.runs};
 }
 
 Ratio total_ratio(const SummaryRow& base, const SummaryRow& row) {
@@ -62,6 +54,7 @@ double phases_ms(const RunStatistics& run, const std::vector<std::string>& phase
 }
 
 std::string text_of(const Ratio& ratio) {
+  if (ratio.runs == 1) return fmt::format("{:.2f}", ratio.value);
   return fmt::format("{:.2f} ({:.2f} to {:.2f})", ratio.value, ratio.low, ratio.high);
 }
 

@@ -1,28 +1,30 @@
-// How much faster one row is than another, with what one or several runs can say about the chance in it.
+// Figures of rows with what their runs say about the chance in them: ratios of two rows, shares of one row's
+// step.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "harness/report/summary.h"
+#include "harness/stats/effect.h"
 
 namespace harness {
 
-// Ratio of two positive figures, base / row: above 1 the row is faster (or has less of it).
+// A ratio of two positive figures, base / row: above 1 the row is faster (or has less of it). Or a share.
 struct Ratio {
   double value = 0, low = 0, high = 0;
-  int runs = 1;  // the smaller number of repeats behind the two figures
+  size_t runs = 0;  // the smaller number of repeats behind the two figures; 0: there is no figure
 
-  bool above(double limit) const { return value > 0 && low > limit; }  // surely
-  bool below(double limit) const { return value > 0 && high < limit; }
+  bool known() const { return runs > 0; }
+  bool decides() const { return runs >= kFewestRuns; }
+  bool above(double limit) const { return decides() && low > limit; }  // surely
+  bool below(double limit) const { return decides() && high < limit; }
 };
 
-// What a single run of each row may differ from the next by chance: an allowance, not a measurement. Two
-// medians of the same row on a machine with a run-to-run deviation of 2 % differ by less in 99 of 100 pairs.
-inline constexpr double kOneRunAllowance = 0.10;
-inline constexpr int kFewestRuns = 3;  // below, the allowance is used
-
-// From kFewestRuns repeats on: the ratio of the medians with a 95 % bootstrap interval over whole runs (2,000
-// resamples, fixed seed). Fewer: the ratio, widened by the allowance on either side.
-Ratio ratio_of(std::vector<double> base, std::vector<double> row);
+// Of two rows' runs: unpaired_effect() of stats/effect.h, the same that `compare` judges by. From fewer than
+// kFewestRuns on either side `low` and `high` are the range over all pairs of runs, and nothing is decided.
+Ratio ratio_of(const std::vector<double>& base, const std::vector<double>& row);
+// Of one row's runs, a figure each: location_of() of stats/effect.h.
+Ratio share_of(const std::vector<double>& shares);
 
 // Of the rows' totals. Both must be OK.
 Ratio total_ratio(const SummaryRow& base, const SummaryRow& row);
@@ -32,7 +34,7 @@ Ratio phase_ratio(const SummaryRow& base, const SummaryRow& row, const std::vect
 // Mean ms per batch that a run spent in some phases.
 double phases_ms(const RunStatistics& run, const std::vector<std::string>& phases);
 
-// `1.97 (1.90 to 2.04)`
+// `1.97 (1.90 to 2.04)`, and `1.97` of single runs.
 std::string text_of(const Ratio& ratio);
 
 }  // namespace harness

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/stats/records.h"
 #include "harness/report/accuracy.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

@@ -1,4 +1,5 @@
-// The effect of a change on a row: a ratio with an exact rank-based interval, from whole runs as the unit.
+// Inference from whole runs, the one engine of tables, claims, comparisons and nights: estimates with exact
+// rank-based intervals.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ struct Effect {
   bool paired = false;
 };
 
-// Runs of fewer pairs decide nothing: 6 are the fewest whose exact interval reaches 95 %, 5 reach 93.75 %.
-inline constexpr size_t kFewestPairs = 5;
+// Fewer runs a side decide nothing and have a range, no interval: 6 are the fewest whose exact interval
+// reaches 95 %, 5 reach 93.75 %.
+inline constexpr size_t kFewestRuns = 5;
 
 // Median of all Walsh averages of the log ratios, and the interval of Wilcoxon's signed-rank test (Hollander
 // & Wolfe 1999, ch. 3). Exact whatever the distribution, as long as it is symmetric, where a bootstrap of so
@@ -26,10 +28,20 @@ Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b)
 // Median of all log differences, and the interval of Mann and Whitney's test (ch. 4): runs without pairs.
 Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& b);
 
+// Median of all Walsh averages of one figure of each run, and the interval of Wilcoxon's signed-rank test.
+// From under kFewestRuns runs `low` and `high` are the smallest and largest figure. Throws
+// std::invalid_argument for no runs or a figure that isn't finite.
+struct Location {
+  double value = 0, low = 0, high = 0;
+  size_t runs = 0;
+};
+Location location_of(const std::vector<double>& figures);
+
 // Adjusted p-values in the order given (Holm 1979): the chance of any false alarm among all is kept.
 std::vector<double> holm(const std::vector<double>& p);
 
-// Two-sided p of Student's t with this many degrees of freedom.
+// Two-sided p of Student's t with this many degrees of freedom. Own code: Boost.Math would be 150 MB of
+// headers for these lines, which are tested against tables.
 double student_p(double t, double degrees);
 
 }  // namespace harness

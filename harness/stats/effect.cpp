@@ -1,4 +1,4 @@
-#include "harness/compare/effect.h"
+#include "harness/stats/effect.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,12 +42,17 @@ double lower_tail(const Counts& counts, size_t value) {
   return std::accumulate(counts.begin(), end, 0.0) / all;
 }
 
-// The interval spans the sorted estimates from the k-th smallest to the k-th largest, for the largest k whose
-// tails stay within alpha; at least the whole range.
-void set_interval(std::vector<double>& estimates, const Counts& counts, Effect& effect) {
-  std::sort(estimates.begin(), estimates.end());
+// The interval spans the sorted estimates from this many of the smallest to as many of the largest: the most
+// whose tails stay within alpha; at least the whole range.
+size_t left_out_on_either_side(const std::vector<double>& estimates, const Counts& counts) {
   size_t k = 0;
   while (k + 1 < estimates.size() / 2 && lower_tail(counts, k + 1) <= kAlpha / 2) ++k;
+  return k;
+}
+
+void set_interval(std::vector<double>& estimates, const Counts& counts, Effect& effect) {
+  std::sort(estimates.begin(), estimates.end());
+  const size_t k = left_out_on_either_side(estimates, counts);
   effect.coverage = 1 - 2 * lower_tail(counts, k);
   if (effect.coverage > 0.95) effect.coverage = 0.95;
   effect.ratio = std::exp(median(estimates));
@@ -138,6 +143,19 @@ Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& 
                                                       : static_cast<double>(a.size() + b.size() - 2);
   effect.p = t_test(mean(there) - mean(here), std::sqrt(from_a + from_b), degrees);
   return effect;
+}
+
+Location location_of(const std::vector<double>& figures) {
+  if (figures.empty()) throw std::invalid_argument("a figure without runs");
+  std::vector<double> walsh;
+  for (size_t i = 0; i < figures.size(); ++i) {
+    if (!std::isfinite(figures[i])) throw std::invalid_argument("a figure that is not finite");
+    for (size_t j = i; j < figures.size(); ++j) walsh.push_back((figures[i] + figures[j]) / 2);
+  }
+  std::sort(walsh.begin(), walsh.end());
+  const size_t k =
+      figures.size() < kFewestRuns ? 0 : left_out_on_either_side(walsh, signed_rank_counts(figures.size()));
+  return {median(walsh), walsh[k], walsh[walsh.size() - 1 - k], figures.size()};
 }
 
 std::vector<double> holm(const std::vector<double>& p) {
