@@ -4,17 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
-#include "harness/stats/records.h"
+#include "harness/report/metrics.h"
 
 namespace harness {
 namespace {
-
-// About four digits, so that columns stay narrow at every scale.
-std::string number(double value) {
-  return fmt::format("{:.{}f}", value, value < 10 ? 2 : value < 1000 ? 1 : 0);
-}
 
 bool any_repeats(const Summary& summary) {
   return std::any_of(summary.rows.begin(), summary.rows.end(),
@@ -35,11 +31,11 @@ std::vector<const PhaseGroup*> shown_groups(const Summary& summary) {
 // `narrow` leaves room for the title in a console: the interval as the wider of its halves.
 std::string median_cell(const RunStatistics& run, bool narrow) {
   if (!run.has_samples) return "-";
-  if (!run.median_ci_ms) return number(run.median_ms);
+  if (!run.median_ci_ms) return four_digits(run.median_ms);
   const double half = std::max(run.median_ms - run.median_ci_ms->low, run.median_ci_ms->high - run.median_ms);
-  if (narrow) return fmt::format("{} ±{:.1f}%", number(run.median_ms), 100 * half / run.median_ms);
-  return fmt::format("{} [{} {}]", number(run.median_ms), number(run.median_ci_ms->low),
-                     number(run.median_ci_ms->high));
+  if (narrow) return fmt::format("{} ±{:.1f}%", four_digits(run.median_ms), 100 * half / run.median_ms);
+  return fmt::format("{} [{} {}]", four_digits(run.median_ms), four_digits(run.median_ci_ms->low),
+                     four_digits(run.median_ci_ms->high));
 }
 
 std::string ratio_cell(const SummaryRow& row, bool narrow) {
@@ -49,10 +45,38 @@ std::string ratio_cell(const SummaryRow& row, bool narrow) {
                      narrow && width_of(base) > 8 ? fit(base, 8) : base);
 }
 
-std::string flag_texts(const SummaryRow& row) {
-  std::string texts;
-  for (const Flag& flag : row.flags) texts += (texts.empty() ? "" : "; ") + flag.text;
-  return texts;
+struct CellColumn {
+  std::string header;
+  std::function<std::string(const SummaryRow&)> cell;
+  bool is_text = false;  // left-aligned
+};
+
+// In the order of the metrics: those with a header have a column, and some stand together in one.
+std::vector<CellColumn> columns_of(const Summary& summary, bool narrow) {
+  std::vector<CellColumn> columns;
+  for (const Metric& metric : metrics()) {
+    if (metric.name == "total_min_s" && any_repeats(summary)) {
+      columns.push_back({"[min max]", [](const SummaryRow& row) -> std::string {
+                           if (row.repeats_ok < 2) return "-";
+                           return fmt::format("[{} {}]", four_digits(row.total_min_s),
+                                              four_digits(row.total_max_s));
+                         }});
+    } else if (metric.name == "ratio_to_base") {
+      for (const PhaseGroup* group : shown_groups(summary))
+        columns.push_back({group->name, [group](const SummaryRow& row) -> std::string {
+                             return row.run.has_samples
+                                        ? fmt::format("{:.0f}", 100 * group_share(row.run, *group))
+                                        : "-";
+                           }});
+      columns.push_back({narrow ? "median ms" : "median ms [CI]",
+                         [narrow](const SummaryRow& row) { return median_cell(row.run, narrow); }, true});
+      columns.push_back(
+          {"ratio to", [narrow](const SummaryRow& row) { return ratio_cell(row, narrow); }, true});
+    } else if (!metric.header.empty()) {
+      columns.push_back({metric.header, [&metric](const SummaryRow& row) { return cell_text(metric, row); }});
+    }
+  }
+  return columns;
 }
 
 }  // namespace
@@ -65,34 +89,16 @@ std::string codes_of(const SummaryRow& row) {
 }
 
 Cells figure_cells(const Summary& summary, bool narrow) {
-  const std::vector<const PhaseGroup*> groups = shown_groups(summary);
-  const bool repeats = any_repeats(summary);
+  const std::vector<CellColumn> columns = columns_of(summary, narrow);
   Cells cells;
-  const auto column = [&](const std::string& header, bool is_text = false) {
-    cells.headers.push_back(header);
-    cells.is_text.push_back(is_text);
-  };
-  column("s");
-  if (repeats) column("[min max]");
-  column("img/s");
-  for (const PhaseGroup* group : groups) column(group->name);
-  column(narrow ? "median ms" : "median ms [CI]", true);
-  column("ratio to", true);
-  column("article");
+  for (const CellColumn& column : columns) {
+    cells.headers.push_back(column.header);
+    cells.is_text.push_back(column.is_text);
+  }
   for (const SummaryRow& row : summary.rows) {
     if (!row.ok()) continue;
-    std::vector<std::string> line = {number(row.total_s)};
-    if (repeats)
-      line.push_back(row.repeats_ok > 1
-                         ? fmt::format("[{} {}]", number(row.total_min_s), number(row.total_max_s))
-                         : "-");
-    line.push_back(fmt::format("{:.0f}", row.images_per_second));
-    for (const PhaseGroup* group : groups)
-      line.push_back(row.run.has_samples ? fmt::format("{:.0f}", 100 * group_share(row.run, *group)) : "-");
-    line.push_back(median_cell(row.run, narrow));
-    line.push_back(ratio_cell(row, narrow));
-    line.push_back(row.published_ratio ? fmt::format("{:.2f}", *row.published_ratio) : "-");
-    cells.rows.push_back(std::move(line));
+    std::vector<std::string>& line = cells.rows.emplace_back();
+    for (const CellColumn& column : columns) line.push_back(column.cell(row));
   }
   return cells;
 }
@@ -112,7 +118,7 @@ Grid matrix_grid(const Summary& summary) {
       line.insert(line.end(), {row.ran, row.cache});
       line.insert(line.end(), cells.rows[next].begin(), cells.rows[next].end());
       ++next;
-      line.push_back(flag_texts(row));
+      line.push_back(csv_text(metric("flags"), summary, row));
     } else {
       line.resize(4 + cells.headers.size());
       line[4] = row.status;

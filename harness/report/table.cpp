@@ -16,6 +16,7 @@
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
 #include "harness/report/claims.h"
+#include "harness/report/metrics.h"
 
 namespace harness {
 namespace {
@@ -105,6 +106,20 @@ std::string console_table(const Summary& summary) {
   text += "\n";
   for (const std::string& line : legend_lines(summary, true))
     text += wrap(line, kConsoleWidth - 2, "  ") + "\n";
+  return text;
+}
+
+std::string csv_table(const std::vector<Summary>& summaries) {
+  std::string text;
+  for (const Metric& metric : metrics()) text += (text.empty() ? "" : ",") + metric.name;
+  text += "\r\n";
+  for (const Summary& summary : summaries)
+    for (const SummaryRow& row : summary.rows) {
+      std::string line;
+      for (const Metric& metric : metrics())
+        line += (line.empty() ? "" : ",") + csv_cell(csv_text(metric, summary, row));
+      text += line + "\r\n";
+    }
   return text;
 }
 
