@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "failure_of.h"
+#include "harness/base/file.h"
 #include "harness/base/json_text.h"
 #include "harness/contract/job.h"
 #include "harness/contract/record.h"
@@ -33,6 +34,12 @@ std::string lost(const json& there, const json& here, const std::string& at = ""
     return text;
   }
   return there == here ? "" : at + " ";
+}
+
+TEST(Contract, TheReadmeOfResultsListsEveryKeyOfARecord) {
+  EXPECT_NE(base::read_file(SOURCE_DIR "/results/README.md").find(record_keys_as_markdown()),
+            std::string::npos)
+      << "put there what ./run_matrix list --keys prints";
 }
 
 TEST(Contract, RecordsOfToday) {

@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <set>
 #include <sstream>
 
+#include "harness/base/file.h"
 #include "harness/report/grid.h"
+#include "harness/report/metrics.h"
 #include "harness/stats/records.h"
 #include "tests/csv.h"
 #include "tests/typed_records.h"
@@ -242,6 +245,22 @@ TEST(Report, WritesThreeFilesAndSaysWhenThereIsNothing) {
   EXPECT_NE(empty.str().find("nothing ran"), std::string::npos);
   EXPECT_THROW(harness::write_report(folder / "absent", summaries, empty), std::runtime_error);
   std::filesystem::remove_all(folder);
+}
+
+TEST(Metrics, TheReadmeOfResultsListsEveryOne) {
+  EXPECT_NE(base::read_file(SOURCE_DIR "/results/README.md").find(harness::metrics_as_markdown()),
+            std::string::npos)
+      << "put there what ./run_matrix list --metrics prints";
+}
+
+TEST(Metrics, HaveOneNameEachAndAFigureOrAText) {
+  std::set<std::string> names;
+  for (const harness::Metric& metric : harness::metrics()) {
+    EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
+    EXPECT_NE(bool(metric.figure), bool(metric.text)) << metric.name;
+    EXPECT_FALSE(metric.description.empty()) << metric.name;
+    EXPECT_TRUE(metric.header.empty() || metric.figure) << metric.name;
+  }
 }
 
 }  // namespace

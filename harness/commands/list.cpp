@@ -1,8 +1,10 @@
-// list: rows, values of the axes, fields of a row.
+// list: rows, values of the axes, fields of a row, keys of a record, metrics of a table.
 #include <iostream>
 
 #include "harness/commands/command_line.h"
+#include "harness/contract/record.h"
 #include "harness/plan/listing.h"
+#include "harness/report/metrics.h"
 
 namespace harness {
 
@@ -14,20 +16,26 @@ static int print_rows(const Workshop& workshop, const Request& request, bool as_
 
 void add_list(CommandLine& line) {
   struct Asked {
-    bool list = false, as_json = false, values = false, fields = false;
+    bool list = false, as_json = false, values = false, fields = false, keys = false, metrics = false;
   };
   const auto asked = std::make_shared<Asked>();
   line.app.add_flag("--list", asked->list, "print the selected rows and run nothing");
   line.app.add_flag("--json", asked->as_json, "with --list or list: as JSON");
-  CLI::App* command =
-      line.app.add_subcommand("list", "print rows, or --values of every axis, or --fields of a row");
+  CLI::App* command = line.app.add_subcommand(
+      "list", "print rows, --values of every axis, --fields of a row, --keys of a record, or --metrics");
   command->fallthrough();
   command->add_flag("--values", asked->values, "what storage, precision, strategy and so on can be");
   command->add_flag("--fields", asked->fields, "what a row can say");
+  command->add_flag("--keys", asked->keys, "what a record holds, as Markdown");
+  command->add_flag("--metrics", asked->metrics, "the columns of table.csv, as Markdown");
   command->add_flag("--json", asked->as_json, "rows as JSON");
   const auto print = [&line, asked](const Workshop& workshop) -> int {
     if (asked->fields)
       std::cout << list_fields();
+    else if (asked->keys)
+      std::cout << record_keys_as_markdown();
+    else if (asked->metrics)
+      std::cout << metrics_as_markdown();
     else if (asked->values)
       std::cout << list_values(ask_values(workshop));
     else

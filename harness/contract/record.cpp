@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "harness/contract/key_list.h"
 #include "harness/contract/phases.h"
 
 namespace harness {
@@ -58,9 +59,9 @@ Record record_from_json(json object) {
   if (const auto config = object.find("config"); config != object.end() && config->is_object())
     for (auto field = config->begin(); field != config->end();)
       field = find_field(field.key()) ? std::next(field) : config->erase(field);
-  for (const char* key : {"trace", "object_store", "strategy"})  // kept as they are, without types
-    if (object.contains(key) && !object[key].is_object()) throw Violation(key, "an object", object[key]);
-  if (object.contains("gpu") && !object["gpu"].is_array()) throw Violation("gpu", "a list", object["gpu"]);
+  if (const auto strategy = object.find("strategy"); strategy != object.end() && !strategy->is_object())
+    throw Violation("strategy", "an object",
+                    *strategy);  // the one part without a type: each strategy has its own
   Record record = decode<Record>(object);
   if (record.row.empty()) throw Violation("row", "the id of a row", record.row);
   if (record.repeat < 0) throw Violation("repeat", "0 or more", record.repeat);
@@ -74,5 +75,13 @@ Record record_from_json(json object) {
 }
 
 json to_json(const Record& record) { return encode(record); }
+
+std::string record_keys_as_markdown() {
+  std::vector<KeyLine> lines;
+  add_keys<Record>("", lines);
+  std::string text = "| key | meaning |\n|---|---|\n";
+  for (const KeyLine& line : lines) text += fmt::format("| `{}` | {} |\n", line.path, line.help);
+  return text;
+}
 
 }  // namespace harness

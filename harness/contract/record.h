@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/contract/record_extras.h"
 #include "harness/contract/record_parts.h"
 #include "harness/contract/row.h"
 
@@ -43,7 +44,10 @@ struct Record {
   RecordEnvironment environment;
   std::vector<std::string> warnings, stacks, notes, emulated;
   std::optional<RecordLink> link;
-  nlohmann::json trace, gpu, object_store, strategy;
+  std::optional<RecordTrace> trace;
+  std::vector<RankGpu> gpu;
+  std::optional<RecordObjectStore> object_store;
+  nlohmann::json strategy;
   std::map<std::string, std::string> versions;
 
   static constexpr auto keys() {
@@ -58,7 +62,7 @@ struct Record {
             "every field of the row as it ran (`./run_matrix list --fields` explains each); `batch` is the "
             "global batch",
             Presence::required},
-        Key{"set", &Record::set, "what --set changed, `field=value field=value`"},
+        Key{"set", &Record::set, "what `--set` changed, `field=value field=value`; tables and plots name it"},
         Key{"config_hash", &Record::config_hash, "of a night, which keeps no more of the fields",
             Presence::when_set},
         Key{"scale", &Record::scale, "how big the row ran", Presence::required},
@@ -83,11 +87,14 @@ struct Record {
             "from starting the row's processes to the end of the last, taken outside them",
             Presence::when_set},
         Key{"samples_ms", &Record::samples_ms,
-            "{phase: [rank][timed batch]}; phases are exclusive and add up", Presence::when_set},
+            "{phase: [rank][timed batch]}; phases are exclusive and add up, bench/README.md defines them",
+            Presence::when_set},
         Key{"warmup_ms", &Record::warmup_ms, "{phase: [rank][warm-up batch]}", Presence::when_set},
         Key{"spans_ms", &Record::spans_ms,
-            "{span: [rank][timed batch]}: what overlaps phases or lies inside them (read, decode, "
-            "communication, sync_bn/LAYER, sync_bn_backward)",
+            "{span: [rank][timed batch]}: what overlaps phases or lies inside them. `read`, `decode`: time "
+            "of loader threads; `communication`: some collective of this rank was posted and not done; "
+            "`sync_bn/LAYER`: that layer's wait for the other ranks in forward; `sync_bn_backward`: of all "
+            "layers",
             Presence::when_set},
         Key{"device_ms", &Record::device_ms, "{phase: [rank][timed batch]}: device time, empty on a CPU",
             Presence::when_set},
@@ -99,21 +106,22 @@ struct Record {
         Key{"top5", &Record::top5, "the same among the first five", Presence::when_set},
         Key{"communication", &Record::communication, "only with several ranks", Presence::when_set},
         Key{"ceilings", &Record::ceilings,
-            "what the row could do if one part alone bound it, measured after the slice", Presence::when_set},
-        Key{"timeline", &Record::timeline, "the last timed batch as it lay in time", Presence::when_set},
-        Key{"trace", &Record::trace,
-            "only with --trace: the traced batches, the file, and on GPUs shares of time by rank",
+            "what the row could do if one part alone bound it, measured after the slice; absent with "
+            "`ceiling_batches` 0. The ceiling of communication is `communication.ceiling_ms`",
             Presence::when_set},
-        Key{"gpu", &Record::gpu, "only on GPUs with gpu_sampling_ms: per rank load, clocks, power, energy",
+        Key{"timeline", &Record::timeline,
+            "the last timed batch as it lay in time; absent without phase clock", Presence::when_set},
+        Key{"trace", &Record::trace, "only with `--trace`; the batches' times contain the profiler (`notes`)",
+            Presence::when_set},
+        Key{"gpu", &Record::gpu,
+            "only on GPUs with `gpu_sampling_ms`, by rank; what the driver doesn't tell is absent",
             Presence::when_set},
         Key{"wrap", &Record::wrap, "only with --wrap", Presence::when_set},
         Key{"pair", &Record::pair, "only of runs of `ab`", Presence::when_set},
-        Key{"link", &Record::link,
-            "only with several nodes: what each node's link counted and what a ring must send",
-            Presence::when_set},
+        Key{"link", &Record::link, "only with several nodes", Presence::when_set},
         Key{"accuracy", &Record::accuracy,
             "only of rows with `validation`: what the trained network makes of images that it was not "
-            "trained on",
+            "trained on. The repeats of such a row have different seeds (`config.seed`)",
             Presence::when_set},
         Key{"cache", &Record::cache, "the page cache, or the mount's", Presence::when_set},
         Key{"object_store", &Record::object_store,
@@ -123,18 +131,24 @@ struct Record {
             Presence::when_set},
         Key{"warnings", &Record::warnings, "the first of them by name", Presence::when_set},
         Key{"max_rss_bytes", &Record::max_rss_bytes,
-            "highest sum over the row's processes of anonymous resident memory", Presence::when_set},
+            "highest sum over the row's processes of anonymous resident memory, without mapped file pages",
+            Presence::when_set},
         Key{"checks", &Record::checks, "a row with a failed check is INVALID and has no figure",
             Presence::when_set},
         Key{"clock", &Record::clock, "what measuring costs", Presence::when_set},
         Key{"strategy", &Record::strategy,
-            "what the strategy says of itself: buckets, semantics, negotiations", Presence::when_set},
+            "what the strategy says of itself: `buckets` with bytes and parameters (Horovod: the last "
+            "batch's fused messages), `semantics` of the package that it rebuilds, Horovod's `negotiations`",
+            Presence::when_set},
         Key{"stacks", &Record::stacks, "only with HUNG: what each rank wrote when asked for its stack",
             Presence::when_set},
-        Key{"notes", &Record::notes, "what ran otherwise than written"},
-        Key{"emulated", &Record::emulated, "what of the suite's own is used in place of hardware"},
+        Key{"notes", &Record::notes, "what ran otherwise than written, e.g. `cpus: 8 clipped to 2`"},
+        Key{"emulated", &Record::emulated,
+            "settings of the suite used in place of hardware, e.g. `read_rate: 26 MB/s`, `host_work: 5 ms a "
+            "batch`, `link: ethernet: veth at 200 Mbit/s`"},
         Key{"environment", &Record::environment, "what disturbed the row"},
-        Key{"versions", &Record::versions, "of libraries as loaded", Presence::when_set});
+        Key{"versions", &Record::versions, "of LibTorch, libjpeg-turbo, LMDB and others as loaded",
+            Presence::when_set});
   }
 };
 
@@ -151,5 +165,8 @@ std::string version_of(const Record& record, const std::string& library);
 // `config` that this program does not know, and keys, are left out: a later version may have added them.
 Record record_from_json(nlohmann::json object);
 nlohmann::json to_json(const Record& record);
+
+// Every key with its meaning, as rows of a Markdown table: the list in results/README.md.
+std::string record_keys_as_markdown();
 
 }  // namespace harness

@@ -31,7 +31,10 @@ struct RecordDevice {
         Key{"label", &RecordDevice::label, "as plots show it, e.g. `4 CPU replicas`", Presence::when_set},
         Key{"driver", &RecordDevice::driver, "version of a GPU's driver", Presence::when_set},
         Key{"settings", &RecordDevice::settings,
-            "of a GPU: memory, compute capability, copies, cuDNN, TF32, clocks", Presence::when_set});
+            "of a GPU: memory, compute capability, peak memory allocated and reserved, bytes and rate of the "
+            "copies of batches (`h2d_bytes`, `h2d_gb_per_s`), cuDNN, nvJPEG, TF32, `clocks` (SM and memory "
+            "in MHz, at the row's end and at most)",
+            Presence::when_set});
   }
 };
 
@@ -113,7 +116,11 @@ struct RankPlace {
         Key{"host", &RankPlace::host, "name of that machine"},
         Key{"device", &RankPlace::device, "e.g. cpu:0"},
         Key{"cpus", &RankPlace::cpus, "cores that it may use"},
-        Key{"nccl", &RankPlace::nccl, "with backend nccl: version, network, transports, environment",
+        Key{"nccl", &RankPlace::nccl,
+            "with backend nccl: `version`; `network` that NCCL chose for what leaves a node and "
+            "`asked_network` (by the link; absent with one node); `transports`: {name: {`channels` from this "
+            "rank, `peers`: the ranks at their ends}}; `environment`: {variable: {`value`, `set_by`: row or "
+            "user}}; `note` where the log names no channel",
             Presence::when_set});
   }
 };
@@ -149,36 +156,12 @@ struct RecordCache {
         Key{"state", &RecordCache::state, "cold, warm, mixed (neither), unknown or none"},
         Key{"storage_used", &RecordCache::storage_used, "storage that was really read"},
         Key{"resident_before", &RecordCache::resident_before,
-            "share of the pages in memory before the slice, 0-1"},
-        Key{"device_bytes", &RecordCache::device_bytes, "read from the device during the slice"},
+            "share of the pages in memory before the slice, 0-1, or null"},
+        Key{"device_bytes", &RecordCache::device_bytes, "read from the device during the slice, or null"},
         Key{"encoded_bytes", &RecordCache::encoded_bytes, "delivered to the loader"},
         Key{"server_bytes", &RecordCache::server_bytes, "with an object store: what it sent to all ranks",
             Presence::when_set},
         Key{"note", &RecordCache::note, "what could not be known, and why"});
-  }
-};
-
-// What the link of one node carried during the timed batches, headers included, and what the collectives must
-// send.
-struct LinkNode {
-  int64_t node = 0, sent_bytes = 0, received_bytes = 0, expected_sent_bytes = 0, expected_received_bytes = 0;
-  std::string interface;
-  static constexpr auto keys() {
-    return std::tuple(Key{"node", &LinkNode::node, "its number"},
-                      Key{"interface", &LinkNode::interface, "network device that counted"},
-                      Key{"sent_bytes", &LinkNode::sent_bytes, "counted, headers included"},
-                      Key{"received_bytes", &LinkNode::received_bytes, "the same"},
-                      Key{"expected_sent_bytes", &LinkNode::expected_sent_bytes, "by the formula"},
-                      Key{"expected_received_bytes", &LinkNode::expected_received_bytes, "by the formula"});
-  }
-};
-
-struct RecordLink {
-  std::vector<LinkNode> nodes;
-  std::string formula;
-  static constexpr auto keys() {
-    return std::tuple(Key{"nodes", &RecordLink::nodes, "one entry each"},
-                      Key{"formula", &RecordLink::formula, "what the expected bytes follow from: ring"});
   }
 };
 
@@ -214,12 +197,15 @@ struct RecordCeilings {
   static constexpr auto keys() {
     return std::tuple(
         Key{"batches", &RecordCeilings::batches, "that each was measured over"},
-        Key{"loader_ms", &RecordCeilings::loader_ms, "per batch with the loader alone, slowest rank",
+        Key{"loader_ms", &RecordCeilings::loader_ms,
+            "per batch with the loader alone, slowest rank; absent, as `read_share`, where the cache can't "
+            "be made cold again (remote_cached)",
             Presence::when_set},
         Key{"read_share", &RecordCeilings::read_share, "of reading in its threads' read and decode time, 0-1",
             Presence::when_set},
         Key{"compute_ms", &RecordCeilings::compute_ms,
-            "per batch of the step on made-up batches, slowest rank", Presence::when_set},
+            "per batch of the whole step on made-up batches, communication included, slowest rank",
+            Presence::when_set},
         Key{"compute", &RecordCeilings::compute, "the same by phase, ms per batch, mean over ranks"});
   }
 };
@@ -243,7 +229,9 @@ struct TimelineEvent {
   static constexpr auto keys() {
     return std::tuple(
         Key{"rank", &TimelineEvent::rank, "whose event it is"},
-        Key{"track", &TimelineEvent::track, "host, collectives, or device N with data_parallel"},
+        Key{"track", &TimelineEvent::track,
+            "`host` (its phases), `collectives` (from being posted to the end) or, with data_parallel, "
+            "`device 0`, `device 1`, ... (each replica's own forward and backward)"},
         Key{"name", &TimelineEvent::name, "phase or collective"},
         Key{"begin_ms", &TimelineEvent::begin_ms, "as `clocks` says"},
         Key{"end_ms", &TimelineEvent::end_ms, "as `clocks` says"});
@@ -257,8 +245,8 @@ struct RecordTimeline {
   static constexpr auto keys() {
     return std::tuple(Key{"batch", &RecordTimeline::batch, "number of the timed batch"},
                       Key{"clocks", &RecordTimeline::clocks,
-                          "`one host`: ms since the first rank began the batch, or `each rank's own`: since "
-                          "that rank began it"},
+                          "`one host`, emulated nodes included: ms since the first rank began the batch, or "
+                          "`each rank's own`: since that rank began it"},
                       Key{"events", &RecordTimeline::events, "of the first 16 ranks"});
   }
 };

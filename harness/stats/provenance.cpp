@@ -151,7 +151,7 @@ std::vector<std::string> changed_fields(const Record& a, const Record& b) {
 
 std::vector<std::string> doubts(const Record& record) {
   std::vector<std::string> found;
-  if (!record.trace.empty()) found.push_back("was traced");
+  if (record.trace) found.push_back("was traced");
   if (record.wrap) found.push_back("ran under " + record.wrap->command);
   if (const double steal = record.environment.steal_share.value_or(0); steal >= kSteal)
     found.push_back(fmt::format("{:.0f} % of the CPU time stolen", 100 * steal));
