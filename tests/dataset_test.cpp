@@ -8,7 +8,7 @@
 
 #include "bench/dataset/describe.h"
 #include "bench/dataset/index.h"
-#include "bench/dataset/write_file.h"
+#include "harness/base/file.h"
 #include "tests/dataset_folder.h"
 #include "tests/failure_of.h"
 
@@ -113,7 +113,7 @@ TEST(WriteFile, SeveralWritersOfOneFileDoNotMeet) {
   std::vector<std::future<void>> writers;
   for (const char letter : {'a', 'b', 'c', 'd'})
     writers.push_back(std::async(std::launch::async, [=] {
-      for (int time = 0; time < 200; ++time) write_whole_file(file, std::string(5000, letter), false);
+      for (int time = 0; time < 200; ++time) base::write_whole_file(file, std::string(5000, letter), false);
     }));
   for (auto& writer : writers) EXPECT_NO_THROW(writer.get());
   const std::string content = folder.read("index.tsv");
@@ -124,7 +124,7 @@ TEST(WriteFile, SeveralWritersOfOneFileDoNotMeet) {
 TEST(WriteFile, BelowAFileSaysWhere) {
   TemporaryFolder folder;
   folder.write("file", "x");
-  const auto error = failure_of([&] { make_folder(folder.path / "file/store"); });
+  const auto error = failure_of([&] { base::make_folder(folder.path / "file/store"); });
   EXPECT_NE(error.find("file/store"), std::string::npos);
   EXPECT_NE(error.find("choose another folder"), std::string::npos);
 }
@@ -135,8 +135,8 @@ TEST(WriteFile, FullDiskLeavesNothingBehind) {
   std::filesystem::create_directories(disk);
   if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k"))
     GTEST_SKIP() << "mounting a small disk needs root and leave to mount";
-  const auto full = failure_of([&] { write_whole_file(disk / "large", std::string(1 << 20, 'x')); });
-  const auto room = failure_of([&] { require_room(disk / "later/deeper", 1 << 20, "the test"); });
+  const auto full = failure_of([&] { base::write_whole_file(disk / "large", std::string(1 << 20, 'x')); });
+  const auto room = failure_of([&] { base::require_room(disk / "later/deeper", 1 << 20, "the test"); });
   const bool empty = std::filesystem::is_empty(disk);
   umount(disk.c_str());
   EXPECT_NE(full.find("No space left on device; free some space"), std::string::npos) << full;

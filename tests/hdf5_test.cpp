@@ -10,8 +10,8 @@ TEST(Hdf5, NeedsItsLibrary) { GTEST_SKIP() << "libhdf5-dev is not installed"; }
 
 #include "bench/dataset/hdf5_handle.h"
 #include "bench/dataset/pack.h"
-#include "bench/storage/available_memory.h"
 #include "bench/storage/storage.h"
+#include "harness/base/machine.h"
 #include "tests/small_images.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -151,7 +151,7 @@ TEST_F(Hdf5, WholeKeepsTheSliceAndReadsReplacementsFromTheFile) {
 }
 
 TEST_F(Hdf5, WholeIsRefusedWhereMemoryIsShort) {
-  const int64_t bytes = available_memory_bytes() + (int64_t{1} << 32);
+  const int64_t bytes = harness::available_memory_bytes() + (int64_t{1} << 32);
   Recipe recipe{.offsets = {0}, .labels = {}, .image_bytes = static_cast<hsize_t>(bytes), .reserved = true};
   while (recipe.offsets.back() < bytes) {
     recipe.offsets.push_back(std::min(bytes, recipe.offsets.back() + (int64_t{1} << 29)));

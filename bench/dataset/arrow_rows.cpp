@@ -12,7 +12,7 @@
 #include <stdexcept>
 
 #include "bench/dataset/pack.h"
-#include "bench/dataset/write_file.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {
@@ -84,13 +84,13 @@ ArrowFile::ArrowFile(const std::filesystem::path& file) : file_(file) {
 
 void ArrowFile::check(const arrow::Status& status) const {
   if (status.ok()) return;
-  if (const int error = arrow::internal::ErrnoFromStatus(status)) throw_write_error(file_, error);
+  if (const int error = arrow::internal::ErrnoFromStatus(status)) base::throw_write_error(file_, error);
   throw std::runtime_error(fmt::format("Arrow could not write {}: {}; remove the folder and pack again",
                                        file_.string(), status.ToString()));
 }
 
 void ArrowFile::close() {
-  if (::fsync(stream_->file_descriptor())) throw_write_error(file_, errno);
+  if (::fsync(stream_->file_descriptor())) base::throw_write_error(file_, errno);
   check(stream_->Close());
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/dataset/pack.h"
-#include "bench/dataset/regular_file.h"
+#include "harness/base/regular_file.h"
 
 namespace bench {
 
@@ -29,7 +29,7 @@ std::string fingerprint_of(const Dataset& dataset) {
     const auto& image = dataset.images[i * count / sampled];
     const auto file = dataset.root / image.path;
     content.resize(static_cast<size_t>(std::min(image.bytes, kMostImageBytes)));
-    const RegularFile opened = open_regular(file.c_str());
+    const base::RegularFile opened = base::RegularFile::open(file.c_str());
     if (!opened.is_open()) continue;  // no permission: the loader counts it among the bad images
     read_fully(opened.descriptor.number(), content.data(), static_cast<int64_t>(content.size()), file);
     XXH3_64bits_update(state.get(), content.data(), content.size());

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "bench/dataset/describe.h"
-#include "bench/dataset/regular_file.h"
+#include "harness/base/regular_file.h"
 
 extern "C" {  // after <cstdio>, which it needs and does not include
 #include <jpeglib.h>
@@ -71,7 +71,7 @@ void read_jpeg(FILE* file, ImageHeader* header) {
 
 ImageHeader read_image_header(const std::filesystem::path& path) {
   ImageHeader header;
-  const RegularFile opened = open_regular(path.c_str());
+  const base::RegularFile opened = base::RegularFile::open(path.c_str());
   FILE* file = opened.is_open() ? ::fdopen(::dup(opened.descriptor.number()), "rb") : nullptr;
   if (!file) return header;
   unsigned char start[26] = {};

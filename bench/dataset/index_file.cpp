@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "bench/dataset/index.h"
-#include "bench/dataset/write_file.h"
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
 
@@ -33,8 +32,8 @@ void write_index(const Dataset& dataset, const fs::path& file) {
   std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   for (const auto& image : dataset.images)
     text += fmt::format("{}\t{}\t{}\n", image.label, image.bytes, image.path);
-  make_folder(fs::absolute(file).parent_path());
-  write_whole_file(file, text);
+  base::make_folder(fs::absolute(file).parent_path());
+  base::write_whole_file(file, text);
 }
 
 Dataset read_index(const fs::path& file) {

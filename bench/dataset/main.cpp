@@ -15,8 +15,8 @@
 #include "bench/dataset/pack.h"
 #include "bench/dataset/prune.h"
 #include "bench/dataset/standin.h"
-#include "bench/dataset/write_file.h"
 #include "harness/base/failure_text.h"
+#include "harness/base/file.h"
 #include "harness/base/program_start.h"
 #include "harness/base/say.h"
 
@@ -72,7 +72,7 @@ void run_pack(const fs::path& index, const std::string& to, const fs::path& stor
     request.whole = false;
   }
   request.folder = store / request.dataset.fingerprint;
-  make_folder(request.folder);
+  base::make_folder(request.folder);
   const auto result = PackRegistry::instance().find(to)(request);
   fmt::print("{}\n",
              nlohmann::ordered_json{{"location", result.location.string()}, {"note", result.note}}.dump());
@@ -183,7 +183,7 @@ int main(int count, char** arguments) {
   catch_interrupts();
   try {
     app.parse(count, arguments);
-    if (std::fflush(stdout)) throw_write_error("standard output", errno);
+    if (std::fflush(stdout)) base::throw_write_error("standard output", errno);
     return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;

@@ -12,10 +12,10 @@
 
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/progress_line.h"
-#include "bench/dataset/regular_file.h"
-#include "bench/dataset/write_file.h"
 #include "harness/base/file.h"
+#include "harness/base/file_lock.h"
 #include "harness/base/json_text.h"
+#include "harness/base/regular_file.h"
 #include "harness/base/say.h"
 
 namespace bench {
@@ -64,9 +64,9 @@ std::string packed_name(const std::string& name, const PackRequest& request) {
   return request.whole ? name : fmt::format("{}-first{}", name, request.dataset.images.size());
 }
 
-FileLock lock_to_pack(const fs::path& folder) {
+base::FileLock lock_to_pack(const fs::path& folder) {
   for (;;) {
-    FileLock lock(folder.string() + ".lock");
+    base::FileLock lock(folder.string() + ".lock");
     if (lock.is_current()) return lock;  // else `make_dataset prune` removed the file while this one waited
   }
 }
@@ -80,24 +80,24 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
                               {"images", request.dataset.images.size()},
                               {"bytes", request.dataset.total_bytes()}};
   if (finished(folder, record)) return {folder, "already packed"};
-  const FileLock lock = lock_to_pack(folder);
+  const base::FileLock lock = lock_to_pack(folder);
   if (finished(folder, record))
     return {folder, "already packed"};  // by another process while this one waited
   say_format_changed(folder, record);
   fs::remove_all(partial);
   fs::remove_all(folder);
-  require_room(request.folder, bytes, "packing to " + name);
-  make_folder(partial);
+  base::require_room(request.folder, bytes, "packing to " + name);
+  base::make_folder(partial);
   try {
     write(partial);
-    write_whole_file(partial / "pack.json", record.dump() + "\n");
+    base::write_whole_file(partial / "pack.json", record.dump() + "\n");
     fs::rename(partial, folder);
   } catch (...) {
     std::error_code ignored;
     fs::remove_all(partial, ignored);
     throw;
   }
-  sync_folder(request.folder);
+  base::sync_folder(request.folder);
   return {folder, fmt::format("packed {} images", request.dataset.images.size())};
 }
 
@@ -110,7 +110,7 @@ void for_each_file(const Dataset& dataset, const std::string& what,
     stop_if_interrupted();
     const auto& image = dataset.images[record];
     const auto file = dataset.root / image.path;
-    const RegularFile opened = open_regular(file.c_str());
+    const base::RegularFile opened = base::RegularFile::open(file.c_str());
     if (!opened.is_open())
       throw std::runtime_error(
           fmt::format("cannot open {}: {}; run `make_dataset index` again", file.string(), opened.why));

@@ -8,8 +8,8 @@
 
 #include "bench/dataset/hdf5_handle.h"
 #include "bench/dataset/pack.h"
-#include "bench/dataset/write_file.h"
 #include "bench/storage/file_reader.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {
@@ -119,8 +119,8 @@ void write_hdf5(const Dataset& dataset, const fs::path& folder) {
     labels.push_back(image.label);
   });
   writer.finish(offsets, labels);
-  const Descriptor made(open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fsync(made.number())) throw_write_error(file, errno);
+  const base::Descriptor made(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fsync(made.number())) base::throw_write_error(file, errno);
 }
 
 PackResult pack_hdf5(const PackRequest& request) {

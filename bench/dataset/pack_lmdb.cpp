@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "bench/dataset/pack.h"
-#include "bench/dataset/write_file.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {
@@ -20,9 +20,9 @@ constexpr int64_t kBatchBytes = 64 << 20;  // per transaction: bounds the memory
 
 void check(int code, const fs::path& folder) {
   if (code == MDB_SUCCESS) return;
-  if (code > 0) throw_write_error(folder, code);  // an errno: full disk, no permission
-  throw std::runtime_error(fmt::format("LMDB could not write {}: {}; pack it again",
-                                       folder.string(), mdb_strerror(code)));
+  if (code > 0) base::throw_write_error(folder, code);  // an errno: full disk, no permission
+  throw std::runtime_error(
+      fmt::format("LMDB could not write {}: {}; pack it again", folder.string(), mdb_strerror(code)));
 }
 
 struct NewDatabase {
@@ -44,7 +44,8 @@ int64_t lmdb_bytes(const Dataset& dataset) {
 void write_database(const Dataset& dataset, const fs::path& folder) {
   NewDatabase lmdb;
   check(mdb_env_create(&lmdb.env), folder);
-  check(mdb_env_set_mapsize(lmdb.env, static_cast<size_t>(lmdb_bytes(dataset) / kLmdbPage * 11 / 10 * kLmdbPage)),
+  check(mdb_env_set_mapsize(lmdb.env,
+                            static_cast<size_t>(lmdb_bytes(dataset) / kLmdbPage * 11 / 10 * kLmdbPage)),
         folder);
   // No flush per transaction: the folder has its temporary name until one flush at the end has succeeded.
   check(mdb_env_open(lmdb.env, folder.c_str(), MDB_NOSYNC | MDB_NOMETASYNC | MDB_NOTLS, 0644), folder);

@@ -17,8 +17,8 @@
 #include "bench/dataset/pack.h"
 #include "bench/dataset/raw_index.h"
 #include "bench/dataset/shards.h"
-#include "bench/dataset/write_file.h"
 #include "bench/loader/decode.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {
@@ -55,17 +55,17 @@ void make_pixels(Decoder& decoder, Image& image) try {
 class ShardFile {
  public:
   explicit ShardFile(const fs::path& file) : file_(file), stream_(std::fopen(file.c_str(), "wbe")) {
-    if (!stream_) throw_write_error(file, errno);
+    if (!stream_) base::throw_write_error(file, errno);
   }
   int64_t bytes() const { return bytes_; }
   void append(const std::vector<uint8_t>& pixels) {
     if (pixels.empty()) return;
     if (std::fwrite(pixels.data(), 1, pixels.size(), stream_.get()) != pixels.size())
-      throw_write_error(file_, errno);
+      base::throw_write_error(file_, errno);
     bytes_ += static_cast<int64_t>(pixels.size());
   }
   void flush() {
-    if (std::fflush(stream_.get()) || ::fsync(::fileno(stream_.get()))) throw_write_error(file_, errno);
+    if (std::fflush(stream_.get()) || ::fsync(::fileno(stream_.get()))) base::throw_write_error(file_, errno);
   }
 
  private:
@@ -100,7 +100,7 @@ class RawWriter {
     const RawIndexHeader header{kRawIndexMagic, shards_.records, shards_.count};
     std::string index(reinterpret_cast<const char*>(&header), sizeof header);
     index.append(reinterpret_cast<const char*>(index_.data()), index_.size() * sizeof(RawIndexEntry));
-    write_whole_file(folder_ / "index.bin", index);
+    base::write_whole_file(folder_ / "index.bin", index);
     return bad_;
   }
 

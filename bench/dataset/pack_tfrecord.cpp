@@ -11,7 +11,7 @@
 #include "bench/dataset/shards.h"
 #include "bench/dataset/tfrecord_example.h"
 #include "bench/dataset/tfrecord_frame.h"
-#include "bench/dataset/write_file.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {
@@ -42,7 +42,7 @@ class ShardWriter {
  public:
   explicit ShardWriter(const fs::path& file)
       : file_(file), descriptor_(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
-    if (descriptor_ < 0) throw_write_error(file_, errno);
+    if (descriptor_ < 0) base::throw_write_error(file_, errno);
   }
   ShardWriter(const ShardWriter&) = delete;
   ~ShardWriter() {
@@ -57,7 +57,7 @@ class ShardWriter {
     append(frame_, masked_crc32c(bytes_of(example)));
     for (size_t done = 0; done < frame_.size();) {
       const ssize_t n = write(descriptor_, frame_.data() + done, frame_.size() - done);
-      if (n < 0 && errno != EINTR) throw_write_error(file_, errno);
+      if (n < 0 && errno != EINTR) base::throw_write_error(file_, errno);
       if (n > 0) done += static_cast<size_t>(n);
     }
     index_ += fmt::format("{} {}\n", offset_, frame_.size());
@@ -65,8 +65,8 @@ class ShardWriter {
   }
 
   void finish() {
-    if (fsync(descriptor_)) throw_write_error(file_, errno);
-    write_whole_file(file_.string() + ".idx", index_);
+    if (fsync(descriptor_)) base::throw_write_error(file_, errno);
+    base::write_whole_file(file_.string() + ".idx", index_);
   }
 
  private:

@@ -14,8 +14,9 @@
 #include <memory>
 #include <stdexcept>
 
-#include "bench/dataset/write_file.h"
-#include "bench/storage/available_memory.h"
+#include "harness/base/file.h"
+#include "harness/base/file_lock.h"
+#include "harness/base/machine.h"
 #include "harness/base/private_folder.h"
 
 namespace bench {
@@ -44,9 +45,9 @@ void copy_files(const Dataset& dataset, const fs::path& folder) {
   std::string made;
   for_each_file(dataset, "pack tmpfs", [&](int64_t record, int source, int64_t bytes) {
     const fs::path file = folder / dataset.images[record].path;
-    if (const auto parent = file.parent_path().string(); parent != made) make_folder(made = parent);
+    if (const auto parent = file.parent_path().string(); parent != made) base::make_folder(made = parent);
     const int target = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (target < 0) throw_write_error(file, errno);
+    if (target < 0) base::throw_write_error(file, errno);
     int error = 0;
     for (int64_t left = bytes; left > 0 && !error;) {
       const ssize_t n = sendfile(target, source, nullptr, static_cast<size_t>(left));
@@ -55,7 +56,7 @@ void copy_files(const Dataset& dataset, const fs::path& folder) {
       if (n > 0) left -= n;
     }
     if (close(target) && !error) error = errno;
-    if (error) throw_write_error(file, error);
+    if (error) base::throw_write_error(file, error);
   });
 }
 
@@ -77,9 +78,8 @@ std::vector<fs::path> mounted_tmpfs() {
 }
 
 PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path>& mounts) {
-  const auto name =
-      packed_name(request.dataset.fingerprint, request);
-  const FileLock lock = lock_to_pack(request.folder / packed_name("tmpfs", request));
+  const auto name = packed_name(request.dataset.fingerprint, request);
+  const base::FileLock lock = lock_to_pack(request.folder / packed_name("tmpfs", request));
   const int64_t needed = needed_bytes(request.dataset);
   std::string found;
   for (const auto& mount : mounts) {
@@ -88,18 +88,19 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
       found += mount.string() + " can't be written";
       continue;
     }
-    const fs::path own = base::private_folder(mount), folder = own / name, partial = own / (name + ".partial");
+    const fs::path own = base::private_folder(mount), folder = own / name,
+                   partial = own / (name + ".partial");
     if (fs::exists(folder)) return {folder, "already copied"};
     fs::remove_all(partial);  // of an interrupted copy: it holds memory
     const int64_t room = room_in(mount);
     found += fmt::format("{} may take {:.1f} MB", mount.string(), room / 1e6);
     if (room < needed) continue;
-    if (const auto memory = available_memory_bytes(); memory < needed)
+    if (const auto memory = harness::available_memory_bytes(); memory < needed)
       throw std::runtime_error(
           fmt::format("copying to {} needs {:.1f} MB of memory but {:.1f} MB are available; use "
                       "fewer images",
                       mount.string(), needed / 1e6, memory / 1e6));
-    if (mkdir(partial.c_str(), 0700)) throw_write_error(partial, errno);
+    if (mkdir(partial.c_str(), 0700)) base::throw_write_error(partial, errno);
     try {
       copy_files(request.dataset, partial);
       fs::rename(partial, folder);

@@ -15,10 +15,10 @@
 
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/pack.h"
-#include "bench/dataset/regular_file.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
 #include "harness/base/json_text.h"
+#include "harness/base/regular_file.h"
 
 namespace bench {
 namespace {
@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPartial = ".partial", kLock = ".lock";
 
-Descriptor open_folder(const fs::path& folder) {
-  return Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+base::Descriptor open_folder(const fs::path& folder) {
+  return base::Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 std::vector<std::string> names_in(int folder) {
@@ -98,7 +98,7 @@ class Pruning {
     const bool partial = name.ends_with(kPartial);
     const std::string whole = partial ? name.substr(0, name.size() - kPartial.size()) : name;
     PrunedFolder found{folder_ / name, data_, 0, ""};
-    const Descriptor inside(
+    const base::Descriptor inside(
         ::openat(opened_.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     const std::vector<std::string> files = names_in(inside.number());
     std::string odd;
@@ -158,14 +158,14 @@ class Pruning {
   const fs::path folder_;
   const std::string data_;
   std::vector<PrunedFolder>& done_;
-  Descriptor opened_;
+  base::Descriptor opened_;
 };
 
 }  // namespace
 
 std::vector<PrunedFolder> prune(const PruneRequest& request) {
   // The store itself may be a link: its name is the caller's.
-  const Descriptor store(::open(request.store.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::Descriptor store(::open(request.store.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (store.number() < 0)
     throw std::runtime_error(fmt::format("{}: {}; give the folder of packed copies with --store",
                                          request.store.string(), std::strerror(errno)));

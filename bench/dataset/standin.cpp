@@ -21,7 +21,7 @@
 #include "bench/dataset/progress_line.h"
 #include "bench/dataset/standin_image.h"
 #include "bench/dataset/standin_record.h"
-#include "bench/dataset/write_file.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {
@@ -90,7 +90,7 @@ void write_images(const StandinOptions& options, const std::vector<int64_t>& mis
         if (i >= total) return;
         const auto plan = plan_of(options, missing[i]);
         const auto content = maker.make(plan);
-        write_whole_file(options.out / plan.path, content);
+        base::write_whole_file(options.out / plan.path, content);
         bytes += static_cast<int64_t>(content.size());
         ++done;
       }
@@ -115,7 +115,7 @@ void write_images(const StandinOptions& options, const std::vector<int64_t>& mis
 
 void flush_disk(const fs::path& folder) {
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0 || syncfs(descriptor)) throw_write_error(folder, errno);
+  if (descriptor < 0 || syncfs(descriptor)) base::throw_write_error(folder, errno);
   close(descriptor);
 }
 
@@ -139,15 +139,15 @@ StandinResult make_standin(const StandinOptions& options) {
 
   const int64_t bytes_per_image =
       options.validation > 0 ? 16'000 : 122'000;  // ImageNet's 114.7 KB and a block
-  require_room(options.out, static_cast<int64_t>(missing.size()) * bytes_per_image + 4'000'000,
-               "the stand-in");
+  base::require_room(options.out, static_cast<int64_t>(missing.size()) * bytes_per_image + 4'000'000,
+                     "the stand-in");
   StandinRecord record{options.seed, options.images,    options.classes, kStandinVersion, false,
                        "",           options.validation};
-  make_folder(options.out);
+  base::make_folder(options.out);
   write_standin_record(options.out, record);
   const auto make_class_folders = [&](int64_t first, int64_t images) {
     for (int64_t c = 0; c < std::min(options.classes, images); ++c)
-      make_folder(options.out / fs::path(plan_of(options, first + c).path).parent_path());
+      base::make_folder(options.out / fs::path(plan_of(options, first + c).path).parent_path());
   };
   make_class_folders(0, options.images);
   make_class_folders(options.images, options.validation);

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "bench/dataset/write_file.h"
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
 
@@ -46,7 +45,7 @@ void write_standin_record(const std::filesystem::path& folder, const StandinReco
                                     {"finished", record.finished},
                                     {"description", record.description},
                                     {"validation", record.validation}};
-  write_whole_file(folder / "standin.json", json.dump(2) + "\n");
+  base::write_whole_file(folder / "standin.json", json.dump(2) + "\n");
 }
 
 }  // namespace bench

@@ -75,7 +75,7 @@ void run(benchmark::State& state, Source& source, bool cold) {
 
 // The images of storage `files` back to back in a file without a name.
 struct Flat {
-  Descriptor file;
+  base::Descriptor file;
   std::vector<size_t> offsets{0};
   const uint8_t* mapped = nullptr;
   std::vector<uint8_t> buffer;

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "bench/dataset/pack.h"
-#include "bench/dataset/write_file.h"
 #include "bench/micro/images.h"
 #include "bench/storage/page_cache.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {
@@ -49,7 +49,7 @@ std::filesystem::path packed(const std::string& name, const Dataset& dataset, co
   PackRequest request;
   request.dataset = dataset;
   request.folder = options.store / dataset.fingerprint;
-  make_folder(request.folder);
+  base::make_folder(request.folder);
   const PackResult result = PackRegistry::instance().find(name)(request);
   if (result.location.empty() && name != "tmpfs") throw std::runtime_error(result.note);
   return result.location;
@@ -64,7 +64,7 @@ Storage& Source::storage() {
   records_ = even_sample(dataset, kImages);
   StorageOptions settings{dataset, "", true, records_};
   if (packed_ && !options_.store.empty()) {
-    make_folder(options_.store);
+    base::make_folder(options_.store);
     in_use_ = std::make_unique<harness::CopiesInUse>(options_.store / dataset.fingerprint);
   }
   if (packed_) settings.location = packed(name_, dataset, options_);

@@ -27,7 +27,7 @@ EncodedImage FileReader::read(int64_t record) {
   const auto fail = [&](const std::string& why) {
     throw std::runtime_error(fmt::format("can't read {}: {}", (root_ / image.path).string(), why));
   };
-  const RegularFile file = open_regular(image.path.c_str(), folder_.number());
+  const base::RegularFile file = base::RegularFile::open(image.path.c_str(), folder_.number());
   if (!file.is_open()) fail(file.why);
   if (file.bytes > kMostImageBytes) fail("larger than 128 MiB");
   const int descriptor = file.descriptor.number();

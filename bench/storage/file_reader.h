@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "bench/dataset/regular_file.h"
 #include "bench/storage/storage.h"
+#include "harness/base/regular_file.h"
 
 namespace bench {
 
@@ -21,7 +21,7 @@ class FileReader : public StorageReader {
   std::filesystem::path root_;
   const std::vector<ImageEntry>& images_;
   bool readahead_;
-  Descriptor folder_;
+  base::Descriptor folder_;
   std::unique_ptr<uint8_t[]> buffer_;
   size_t capacity_ = 0;
 };

@@ -101,7 +101,7 @@ void require_checksums(int descriptor) {
 }  // namespace
 
 Hdf5File::Hdf5File(const StorageOptions& options)
-    : path_(options.location / "images.h5"), opened_(open_regular(path_.c_str())) {
+    : path_(options.location / "images.h5"), opened_(base::RegularFile::open(path_.c_str())) {
   if (!opened_.is_open()) fail(opened_.why);
   if (!options.readahead) ::posix_fadvise(opened_.descriptor.number(), 0, 0, POSIX_FADV_RANDOM);
   try {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/dataset/regular_file.h"
 #include "bench/storage/storage.h"
+#include "harness/base/regular_file.h"
 
 namespace bench {
 
@@ -29,7 +29,7 @@ class Hdf5File {
   void describe(const std::string& fingerprint);
 
   std::filesystem::path path_;
-  RegularFile opened_;
+  base::RegularFile opened_;
   int64_t images_at_ = 0;  // in the file
   std::vector<int64_t> offsets_, labels_;
 };

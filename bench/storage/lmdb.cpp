@@ -5,8 +5,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "bench/dataset/regular_file.h"
 #include "bench/storage/storage.h"
+#include "harness/base/regular_file.h"
 
 namespace bench {
 namespace {
@@ -19,7 +19,7 @@ class Lmdb : public DatasetStorage {
       : DatasetStorage(options.dataset), location_(options.location) {
     if (location_.empty() || !std::filesystem::exists(file())) fail("not found");
     // The library opens it by name, and would wait for ever where it is a named pipe.
-    if (const RegularFile opened = open_regular(file().c_str()); !opened.is_open())
+    if (const base::RegularFile opened = base::RegularFile::open(file().c_str()); !opened.is_open())
       fail("can't be opened: " + opened.why);
     check(mdb_env_create(&environment_.handle), "mdb_env_create");
     // No lock file and no table of readers: nothing writes while this is open. Transactions don't belong to

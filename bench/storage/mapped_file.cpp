@@ -9,7 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "bench/dataset/regular_file.h"
+#include "harness/base/regular_file.h"
 
 namespace bench {
 
@@ -18,7 +18,7 @@ MappedFile::MappedFile(const std::filesystem::path& file, bool readahead, const 
   const auto fail = [&](const std::string& why) {
     throw std::runtime_error(fmt::format("can't open {}: {}; {}", file.string(), why, next_step));
   };
-  const RegularFile opened = open_regular(file.c_str());
+  const base::RegularFile opened = base::RegularFile::open(file.c_str());
   if (!opened.is_open()) fail(opened.why);
   if (opened.bytes == 0) return;  // mmap refuses it
   const auto size = static_cast<size_t>(opened.bytes);

@@ -20,8 +20,8 @@ namespace {
 
 constexpr size_t kMostFilesAsked = 2000;  // residency of a larger set is that of an even sample
 
-Descriptor open_file(const std::filesystem::path& file) {
-  Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+base::Descriptor open_file(const std::filesystem::path& file) {
+  base::Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (descriptor.number() < 0)
     throw std::runtime_error(fmt::format("can't open {}: {}", file.string(), std::strerror(errno)));
   return descriptor;
@@ -85,7 +85,7 @@ bool mincore_is_real() {
 
 void drop_from_page_cache(const Files& files) {
   for (const auto& file : files) {
-    const Descriptor descriptor = open_file(file);
+    const base::Descriptor descriptor = open_file(file);
     ::fdatasync(
         descriptor
             .number());  // pages not yet written can't be dropped; fails on read-only mounts, where none are
@@ -100,7 +100,7 @@ void read_into_page_cache(const Files& files) {
   constexpr size_t kChunk = 1 << 20;
   const auto buffer = std::make_unique_for_overwrite<uint8_t[]>(kChunk);
   for (const auto& file : files) {
-    const Descriptor descriptor = open_file(file);
+    const base::Descriptor descriptor = open_file(file);
     ::posix_fadvise(descriptor.number(), 0, 0, POSIX_FADV_SEQUENTIAL);
     ssize_t count;
     while ((count = ::read(descriptor.number(), buffer.get(), kChunk)) != 0)
@@ -117,7 +117,7 @@ std::optional<double> resident_share(const Files& files) {
   Pages total;
   for (size_t i = 0; i < asked; ++i) {
     const std::filesystem::path& file = files[i * files.size() / asked];
-    const Descriptor descriptor = open_file(file);
+    const base::Descriptor descriptor = open_file(file);
     struct stat facts {};
     if (::fstat(descriptor.number(), &facts) != 0 || !is_told_the_truth(file, facts, any_owner))
       return std::nullopt;

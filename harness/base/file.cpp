@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,16 +11,11 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "harness/base/regular_file.h"
+
 namespace base {
 
 namespace fs = std::filesystem;
-
-static const char* kind_name(mode_t mode) {
-  if (S_ISDIR(mode)) return "a folder";
-  if (S_ISFIFO(mode)) return "a named pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
-}
 
 void require_regular(const fs::path& file) {
   struct stat status {};
@@ -82,6 +78,25 @@ void write_whole_file(const fs::path& file, std::span<const uint8_t> content, bo
 
 void write_whole_file(const fs::path& file, std::string_view text, bool durable) {
   write_whole_file(file, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()), durable);
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw_write_error(folder, error.value());
+  if (!fs::is_directory(folder)) throw_write_error(folder, ENOTDIR);
+}
+
+void require_room(const fs::path& path, int64_t bytes, std::string_view what) {
+  fs::path existing = fs::absolute(path).lexically_normal();
+  while (!fs::exists(existing) && existing.has_relative_path()) existing = existing.parent_path();
+  struct statvfs disk;
+  if (statvfs(existing.c_str(), &disk)) return;
+  const double room = static_cast<double>(disk.f_bavail) * disk.f_frsize;
+  if (room >= static_cast<double>(bytes)) return;
+  throw std::runtime_error(fmt::format(
+      "{} needs {:.1f} MB in {} but {:.1f} MB are free; free some space or choose a folder on another disk",
+      what, bytes / 1e6, path.string(), room / 1e6));
 }
 
 int64_t bytes_below(const fs::path& folder) {

@@ -1,5 +1,5 @@
 // Reading whole files, and replacing them without a moment in which neither the old nor the new content is
-// there.
+// there; folders and the room in them.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -32,7 +32,16 @@ void write_whole_file(const std::filesystem::path& file, std::string_view text, 
 // Makes names that were created or renamed in the folder durable; some file systems refuse, without a loss.
 void sync_folder(const std::filesystem::path& folder);
 
-// Bytes of the regular files in a folder and below; links are not followed, what disappears meanwhile is not counted.
+// Creates the folder and those above it. Throws std::runtime_error with the next step where that is not
+// possible.
+void make_folder(const std::filesystem::path& folder);
+
+// Throws std::runtime_error when fewer than `bytes` are free where `path` is or will be. what: who needs
+// them.
+void require_room(const std::filesystem::path& path, int64_t bytes, std::string_view what);
+
+// Bytes of the regular files in a folder and below; links are not followed, what disappears meanwhile is not
+// counted.
 int64_t bytes_below(const std::filesystem::path& folder);
 
 // The reason and the next step for an errno of a failed write at or below `path`.

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -69,6 +70,17 @@ static int64_t memory_limit_bytes() {
   std::ifstream limit("/sys/fs/cgroup/memory.max");  // "max" leaves the number 0
   int64_t bytes = 0;
   return limit >> bytes && bytes > 0 ? std::min(bytes, physical) : physical;
+}
+
+int64_t available_memory_bytes() {
+  int64_t available = INT64_MAX;
+  if (const std::string text = value_of("/proc/meminfo", "MemAvailable"); !text.empty())
+    available = std::strtoll(text.c_str(), nullptr, 10) * 1024;
+  int64_t limit = 0, used = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
+      std::ifstream("/sys/fs/cgroup/memory.current") >> used)
+    available = std::min(available, limit - used);
+  return available;
 }
 
 json describe_machine() {

@@ -16,6 +16,9 @@ std::string host_name();
 std::string time_and_host();
 // Cores this process may use.
 std::vector<int> available_cpus();
+// Bytes of memory that are free, within a container's limit; a very large number where neither /proc/meminfo nor a
+// cgroup says.
+int64_t available_memory_bytes();
 // 16-bit instruction sets of the processor that matter to training, e.g. avx512_bf16; empty: none.
 std::vector<std::string> sixteen_bit_instructions();
 

@@ -1,4 +1,4 @@
-#include "bench/dataset/regular_file.h"
+#include "harness/base/regular_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-namespace bench {
+namespace base {
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   std::swap(number_, other.number_);
@@ -18,21 +18,21 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
-static const char* what_else(mode_t mode) {
-  if (S_ISDIR(mode)) return "a folder, not a regular file";
-  if (S_ISFIFO(mode)) return "a named pipe, not a regular file";
-  if (S_ISSOCK(mode)) return "a socket, not a regular file";
-  return "a device, not a regular file";
+const char* kind_name(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a named pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
 }
 
-RegularFile open_regular(const char* file, int folder) {
+RegularFile RegularFile::open(const char* file, int folder) {
   RegularFile opened;
   Descriptor descriptor(::openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat facts {};
   if (descriptor.number() < 0 || ::fstat(descriptor.number(), &facts) != 0) {
     opened.why = std::strerror(errno);
   } else if (!S_ISREG(facts.st_mode)) {
-    opened.why = what_else(facts.st_mode);
+    opened.why = std::string(kind_name(facts.st_mode)) + ", not a regular file";
   } else {
     opened.descriptor = std::move(descriptor);
     opened.bytes = static_cast<int64_t>(facts.st_size);
@@ -40,4 +40,4 @@ RegularFile open_regular(const char* file, int folder) {
   return opened;
 }
 
-}  // namespace bench
+}  // namespace base

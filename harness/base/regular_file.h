@@ -1,11 +1,12 @@
 // Opening by name what must be a file: never a pipe, a device or a folder.
 #pragma once
 #include <fcntl.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <string>
 
-namespace bench {
+namespace base {
 
 // An open file, or any descriptor, closed at the end of its life.
 class Descriptor {
@@ -21,14 +22,17 @@ class Descriptor {
 };
 
 struct RegularFile {
+  // Opens a regular file for reading, without waiting for anything: opening a named pipe would wait for a
+  // writer. A relative name is looked up in the folder with this descriptor.
+  static RegularFile open(const char* file, int folder = AT_FDCWD);
+
   Descriptor descriptor;
   int64_t bytes = 0;
   std::string why;  // it isn't open: the reason, e.g. "a named pipe, not a regular file"
   bool is_open() const { return descriptor.number() >= 0; }
 };
 
-// Opens a regular file for reading, without waiting for anything: opening a named pipe would wait for a
-// writer. A relative name is looked up in the folder with this descriptor.
-RegularFile open_regular(const char* file, int folder = AT_FDCWD);
+// "a folder", "a named pipe", ...: what a file with this mode is that is no regular one.
+const char* kind_name(mode_t mode);
 
-}  // namespace bench
+}  // namespace base
