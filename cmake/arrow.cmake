@@ -1,6 +1,6 @@
 # Apache Arrow: the format's own C++ library for the storages `arrow` and `parquet`. Debian has no package of
 # it, but the project's pyarrow wheel carries the libraries and their headers. An Arrow of the system or in
-# CMAKE_PREFIX_PATH wins; without any, bench/storage/without_arrow.cpp takes the storages' place.
+# CMAKE_PREFIX_PATH wins; without any, these storages are known by name and reason alone.
 find_library(ARROW_LIBRARY arrow)
 find_library(PARQUET_LIBRARY parquet)
 find_path(ARROW_INCLUDE parquet/api/reader.h)
@@ -22,5 +22,6 @@ if(arrow_library_count EQUAL 2 AND EXISTS "${arrow_include}/arrow/util/config.h"
     add_library(arrow INTERFACE)
     target_include_directories(arrow SYSTEM INTERFACE ${arrow_include})
     target_link_libraries(arrow INTERFACE ${arrow_libraries})
+    target_compile_definitions(arrow INTERFACE HAVE_ARROW)
   endif()
 endif()

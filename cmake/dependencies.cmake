@@ -26,6 +26,7 @@ if(ISAL_LIBRARY AND ISAL_INCLUDE AND TARGET protobuf::libprotobuf-lite)
   add_library(tfrecord INTERFACE)
   target_link_libraries(tfrecord INTERFACE ${ISAL_LIBRARY} protobuf::libprotobuf-lite)
   target_include_directories(tfrecord INTERFACE ${ISAL_INCLUDE})
+  target_compile_definitions(tfrecord INTERFACE HAVE_TFRECORD)
 endif()
 find_package(CURL QUIET)              # libcurl: the HTTP client of most of the world; keeps connections, bounds every wait
 find_package(HDF5 QUIET COMPONENTS C)  # The HDF Group's own, and the only complete one; C, for its C++ API adds nothing here
@@ -33,6 +34,7 @@ if(HDF5_FOUND)
   add_library(hdf5 INTERFACE)
   target_link_libraries(hdf5 INTERFACE ${HDF5_C_LIBRARIES})
   target_include_directories(hdf5 INTERFACE ${HDF5_C_INCLUDE_DIRS})
+  target_compile_definitions(hdf5 INTERFACE HAVE_HDF5)
 endif()
 include(cmake/arrow.cmake)            # Apache Arrow: the library that defines the formats of storages arrow and parquet
 if(BUILD_TRAINING)

@@ -15,8 +15,8 @@ TEST(Arrow, IsMissing) { GTEST_SKIP() << "this build found no Apache Arrow"; }
 #include <thread>
 
 #include "bench/dataset/pack.h"
-#include "bench/loader/sampler.h"
-#include "bench/storage/storage.h"
+#include "bench/loading/loader/sampler.h"
+#include "bench/loading/storage/storage.h"
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "bench/loader/decode.h"
-#include "bench/loader/philox.h"
+#include "bench/image/decode.h"
+#include "bench/image/philox.h"
 
 namespace bench {
 namespace {

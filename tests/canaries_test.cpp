@@ -1,5 +1,5 @@
 // train: the canaries run and give positive times.
-#include "bench/canaries.h"
+#include "bench/train/canaries.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // train: ceilings after a slice: the loader alone sees its own limits and no head start, compute alone
 // neither loader nor burdened host; the last batch's timeline.
-#include "bench/ceiling.h"
+#include "bench/train/ceiling.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <set>
 
-#include "bench/rank_report.h"
+#include "bench/train/rank_report.h"
 #include "tests/small_images.h"
 #include "tests/training_setup.h"
 

@@ -1,12 +1,12 @@
 // train: what LibTorch's operators make of decoded pixels, beside the CPU decoder's crops.
-#include "bench/device/crop_planes.h"
+#include "bench/train/device/crop_planes.h"
 
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "bench/loader/jpeg.h"
+#include "bench/image/jpeg.h"
 #include "tests/small_images.h"
 
 namespace bench {

@@ -1,7 +1,5 @@
 // gpu: nvJPEG's crops beside the CPU decoder's: pixels, flips, formats, what is left to the CPU, damaged
 // files.
-#include "bench/device/cuda_jpeg.h"
-
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
@@ -9,7 +7,8 @@
 #include <cstring>
 #include <sstream>
 
-#include "bench/device/device.h"
+#include "bench/train/cuda/jpeg.h"
+#include "bench/train/device/device.h"
 #include "tests/damaged_images.h"
 #include "tests/pixel_cases.h"
 

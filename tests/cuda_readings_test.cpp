@@ -8,8 +8,8 @@
 
 #include <thread>
 
-#include "bench/device/device.h"
-#include "bench/kineto_events.h"
+#include "bench/train/device/device.h"
+#include "bench/train/kineto_events.h"
 
 namespace bench {
 namespace {

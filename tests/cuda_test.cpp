@@ -11,13 +11,13 @@
 #include <c10/cuda/CUDAStream.h>
 #include <gtest/gtest.h>
 
-#include "bench/backend/staging.h"
-#include "bench/device/cuda_clock.h"
-#include "bench/device/device.h"
-#include "bench/device/normalise.h"
-#include "bench/precision/precision.h"
-#include "bench/recorded_step.h"
-#include "bench/strategy/side_stream.h"
+#include "bench/train/backend/staging.h"
+#include "bench/train/cuda/clock.h"
+#include "bench/train/cuda/normalise.h"
+#include "bench/train/device/device.h"
+#include "bench/train/precision/precision.h"
+#include "bench/train/recorded_step.h"
+#include "bench/train/strategy/side_stream.h"
 #include "tests/training_setup.h"
 
 namespace bench {

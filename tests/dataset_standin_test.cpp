@@ -10,6 +10,7 @@
 
 #include "bench/dataset/describe.h"
 #include "bench/dataset/interrupt.h"
+#include "bench/dataset/scan.h"
 #include "bench/dataset/standin.h"
 #include "bench/dataset/standin_image.h"
 #include "bench/dataset/standin_record.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/dataset/describe.h"
-#include "bench/dataset/index.h"
+#include "bench/dataset/scan.h"
 #include "harness/base/file.h"
 #include "tests/dataset_folder.h"
 #include "tests/failure_of.h"

@@ -1,5 +1,5 @@
 // unit: decoded pixels against Pillow's, crops against full decodes, and files that are not whole.
-#include "bench/loader/decode.h"
+#include "bench/image/decode.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <fstream>
 #include <random>
 
-#include "bench/loader/batch_buffer.h"
-#include "bench/loader/jpeg.h"
-#include "bench/loader/resize.h"
+#include "bench/image/jpeg.h"
+#include "bench/image/resize.h"
+#include "bench/loading/loader/batch_buffer.h"
 #include "tests/pixel_cases.h"
 #include "tests/small_images.h"
 

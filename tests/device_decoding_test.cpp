@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "bench/loader/loader.h"
+#include "bench/loading/loader/loader.h"
 #include "tests/small_images.h"
 
 namespace bench {

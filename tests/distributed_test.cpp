@@ -3,9 +3,9 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 
-#include "bench/ceiling.h"
-#include "bench/merge.h"
-#include "bench/rank_report.h"
+#include "bench/train/ceiling.h"
+#include "bench/train/merge/merge.h"
+#include "bench/train/rank_report.h"
 #include "tests/ranks.h"
 #include "tests/training_setup.h"
 

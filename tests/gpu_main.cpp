@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "bench/registry.h"
+#include "bench/registry/registry.h"
 
 static std::string why_no_gpu() {
   for (const bench::Value& value : bench::registered_values())

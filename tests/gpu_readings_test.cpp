@@ -1,5 +1,5 @@
 // unit: readings of a GPU become the record's key gpu: means, shares, names; what was not told has no key
-#include "bench/gpu_readings.h"
+#include "bench/train/gpu/gpu_readings.h"
 
 #include <gtest/gtest.h>
 

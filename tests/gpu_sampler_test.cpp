@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "bench/device/cuda_sampler.h"
+#include "bench/train/gpu/sampler.h"
 #include "tests/failure_of.h"
 
 namespace bench {

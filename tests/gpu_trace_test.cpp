@@ -1,5 +1,5 @@
 // unit: how much of the traced time GPUs worked, however their work overlaps, and how often the host waited
-#include "bench/gpu_trace.h"
+#include "bench/train/gpu/gpu_trace.h"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@ TEST(Hdf5, NeedsItsLibrary) { GTEST_SKIP() << "libhdf5-dev is not installed"; }
 #include <functional>
 #include <thread>
 
-#include "bench/dataset/hdf5_handle.h"
 #include "bench/dataset/pack.h"
-#include "bench/storage/storage.h"
+#include "bench/formats/hdf5_handle.h"
+#include "bench/loading/storage/storage.h"
 #include "harness/base/machine.h"
 #include "tests/small_images.h"
 

@@ -9,9 +9,10 @@
 #include <random>
 
 #include "bench/dataset/describe.h"
-#include "bench/loader/decode.h"
-#include "bench/loader/loader.h"
-#include "bench/loader/resize.h"
+#include "bench/dataset/scan.h"
+#include "bench/image/decode.h"
+#include "bench/image/resize.h"
+#include "bench/loading/loader/loader.h"
 #include "tests/damaged_images.h"
 #include "tests/fuzz/decode_case.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "bench/dataset/describe.h"
-#include "bench/dataset/index.h"
+#include "bench/dataset/scan.h"
 #include "tests/dataset_folder.h"
 #include "tests/failure_of.h"
 

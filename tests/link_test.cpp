@@ -7,9 +7,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "bench/link/host_channel_adapter.h"
-#include "bench/link/interface.h"
-#include "bench/link_proof.h"
+#include "bench/train/link/host_channel_adapter.h"
+#include "bench/train/link/interface.h"
+#include "bench/train/merge/link_proof.h"
 
 namespace bench {
 namespace {

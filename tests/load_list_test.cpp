@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "bench/loader/decode.h"
+#include "bench/image/decode.h"
 #include "tests/small_images.h"
 
 namespace bench {

@@ -1,9 +1,9 @@
 // unit: rank 0 puts the ranks' reports together: samples by rank, slowest total, sums, checks of every rank
-#include "bench/merge.h"
+#include "bench/train/merge/merge.h"
 
 #include <gtest/gtest.h>
 
-#include "tests/fake_reports.h"
+#include "bench/synthetic/rank_report.h"
 
 namespace bench {
 namespace {

@@ -4,8 +4,8 @@
 #include <ATen/ops/cross_entropy_loss.h>
 #include <gtest/gtest.h>
 
-#include "bench/model/resnet.h"
-#include "bench/precision/precision.h"
+#include "bench/train/model/resnet.h"
+#include "bench/train/precision/precision.h"
 #include "tests/safetensors.h"
 
 namespace bench {

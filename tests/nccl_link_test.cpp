@@ -4,11 +4,11 @@
 
 #include <sstream>
 
-#include "bench/backend/nccl_environment.h"
-#include "bench/backend/nccl_log.h"
-#include "bench/link_proof.h"
-#include "bench/merge.h"
-#include "tests/fake_reports.h"
+#include "bench/synthetic/rank_report.h"
+#include "bench/train/gpu/nccl_environment.h"
+#include "bench/train/gpu/nccl_log.h"
+#include "bench/train/merge/link_proof.h"
+#include "bench/train/merge/merge.h"
 
 namespace bench {
 namespace {

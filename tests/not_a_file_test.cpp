@@ -11,8 +11,9 @@
 
 #include "bench/dataset/describe.h"
 #include "bench/dataset/pack.h"
+#include "bench/dataset/scan.h"
 #include "bench/dataset/standin_record.h"
-#include "bench/storage/storage.h"
+#include "bench/loading/storage/storage.h"
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 

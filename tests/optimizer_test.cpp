@@ -11,8 +11,8 @@
 
 #include <limits>
 
-#include "bench/optimizer/grad_scaler.h"
-#include "bench/optimizer/sgd.h"
+#include "bench/train/optimizer/grad_scaler.h"
+#include "bench/train/optimizer/sgd.h"
 
 namespace bench {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "bench/dataset/pack.h"
 #include "bench/dataset/prune.h"
+#include "bench/dataset/scan.h"
 #include "harness/base/file_lock.h"
 #include "tests/dataset_folder.h"
 #include "tests/failure_of.h"

@@ -1,5 +1,5 @@
 // unit: dropping, filling and measuring the page cache on this machine's real disk.
-#include "bench/storage/page_cache.h"
+#include "bench/loading/storage/page_cache.h"
 
 #include <gtest/gtest.h>
 #include <sys/vfs.h>
@@ -25,7 +25,7 @@ class PageCache : public testing::Test {
   }
   static constexpr size_t kBytes = 2 << 20;
   TemporaryFolder folder_{BINARY_DIR};
-  Files files_;
+  FileList files_;
 };
 
 TEST_F(PageCache, DropsAndFills) {
@@ -67,7 +67,7 @@ TEST_F(PageCache, StrangersAreNotToldAndSaySo) {
 TEST_F(PageCache, SamplesLargeSets) {
   if (!resident_share(files_)) GTEST_SKIP() << "mincore doesn't tell the truth here";
   drop_from_page_cache({files_[0]});
-  Files many(20'000, files_[0]);
+  FileList many(20'000, files_[0]);
   many.insert(many.end(), 20'000, files_[1]);
   EXPECT_EQ(resident_share(many), 0.5);
 }

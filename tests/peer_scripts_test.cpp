@@ -21,9 +21,9 @@ class PeerScripts : public testing::Test {
     if (!harness::program_exists("python3")) GTEST_SKIP() << "no python3";
     project = fs::temp_directory_path() / ("peer_scripts_" + std::to_string(::getpid()));
     fs::remove_all(project);
-    for (const char* folder : {"bench/peer", "bench/micro/peers", "scripts", "build/release"})
+    for (const char* folder : {"bench/peers/pytorch", "bench/peers/loading", "scripts", "build/release"})
       fs::create_directories(project / folder);
-    for (const char* folder : {"bench/peer", "bench/micro/peers", "scripts"})
+    for (const char* folder : {"bench/peers/pytorch", "bench/peers/loading", "scripts"})
       for (const auto& entry : fs::directory_iterator(fs::path(SOURCE_DIR) / folder))
         if (entry.is_regular_file()) fs::copy(entry.path(), project / folder);
   }
@@ -54,11 +54,11 @@ class PeerScripts : public testing::Test {
 #define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST_F(PeerScripts, AProgramThatIsNotBuiltIsNamedWithWhatBuildsIt) {
-  std::string said = failure({"python3", "bench/peer/compare.py", "step"});
+  std::string said = failure({"python3", "bench/peers/pytorch/compare.py", "step"});
   EXPECT_SAYS(said, "build/release/bench_micro: expected a program, which is not built");
   EXPECT_SAYS(said, "next: ./run_tests builds it");
   for (const char* what : {"slice", "ddp", "strategies", "gpu"})
-    EXPECT_SAYS(failure({"python3", "bench/peer/compare.py", what}),
+    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/compare.py", what}),
                 "build/release/run_matrix: expected a program");
   said = failure({"bash", "scripts/prove_compare"});
   EXPECT_SAYS(said, "build/release/run_matrix is not built");
@@ -67,19 +67,19 @@ TEST_F(PeerScripts, AProgramThatIsNotBuiltIsNamedWithWhatBuildsIt) {
 
 TEST_F(PeerScripts, APackageThatIsMissingIsNamedWithWhatInstallsIt) {
   write("build/release/bench_micro", "#!/bin/sh\n");
-  for (const Words& command : {Words{"python3", "bench/peer/compare.py", "step"},
-                               Words{"python3", "bench/peer/step.py", "16", "100"},
-                               Words{"python3", "bench/peer/slice.py", "data", "32", "30", "300"},
-                               Words{"python3", "bench/peer/ddp.py", "4", "32", "30", "150"},
-                               Words{"python3", "bench/peer/gpu_step.py", "eager", "512", "300"},
-                               Words{"python3", "bench/micro/peers/make_list.py", "data", "512", "1"}}) {
+  for (const Words& command : {Words{"python3", "bench/peers/pytorch/compare.py", "step"},
+                               Words{"python3", "bench/peers/pytorch/step.py", "16", "100"},
+                               Words{"python3", "bench/peers/pytorch/slice.py", "data", "32", "30", "300"},
+                               Words{"python3", "bench/peers/pytorch/ddp.py", "4", "32", "30", "150"},
+                               Words{"python3", "bench/peers/pytorch/gpu_step.py", "eager", "512", "300"},
+                               Words{"python3", "bench/peers/loading/make_list.py", "data", "512", "1"}}) {
     const std::string said = failure(command);
     EXPECT_SAYS(said, "expected a Python with ");
     EXPECT_SAYS(said, "torch");
     EXPECT_SAYS(said, "pip install ");
   }
-  EXPECT_SAYS(failure({"python3", "bench/micro/peers/compare.py", "--list", "none"}), "numpy is missing");
-  EXPECT_SAYS(failure({"python3", "bench/micro/peers/peer.py", "tf_data", "--list", "none", "--threads", "1",
+  EXPECT_SAYS(failure({"python3", "bench/peers/loading/compare.py", "--list", "none"}), "numpy is missing");
+  EXPECT_SAYS(failure({"python3", "bench/peers/loading/peer.py", "tf_data", "--list", "none", "--threads", "1",
                        "--output", "uint8"}),
               "requirements.txt");
 }
@@ -88,24 +88,24 @@ TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
   for (const char* package : {"numpy", "torch", "torchvision", "torchvision/models"})
     write(fs::path("packages") / package / "__init__.py", "");
   write("packages/torchvision/models/resnet.py", "BasicBlock = ResNet = None\n");
-  const Words compare = {"python3", "bench/micro/peers/compare.py", "--list"};
+  const Words compare = {"python3", "bench/peers/loading/compare.py", "--list"};
   const auto with_list = [&](const std::string& text) {
     write("list.tsv", text);
     Words words = compare;
     words.push_back(project / "list.tsv");
     return failure(words);
   };
-  EXPECT_SAYS(failure({"python3", "bench/micro/peers/compare.py", "--list", "no-such-list"}),
+  EXPECT_SAYS(failure({"python3", "bench/peers/loading/compare.py", "--list", "no-such-list"}),
               "no-such-list: can't be read: No such file or directory");
   EXPECT_SAYS(with_list("a\tb\n"), "list.tsv:1: expected path, x, y, w, h and flip");
   EXPECT_SAYS(with_list("a\t1\tx\t3\t4\t0\n"), "make_list.py");
   EXPECT_SAYS(with_list("a\t1\t2\t3\t4\t0\n"), "load_list: expected a program, which is not built");
   for (const char* number : {"x", "0", "-1", "1.5"}) {
-    EXPECT_SAYS(failure({"python3", "bench/peer/step.py", number, "1"}), "expected a whole number above 0");
-    EXPECT_SAYS(failure({"python3", "bench/peer/compare.py", "step", number}),
+    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/step.py", number, "1"}), "expected a whole number above 0");
+    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/compare.py", "step", number}),
                 "expected a whole number above 0");
   }
-  EXPECT_SAYS(failure({"python3", "bench/peer/step.py"}), "Usage: ");
+  EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/step.py"}), "Usage: ");
   write("gpu/beyond/records.jsonl", "{\"status\": \"OK\"}\n{\"sta");
   EXPECT_SAYS(failure({"python3", "scripts/gpu_figures.py", project / "gpu"}),
               "records.jsonl:2: expected JSON");

@@ -1,5 +1,5 @@
 // unit: a profiler's ranges: batches and their phases, named when they begin, and none left open
-#include "bench/phase_ranges.h"
+#include "bench/train/clock/phase_ranges.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/loader/decode.h"
+#include "bench/image/decode.h"
 
 namespace bench {
 

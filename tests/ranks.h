@@ -8,10 +8,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "bench/registry.h"
-#include "harness/launch/launcher.h"
+#include "bench/registry/registry.h"
 #include "harness/base/listener.h"
 #include "harness/base/scratch.h"
+#include "harness/launch/launcher.h"
 
 namespace bench {
 

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/dataset/pack.h"
-#include "bench/dataset/raw_index.h"
-#include "bench/loader/decode.h"
-#include "bench/loader/loader.h"
-#include "bench/storage/storage.h"
+#include "bench/formats/raw_index.h"
+#include "bench/image/decode.h"
+#include "bench/loading/loader/loader.h"
+#include "bench/loading/storage/storage.h"
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 

@@ -1,6 +1,6 @@
 // train: a step that is recorded and replayed is the step itself, phase by phase; on a device that records
 // the calls and makes them again, as a CUDA graph does with the work that they give to a GPU.
-#include "bench/recorded_step.h"
+#include "bench/train/recorded_step.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <thread>
 
-#include "bench/storage/cache_proof.h"
-#include "bench/storage/storage.h"
+#include "bench/loading/storage/cache_proof.h"
+#include "bench/loading/storage/storage.h"
 #include "harness/base/listener.h"
 #include "harness/base/scratch.h"
 #include "harness/emulate/mount.h"

@@ -1,5 +1,5 @@
 // unit: epochs are permutations, ranks share them as DistributedSampler does, and the seed decides.
-#include "bench/loader/sampler.h"
+#include "bench/loading/loader/sampler.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "bench/dataset/shards.h"
+#include "bench/formats/shards.h"
 
 namespace bench {
 namespace {

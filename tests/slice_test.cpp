@@ -4,8 +4,8 @@
 #include <numeric>
 #include <thread>
 
-#include "bench/rank_report.h"
-#include "tests/fake_reports.h"
+#include "bench/synthetic/rank_report.h"
+#include "bench/train/rank_report.h"
 #include "tests/small_images.h"
 #include "tests/training_setup.h"
 

@@ -14,7 +14,7 @@ extern "C" {
 #include <jpeglib.h>
 }
 
-#include "bench/dataset/index.h"
+#include "bench/formats/index.h"
 
 namespace bench {
 

@@ -1,5 +1,5 @@
 // unit: every storage gives a record's bytes and label, says what it used and fails with a clear message.
-#include "bench/storage/storage.h"
+#include "bench/loading/storage/storage.h"
 
 #include <gtest/gtest.h>
 #include <lmdb.h>

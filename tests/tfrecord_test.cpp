@@ -10,9 +10,9 @@ TEST(TfRecord, NeedsItsLibraries) { GTEST_SKIP() << "libisal-dev or libprotobuf-
 #include <thread>
 
 #include "bench/dataset/pack.h"
-#include "bench/dataset/tfrecord_example.h"
-#include "bench/dataset/tfrecord_frame.h"
-#include "bench/storage/storage.h"
+#include "bench/formats/tfrecord_example.h"
+#include "bench/formats/tfrecord_frame.h"
+#include "bench/loading/storage/storage.h"
 #include "tests/small_images.h"
 
 namespace bench {

@@ -1,5 +1,5 @@
 // unit: a batch as it lay in time: the clock's last batch, one rank's events, cut at the batch's edges.
-#include "bench/timeline.h"
+#include "bench/train/merge/timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // train: what collectives carry and how long, also where a device carries them behind the host's back
-#include "bench/backend/traffic.h"
+#include "bench/train/clock/traffic.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "bench/checks.h"
-#include "bench/slice.h"
-#include "bench/strategy/sync_batch_norm.h"
+#include "bench/train/checks.h"
+#include "bench/train/slice.h"
+#include "bench/train/strategy/sync_batch_norm.h"
 
 namespace bench {
 

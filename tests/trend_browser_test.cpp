@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <sstream>
 
+#include "bench/synthetic/history.h"
 #include "harness/compare/comparison_page.h"
 #include "harness/nightly/trend_page.h"
 #include "tests/browser.h"
 #include "tests/made_up_comparison.h"
-#include "tests/nightly_history.h"
 
 namespace {
 

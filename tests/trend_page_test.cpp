@@ -10,9 +10,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "bench/synthetic/history.h"
 #include "harness/nightly/slots.h"
 #include "tests/embedded.h"
-#include "tests/nightly_history.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "bench/link/interface.h"
+#include "bench/train/link/interface.h"
 #include "harness/base/child_process.h"
 
 namespace harness {

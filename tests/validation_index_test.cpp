@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <set>
 
-#include "bench/dataset/index.h"
+#include "bench/dataset/scan.h"
 #include "bench/dataset/standin.h"
 #include "bench/dataset/standin_image.h"
 #include "tests/dataset_folder.h"

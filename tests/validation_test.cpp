@@ -1,6 +1,6 @@
 // train: validation: the centre crop, a classifier whose accuracy is known, training that goes on unmoved,
 // and that the learnable classes can be learned
-#include "bench/validation.h"
+#include "bench/train/validation.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
@@ -11,8 +11,9 @@
 
 #include <cmath>
 
+#include "bench/dataset/scan.h"
 #include "bench/dataset/standin.h"
-#include "bench/loader/loader.h"
+#include "bench/loading/loader/loader.h"
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 #include "tests/training_setup.h"

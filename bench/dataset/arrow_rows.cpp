@@ -1,3 +1,4 @@
+#ifdef HAVE_ARROW
 #include "bench/dataset/arrow_rows.h"
 
 #include <arrow/array/array_binary.h>
@@ -95,3 +96,4 @@ void ArrowFile::close() {
 }
 
 }  // namespace bench
+#endif

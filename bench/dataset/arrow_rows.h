@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "bench/dataset/index.h"
+#include "bench/formats/index.h"
 
 namespace bench {
 

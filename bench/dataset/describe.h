@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "bench/dataset/index.h"
+#include "bench/formats/index.h"
 
 namespace bench {
 

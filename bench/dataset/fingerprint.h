@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "bench/dataset/index.h"
+#include "bench/formats/index.h"
 
 namespace bench {
 

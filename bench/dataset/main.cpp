@@ -10,10 +10,10 @@
 #include <string>
 
 #include "bench/dataset/describe.h"
-#include "bench/dataset/index.h"
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/pack.h"
 #include "bench/dataset/prune.h"
+#include "bench/dataset/scan.h"
 #include "bench/dataset/standin.h"
 #include "harness/base/failure_text.h"
 #include "harness/base/file.h"

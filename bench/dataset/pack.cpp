@@ -12,6 +12,7 @@
 
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/progress_line.h"
+#include "bench/formats/packed_copy.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
 #include "harness/base/json_text.h"
@@ -23,42 +24,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a copy says of itself; a discarded value where that is missing or no JSON.
-nlohmann::json pack_record(const fs::path& folder) {
-  std::ifstream stream = base::open_regular(folder / "pack.json");
-  if (!stream) return nlohmann::json(nlohmann::json::value_t::discarded);
-  return base::parse_json(std::string(std::istreambuf_iterator<char>(stream), {}));
-}
-
 bool finished(const fs::path& folder, const nlohmann::json& expected) {
-  return pack_record(folder) == expected;
+  return read_pack_record(folder) == expected;
 }
 
 void say_format_changed(const fs::path& folder, const nlohmann::json& expected) {
-  nlohmann::json found = pack_record(folder);
+  nlohmann::json found = read_pack_record(folder);
   if (!found.is_object() || !found.contains("version") || found["version"] == expected["version"]) return;
   base::say("make_dataset: {} was packed in format {} and this version reads format {}: packing it again\n",
             folder.string(), found["version"].dump(), expected["version"].dump());
 }
 
 }  // namespace
-
-bool is_fingerprint(const std::string& name) {
-  return name.size() == 16 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
-bool is_packed_copy(const fs::path& folder) {
-  const fs::path whole =
-      fs::absolute(folder / ".").lexically_normal().parent_path();  // without a slash at the end
-  const std::string fingerprint = whole.parent_path().filename().string();
-  std::error_code missing;
-  if (!is_fingerprint(fingerprint) || fs::symlink_status(whole, missing).type() != fs::file_type::directory ||
-      fs::symlink_status(whole / "pack.json", missing).type() != fs::file_type::regular)
-    return false;
-  const nlohmann::json record = pack_record(whole);
-  return record.is_object() && record.contains("version") && record.contains("images") &&
-         record.contains("fingerprint") && record["fingerprint"] == fingerprint;
-}
 
 std::string packed_name(const std::string& name, const PackRequest& request) {
   return request.whole ? name : fmt::format("{}-first{}", name, request.dataset.images.size());

@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "bench/dataset/index.h"
-#include "bench/registry.h"
+#include "bench/formats/index.h"
+#include "bench/registry/registry.h"
 #include "harness/base/file_lock.h"
 
 namespace bench {
@@ -26,13 +26,6 @@ struct PackResult {
 // Throws std::runtime_error with the next step, or Interrupted.
 using Pack = std::function<PackResult(const PackRequest&)>;
 using PackRegistry = Registry<Pack>;
-
-// Whether a folder of a store has the name of a data set's fingerprint: 16 hexadecimal digits.
-bool is_fingerprint(const std::string& name);
-
-// Whether make_dataset packed this folder: STORE/<fingerprint>/<name> with a pack.json that names the same
-// fingerprint. A link to such a folder is none.
-bool is_packed_copy(const std::filesystem::path& folder);
 
 // "NAME" for all images, "NAME-first<count>" for some.
 std::string packed_name(const std::string& name, const PackRequest& request);

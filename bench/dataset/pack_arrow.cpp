@@ -1,5 +1,6 @@
 // Packs into one Arrow IPC file (`images.arrow`, file format, what others call Feather V2) of thousand-row
 // batches.
+#ifdef HAVE_ARROW
 #include <arrow/ipc/writer.h>
 
 #include "bench/dataset/arrow_rows.h"
@@ -43,3 +44,4 @@ const bool registered_dataset_pack_arrow = PackRegistry::instance().add(
 
 }  // namespace
 }  // namespace bench
+#endif

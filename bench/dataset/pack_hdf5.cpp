@@ -1,15 +1,16 @@
 // Packs into one HDF5 file: all images behind one another in the contiguous dataset `images`, record i from
 // offsets[i] to offsets[i + 1], with labels[i]. Variable-length records would go through HDF5's global heap.
+#ifdef HAVE_HDF5
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "bench/dataset/hdf5_handle.h"
 #include "bench/dataset/pack.h"
-#include "bench/storage/file_reader.h"
+#include "bench/formats/hdf5_handle.h"
 #include "harness/base/file.h"
+#include "harness/base/regular_file.h"
 
 namespace bench {
 namespace {
@@ -136,3 +137,4 @@ const bool registered_dataset_pack_hdf5 =
 
 }  // namespace
 }  // namespace bench
+#endif

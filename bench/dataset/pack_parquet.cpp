@@ -1,5 +1,6 @@
 // Packs into Parquet files, `train-00000-of-00NNN.parquet`, of at least two row groups each. JPEG bytes don't
 // compress and are all different: they are stored plainly, so that a reader can use them where they lie.
+#ifdef HAVE_ARROW
 #include <arrow/table.h>
 #include <fmt/format.h>
 #include <parquet/arrow/writer.h>
@@ -9,7 +10,7 @@
 
 #include "bench/dataset/arrow_rows.h"
 #include "bench/dataset/pack.h"
-#include "bench/dataset/shards.h"
+#include "bench/formats/shards.h"
 
 namespace bench {
 namespace {
@@ -34,9 +35,9 @@ std::shared_ptr<parquet::WriterProperties> properties() {
   return builder.build();
 }
 
-class ShardFile {
+class ParquetShardFile {
  public:
-  explicit ShardFile(const std::filesystem::path& file) : file_(file) {
+  explicit ParquetShardFile(const std::filesystem::path& file) : file_(file) {
     auto opened = parquet::arrow::FileWriter::Open(*arrow_schema(), arrow::default_memory_pool(),
                                                    file_.stream(), properties());
     file_.check(opened.status());
@@ -60,7 +61,7 @@ class ShardFile {
 
 void write_files(const Dataset& dataset, const Shards& shards, const std::filesystem::path& folder) {
   ArrowRows rows(dataset);
-  std::optional<ShardFile> file;
+  std::optional<ParquetShardFile> file;
   for_each_file(dataset, "pack parquet", [&](int64_t record, int descriptor, int64_t) {
     const int64_t shard = shards.holding(record), last = shards.start(shard + 1) - 1;
     if (record == shards.start(shard))
@@ -85,3 +86,4 @@ const bool registered_dataset_pack_parquet = PackRegistry::instance().add(
 
 }  // namespace
 }  // namespace bench
+#endif

@@ -15,9 +15,9 @@
 #include <thread>
 
 #include "bench/dataset/pack.h"
-#include "bench/dataset/raw_index.h"
-#include "bench/dataset/shards.h"
-#include "bench/loader/decode.h"
+#include "bench/formats/raw_index.h"
+#include "bench/formats/shards.h"
+#include "bench/image/decode.h"
 #include "harness/base/file.h"
 
 namespace bench {
@@ -52,9 +52,9 @@ void make_pixels(Decoder& decoder, Image& image) try {
   image.pixels.clear();
 }
 
-class ShardFile {
+class RawShardFile {
  public:
-  explicit ShardFile(const fs::path& file) : file_(file), stream_(std::fopen(file.c_str(), "wbe")) {
+  explicit RawShardFile(const fs::path& file) : file_(file), stream_(std::fopen(file.c_str(), "wbe")) {
     if (!stream_) base::throw_write_error(file, errno);
   }
   int64_t bytes() const { return bytes_; }
@@ -139,7 +139,7 @@ class RawWriter {
   size_t filled_ = 0;
   int64_t block_bytes_ = 0;
   std::vector<RawIndexEntry> index_;
-  std::optional<ShardFile> file_;
+  std::optional<RawShardFile> file_;
   int64_t bad_ = 0;
 };
 

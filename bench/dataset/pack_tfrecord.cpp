@@ -1,5 +1,6 @@
 // Packs into TFRecord shards of tf.train.Examples that TensorFlow and DALI can read, with an index beside
 // each.
+#ifdef HAVE_TFRECORD
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,9 +9,9 @@
 #include <cstring>
 
 #include "bench/dataset/pack.h"
-#include "bench/dataset/shards.h"
-#include "bench/dataset/tfrecord_example.h"
-#include "bench/dataset/tfrecord_frame.h"
+#include "bench/formats/shards.h"
+#include "bench/formats/tfrecord_example.h"
+#include "bench/formats/tfrecord_frame.h"
 #include "harness/base/file.h"
 
 namespace bench {
@@ -108,3 +109,4 @@ const bool registered_dataset_pack_tfrecord = PackRegistry::instance().add(
 
 }  // namespace
 }  // namespace bench
+#endif

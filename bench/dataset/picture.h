@@ -6,16 +6,9 @@
 #include <vector>
 
 #include "bench/dataset/noise.h"
+#include "bench/image/encode.h"
 
 namespace bench {
-
-// Y, Cb, Cr (and K) as an encoder takes them; rows and columns are padded to 16.
-struct Planes {
-  int width = 0, height = 0;
-  bool half_chroma = false;  // 4:2:0: Cb and Cr have half the size
-  std::array<std::vector<uint8_t>, 4> data;
-  std::array<int, 4> stride{};
-};
 
 // How clearly a picture shows its class.
 struct Clarity {

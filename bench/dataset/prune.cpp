@@ -15,6 +15,7 @@
 
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/pack.h"
+#include "bench/formats/packed_copy.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
 #include "harness/base/json_text.h"

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "bench/dataset/describe.h"
-#include "bench/dataset/index.h"
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/progress_line.h"
+#include "bench/dataset/scan.h"
 #include "bench/dataset/standin_image.h"
 #include "bench/dataset/standin_record.h"
 #include "harness/base/file.h"

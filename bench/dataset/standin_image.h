@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "bench/dataset/encode.h"
 #include "bench/dataset/standin_plan.h"
+#include "bench/image/encode.h"
 
 namespace bench {
 

@@ -1,10 +1,10 @@
 // decode/: one thread, encoded bytes in memory; header, whole image, crop, and the crop as float32.
-#include "bench/loader/decode.h"
+#include "bench/image/decode.h"
 
 #include <benchmark/benchmark.h>
 
-#include "bench/loader/jpeg.h"
-#include "bench/loader/resize.h"
+#include "bench/image/jpeg.h"
+#include "bench/image/resize.h"
 #include "bench/micro/images.h"
 #include "bench/micro/options.h"
 

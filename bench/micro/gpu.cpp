@@ -12,11 +12,11 @@
 #include <atomic>
 #include <thread>
 
-#include "bench/device/cuda_jpeg.h"
-#include "bench/device/device.h"
-#include "bench/device/normalise.h"
 #include "bench/micro/images.h"
 #include "bench/micro/options.h"
+#include "bench/train/cuda/jpeg.h"
+#include "bench/train/cuda/normalise.h"
+#include "bench/train/device/device.h"
 
 namespace bench {
 namespace {

@@ -11,11 +11,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "bench/synthetic/history.h"
+#include "harness/config/workshop.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/trend_page.h"
 #include "harness/stats/records.h"
-#include "harness/config/workshop.h"
-#include "tests/nightly_history.h"
 
 namespace bench {
 namespace {

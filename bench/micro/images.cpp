@@ -2,8 +2,9 @@
 
 #include <stdexcept>
 
-#include "bench/loader/png.h"
-#include "bench/storage/storage.h"
+#include "bench/dataset/scan.h"
+#include "bench/image/png.h"
+#include "bench/loading/storage/storage.h"
 
 namespace bench {
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "bench/dataset/index.h"
-#include "bench/loader/decode.h"
+#include "bench/formats/index.h"
+#include "bench/image/decode.h"
 
 namespace bench {
 

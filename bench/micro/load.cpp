@@ -2,7 +2,7 @@
 // The calling thread only takes and releases batches; nobody else should be working.
 #include <benchmark/benchmark.h>
 
-#include "bench/loader/loader.h"
+#include "bench/loading/loader/loader.h"
 #include "bench/micro/images.h"
 #include "bench/micro/sources.h"
 

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <iostream>
 
-#include "bench/loader/decode.h"
-#include "bench/loader/loader.h"
+#include "bench/image/decode.h"
+#include "bench/loading/loader/loader.h"
 #include "bench/micro/images.h"
 #include "harness/base/program_start.h"
 

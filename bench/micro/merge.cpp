@@ -1,7 +1,7 @@
 // merge/RANKS, report/RANKS: what a row of many ranks costs once it has ended. `merge` is rank 0 putting
 // reports together and writing them; `report` is `run_matrix report` on that record. Together 1,024 ranks of
 // 300 batches may take 5 s and 1 GiB.
-#include "bench/merge.h"
+#include "bench/train/merge/merge.h"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -12,9 +12,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "harness/stats/records.h"
+#include "bench/synthetic/rank_report.h"
 #include "harness/report/table.h"
-#include "tests/fake_reports.h"
+#include "harness/stats/records.h"
 
 namespace bench {
 namespace {

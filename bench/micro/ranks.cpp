@@ -10,12 +10,12 @@
 #include <cstring>
 #include <optional>
 
-#include "bench/registry.h"
+#include "bench/registry/registry.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
-#include "harness/launch/mpirun.h"
 #include "harness/base/scratch.h"
 #include "harness/emulate/two_nodes.h"
+#include "harness/launch/mpirun.h"
 
 namespace bench {
 
@@ -89,5 +89,9 @@ int start_ranks(const MicroOptions& options, const std::vector<std::string>& arg
     program.push_back(fmt::format("--link-rate-mbit={}", options.link_rate_mbit));
   return exit_code_of(harness::start(command_of_a_row(options, program, setting)));
 }
+
+#ifndef HAVE_MPI  // else in collectives/
+int run_rank(const MicroOptions&) { throw BadOption("this build found no MPI, which ranks need"); }
+#endif
 
 }  // namespace bench

@@ -9,11 +9,11 @@
 
 #include <cstring>
 
-#include "bench/loader/sampler.h"
+#include "bench/loading/loader/sampler.h"
+#include "bench/loading/storage/file_reader.h"
+#include "bench/loading/storage/page_cache.h"
 #include "bench/micro/images.h"
 #include "bench/micro/sources.h"
-#include "bench/storage/file_reader.h"
-#include "bench/storage/page_cache.h"
 
 namespace bench {
 namespace {
@@ -126,7 +126,7 @@ void run_flat(benchmark::State& state, Source& files, const MicroOptions& option
 
 void run_files(benchmark::State& state, Source& source) {
   try {
-    const Files files = source.files();
+    const FileList files = source.files();
     source.set_page_cache(false);
     std::vector<uint8_t> buffer(kMostImageBytes);
     measure(

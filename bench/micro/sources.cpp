@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "bench/dataset/pack.h"
+#include "bench/dataset/scan.h"
+#include "bench/loading/storage/page_cache.h"
 #include "bench/micro/images.h"
-#include "bench/storage/page_cache.h"
 #include "harness/base/file.h"
 
 namespace bench {
@@ -73,7 +74,7 @@ Storage& Source::storage() {
 }
 
 bool Source::set_page_cache(bool cold) {
-  const Files files = storage().cached_files(records_);
+  const FileList files = storage().cached_files(records_);
   storage_.reset();
   if (cold)
     drop_from_page_cache(files);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/loading/storage/storage.h"
 #include "bench/micro/options.h"
-#include "bench/storage/storage.h"
 #include "harness/data/packed_store.h"
 
 namespace bench {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/micro/options.h"
-#include "bench/slice.h"
+#include "bench/train/slice.h"
 
 namespace bench {
 namespace {

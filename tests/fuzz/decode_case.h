@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "bench/loader/decode.h"
+#include "bench/image/decode.h"
 
 namespace bench {
 

@@ -11,7 +11,7 @@ import sys
 
 import torch
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "bench" / "peer"))
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "bench" / "peers" / "pytorch"))
 from narrow_resnet import narrow_resnet18
 
 

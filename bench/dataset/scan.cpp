@@ -1,0 +1,188 @@
+#include "bench/dataset/scan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "bench/dataset/fingerprint.h"
+#include "bench/dataset/image_files.h"
+#include "bench/dataset/standin_record.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& folder, const std::string& found) {
+  throw std::runtime_error(
+      fmt::format("{}: {}; expected DIR/train/<class>/<image>.JPEG: give the folder that holds "
+                  "train, or make a stand-in with `make_dataset standin --out DIR --images N`",
+                  folder.string(), found));
+}
+
+bool is_utf8(const std::string& text) {
+  try {
+    (void)nlohmann::json(text).dump();
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
+}
+
+// What is said of many names: the first, and how many more there are.
+std::string first_of(const std::vector<std::string>& names) {
+  return names.size() == 1 ? names[0] : fmt::format("{} and {} more", names[0], names.size() - 1);
+}
+
+struct ClassFolders {
+  std::vector<std::string> names, hidden;
+};
+
+ClassFolders class_folders(const fs::path& train) {
+  ClassFolders found;
+  std::error_code error;
+  for (fs::directory_iterator it(train, error), end; !error && it != end; it.increment(error)) {
+    auto name = it->path().filename().string();
+    std::error_code no_folder;  // e.g. a link to itself
+    if (!it->is_directory(no_folder)) continue;
+    if (name[0] != '.' && name.find('\n') != std::string::npos)
+      fail(train, "the name of a class folder contains a line break");
+    (name[0] == '.' ? found.hidden : found.names).push_back(std::move(name));
+  }
+  if (error) fail(train, error.message());
+  std::sort(found.names.begin(), found.names.end());
+  std::sort(found.hidden.begin(), found.hidden.end());
+  return found;
+}
+
+// part: train or val. What can't be decoded is refused, or left out with a note.
+void add_classes(Dataset& dataset, const std::string& part, Unreadable unreadable) try {
+  LeftOut left_out;
+  for (size_t label = 0; label < dataset.classes.size(); ++label) {
+    const std::string folder = part + "/" + dataset.classes[label];
+    if (!fs::is_directory(dataset.root / folder)) continue;
+    for (ImageFile& image : images_below(dataset.root, folder, left_out))
+      dataset.images.push_back({std::move(image.path), static_cast<int64_t>(label), image.bytes});
+  }
+  const std::string folder = (dataset.root / part).string();
+  if (const int64_t count = left_out.undecodable(); count > 0) {
+    if (unreadable == Unreadable::refused)
+      throw std::runtime_error(fmt::format(
+          "{}: {} images are in formats that this suite doesn't decode and torchvision's ImageFolder "
+          "reads: {}; convert them to JPEG or PNG, or leave them out with --skip-unreadable",
+          folder, count, left_out.kinds_in_words()));
+    dataset.notes.push_back(
+        fmt::format("{}: left out {} images in formats that this suite doesn't decode: {}", folder, count,
+                    left_out.kinds_in_words()));
+  }
+  if (!left_out.cycles.empty())
+    dataset.notes.push_back(fmt::format(
+        "{}: {} leads back to a folder above it and was not walked again; torchvision's ImageFolder "
+        "lists the images there up to 40 times",
+        folder, first_of(left_out.cycles)));
+  dataset.left_out = left_out.kinds;
+  dataset.skipped = left_out.skipped;
+} catch (const fs::filesystem_error& problem) {
+  throw std::runtime_error(fmt::format("cannot read {}: {}; check its permissions", problem.path1().string(),
+                                       problem.code().message()));
+}
+
+void check_no_class_is_empty(Dataset& dataset, const fs::path& train, Unreadable unreadable) {
+  std::vector<bool> has_images(dataset.classes.size());
+  for (const ImageEntry& image : dataset.images) has_images[static_cast<size_t>(image.label)] = true;
+  std::vector<std::string> empty;
+  for (size_t label = 0; label < has_images.size(); ++label)
+    if (!has_images[label]) empty.push_back(dataset.classes[label]);
+  if (empty.empty()) return;
+  const std::string found = fmt::format("{}: {} of {} class folders hold no image ({})", train.string(),
+                                        empty.size(), dataset.classes.size(), first_of(empty));
+  if (unreadable == Unreadable::refused)
+    throw std::runtime_error(
+        found +
+        ", which torchvision's ImageFolder refuses too; add their images or take these "
+        "folders away, or let them keep class numbers of their own with --skip-unreadable");
+  dataset.notes.push_back(found + "; they keep their class numbers");
+}
+
+std::string make_again(const fs::path& root, const StandinRecord& record) {
+  return fmt::format("run `make_dataset standin --out {} --images {} --classes {} --seed {}{}` again",
+                     root.string(), record.images, record.classes, record.seed,
+                     record.validation > 0 ? fmt::format(" --validation {}", record.validation) : "");
+}
+
+}  // namespace
+
+Dataset scan_dataset(const fs::path& root, Unreadable unreadable) {
+  std::error_code error;
+  if (!fs::is_directory(root, error)) fail(root, "no such folder");
+  Dataset dataset;
+  dataset.root = fs::canonical(root);
+  if (!is_utf8(dataset.root.string()))
+    fail(root, "the folder's whole path is not UTF-8, in which indexes and records are written; rename it");
+  const auto record = read_standin_record(root);
+  const auto again = [&] { return make_again(root, *record); };
+  if (record && !record->finished)
+    throw std::runtime_error(fmt::format("{}: this stand-in was not finished; {}", root.string(), again()));
+  const auto train = dataset.root / "train";
+  if (!fs::is_directory(train)) fail(root, "it has no folder train");
+  ClassFolders folders = class_folders(train);
+  dataset.classes = std::move(folders.names);
+  if (dataset.classes.empty()) fail(train, "it has no class folders");
+  if (!folders.hidden.empty())
+    dataset.notes.push_back(fmt::format(
+        "{}: {} hidden folders are no classes here ({}); torchvision's ImageFolder counts them, so "
+        "that there a class has a number that is higher by the hidden folders that sort before it",
+        train.string(), folders.hidden.size(), first_of(folders.hidden)));
+  add_classes(dataset, "train", unreadable);
+  if (dataset.images.empty())
+    fail(train, fmt::format("{} class folders hold no image", dataset.classes.size()));
+  check_no_class_is_empty(dataset, train, unreadable);
+  if (record) {
+    dataset.kind = "stand-in";
+    dataset.seed = record->seed;
+    if (record->images != static_cast<int64_t>(dataset.images.size()))
+      throw std::runtime_error(fmt::format("{}: this stand-in should hold {} images but holds {}; {}",
+                                           root.string(), record->images, dataset.images.size(), again()));
+  }
+  dataset.fingerprint = fingerprint_of(dataset);
+  return dataset;
+}
+
+bool has_validation(const Dataset& train) { return fs::is_directory(train.root / "val"); }
+
+Dataset scan_validation(const Dataset& train, Unreadable unreadable) {
+  const fs::path folder = train.root / "val";
+  const auto refuse = [&](const std::string& found) {
+    throw std::runtime_error(
+        fmt::format("{}: {}; expected DIR/val/<class>/<image>.JPEG with the class folders of DIR/train",
+                    folder.string(), found));
+  };
+  const auto names = class_folders(folder).names;
+  if (names.empty()) refuse("it has no class folders");
+  for (const std::string& name : names)
+    if (!std::binary_search(train.classes.begin(), train.classes.end(), name))
+      refuse(fmt::format("class folder {} is not in train, so no network can have learned it", name));
+  Dataset validation = train;
+  validation.images.clear();
+  validation.notes.clear();
+  add_classes(validation, "val", unreadable);
+  for (const std::string& name : names) {
+    if (unreadable == Unreadable::left_out) break;
+    const auto label =
+        std::lower_bound(train.classes.begin(), train.classes.end(), name) - train.classes.begin();
+    if (std::none_of(validation.images.begin(), validation.images.end(),
+                     [&](const ImageEntry& image) { return image.label == label; }))
+      refuse(fmt::format("class folder {} holds no image", name));
+  }
+  const auto record = read_standin_record(train.root);
+  if (record && record->validation != static_cast<int64_t>(validation.images.size()))
+    throw std::runtime_error(fmt::format("{}: this stand-in should hold {} images but holds {}; {}",
+                                         folder.string(), record->validation, validation.images.size(),
+                                         make_again(train.root, *record)));
+  validation.fingerprint = fingerprint_of(validation);
+  return validation;
+}
+
+}  // namespace bench

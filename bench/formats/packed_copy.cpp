@@ -1,0 +1,51 @@
+#include "bench/formats/packed_copy.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
+
+namespace bench {
+
+namespace fs = std::filesystem;
+
+bool is_fingerprint(const std::string& name) {
+  return name.size() == 16 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+nlohmann::json read_pack_record(const fs::path& folder) {
+  std::ifstream stream = base::open_regular(folder / "pack.json");
+  if (!stream) return nlohmann::json(nlohmann::json::value_t::discarded);
+  return base::parse_json(std::string(std::istreambuf_iterator<char>(stream), {}));
+}
+
+bool is_packed_copy(const fs::path& folder) {
+  const fs::path whole =
+      fs::absolute(folder / ".").lexically_normal().parent_path();  // without a slash at the end
+  const std::string fingerprint = whole.parent_path().filename().string();
+  std::error_code missing;
+  if (!is_fingerprint(fingerprint) || fs::symlink_status(whole, missing).type() != fs::file_type::directory ||
+      fs::symlink_status(whole / "pack.json", missing).type() != fs::file_type::regular)
+    return false;
+  const nlohmann::json record = read_pack_record(whole);
+  return record.is_object() && record.contains("version") && record.contains("images") &&
+         record.contains("fingerprint") && record["fingerprint"] == fingerprint;
+}
+
+// Only what make_dataset packed may be removed: everything else may be the only copy that a person has.
+std::string pack_again(const std::string& kind, const std::filesystem::path& location) {
+  if (location.empty()) return fmt::format("make it with `make_dataset pack --to {}`", kind);
+  if (is_packed_copy(location))
+    return fmt::format("remove the folder {}, and the next run packs it again (make_dataset pack --to {})",
+                       location.string(), kind);
+  return fmt::format(
+      "make_dataset did not pack this folder, so restore it from where it came from, or make a copy of the "
+      "data set's images with `make_dataset pack --to {}` and read that",
+      kind);
+}
+
+}  // namespace bench

@@ -1,0 +1,258 @@
+// The ring: threads draw tickets, one per image, and put each image where its ticket says.
+// A ticket gives batch, place and record, so the result doesn't depend on who draws it. Nothing is locked per
+// image: a slot opens when its previous batch was released, and its last image completes it.
+#include "bench/loading/loader/loader.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "bench/image/decode.h"
+#include "bench/loading/loader/bad_images.h"
+#include "bench/loading/loader/batch_buffer.h"
+#include "bench/loading/loader/fixed_batches.h"
+
+namespace bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int64_t nanoseconds(Clock::duration duration) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
+}
+
+constexpr int kStopped = -1;
+
+// Best effort: the kernel refuses a core that a container has lost meanwhile.
+void pin_to_core(std::thread& thread, int number) {
+  cpu_set_t allowed, one;
+  CPU_ZERO(&one);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  number %= CPU_COUNT(&allowed);
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &allowed) && number-- == 0) CPU_SET(core, &one);
+  pthread_setaffinity_np(thread.native_handle(), sizeof one, &one);
+}
+
+struct Slot {
+  Slot(const LoaderOptions& options, int number)
+      : buffer(options.batch_size, bytes_per_image(options.format, options.image_px), options.allocate,
+               options.decoding.allocate_images),
+        open_for(number) {}
+  BatchBuffer buffer;
+  // Number of the batch that may be written here. Threads that drew a ticket of a later one wait on it. (int:
+  // the widest type that the kernel can wait on directly.)
+  std::atomic<int> open_for;
+  std::atomic<int> complete{-1};  // number of the last batch that was finished here
+  std::atomic<int64_t> missing{0};
+  std::atomic<int64_t> read_ns{0}, decode_ns{0};
+};
+
+class RingLoader : public Loader {
+ public:
+  // Buffers are allocated and touched here, threads and readers come with start().
+  RingLoader(Storage& storage, const LoaderOptions& options)
+      : storage_(storage),
+        options_(options),
+        image_bytes_(bytes_per_image(options.format, options.image_px)),
+        sampler_(options.sampler),
+        bad_images_(options.sampler.records) {
+    for (int number = 0; number < options.ring_depth; ++number) {
+      slots_.push_back(std::make_unique<Slot>(options, number));
+      slots_.back()->missing = options.batch_size;
+    }
+  }
+
+  ~RingLoader() override {
+    stopping_ = true;
+    for (auto& slot : slots_) {
+      slot->open_for = kStopped;
+      slot->open_for.notify_all();
+    }
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  void start() override {
+    for (int i = 0; i < std::max(1, options_.threads); ++i) {
+      workers_.push_back(std::make_unique<Worker>());
+      workers_.back()->reader = storage_.reader();
+      const auto& make_decoder = options_.decoding.make_decoder;
+      workers_.back()->decoder = make_decoder ? make_decoder() : std::make_unique<Decoder>();
+    }
+    for (int i = 0; i < options_.threads; ++i) {
+      threads_.emplace_back([this, i] { run(*workers_[static_cast<size_t>(i)]); });
+      pthread_setname_np(threads_.back().native_handle(), fmt::format("loader {}", i).c_str());
+      if (options_.pin_threads) pin_to_core(threads_.back(), options_.first_core + i);
+    }
+  }
+
+  Batch next() override {
+    if (workers_.empty()) throw std::logic_error("start() the loader before next()");
+    const int number = taken_.load();
+    Slot& slot = slot_of(number);
+    if (options_.threads == 0) {
+      if (slot.open_for != number)
+        throw std::logic_error("release() batches: the ring of a loader without threads is full");
+      for (int64_t i = 0; i < options_.batch_size; ++i) load(*workers_[0], number, i);
+    }
+    for (;;) {
+      const int events = events_.load();
+      if (failed_) std::rethrow_exception(failure_);
+      if (slot.complete == number) break;
+      events_.wait(events);
+    }
+    taken_ = number + 1;
+    Batch batch;
+    batch.images = slot.buffer.images();
+    batch.labels = slot.buffer.labels();
+    batch.size = options_.batch_size;
+    batch.number = number;
+    batch.read_ms = static_cast<double>(slot.read_ns.load()) * 1e-6;
+    batch.decode_ms = static_cast<double>(slot.decode_ns.load()) * 1e-6;
+    return batch;
+  }
+
+  void release(const Batch& batch) override {
+    Slot& slot = slot_of(batch.number);
+    slot.missing = options_.batch_size;
+    slot.read_ns = slot.decode_ns = 0;
+    slot.open_for = static_cast<int>(batch.number) + options_.ring_depth;
+    slot.open_for.notify_all();
+  }
+
+  int ready_batches() const override { return completed_.load() - taken_.load(); }
+
+  LoaderStats stats() const override {
+    LoaderStats stats;
+    stats.images = bad_images_.good();
+    stats.encoded_bytes = encoded_bytes_.load();
+    stats.buffer_bytes =
+        options_.ring_depth * options_.batch_size * (image_bytes_ + static_cast<int64_t>(sizeof(int64_t)));
+    stats.bad_images = bad_images_.bad();
+    stats.warnings = bad_images_.warnings();
+    return stats;
+  }
+
+ private:
+  struct Worker {
+    std::unique_ptr<StorageReader> reader;
+    std::unique_ptr<Decoder> decoder;
+    std::string reason;  // of the last record that could not be loaded
+  };
+
+  Slot& slot_of(int64_t batch) { return *slots_[static_cast<size_t>(batch % options_.ring_depth)]; }
+
+  void run(Worker& worker) {
+    try {
+      while (!stopping_ && !failed_) {
+        const int64_t ticket = next_ticket_.fetch_add(1, std::memory_order_relaxed);
+        const int batch = static_cast<int>(ticket / options_.batch_size);
+        if (!wait_until_open(batch)) return;
+        load(worker, batch, ticket % options_.batch_size);
+      }
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex_);
+      if (!failure_) failure_ = std::current_exception();
+      failed_ = true;
+      signal();
+    }
+  }
+
+  bool wait_until_open(int batch) {
+    std::atomic<int>& open_for = slot_of(batch).open_for;
+    for (int seen = open_for.load(); seen != batch; seen = open_for.load()) {
+      if (stopping_) return false;
+      open_for.wait(seen);
+    }
+    return true;
+  }
+
+  void load(Worker& worker, int batch, int64_t place) {
+    Slot& slot = slot_of(batch);
+    Sample sample = sampler_.at(batch * options_.batch_size + place);
+    for (int failures = 0; !load_record(worker, slot, sample, place);) {
+      if (++failures == BadImages::kMostInARow) bad_images_.stop_after_many_in_a_row(worker.reason);
+      sample.record = (sample.record + 1) % options_.sampler.records;
+    }
+    bad_images_.count_good();
+    if (slot.missing.fetch_sub(1) > 1) return;
+    slot.complete = batch;
+    ++completed_;
+    signal();
+  }
+
+  Augmentation augmentation_of(ImageSize size, const Sample& sample) const {
+    if (options_.augmentations) return options_.augmentations->at(static_cast<size_t>(sample.record));
+    return draw_augmentation(size, options_.sampler.seed, sample.epoch, sample.record);
+  }
+
+  // False: the record can't be read or decoded; worker.reason says why.
+  bool load_record(Worker& worker, Slot& slot, Sample sample, int64_t place) {
+    const auto began = Clock::now();
+    auto read = began;
+    int64_t label = 0;
+    try {
+      const EncodedImage image = worker.reader->read(sample.record);
+      read = Clock::now();
+      label = image.label;
+      const Augmentation augmentation = augmentation_of(worker.decoder->size(image), sample);
+      worker.decoder->crop(image, augmentation, static_cast<int>(options_.image_px), options_.format,
+                           slot.buffer.images() + place * image_bytes_);
+      encoded_bytes_.fetch_add(static_cast<int64_t>(image.bytes.size()), std::memory_order_relaxed);
+    } catch (const std::runtime_error& error) {
+      worker.reason = error.what();
+      bad_images_.add(sample.record, storage_.record_name(sample.record), worker.reason);
+      return false;
+    }
+    slot.read_ns.fetch_add(nanoseconds(read - began), std::memory_order_relaxed);
+    slot.decode_ns.fetch_add(nanoseconds(Clock::now() - read), std::memory_order_relaxed);
+    if (label < 0 || label >= options_.classes)
+      throw BadDataset(
+          fmt::format("{} has label {}, but the model has {} classes: set `classes` to the data set's",
+                      storage_.record_name(sample.record), label, options_.classes));
+    slot.buffer.labels()[place] = label;
+    return true;
+  }
+
+  void signal() {
+    ++events_;
+    events_.notify_all();
+  }
+
+  Storage& storage_;
+  const LoaderOptions options_;
+  const int64_t image_bytes_;
+  const Sampler sampler_;
+  BadImages bad_images_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::thread> threads_;
+  std::atomic<int64_t> next_ticket_{0};
+  std::atomic<int64_t> encoded_bytes_{0};
+  std::atomic<int> completed_{0}, taken_{0};  // batches finished by the threads, batches handed out by next()
+  std::atomic<int> events_{0};                // changes when next() should look again
+  std::atomic<bool> stopping_{false}, failed_{false};
+  std::mutex failure_mutex_;
+  std::exception_ptr failure_;  // written once, before failed_
+};
+
+}  // namespace
+
+std::unique_ptr<Loader> make_loader(Storage& storage, const LoaderOptions& options) {
+  if (options.batch_size < 1 || options.image_px < 1 || options.threads < 0 || options.ring_depth < 1 ||
+      options.classes < 1)
+    throw std::invalid_argument(
+        "a loader needs a batch size, an image size, a ring depth and classes of at least 1");
+  if (storage.generates_batches()) return make_fixed_batches(options);
+  return std::make_unique<RingLoader>(storage, options);
+}
+
+}  // namespace bench

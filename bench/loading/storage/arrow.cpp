@@ -1,0 +1,153 @@
+// One Arrow IPC file of all images, decoded in place from its mapped pages.
+// Arrow's own MemoryMappedFile asks the kernel for each range that is handed out, which for the images would
+// be the whole file; so the file is mapped here, and Arrow reads the batches' descriptions out of that
+// memory.
+#ifdef HAVE_ARROW
+#include <arrow/array/array_binary.h>
+#include <arrow/array/array_primitive.h>
+#include <arrow/io/memory.h>
+#include <arrow/ipc/reader.h>
+#include <arrow/type.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "bench/loading/storage/mapped_file.h"
+#include "bench/loading/storage/storage.h"
+
+namespace bench {
+namespace {
+
+// The buffers of one batch, checked to lie within the mapped file.
+struct Batch {
+  std::shared_ptr<arrow::RecordBatch> owner;
+  std::span<const int32_t> offsets;
+  std::span<const int64_t> labels;
+  std::span<const uint8_t> images;
+};
+
+class Arrow : public DatasetStorage {
+ public:
+  explicit Arrow(const StorageOptions& options)
+      : DatasetStorage(options.dataset),
+        file_(options.location / "images.arrow"),
+        next_step_(pack_again("arrow", options.location)),
+        mapped_(file_, options.readahead, next_step_) {
+    const auto bytes = mapped_.bytes();
+    const auto source = std::make_shared<arrow::io::BufferReader>(
+        std::make_shared<arrow::Buffer>(bytes.data(), static_cast<int64_t>(bytes.size())));
+    auto opened = arrow::ipc::RecordBatchFileReader::Open(source);
+    if (!opened.ok()) fail(opened.status().ToString());
+    const auto schema = (*opened)->schema();
+    const int image = schema->GetFieldIndex("image"), label = schema->GetFieldIndex("label");
+    if (image < 0 || label < 0 || !schema->field(image)->type()->Equals(arrow::binary()) ||
+        !schema->field(label)->type()->Equals(arrow::int64()))
+      fail("it has no columns image (binary) and label (int64)");
+    for (int i = 0; i < (*opened)->num_record_batches(); ++i) add_batch(**opened, i, image, label);
+    const int64_t needed = records_needed(options);
+    if (ends_.empty() || ends_.back() < needed)
+      fail(fmt::format("it holds {} records and {} are needed", ends_.empty() ? 0 : ends_.back(), needed));
+  }
+
+  bool reads_whole_records() const override { return false; }
+  std::string used() const override { return "arrow"; }
+  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+  std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
+    return {file_};
+  }
+
+ private:
+  class Reader : public StorageReader {
+   public:
+    explicit Reader(const Arrow& arrow) : arrow_(arrow) {}
+    EncodedImage read(int64_t record) override { return arrow_.image(record); }
+
+   private:
+    const Arrow& arrow_;
+  };
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw std::runtime_error(
+        fmt::format("the Arrow file {} can't be used: {}; {}", file_.string(), why, next_step_));
+  }
+
+  // Only the batch's description is touched here: an offset is checked when its image is read.
+  void add_batch(arrow::ipc::RecordBatchFileReader& reader, int number, int image, int label) {
+    auto read = reader.ReadRecordBatch(number);
+    if (!read.ok()) fail(fmt::format("batch {}: {}", number, read.status().ToString()));
+    const auto rows = static_cast<size_t>((*read)->num_rows());
+    if (rows == 0) return;
+    const auto& images = *(*read)->column_data(image);
+    const auto& labels = *(*read)->column_data(label);
+    if (images.null_count != 0 || labels.null_count != 0) fail(fmt::format("batch {} has nulls", number));
+    batches_.push_back(
+        {*read, part<int32_t>(images, 1, rows + 1, number), part<int64_t>(labels, 1, rows, number), {}});
+    const auto& bytes = images.buffers[2];
+    batches_.back().images = part<uint8_t>(images, 2, bytes ? static_cast<size_t>(bytes->size()) : 0, number);
+    ends_.push_back((ends_.empty() ? 0 : ends_.back()) + static_cast<int64_t>(rows));
+  }
+
+  // The buffer as `count` numbers. Outside the mapped file it would be a copy, made because it is compressed.
+  template <class T>
+  std::span<const T> part(const arrow::ArrayData& column, size_t index, size_t count, int number) const {
+    const auto& buffer = column.buffers.at(index);
+    const auto size = buffer ? static_cast<size_t>(buffer->size()) : 0;
+    const uint8_t* const data = buffer ? buffer->data() : nullptr;
+    if (column.offset != 0 || count > size / sizeof(T)) fail(fmt::format("batch {} is cut off", number));
+    const auto all = mapped_.bytes();
+    if (size > 0 && (data < all.data() || size > static_cast<size_t>(all.data() + all.size() - data)))
+      fail(fmt::format("batch {} is compressed", number));
+    if (reinterpret_cast<uintptr_t>(data) % alignof(T) != 0)
+      fail(fmt::format("batch {} is not aligned", number));
+    return {reinterpret_cast<const T*>(data), count};
+  }
+
+  EncodedImage image(int64_t record) const {
+    const auto found = std::upper_bound(ends_.begin(), ends_.end(), record);
+    if (record < 0 || found == ends_.end())
+      throw std::runtime_error(
+          fmt::format("record {} of {}: not among its {} records", record, file_.string(), ends_.back()));
+    const Batch& batch = batches_[static_cast<size_t>(found - ends_.begin())];
+    const auto row = batch.labels.size() - static_cast<size_t>(*found - record);
+    const int64_t begin = batch.offsets[row], end = batch.offsets[row + 1];
+    if (begin < 0 || begin > end || end > static_cast<int64_t>(batch.images.size()))
+      throw std::runtime_error(
+          fmt::format("record {} of {}: its offsets {} and {} don't lie within the batch's {} bytes", record,
+                      file_.string(), begin, end, batch.images.size()));
+    EncodedImage image;
+    image.bytes = batch.images.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+    image.label = batch.labels[row];
+    return image;
+  }
+
+  std::filesystem::path file_;
+  std::string next_step_;
+  MappedFile mapped_;
+  std::vector<Batch> batches_;
+  std::vector<int64_t> ends_;  // of batches: record behind the last
+};
+
+[[maybe_unused]] const bool registered_storage_arrow = StorageRegistry::instance().add(
+    {"storage",
+     "arrow",
+     "one Arrow IPC file of thousand-row batches, decoded in place from its mapped pages",
+     {{"packed", true}},
+     ""},
+    [](const StorageOptions& options) { return std::make_unique<Arrow>(options); });
+
+}  // namespace
+}  // namespace bench
+#else
+#include "bench/loading/storage/optional_libraries.h"
+#include "bench/registry/registry.h"
+
+namespace bench {
+namespace {
+
+const bool registered_storage_arrow =
+    register_missing({"storage", "arrow", "Arrow IPC file", {{"packed", true}}}, kNoArrow);
+
+}  // namespace
+}  // namespace bench
+#endif

@@ -1,0 +1,89 @@
+#include "bench/loading/storage/cache_proof.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+namespace bench {
+
+// Cold: nearly nothing may be resident, and nearly every byte must come from the device during the slice.
+// Warm: the reverse. The margins leave room for file-system metadata and for files that share pages with
+// read-ahead.
+constexpr double kColdResident = 0.02, kWarmResident = 0.98, kColdDeviceShare = 0.9, kWarmDeviceShare = 0.1;
+// For images that are decoded in place: rows outside the crop are never read, 30 % of an image on average.
+constexpr double kColdInPlaceShare = 0.5;
+
+CacheProof::CacheProof(const std::string& requested, const Storage& storage,
+                       const std::vector<int64_t>& records, std::filesystem::path server_counter)
+    : requested_(requested),
+      used_(storage.used()),
+      cold_share_(storage.reads_whole_records() ? kColdDeviceShare : kColdInPlaceShare),
+      server_counter_(std::move(server_counter)) {
+  const FileList files = storage.cached_files(records);
+  cached_ = !files.empty();
+  if (!cached_) return;
+  if (requested_ == "cold") drop_from_page_cache(files);
+  if (requested_ == "warm") read_into_page_cache(files);
+  // Pages of a mount say nothing: every opening drops them, mincore's own too. What lasts is rclone's cache,
+  // which is empty when the row begins.
+  if (server_counter_.empty()) resident_ = resident_share(files);
+}
+
+// Where the storage's bytes come from: a block device or an object store.
+std::optional<int64_t> CacheProof::bytes_read() const {
+  if (server_counter_.empty()) return device_bytes_read();
+  std::ifstream lines(server_counter_);
+  int64_t bytes = 0;
+  for (std::string key; lines >> key >> bytes;)
+    if (key == "wchar:") return bytes;
+  return std::nullopt;
+}
+
+void CacheProof::slice_begins() { read_before_ = bytes_read(); }
+
+nlohmann::json CacheProof::slice_ended(int64_t encoded_bytes) {
+  nlohmann::json proof = {{"requested", requested_},
+                          {"storage_used", used_},
+                          {"state", "none"},
+                          {"resident_before", nullptr},
+                          {"device_bytes", nullptr},
+                          {"encoded_bytes", encoded_bytes},
+                          {"note", ""}};
+  const bool remote = !server_counter_.empty();
+  std::optional<double> from_device;  // share of the delivered bytes
+  if (const auto now = bytes_read(); now && read_before_ && encoded_bytes > 0 && (cached_ || remote)) {
+    proof[remote ? "server_bytes" : "device_bytes"] = *now - *read_before_;
+    from_device = double(*now - *read_before_) / double(encoded_bytes);
+  }
+  if (!cached_) {
+    proof["note"] = remote ? "nothing is cached on this side; the server's own page cache is left as it is"
+                           : "no page cache between this storage and the loader";
+    return proof;
+  }
+  if (resident_) proof["resident_before"] = *resident_;
+  const bool seems_cold =
+      (!resident_ || *resident_ <= kColdResident) && (!from_device || *from_device >= cold_share_);
+  const bool seems_warm =
+      (!resident_ || *resident_ >= kWarmResident) && (!from_device || *from_device <= kWarmDeviceShare);
+  const bool known = resident_ || from_device;
+  proof["state"] = !known ? "unknown" : seems_cold ? "cold" : seems_warm ? "warm" : "mixed";
+  if (known && ((requested_ == "cold" && !seems_cold) || (requested_ == "warm" && !seems_warm)))
+    violation_ =
+        remote ? fmt::format(
+                     "the mount's cache was asked to be {}, but the object store sent {:.0f} % of the "
+                     "delivered bytes during the slice",
+                     requested_, *from_device * 100)
+               : fmt::format(
+                     "page cache was asked to be {}, but {} of the pages were resident before the slice and "
+                     "{} of "
+                     "the delivered bytes came from the device during it",
+                     requested_, resident_ ? fmt::format("{:.0f} %", *resident_ * 100) : "an unknown share",
+                     from_device ? fmt::format("{:.0f} %", *from_device * 100) : "an unknown share");
+  if (remote)
+    proof["note"] = "of the mount's own cache; the server's page cache is left as it is";
+  else if (requested_ == "cold")
+    proof["note"] = "in a virtual machine cold means cold for the guest: its host may still cache";
+  return proof;
+}
+
+}  // namespace bench

@@ -1,0 +1,51 @@
+// open, read into a reused buffer, close: three system calls per image and no path to build.
+#include "bench/loading/storage/file_reader.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace bench {
+
+FileReader::FileReader(const std::filesystem::path& root, const std::vector<ImageEntry>& images,
+                       bool readahead, const std::string& next_step)
+    : root_(root),
+      images_(images),
+      readahead_(readahead),
+      folder_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (folder_.number() < 0)
+    throw std::runtime_error(
+        fmt::format("can't open the folder {}: {}; {}", root.string(), std::strerror(errno), next_step));
+}
+
+EncodedImage FileReader::read(int64_t record) {
+  const ImageEntry& image = images_.at(static_cast<size_t>(record));
+  const auto fail = [&](const std::string& why) {
+    throw std::runtime_error(fmt::format("can't read {}: {}", (root_ / image.path).string(), why));
+  };
+  const base::RegularFile file = base::RegularFile::open(image.path.c_str(), folder_.number());
+  if (!file.is_open()) fail(file.why);
+  if (file.bytes > kMostImageBytes) fail("larger than 128 MiB");
+  const int descriptor = file.descriptor.number();
+  if (!readahead_) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM);
+  const size_t size = static_cast<size_t>(file.bytes);
+  if (capacity_ < size) {
+    capacity_ = std::max(2 * capacity_, size);
+    buffer_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
+  }
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t count = ::read(descriptor, buffer_.get() + done, size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(std::strerror(errno));
+    if (count == 0) break;  // shrunk since fstat: decoding will tell
+    done += static_cast<size_t>(count);
+  }
+  return {{buffer_.get(), done}, image.label};
+}
+
+}  // namespace bench

@@ -1,0 +1,29 @@
+// Reads image files below a folder; shared by the storages whose records are plain files.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "bench/loading/storage/storage.h"
+#include "harness/base/regular_file.h"
+
+namespace bench {
+
+// Record i is root / images[i].path. One per thread; `images` must outlive it.
+class FileReader : public StorageReader {
+ public:
+  // Throws std::runtime_error with `next_step` when root can't be opened.
+  FileReader(const std::filesystem::path& root, const std::vector<ImageEntry>& images, bool readahead,
+             const std::string& next_step);
+  EncodedImage read(int64_t record) override;
+
+ private:
+  std::filesystem::path root_;
+  const std::vector<ImageEntry>& images_;
+  bool readahead_;
+  base::Descriptor folder_;
+  std::unique_ptr<uint8_t[]> buffer_;
+  size_t capacity_ = 0;
+};
+
+}  // namespace bench

@@ -1,0 +1,60 @@
+// One HDF5 file of all images, a piece of it read per image.
+#ifdef HAVE_HDF5
+#include <algorithm>
+
+#include "bench/loading/storage/hdf5_file.h"
+
+namespace bench {
+namespace {
+
+class Hdf5 : public DatasetStorage {
+ public:
+  explicit Hdf5(const StorageOptions& options) : DatasetStorage(options.dataset), file_(options) {}
+  std::string used() const override { return "hdf5"; }
+  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(file_); }
+  std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
+    return {file_.path()};
+  }
+
+ private:
+  class Reader : public StorageReader {
+   public:
+    explicit Reader(const Hdf5File& file) : file_(file) {}
+    EncodedImage read(int64_t record) override {
+      const size_t size = file_.bytes(record);
+      if (capacity_ < size) {
+        capacity_ = std::max(2 * capacity_, size);
+        buffer_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
+      }
+      file_.read(record, buffer_.get());
+      return {{buffer_.get(), size}, file_.label(record)};
+    }
+
+   private:
+    const Hdf5File& file_;
+    std::unique_ptr<uint8_t[]> buffer_;
+    size_t capacity_ = 0;
+  };
+
+  Hdf5File file_;
+};
+
+[[maybe_unused]] const bool registered_storage_hdf5 = StorageRegistry::instance().add(
+    {"storage", "hdf5", "one HDF5 file, a piece read per image", {{"packed", true}}, ""},
+    [](const StorageOptions& options) { return std::make_unique<Hdf5>(options); });
+
+}  // namespace
+}  // namespace bench
+#else
+#include "bench/loading/storage/optional_libraries.h"
+#include "bench/registry/registry.h"
+
+namespace bench {
+namespace {
+
+const bool registered_storage_hdf5 =
+    register_missing({"storage", "hdf5", "one HDF5 file", {{"packed", true}}}, kNoHdf5);
+
+}  // namespace
+}  // namespace bench
+#endif

@@ -1,0 +1,165 @@
+// The library describes the file; images are read with pread at H5Dget_offset. The library holds one lock for
+// as long as H5Dread copies, thread-safe build or not. Warm, per image of 115 KB: 15.4 us of a core by pread
+// and 17.9 by H5Dread; two threads on two busy cores, wall time: 35 us and 46.
+#ifdef HAVE_HDF5
+#include "bench/loading/storage/hdf5_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "bench/formats/hdf5_handle.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr size_t kLargestImage = size_t{1} << 30;  // an image of more than 1 GiB is a mistake
+
+// A one-dimensional dataset whose elements lie behind one another in the file.
+struct Extent {
+  int64_t start = 0, count = 0;
+};
+
+class File {
+ public:
+  explicit File(const fs::path& path)
+      : path_(path),
+        file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "it can't be opened") {}
+
+  Extent extent(const std::string& name, size_t element_bytes) const {
+    const Hdf5Handle dataset = open(name);
+    const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose, name);
+    const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose, name);
+    const Hdf5Handle creation(H5Dget_create_plist(dataset.id()), H5Pclose, name);
+    if (H5Tget_class(type.id()) != H5T_INTEGER || H5Tget_size(type.id()) != element_bytes)
+      throw std::runtime_error(fmt::format("dataset {} isn't of {}-byte integers", name, element_bytes));
+    hsize_t count = 0;
+    if (H5Sget_simple_extent_ndims(space.id()) != 1 ||
+        H5Sget_simple_extent_dims(space.id(), &count, nullptr) != 1)
+      throw std::runtime_error(fmt::format("dataset {} has not one dimension", name));
+    if (H5Pget_layout(creation.id()) != H5D_CONTIGUOUS || H5Pget_external_count(creation.id()) != 0)
+      throw std::runtime_error(fmt::format("dataset {} isn't contiguous in the file", name));
+    const auto most = static_cast<int64_t>(fs::file_size(path_));
+    if (count > static_cast<hsize_t>(most) / element_bytes)
+      throw std::runtime_error(
+          fmt::format("dataset {} has {} elements, more than the file can hold", name, count));
+    const haddr_t start = H5Dget_offset(dataset.id());
+    if (count == 0) return {};
+    if (start == HADDR_UNDEF) throw std::runtime_error(fmt::format("dataset {} was never written", name));
+    const int64_t bytes = static_cast<int64_t>(count * element_bytes);
+    if (start > static_cast<haddr_t>(most - bytes))
+      throw std::runtime_error(fmt::format("dataset {} reaches behind the end of the file", name));
+    return {static_cast<int64_t>(start), static_cast<int64_t>(count)};
+  }
+
+  std::vector<int64_t> integers(const std::string& name) const {
+    std::vector<int64_t> values(static_cast<size_t>(extent(name, sizeof(int64_t)).count));
+    const Hdf5Handle dataset = open(name);
+    hdf5_checked(H5Dread(dataset.id(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), name);
+    return values;
+  }
+
+  std::string text_attribute(const char* name) const {
+    const std::string what = fmt::format("attribute {} can't be read", name);
+    const Hdf5Handle attribute(H5Aopen(file_.id(), name, H5P_DEFAULT), H5Aclose, what);
+    const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose, what);
+    constexpr size_t kLongest = 256;
+    if (H5Tget_class(type.id()) != H5T_STRING || H5Tis_variable_str(type.id()) != 0 ||
+        H5Tget_size(type.id()) > kLongest || H5Aget_storage_size(attribute.id()) > kLongest)
+      throw std::runtime_error(fmt::format("attribute {} isn't a short text", name));
+    char text[kLongest + 1] = {};
+    hdf5_checked(H5Aread(attribute.id(), type.id(), text), what);
+    return text;
+  }
+
+ private:
+  Hdf5Handle open(const std::string& name) const {
+    return {H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose,
+            "dataset " + name + " can't be opened"};
+  }
+
+  fs::path path_;
+  Hdf5Handle file_;
+};
+
+// What the library can't verify must not reach it: the damage of a byte can cost all memory or the process.
+void require_checksums(int descriptor) {
+  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+  constexpr uint8_t kFirstWithChecksums = 2;  // version of the superblock
+  char head[kSignature.size() + 1];
+  if (::pread(descriptor, head, sizeof head, 0) != ssize_t{sizeof head} ||
+      !std::string_view(head, sizeof head).starts_with(kSignature))
+    throw std::runtime_error("it is no HDF5 file");
+  if (static_cast<uint8_t>(head[kSignature.size()]) < kFirstWithChecksums)
+    throw std::runtime_error("its description has no checksums, as HDF5 writes them from version 1.8 on");
+}
+
+}  // namespace
+
+Hdf5File::Hdf5File(const StorageOptions& options)
+    : path_(options.location / "images.h5"), opened_(base::RegularFile::open(path_.c_str())) {
+  if (!opened_.is_open()) fail(opened_.why);
+  if (!options.readahead) ::posix_fadvise(opened_.descriptor.number(), 0, 0, POSIX_FADV_RANDOM);
+  try {
+    describe(options.dataset.fingerprint);
+  } catch (const std::runtime_error& error) {
+    fail(error.what());
+  }
+  const int64_t needed = records_needed(options);
+  if (records() < needed) fail(fmt::format("it holds {} records and {} are needed", records(), needed));
+}
+
+void Hdf5File::fail(const std::string& why) const {
+  throw std::runtime_error(
+      fmt::format("the HDF5 file {}: {}; {}", path_.string(), why, pack_again("hdf5", path_.parent_path())));
+}
+
+void Hdf5File::describe(const std::string& fingerprint) {
+  require_checksums(opened_.descriptor.number());
+  silence_hdf5();
+  const File file(path_);
+  const Extent images = file.extent("images", 1);
+  images_at_ = images.start;
+  offsets_ = file.integers("offsets");
+  labels_ = file.integers("labels");
+  if (const std::string found = file.text_attribute("fingerprint"); found != fingerprint)
+    throw std::runtime_error(fmt::format("it holds the data set {}, expected {}", found, fingerprint));
+  if (offsets_.size() != labels_.size() + 1)
+    throw std::runtime_error(
+        fmt::format("it has {} offsets for {} labels, expected one more", offsets_.size(), labels_.size()));
+  if (!std::is_sorted(offsets_.begin(), offsets_.end()) || offsets_.front() != 0 ||
+      offsets_.back() != images.count)
+    throw std::runtime_error(
+        fmt::format("its offsets don't ascend from 0 to the {} bytes of images", images.count));
+}
+
+size_t Hdf5File::bytes(int64_t record) const {
+  if (record < 0 || record >= records())
+    throw std::runtime_error(
+        fmt::format("record {} isn't among the {} of {}", record, records(), path_.string()));
+  const auto size = static_cast<size_t>(offsets_[record + 1] - offsets_[record]);
+  if (size > kLargestImage)
+    throw std::runtime_error(fmt::format("record {} of {} is larger than 1 GiB", record, path_.string()));
+  return size;
+}
+
+void Hdf5File::read(int64_t record, uint8_t* target) const {
+  const size_t size = bytes(record);
+  for (size_t done = 0; done < size;) {
+    const ssize_t n = ::pread(opened_.descriptor.number(), target + done, size - done,
+                              static_cast<off_t>(images_at_ + offsets_[record]) + static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0)
+      throw std::runtime_error(fmt::format("record {} of {} can't be read: {}", record, path_.string(),
+                                           n < 0 ? std::strerror(errno) : "the file ends early"));
+    done += static_cast<size_t>(n);
+  }
+}
+
+}  // namespace bench
+#endif

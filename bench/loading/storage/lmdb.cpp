@@ -1,0 +1,117 @@
+// One LMDB database of all images, decoded in place from its mapped pages.
+#include <fmt/format.h>
+#include <lmdb.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "bench/loading/storage/storage.h"
+#include "harness/base/regular_file.h"
+
+namespace bench {
+namespace {
+
+constexpr size_t kLabelBytes = 8;  // little-endian int64 in front of the image
+
+class Lmdb : public DatasetStorage {
+ public:
+  explicit Lmdb(const StorageOptions& options)
+      : DatasetStorage(options.dataset), location_(options.location) {
+    if (location_.empty() || !std::filesystem::exists(file())) fail("not found");
+    // The library opens it by name, and would wait for ever where it is a named pipe.
+    if (const base::RegularFile opened = base::RegularFile::open(file().c_str()); !opened.is_open())
+      fail("can't be opened: " + opened.why);
+    check(mdb_env_create(&environment_.handle), "mdb_env_create");
+    // No lock file and no table of readers: nothing writes while this is open. Transactions don't belong to
+    // threads.
+    unsigned flags = MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS;
+    if (!options.readahead) flags |= MDB_NORDAHEAD;
+    check(mdb_env_open(environment_.handle, location_.c_str(), flags, 0444), "can't be opened");
+    check_completeness(options);
+  }
+
+  bool reads_whole_records() const override { return false; }
+  std::string used() const override { return "lmdb"; }
+  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+  std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
+    return {file()};
+  }
+
+ private:
+  struct Environment {
+    MDB_env* handle = nullptr;
+    ~Environment() {
+      if (handle) mdb_env_close(handle);
+    }
+  };
+
+  // A transaction as long-lived as its reader: in a database that nobody writes it holds nothing up.
+  class Reader : public StorageReader {
+   public:
+    explicit Reader(const Lmdb& lmdb) : lmdb_(lmdb) {
+      lmdb.check(mdb_txn_begin(lmdb.environment_.handle, nullptr, MDB_RDONLY, &transaction_),
+                 "can't be read");
+      const int code = mdb_dbi_open(transaction_, nullptr, 0, &table_);
+      if (code != MDB_SUCCESS) mdb_txn_abort(transaction_);
+      lmdb.check(code, "can't be read");
+    }
+    ~Reader() override { mdb_txn_abort(transaction_); }
+
+    EncodedImage read(int64_t record) override {
+      const uint64_t big_endian = __builtin_bswap64(static_cast<uint64_t>(record));
+      MDB_val key{sizeof big_endian, const_cast<uint64_t*>(&big_endian)}, value{};
+      const int code = mdb_get(transaction_, table_, &key, &value);
+      if (code != MDB_SUCCESS || value.mv_size < kLabelBytes)
+        throw std::runtime_error(fmt::format("record {} of {}: {}", record, lmdb_.file().string(),
+                                             code ? mdb_strerror(code) : "too short to hold a label"));
+      EncodedImage image;
+      const auto* bytes = static_cast<const uint8_t*>(value.mv_data);
+      std::memcpy(&image.label, bytes, kLabelBytes);
+      image.bytes = {bytes + kLabelBytes, value.mv_size - kLabelBytes};
+      return image;
+    }
+
+   private:
+    const Lmdb& lmdb_;
+    MDB_txn* transaction_ = nullptr;
+    MDB_dbi table_ = 0;
+  };
+
+  std::filesystem::path file() const { return location_ / "data.mdb"; }
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw std::runtime_error(
+        fmt::format("the LMDB database {} {}; {}", file().string(), why, pack_again("lmdb", location_)));
+  }
+
+  void check(int code, const char* what) const {
+    if (code != MDB_SUCCESS) fail(fmt::format("{}: {}", what, mdb_strerror(code)));
+  }
+
+  // Reading a page behind the end of a cut-off file would end the process with SIGBUS.
+  void check_completeness(const StorageOptions& options) const {
+    MDB_envinfo info{};
+    MDB_stat facts{};
+    check(mdb_env_info(environment_.handle, &info), "can't be read");
+    check(mdb_env_stat(environment_.handle, &facts), "can't be read");
+    const uint64_t needed = (static_cast<uint64_t>(info.me_last_pgno) + 1) * facts.ms_psize;
+    if (std::filesystem::file_size(file()) < needed) fail("is cut off");
+    const int64_t records = records_needed(options);
+    if (static_cast<int64_t>(facts.ms_entries) < records)
+      fail(fmt::format("holds {} records and {} are needed", facts.ms_entries, records));
+  }
+
+  std::filesystem::path location_;
+  Environment environment_;
+};
+
+[[maybe_unused]] const bool registered_storage_lmdb = StorageRegistry::instance().add(
+    {"storage",
+     "lmdb",
+     "one LMDB database (key = record number), decoded in place from its mapped pages",
+     {{"packed", true}},
+     ""},
+    [](const StorageOptions& options) { return std::make_unique<Lmdb>(options); });
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,42 @@
+#include "bench/loading/storage/mapped_file.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "harness/base/regular_file.h"
+
+namespace bench {
+
+MappedFile::MappedFile(const std::filesystem::path& file, bool readahead, const std::string& next_step)
+    : readahead_(readahead) {
+  const auto fail = [&](const std::string& why) {
+    throw std::runtime_error(fmt::format("can't open {}: {}; {}", file.string(), why, next_step));
+  };
+  const base::RegularFile opened = base::RegularFile::open(file.c_str());
+  if (!opened.is_open()) fail(opened.why);
+  if (opened.bytes == 0) return;  // mmap refuses it
+  const auto size = static_cast<size_t>(opened.bytes);
+  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, opened.descriptor.number(), 0);
+  if (memory == MAP_FAILED) fail(std::strerror(errno));
+  if (!readahead) ::madvise(memory, size, MADV_RANDOM);
+  bytes_ = {static_cast<const uint8_t*>(memory), size};
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::will_need(size_t offset, size_t count) const {
+  if (!readahead_ || offset >= bytes_.size()) return;
+  const size_t begin = offset - offset % static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t end = offset + std::min(count, bytes_.size() - offset);
+  ::madvise(const_cast<uint8_t*>(bytes_.data()) + begin, end - begin, MADV_WILLNEED);  // a hint: may fail
+}
+
+}  // namespace bench

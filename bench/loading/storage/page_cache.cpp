@@ -1,0 +1,141 @@
+// posix_fadvise drops, read fills, mincore tells.
+#include "bench/loading/storage/page_cache.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+#include "bench/loading/storage/file_reader.h"
+
+namespace bench {
+namespace {
+
+constexpr size_t kMostFilesAsked = 2000;  // residency of a larger set is that of an even sample
+
+base::Descriptor open_file(const std::filesystem::path& file) {
+  base::Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (descriptor.number() < 0)
+    throw std::runtime_error(fmt::format("can't open {}: {}", file.string(), std::strerror(errno)));
+  return descriptor;
+}
+
+struct Pages {
+  int64_t resident = 0, all = 0;
+};
+
+Pages count_pages(int descriptor, size_t bytes) {
+  Pages pages;
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  constexpr size_t kWindow = size_t{1} << 30;
+  std::vector<unsigned char> states;
+  for (size_t offset = 0; offset < bytes; offset += kWindow) {
+    const size_t length = std::min(kWindow, bytes - offset);
+    void* memory = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, descriptor, static_cast<off_t>(offset));
+    if (memory == MAP_FAILED) throw std::runtime_error(fmt::format("mmap: {}", std::strerror(errno)));
+    states.assign((length + page - 1) / page, 0);
+    const int code = ::mincore(memory, length, states.data());
+    ::munmap(memory, length);
+    if (code != 0) throw std::runtime_error(fmt::format("mincore: {}", std::strerror(errno)));
+    pages.all += static_cast<int64_t>(states.size());
+    pages.resident +=
+        std::count_if(states.begin(), states.end(), [](unsigned char state) { return state & 1; });
+  }
+  return pages;
+}
+
+bool acts_as_owner_of_any_file() {  // CAP_FOWNER, bit 3 of the effective set
+  std::ifstream lines("/proc/self/status");
+  for (std::string key; lines >> key;)
+    if (key == "CapEff:") {
+      uint64_t set = 0;
+      lines >> std::hex >> set;
+      return (set >> 3 & 1) != 0;
+    }
+  return false;
+}
+
+// The kernel's own rule (can_do_mincore): others are told that every page is resident.
+bool is_told_the_truth(const std::filesystem::path& file, const struct stat& facts, bool any_owner) {
+  constexpr uid_t kUnmapped = 65534;  // the owner is unknown in this user namespace: no capability reaches it
+  return facts.st_uid == ::geteuid() || (any_owner && facts.st_uid != kUnmapped) ||
+         ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) == 0;
+}
+
+// Some sandboxes answer mincore with "resident" for anything. Pages of a new file that nobody touched must
+// not be.
+bool mincore_is_real() {
+  std::FILE* file = std::tmpfile();
+  if (!file) return true;  // nothing to test with
+  constexpr off_t kBytes = 1 << 20;
+  const bool made = ::ftruncate(::fileno(file), kBytes) == 0;
+  const bool real = !made || count_pages(::fileno(file), kBytes).resident == 0;
+  std::fclose(file);
+  return real;
+}
+
+}  // namespace
+
+void drop_from_page_cache(const FileList& files) {
+  for (const auto& file : files) {
+    const base::Descriptor descriptor = open_file(file);
+    ::fdatasync(
+        descriptor
+            .number());  // pages not yet written can't be dropped; fails on read-only mounts, where none are
+    const int code = ::posix_fadvise(descriptor.number(), 0, 0, POSIX_FADV_DONTNEED);
+    if (code != 0)
+      throw std::runtime_error(
+          fmt::format("can't drop {} from the page cache: {}", file.string(), std::strerror(code)));
+  }
+}
+
+void read_into_page_cache(const FileList& files) {
+  constexpr size_t kChunk = 1 << 20;
+  const auto buffer = std::make_unique_for_overwrite<uint8_t[]>(kChunk);
+  for (const auto& file : files) {
+    const base::Descriptor descriptor = open_file(file);
+    ::posix_fadvise(descriptor.number(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    ssize_t count;
+    while ((count = ::read(descriptor.number(), buffer.get(), kChunk)) != 0)
+      if (count < 0 && errno != EINTR)
+        throw std::runtime_error(fmt::format("can't read {}: {}", file.string(), std::strerror(errno)));
+  }
+}
+
+std::optional<double> resident_share(const FileList& files) {
+  static const bool real = mincore_is_real();
+  if (!real) return std::nullopt;
+  const bool any_owner = acts_as_owner_of_any_file();
+  const size_t asked = std::min(files.size(), kMostFilesAsked);
+  Pages total;
+  for (size_t i = 0; i < asked; ++i) {
+    const std::filesystem::path& file = files[i * files.size() / asked];
+    const base::Descriptor descriptor = open_file(file);
+    struct stat facts {};
+    if (::fstat(descriptor.number(), &facts) != 0 || !is_told_the_truth(file, facts, any_owner))
+      return std::nullopt;
+    if (facts.st_size == 0) continue;
+    const Pages pages = count_pages(descriptor.number(), static_cast<size_t>(facts.st_size));
+    total.resident += pages.resident;
+    total.all += pages.all;
+  }
+  if (total.all == 0) return std::nullopt;
+  return static_cast<double>(total.resident) / static_cast<double>(total.all);
+}
+
+std::optional<int64_t> device_bytes_read() {
+  std::ifstream lines("/proc/self/io");
+  int64_t bytes = 0;
+  for (std::string key; lines >> key >> bytes;)
+    if (key == "read_bytes:") return bytes;
+  return std::nullopt;
+}
+
+}  // namespace bench

@@ -1,0 +1,116 @@
+// Parquet files, streamed row group by row group (at most 1,000 rows) into Arrow arrays that refer to the
+// mapped file. The first thread that reads a record of a row group opens it: page headers and the length in
+// front of each image are read, the images stay where they lie, because the packer stores them plainly.
+// Parquet's own Arrow reader would copy every group. Memory: 24 bytes per record of the groups opened so far.
+// Opening touches pages all over the group, on a cold disk as dear as reading it whole; so records must be
+// read in about the order in which they lie, and the kernel fetches the next group while the second half of
+// one is read.
+#ifdef HAVE_ARROW
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "bench/formats/shards.h"
+#include "bench/loading/storage/parquet_shard.h"
+#include "bench/loading/storage/storage.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Parquet : public DatasetStorage {
+ public:
+  explicit Parquet(const StorageOptions& options)
+      : DatasetStorage(options.dataset), location_(options.location) {
+    const int64_t count = count_files();
+    int64_t records = 0;
+    for (int64_t shard = 0; shard < count; ++shard) {
+      files_.push_back(std::make_unique<ParquetShard>(file(shard, count), options.readahead, size()));
+      records += files_.back()->rows();
+    }
+    shards_ = {records, count};
+    for (int64_t shard = 0; shard < count; ++shard)
+      if (files_[static_cast<size_t>(shard)]->rows() != shards_.size(shard))
+        fail(fmt::format("{} holds {} records and not {}", file(shard, count).filename().string(),
+                         files_[static_cast<size_t>(shard)]->rows(), shards_.size(shard)));
+    const int64_t needed = records_needed(options);
+    if (records < needed) fail(fmt::format("they hold {} records and {} are needed", records, needed));
+  }
+
+  bool reads_whole_records() const override { return false; }
+  std::string used() const override { return "parquet"; }
+  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+
+  std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
+    std::vector<fs::path> paths;
+    for (const int64_t shard : shards_holding(shards_, records)) paths.push_back(file(shard, shards_.count));
+    return paths;
+  }
+
+ private:
+  class Reader : public StorageReader {
+   public:
+    explicit Reader(const Parquet& parquet) : parquet_(parquet) {}
+    EncodedImage read(int64_t record) override {
+      const Shards& shards = parquet_.shards_;
+      if (record < 0 || record >= shards.records)
+        parquet_.fail(fmt::format("record {} is not among their {}", record, shards.records));
+      const int64_t shard = shards.holding(record);
+      return parquet_.files_[static_cast<size_t>(shard)]->image(record - shards.start(shard));
+    }
+
+   private:
+    const Parquet& parquet_;
+  };
+
+  fs::path file(int64_t shard, int64_t count) const {
+    return location_ / fmt::format("train-{:05}-of-{:05}.parquet", shard, count);
+  }
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw std::runtime_error(fmt::format("the Parquet files in {} can't be used: {}; {}", location_.string(),
+                                         why, pack_again("parquet", location_)));
+  }
+
+  // Every file's name says how many there are.
+  int64_t count_files() const {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(location_, error)) {
+      unsigned shard = 0, count = 0;
+      if (std::sscanf(entry.path().filename().c_str(), "train-%5u-of-%5u.parquet", &shard, &count) == 2 &&
+          shard < count && count <= size())
+        return count;
+    }
+    fail(error ? error.message() : "there are none");
+  }
+
+  fs::path location_;
+  std::vector<std::unique_ptr<ParquetShard>> files_;
+  Shards shards_;
+};
+
+[[maybe_unused]] const bool registered_storage_parquet = StorageRegistry::instance().add(
+    {"storage",
+     "parquet",
+     "Parquet files, streamed row group by row group into Arrow",
+     {{"packed", true}, {"stream", true}},
+     ""},
+    [](const StorageOptions& options) { return std::make_unique<Parquet>(options); });
+
+}  // namespace
+}  // namespace bench
+#else
+#include "bench/loading/storage/optional_libraries.h"
+#include "bench/registry/registry.h"
+
+namespace bench {
+namespace {
+
+const bool registered_storage_parquet =
+    register_missing({"storage", "parquet", "Parquet files", {{"packed", true}, {"stream", true}}}, kNoArrow);
+
+}  // namespace
+}  // namespace bench
+#endif

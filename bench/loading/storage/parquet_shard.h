@@ -1,0 +1,56 @@
+// One Parquet file of a packed copy, mapped, its row groups opened when they are first read.
+#pragma once
+#include <arrow/array/array_binary.h>
+#include <arrow/array/array_primitive.h>
+#include <parquet/api/reader.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "bench/loading/storage/mapped_file.h"
+#include "bench/loading/storage/storage.h"
+
+namespace bench {
+
+class ParquetShard {
+ public:
+  // Refuses anything but a Parquet file of the packer's columns with at most `most_rows` rows:
+  // std::runtime_error with the file, the reason and the next step, here and below.
+  ParquetShard(const std::filesystem::path& file, bool readahead, int64_t most_rows);
+
+  int64_t rows() const { return ends_.empty() ? 0 : ends_.back(); }
+
+  // For any thread; 0 <= row < rows(). The bytes lie in the mapped file as long as this object lives.
+  EncodedImage image(int64_t row);
+
+ private:
+  struct RowGroup {
+    arrow::BinaryViewArray images;
+    arrow::Int64Array labels;
+  };
+  struct Slot {
+    std::atomic<const RowGroup*> ready{nullptr};
+    std::atomic<bool> fetched{false};
+    size_t offset = 0, bytes = 0;  // of the images, as the file says
+    std::unique_ptr<const RowGroup> group;
+  };
+
+  [[noreturn]] void fail(const std::string& why) const;
+  void read_facts(int64_t most_rows);
+  void fetch(size_t number);
+  const RowGroup* open(size_t number);
+  std::unique_ptr<const RowGroup> read(size_t number) const;
+  arrow::BinaryViewArray views(const std::vector<parquet::ByteArray>& values) const;
+
+  std::filesystem::path file_;
+  MappedFile mapped_;
+  std::unique_ptr<parquet::ParquetFileReader> reader_;
+  int image_ = 0, label_ = 0;
+  std::vector<int64_t> ends_;  // of row groups: row behind the last
+  std::vector<Slot> slots_;    // of row groups
+  std::mutex opening_;
+};
+
+}  // namespace bench

@@ -1,0 +1,137 @@
+// Pixels of every image, decoded when they were packed and resized to a shorter side of 256: read in place
+// from mapped shard files, nothing to decode. Pixels have no structure in which damage would show, so that
+// the checksum of a record is verified every time. Other data than the files: about twice their bytes, and
+// already resized once.
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "bench/formats/raw_index.h"
+#include "bench/formats/shards.h"
+#include "bench/loading/storage/mapped_file.h"
+#include "bench/loading/storage/storage.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Raw : public DatasetStorage {
+ public:
+  explicit Raw(const StorageOptions& options)
+      : DatasetStorage(options.dataset),
+        location_(options.location),
+        next_step_(pack_again("raw", location_)),
+        index_(location_ / "index.bin", true, next_step_) {
+    read_header();
+    const int64_t needed = records_needed(options);
+    if (shards_.records < needed)
+      fail(fmt::format("it holds {} records and {} are needed", shards_.records, needed));
+    for (int64_t shard = 0; shard < shards_.count; ++shard) open_shard(shard, options.readahead);
+  }
+
+  std::string used() const override { return "raw"; }
+  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+
+  std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
+    std::vector<fs::path> paths;
+    for (const int64_t shard : shards_holding(shards_, records))
+      paths.push_back(location_ / raw_shard_name(shard, shards_.count));
+    return paths;
+  }
+
+ private:
+  class Reader : public StorageReader {
+   public:
+    explicit Reader(const Raw& raw) : raw_(raw) {}
+    EncodedImage read(int64_t record) override { return raw_.image(record); }
+
+   private:
+    const Raw& raw_;
+  };
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw std::runtime_error(
+        fmt::format("the raw pixels in {} can't be used: {}; {}", location_.string(), why, next_step_));
+  }
+
+  void read_header() {
+    const auto bytes = index_.bytes();
+    const auto* header = reinterpret_cast<const RawIndexHeader*>(bytes.data());
+    if (bytes.size() >= sizeof(RawIndexHeader) && header->magic == kRawIndexWithoutChecksumsMagic)
+      fail("index.bin is of an earlier version of this suite, which kept no checksums");
+    if (bytes.size() < sizeof(RawIndexHeader) || header->magic != kRawIndexMagic)
+      fail("index.bin is not an index");
+    if (header->records < 1 || header->shards < 1 || header->shards > header->records ||
+        static_cast<uint64_t>(header->records) !=
+            (bytes.size() - sizeof(RawIndexHeader)) / sizeof(RawIndexEntry) ||
+        (bytes.size() - sizeof(RawIndexHeader)) % sizeof(RawIndexEntry) != 0)
+      fail("index.bin is cut off");
+    entries_ = {reinterpret_cast<const RawIndexEntry*>(header + 1), static_cast<size_t>(header->records)};
+    shards_ = {header->records, header->shards};
+  }
+
+  // The last image ends where its file ends: a cut-off file is noticed without touching its pages.
+  void open_shard(int64_t shard, bool readahead) {
+    const auto file = location_ / raw_shard_name(shard, shards_.count);
+    files_.push_back(std::make_unique<MappedFile>(file, readahead, next_step_));
+    const RawIndexEntry& last = entries_[static_cast<size_t>(shards_.start(shard + 1) - 1)];
+    if (!fits(last, shard) ||
+        last.offset + bytes_of(last) != static_cast<int64_t>(files_.back()->bytes().size()))
+      fail(fmt::format("{} is cut off or belongs to another index", file.filename().string()));
+  }
+
+  static int64_t bytes_of(const RawIndexEntry& entry) { return int64_t{3} * entry.width * entry.height; }
+
+  bool fits(const RawIndexEntry& entry, int64_t shard) const {
+    const auto size = static_cast<int64_t>(files_[static_cast<size_t>(shard)]->bytes().size());
+    if (entry.width < 0 || entry.height < 0 || entry.offset < 0) return false;
+    const int64_t pixels = int64_t{entry.width} * entry.height;  // the product of three could overflow
+    return pixels <= size / 3 && entry.offset <= size - 3 * pixels;
+  }
+
+  EncodedImage image(int64_t record) const {
+    if (record < 0 || record >= shards_.records)
+      fail(fmt::format("record {} is not among its {}", record, shards_.records));
+    const RawIndexEntry& entry = entries_[static_cast<size_t>(record)];
+    const int64_t shard = shards_.holding(record);
+    if (!fits(entry, shard))
+      throw std::runtime_error(
+          fmt::format("record {} in {}: {}x{} pixels at byte {} don't lie within its shard {}", record,
+                      location_.string(), entry.width, entry.height, entry.offset, shard));
+    const auto pixels = files_[static_cast<size_t>(shard)]->bytes().subspan(
+        static_cast<size_t>(entry.offset), static_cast<size_t>(bytes_of(entry)));
+    if (raw_checksum(entry, pixels) != entry.checksum)
+      throw std::runtime_error(
+          fmt::format("record {} in {}: the checksum of its pixels and its index entry is wrong; {}", record,
+                      (location_ / raw_shard_name(shard, shards_.count)).string(), next_step_));
+    if (pixels.empty())
+      throw std::runtime_error(fmt::format("record {} in {}: could not be decoded when it was packed", record,
+                                           location_.string()));
+    EncodedImage image;
+    image.bytes = pixels;
+    image.label = entry.label;
+    image.raw_width = entry.width;
+    image.raw_height = entry.height;
+    return image;
+  }
+
+  fs::path location_;
+  std::string next_step_;
+  MappedFile index_;
+  std::span<const RawIndexEntry> entries_;
+  Shards shards_;
+  std::vector<std::unique_ptr<MappedFile>> files_;
+};
+
+[[maybe_unused]] const bool registered_storage_raw = StorageRegistry::instance().add(
+    {"storage",
+     "raw",
+     "pixels of copies with a shorter side of 256, mapped, nothing to decode; not comparable with rows of "
+     "full-size files",
+     {{"packed", true}},
+     ""},
+    [](const StorageOptions& options) { return std::make_unique<Raw>(options); });
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,85 @@
+// Emulates a slower source: a rate that all readers share, and a delay per record.
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "bench/loading/storage/storage.h"
+
+namespace bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Hands out moments: bytes asked for now are there at the returned time.
+class TokenBucket {
+ public:
+  explicit TokenBucket(double bytes_per_second)
+      : ns_per_byte_(bytes_per_second > 0 ? 1e9 / bytes_per_second : 0) {}
+
+  Clock::time_point ready_at(size_t bytes) {
+    const int64_t now = Clock::now().time_since_epoch().count();
+    const int64_t cost = static_cast<int64_t>(ns_per_byte_ * static_cast<double>(bytes));
+    int64_t free_at = free_at_.load(), next;
+    do next = std::max(free_at, now - kCreditNs) + cost;
+    while (!free_at_.compare_exchange_weak(free_at, next));
+    return Clock::time_point(Clock::duration(next));
+  }
+
+ private:
+  static constexpr int64_t kCreditNs = 10'000'000;  // time left unused that still counts: sleeps end late
+  const double ns_per_byte_;
+  std::atomic<int64_t> free_at_{0};  // when the last byte handed out so far is through
+};
+
+class Throttled : public Storage {
+ public:
+  Throttled(std::unique_ptr<Storage> storage, double bytes_per_second, double latency_ms)
+      : storage_(std::move(storage)),
+        bucket_(bytes_per_second),
+        latency_(static_cast<int64_t>(latency_ms * 1e6)) {}
+
+  int64_t size() const override { return storage_->size(); }
+  bool reads_whole_records() const override { return storage_->reads_whole_records(); }
+  std::string used() const override { return storage_->used(); }
+  std::string record_name(int64_t record) const override { return storage_->record_name(record); }
+  bool generates_batches() const override { return storage_->generates_batches(); }
+  std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>& records) const override {
+    return storage_->cached_files(records);
+  }
+  std::unique_ptr<StorageReader> reader() override {
+    return std::make_unique<Reader>(storage_->reader(), *this);
+  }
+
+ private:
+  class Reader : public StorageReader {
+   public:
+    Reader(std::unique_ptr<StorageReader> reader, Throttled& owner)
+        : reader_(std::move(reader)), owner_(owner) {}
+    EncodedImage read(int64_t record) override {
+      const Clock::time_point asked = Clock::now();
+      const EncodedImage image = reader_->read(record);
+      std::this_thread::sleep_until(
+          std::max(owner_.bucket_.ready_at(image.bytes.size()), asked + owner_.latency_));
+      return image;
+    }
+
+   private:
+    std::unique_ptr<StorageReader> reader_;
+    Throttled& owner_;
+  };
+
+  std::unique_ptr<Storage> storage_;
+  TokenBucket bucket_;
+  std::chrono::nanoseconds latency_;
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> throttled(std::unique_ptr<Storage> storage, double bytes_per_second,
+                                   double latency_ms) {
+  if (bytes_per_second <= 0 && latency_ms <= 0) return storage;
+  return std::make_unique<Throttled>(std::move(storage), bytes_per_second, latency_ms);
+}
+
+}  // namespace bench

@@ -1,0 +1,52 @@
+// A carrier over LibTorch's interface to collectives: c10d::ProcessGroup, or a c10d::Backend alone.
+#pragma once
+#include <torch/csrc/distributed/c10d/Types.hpp>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include "bench/micro/collectives/carriers.h"
+
+namespace bench {
+
+template <class Group>
+class C10dCarrier : public Carrier {
+ public:
+  // `posted`: as LibTorch's Reducer does it, which goes on computing, and waits for the future later. Else as
+  // torch.distributed.all_reduce and its like do it when they are not told otherwise.
+  explicit C10dCarrier(Group& group, bool posted = false) : group_(group), posted_(posted) {}
+  void run(Operation operation, at::Tensor& tensor) override {
+    std::vector<at::Tensor> tensors = {tensor};
+    const auto work = post(operation, tensors);
+    if (!work) return;
+    if (posted_)
+      work->getFuture()->waitAndThrow();
+    else
+      work->wait();
+  }
+
+ private:
+  c10::intrusive_ptr<c10d::Work> post(Operation operation, std::vector<at::Tensor>& tensors) {
+    const int last = group_.getSize() - 1;
+    switch (operation) {
+      case Operation::all_reduce:
+        return group_.allreduce(tensors, options<c10d::AllreduceOptions>());
+      case Operation::broadcast:
+        return group_.broadcast(tensors, options<c10d::BroadcastOptions>());
+      case Operation::reduce:
+        return group_.reduce(tensors, options<c10d::ReduceOptions>());
+      case Operation::point_to_point:
+        if (group_.getRank() == 0) return group_.send(tensors, last, 0);
+        if (group_.getRank() == last) return group_.recv(tensors, 0, 0);
+    }
+    return nullptr;
+  }
+  template <class Options>
+  Options options() const {
+    Options made;
+    made.asyncOp = posted_;
+    return made;
+  }
+  Group& group_;
+  const bool posted_;
+};
+
+}  // namespace bench

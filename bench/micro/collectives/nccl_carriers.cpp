@@ -1,0 +1,107 @@
+// nccl: the suite's backend between GPUs; bare_nccl: NCCL's own calls with nothing around them, in place and
+// on a stream, as nccl-tests times them.
+#include "bench/micro/collectives/carriers.h"
+
+#ifdef HAVE_CUDA
+#include <ATen/core/Tensor.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+#include <fmt/format.h>
+#include <nccl.h>
+
+#include <stdexcept>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+#include "bench/micro/collectives/c10d_carrier.h"
+#include "bench/micro/collectives/meeting.h"
+#include "bench/train/backend/mpi_backend.h"
+
+namespace bench {
+namespace {
+
+void wait_for_gpu() { c10::cuda::getCurrentCUDAStream().synchronize(); }
+
+class Nccl : public Carrier {
+ public:
+  explicit Nccl(const GroupOptions& options)
+      : group_(GroupRegistry::instance().find("nccl")(options)), carrier_(*group_->process_group()) {}
+  void run(Operation operation, at::Tensor& tensor) override {
+    carrier_.run(operation, tensor);
+    wait_for_gpu();
+    if (++calls_ % 64 == 0) group_->traffic()->next_batch();  // which else keeps them all
+  }
+
+ private:
+  int64_t calls_ = 0;
+  std::unique_ptr<Group> group_;
+  C10dCarrier<c10d::ProcessGroup> carrier_;
+};
+
+void check_nccl(ncclResult_t result, const char* call) {
+  if (result != ncclSuccess)
+    throw std::runtime_error(fmt::format("{}: {}", call, ncclGetErrorString(result)));
+}
+
+class BareNccl : public Carrier {
+ public:
+  explicit BareNccl(const RankInfo& rank) : rank_(rank.rank), last_(rank.world_size - 1) {
+    ncclUniqueId id{};
+    if (rank_ == 0) check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
+    check_mpi(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast");
+    check_nccl(ncclCommInitRank(&communicator_, rank.world_size, id, rank_), "ncclCommInitRank");
+  }
+  ~BareNccl() override { ncclCommDestroy(communicator_); }
+  void run(Operation operation, at::Tensor& tensor) override {
+    check_nccl(start(operation, tensor.mutable_data_ptr(), size_t(tensor.numel())), "NCCL");
+    wait_for_gpu();
+  }
+
+ private:
+  ncclResult_t start(Operation operation, void* data, size_t count) {
+    const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
+    switch (operation) {
+      case Operation::all_reduce:
+        return ncclAllReduce(data, data, count, ncclFloat, ncclSum, communicator_, stream);
+      case Operation::broadcast:
+        return ncclBroadcast(data, data, count, ncclFloat, 0, communicator_, stream);
+      case Operation::reduce:
+        return ncclReduce(data, data, count, ncclFloat, ncclSum, 0, communicator_, stream);
+      case Operation::point_to_point:
+        if (rank_ == 0) return ncclSend(data, count, ncclFloat, last_, communicator_, stream);
+        if (rank_ == last_) return ncclRecv(data, count, ncclFloat, 0, communicator_, stream);
+    }
+    return ncclSuccess;
+  }
+
+  const int rank_, last_;
+  ncclComm_t communicator_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<NamedCarrier> make_gpu_carriers(GroupOptions options) {
+  const int gpus = c10::cuda::device_count();
+  if (options.rank.local_world_size > gpus) {
+    if (options.rank.rank == 0)
+      fmt::print(stderr, "nccl is left out: {} ranks on a node with {} GPUs\n", options.rank.local_world_size,
+                 gpus);
+    return {};
+  }
+  c10::cuda::set_device(c10::DeviceIndex(options.rank.local_rank));
+  const at::Device device(at::kCUDA, c10::DeviceIndex(options.rank.local_rank));
+  std::vector<NamedCarrier> carriers;
+  const Meeting meeting(options);
+  carriers.push_back({"nccl", std::make_unique<Nccl>(options), "bare_nccl", device});
+  carriers.push_back({"bare_nccl", std::make_unique<BareNccl>(options.rank), "", device});
+  return carriers;
+}
+
+}  // namespace bench
+#else
+namespace bench {
+
+// bench_micro knows no GPUs; bench_micro_cuda does.
+std::vector<NamedCarrier> make_gpu_carriers(GroupOptions) { return {}; }
+
+}  // namespace bench
+#endif

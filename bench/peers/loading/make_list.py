@@ -1,0 +1,42 @@
+"""Writes a list of images with the crops that torchvision's RandomResizedCrop and RandomHorizontalFlip draw for them.
+
+Usage: python make_list.py DATA IMAGES SEED > FILE. DATA holds train/<class>/<image>.JPEG. Only RGB and greyscale JPEGs
+are taken: several of the loaders refuse CMYK and PNG.
+"""
+import pathlib
+import random
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "pytorch"))
+import needs
+
+needs.packages("PIL", "torch", "torchvision", install="python3 -m venv .venv-peer && .venv-peer/bin/pip install -r "
+               f"{HERE / 'requirements.txt'}, then use .venv-peer/bin/python")
+import PIL.Image
+import torch
+from torchvision.transforms import RandomResizedCrop
+
+
+def main(data, count, seed):
+    files = sorted(path for path in pathlib.Path(data, "train").resolve().glob("*/*") if path.suffix.lower() in (".jpeg", ".jpg"))
+    random.Random(seed).shuffle(files)
+    torch.manual_seed(seed)
+    written = 0
+    for path in files:
+        if written == count:
+            break
+        with PIL.Image.open(path) as image:
+            if image.format != "JPEG" or image.mode not in ("RGB", "L"):
+                continue
+            y, x, h, w = RandomResizedCrop.get_params(image, (0.08, 1.0), (3 / 4, 4 / 3))
+        print(path, x, y, w, h, int(torch.rand(1) < 0.5), sep="\t")
+        written += 1
+    if written < count:
+        sys.exit(f"{data} holds {written} suitable images, {count} were asked for")
+
+
+if len(sys.argv) != 4:
+    sys.exit(__doc__)
+needs.folder(sys.argv[1], "train", "name a data set, e.g. data/stand-in-5408-seed1, which ./run_matrix makes")
+main(sys.argv[1], *needs.numbers(sys.argv[2:], 2))

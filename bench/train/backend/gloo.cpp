@@ -1,0 +1,34 @@
+// gloo: PyTorch's collectives over TCP, the engine of its DDP on CPUs. Tensors on a GPU travel through host
+// memory.
+#define USE_C10D_GLOO
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include "bench/train/backend/store_group.h"
+
+namespace bench {
+namespace {
+
+class GlooGroup : public StoreGroup {
+ public:
+  explicit GlooGroup(const GroupOptions& options)
+      : StoreGroup(options.rank), options_(c10d::ProcessGroupGloo::Options::create(kTimeout)) {
+    options_->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(options.interface));
+    process_group();  // made by every rank here, whatever comes first later
+  }
+
+ protected:
+  c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name) override {
+    return c10::make_intrusive<c10d::ProcessGroupGloo>(store_of(name), rank_.rank, rank_.world_size,
+                                                       options_);
+  }
+
+ private:
+  c10::intrusive_ptr<c10d::ProcessGroupGloo::Options> options_;
+};
+
+const bool registered_backend_gloo = GroupRegistry::instance().add(
+    {"backend", "gloo", "Gloo over TCP, as PyTorch's DDP uses it on CPUs"},
+    [](const GroupOptions& options) { return std::make_unique<GlooGroup>(options); });
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,30 @@
+#include "bench/train/backend/store_group.h"
+
+#include <fmt/format.h>
+
+namespace bench {
+
+StoreGroup::StoreGroup(const RankInfo& rank) : rank_(rank) {
+  c10d::TCPStoreOptions options;
+  options.port = uint16_t(rank_.master_port);
+  options.isServer = rank_.rank == 0;
+  options.numWorkers = size_t(rank_.world_size);
+  options.timeout = kTimeout;
+  if (rank_.rank == 0 && rank_.listen_fd >= 0) options.masterListenFd = rank_.listen_fd;
+  store_ = c10::make_intrusive<c10d::TCPStore>(rank_.master_addr, options);
+}
+
+std::vector<std::string> StoreGroup::gather(const std::string& text) {
+  const std::string round = fmt::format("gather/{}/", rounds_++);
+  store_->set(round + std::to_string(rank_.rank), std::vector<uint8_t>(text.begin(), text.end()));
+  std::vector<std::string> texts;
+  if (rank_.rank == 0)
+    for (int rank = 0; rank < rank_.world_size; ++rank) {
+      const auto bytes = store_->get(round + std::to_string(rank));
+      texts.emplace_back(bytes.begin(), bytes.end());
+    }
+  barrier();  // rank 0 serves the store: nobody may leave before it has read everything
+  return texts;
+}
+
+}  // namespace bench

@@ -1,0 +1,32 @@
+// What the groups have in common whose ranks meet at a TCPStore on rank 0: gloo and nccl.
+#pragma once
+#include <chrono>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "bench/train/backend/traced_group.h"
+
+namespace bench {
+
+class StoreGroup : public TracedGroup {
+ public:
+  std::vector<std::string> gather(const std::string& text) override;
+
+ protected:
+  // Ranks of a row prepare their data before they meet, which may take minutes on a slow disk; the harness's
+  // own watchdog is what ends a row that really hangs.
+  static constexpr std::chrono::minutes kTimeout{30};
+
+  explicit StoreGroup(const RankInfo& rank);
+  c10::intrusive_ptr<c10d::Store> store() override { return store_; }
+  c10::intrusive_ptr<c10d::Store> store_of(const std::string& name) const {
+    return c10::make_intrusive<c10d::PrefixStore>(name, store_);
+  }
+  const RankInfo rank_;
+
+ private:
+  int rounds_ = 0;
+  c10::intrusive_ptr<c10d::TCPStore> store_;
+};
+
+}  // namespace bench

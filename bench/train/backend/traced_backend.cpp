@@ -1,0 +1,72 @@
+#include "bench/train/backend/traced_backend.h"
+
+namespace bench {
+
+using WorkPointer = c10::intrusive_ptr<c10d::Work>;
+
+static Traffic::Message message_of(const std::vector<at::Tensor>& tensors) {
+  Traffic::Message message{0, int(tensors.at(0).scalar_type())};
+  for (const at::Tensor& tensor : tensors) message.bytes += int64_t(tensor.nbytes());
+  return message;
+}
+
+TracedBackend::TracedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Traffic> traffic,
+                             bool on_device)
+    : Backend(inner->getRank(), inner->getSize()),
+      inner_(std::move(inner)),
+      traffic_(std::move(traffic)),
+      on_device_(on_device) {}
+
+WorkPointer TracedBackend::until_done(Traffic::Ticket ticket, WorkPointer work) {
+  if (on_device_)
+    traffic_->end_on_device(ticket, [work]() -> std::optional<double> {
+      return work->isCompleted() ? std::optional(double(work->getDuration())) : std::nullopt;
+    });
+  else if (work->isCompleted())  // run at once: nobody else needs the future
+    traffic_->end(ticket);
+  else
+    work->getFuture()->addCallback(
+        [traffic = traffic_, ticket](c10::ivalue::Future&) { traffic->end(ticket); });
+  return work;
+}
+
+WorkPointer TracedBackend::allreduce(std::vector<at::Tensor>& tensors,
+                                     const c10d::AllreduceOptions& options) {
+  const Traffic::Ticket ticket = traffic_->begin(Collective::all_reduce, message_of(tensors));
+  return until_done(ticket, inner_->allreduce(tensors, posted(options)));
+}
+
+WorkPointer TracedBackend::broadcast(std::vector<at::Tensor>& tensors,
+                                     const c10d::BroadcastOptions& options) {
+  const Traffic::Ticket ticket = traffic_->begin(Collective::broadcast, message_of(tensors));
+  return until_done(ticket, inner_->broadcast(tensors, posted(options)));
+}
+
+WorkPointer TracedBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                                     std::vector<at::Tensor>& inputs, const c10d::AllgatherOptions& options) {
+  const Traffic::Ticket ticket = traffic_->begin(Collective::all_gather, message_of(inputs));
+  return until_done(ticket, inner_->allgather(outputs, inputs, posted(options)));
+}
+
+WorkPointer TracedBackend::gather(std::vector<std::vector<at::Tensor>>& outputs,
+                                  std::vector<at::Tensor>& inputs, const c10d::GatherOptions& options) {
+  return inner_->gather(outputs, inputs, posted(options));
+}
+
+WorkPointer TracedBackend::reduce(std::vector<at::Tensor>& tensors, const c10d::ReduceOptions& options) {
+  return inner_->reduce(tensors, posted(options));
+}
+
+WorkPointer TracedBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) {
+  return inner_->send(tensors, to, tag);
+}
+
+WorkPointer TracedBackend::recv(std::vector<at::Tensor>& tensors, int from, int tag) {
+  return inner_->recv(tensors, from, tag);
+}
+
+WorkPointer TracedBackend::barrier(const c10d::BarrierOptions& options) {
+  return inner_->barrier(posted(options));
+}
+
+}  // namespace bench

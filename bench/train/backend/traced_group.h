@@ -1,0 +1,43 @@
+// What the groups of all backends share: two traced process groups of the same ranks.
+#pragma once
+#include "bench/train/backend/group.h"
+#include "bench/train/backend/process_group.h"
+
+namespace bench {
+
+class TracedGroup : public Group {
+ public:
+  c10d::ProcessGroup* process_group() override {
+    if (!row_) row_ = make("row");
+    return row_.get();
+  }
+  c10d::ProcessGroup* separate_process_group() override {
+    if (!separate_) separate_ = make("separate");
+    return separate_.get();
+  }
+  Traffic* traffic() override { return traffic_.get(); }
+  void barrier() override { process_group()->barrier(at_once<c10d::BarrierOptions>())->wait(); }
+
+ protected:
+  // A new backend of the same ranks; every rank makes the same ones in the same order.
+  virtual c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name) = 0;
+  virtual c10::intrusive_ptr<c10d::Store> store() = 0;
+  virtual bool carried_by_device() const { return false; }
+  // For backends that must be gone before what carries them ends.
+  void end_process_groups() {
+    separate_.reset();
+    row_.reset();
+  }
+
+ private:
+  c10::intrusive_ptr<c10d::ProcessGroup> make(const std::string& name) {
+    auto group = c10::make_intrusive<DirectProcessGroup>(
+        store(), c10::make_intrusive<TracedBackend>(make_backend(name), traffic_, carried_by_device()));
+    group->setGroupName(name);
+    return group;
+  }
+  std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
+  c10::intrusive_ptr<c10d::ProcessGroup> row_, separate_;
+};
+
+}  // namespace bench

@@ -1,0 +1,87 @@
+#include "bench/train/ceiling.h"
+
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+#include "bench/loading/loader/fixed_batches.h"
+
+namespace bench {
+
+constexpr int kWarmUpRounds = 3, kCeilingRounds = 21, kUntimedBatches = 2;
+
+static double ms_since(PhaseClock::Time begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Traffic::Message>& messages) {
+  if (messages.empty()) return 0;
+  std::vector<std::vector<at::Tensor>> buffers;
+  for (const Traffic::Message& message : messages) {
+    const auto type = at::ScalarType(message.type);
+    buffers.push_back({at::zeros({message.bytes / int64_t(c10::elementSize(type))},
+                                 at::TensorOptions(type).device(device.torch_device()))});
+  }
+  std::vector<double> rounds;
+  for (int round = -kWarmUpRounds; round < kCeilingRounds; ++round) {
+    group.barrier();
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<c10::intrusive_ptr<c10d::Work>> posted;
+    for (auto& buffer : buffers) posted.push_back(group.process_group()->allreduce(buffer));
+    for (auto& work : posted) work->wait();
+    device.synchronize();  // on a GPU waiting is a matter of its queue
+    if (round >= 0) rounds.push_back(ms_since(begin));
+  }
+  std::nth_element(rounds.begin(), rounds.begin() + kCeilingRounds / 2, rounds.end());
+  return rounds[kCeilingRounds / 2];
+}
+
+ComputeCeiling compute_ceiling(const SliceParts& slice, const LoaderOptions& options, int64_t batches) {
+  const auto made_up = make_fixed_batches(options);
+  const SliceParts parts = slice.with(*made_up);
+  PhaseClock unused(1, false), clock(batches, true);
+  for (int batch = 0; batch < kUntimedBatches; ++batch)
+    train_step(parts, unused, reads_loss(parts.row, batch));
+  parts.device.synchronize();
+  parts.group.barrier();
+  clock.start();
+  const PhaseClock::Time begin = clock.last_boundary();
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    train_step(parts, clock, reads_loss(parts.row, batch));
+    ++parts.progress.batches;  // the heartbeat
+    clock.next_batch();
+  }
+  parts.device.synchronize();
+  ComputeCeiling ceiling{ms_since(begin) / double(batches), {}};
+  release_copied(parts);
+  parts.group.barrier();
+  for (size_t phase = size_t(Phase::load) + 1; phase < kPhaseNames.size(); ++phase) {
+    const std::vector<double> ms = clock.milliseconds(Phase(phase), 0, batches);
+    const double mean = std::accumulate(ms.begin(), ms.end(), 0.0) / double(batches);
+    if (mean > 0) ceiling.phases_ms[std::string(kPhaseNames[phase])] = mean;
+  }
+  return ceiling;
+}
+
+LoaderCeiling loader_ceiling(Loader& loader, Group& group, harness::ProgressSlot& progress, int64_t batches) {
+  group.barrier();
+  loader.start();
+  loader.release(loader.next());
+  LoaderCeiling ceiling;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int64_t i = 0; i < batches; ++i) {
+    const Batch batch = loader.next();
+    ceiling.read_ms += batch.read_ms;
+    ceiling.decode_ms += batch.decode_ms;
+    loader.release(batch);
+    ++progress.batches;
+  }
+  ceiling.ms = ms_since(begin) / double(batches);
+  group.barrier();
+  return ceiling;
+}
+
+}  // namespace bench

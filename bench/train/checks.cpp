@@ -1,0 +1,120 @@
+#include "bench/train/checks.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <cmath>
+
+namespace bench {
+
+void to_json(nlohmann::json& object, const Check& check) {
+  object = {{"name", check.name}, {"ok", check.ok}, {"detail", check.detail}};
+}
+
+static double relative_error(const std::vector<at::Tensor>& found, const std::vector<at::Tensor>& expected) {
+  double difference = 0, length = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const at::Tensor reference = expected[i].to(at::kDouble);
+    difference += found[i].to(at::kDouble).sub(reference).square().sum().item<double>();
+    length += reference.square().sum().item<double>();
+  }
+  return std::sqrt(difference / length);
+}
+
+namespace {
+
+// A share of a batch and the whole of it may be convolved by different algorithms, which round TF32 products
+// differently: more than the limit allows.
+class WithoutTf32 {
+ public:
+  WithoutTf32() { at::globalContext().setAllowTF32CuDNN(false); }
+  ~WithoutTf32() { at::globalContext().setAllowTF32CuDNN(before_); }
+  WithoutTf32(const WithoutTf32&) = delete;
+
+ private:
+  const bool before_ = at::globalContext().allowTF32CuDNN();
+};
+
+}  // namespace
+
+Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
+  const harness::Row& row = parts.row;
+  if (harness::all_devices(row) == 1) return {"gradients", true, "one device: nothing to compare"};
+
+  const WithoutTf32 exact;
+  // Two images for each device, and one less where the strategy may divide unevenly: every device has a
+  // share.
+  const int64_t images = 2 * harness::all_devices(row) - (rank.world_size == 1 ? 1 : 0);
+  at::Generator generator =
+      at::detail::createCPUGenerator(uint64_t(row.seed) + 17);  // the same batch on every rank
+  const at::Device device = parts.device.torch_device();
+  const at::Tensor batch = at::randn({images, 3, row.image_px, row.image_px}, generator).to(device);
+  const at::Tensor labels = at::randint(row.classes, {images}, generator, at::kLong).to(device);
+
+  ResNet reference(row.width, row.classes, row.seed);
+  reference.to(device, row.channels_last);
+  parts.precision.convert(reference);
+  {
+    at::NoGradGuard no_grad;
+    at::_foreach_copy_(reference.parameter_tensors(), parts.model.parameter_tensors());
+    at::_foreach_copy_(reference.buffer_tensors(), parts.model.buffer_tensors());
+  }
+  std::vector<at::Tensor> buffers_before;
+  for (const at::Tensor& buffer : parts.model.buffer_tensors()) buffers_before.push_back(buffer.clone());
+  reference.use_batch_statistics(row.sync_bn);
+  const at::Tensor whole = at::cross_entropy_loss(parts.precision.forward(reference, batch), labels);
+  parts.precision.scale_loss(whole).backward();
+
+  PhaseClock unused(1, false);
+  const int64_t share = images / rank.world_size;
+  const auto mine = [&](const at::Tensor& tensor) { return tensor.narrow(0, rank.rank * share, share); };
+  parts.strategy.use_batch_statistics(row.sync_bn);
+  const at::Tensor logits = parts.strategy.forward(mine(batch), unused);
+  parts.strategy.backward(parts.precision.scale_loss(at::cross_entropy_loss(logits, mine(labels))), unused);
+  parts.strategy.use_batch_statistics(true);
+
+  double error = relative_error(parts.model.gradient_tensors(), reference.gradient_tensors());
+  if (row.sync_bn)
+    error = std::max(error, relative_error(parts.model.buffer_tensors(), reference.buffer_tensors()));
+  {
+    at::NoGradGuard no_grad;
+    at::_foreach_copy_(parts.model.buffer_tensors(), buffers_before);
+  }
+  const double limit = parts.precision.sixteen_bit().empty() ? 1e-4 : 5e-2;
+  parts.model.clear_gradients();
+  return {
+      "gradients", error < limit,
+      fmt::format("relative error {:.2g} against one device on the whole batch (limit {:g})", error, limit)};
+}
+
+Check check_loss(const std::vector<double>& loss) {
+  for (size_t batch = 0; batch < loss.size(); ++batch)
+    if (!std::isfinite(loss[batch])) return {"loss", false, fmt::format("not finite in batch {}", batch)};
+  return {"loss", true, "finite"};
+}
+
+Check check_decoder(int64_t left_to_cpu, int64_t images) {
+  constexpr double kMostShare = 0.01;
+  const bool few = double(left_to_cpu) <= kMostShare * double(images);
+  return {"decoder", few,
+          fmt::format("{} of {} images were left to the CPU{}", left_to_cpu, images,
+                      few ? "" : ": more than 1 %, the row isn't the device's; use decoder: cpu")};
+}
+
+std::string weights_fingerprint(const ResNet& model) {
+  XXH64_hash_t hash = 0;
+  for (const NamedTensor& parameter : model.parameters()) {
+    const at::Tensor tensor = parameter.tensor.detach().cpu().contiguous();
+    hash = XXH3_64bits_withSeed(tensor.data_ptr(), tensor.nbytes(), hash);
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace bench

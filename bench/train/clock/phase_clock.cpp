@@ -1,0 +1,62 @@
+#include "bench/train/clock/phase_clock.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bench {
+
+PhaseClock::PhaseClock(int64_t batches, bool enabled, DeviceClock* device)
+    : nanoseconds_(batches), enabled_(enabled), device_(device) {}
+
+void PhaseClock::start() {
+  last_ = std::chrono::steady_clock::now();
+  phase_.reset();
+  ended_ = 0;
+  if (device_ && enabled_) device_->start();
+}
+
+void PhaseClock::enter_at(Phase phase, Time begin) {
+  if (!enabled_ || batch_ == int64_t(nanoseconds_.size())) return;
+  if (phase_) end_phase(begin);
+  phase_ = phase;
+  if (device_) device_->enter(phase);
+}
+
+void PhaseClock::next_batch() {
+  if (enabled_) {
+    if (!phase_) enter(Phase::other);
+    end_phase(std::chrono::steady_clock::now());
+    phase_.reset();
+    last_ended_ = std::exchange(ended_, 0);
+    if (device_) device_->next_batch();
+  }
+  ++batch_;
+}
+
+void PhaseClock::end_phase(Time end) {
+  end = std::max(end, last_);
+  nanoseconds_[batch_][int(*phase_)] += std::chrono::nanoseconds(end - last_).count();
+  if (ended_ < kMostIntervals) intervals_[ended_++] = {*phase_, last_, end};
+  last_ = end;
+  ++calls_;
+}
+
+std::vector<double> PhaseClock::milliseconds(Phase phase, int64_t first, int64_t count) const {
+  std::vector<double> values;
+  values.reserve(count);
+  for (int64_t batch = first; batch < first + count; ++batch)
+    values.push_back(double(nanoseconds_[batch][int(phase)]) / 1e6);  // not times 1e-6: prints shorter
+  return values;
+}
+
+double PhaseClock::nanoseconds_per_call() {
+  constexpr int calls = 100000;
+  PhaseClock clock(1, true);
+  clock.start();
+  clock.enter(Phase::other);  // the batch's first is no boundary
+  const Time begin = clock.last_boundary();
+  for (int i = 0; i < calls; ++i) clock.enter(Phase::other);
+  return std::chrono::duration<double, std::nano>(clock.last_boundary() - begin).count() / calls;
+}
+
+}  // namespace bench

@@ -1,0 +1,72 @@
+#include "bench/train/clock/traffic.h"
+
+#include <utility>
+
+namespace bench {
+
+Traffic::Ticket Traffic::begin(Collective kind, Message message) {
+  const std::lock_guard lock(mutex_);
+  const Time now = std::chrono::steady_clock::now();
+  if (under_way_++ == 0) since_ = now;
+  current_.bytes[size_t(kind)] += message.bytes;
+  if (kind == Collective::all_reduce) current_.all_reduces.push_back(message);
+  current_.collectives.push_back({kind, now, {}});
+  return {batch_, current_.collectives.size() - 1};
+}
+
+void Traffic::end(Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  const Time now = std::chrono::steady_clock::now();
+  add_time_under_way(now);
+  --under_way_;
+  // A callback that comes after the batch has been handed out finds it closed.
+  if (ticket.batch == batch_) current_.collectives[ticket.place].ended = now;
+}
+
+void Traffic::end_on_device(Ticket ticket, Duration duration) {
+  end(ticket);
+  const std::lock_guard lock(mutex_);
+  on_device_.emplace_back(ticket.batch, std::move(duration));
+}
+
+// A device carries them in their order, so the first that is still under way ends the search.
+void Traffic::ask_device() {
+  for (; !on_device_.empty(); on_device_.pop_front()) {
+    const auto& [batch, duration] = on_device_.front();
+    const std::optional<double> ms = duration();
+    if (!ms) return;
+    if (batch >= first_on_device_) device_ms_[size_t(batch - first_on_device_)] += *ms;
+  }
+}
+
+std::vector<double> Traffic::take_device_ms() {
+  const std::lock_guard lock(mutex_);
+  device_ms_.resize(size_t(batch_ - first_on_device_ + 1));
+  ask_device();
+  first_on_device_ = batch_;
+  return std::exchange(device_ms_, {});
+}
+
+const Traffic::Batch& Traffic::next_batch() {
+  const std::lock_guard lock(mutex_);
+  add_time_under_way(std::chrono::steady_clock::now());
+  std::swap(current_, last_);  // both keep their memory: nothing is allocated inside the window
+  current_.under_way_ms = 0;
+  current_.bytes = {};
+  current_.all_reduces.clear();
+  current_.collectives.clear();
+  if (!on_device_.empty()) {
+    device_ms_.resize(size_t(batch_ - first_on_device_ + 1));
+    ask_device();
+  }
+  ++batch_;
+  return last_;
+}
+
+void Traffic::add_time_under_way(Time now) {
+  if (under_way_ == 0) return;
+  current_.under_way_ms += std::chrono::duration<double, std::milli>(now - since_).count();
+  since_ = now;
+}
+
+}  // namespace bench

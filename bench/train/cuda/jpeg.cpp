@@ -1,0 +1,300 @@
+#include "bench/train/cuda/jpeg.h"
+
+#ifdef HAVE_NVJPEG
+
+#include <ATen/cuda/CUDAEvent.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <fmt/format.h>
+#include <nvjpeg.h>
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "bench/train/device/crop_planes.h"
+
+namespace bench {
+namespace {
+
+// Buffers grow in such steps: growing one waits for the whole GPU.
+constexpr size_t kDeviceStep = size_t{16} << 20, kPinnedStep = size_t{8} << 20;
+
+// Pixels decoded around a box: chroma is interpolated from neighbours, and nvJPEG before 13.3 has none at the
+// edges of what it was asked for. Four is one chroma sample of the coarsest subsampling.
+constexpr int kMargin = 4;
+
+// LibTorch's kernel keeps the weights of a window in 48 KiB of shared memory, enough to shrink 93-fold.
+constexpr int kMostShrinking = 64;
+
+// Ends the row: in another type than std::runtime_error, which the loader takes for a bad image.
+void require(nvjpegStatus_t status) {
+  TORCH_CHECK(status != NVJPEG_STATUS_ALLOCATOR_FAILURE,
+              "out of memory: nvJPEG's buffers; take fewer loader_threads or decoder=cpu");
+  TORCH_CHECK(status == NVJPEG_STATUS_SUCCESS, "nvJPEG failed with status ", int(status),
+              " (nvjpegStatus_t in nvjpeg.h); decoder=cpu runs the row without it");
+}
+
+// False: the image was refused. (A GPU that has failed says so again when it is waited for.)
+bool accepted(nvjpegStatus_t status) {
+  switch (status) {
+    case NVJPEG_STATUS_NOT_INITIALIZED:
+    case NVJPEG_STATUS_ALLOCATOR_FAILURE:
+    case NVJPEG_STATUS_ARCH_MISMATCH:
+      require(status);
+      [[fallthrough]];
+    default:
+      return status == NVJPEG_STATUS_SUCCESS;
+  }
+}
+
+template <auto destroy>
+struct Destroy {
+  template <class Object>
+  void operator()(Object* object) const {
+    destroy(object);
+  }
+};
+template <class Object, auto destroy>
+using Owned = std::unique_ptr<Object, Destroy<destroy>>;
+
+using Handle = Owned<nvjpegHandle, nvjpegDestroy>;
+using JpegDecoder = Owned<nvjpegJpegDecoder, nvjpegDecoderDestroy>;
+using JpegState = Owned<nvjpegJpegState, nvjpegJpegStateDestroy>;
+using JpegStream = Owned<nvjpegJpegStream, nvjpegJpegStreamDestroy>;
+using PinnedBuffer = Owned<nvjpegBufferPinned, nvjpegBufferPinnedDestroy>;
+using DeviceBuffer = Owned<nvjpegBufferDevice, nvjpegBufferDeviceDestroy>;
+using Parameters = Owned<nvjpegDecodeParams, nvjpegDecodeParamsDestroy>;
+using Stream = Owned<CUstream_st, cudaStreamDestroy>;
+
+// create(&object) makes one.
+template <class Owner, class Create>
+Owner made(const Create& create) {
+  typename Owner::pointer object = nullptr;
+  require(create(&object));
+  return Owner(object);
+}
+
+Handle new_handle() {
+  // Chroma as libjpeg's "fancy upsampling" has it; and an error, not a guess, where a file breaks the rules.
+  constexpr unsigned kFlags = NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION | NVJPEG_FLAGS_BITSTREAM_STRICT;
+  Handle handle = made<Handle>([](nvjpegHandle_t* out) {
+    return nvjpegCreateEx(NVJPEG_BACKEND_DEFAULT, nullptr, nullptr, kFlags, out);
+  });
+  require(nvjpegSetDeviceMemoryPadding(kDeviceStep, handle.get()));
+  require(nvjpegSetPinnedMemoryPadding(kPinnedStep, handle.get()));
+  return handle;
+}
+
+// What all threads share.
+struct Library {
+  Library(c10::DeviceIndex number, Huffman who) : gpu(number), huffman(who) {}
+  const c10::DeviceIndex gpu;
+  const Huffman huffman;
+  const Handle handle = new_handle();
+  const Normalisation normalisation{at::kCUDA};
+  std::atomic<int64_t> left_to_cpu{0};
+};
+
+std::shared_ptr<Library> open_library(c10::DeviceIndex gpu, Huffman huffman) {
+  const c10::cuda::CUDAGuard on(gpu);
+  auto library = std::make_shared<Library>(gpu, huffman);
+  c10::cuda::device_synchronize();  // streams of other threads will read `normalisation`
+  return library;
+}
+
+// One implementation within nvJPEG.
+struct Backend {
+  Backend(nvjpegHandle_t handle, nvjpegBackend_t kind)
+      : decoder(made<JpegDecoder>([&](auto* out) { return nvjpegDecoderCreate(handle, kind, out); })),
+        state(made<JpegState>(
+            [&](auto* out) { return nvjpegDecoderStateCreate(handle, decoder.get(), out); })) {}
+  JpegDecoder decoder;
+  JpegState state;
+};
+
+Stream new_stream() {
+  // None of LibTorch's pool of 32, which it hands out in turn: one may be that which computes.
+  cudaStream_t stream = nullptr;
+  C10_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return Stream(stream);
+}
+
+// nvJPEG's phases one after another, into planes of the GPU. What a thread of a loader owns.
+class Planes {
+ public:
+  explicit Planes(const Library& library)
+      : handle_(library.handle.get()),
+        on_gpu_(handle_, NVJPEG_BACKEND_GPU_HYBRID),
+        on_both_(handle_, NVJPEG_BACKEND_HYBRID),
+        baseline_on_gpu_(library.huffman == Huffman::gpu),
+        file_(made<JpegStream>([&](auto* out) { return nvjpegJpegStreamCreate(handle_, out); })),
+        pinned_(
+            made<PinnedBuffer>([&](auto* out) { return nvjpegBufferPinnedCreate(handle_, nullptr, out); })),
+        device_(
+            made<DeviceBuffer>([&](auto* out) { return nvjpegBufferDeviceCreate(handle_, nullptr, out); })),
+        parameters_(made<Parameters>([&](auto* out) { return nvjpegDecodeParamsCreate(handle_, out); })) {
+    require(nvjpegDecodeParamsSetOutputFormat(parameters_.get(), NVJPEG_OUTPUT_RGB));
+  }
+
+  // The box's pixels as 1 x 3 x height x width, until the next call; undefined: the image was refused. Gives
+  // work to `stream` in both cases.
+  at::Tensor decode(std::span<const uint8_t> file, ImageSize size, const CropBox& box, cudaStream_t stream) {
+    const int left = std::max(0, box.left - kMargin), top = std::max(0, box.top - kMargin);
+    const int width = std::min(size.width, box.left + box.width + kMargin) - left;
+    const int height = std::min(size.height, box.top + box.height + kMargin) - top;
+    require(nvjpegDecodeParamsSetROI(parameters_.get(), left, top, width, height));
+    if (!accepted(nvjpegJpegStreamParse(handle_, file.data(), file.size(), 0, 0, file_.get()))) return {};
+    Backend* const backend = backend_for_file();
+    if (!backend || !run(*backend, planes_of(width, height), stream)) return {};
+    return memory_.narrow(0, 0, int64_t{3} * width * height)
+        .view({1, 3, height, width})
+        .narrow(2, box.top - top, box.height)
+        .narrow(3, box.left - left, box.width);
+  }
+
+ private:
+  // The GPU's Huffman decoder is for baseline files only.
+  Backend* backend_for_file() {
+    nvjpegJpegEncoding_t encoding = NVJPEG_ENCODING_UNKNOWN;
+    if (!accepted(nvjpegJpegStreamGetJpegEncoding(file_.get(), &encoding))) return nullptr;
+    if (baseline_on_gpu_ && encoding == NVJPEG_ENCODING_BASELINE_DCT && knows_file(on_gpu_)) return &on_gpu_;
+    return knows_file(on_both_) ? &on_both_ : nullptr;
+  }
+
+  bool knows_file(const Backend& backend) const {
+    int unsupported = 1;
+    return accepted(nvjpegDecoderJpegSupported(backend.decoder.get(), file_.get(), parameters_.get(),
+                                               &unsupported)) &&
+           unsupported == 0;
+  }
+
+  nvjpegImage_t planes_of(int width, int height) {
+    const int64_t plane = int64_t{width} * height;
+    if (!memory_.defined() || memory_.numel() < 3 * plane)
+      memory_ = at::empty({3 * plane}, at::TensorOptions(at::kByte).device(at::kCUDA));
+    nvjpegImage_t planes{};
+    for (int channel = 0; channel < 3; ++channel) {
+      planes.channel[channel] = memory_.mutable_data_ptr<uint8_t>() + channel * plane;
+      planes.pitch[channel] = size_t(width);
+    }
+    return planes;
+  }
+
+  bool run(Backend& backend, nvjpegImage_t planes, cudaStream_t stream) {
+    const nvjpegJpegDecoder_t decoder = backend.decoder.get();
+    const nvjpegJpegState_t state = backend.state.get();
+    require(nvjpegStateAttachPinnedBuffer(state, pinned_.get()));
+    require(nvjpegStateAttachDeviceBuffer(state, device_.get()));
+    return accepted(nvjpegDecodeJpegHost(handle_, decoder, state, parameters_.get(), file_.get())) &&
+           accepted(nvjpegDecodeJpegTransferToDevice(handle_, decoder, state, file_.get(), stream)) &&
+           accepted(nvjpegDecodeJpegDevice(handle_, decoder, state, &planes, stream));
+  }
+
+  const nvjpegHandle_t handle_;
+  Backend on_gpu_, on_both_;
+  const bool baseline_on_gpu_;
+  JpegStream file_;
+  PinnedBuffer pinned_;
+  DeviceBuffer device_;
+  Parameters parameters_;
+  at::Tensor memory_;
+};
+
+class CudaJpeg : public Decoder {
+ public:
+  explicit CudaJpeg(std::shared_ptr<Library> library)  // made on its GPU
+      : library_(std::move(library)), stream_(new_stream()), planes_(*library_) {}
+
+  void crop(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
+            void* out) override {
+    const c10::cuda::CUDAStreamGuard on(c10::cuda::getStreamFromExternal(stream_.get(), library_->gpu));
+    const c10::InferenceMode no_gradients;
+    const bool cropped = crop_on_gpu(image, augmentation, side, format, out);
+    if (!cropped) cudaGetLastError();  // a refusal's trace, which LibTorch would take for its own
+    // The thread sleeps, where cudaStreamSynchronize might turn round and round on its core.
+    ended_.record();
+    ended_.synchronize();
+    if (!cropped) crop_on_cpu(image, augmentation, side, format, out);
+  }
+
+ private:
+  bool crop_on_gpu(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
+                   void* out) {
+    const CropBox& box = augmentation.box;
+    const std::optional<ImageSize> size = size_if_usual(image, box);
+    if (!size || std::max(box.width, box.height) > kMostShrinking * side) return false;
+    const at::Tensor planes = planes_.decode(image.bytes, *size, box, stream_.get());
+    if (planes.defined()) write_crop(planes, augmentation.flip, side, format, library_->normalisation, out);
+    return planes.defined();
+  }
+
+  void crop_on_cpu(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
+                   void* out) {
+    ++library_->left_to_cpu;
+    decoded_.resize(size_t(bytes_per_image(format, side)));
+    Decoder::crop(image, augmentation, side, format, decoded_.data());
+    C10_CUDA_CHECK(
+        cudaMemcpyAsync(out, decoded_.data(), decoded_.size(), cudaMemcpyHostToDevice, stream_.get()));
+    C10_CUDA_CHECK(cudaStreamSynchronize(stream_.get()));
+  }
+
+  const std::shared_ptr<Library> library_;
+  const Stream stream_;
+  Planes planes_;
+  at::cuda::CUDAEvent ended_{cudaEventDisableTiming | cudaEventBlockingSync};
+  std::vector<uint8_t> decoded_;
+};
+
+std::shared_ptr<void> device_memory(c10::DeviceIndex gpu, size_t bytes) {
+  const auto memory = std::make_shared<at::Tensor>(
+      at::zeros({int64_t(bytes)}, at::TensorOptions(at::kByte).device(at::kCUDA, gpu)));
+  c10::cuda::device_synchronize();  // other streams will write here what this one may still be using
+  return {memory, memory->mutable_data_ptr()};
+}
+
+}  // namespace
+
+DeviceDecoding decode_with_nvjpeg(int gpu, Huffman huffman) {
+  const auto library = open_library(c10::DeviceIndex(gpu), huffman);
+  return {
+      .make_decoder =
+          [library] {
+            const c10::cuda::CUDAGuard on(library->gpu);
+            return std::make_unique<CudaJpeg>(library);
+          },
+      .allocate_images = [library](size_t bytes) { return device_memory(library->gpu, bytes); },
+      .fill = [](void* to, const void* from,
+                 size_t bytes) { C10_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice)); },
+      .left_to_cpu = [library] { return library->left_to_cpu.load(); },
+  };
+}
+
+std::string nvjpeg_version() {
+  int major = 0, minor = 0, patch = 0;
+  require(nvjpegGetProperty(MAJOR_VERSION, &major));
+  require(nvjpegGetProperty(MINOR_VERSION, &minor));
+  require(nvjpegGetProperty(PATCH_LEVEL, &patch));
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+bool has_nvjpeg() { return true; }
+
+}  // namespace bench
+#else
+#include <stdexcept>
+
+namespace bench {
+
+bool has_nvjpeg() { return false; }
+
+DeviceDecoding decode_with_nvjpeg(int, Huffman) { throw std::logic_error("this build has no nvJPEG"); }
+
+std::string nvjpeg_version() { throw std::logic_error("this build has no nvJPEG"); }
+
+}  // namespace bench
+#endif

@@ -1,0 +1,89 @@
+// nccl: NVIDIA's collectives between GPUs, the engine of PyTorch's DDP on them. Each rank has a GPU of its
+// own, the one that its device has made current.
+#ifdef HAVE_CUDA
+#define USE_C10D_NCCL
+#include <c10/cuda/CUDAFunctions.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+
+#include "bench/train/backend/store_group.h"
+#include "bench/train/gpu/nccl_environment.h"
+#include "bench/train/gpu/nccl_log.h"
+#include "bench/train/link/link.h"
+
+namespace bench {
+namespace {
+
+class NcclGroup : public StoreGroup {
+ public:
+  explicit NcclGroup(const GroupOptions& options)
+      : StoreGroup(options.rank),
+        link_{options.link, options.interface, options.emulated_link},
+        log_(options.logs.empty() ? "" : options.logs / fmt::format("rank-{}.nccl.log", rank_.rank)),
+        set_by_row_(set_nccl_environment(nccl_variables(link_, log_))) {
+    try {
+      process_group();  // made by every rank here, whatever comes first later
+    } catch (const std::exception&) {
+      const char* network = std::getenv("NCCL_NET");
+      if (!network || !read_nccl_log(log_).without_network) throw;
+      throw WrongLink(fmt::format(
+          "link {}: NCCL can't open the network that NCCL_NET={} names on this node ({}); look for "
+          "libibverbs and for NCCL_* variables that forbid it, or choose another link",
+          link_.link, network, log_.string()));
+    }
+  }
+  // Left alone, the destructor of LibTorch's group aborts what is still on its way.
+  ~NcclGroup() override {
+    c10::cuda::device_synchronize();
+    for (auto& backend : backends_) backend->shutdown();
+    end_process_groups();
+  }
+  nlohmann::json describe() const override {
+    nlohmann::json facts = read_nccl_log(log_);
+    facts["environment"] = nccl_environment(set_by_row_);
+    if (const std::string asked = asked_network(link_); !asked.empty()) facts["asked_network"] = asked;
+    return facts;
+  }
+
+ protected:
+  c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name) override {
+    auto options = c10d::ProcessGroupNCCL::Options::create();
+    options->timeout = kTimeout;
+    auto backend =
+        c10::make_intrusive<c10d::ProcessGroupNCCL>(store_of(name), rank_.rank, rank_.world_size, options);
+    const at::Device device(at::kCUDA, c10::cuda::current_device());
+    backend->setBoundDeviceId(device);
+    backend->enableCollectivesTiming();         // an event before each, beside the one after it
+    backend->eagerConnectSingleDevice(device);  // or the first collective would pay for it
+    backends_.push_back(backend);
+    return backend;
+  }
+  bool carried_by_device() const override { return true; }
+
+ private:
+  const NcclLink link_;
+  const std::filesystem::path log_;
+  const std::set<std::string> set_by_row_;
+  std::vector<c10::intrusive_ptr<c10d::ProcessGroupNCCL>> backends_;
+};
+
+const bool registered_backend_nccl = GroupRegistry::instance().add(
+    {"backend", "nccl", "NCCL between GPUs, as PyTorch's DDP uses it", {{"device", "cuda"}}},
+    [](const GroupOptions& options) { return std::make_unique<NcclGroup>(options); });
+
+}  // namespace
+}  // namespace bench
+#else
+#include "bench/registry/registry.h"
+#include "bench/train/cuda/missing.h"
+
+namespace bench {
+namespace {
+
+const bool registered_backend_nccl = register_missing({"backend", "nccl", "NCCL between GPUs"}, kNoCuda);
+
+}  // namespace
+}  // namespace bench
+#endif

@@ -1,0 +1,142 @@
+// One byte read and two or four written for each value: bound by memory, so every access is as wide as the
+// type allows and neighbouring threads touch neighbouring bytes.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "bench/image/batch_format.h"
+#include "bench/train/cuda/normalise.h"
+
+namespace bench {
+namespace {
+
+constexpr int kThreads = 256;
+
+struct Channels {
+  float scale[3], shift[3];
+};
+
+template <class Out>
+__device__ Out converted(float value) {
+  return Out(value);
+}
+template <>
+__device__ __half converted<__half>(float value) {
+  return __float2half_rn(value);
+}
+template <>
+__device__ __nv_bfloat16 converted<__nv_bfloat16>(float value) {
+  return __float2bfloat16_rn(value);
+}
+
+template <class T, int kCount>
+struct alignas(sizeof(T) * kCount) Pack {
+  T values[kCount];
+};
+
+__device__ float normalised(uint8_t pixel, int channel, const Channels& channels) {
+  return fmaf(float(pixel), channels.scale[channel], channels.shift[channel]);
+}
+
+// A thread turns kCount neighbouring values, whose channels follow from where they lie. `count` is what is
+// left of them.
+template <class Out, int kCount>
+__global__ void same_order(const uint8_t* pixels, Out* out, int64_t count, Channels channels) {
+  const int64_t first = (int64_t(blockIdx.x) * kThreads + threadIdx.x) * kCount;
+  if (first >= count) return;
+  int channel = int(first % 3);
+  if (first + kCount > count) {
+    for (int64_t i = first; i < count; ++i, channel = channel == 2 ? 0 : channel + 1)
+      out[i] = converted<Out>(normalised(pixels[i], channel, channels));
+    return;
+  }
+  const auto in = *reinterpret_cast<const Pack<uint8_t, kCount>*>(pixels + first);
+  Pack<Out, kCount> result;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i, channel = channel == 2 ? 0 : channel + 1)
+    result.values[i] = converted<Out>(normalised(in.values[i], channel, channels));
+  *reinterpret_cast<Pack<Out, kCount>*>(out + first) = result;
+}
+
+// A thread turns kCount neighbouring pixels and writes kCount values into each of the image's three planes.
+// kCount divides the pixels of an image.
+template <class Out, int kCount>
+__global__ void planes(const uint8_t* pixels, Out* out, int64_t pixels_per_image, Channels channels) {
+  const int64_t pixel = (int64_t(blockIdx.x) * kThreads + threadIdx.x) * kCount;
+  if (pixel >= pixels_per_image) return;
+  const int64_t image = blockIdx.y;
+  const uint8_t* from = pixels + (image * pixels_per_image + pixel) * 3;
+  alignas(kCount) uint8_t in[3 * kCount];
+#pragma unroll
+  for (int i = 0; i < 3; ++i)
+    *reinterpret_cast<Pack<uint8_t, kCount>*>(in + i * kCount) =
+        *reinterpret_cast<const Pack<uint8_t, kCount>*>(from + i * kCount);
+#pragma unroll
+  for (int channel = 0; channel < 3; ++channel) {
+    Pack<Out, kCount> plane;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i)
+      plane.values[i] = converted<Out>(normalised(in[3 * i + channel], channel, channels));
+    *reinterpret_cast<Pack<Out, kCount>*>(out + (image * 3 + channel) * pixels_per_image + pixel) = plane;
+  }
+}
+
+unsigned blocks_for(int64_t count, int per_thread) {
+  const int64_t per_block = int64_t(kThreads) * per_thread;
+  return unsigned((count + per_block - 1) / per_block);
+}
+
+template <class Out, int kCount>
+void launch_planes(const uint8_t* pixels, Out* out, int64_t images, int64_t pixels_per_image,
+                   const Channels& channels, cudaStream_t stream) {
+  constexpr int64_t kMostImages = 65535;  // the grid's second dimension
+  for (int64_t first = 0; first < images; first += kMostImages) {
+    const int64_t count = images - first < kMostImages ? images - first : kMostImages;
+    planes<Out, kCount><<<dim3(blocks_for(pixels_per_image, kCount), unsigned(count)), kThreads, 0, stream>>>(
+        pixels + first * pixels_per_image * 3, out + first * pixels_per_image * 3, pixels_per_image,
+        channels);
+  }
+}
+
+template <class Out>
+void launch(const uint8_t* pixels, Out* out, bool channels_last, int64_t images, int64_t side,
+            const Channels& channels, cudaStream_t stream) {
+  constexpr int kWide = 16 / sizeof(Out);
+  const int64_t pixels_per_image = side * side, count = images * pixels_per_image * 3;
+  if (count == 0) return;
+  if (channels_last)
+    same_order<Out, kWide><<<blocks_for(count, kWide), kThreads, 0, stream>>>(pixels, out, count, channels);
+  else if (pixels_per_image % kWide == 0)
+    launch_planes<Out, kWide>(pixels, out, images, pixels_per_image, channels, stream);
+  else
+    launch_planes<Out, 1>(pixels, out, images, pixels_per_image, channels, stream);
+}
+
+}  // namespace
+
+void normalise(const uint8_t* pixels, void* out, ImageType type, bool channels_last, int64_t images,
+               int64_t side, cudaStream_t stream) {
+  Channels channels;
+  for (int channel = 0; channel < 3; ++channel) {
+    channels.scale[channel] = normalise_scale(channel);
+    channels.shift[channel] = normalise_shift(channel);
+  }
+  switch (type) {
+    case ImageType::float32:
+      launch(pixels, static_cast<float*>(out), channels_last, images, side, channels, stream);
+      break;
+    case ImageType::float16:
+      launch(pixels, static_cast<__half*>(out), channels_last, images, side, channels, stream);
+      break;
+    case ImageType::bfloat16:
+      launch(pixels, static_cast<__nv_bfloat16*>(out), channels_last, images, side, channels, stream);
+      break;
+  }
+  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
+    throw std::runtime_error(std::string("normalise: the kernel can't be launched: ") +
+                             cudaGetErrorString(error));
+}
+
+}  // namespace bench

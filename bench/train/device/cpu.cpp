@@ -1,0 +1,71 @@
+// cpu: some compute threads of this machine as a device, with buffers of its own so that the copy to it is
+// real.
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "bench/train/device/device.h"
+#include "bench/train/device/normalisation.h"
+
+namespace bench {
+namespace {
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  return "CPU";
+}
+
+bool made_as_nhwc(const DeviceOptions& options) {
+  return options.format == BatchFormat::channels_last ||
+         (options.format == BatchFormat::uint8 && options.channels_last);
+}
+
+class Cpu : public Device {
+ public:
+  explicit Cpu(const DeviceOptions& options)
+      : images_(
+            at::empty({options.batch_size, 3, options.image_px, options.image_px},
+                      made_as_nhwc(options) ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous)),
+        labels_(at::empty({options.batch_size}, at::kLong)),
+        channels_last_(options.channels_last) {
+    at::set_num_threads(int(options.intra_op_threads));
+    images_.zero_();  // touches the pages before the clock runs
+    if (options.format == BatchFormat::uint8)
+      pixels_ = at::zeros({options.batch_size, options.image_px, options.image_px, 3}, at::kByte);
+  }
+  at::Device torch_device() const override { return at::kCPU; }
+  std::string name() const override { return processor_name(); }
+  DeviceBatch copy_batch(const Batch& batch) override {
+    at::Tensor& target = pixels_.defined() ? pixels_ : images_;
+    std::memcpy(target.mutable_data_ptr(), batch.images, target.nbytes());
+    std::memcpy(labels_.mutable_data_ptr(), batch.labels, labels_.nbytes());
+    if (pixels_.defined()) {
+      at::NoGradGuard no_grad;
+      images_.copy_(pixels_.permute({0, 3, 1, 2})).mul_(normalisation_.scale).add_(normalisation_.shift);
+    }
+    copied_ = batch;
+    // Another order than the host's is made here; without, contiguous() is no copy.
+    return {channels_last_ ? images_.contiguous(at::MemoryFormat::ChannelsLast) : images_, labels_};
+  }
+  std::optional<Batch> take_copied() override { return std::exchange(copied_, std::nullopt); }
+
+ private:
+  at::Tensor images_, labels_, pixels_;
+  bool channels_last_;
+  std::optional<Batch> copied_;
+  const Normalisation normalisation_{at::kCPU};
+};
+
+const bool registered_device_cpu = DeviceRegistry::instance().add(
+    {"device", "cpu", "compute threads of this machine; several devices are replicas that share its cores"},
+    [](const DeviceOptions& options) { return std::make_unique<Cpu>(options); });
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,44 @@
+#include "bench/train/device/replica_exchange.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_copy.h>
+
+namespace bench {
+namespace {
+
+class PlainExchange : public ReplicaExchange {
+ public:
+  explicit PlainExchange(const std::vector<ResNet*>& models) : models_(models) {}
+
+  void broadcast() override {
+    at::NoGradGuard no_grad;
+    const auto parameters = models_[0]->parameter_tensors(), buffers = models_[0]->buffer_tensors();
+    for (size_t i = 1; i < models_.size(); ++i) {
+      at::_foreach_copy_(models_[i]->parameter_tensors(), parameters, /*non_blocking=*/true);
+      at::_foreach_copy_(models_[i]->buffer_tensors(), buffers, /*non_blocking=*/true);
+    }
+  }
+
+  void reduce() override {
+    at::NoGradGuard no_grad;
+    const auto total = models_[0]->gradient_tensors();
+    for (size_t i = 1; i < models_.size(); ++i) {
+      std::vector<at::Tensor> gradients = models_[i]->gradient_tensors();
+      for (at::Tensor& gradient : gradients) gradient = gradient.to(total[0].device(), /*non_blocking=*/true);
+      at::_foreach_add_(total, gradients);
+      models_[i]->clear_gradients();
+    }
+  }
+
+ private:
+  std::vector<ResNet*> models_;
+};
+
+}  // namespace
+
+std::unique_ptr<ReplicaExchange> make_plain_exchange(const std::vector<ResNet*>& models) {
+  return std::make_unique<PlainExchange>(models);
+}
+
+}  // namespace bench

@@ -1,0 +1,57 @@
+#include "bench/train/gpu/gpu_trace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace bench {
+
+int64_t covered(std::vector<Interval> intervals, int64_t begin, int64_t end) {
+  std::sort(intervals.begin(), intervals.end());
+  int64_t sum = 0, reached = begin;
+  for (const auto& [from, to] : intervals) {
+    const int64_t first = std::max(from, reached), last = std::min(to, end);
+    if (last <= first) continue;
+    sum += last - first;
+    reached = last;
+  }
+  return sum;
+}
+
+// Names as the profiler has them, with a suffix for calls of default streams per thread: cudaMemcpy_ptds.
+bool waits(std::string_view function) {
+  const std::string_view name = function.substr(0, function.find('_'));
+  if (name.starts_with("cudaMemcpy")) return name.find("Async") == std::string_view::npos;
+  return name == "cudaStreamSynchronize" || name == "cudaDeviceSynchronize" ||
+         name == "cudaEventSynchronize" || name == "cudaFree";  // freeing waits for the whole device
+}
+
+// Mean over GPUs of the share in which some work of that kind went on.
+template <class Counts>
+static double share(const std::map<int, std::vector<GpuTrace::Work>>& gpus, const TracedTime& time,
+                    Counts counts) {
+  const int64_t length = std::max<int64_t>(1, time.end_ns - time.begin_ns);
+  double sum = 0;
+  for (const auto& [gpu, works] : gpus) {
+    std::vector<Interval> intervals;
+    for (const GpuTrace::Work& work : works)
+      if (counts(work)) intervals.emplace_back(work.begin_ns, work.end_ns);
+    sum += double(covered(std::move(intervals), time.begin_ns, time.end_ns)) / double(length);
+  }
+  return std::round(sum / double(gpus.size()) * 1e4) / 1e4;
+}
+
+nlohmann::json summary(const GpuTrace& trace, const TracedTime& time) {
+  std::map<int, std::vector<GpuTrace::Work>> gpus;
+  for (const GpuTrace::Work& work : trace.work) gpus[work.gpu].push_back(work);
+  if (gpus.empty()) return nullptr;
+  const auto host_waits = std::count_if(trace.calls.begin(), trace.calls.end(), [&](const auto& call) {
+    return call.begin_ns >= time.begin_ns && call.begin_ns < time.end_of_batches_ns && waits(call.name);
+  });
+  return {{"gpu_busy_share", share(gpus, time, [](const auto&) { return true; })},
+          {"gpu_kernel_share", share(gpus, time, [](const auto& work) { return !work.copy; })},
+          {"gpu_copy_share", share(gpus, time, [](const auto& work) { return work.copy; })},
+          {"host_waits_per_batch", double(host_waits) / double(std::max<int64_t>(1, time.batches))}};
+}
+
+}  // namespace bench

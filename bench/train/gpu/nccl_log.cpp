@@ -1,0 +1,78 @@
+#include "bench/train/gpu/nccl_log.h"
+
+#include <cctype>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+
+namespace bench {
+namespace {
+
+// What follows `words` in the line; nothing where they aren't in it.
+std::optional<std::string> after(const std::string& line, const char* words) {
+  const size_t at = line.find(words);
+  if (at == std::string::npos) return std::nullopt;
+  std::string rest = line.substr(at + std::string(words).size());
+  while (!rest.empty() && std::isspace(static_cast<unsigned char>(rest.back()))) rest.pop_back();
+  return rest;
+}
+
+// NET/IB/0(2)/GDRDMA/Shared, P2P/CUMEM/read: the kind and its name. Of the rest (number of the adapter, who
+// serves it, options) only GPU Direct RDMA is another way for the bytes.
+std::string transport_name(const std::string& way) {
+  const std::string name = way.substr(0, way.find('/', way.find('/') + 1));
+  const bool direct = way.starts_with("NET/") && way.find("/GDRDMA") != std::string::npos;
+  return direct ? name + "/GDRDMA" : name;
+}
+
+// "Channel 03/0 : 0[0] -> 4[1] [send] via NET/Socket/0": number and connection of the channel, ranks with
+// their GPUs. SHM names no connection.
+void read_channel(const std::string& line, NcclLog& log) {
+  const std::optional<std::string> way = after(line, " via ");
+  const size_t start = line.find("Channel ");
+  if (!way || way->find('/') == std::string::npos || start == std::string::npos) return;
+  if (line.find("[receive]") != std::string::npos) return;  // the sender's log has the same channel
+  int peer = 0;
+  for (const char* format :
+       {"Channel %*9d/%*9d : %*9d[%*[0-9a-f]] -> %9d[", "Channel %*9d : %*9d[%*[0-9a-f]] -> %9d["})
+    if (std::sscanf(line.c_str() + start, format, &peer) == 1) {
+      NcclLog::Way& found = log.transports[transport_name(*way)];
+      ++found.channels;
+      found.peers.insert(peer);
+      return;
+    }
+}
+
+void read_line(const std::string& line, NcclLog& log) {
+  if (line.find("Channel ") != std::string::npos) return read_channel(line, log);
+  if (const auto network = after(line, "Using network ")) log.network = *network;
+  if (const auto version = after(line, "NCCL version ");
+      version && std::isdigit(static_cast<unsigned char>((*version)[0])))
+    log.version = version->substr(0, version->find(' '));
+  if (line.find("Failed to initialize any NET plugin") != std::string::npos) log.without_network = true;
+}
+
+}  // namespace
+
+NcclLog read_nccl_log(std::istream& text) {
+  NcclLog log;
+  for (std::string line; std::getline(text, line) && !text.eof();) read_line(line, log);
+  return log;
+}
+
+NcclLog read_nccl_log(const std::filesystem::path& file) {
+  std::ifstream text(file);
+  return read_nccl_log(text);
+}
+
+void to_json(nlohmann::json& object, const NcclLog& log) {
+  object = {{"version", log.version}, {"network", log.network}, {"transports", nlohmann::json::object()}};
+  for (const auto& [name, way] : log.transports)
+    object["transports"][name] = {{"channels", way.channels}, {"peers", way.peers}};
+  if (log.transports.empty())
+    object["note"] =
+        "NCCL's log names no channel; it does where the row sets NCCL_DEBUG, NCCL_DEBUG_SUBSYS and "
+        "NCCL_DEBUG_FILE";
+}
+
+}  // namespace bench

@@ -1,0 +1,51 @@
+#include "bench/train/gpu/sampler.h"
+
+#include <chrono>
+#include <utility>
+
+namespace bench {
+
+using Clock = std::chrono::steady_clock;
+
+CudaSampler::CudaSampler(const std::vector<std::string>& pci_bus_ids, double period_ms,
+                         const std::string& library)
+    : nvml_(library),
+      period_(std::chrono::duration_cast<std::chrono::nanoseconds>(
+          std::chrono::duration<double, std::milli>(period_ms))) {
+  for (const std::string& id : pci_bus_ids) gpus_.push_back(nvml_.find(id));
+}
+
+void CudaSampler::start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) { sample(stop); });
+}
+
+GpuReadings CudaSampler::stop() {
+  thread_.request_stop();
+  thread_.join();
+  return std::move(readings_);
+}
+
+// The first reading comes a period after the start: before, the GPU waited for the window to open. A reading
+// that took longer than a period is followed by the next at once, and none is made up.
+void CudaSampler::sample(const std::stop_token& stop) {
+  const auto before = energy_j();
+  Clock::time_point next = Clock::now() + period_;
+  std::unique_lock lock(mutex_);
+  while (wake_.wait_until(lock, stop, next, [] { return false; }), !stop.stop_requested()) {
+    for (Nvml::Gpu* const gpu : gpus_) readings_.samples.push_back(nvml_.read(gpu));
+    next = std::max(next + period_, Clock::now());
+  }
+  if (const auto after = energy_j(); before && after) readings_.energy_j = *after - *before;
+}
+
+std::optional<double> CudaSampler::energy_j() const {
+  double sum = 0;
+  for (Nvml::Gpu* const gpu : gpus_) {
+    const auto joules = nvml_.energy_j(gpu);
+    if (!joules) return std::nullopt;
+    sum += *joules;
+  }
+  return sum;
+}
+
+}  // namespace bench

@@ -1,0 +1,47 @@
+#include "bench/train/kineto_events.h"
+
+#include <kineto/ActivityType.h>
+
+#include <set>
+
+namespace bench {
+
+using libkineto::ActivityType;
+using torch::autograd::profiler::KinetoEvent;
+using torch::autograd::profiler::ProfilerResult;
+
+// Operators, and calls of CUDA's runtime by a thread that runs some, have the thread's number as resource.
+// Only autograd's operators are numbered in sequence.
+static std::set<int64_t> threads_with_gradients(const ProfilerResult& recorded) {
+  std::set<int64_t> threads;
+  for (const KinetoEvent& event : recorded.events())
+    if (ActivityType(event.activityType()) == ActivityType::CPU_OP && event.sequenceNr() >= 0)
+      threads.insert(event.deviceResourceId());
+  return threads;
+}
+
+GpuTrace gpu_trace(const ProfilerResult& recorded, int64_t training_thread) {
+  std::set<int64_t> threads = threads_with_gradients(recorded);
+  threads.insert(training_thread);
+  GpuTrace trace;
+  for (const KinetoEvent& event : recorded.events()) {
+    const auto begin = int64_t(event.startNs()), end = int64_t(event.endNs());
+    switch (ActivityType(event.activityType())) {
+      case ActivityType::CONCURRENT_KERNEL:
+        trace.work.push_back({event.deviceIndex(), /*copy=*/false, begin, end});
+        break;
+      case ActivityType::GPU_MEMCPY:
+      case ActivityType::GPU_MEMSET:
+        trace.work.push_back({event.deviceIndex(), /*copy=*/true, begin, end});
+        break;
+      case ActivityType::CUDA_RUNTIME:
+        if (threads.contains(event.deviceResourceId())) trace.calls.push_back({event.name(), begin});
+        break;
+      default:  // ranges of a program that span kernels are no work
+        break;
+    }
+  }
+  return trace;
+}
+
+}  // namespace bench

@@ -1,0 +1,34 @@
+// infiniband: nodes joined by RDMA hardware, proved by its own counters, so that a fall-back to sockets
+// shows; on one machine an unshaped veth pair stands in ("fast link: veth, no RDMA").
+#include "bench/train/link/host_channel_adapter.h"
+#include "bench/train/link/interface.h"
+
+namespace bench {
+namespace {
+
+class InfiniBand : public Link {
+ public:
+  explicit InfiniBand(const LinkOptions& options)
+      : emulated_(options.emulated),
+        interface_(options.interface.empty() ? interface_towards(options.master_addr) : options.interface) {
+    bytes();  // throws at once when there is no such hardware
+  }
+  std::string interface() const override { return interface_; }
+  std::optional<LinkBytes> bytes() const override {
+    return emulated_ ? bytes_of_interface(interface_) : bytes_of_adapters();
+  }
+
+ private:
+  bool emulated_;
+  std::string interface_;
+};
+
+const bool registered_link_infiniband = LinkRegistry::instance().add(
+    {"link",
+     "infiniband",
+     "several nodes over InfiniBand; on one machine an unshaped veth pair, no RDMA",
+     {{"joins_nodes", true}}},
+    [](const LinkOptions& options) { return std::make_unique<InfiniBand>(options); });
+
+}  // namespace
+}  // namespace bench

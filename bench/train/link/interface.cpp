@@ -1,0 +1,71 @@
+#include "bench/train/link/interface.h"
+
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace bench {
+
+std::string interface_towards(const std::string& host) {
+  const auto fail = [&](const char* why) {
+    throw WrongLink(
+        fmt::format("no network interface leads to {} ({}); name one with --interface", host, why));
+  };
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_DGRAM;
+  if (const int error = ::getaddrinfo(host.c_str(), "9", &hints, &found)) fail(::gai_strerror(error));
+  // Connecting a datagram socket sends nothing; it makes the kernel choose the route and with it our address.
+  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_in mine{};
+  socklen_t size = sizeof mine;
+  const bool routed = fd >= 0 && ::connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
+                      ::getsockname(fd, reinterpret_cast<sockaddr*>(&mine), &size) == 0;
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  ::freeaddrinfo(found);
+  if (!routed) fail(std::strerror(error));
+
+  ifaddrs* all = nullptr;
+  std::string name;
+  if (::getifaddrs(&all) == 0) {
+    for (const ifaddrs* one = all; one; one = one->ifa_next)
+      if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET &&
+          reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr.s_addr == mine.sin_addr.s_addr)
+        name = one->ifa_name;
+    ::freeifaddrs(all);
+  }
+  if (name.empty()) fail("its address belongs to none");
+  return name;
+}
+
+LinkBytes bytes_of_interface(const std::string& name) {
+  std::ifstream counters("/proc/net/dev");  // of this process's own network namespace, unlike /sys
+  return bytes_of_interface(name, counters);
+}
+
+LinkBytes bytes_of_interface(const std::string& name, std::istream& proc_net_dev) {
+  for (std::string line; std::getline(proc_net_dev, line);) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const size_t begin = line.find_first_not_of(' ');
+    if (line.substr(begin, colon - begin) != name) continue;
+    // Eight columns of what was received (bytes first), then as many of what was sent.
+    std::istringstream columns(line.substr(colon + 1));
+    LinkBytes bytes;
+    int64_t skipped = 0;
+    columns >> bytes.received;
+    for (int column = 1; column < 8; ++column) columns >> skipped;
+    if (columns >> bytes.sent) return bytes;
+  }
+  throw WrongLink(fmt::format("/proc/net/dev counts nothing for an interface '{}'", name));
+}
+
+}  // namespace bench

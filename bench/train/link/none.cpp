@@ -1,0 +1,19 @@
+// none: all devices sit in one node; collectives between processes go over shared memory or the loopback
+// interface.
+#include "bench/train/link/link.h"
+
+namespace bench {
+namespace {
+
+class None : public Link {
+ public:
+  std::string interface() const override { return "lo"; }
+  std::optional<LinkBytes> bytes() const override { return std::nullopt; }
+};
+
+const bool registered_link_none =
+    LinkRegistry::instance().add({"link", "none", "one node, processes talk over loopback"},
+                                 [](const LinkOptions&) { return std::make_unique<None>(); });
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,148 @@
+// train_slice: one rank of one row. Reads a job, prepares everything, trains the slice, hands its samples to
+// rank 0.
+#include <execinfo.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "bench/loading/loader/loader.h"
+#include "bench/train/canaries.h"
+#include "bench/train/link/link.h"
+#include "bench/train/memory_probe.h"
+#include "bench/train/precision/probe.h"
+#include "bench/train/rank.h"
+#include "harness/base/failure_text.h"
+#include "harness/base/file.h"
+#include "harness/base/program_start.h"
+#include "harness/contract/progress.h"
+
+namespace bench {
+namespace {
+
+// The harness asks a rank that makes no progress for its stack before it ends it.
+void print_stack_on(int signal_number) {
+  struct sigaction action {};
+  action.sa_handler = [](int) {
+    void* frames[64];
+    backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
+  };
+  sigaction(signal_number, &action, nullptr);
+  void* warm[1];
+  backtrace(warm, 1);  // loads libgcc now, where allocating is still allowed
+}
+
+// mpirun and srun mix the outputs of their ranks, so each opens its own files where RANK_LOGS says. Ranks of
+// mpirun end with it, even when it is killed; Slurm sees to its own. So does a rank that runs under --wrap.
+void settle_in(const RankInfo& rank) {
+  if (const char* folder = std::getenv("RANK_LOGS"))
+    for (const auto& [name, stream] : {std::pair("stdout", stdout), std::pair("stderr", stderr)})
+      if (const std::string file = fmt::format("{}/rank-{}.{}", folder, rank.rank, name);
+          !std::freopen(file.c_str(), "w", stream))
+        base::throw_write_error(file, errno);
+  if (std::getenv("RUN_MATRIX_WRAPPED")) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (std::getenv("OMPI_COMM_WORLD_RANK") && !std::getenv("SLURM_PROCID")) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() == 1) std::_Exit(1);  // it was gone before the line above
+  }
+}
+
+// The harness reads why a rank ended from here; nothing else is left of its numbers.
+int report_error(const harness::Job& job, const RankInfo& rank, const char* status,
+                 const std::string& reason) {
+  std::cerr << "rank " << rank.rank << ": " << reason << '\n';
+  const auto why = [&](const std::string& text) {
+    return nlohmann::json{{"status", status}, {"reason", text}};
+  };
+  try {
+    harness::Progress progress(job.progress, 0);
+    harness::ProgressSlot& slot = progress.slot(rank.rank);
+    std::string text, shortened = reason;
+    do {  // escapes may make the text longer
+      text = why(shortened).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      shortened.resize(shortened.size() / 2);
+    } while (text.size() >= sizeof slot.why_ended && !shortened.empty());
+    harness::set_why_ended(slot, text);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+  }
+  try {
+    write_json(std::filesystem::path(job.directory) / fmt::format("rank-{}.error.json", rank.rank),
+               why(reason));
+  } catch (const std::exception& error) {  // a full disk, and stderr may lie there too
+    std::cerr << error.what() << '\n';
+  }
+  return 1;
+}
+
+int run_and_report(const harness::Job& job, const RankInfo& rank) {
+  try {
+    settle_in(rank);
+    print_stack_on(SIGUSR2);
+    train_rank(job, rank);
+    return 0;
+  } catch (const BadDataset& error) {
+    return report_error(job, rank, "INVALID", error.what());
+  } catch (const WrongLink& error) {
+    return report_error(job, rank, "INVALID", error.what());
+  } catch (const Disagreement& error) {
+    return report_error(job, rank, "INVALID", error.what());
+  } catch (const std::bad_alloc&) {
+    return report_error(job, rank, "OUT_OF_MEMORY", "an allocation failed");
+  } catch (const std::exception& error) {
+    const std::string text = base::failure_text(error), first_line = text.substr(0, text.find('\n'));
+    return report_error(job, rank, tells_of_memory(text) ? "OUT_OF_MEMORY" : "CRASHED", first_line);
+  }
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) try {
+  base::start_program();
+  CLI::App app{
+      "One rank of one row; started by run_matrix, or by any launcher that sets RANK, WORLD_SIZE and so on."};
+  std::string job_file;
+  bool values = false, probe = false, memory = false, canaries = false;
+  app.add_option("--job", job_file, "job file that run_matrix wrote");
+  app.add_flag("--values", values, "print the values of every axis as JSON");
+  app.add_flag("--probe-precision", probe,
+               "with --job: time a few steps of each precision, print ms as JSON");
+  app.add_flag("--probe-memory", memory,
+               "with --job: whether the row's share of a batch fits into its device's memory, as JSON");
+  app.add_flag("--canaries", canaries, "time the fixed work that tells a slower machine, print ms as JSON");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (canaries) {
+    std::cout << bench::run_canaries() << '\n';
+    return 0;
+  }
+  if (values) {
+    std::cout << bench::values_as_json() << '\n';
+    return 0;
+  }
+  if (job_file.empty())
+    throw std::invalid_argument("--job FILE is missing; run_matrix writes one for each row");
+  const harness::Job job = harness::read_job(job_file);
+  if (probe) {
+    std::cout << bench::probe_precisions(job.row) << '\n';
+    return 0;
+  }
+  if (memory) {
+    std::cout << bench::probe_memory(job.row) << '\n';
+    return 0;
+  }
+  const bench::RankInfo rank = bench::rank_from_environment();
+  const int code = bench::run_and_report(job, rank);
+  if (code != 0) std::_Exit(code);  // threads of a group that failed may still wait for other ranks
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "train_slice: " << base::failure_text(error) << '\n';
+  return 2;
+}

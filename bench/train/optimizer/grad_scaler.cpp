@@ -1,0 +1,37 @@
+#include "bench/train/optimizer/grad_scaler.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
+#include <ATen/ops/_amp_update_scale.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
+
+#include <map>
+
+namespace bench {
+
+GradScaler::GradScaler(at::Device device, double initial_scale)
+    : scale_(at::full({1}, initial_scale, at::TensorOptions(at::kFloat).device(device))),
+      growth_tracker_(at::zeros({1}, at::TensorOptions(at::kInt).device(device))),
+      found_inf_(at::zeros({1}, at::TensorOptions(at::kFloat).device(device))) {}
+
+at::Tensor GradScaler::scale(const at::Tensor& loss) const { return loss.mul(scale_); }
+
+void GradScaler::unscale(const std::vector<at::Tensor>& gradients) {
+  at::NoGradGuard no_grad;
+  found_inf_.zero_();
+  const at::Tensor inverse = scale_.reciprocal();
+  std::map<at::ScalarType, std::vector<at::Tensor>> by_type;  // one kernel call takes one type
+  for (const at::Tensor& gradient : gradients) by_type[gradient.scalar_type()].push_back(gradient);
+  for (auto& [type, group] : by_type)
+    at::_amp_foreach_non_finite_check_and_unscale_(group, found_inf_, inverse);
+}
+
+void GradScaler::update() {
+  at::_amp_update_scale_(scale_, growth_tracker_, found_inf_, /*growth=*/2.0, /*backoff=*/0.5,
+                         /*interval=*/2000);
+}
+
+double GradScaler::current_scale() const { return scale_.item<float>(); }
+
+}  // namespace bench

@@ -1,0 +1,32 @@
+// bf16: autocast to bfloat16 without loss scaling, which its exponent range makes needless.
+#include "bench/train/precision/autocast.h"
+#include "bench/train/precision/precision.h"
+
+namespace bench {
+namespace {
+
+class Bf16 : public Precision {
+ public:
+  explicit Bf16(const PrecisionOptions& options) : device_(options.device), sgd_(options.sgd) {}
+  at::Tensor forward(ResNet& model, const at::Tensor& images) const override {
+    Autocast autocast(device_.type(), at::kBFloat16);
+    return model.forward(images).to(at::kFloat);
+  }
+  at::ScalarType image_type() const override { return at::kBFloat16; }
+  void step(ResNet& model) override {
+    sgd_.step(model.parameter_tensors(), model.gradient_tensors());
+    model.clear_gradients();
+  }
+  std::string sixteen_bit() const override { return type_name(at::kBFloat16); }
+
+ private:
+  at::Device device_;
+  Sgd sgd_;
+};
+
+const bool registered_precision_bf16 = PrecisionRegistry::instance().add(
+    {"precision", "bf16", "autocast: bfloat16 operators on float32 weights, no scaler"},
+    [](const PrecisionOptions& options) { return std::make_unique<Bf16>(options); });
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,43 @@
+// O1: float32 weights, operators choose their type (autocast), dynamic loss scaling.
+#include "bench/train/optimizer/grad_scaler.h"
+#include "bench/train/precision/autocast.h"
+#include "bench/train/precision/precision.h"
+
+namespace bench {
+namespace {
+
+class O1 : public Precision {
+ public:
+  explicit O1(const PrecisionOptions& options)
+      : device_(options.device),
+        type_(sixteen_bit_type(options.device)),
+        scaler_(options.device),
+        sgd_(options.sgd) {}
+  at::Tensor forward(ResNet& model, const at::Tensor& images) const override {
+    Autocast autocast(device_.type(), type_);
+    return model.forward(images).to(at::kFloat);
+  }
+  at::ScalarType image_type() const override { return type_; }
+  at::Tensor scale_loss(const at::Tensor& loss) const override { return scaler_.scale(loss); }
+  void step(ResNet& model) override {
+    const auto gradients = model.gradient_tensors();
+    scaler_.unscale(gradients);
+    sgd_.step(model.parameter_tensors(), gradients, scaler_.found_inf());
+    scaler_.update();
+    model.clear_gradients();
+  }
+  std::string sixteen_bit() const override { return type_name(type_); }
+
+ private:
+  at::Device device_;
+  at::ScalarType type_;
+  GradScaler scaler_;
+  Sgd sgd_;
+};
+
+const bool registered_precision_o1 = PrecisionRegistry::instance().add(
+    {"precision", "o1", "autocast: 16-bit operators on float32 weights, gradient scaler"},
+    [](const PrecisionOptions& options) { return std::make_unique<O1>(options); });
+
+}  // namespace
+}  // namespace bench

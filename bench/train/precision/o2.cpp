@@ -1,0 +1,67 @@
+// O2: 16-bit weights except batch norm, float32 master weights in the optimizer, dynamic loss scaling.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/empty_like.h>
+
+#include "bench/train/optimizer/grad_scaler.h"
+#include "bench/train/precision/precision.h"
+
+namespace bench {
+namespace {
+
+class O2 : public Precision {
+ public:
+  explicit O2(const PrecisionOptions& options)
+      : type_(sixteen_bit_type(options.device)), scaler_(options.device), sgd_(options.sgd) {}
+  void convert(ResNet& model) const override {
+    for (size_t i = 0; i < model.parameters().size(); ++i)
+      if (!model.is_batch_norm(i)) model.convert(i, type_);
+  }
+  at::Tensor forward(ResNet& model, const at::Tensor& images) const override {
+    return model.forward(images.to(type_)).to(at::kFloat);
+  }
+  at::ScalarType image_type() const override { return type_; }
+  at::Tensor scale_loss(const at::Tensor& loss) const override { return scaler_.scale(loss); }
+
+  void step(ResNet& model) override {
+    at::NoGradGuard no_grad;
+    if (optimized_.empty()) make_masters(model);
+    std::vector<at::Tensor> gradients = model.gradient_tensors(), sixteen;
+    for (size_t index : sixteen_bit_) sixteen.push_back(gradients[index]);
+    at::_foreach_copy_(master_gradients_, sixteen);
+    for (size_t i = 0; i < sixteen_bit_.size(); ++i) gradients[sixteen_bit_[i]] = master_gradients_[i];
+    scaler_.unscale(gradients);
+    sgd_.step(optimized_, gradients, scaler_.found_inf());
+    scaler_.update();
+    at::_foreach_copy_(weights_, masters_);
+    model.clear_gradients();
+  }
+  std::string sixteen_bit() const override { return type_name(type_); }
+
+ private:
+  void make_masters(const ResNet& model) {
+    optimized_ = model.parameter_tensors();
+    for (size_t i = 0; i < optimized_.size(); ++i) {
+      if (optimized_[i].scalar_type() != type_) continue;
+      sixteen_bit_.push_back(i);
+      weights_.push_back(optimized_[i]);
+      masters_.push_back(optimized_[i].detach().to(at::kFloat));
+      master_gradients_.push_back(at::empty_like(masters_.back()));
+      optimized_[i] = masters_.back();
+    }
+  }
+
+  at::ScalarType type_;
+  GradScaler scaler_;
+  Sgd sgd_;
+  std::vector<size_t> sixteen_bit_;    // which parameters have masters
+  std::vector<at::Tensor> optimized_;  // masters, and the float32 parameters themselves
+  std::vector<at::Tensor> weights_, masters_, master_gradients_;  // in the order of sixteen_bit_
+};
+
+const bool registered_precision_o2 = PrecisionRegistry::instance().add(
+    {"precision", "o2", "16-bit weights except batch norm, float32 masters, gradient scaler"},
+    [](const PrecisionOptions& options) { return std::make_unique<O2>(options); });
+
+}  // namespace
+}  // namespace bench

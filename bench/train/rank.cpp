@@ -1,0 +1,253 @@
+#include "bench/train/rank.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "bench/formats/shards.h"
+#include "bench/loading/storage/cache_proof.h"
+#include "bench/train/ceiling.h"
+#include "bench/train/merge/merge.h"
+#include "bench/train/rank_report.h"
+#include "bench/train/recorded_step.h"
+#include "bench/train/strategy/sync_batch_norm.h"
+#include "bench/train/trace.h"
+#include "bench/train/validation.h"
+#include "bench/train/versions.h"
+#include "harness/base/file.h"
+
+namespace bench {
+
+void write_json(const std::filesystem::path& file, const nlohmann::json& object) {
+  base::write_whole_file(file, object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n',
+                         /*durable=*/false);
+}
+
+namespace {
+
+// Loader threads are given per node; remainders go to low ranks, and every rank has at least one unless 0 was
+// asked.
+int loader_threads_of(const harness::Row& row, const RankInfo& rank) {
+  if (row.loader_threads == 0) return 0;
+  const int64_t share = row.loader_threads / rank.local_world_size;
+  return int(std::max<int64_t>(1, share + (rank.local_rank < row.loader_threads % rank.local_world_size)));
+}
+
+// What must be the same on all ranks.
+std::string configuration(const harness::Job& job, const Dataset& dataset) {
+  const std::string row = harness::to_json(job.row).dump();
+  return fmt::format("row {} with settings {:016x} and {} images", job.row.id,
+                     XXH3_64bits(row.data(), row.size()), dataset.images.size());
+}
+
+// A rank with everything that it trains with, in the order in which it is made.
+class Rank {
+ public:
+  // Everything that needs no other rank.
+  Rank(const harness::Job& job, const RankInfo& rank)
+      : job_(job),
+        rank_(rank),
+        progress_(job.progress, 0),
+        dataset_(read_index(job.index)),
+        batch_(row_.batch / rank.world_size) {
+    harness::introduce(progress_.slot(rank_.rank));
+    // One machine that stands in for several nodes has the devices of all of them.
+    const int64_t device = job_.emulated_link ? rank_.rank : rank_.local_rank;
+    device_ = DeviceRegistry::instance().find(row_.device)(
+        {device, batch_, row_.image_px, row_.intra_op_threads, batch_format(row_.batch_format), row_.pinned,
+         row_.non_blocking, row_.cudnn_benchmark, row_.tf32, row_.channels_last, row_.prefetch,
+         row_.cuda_graphs});
+    prepare_loading();
+    model_ = std::make_unique<ResNet>(row_.width, row_.classes, uint64_t(row_.seed));
+    model_->to(device_->torch_device(), row_.channels_last);
+    precision_ = PrecisionRegistry::instance().find(row_.precision)(
+        {device_->torch_device(), {row_.learning_rate, row_.momentum, row_.weight_decay, row_.fused_sgd}});
+    precision_->convert(*model_);
+    device_->use_image_type(precision_->image_type());
+  }
+
+  void join_others() {
+    link_ = LinkRegistry::instance().find(row_.link)({job_.interface, rank_.master_addr, job_.emulated_link});
+    group_ = GroupRegistry::instance().find(row_.backend)(
+        {rank_, link_->interface(), row_.link, job_.emulated_link, job_.directory});
+    require_agreement(*group_, rank_, configuration(job_, dataset_));
+    if (row_.sync_bn) {
+      sync_bn_ = std::make_unique<SyncBatchNorm>(group_->process_group(), model_->batch_norm_names(), spans_);
+      model_->replace_batch_norm(sync_bn_.get());
+    }
+    strategy_ = StrategyRegistry::instance().find(row_.strategy)(
+        {row_, *model_, *precision_, *device_, *group_, rank_});
+  }
+
+  void train() {
+    SliceParts parts{row_,       *loader_, *device_, *model_, *precision_,
+                     *strategy_, *group_,  *link_,   spans_,  progress_.slot(rank_.rank)};
+    std::optional<RecordedStep> recorded;
+    if (row_.cuda_graphs) parts.recorded = &recorded.emplace(parts);
+    std::optional<Trace> trace;
+    if (job_.trace)
+      parts.trace = &trace.emplace(rank_, *device_, row_.warmup_batches + job_.trace->first,
+                                   row_.warmup_batches + job_.trace->last);
+    std::unique_ptr<DeviceSampler> sampler;
+    if (row_.gpu_sampling_ms > 0)
+      sampler = device_->make_sampler(row_.gpu_sampling_ms, harness::all_devices(row_) / rank_.world_size);
+    parts.sampler = sampler.get();
+    std::vector<Check> checks{check_gradients(parts, rank_)};
+    if (row_.warmup_batches == 0) warm_model(parts, batch_);
+
+    CacheProof cache(row_.cache, *storage_, records_, job_.server_counter);
+    if (trace) trace->prepare();
+    group_->barrier();
+    cache.slice_begins();
+    const SliceResult result = run_slice(parts);
+    const nlohmann::json proof = cache.slice_ended(loader_->stats().encoded_bytes);
+    const nlohmann::json traced = trace ? trace->write(job_.directory) : nlohmann::json();
+
+    checks.push_back(check_loss(result.loss));
+    checks.push_back({"cache", cache.violation().empty(), cache.violation()});
+    if (load_.decoding.left_to_cpu)
+      checks.push_back(check_decoder(load_.decoding.left_to_cpu(), loader_->stats().images));
+    nlohmann::json report = rank_report(parts, rank_, result, proof, checks);
+    if (!traced.is_null()) report["trace"] = traced;
+    if (row_.validation && checks[1].ok) report["accuracy"] = accuracy();
+    // The report has what is to be told of weights and loader: from here on both may change.
+    if (const int64_t batches = ceiling_batches(); batches > 0)
+      report["ceilings"] = measure_ceilings(parts, batches);
+    strategy_.reset();  // its threads would disturb what is measured next
+    if (rank_.world_size > 1)
+      report["ceiling_ms"] = all_reduce_ceiling_ms(*group_, *device_, result.all_reduces);
+    // Warnings name files, whose names need not be UTF-8.
+    auto reports = group_->gather(report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    if (rank_.rank == 0) write_result(merge_reports(row_, std::move(reports)));
+    progress_.slot(rank_.rank).state = uint32_t(harness::RankState::done);
+  }
+
+ private:
+  nlohmann::json accuracy() {
+    loader_.reset();  // its threads would read on
+    const Dataset images = read_index(job_.validation);
+    harness::ProgressSlot& progress = progress_.slot(rank_.rank);
+    const Correct correct = validate(images, *model_, *precision_,
+                                     {batch_, row_.image_px, std::max(1, load_.threads),
+                                      device_->torch_device(), [&] { ++progress.batches; }});
+    return {{"top1", double(correct.top1) / double(correct.images)},
+            {"top5", double(correct.top5) / double(correct.images)},
+            {"images", correct.images},
+            {"classes", row_.classes},
+            {"kind", dataset_.kind == "folder" ? "real" : "synthetic"},
+            {"train_images", dataset_.images.size()}};
+  }
+
+  // The loader alone reads the slice's first batches again, one of them untimed: storages may hold no others.
+  int64_t ceiling_batches() const {
+    return std::min(row_.ceiling_batches, row_.warmup_batches + row_.timed_batches - 1);
+  }
+
+  nlohmann::json measure_ceilings(const SliceParts& parts, int64_t batches) {
+    loader_.reset();  // its threads, and the memory of its ring
+    const ComputeCeiling compute = compute_ceiling(parts, load_, batches);
+    nlohmann::json ceilings = {
+        {"batches", batches}, {"compute_ms", compute.ms}, {"compute", compute.phases_ms}};
+    strategy_.reset();  // its threads
+    if (!cache_is_again_as_before_the_slice(batches)) return ceilings;
+    loader_ = make_loader(*storage_, load_);
+    const LoaderCeiling loader = loader_ceiling(*loader_, *group_, parts.progress, batches);
+    ceilings.update({{"loader_ms", loader.ms}, {"read_ms", loader.read_ms}, {"decode_ms", loader.decode_ms}});
+    loader_.reset();
+    group_->barrier();
+    return ceilings;
+  }
+
+  // Drops what a cold row's loader will read again. Pages stay that some process has mapped, so that every
+  // rank opens its storage anew; the cache of a mount can't be emptied while it is mounted.
+  bool cache_is_again_as_before_the_slice(int64_t batches) {
+    if (row_.cache != "cold") return true;
+    if (!job_.server_counter.empty()) return false;
+    storage_.reset();
+    group_->barrier();
+    open_storage();
+    const int64_t positions = (1 + batches + row_.ring_depth) * batch_;
+    drop_from_page_cache(storage_->cached_files(Sampler(load_.sampler).records_of_first(positions)));
+    return true;
+  }
+
+  void prepare_loading() {
+    SamplerOptions order{int64_t(dataset_.images.size()), record_order(row_.order), uint64_t(row_.seed),
+                         rank_.rank, rank_.world_size};
+    order.shards = shards_of(order.records, dataset_.total_bytes()).count;
+    order.interleave = row_.interleave;
+    order.window = row_.shuffle_window;
+    records_ = Sampler(order).records_of_first((row_.warmup_batches + row_.timed_batches + row_.ring_depth) *
+                                               batch_);
+    open_storage();
+    load_.batch_size = batch_;
+    load_.image_px = row_.image_px;
+    load_.threads = loader_threads_of(row_, rank_);
+    load_.ring_depth = int(row_.ring_depth);
+    load_.format = batch_format(row_.batch_format);
+    load_.pin_threads = row_.pin_loader_threads;
+    load_.first_core = int(rank_.local_rank) * load_.threads;
+    load_.sampler = order;
+    load_.classes = row_.classes;
+    if (HostAllocator pinned = device_->host_allocator()) load_.allocate = std::move(pinned);
+    if (row_.decoder == "nvjpeg") load_.decoding = device_->decoding();
+    loader_ = make_loader(*storage_, load_);
+  }
+
+  void open_storage() {
+    const auto packed = job_.packed.find(row_.storage);
+    try {
+      storage_ = StorageRegistry::instance().find(row_.storage)(
+          {dataset_, packed == job_.packed.end() ? "" : packed->second, row_.readahead, records_});
+    } catch (const std::runtime_error& error) {  // damaged, not whole, no memory for it: the row is INVALID
+      throw BadDataset(error.what());
+    }
+    storage_ = throttled(std::move(storage_), row_.read_rate / rank_.local_world_size, row_.read_latency_ms);
+  }
+
+  void write_result(nlohmann::json merged) const {
+    const int64_t replicas = harness::all_devices(row_);
+    merged["device"] = {
+        {"kind", row_.device},
+        {"name", device_->name()},
+        {"settings", device_->describe()},
+        {"label", fmt::format("{} {} {}{}", replicas, row_.device == "cpu" ? "CPU" : row_.device,
+                              rank_.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "")}};
+    merged["precision"] = {{"name", row_.precision}, {"sixteen_bit", precision_->sixteen_bit()}};
+    merged["versions"] = library_versions();
+    write_json(std::filesystem::path(job_.directory) / "slice.json", merged);
+  }
+
+  const harness::Job& job_;
+  const harness::Row& row_ = job_.row;
+  const RankInfo rank_;
+  harness::Progress progress_;
+  const Dataset dataset_;
+  const int64_t batch_;  // of this rank
+  Spans spans_;
+  std::vector<int64_t> records_;
+  LoaderOptions load_;
+  std::unique_ptr<Storage> storage_;
+  std::unique_ptr<Loader> loader_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<ResNet> model_;
+  std::unique_ptr<Precision> precision_;
+  std::unique_ptr<Link> link_;
+  std::unique_ptr<Group> group_;
+  std::unique_ptr<SyncBatchNorm> sync_bn_;
+  std::unique_ptr<Strategy> strategy_;
+};
+
+}  // namespace
+
+void train_rank(const harness::Job& job, const RankInfo& info) {
+  auto rank = std::make_unique<Rank>(job, info);
+  try {
+    rank->join_others();
+    rank->train();
+  } catch (...) {
+    rank.release();  // on purpose: taking a group apart may wait for ranks that will never answer
+    throw;
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,159 @@
+#include "bench/train/slice.h"
+
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/zeros.h>
+#include <time.h>
+
+#include "bench/train/recorded_step.h"
+#include "bench/train/trace.h"
+#include "bench/train/validation.h"
+
+namespace bench {
+
+using harness::RankState;
+
+// Emulates a slower host program (an interpreter, logging): processor time of this thread, not a sleep.
+static void burden_host(double ms) {
+  const auto used_ms = [] {
+    timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return double(used.tv_sec) * 1e3 + double(used.tv_nsec) * 1e-6;
+  };
+  const double end = used_ms() + ms;
+  while (used_ms() < end) continue;
+}
+
+static void note_traffic(const Traffic::Batch& batch, SliceResult& result, Spans& spans,
+                         size_t communication) {
+  spans.count(communication, batch.under_way_ms);
+  for (size_t kind = 0; kind < batch.bytes.size(); ++kind) result.collective_bytes[kind] += batch.bytes[kind];
+  result.all_reduces = batch.all_reduces;
+  result.collectives = batch.collectives;
+}
+
+static void add_metrics(const std::vector<StepResult>& steps, int64_t warmup, SliceResult& result) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const at::Tensor metrics = steps[i].metrics.cpu();
+    const double* values = metrics.const_data_ptr<double>();
+    result.loss.push_back(values[0]);
+    if (int64_t(i) < warmup) continue;
+    result.correct_top1 += int64_t(values[1]);
+    result.correct_top5 += int64_t(values[2]);
+    result.images += steps[i].images;
+  }
+}
+
+SliceResult run_slice(const SliceParts& parts) {
+  const harness::Row& row = parts.row;
+  const int64_t warmup = row.warmup_batches, batches = warmup + row.timed_batches;
+  SliceResult result(batches, row.phase_clock, parts.device);
+  PhaseClock& clock = result.clock;
+  std::vector<StepResult> steps;
+  steps.reserve(size_t(batches));
+  Spans& spans = parts.spans;
+  const size_t read = spans.add("read"), decode = spans.add("decode");
+  Traffic* const traffic = parts.group.traffic();
+  const size_t communication = traffic ? spans.add("communication") : 0;
+  spans.start(batches);
+  if (traffic) traffic->next_batch(), traffic->take_device_ms();
+  std::optional<LinkBytes> link_before;
+  PhaseClock::Time window_start;
+
+  parts.progress.state = uint32_t(warmup > 0 ? RankState::warming_up : RankState::timing);
+  if (warmup > 0) parts.loader.start();
+  clock.start();
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    if (batch == warmup) {
+      parts.device.synchronize();
+      parts.group.barrier();
+      parts.progress.state = uint32_t(RankState::timing);
+      result.ready_at_start = warmup > 0 ? parts.loader.ready_batches() : 0;
+      result.collective_bytes = {};
+      link_before = parts.link.bytes();
+      if (parts.sampler) parts.sampler->start();
+      clock.start();
+      window_start = clock.last_boundary();
+      if (warmup == 0) parts.loader.start();  // a window from the first batch contains the loader's start-up
+    }
+
+    steps.push_back(train_step(parts, clock, reads_loss(row, batch)));
+    const StepResult& step = steps.back();
+
+    if (row.host_work_ms > 0) burden_host(row.host_work_ms);
+    spans.count(read, step.read_ms);
+    spans.count(decode, step.decode_ms);
+    if (traffic) note_traffic(traffic->next_batch(), result, spans, communication);
+    spans.next_batch();
+    parts.progress.batches.store(uint64_t(batch + 1), std::memory_order_relaxed);
+    clock.next_batch();
+    if (parts.trace) parts.trace->batch_ended(batch, parts, result);
+  }
+  parts.device.synchronize();
+  result.ready_at_end = parts.loader.ready_batches();
+  parts.group.barrier();
+  result.total_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - window_start).count();
+  if (const auto link_after = parts.link.bytes())
+    result.link = {link_after->sent - link_before->sent, link_after->received - link_before->received};
+  if (parts.sampler) result.gpu = parts.sampler->stop();
+  if (traffic) spans.count_later(communication, traffic->take_device_ms());
+  release_copied(parts);
+  add_metrics(steps, warmup, result);
+  parts.progress.state = uint32_t(RankState::finishing);
+  return result;
+}
+
+StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
+  clock.enter(Phase::load);
+  const Batch host = parts.loader.next();
+  StepResult result{.images = host.size, .read_ms = host.read_ms, .decode_ms = host.decode_ms};
+
+  clock.enter(Phase::h2d);
+  const DeviceBatch data = parts.device.copy_batch(host);
+  // The next batch of a ring of one buffer is loaded into what this one leaves.
+  if (parts.row.ring_depth == 1) parts.device.finish_copy();
+
+  clock.enter(Phase::load);  // may wake loader threads that then take this core: part of what loading costs
+  if (const auto copied = parts.device.take_copied()) parts.loader.release(*copied);
+
+  if (parts.recorded && !parts.recorded->runs_as_always()) {
+    result.metrics = parts.recorded->run(data, clock, read);  // enters forward, loss, backward, step, loss
+    clock.enter(Phase::other);
+    return result;
+  }
+
+  const at::Tensor logits = parts.strategy.forward(data.images, clock);  // enters scatter .. gather
+
+  clock.enter(Phase::loss);
+  const at::Tensor loss = at::cross_entropy_loss(logits, data.labels);
+  result.metrics = metrics_of(loss, logits, data.labels);  // belongs to the timed step, as in the article
+  if (read) result.metrics = parts.device.read(result.metrics);
+
+  clock.enter(Phase::backward);
+  parts.strategy.backward(parts.precision.scale_loss(loss), clock);  // enters reduce or sync
+
+  clock.enter(Phase::step);
+  parts.precision.step(parts.model);
+
+  clock.enter(Phase::other);  // here the step's graph is freed
+  return result;
+}
+
+void release_copied(const SliceParts& parts) {
+  while (const auto copied = parts.device.take_copied()) parts.loader.release(*copied);
+}
+
+void warm_model(const SliceParts& parts, int64_t count) {
+  const int64_t px = parts.row.image_px;
+  const at::Device device = parts.device.torch_device();
+  const at::Tensor images = at::rand({count, 3, px, px}, device),
+                   labels = at::zeros({count}, at::TensorOptions(at::kLong).device(device));
+  for (int step = 0; step < 3; ++step) {
+    PhaseClock unused(1, false);
+    const at::Tensor logits = parts.strategy.forward(images, unused);
+    parts.strategy.backward(parts.precision.scale_loss(at::cross_entropy_loss(logits, labels)), unused);
+    parts.model.clear_gradients();
+  }
+}
+
+}  // namespace bench

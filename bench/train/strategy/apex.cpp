@@ -1,0 +1,189 @@
+// apex: the semantics of NVIDIA APEX's apex.parallel.DistributedDataParallel, rebuilt; the package isn't run.
+// During the first backward gradients are noted in the order in which they arrive and cut into buckets, one
+// number format each, that close at `message_size` elements; rank 0's buckets hold for all from then on. In
+// later ones a bucket whose gradients are all there is flattened and all-reduced while backward goes on, in
+// the order of the buckets, and copied back, averaged, after it. The first backward, and every one under
+// `delay_allreduce`, reduces all gradients of a format as one flat message at the end. No buffers are sent
+// after the start: running statistics stay each rank's own.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+#include "bench/train/backend/process_group.h"
+#include "bench/train/strategy/gradient_hooks.h"
+#include "bench/train/strategy/initial_state.h"
+#include "bench/train/strategy/side_stream.h"
+#include "bench/train/strategy/strategy.h"
+
+namespace bench {
+namespace {
+
+using GroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
+
+// Gradients that travel as one message.
+struct Bucket {
+  std::vector<size_t> parameters;
+  at::Tensor flat;
+  std::vector<at::Tensor> views;  // into flat, shaped as the gradients
+  size_t missing = 0;             // gradients that this backward pass hasn't brought yet
+  c10::intrusive_ptr<c10d::Work> work;
+};
+
+class Apex : public Strategy {
+ public:
+  explicit Apex(const StrategyContext& context)
+      : row_(context.row),
+        model_(context.model),
+        precision_(context.precision),
+        group_(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group())),
+        parameters_(model_.parameter_tensors()),
+        bucket_of_(parameters_.size()),
+        stream_(context.device.torch_device()),
+        hooks_(parameters_, [this](size_t parameter) { arrived(parameter); }) {
+    broadcast_initial_state(group_, model_);
+  }
+
+  at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
+    clock.enter(Phase::forward);
+    return precision_.forward(model_, images);
+  }
+
+  void backward(const at::Tensor& loss, PhaseClock& clock) override {
+    const bool overlap = !buckets_.empty();
+    arrivals_.clear();
+    next_ = 0;
+    clock_ = &clock;
+    for (Bucket& bucket : buckets_) bucket.missing = bucket.parameters.size();
+    loss.backward();
+    at::NoGradGuard no_grad;
+    if (overlap) {
+      for (Bucket& bucket : buckets_) finish(bucket);
+    } else {
+      if (whole_.empty()) {
+        std::vector<size_t> all(parameters_.size());
+        std::iota(all.begin(), all.end(), 0);
+        whole_ = cut(all, SIZE_MAX);
+      }
+      for (Bucket& bucket : whole_) launch(bucket);
+      for (Bucket& bucket : whole_) finish(bucket);
+      if (!row_.delay_allreduce) {
+        agree_on_arrivals();
+        buckets_ = cut(arrivals_, size_t(row_.message_size));
+        whole_.clear();
+        for (size_t i = 0; i < buckets_.size(); ++i)
+          for (size_t parameter : buckets_[i].parameters) bucket_of_[parameter] = i;
+      }
+    }
+    stream_.hold_up_current();
+  }
+
+  void use_batch_statistics(bool on) override { model_.use_batch_statistics(on); }
+
+  nlohmann::json describe() const override {
+    nlohmann::json buckets = nlohmann::json::array();
+    for (const Bucket& bucket : row_.delay_allreduce ? whole_ : buckets_)
+      buckets.push_back({{"bytes", bucket.flat.nbytes()}, {"parameters", bucket.parameters.size()}});
+    return {{"buckets", buckets}, {"semantics", "apex.parallel.DistributedDataParallel"}};
+  }
+
+ private:
+  // From inside backward.
+  void arrived(size_t parameter) {
+    arrivals_.push_back(parameter);
+    if (!buckets_.empty()) {
+      --buckets_[bucket_of_[parameter]].missing;
+      // In the order of the buckets, or ranks whose gradients arrive otherwise would reduce different
+      // messages.
+      at::NoGradGuard no_grad;
+      for (; next_ < buckets_.size() && buckets_[next_].missing == 0; ++next_) launch(buckets_[next_]);
+    }
+    if (arrivals_.size() == parameters_.size()) clock_->enter(Phase::sync);
+  }
+
+  // Flattening, sum and the way back have a stream of their own, APEX's bucket_streams, so that backward goes
+  // on meanwhile.
+  void launch(Bucket& bucket) {
+    stream_.wait_for_current();
+    const auto in_own_stream = stream_.enter();
+    std::vector<at::Tensor> gradients;
+    for (size_t parameter : bucket.parameters) gradients.push_back(parameters_[parameter].grad());
+    at::_foreach_copy_(bucket.views, gradients);
+    std::vector<at::Tensor> message{bucket.flat};
+    bucket.work = group_->allreduce(message);
+  }
+
+  void finish(Bucket& bucket) {
+    const auto in_own_stream = stream_.enter();
+    bucket.work->wait();
+    bucket.work.reset();
+    bucket.flat.mul_(1.0 / group_->getSize());
+    std::vector<at::Tensor> gradients;
+    for (size_t parameter : bucket.parameters) gradients.push_back(parameters_[parameter].grad());
+    at::_foreach_copy_(gradients, bucket.views);
+  }
+
+  // Every rank uses rank 0's order, as APEX's sync_bucket_structure has it.
+  void agree_on_arrivals() {
+    const at::Tensor mine = at::empty({int64_t(arrivals_.size())}, at::kLong);
+    std::copy(arrivals_.begin(), arrivals_.end(), mine.mutable_data_ptr<int64_t>());
+    std::vector<at::Tensor> order{mine.to(parameters_[0].device())};  // where the group's backend carries
+    group_->broadcast(order, at_once<c10d::BroadcastOptions>())->wait();
+    const at::Tensor agreed = order[0].cpu();
+    std::copy_n(agreed.const_data_ptr<int64_t>(), arrivals_.size(), arrivals_.begin());
+  }
+
+  // Cuts the gradients, in that order, into buckets of one format each; one closes when it has `elements`.
+  // Buckets stand in the order in which they close, those that never fill last.
+  std::vector<Bucket> cut(const std::vector<size_t>& order, size_t elements) const {
+    std::vector<Bucket> buckets;
+    std::map<at::ScalarType, std::pair<Bucket, size_t>> open;  // with its elements so far
+    for (size_t parameter : order) {
+      auto& [bucket, filled] = open[parameters_[parameter].scalar_type()];
+      bucket.parameters.push_back(parameter);
+      if ((filled += size_t(parameters_[parameter].numel())) < elements) continue;
+      buckets.push_back(std::move(bucket));
+      open.erase(parameters_[parameter].scalar_type());
+    }
+    for (auto& [type, bucket] : open) buckets.push_back(std::move(bucket.first));
+    for (Bucket& bucket : buckets) {
+      int64_t size = 0, first = 0;
+      for (size_t parameter : bucket.parameters) size += parameters_[parameter].numel();
+      bucket.flat = at::empty({size}, parameters_[bucket.parameters[0]].detach().options());
+      for (size_t parameter : bucket.parameters) {
+        const at::Tensor& like = parameters_[parameter];
+        bucket.views.push_back(bucket.flat.narrow(0, first, like.numel()).view(like.sizes()));
+        first += like.numel();
+      }
+    }
+    return buckets;
+  }
+
+  const harness::Row& row_;
+  ResNet& model_;
+  Precision& precision_;
+  GroupPointer group_;
+  std::vector<at::Tensor> parameters_;
+  std::vector<size_t> arrivals_;  // parameters in the order in which this backward brought their gradients
+  std::vector<Bucket> buckets_;   // empty until the first backward has shown the order
+  std::vector<Bucket> whole_;     // one for each number format
+  std::vector<size_t> bucket_of_;
+  SideStream stream_;
+  size_t next_ = 0;              // bucket to be reduced next
+  PhaseClock* clock_ = nullptr;  // of the backward pass under way
+  GradientHooks hooks_;
+};
+
+const bool registered_strategy_apex = StrategyRegistry::instance().add(
+    {"strategy",
+     "apex",
+     "a process per device, buckets in order of arrival (APEX DistributedDataParallel's semantics)",
+     {{"process_per_device", true}, {"several_devices", true}}},
+    [](const StrategyContext& context) { return std::make_unique<Apex>(context); });
+
+}  // namespace
+}  // namespace bench

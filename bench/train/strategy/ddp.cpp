@@ -1,0 +1,116 @@
+// ddp: one process per device, gradients all-reduced in buckets while backward runs. The engine is LibTorch's
+// c10d::Reducer, the code behind Python's DistributedDataParallel; the calls follow that class's order.
+#include <algorithm>
+#include <torch/csrc/distributed/c10d/comm.hpp>
+#include <torch/csrc/distributed/c10d/logger.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include "bench/train/strategy/compression.h"
+#include "bench/train/strategy/gradient_hooks.h"
+#include "bench/train/strategy/initial_state.h"
+#include "bench/train/strategy/strategy.h"
+
+namespace bench {
+namespace {
+
+using GroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
+
+class Ddp : public Strategy {
+ public:
+  explicit Ddp(const StrategyContext& context)
+      : row_(context.row),
+        model_(context.model),
+        precision_(context.precision),
+        group_(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group())) {
+    const auto parameters = model_.parameter_tensors();
+    c10d::verify_params_across_processes(group_, parameters, std::nullopt);
+    broadcast_initial_state(group_, model_);
+    make_reducer(parameters);
+    model_.keep_gradient_memory(
+        row_.gradient_as_bucket_view);  // or each step would copy out of the views again
+    // `backward` ends when the last gradient is ready. These hooks run after the Reducer's own, so a gradient
+    // counts as ready when it lies in its bucket; what follows is waiting for communication.
+    hooks_ = std::make_unique<GradientHooks>(parameters, [this, total = parameters.size()](size_t) {
+      if (++ready_ == total) clock_->enter(Phase::sync);
+    });
+  }
+
+  at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
+    clock.enter(Phase::broadcast);
+    reducer_->prepare_for_forward();
+    // Real work once, after the first backward has shown the order of the gradients.
+    if (!row_.static_buckets) reducer_->rebuild_buckets();
+    if (row_.broadcast_buffers) {
+      if (buffers_.empty()) buffers_ = model_.buffer_tensors();
+      c10d::broadcast_coalesced(group_, buffers_, kBroadcastBufferBytes, 0);
+    }
+    clock.enter(Phase::forward);
+    at::Tensor logits = precision_.forward(model_, images);
+    reducer_->prepare_for_backward({});
+    return logits;
+  }
+
+  void backward(const at::Tensor& loss, PhaseClock& clock) override {
+    ready_ = 0;
+    clock_ = &clock;
+    loss.backward();  // returns when the last bucket has been all-reduced
+  }
+
+  void use_batch_statistics(bool on) override { model_.use_batch_statistics(on); }
+
+  nlohmann::json describe() const override {
+    nlohmann::json buckets = nlohmann::json::array();
+    for (const c10d::GradBucket& bucket : reducer_->get_grad_buckets()) {
+      const at::Tensor& buffer = bucket.getBuffer();
+      buckets.push_back({{"bytes", buffer.nbytes()}, {"parameters", bucket.getParameters().size()}});
+    }
+    return {{"buckets", buckets}};
+  }
+
+ private:
+  void make_reducer(const std::vector<at::Tensor>& parameters) {
+    const std::vector<bool> sparse(parameters.size(), false);
+    const auto bytes = [](double mib) { return int64_t(mib * 1048576); };
+    // Python's DDP starts with one bucket per type and splits by size when the buckets are rebuilt.
+    const std::vector<size_t> limits =
+        row_.static_buckets
+            ? std::vector<size_t>{size_t(bytes(row_.first_bucket_mib)), size_t(bytes(row_.bucket_mib))}
+            : std::vector<size_t>{std::numeric_limits<int>::max()};
+    auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(parameters, limits, sparse));
+    std::reverse(buckets.begin(), buckets.end());
+    std::unordered_map<size_t, std::string> names;
+    for (size_t i = 0; i < parameters.size(); ++i) names[i] = model_.parameters()[i].name;
+    reducer_ = std::make_shared<c10d::Reducer>(
+        parameters, buckets, group_, sparse, bytes(row_.bucket_mib), /*find_unused_parameters=*/false,
+        row_.gradient_as_bucket_view, names, bytes(row_.first_bucket_mib),
+        /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false, std::vector<int64_t>());
+    logger_ = std::make_shared<c10d::Logger>(reducer_);
+    reducer_->set_logger(logger_);
+    if (row_.compression != "none")
+      reducer_->register_comm_hook(
+          std::make_unique<CompressionHook>(group_, row_.compression == "fp16" ? at::kHalf : at::kBFloat16));
+    logger_->set_construction_data_and_log("ResNet", {}, -1, row_.broadcast_buffers, row_.sync_bn,
+                                           /*static_graph=*/false);
+  }
+
+  const harness::Row& row_;
+  ResNet& model_;
+  Precision& precision_;
+  GroupPointer group_;
+  std::shared_ptr<c10d::Reducer> reducer_;
+  std::shared_ptr<c10d::Logger> logger_;
+  std::unique_ptr<GradientHooks> hooks_;
+  std::vector<at::Tensor> buffers_;
+  size_t ready_ = 0;
+  PhaseClock* clock_ = nullptr;  // of the backward pass under way
+};
+
+const bool registered_strategy_ddp = StrategyRegistry::instance().add(
+    {"strategy",
+     "ddp",
+     "a process per device, bucketed all-reduce during backward (c10d::Reducer)",
+     {{"process_per_device", true}, {"several_devices", true}}},
+    [](const StrategyContext& context) { return std::make_unique<Ddp>(context); });
+
+}  // namespace
+}  // namespace bench

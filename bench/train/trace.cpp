@@ -1,0 +1,133 @@
+#include "bench/train/trace.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/autograd/profiler_kineto.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "bench/train/gpu/gpu_trace.h"
+#include "bench/train/kineto_events.h"
+#include "bench/train/merge/timeline.h"
+#include "bench/train/rank.h"
+#include "harness/base/machine.h"
+
+namespace bench {
+
+namespace profiler = torch::autograd::profiler;
+using torch::profiler::impl::ActivityType;
+using torch::profiler::impl::ProfilerConfig;
+using torch::profiler::impl::ProfilerState;
+
+static std::set<ActivityType> activities(bool on_gpu) {
+  if (on_gpu) return {ActivityType::CPU, ActivityType::CUDA};
+  return {ActivityType::CPU};
+}
+
+static ProfilerConfig configuration() {
+  ProfilerConfig config(ProfilerState::KINETO, /*report_input_shapes=*/true);
+  config.experimental_config.profile_all_threads = true;  // data_parallel has a thread per device
+  return config;
+}
+
+// Timelines are told by the steady clock, Kineto's events in nanoseconds since 1970.
+static int64_t steady_clock_began_ns() {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::nanoseconds(since_1970 - std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Trace::Trace(const RankInfo& rank, const Device& device, int64_t first, int64_t last)
+    : rank_(rank), on_gpu_(device.torch_device().is_cuda()), first_(first), last_(last) {}
+
+Trace::~Trace() {
+  if (state_ == State::recording) stop();
+  if (state_ == State::recorded && !recorded_) profiler::disableProfiler();
+}
+
+// GPUs are recorded from the moment that a recording is prepared, which is why the first one is thrown away:
+// what takes long is done only once.
+void Trace::prepare() {
+  profiler::prepareProfiler(configuration(), activities(on_gpu_));
+  if (on_gpu_ && first_ > 0) {
+    profiler::enableProfiler(configuration(), activities(on_gpu_));
+    profiler::disableProfiler();
+  }
+  if (first_ == 0) start();
+}
+
+void Trace::start() {
+  if (on_gpu_ && first_ > 0) profiler::prepareProfiler(configuration(), activities(on_gpu_));
+  profiler::enableProfiler(
+      configuration(), activities(on_gpu_),
+      {at::RecordScope::FUNCTION, at::RecordScope::USER_SCOPE, at::RecordScope::BACKWARD_FUNCTION});
+  state_ = State::recording;
+  begin_ = std::chrono::steady_clock::now();
+}
+
+// Ends the recording alone. Kineto's work on what it recorded takes as long as some batches and waits for
+// write(), but on a GPU, which would be recorded until then.
+void Trace::stop() {
+  if (auto* const recorder = torch::profiler::impl::ProfilerStateBase::get()) recorder->removeCallback();
+  if (on_gpu_) recorded_ = profiler::disableProfiler();
+  state_ = State::recorded;
+}
+
+void Trace::batch_ended(int64_t batch, const SliceParts& parts, SliceResult& result) {
+  if (batch < first_ - 1 || batch > last_) return;
+  result.clock.enter(Phase::other);  // of the next batch
+  if (batch == last_) end_of_batches_ = std::chrono::steady_clock::now();
+  if (batch >= first_) keep(batch, parts, result);
+  if (batch == last_) {
+    parts.device.synchronize();
+    end_ = std::chrono::steady_clock::now();
+    stop();
+  }
+  if (batch == first_ - 1) {
+    parts.device.synchronize();
+    start();
+  }
+}
+
+void Trace::keep(int64_t batch, const SliceParts& parts, const SliceResult& result) {
+  nlohmann::json timeline = rank_timeline(
+      {result.clock.last_batch(), result.collectives, parts.strategy.device_intervals()}, rank_.rank);
+  if (timeline.is_null()) return;  // phase_clock=false
+  // A window may open only after the recording began.
+  if (batch == first_) begin_ = std::max(begin_, result.clock.last_batch().front().begin);
+  timeline["batch"] = batch - parts.row.warmup_batches;
+  for (const Spans::Span& span : parts.spans.all()) timeline["spans_ms"][span.name] = span.batches_ms.back();
+  batches_.push_back(std::move(timeline));
+}
+
+nlohmann::json Trace::write(const std::filesystem::path& folder) try {
+  if (state_ != State::recorded) return nullptr;
+  write_json(folder / fmt::format("rank-{}.timeline.json", rank_.rank),
+             {{"rank", rank_.rank},
+              {"host", harness::host_name()},
+              {"pid", ::getpid()},
+              {"clock_began_ns", steady_clock_began_ns()},
+              {"batches", std::move(batches_)}});
+  if (!recorded_) recorded_ = profiler::disableProfiler();
+  state_ = State::idle;
+  recorded_->save((folder / fmt::format("rank-{}.kineto.json", rank_.rank)).string());
+  return on_gpu_ ? gpus() : nlohmann::json();
+} catch (const std::runtime_error& error) {
+  std::cerr << "no trace: " << error.what() << '\n';
+  return nullptr;
+}
+
+nlohmann::json Trace::gpus() const {
+  const int64_t clock_began_ns = steady_clock_began_ns();
+  const auto ns = [&](Time time) {
+    return clock_began_ns + std::chrono::nanoseconds(time.time_since_epoch()).count();
+  };
+  nlohmann::json gpus = summary(gpu_trace(*recorded_, ::gettid()),
+                                {ns(begin_), ns(end_of_batches_), ns(end_), last_ - first_ + 1});
+  if (gpus.is_null())
+    std::cerr
+        << "the trace holds nothing of the GPU: only one profiler at a time can record it, and --wrap may "
+           "have started another\n";
+  return gpus;
+}
+
+}  // namespace bench
