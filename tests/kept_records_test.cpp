@@ -14,7 +14,7 @@ class KeptRecords : public Program {
   // run_matrix under a shell that first does `before` and gives it these redirections. $0 is the program.
   Command in_shell(const std::string& before, const std::string& redirections, const Words& arguments,
                    const std::string& behaviour = "") {
-    Command inner = command(arguments, {{"FAKE_SLICE", behaviour}});
+    Command inner = command(arguments, {{"FAKE_SLICE", behaviour}, {"RUN_MATRIX_PLOTS", "all"}});
     const Words shell = {"bash", "-c", before + "exec \"$0\" \"$@\" " + redirections};
     inner.arguments.insert(inner.arguments.begin(), shell.begin(), shell.end());
     return inner;

@@ -47,7 +47,11 @@ class LaunchFaults : public testing::Test {
         BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--slow", "--only", only, "--out",
         directory / run};
     words.insert(words.end(), more.begin(), more.end());
-    return harness::start({words, {{"LAUNCH_FAULTS", directory}}, {}, directory / "out", directory / "err"});
+    return harness::start({words,
+                           {{"LAUNCH_FAULTS", directory}, {"RUN_MATRIX_PLOTS", "specs"}},
+                           {},
+                           directory / "out",
+                           directory / "err"});
   }
   // Long enough to be interrupted, and without files.
   pid_t start_long(const std::string& only, Words more = {}) {

@@ -112,7 +112,7 @@ TEST_P(ListeningSockets, AreOnTheRowsOwnNetworkAlone) {
                        "timed_batches=100000"};
   if (*backend)
     command.arguments.insert(command.arguments.end(), {"--set", std::string("backend=") + backend});
-  command.environment = {{"LISTENING", directory}};
+  command.environment = {{"LISTENING", directory}, {"RUN_MATRIX_PLOTS", "specs"}};
   command.output = directory / "out";
   command.errors = directory / "err";
   const pid_t pid = harness::start(command);

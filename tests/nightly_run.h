@@ -34,6 +34,7 @@ class NightlyRun : public testing::Test {
     words.insert(words.begin(), BINARY_DIR "/run_matrix");
     environment["RUN_MATRIX_WORKER"] = BINARY_DIR "/tests/fake_slice";
     environment["RUN_MATRIX_RESULTS"] = results();
+    environment["RUN_MATRIX_PLOTS"] = "specs";
     return harness::start({words, environment, {}, folder / "out", folder / "err"});
   }
   static int exit_code_of(pid_t pid) {

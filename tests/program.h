@@ -35,6 +35,7 @@ class Program : public testing::Test {
     arguments.insert(arguments.begin(), {BINARY_DIR "/run_matrix"});
     environment["RUN_MATRIX_WORKER"] = BINARY_DIR "/tests/fake_slice";
     environment["RUN_MATRIX_RESULTS"] = directory / "results";
+    environment.emplace("RUN_MATRIX_PLOTS", "specs");
     return {arguments, environment, {}, directory / "out", directory / "err"};
   }
   int exit_code_of(pid_t pid) {

@@ -46,6 +46,7 @@ class Slurm : public testing::Test {
                                               directory / "run"};
     for (const auto* words : {&asked, &program, &more})
       command.arguments.insert(command.arguments.end(), words->begin(), words->end());
+    command.environment = {{"RUN_MATRIX_PLOTS", "specs"}};
     command.errors_to_output = true;
     output = harness::run_to_end(command).output;
     std::map<std::string, json> records;

@@ -38,7 +38,8 @@ class TraceRow : public testing::Test {
     for (const char* setting : {"storage=synthetic", "ceiling_batches=0"})
       words.insert(words.end(), {"--set", setting});
     words.insert(words.end(), more.begin(), more.end());
-    const pid_t pid = harness::start({words, {}, {}, directory / "out", directory / "err"});
+    const pid_t pid =
+        harness::start({words, {{"RUN_MATRIX_PLOTS", "specs"}}, {}, directory / "out", directory / "err"});
     int status = 0;
     ::waitpid(pid, &status, 0);
     exit_code = WEXITSTATUS(status);
