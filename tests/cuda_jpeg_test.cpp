@@ -177,7 +177,7 @@ TEST_F(CudaJpegTest, ALoadersBatchesReachTheNetwork) {
   const TemporaryFolder folder;
   const Dataset dataset = small_dataset(folder.path(), 40);
   const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
-  DeviceOptions device_options{0, 8, 32, 1, BatchFormat::uint8};
+  const DeviceOptions device_options{.batch_size = 8, .image_px = 32, .format = BatchFormat::uint8};
   const auto gpu = DeviceRegistry::instance().find("cuda")(device_options),
              cpu = DeviceRegistry::instance().find("cpu")(device_options);
   LoaderOptions options;
@@ -188,8 +188,8 @@ TEST_F(CudaJpegTest, ALoadersBatchesReachTheNetwork) {
   options.format = BatchFormat::uint8;
   options.sampler.records = 40;
   const auto expected = make_loader(*storage, options);
-  options.allocate = gpu->host_allocator();
-  options.decoding = gpu->decoding();
+  options.allocate = gpu->accelerator()->host_allocator();
+  options.decoding = gpu->accelerator()->decoding();
   const auto found = make_loader(*storage, options);
   expected->start();
   found->start();

@@ -21,7 +21,7 @@ using torch::profiler::impl::ActivityType;
 
 class CudaReadings : public testing::Test {
  protected:
-  void SetUp() override { gpu = DeviceRegistry::instance().find("cuda")({0, 4, 32, 1}); }
+  void SetUp() override { gpu = DeviceRegistry::instance().find("cuda")({.batch_size = 4, .image_px = 32}); }
   static void work_for(milliseconds time) {
     const at::Tensor a = at::randn({4096, 4096}).cuda();
     for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
@@ -33,7 +33,7 @@ class CudaReadings : public testing::Test {
 };
 
 TEST_F(CudaReadings, ABusyGpuIsSeenToBeBusy) {
-  const auto sampler = gpu->make_sampler(/*period_ms=*/20, /*replicas=*/1);
+  const auto sampler = gpu->accelerator()->make_sampler(/*period_ms=*/20, /*replicas=*/1);
   if (!sampler) GTEST_SKIP() << "no libnvidia-ml.so.1, or none that may be asked";
   sampler->start();
   work_for(milliseconds(2000));

@@ -64,11 +64,16 @@ TEST_F(CudaTest, BatchesArriveWholeAndInTheirOrder) {
     for (const bool pinned : {true, false})
       for (const bool non_blocking : {true, false})
         for (const bool channels_last : {false, true}) {
-          DeviceOptions options{0, 4, 32, 1, format, pinned, non_blocking};
-          options.channels_last = channels_last;
+          const DeviceOptions options{.batch_size = 4,
+                                      .image_px = 32,
+                                      .format = format,
+                                      .pinned = pinned,
+                                      .non_blocking = non_blocking,
+                                      .channels_last = channels_last};
           const auto gpu = device(options), cpu = DeviceRegistry::instance().find("cpu")(options);
-          const HostAllocator allocate =
-              gpu->host_allocator() ? gpu->host_allocator() : HostAllocator(BatchBuffer::on_heap);
+          const HostAllocator allocate = gpu->accelerator()->host_allocator()
+                                             ? gpu->accelerator()->host_allocator()
+                                             : HostAllocator(BatchBuffer::on_heap);
           std::vector<BatchBuffer> buffers;
           for (int i = 0; i < 5; ++i) {
             buffers.emplace_back(4, bytes_per_image(format, 32), allocate);
@@ -122,7 +127,7 @@ TEST_F(CudaTest, TheDeviceClockTellsWhenTheDeviceWorked) {
 TEST_F(CudaTest, EveryPrecisionTrains) {
   const at::Tensor images = at::randn({8, 3, 64, 64}), labels = at::randint(10, {8}, at::kLong);
   const auto loss_after = [&](const std::string& name, const at::Device& where) {
-    if (where.is_cuda()) device({0, 8, 64, 1, BatchFormat::float32, true, true, true, /*tf32=*/false});
+    if (where.is_cuda()) device({.batch_size = 8, .image_px = 64, .tf32 = false});
     ResNet model(16, 10, 1);
     model.to(where);
     const auto precision = PrecisionRegistry::instance().find(name)({where, {0.05, 0.9, 1e-4}});
@@ -156,9 +161,10 @@ TEST_F(CudaTest, ARecordedStepTrainsAsAnyOther) {
   for (const char* name : {"o0", "o1", "o2"}) {
     const auto losses = [&](bool recorded) {
       TinyRank rank(row);
-      DeviceOptions options{0, row.batch, row.image_px};
-      options.tf32 = false;
-      options.cuda_graphs = true;  // the same stream for both
+      const DeviceOptions options{.batch_size = row.batch,
+                                  .image_px = row.image_px,
+                                  .tf32 = false,
+                                  .cuda_graphs = true};  // the same stream for both
       const auto gpu = device(options);
       ResNet model(row.width, row.classes, 1);
       model.to(gpu->torch_device());
@@ -182,9 +188,9 @@ TEST_F(CudaTest, ARecordedStepTrainsAsAnyOther) {
 }
 
 TEST_F(CudaTest, HandsImagesOutInTheTypeThatTheNetworkTakes) {
-  const auto gpu = device({0, 2, 32, 1, BatchFormat::uint8});
-  gpu->use_image_type(at::kBFloat16);
-  BatchBuffer host(2, bytes_per_image(BatchFormat::uint8, 32), gpu->host_allocator());
+  const auto gpu = device({.batch_size = 2, .image_px = 32, .format = BatchFormat::uint8});
+  gpu->accelerator()->use_image_type(at::kBFloat16);
+  BatchBuffer host(2, bytes_per_image(BatchFormat::uint8, 32), gpu->accelerator()->host_allocator());
   std::fill_n(host.images(), 2 * bytes_per_image(BatchFormat::uint8, 32), uint8_t(200));
   host.labels()[0] = host.labels()[1] = 1;
   const at::Tensor images = gpu->copy_batch({host.images(), host.labels(), 2, 0}).images;
@@ -222,7 +228,8 @@ TEST_F(CudaTest, ReplicasOnGpusOfTheirOwnHaveOneStateAndOneGradient) {
   ResNet first(8, 10, 1), second(8, 10, 2);
   first.to({at::kCUDA, 0});
   second.to({at::kCUDA, 1});
-  const auto exchange = device({0, 4, 32})->make_exchange({&first, &second});
+  const auto exchange =
+      device({.batch_size = 4, .image_px = 32})->accelerator()->make_exchange({&first, &second});
   ASSERT_TRUE(exchange);
   exchange->broadcast();
   for (size_t i = 0; i < first.parameters().size(); ++i)
@@ -235,7 +242,7 @@ TEST_F(CudaTest, ReplicasOnGpusOfTheirOwnHaveOneStateAndOneGradient) {
 }
 
 TEST_F(CudaTest, MoreMemoryThanThereIsIsOutOfMemory) {
-  const auto gpu = device({0, 4, 32, 1, BatchFormat::float32});
+  const auto gpu = device({.batch_size = 4, .image_px = 32});
   const double bytes = double(gpu->describe().at("memory_bytes").get<int64_t>());
   try {
     at::empty({int64_t(2 * bytes)}, at::TensorOptions(at::kByte).device(at::kCUDA));

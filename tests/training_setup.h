@@ -45,7 +45,8 @@ struct TinyRank {
     load.sampler.rank = rank.rank;
     load.sampler.world_size = rank.world_size;
     loader = make_loader(*storage, load);
-    device = DeviceRegistry::instance().find("cpu")({rank.local_rank, batch, row.image_px, 1});
+    device = DeviceRegistry::instance().find("cpu")(
+        {.local_rank = rank.local_rank, .batch_size = batch, .image_px = row.image_px});
     model = std::make_unique<ResNet>(row.width, row.classes, uint64_t(row.seed));
     precision = PrecisionRegistry::instance().find(row.precision)(
         {at::kCPU, {row.learning_rate, row.momentum, row.weight_decay}});

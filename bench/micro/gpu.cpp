@@ -49,11 +49,11 @@ void time_on_device(benchmark::State& state, int64_t bytes, Work work) {
 }
 
 void bare_copy(benchmark::State& state, bool pinned) {
-  DeviceOptions options{0, kImages, kSide};
-  options.pinned = pinned;
+  const DeviceOptions options{.batch_size = kImages, .image_px = kSide, .pinned = pinned};
   const auto device = DeviceRegistry::instance().find("cuda")(options);
   const int64_t bytes = kImages * bytes_per_image(BatchFormat::float32, kSide);
-  BatchBuffer host(kImages, bytes / kImages, pinned ? device->host_allocator() : BatchBuffer::on_heap);
+  BatchBuffer host(kImages, bytes / kImages,
+                   pinned ? device->accelerator()->host_allocator() : BatchBuffer::on_heap);
   const at::Tensor there = at::empty({bytes}, on_gpu(at::kByte));
   time_on_device(state, bytes, [&] {
     cudaMemcpyAsync(there.mutable_data_ptr(), host.images(), size_t(bytes), cudaMemcpyHostToDevice,
@@ -62,10 +62,10 @@ void bare_copy(benchmark::State& state, bool pinned) {
 }
 
 void copy_batches(benchmark::State& state, BatchFormat format, bool pinned) {
-  DeviceOptions options{0, kImages, kSide, 1, format, pinned};
+  const DeviceOptions options{.batch_size = kImages, .image_px = kSide, .format = format, .pinned = pinned};
   const auto device = DeviceRegistry::instance().find("cuda")(options);
   const int64_t bytes = bytes_per_image(format, kSide);
-  BatchBuffer host(kImages, bytes, pinned ? device->host_allocator() : BatchBuffer::on_heap);
+  BatchBuffer host(kImages, bytes, pinned ? device->accelerator()->host_allocator() : BatchBuffer::on_heap);
   time_on_device(state, kImages * bytes, [&] {
     device->copy_batch({host.images(), host.labels(), kImages, 0});
     device->take_copied();

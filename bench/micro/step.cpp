@@ -29,7 +29,8 @@ void time_step(benchmark::State& state, const harness::Row& row) {
   StorageOptions storage_options;
   storage_options.dataset.images.resize(size_t(row.batch));
   const auto storage = StorageRegistry::instance().find(row.storage)(storage_options);
-  const auto device = DeviceRegistry::instance().find("cpu")({0, row.batch, row.image_px, 1});
+  const auto device =
+      DeviceRegistry::instance().find("cpu")({.batch_size = row.batch, .image_px = row.image_px});
   ResNet model(row.width, row.classes, 1);
   const auto precision = PrecisionRegistry::instance().find(row.precision)({at::kCPU, {0.1, 0.9, 1e-4}});
   precision->convert(model);

@@ -35,14 +35,18 @@ void print_stack_on(int signal_number) {
   backtrace(warm, 1);  // loads libgcc now, where allocating is still allowed
 }
 
-// mpirun and srun mix the outputs of their ranks, so each opens its own files where RANK_LOGS says. Ranks of
-// mpirun end with it, even when it is killed; Slurm sees to its own. So does a rank that runs under --wrap.
-void settle_in(const RankInfo& rank) {
+// mpirun and srun mix the outputs of their ranks, so each opens its own files where RANK_LOGS says.
+void open_rank_logs(const RankInfo& rank) {
   if (const char* folder = std::getenv("RANK_LOGS"))
     for (const auto& [name, stream] : {std::pair("stdout", stdout), std::pair("stderr", stderr)})
       if (const std::string file = fmt::format("{}/rank-{}.{}", folder, rank.rank, name);
           !std::freopen(file.c_str(), "w", stream))
         base::throw_write_error(file, errno);
+}
+
+// A rank under --wrap ends with the wrapping program, and a rank of mpirun with mpirun, even when that is
+// killed. Slurm ends its ranks itself.
+void end_with_parent() {
   if (std::getenv("RUN_MATRIX_WRAPPED")) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (std::getenv("OMPI_COMM_WORLD_RANK") && !std::getenv("SLURM_PROCID")) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -80,7 +84,8 @@ int report_error(const harness::Job& job, const RankInfo& rank, const char* stat
 
 int run_and_report(const harness::Job& job, const RankInfo& rank) {
   try {
-    settle_in(rank);
+    open_rank_logs(rank);
+    end_with_parent();
     print_stack_on(SIGUSR2);
     train_rank(job, rank);
     return 0;

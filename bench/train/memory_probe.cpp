@@ -20,8 +20,10 @@ bool tells_of_memory(std::string_view error) {
 static void train(const harness::Row& row, int64_t images) {
   constexpr int kSteps =
       3;  // momenta and master weights come with the first, cuDNN's workspaces are tried there
-  const auto device = DeviceRegistry::instance().find(row.device)(
-      {0, images, row.image_px, row.intra_op_threads, batch_format(row.batch_format)});
+  const auto device = DeviceRegistry::instance().find(row.device)({.batch_size = images,
+                                                                   .image_px = row.image_px,
+                                                                   .intra_op_threads = row.intra_op_threads,
+                                                                   .format = batch_format(row.batch_format)});
   const at::Device place = device->torch_device();
   ResNet model(row.width, row.classes, uint64_t(row.seed));
   model.to(place, row.channels_last);

@@ -49,20 +49,29 @@ class Rank {
         progress_(job.progress, 0),
         dataset_(read_index(job.index)),
         batch_(row_.batch / rank.world_size) {
-    harness::introduce(progress_.slot(rank_.rank));
+    harness::record_process(progress_.slot(rank_.rank));
     // One machine that stands in for several nodes has the devices of all of them.
     const int64_t device = job_.emulated_link ? rank_.rank : rank_.local_rank;
-    device_ = DeviceRegistry::instance().find(row_.device)(
-        {device, batch_, row_.image_px, row_.intra_op_threads, batch_format(row_.batch_format), row_.pinned,
-         row_.non_blocking, row_.cudnn_benchmark, row_.tf32, row_.channels_last, row_.prefetch,
-         row_.cuda_graphs});
+    device_ = DeviceRegistry::instance().find(row_.device)({.local_rank = device,
+                                                            .batch_size = batch_,
+                                                            .image_px = row_.image_px,
+                                                            .intra_op_threads = row_.intra_op_threads,
+                                                            .format = batch_format(row_.batch_format),
+                                                            .pinned = row_.pinned,
+                                                            .non_blocking = row_.non_blocking,
+                                                            .cudnn_benchmark = row_.cudnn_benchmark,
+                                                            .tf32 = row_.tf32,
+                                                            .channels_last = row_.channels_last,
+                                                            .prefetch = row_.prefetch,
+                                                            .cuda_graphs = row_.cuda_graphs});
     prepare_loading();
     model_ = std::make_unique<ResNet>(row_.width, row_.classes, uint64_t(row_.seed));
     model_->to(device_->torch_device(), row_.channels_last);
     precision_ = PrecisionRegistry::instance().find(row_.precision)(
         {device_->torch_device(), {row_.learning_rate, row_.momentum, row_.weight_decay, row_.fused_sgd}});
     precision_->convert(*model_);
-    device_->use_image_type(precision_->image_type());
+    if (Accelerator* accelerator = device_->accelerator())
+      accelerator->use_image_type(precision_->image_type());
   }
 
   void join_others() {
@@ -88,8 +97,9 @@ class Rank {
       parts.trace = &trace.emplace(rank_, *device_, row_.warmup_batches + job_.trace->first,
                                    row_.warmup_batches + job_.trace->last);
     std::unique_ptr<DeviceSampler> sampler;
-    if (row_.gpu_sampling_ms > 0)
-      sampler = device_->make_sampler(row_.gpu_sampling_ms, harness::all_devices(row_) / rank_.world_size);
+    if (Accelerator* accelerator = device_->accelerator(); accelerator && row_.gpu_sampling_ms > 0)
+      sampler =
+          accelerator->make_sampler(row_.gpu_sampling_ms, harness::all_devices(row_) / rank_.world_size);
     parts.sampler = sampler.get();
     std::vector<Check> checks{check_gradients(parts, rank_)};
     if (row_.warmup_batches == 0) warm_model(parts, batch_);
@@ -102,13 +112,14 @@ class Rank {
     const nlohmann::json proof = cache.slice_ended(loader_->stats().encoded_bytes);
     const nlohmann::json traced = trace ? trace->write(job_.directory) : nlohmann::json();
 
-    checks.push_back(check_loss(result.loss));
+    const Check loss = check_loss(result.loss);
+    checks.push_back(loss);
     checks.push_back({"cache", cache.violation().empty(), cache.violation()});
     if (load_.decoding.left_to_cpu)
       checks.push_back(check_decoder(load_.decoding.left_to_cpu(), loader_->stats().images));
     nlohmann::json report = rank_report(parts, rank_, result, proof, checks);
     if (!traced.is_null()) report["trace"] = traced;
-    if (row_.validation && checks[1].ok) report["accuracy"] = accuracy();
+    if (row_.validation && loss.ok) report["accuracy"] = accuracy();
     // The report has what is to be told of weights and loader: from here on both may change.
     if (const int64_t batches = ceiling_batches(); batches > 0)
       report["ceilings"] = measure_ceilings(parts, batches);
@@ -188,8 +199,10 @@ class Rank {
     load_.first_core = int(rank_.local_rank) * load_.threads;
     load_.sampler = order;
     load_.classes = row_.classes;
-    if (HostAllocator pinned = device_->host_allocator()) load_.allocate = std::move(pinned);
-    if (row_.decoder == "nvjpeg") load_.decoding = device_->decoding();
+    if (Accelerator* accelerator = device_->accelerator()) {
+      if (HostAllocator pinned = accelerator->host_allocator()) load_.allocate = std::move(pinned);
+      if (row_.decoder == "nvjpeg") load_.decoding = accelerator->decoding();
+    }
     loader_ = make_loader(*storage_, load_);
   }
 

@@ -43,8 +43,9 @@ struct SliceParts {
 };
 
 struct SliceResult {
-  SliceResult(int64_t batches, bool phase_clock, const Device& device)
-      : device_clock(phase_clock ? device.make_clock(batches) : nullptr),
+  SliceResult(int64_t batches, bool phase_clock, Device& device)
+      : device_clock(phase_clock && device.accelerator() ? device.accelerator()->make_clock(batches)
+                                                         : nullptr),
         clock(batches, phase_clock, device_clock.get()) {}
   std::unique_ptr<DeviceClock> device_clock;  // null where the host's clock is the device's
   PhaseClock clock;                           // all batches, warm-up included

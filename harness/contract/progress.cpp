@@ -20,7 +20,7 @@ uint64_t this_machine() {
   return std::hash<std::string>()(id);
 }
 
-void introduce(ProgressSlot& slot) {
+void record_process(ProgressSlot& slot) {
   slot.machine = this_machine();
   slot.pid = int32_t(::getpid());
 }

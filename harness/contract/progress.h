@@ -14,7 +14,7 @@ enum class RankState : uint32_t { starting = 0, warming_up = 1, timing = 2, fini
 struct ProgressSlot {
   std::atomic<uint64_t> batches;  // batches finished, warm-up included; also the watchdog's heartbeat
   std::atomic<uint32_t> state;    // RankState
-  std::atomic<int32_t> pid;       // of the rank's process, once it has introduced itself
+  std::atomic<int32_t> pid;       // of the rank's process, from record_process() on
   std::atomic<uint64_t> machine;  // that it runs on
   char pad[40];                   // the above change often: a cache line of their own
   // Why the rank ended by itself: JSON with status and reason. Here, because room for it was allocated before
@@ -26,7 +26,7 @@ static_assert(sizeof(ProgressSlot) == 1024);
 // The same for all processes since this machine's start, whatever namespaces they live in.
 uint64_t this_machine();
 // A rank writes down which process it is; pid_here() is that process if it runs on this machine, else 0.
-void introduce(ProgressSlot& slot);
+void record_process(ProgressSlot& slot);
 pid_t pid_here(const ProgressSlot& slot);
 // `text` is cut off where it is too long.
 void set_why_ended(ProgressSlot& slot, const std::string& text);

@@ -21,7 +21,7 @@ double bus_factor(Operation operation, int ranks) {
   return operation == Operation::all_reduce ? 2.0 * (ranks - 1) / ranks : 1;
 }
 
-struct Setting {
+struct BenchmarkCase {
   Lockstep& ranks;
   const NamedCarrier& carrier;
   int world_size;
@@ -29,9 +29,9 @@ struct Setting {
   Comparison& comparison;
 };
 
-void measure(benchmark::State& state, const Setting& setting, Run run) {
+void measure(benchmark::State& state, const BenchmarkCase& one, Run run) {
   run.calls = state.max_iterations;
-  const Times times = setting.ranks.lead(run);
+  const Times times = one.ranks.lead(run);
   if (!times.right) {
     state.SkipWithError("wrong result");
     return;
@@ -40,18 +40,17 @@ void measure(benchmark::State& state, const Setting& setting, Run run) {
   for (auto _ : state) state.SetIterationTime(times.calls[call++]);
   const double seconds =
       std::accumulate(times.calls.begin(), times.calls.end(), 0.0) / double(times.calls.size());
-  const double factor = bus_factor(Operation(run.operation), setting.world_size);
+  const double factor = bus_factor(Operation(run.operation), one.world_size);
   state.counters["algorithm_bandwidth"] = double(run.bytes) / seconds;
   state.counters["bus_bandwidth"] = factor * double(run.bytes) / seconds;
-  state.counters["ranks"] = setting.world_size;
-  if (setting.link_rate_mbit > 0)
-    state.counters["wire_ratio"] =
-        seconds / (factor * double(run.bytes) * 8 / (setting.link_rate_mbit * 1e6));
+  state.counters["ranks"] = one.world_size;
+  if (one.link_rate_mbit > 0)
+    state.counters["wire_ratio"] = seconds / (factor * double(run.bytes) * 8 / (one.link_rate_mbit * 1e6));
   if (!times.bare_calls.empty())
     state.counters["over_bare"] =
-        setting.comparison.add(fmt::format("{} {} bytes: {} / {}", kOperations[run.operation], run.bytes,
-                                           setting.carrier.name, setting.carrier.bare),
-                               times);
+        one.comparison.add(fmt::format("{} {} bytes: {} / {}", kOperations[run.operation], run.bytes,
+                                       one.carrier.name, one.carrier.bare),
+                           times);
 }
 
 void lead(Lockstep& ranks, const std::vector<NamedCarrier>& carriers, int world_size, double link_rate_mbit) {
@@ -62,8 +61,8 @@ void lead(Lockstep& ranks, const std::vector<NamedCarrier>& carriers, int world_
       for (int carrier = 0; carrier < int(carriers.size()); ++carrier) {
         const std::string name =
             fmt::format("{}/{}/bytes:{}", kOperations[operation], carriers[size_t(carrier)].name, bytes);
-        const Setting setting{ranks, carriers[size_t(carrier)], world_size, link_rate_mbit, comparison};
-        benchmark::RegisterBenchmark(name.c_str(), measure, setting, Run{operation, carrier, bytes, 0})
+        const BenchmarkCase one{ranks, carriers[size_t(carrier)], world_size, link_rate_mbit, comparison};
+        benchmark::RegisterBenchmark(name.c_str(), measure, one, Run{operation, carrier, bytes, 0})
             ->UseManualTime()
             ->Unit(benchmark::kMicrosecond);
       }

@@ -43,7 +43,7 @@ ImageType kernel_type(at::ScalarType type) {
                                  : ImageType::float32;
 }
 
-class Cuda : public Device {
+class Cuda : public Device, public Accelerator {
  public:
   explicit Cuda(const DeviceOptions& options)
       : options_(options),
@@ -63,6 +63,7 @@ class Cuda : public Device {
     synchronize();
   }
   at::Device torch_device() const override { return device_; }
+  Accelerator* accelerator() override { return this; }
   at::Device of_replica(int64_t number) const override {
     return {at::kCUDA, c10::DeviceIndex((device_.index() + number) % at::cuda::device_count())};
   }

@@ -35,47 +35,53 @@ class Recording {
   virtual void replay() = 0;
 };
 
+// What a device does besides that has memory, and a queue of work, of its own.
+class Accelerator {
+ public:
+  virtual ~Accelerator() = default;
+  // Where replica `number` of a process with several devices lives, 0 being the device itself; and what a
+  // thread does first that will work on it.
+  virtual at::Device of_replica(int64_t number) const = 0;
+  virtual void enter(int64_t number) const = 0;
+  // Between replicas that live on devices of their own, the model itself first; null: plain copies do.
+  virtual std::unique_ptr<ReplicaExchange> make_exchange(const std::vector<ResNet*>& models) const = 0;
+  // Memory that host batches should lie in; empty: any.
+  virtual HostAllocator host_allocator() const = 0;
+  // Decodes the loader's JPEG files into batches whose images lie in the device's memory; empty: it can't.
+  virtual DeviceDecoding decoding() = 0;
+  // The type into which the network's first convolution turns its images, said before the first batch: a
+  // device that normalises pixels may deliver them in it.
+  virtual void use_image_type(at::ScalarType type) = 0;
+  // For as many batches.
+  virtual std::unique_ptr<DeviceClock> make_clock(int64_t batches) const = 0;
+  // Reads every so often how busy the devices of so many replicas are; null: nothing can be read.
+  virtual std::unique_ptr<DeviceSampler> make_sampler(double period_ms, int64_t replicas) const = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
   virtual at::Device torch_device() const = 0;
-  // Where replica `number` of a process with several devices lives, 0 being torch_device(); and what a thread
-  // does first that will work on it.
-  virtual at::Device of_replica(int64_t number) const { return torch_device(); }
-  virtual void enter(int64_t number) const {}
   virtual std::string name() const = 0;  // e.g. the processor's
-  // Memory that host batches should lie in; empty: any.
-  virtual HostAllocator host_allocator() const { return {}; }
-  // Decodes the loader's JPEG files into batches whose images lie in the device's memory; empty: it can't.
-  virtual DeviceDecoding decoding() { return {}; }
   // Copies a batch into the device's own buffers, which a later call overwrites, and normalises uint8
   // pixels. The copy may still be under way when it returns: take_copied() says when the host batch is free.
   virtual DeviceBatch copy_batch(const Batch& batch) = 0;
-  // What the network's first convolution will make of its images, before the first batch: a GPU that
-  // normalises them may hand them out so.
-  virtual void use_image_type(at::ScalarType type) {}
   // A host batch that has been copied and may be released: asked once after each copy_batch(), and until it
   // has none after synchronize(). It may be the one before the last, whose copy is then still under way.
   virtual std::optional<Batch> take_copied() = 0;
+
+  // The rest suits a device that has done its work when a call returns.
   // Waits for the last copy_batch(), so that take_copied() has its batch: for a loader with no other buffer.
   virtual void finish_copy() {}
+  virtual void synchronize() {}  // waits for everything given to the device
   // Values of the device's in the host's memory, for the host to read: waits for the device.
   virtual at::Tensor read(const at::Tensor& values) { return values.cpu(); }
-  virtual void synchronize() {}  // waits for everything given to the device
-  // For as many batches; null: the device computes while the host waits, and the host's clock is its clock.
-  virtual std::unique_ptr<DeviceClock> make_clock(int64_t batches) const { return nullptr; }
-  // Reads every so often how busy the devices of so many replicas are; null: nothing can be read.
-  virtual std::unique_ptr<DeviceSampler> make_sampler(double period_ms, int64_t replicas) const {
-    return nullptr;
-  }
-  // Between replicas that live on devices of their own, the model itself first; null: plain copies do.
-  virtual std::unique_ptr<ReplicaExchange> make_exchange(const std::vector<ResNet*>& models) const {
-    return nullptr;
-  }
   // A piece of the device's work to be recorded; null: this device can't.
   virtual std::unique_ptr<Recording> make_recording() { return nullptr; }
   // For the record: memory figures, settings and the like.
   virtual nlohmann::json describe() const { return nlohmann::json::object(); }
+  // Null: it computes in the host's memory while the host waits, and the host's clock is its clock.
+  virtual Accelerator* accelerator() { return nullptr; }
 };
 
 struct DeviceOptions {

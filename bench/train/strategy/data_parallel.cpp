@@ -17,22 +17,23 @@ class DataParallel : public Strategy {
   explicit DataParallel(const StrategyContext& context)
       : model_(context.model),
         precision_(context.precision),
-        device_(context.device),
+        device_(context.device.torch_device()),
+        accelerator_(context.device.accelerator()),
         devices_(context.row.devices) {
     const int threads = int(context.row.intra_op_threads);
     for (int64_t i = 1; i < devices_; ++i) {
       auto replica = std::make_unique<ResNet>(context.row.width, context.row.classes, context.row.seed);
-      replica->to(device_.of_replica(i), context.row.channels_last);
+      replica->to(place_of(i), context.row.channels_last);
       precision_.convert(*replica);
       replicas_.push_back(std::move(replica));
       workers_.push_back(std::make_unique<WorkerThread>([this, threads, i] {
         at::set_num_threads(threads);
-        device_.enter(i);
+        if (accelerator_) accelerator_->enter(i);
       }));
     }
     std::vector<ResNet*> models;
     for (int64_t i = 0; i < devices_; ++i) models.push_back(&model(i));
-    exchange_ = device_.make_exchange(models);
+    if (accelerator_) exchange_ = accelerator_->make_exchange(models);
     if (!exchange_) exchange_ = make_plain_exchange(models);
     inputs_.resize(devices_);
     outputs_.resize(devices_);
@@ -51,7 +52,7 @@ class DataParallel : public Strategy {
     // The graph is cut at the gathered logits: each device's backward then starts in its own thread from its
     // share of their gradient.
     std::vector<at::Tensor> parts;
-    for (const at::Tensor& output : outputs_) parts.push_back(output.detach().to(device_.torch_device()));
+    for (const at::Tensor& output : outputs_) parts.push_back(output.detach().to(device_));
     logits_ = at::cat(parts).set_requires_grad(true);
     return logits_;
   }
@@ -78,6 +79,9 @@ class DataParallel : public Strategy {
   }
 
  private:
+  at::Device place_of(int64_t replica) const {
+    return accelerator_ ? accelerator_->of_replica(replica) : device_;
+  }
   ResNet& model(int64_t device) { return device == 0 ? model_ : *replicas_[device - 1]; }
 
   // torch.chunk's division: ceil(n / devices) images each, the last device takes what is left.
@@ -92,7 +96,7 @@ class DataParallel : public Strategy {
         continue;
       }
       if (!inputs_[i].defined() || inputs_[i].sizes() != share.sizes())
-        inputs_[i] = at::empty_like(share, share.options().device(device_.of_replica(i)));
+        inputs_[i] = at::empty_like(share, share.options().device(place_of(i)));
       inputs_[i].copy_(share, /*non_blocking=*/true);
     }
   }
@@ -121,7 +125,8 @@ class DataParallel : public Strategy {
 
   ResNet& model_;
   Precision& precision_;
-  const Device& device_;
+  const at::Device device_;
+  const Accelerator* const accelerator_;  // null: all replicas are on device_
   const int64_t devices_;
   std::vector<std::unique_ptr<ResNet>> replicas_;
   std::vector<std::unique_ptr<WorkerThread>> workers_;
