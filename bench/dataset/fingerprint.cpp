@@ -1,6 +1,5 @@
 // The name of a data set's content: enough of it is hashed to notice another set, little enough to do so
 // every run.
-#include "bench/dataset/fingerprint.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "bench/dataset/pack.h"
+#include "bench/dataset/scan.h"
 #include "harness/base/regular_file.h"
 
 namespace bench {

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "bench/dataset/fingerprint.h"
 #include "bench/dataset/image_files.h"
 #include "bench/dataset/standin_record.h"
 

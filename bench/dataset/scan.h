@@ -1,8 +1,9 @@
 // Finds the images of a data set's folders.
 #pragma once
 #include <filesystem>
+#include <string>
 
-#include "bench/dataset/scan.h"
+#include "bench/formats/index.h"
 
 namespace bench {
 
@@ -23,5 +24,9 @@ Dataset scan_dataset(const std::filesystem::path& root, Unreadable unreadable = 
 // absent.
 bool has_validation(const Dataset& train);
 Dataset scan_validation(const Dataset& train, Unreadable unreadable = Unreadable::refused);
+
+// The name of a data set's content: 16 hex digits over every path and size, and the content of up to 64
+// evenly spaced files.
+std::string fingerprint_of(const Dataset& dataset);
 
 }  // namespace bench

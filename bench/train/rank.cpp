@@ -12,7 +12,6 @@
 #include "bench/train/strategy/sync_batch_norm.h"
 #include "bench/train/trace.h"
 #include "bench/train/validation.h"
-#include "bench/train/versions.h"
 #include "harness/base/file.h"
 
 namespace bench {

@@ -13,4 +13,7 @@ namespace bench {
 nlohmann::json rank_report(const SliceParts& parts, const RankInfo& rank, const SliceResult& result,
                            const nlohmann::json& cache, const std::vector<Check>& checks);
 
+// Versions of the libraries as loaded at run time, for the record.
+nlohmann::json library_versions();
+
 }  // namespace bench

@@ -1,10 +1,11 @@
-#include "bench/train/versions.h"
 
 #include <build_info.h>
 #include <lmdb.h>
 #include <png.h>
 
 #include <cstdio>
+
+#include "bench/train/rank_report.h"
 
 extern "C" {  // after <cstdio>, which it needs and does not include
 #include <jpeglib.h>
