@@ -172,8 +172,21 @@ TEST_F(Storages, TraitsSayWhatMustBePacked) {
     const bool packer =
         std::any_of(registered_values().begin(), registered_values().end(),
                     [&](const Value& other) { return other.axis == "pack" && other.name == value.name; });
-    EXPECT_EQ(value.traits.value("packed", false), packer) << value.name;
+    EXPECT_EQ(value.traits.value("packed", false) && value.missing.empty(), packer) << value.name;
     EXPECT_EQ(value.traits.value("transient", false), value.name == "tmpfs") << value.name;
+  }
+}
+
+TEST_F(Storages, AreKnownByNameWithoutTheirLibrary) {
+  for (const char* name : {"arrow", "parquet", "hdf5", "hdf5_whole", "tfrecord", "remote"}) {
+    const auto& values = registered_values();
+    const auto value = std::find_if(values.begin(), values.end(), [&](const Value& other) {
+      return other.axis == "storage" && other.name == name;
+    });
+    ASSERT_NE(value, values.end()) << name;
+    if (value->missing.empty()) continue;
+    EXPECT_NE(value->missing.find("build again"), std::string::npos) << "no next step: " << value->missing;
+    EXPECT_NE(failure_of(name, {}).find(name), std::string::npos);
   }
 }
 
