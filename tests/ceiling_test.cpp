@@ -123,7 +123,7 @@ TEST(ComputeAlone, DoesNotBurdenTheHost) {
 TEST(LastBatch, PhasesFollowEachOtherAndReplicasLieInsideThem) {
   TinyRank rank(tiny_row("data_parallel", 3));
   const SliceResult result = run_slice(rank.parts());
-  const auto timeline = rank_report(rank.parts(), {}, result, nlohmann::json::object(), {})["timeline"];
+  const nlohmann::json timeline = harness::encode(*rank_report(rank.parts(), {}, result, {}, {}).timeline);
   std::map<std::string, std::pair<double, double>> host;
   std::set<std::string> seen;
   double last = 0;

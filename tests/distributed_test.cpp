@@ -62,8 +62,7 @@ nlohmann::json train(const harness::Row& row, const RankInfo& rank) {
   const bool whole_batch = row.sync_bn || std::getenv("TEST_BATCH_STATISTICS");
   parts.strategy.use_batch_statistics(whole_batch);
   const SliceResult result = run_slice(parts);
-  auto report =
-      rank_report(parts, rank, result, {{"encoded_bytes", 0}, {"device_bytes", nullptr}}, {gradients});
+  nlohmann::json report = harness::encode(rank_report(parts, rank, result, {}, {gradients}));
   report["ceiling_ms"] = 0.0;
   if (row.sync_bn || whole_batch)
     for (const NamedTensor& buffer : tiny.model->buffers()) {
@@ -79,7 +78,7 @@ nlohmann::json train(const harness::Row& row, const RankInfo& rank) {
   report["ceilings"] = {{"batches", 3}, {"compute_ms", compute.ms}, {"compute", compute.phases_ms}};
   const auto reports = tiny.group->gather(report.dump());
   if (rank.rank != 0) return {};
-  nlohmann::json merged = merge_reports(row, reports);
+  nlohmann::json merged = harness::encode(merge_reports(row, reports));
   merged["weights"] = report["weights"];
   if (report.contains("buffers")) merged["buffers"] = report["buffers"];
   return merged;

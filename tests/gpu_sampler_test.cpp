@@ -79,7 +79,7 @@ TEST(GpuSampler, EnergyOfSeveralGpusNeedsAllOfThem) {
   const GpuReadings readings = readings_of({kTelling, kRefusing}, 5, 50);
   EXPECT_FALSE(readings.energy_j);
   EXPECT_EQ(readings.samples.size() % 2, 0u);
-  EXPECT_EQ(summary(readings, 10).contains("utilisation_percent"), !readings.samples.empty());
+  EXPECT_EQ(summary(readings, 10).utilisation_percent.has_value(), !readings.samples.empty());
 }
 
 TEST(GpuSampler, ThatNobodyStopsEndsWithItsOwner) {

@@ -24,23 +24,23 @@ TEST(Covered, CutsAtTheEdges) {
 TEST(GpuTrace, SharesAreOfTheWholeTime) {
   GpuTrace trace;
   trace.work = {{0, /*copy=*/false, 100, 150}, {0, false, 140, 160}, {0, /*copy=*/true, 155, 180}};
-  const nlohmann::json record = summary(trace, {100, 190, 200, 2});
-  EXPECT_EQ(record["gpu_busy_share"], 0.8);
-  EXPECT_EQ(record["gpu_kernel_share"], 0.6);
-  EXPECT_EQ(record["gpu_copy_share"], 0.25);
-  EXPECT_EQ(record["host_waits_per_batch"], 0.0);
+  const harness::RankTrace record = summary(trace, {100, 190, 200, 2}).value();
+  EXPECT_EQ(record.gpu_busy_share, 0.8);
+  EXPECT_EQ(record.gpu_kernel_share, 0.6);
+  EXPECT_EQ(record.gpu_copy_share, 0.25);
+  EXPECT_EQ(record.host_waits_per_batch, 0.0);
 }
 
 TEST(GpuTrace, SeveralGpusGiveTheirMean) {
   GpuTrace trace;
   trace.work = {{0, false, 0, 100}, {3, false, 50, 100}};
-  EXPECT_EQ(summary(trace, {0, 100, 100, 1})["gpu_busy_share"], 0.75);
+  EXPECT_EQ(summary(trace, {0, 100, 100, 1})->gpu_busy_share, 0.75);
 }
 
 TEST(GpuTrace, WithoutWorkNothingWasRecorded) {
   GpuTrace trace;
   trace.calls = {{"cudaDeviceSynchronize", 10}};
-  EXPECT_TRUE(summary(trace, {0, 100, 100, 1}).is_null());
+  EXPECT_TRUE(!summary(trace, {0, 100, 100, 1}));
 }
 
 TEST(GpuTrace, CountsTheWaitsOfTheBatchesAlone) {
@@ -51,7 +51,7 @@ TEST(GpuTrace, CountsTheWaitsOfTheBatchesAlone) {
                  {"cudaEventSynchronize", 30},  {"cudaMemcpy", 40},
                  {"cudaMemcpyAsync", 50},       {"cudaDeviceSynchronize", 60},
                  {"cudaDeviceSynchronize", 90}};  // the trace's own, behind the last batch
-  EXPECT_EQ(summary(trace, {10, 90, 100, 2})["host_waits_per_batch"], 2.0);
+  EXPECT_EQ(summary(trace, {10, 90, 100, 2})->host_waits_per_batch, 2.0);
 }
 
 TEST(GpuTrace, KnowsWhichCallsWait) {

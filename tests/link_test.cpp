@@ -76,18 +76,20 @@ TEST_F(Adapter, WithoutAnActivePortTheLinkIsWrong) {
   EXPECT_THROW(bytes_of_adapters(root), WrongLink);
 }
 
-json traffic(int64_t all_reduced, int64_t broadcast = 0) {
-  return {{"all_reduced_bytes", all_reduced}, {"broadcast_bytes", broadcast}, {"gathered_bytes", 0}};
+harness::RecordCommunication traffic(int64_t all_reduced, int64_t broadcast = 0) {
+  return {
+      .all_reduced_bytes = all_reduced, .broadcast_bytes = broadcast, .gathered_bytes = 0, .all_reduces = {}};
 }
-json node(int number, double sent, double received) {
-  return {{"node", number}, {"interface", "eth0"}, {"sent_bytes", sent}, {"received_bytes", received}};
+harness::LinkNode node(int number, double sent, double received) {
+  return {
+      .node = number, .sent_bytes = int64_t(sent), .received_bytes = int64_t(received), .interface = "eth0"};
 }
 
 TEST(LinkProof, ARingCrossesALinkWithTwiceNMinusOneNthsOfTheBytes) {
   // 8 ranks, 1 MB: 1.75 MB in each direction.
   const auto good = prove_link(traffic(1000000), {node(0, 1.75e6, 1.80e6), node(1, 1.80e6, 1.75e6)}, 8);
   EXPECT_EQ(good.violation, "");
-  EXPECT_EQ(good.record["nodes"][0]["expected_sent_bytes"], 1750000);
+  EXPECT_EQ(good.record->nodes.at(0).expected_sent_bytes, 1750000);
   // What rank 0 broadcasts leaves its node once.
   const auto with_broadcast =
       prove_link(traffic(1000000, 500000), {node(0, 2.25e6, 1.75e6), node(1, 1.75e6, 2.25e6)}, 8);
@@ -99,13 +101,12 @@ TEST(LinkProof, TooFewOrTooManyBytesAreAViolationThatNamesNodeAndDirection) {
     const auto proof = prove_link(traffic(1000000), {node(0, 1.75e6, 1.75e6), node(1, wrong, 1.75e6)}, 8);
     EXPECT_NE(proof.violation.find("node 1 sent"), std::string::npos) << proof.violation;
   }
-  EXPECT_NE(prove_link(traffic(0), json::array({node(0, 100, 100)}), 2).violation, "")
-      << "nothing was to be sent at all";
+  EXPECT_NE(prove_link(traffic(0), {node(0, 100, 100)}, 2).violation, "") << "nothing was to be sent at all";
 }
 
 TEST(LinkProof, OneNodeHasNothingToProve) {
-  const auto proof = prove_link(traffic(1000), json::array(), 4);
-  EXPECT_TRUE(proof.record.is_null());
+  const auto proof = prove_link(traffic(1000), {}, 4);
+  EXPECT_TRUE(!proof.record.has_value());
   EXPECT_EQ(proof.violation, "");
 }
 

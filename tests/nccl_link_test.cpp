@@ -155,6 +155,12 @@ TEST(NcclLog, ANetworkThatIsNotThereIsNoticed) {
 }
 
 // Two nodes with two ranks each, whose ring goes 0 1 2 3.
+json prove_transports(const json& rank_places, const std::string& link) {
+  const auto check =
+      bench::prove_transports(harness::decode<std::vector<harness::RankPlace>>(rank_places), link);
+  return check ? harness::encode(*check) : json();
+}
+
 json places(const std::string& asked, const std::string& between_nodes) {
   json places = json::array();
   for (int rank = 0; rank < 4; ++rank) {
@@ -226,7 +232,7 @@ json merged(const json& rank_places) {
       report["link"] = {{"interface", "eth1"}, {"sent_bytes", 1505}, {"received_bytes", 1505}};
     texts.push_back(report.dump());
   }
-  return merge_reports(row, std::move(texts));
+  return harness::encode(merge_reports(row, std::move(texts)));
 }
 
 bool passes(const json& record, const std::string& name) {

@@ -79,8 +79,8 @@ TEST_F(PeerScripts, APackageThatIsMissingIsNamedWithWhatInstallsIt) {
     EXPECT_SAYS(said, "pip install ");
   }
   EXPECT_SAYS(failure({"python3", "bench/peers/loading/compare.py", "--list", "none"}), "numpy is missing");
-  EXPECT_SAYS(failure({"python3", "bench/peers/loading/peer.py", "tf_data", "--list", "none", "--threads", "1",
-                       "--output", "uint8"}),
+  EXPECT_SAYS(failure({"python3", "bench/peers/loading/peer.py", "tf_data", "--list", "none", "--threads",
+                       "1", "--output", "uint8"}),
               "requirements.txt");
 }
 
@@ -101,7 +101,8 @@ TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
   EXPECT_SAYS(with_list("a\t1\tx\t3\t4\t0\n"), "make_list.py");
   EXPECT_SAYS(with_list("a\t1\t2\t3\t4\t0\n"), "load_list: expected a program, which is not built");
   for (const char* number : {"x", "0", "-1", "1.5"}) {
-    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/step.py", number, "1"}), "expected a whole number above 0");
+    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/step.py", number, "1"}),
+                "expected a whole number above 0");
     EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/compare.py", "step", number}),
                 "expected a whole number above 0");
   }

@@ -180,7 +180,7 @@ TEST_F(ObjectStoreTest, CountsWhatItSent) {
   proof.slice_begins();
   expect_all(*storage);
   for (const ImageEntry& image : dataset.images) bytes += image.bytes;
-  const nlohmann::json cache = proof.slice_ended(bytes);
+  const nlohmann::json cache = harness::encode(proof.slice_ended(bytes));
   EXPECT_EQ(cache["state"], "none");
   ASSERT_TRUE(cache["server_bytes"].is_number()) << cache;
   EXPECT_GE(cache["server_bytes"].get<double>(), double(bytes));
@@ -223,7 +223,7 @@ class MountTest : public ObjectStoreTest {
     expect_all(storage);
     int64_t bytes = 0;
     for (const ImageEntry& image : dataset.images) bytes += image.bytes;
-    nlohmann::json cache = proof.slice_ended(bytes);
+    nlohmann::json cache = harness::encode(proof.slice_ended(bytes));
     if (violation) *violation = proof.violation();
     return cache;
   }
@@ -336,7 +336,7 @@ TEST_F(MountTest, BehindAShapedLinkItIsReadInTheFirstNode) {
       command.arguments.push_back(word);
     const std::string bytes = harness::run_to_end(command).output;
     EXPECT_EQ(Bytes(bytes.begin(), bytes.end()), read_bytes(dataset.root / dataset.images[3].path));
-    const nlohmann::json facts = remote.describe();
+    const nlohmann::json facts = harness::encode(remote.describe());
     EXPECT_EQ(facts["link"], "veth");
     EXPECT_GE(facts["received_bytes"], dataset.images[3].bytes);
     EXPECT_EQ(facts["cache_bytes"], dataset.images[3].bytes);

@@ -157,22 +157,23 @@ TEST(Report, MergesRanksAndNamesUnequalWeights) {
     info.rank = rank;
     info.world_size = 2;
     const SliceResult result = run_slice(tiny.parts());
-    auto report = rank_report(tiny.parts(), info, result, {{"encoded_bytes", 10}, {"device_bytes", nullptr}},
-                              {check_loss(result.loss)});
-    report["ceiling_ms"] = 1.0;  // measured after the report is made
-    if (rank == 1) report["weights"] = "different";
-    reports.push_back(report.dump());
+    harness::RecordCache cache;
+    cache.encoded_bytes = 10;
+    harness::RankReport report = rank_report(tiny.parts(), info, result, cache, {check_loss(result.loss)});
+    report.ceiling_ms = 1.0;  // measured after the report is made
+    if (rank == 1) report.weights = "different";
+    reports.push_back(harness::encode(report).dump());
   }
-  const auto merged = merge_reports(row, reports);
-  EXPECT_EQ(merged["samples_ms"]["forward"].size(), 2u);
-  EXPECT_EQ(merged["samples_ms"]["forward"][1].size(), size_t(row.timed_batches));
-  EXPECT_EQ(merged["loss"].size(), size_t(row.timed_batches));
-  EXPECT_EQ(merged["cache"]["encoded_bytes"], 20);
+  const harness::Record merged = merge_reports(row, reports);
+  ASSERT_EQ(merged.samples_ms.at("forward").size(), 2u);
+  EXPECT_EQ(merged.samples_ms.at("forward")[1].size(), size_t(row.timed_batches));
+  EXPECT_EQ(merged.loss.size(), size_t(row.timed_batches));
+  EXPECT_EQ(merged.cache->encoded_bytes, 20);
   bool found = false;
-  for (const auto& check : merged["checks"])
-    if (check["name"] == "weights") {
+  for (const Check& check : merged.checks)
+    if (check.name == "weights") {
       found = true;
-      EXPECT_FALSE(check["ok"].get<bool>());
+      EXPECT_FALSE(check.ok);
     }
   EXPECT_TRUE(found);
 }
@@ -182,9 +183,10 @@ TEST(Report, FakeOnesHaveTheKeysOfRealOnes) {
   TinyRank tiny(row);
   RankInfo one_of_two;
   one_of_two.world_size = 2;
-  auto real = rank_report(tiny.parts(), one_of_two, run_slice(tiny.parts()), nlohmann::json::object(), {});
-  real["ceiling_ms"] = 1.0;  // these two are measured after the report is made
-  real["ceilings"] = nlohmann::json::object();
+  harness::RankReport report = rank_report(tiny.parts(), one_of_two, run_slice(tiny.parts()), {}, {});
+  report.ceiling_ms = 1.0;  // these two are measured after the report is made
+  report.ceilings.emplace();
+  const nlohmann::json real = harness::encode(report);
   const auto fake = fake_report(row, 0);
   EXPECT_EQ(fake.size(), real.size());
   for (const auto& [key, value] : real.items()) {
@@ -222,9 +224,9 @@ TEST(Report, ADeviceIsReadDuringTheTimedBatches) {
   const auto warmup = uint64_t(row.warmup_batches), timed = uint64_t(row.timed_batches);
   EXPECT_EQ(sampler.calls,
             (std::vector<std::pair<std::string, uint64_t>>{{"start", warmup}, {"stop", warmup + timed}}));
-  const auto report = rank_report(parts, {}, result, nlohmann::json::object(), {});
-  EXPECT_EQ(report["gpu"]["power_w"]["mean"], 50.0);
-  EXPECT_EQ(report["gpu"]["joules_per_image"], 80.0 / double(row.batch * row.timed_batches));
+  const auto report = rank_report(parts, {}, result, {}, {});
+  EXPECT_EQ(report.gpu->power_w->mean, 50.0);
+  EXPECT_EQ(report.gpu->joules_per_image, 80.0 / double(row.batch * row.timed_batches));
 }
 
 TEST(Report, ALossThatIsNotFiniteTravelsAndFailsItsCheck) {
@@ -233,11 +235,9 @@ TEST(Report, ALossThatIsNotFiniteTravelsAndFailsItsCheck) {
   TinyRank tiny(row);
   const SliceResult result = run_slice(tiny.parts());
   ASSERT_FALSE(check_loss(result.loss).ok) << "this rate should diverge";
-  const auto report =
-      rank_report(tiny.parts(), {}, result, {{"encoded_bytes", 10}, {"device_bytes", nullptr}},
-                  {check_loss(result.loss)});
-  const auto merged = merge_reports(row, {report.dump()});
-  EXPECT_FALSE(merged["checks"][0]["ok"].get<bool>());
+  const auto report = rank_report(tiny.parts(), {}, result, {}, {check_loss(result.loss)});
+  const harness::Record merged = merge_reports(row, {harness::encode(report).dump()});
+  EXPECT_FALSE(merged.checks.at(0).ok);
 }
 
 TEST(Checks, ALossThatIsNotFiniteIsNamedWithItsBatch) {

@@ -46,18 +46,13 @@ TEST(TracedBatches, OutsideTheWindowAreRefused) {
 }
 
 TEST(GpusOfATrace, AreToldInOneLine) {
-  const auto rank = [](double busy, double kernels, double copies, double waits) {
-    return json{{"gpu_busy_share", busy},
-                {"gpu_kernel_share", kernels},
-                {"gpu_copy_share", copies},
-                {"host_waits_per_batch", waits}};
-  };
+  RecordTrace trace;
+  EXPECT_EQ(describe_gpus(trace), "");
+  trace.ranks = {{0, 0.8, 0.75, 0.1, 2}, {1, 0.9, 0.85, 0.2, 3}};
   EXPECT_EQ(
-      describe_gpus({{"first", 4}, {"ranks", {rank(0.8, 0.75, 0.1, 2), rank(0.9, 0.85, 0.2, 3)}}}),
+      describe_gpus(trace),
       "GPU busy in 85.0 % of the traced time (kernels 80.0 %, copies 15.0 %); the host waited for it 2.5 "
       "times a batch");
-  EXPECT_EQ(describe_gpus({{"first", 4}}), "");
-  EXPECT_EQ(describe_gpus(nullptr), "");
 }
 
 // Two ranks' files as the ranks write them; Kineto's base and the clocks' beginnings differ on purpose.

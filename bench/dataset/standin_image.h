@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bench/dataset/picture.h"
 #include "bench/dataset/standin_plan.h"
 #include "bench/image/encode.h"
 

@@ -42,17 +42,15 @@ std::vector<std::string> fake_reports(const harness::Row& row, int64_t ranks) {
 
 void merge_into(const std::filesystem::path& folder, const harness::Row& row,
                 std::vector<std::string> reports) {
-  nlohmann::json record = merge_reports(row, std::move(reports));
-  record.update({{"schema", 1},
-                 {"row", "many"},
-                 {"repeat", 0},
-                 {"status", "OK"},
-                 {"config", harness::to_json(row)},
-                 {"scale", {{"name", "article"}}},
-                 {"device", {{"kind", row.device}}},
-                 {"timed_batches", row.timed_batches}});
+  harness::Record record = merge_reports(row, std::move(reports));
+  record.row = "many";
+  record.status = "OK";
+  record.config = row;
+  record.scale.name = "article";
+  record.device.kind = row.device;
+  record.timed_batches = row.timed_batches;
   std::filesystem::remove(folder / "records.jsonl");
-  harness::append_record(folder / "records.jsonl", record);
+  harness::append_record(folder / "records.jsonl", to_json(record));
 }
 
 void merge(benchmark::State& state) {

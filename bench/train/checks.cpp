@@ -14,10 +14,6 @@
 
 namespace bench {
 
-void to_json(nlohmann::json& object, const Check& check) {
-  object = {{"name", check.name}, {"ok", check.ok}, {"detail", check.detail}};
-}
-
 static double relative_error(const std::vector<at::Tensor>& found, const std::vector<at::Tensor>& expected) {
   double difference = 0, length = 0;
   for (size_t i = 0; i < found.size(); ++i) {

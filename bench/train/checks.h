@@ -1,18 +1,13 @@
 // The checks that a row must pass before its time counts.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "bench/train/slice.h"
+#include "harness/contract/record_parts.h"
 
 namespace bench {
 
-struct Check {
-  std::string name;
-  bool ok = false;
-  std::string detail;
-};
-void to_json(nlohmann::json& object, const Check& check);
+using Check = harness::RecordCheck;
 
 // The strategy's gradients of a small made-up batch against those of one device on the whole of it, batch
 // norm frozen (its batch statistics differ between shares by design) unless it is synchronised; then the

@@ -108,43 +108,46 @@ class Rank {
     group_->barrier();
     cache.slice_begins();
     const SliceResult result = run_slice(parts);
-    const nlohmann::json proof = cache.slice_ended(loader_->stats().encoded_bytes);
-    const nlohmann::json traced = trace ? trace->write(job_.directory) : nlohmann::json();
+    const harness::RecordCache proof = cache.slice_ended(loader_->stats().encoded_bytes);
+    const auto traced = trace ? trace->write(job_.directory) : std::nullopt;
 
     const Check loss = check_loss(result.loss);
     checks.push_back(loss);
     checks.push_back({"cache", cache.violation().empty(), cache.violation()});
     if (load_.decoding.left_to_cpu)
       checks.push_back(check_decoder(load_.decoding.left_to_cpu(), loader_->stats().images));
-    nlohmann::json report = rank_report(parts, rank_, result, proof, checks);
-    if (!traced.is_null()) report["trace"] = traced;
-    if (row_.validation && loss.ok) report["accuracy"] = accuracy();
+    harness::RankReport report = rank_report(parts, rank_, result, proof, checks);
+    report.trace = traced;
+    if (row_.validation && loss.ok) report.accuracy = accuracy();
     // The report has what is to be told of weights and loader: from here on both may change.
     if (const int64_t batches = ceiling_batches(); batches > 0)
-      report["ceilings"] = measure_ceilings(parts, batches);
+      report.ceilings = measure_ceilings(parts, batches);
     strategy_.reset();  // its threads would disturb what is measured next
     if (rank_.world_size > 1)
-      report["ceiling_ms"] = all_reduce_ceiling_ms(*group_, *device_, result.all_reduces);
+      report.ceiling_ms = all_reduce_ceiling_ms(*group_, *device_, result.all_reduces);
     // Warnings name files, whose names need not be UTF-8.
-    auto reports = group_->gather(report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    auto reports = group_->gather(
+        harness::encode(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     if (rank_.rank == 0) write_result(merge_reports(row_, std::move(reports)));
     progress_.slot(rank_.rank).state = uint32_t(harness::RankState::done);
   }
 
  private:
-  nlohmann::json accuracy() {
+  harness::RecordAccuracy accuracy() {
     loader_.reset();  // its threads would read on
     const Dataset images = read_index(job_.validation);
     harness::ProgressSlot& progress = progress_.slot(rank_.rank);
     const Correct correct = validate(images, *model_, *precision_,
                                      {batch_, row_.image_px, std::max(1, load_.threads),
                                       device_->torch_device(), [&] { ++progress.batches; }});
-    return {{"top1", double(correct.top1) / double(correct.images)},
-            {"top5", double(correct.top5) / double(correct.images)},
-            {"images", correct.images},
-            {"classes", row_.classes},
-            {"kind", dataset_.kind == "folder" ? "real" : "synthetic"},
-            {"train_images", dataset_.images.size()}};
+    harness::RecordAccuracy accuracy;
+    accuracy.top1 = double(correct.top1) / double(correct.images);
+    accuracy.top5 = double(correct.top5) / double(correct.images);
+    accuracy.images = correct.images;
+    accuracy.classes = row_.classes;
+    accuracy.kind = dataset_.kind == "folder" ? "real" : "synthetic";
+    accuracy.train_images = int64_t(dataset_.images.size());
+    return accuracy;
   }
 
   // The loader alone reads the slice's first batches again, one of them untimed: storages may hold no others.
@@ -152,16 +155,18 @@ class Rank {
     return std::min(row_.ceiling_batches, row_.warmup_batches + row_.timed_batches - 1);
   }
 
-  nlohmann::json measure_ceilings(const SliceParts& parts, int64_t batches) {
+  harness::RankCeilings measure_ceilings(const SliceParts& parts, int64_t batches) {
     loader_.reset();  // its threads, and the memory of its ring
     const ComputeCeiling compute = compute_ceiling(parts, load_, batches);
-    nlohmann::json ceilings = {
-        {"batches", batches}, {"compute_ms", compute.ms}, {"compute", compute.phases_ms}};
+    harness::RankCeilings ceilings{
+        .batches = batches, .compute_ms = compute.ms, .compute = compute.phases_ms};
     strategy_.reset();  // its threads
     if (!cache_is_again_as_before_the_slice(batches)) return ceilings;
     loader_ = make_loader(*storage_, load_);
     const LoaderCeiling loader = loader_ceiling(*loader_, *group_, parts.progress, batches);
-    ceilings.update({{"loader_ms", loader.ms}, {"read_ms", loader.read_ms}, {"decode_ms", loader.decode_ms}});
+    ceilings.loader_ms = loader.ms;
+    ceilings.read_ms = loader.read_ms;
+    ceilings.decode_ms = loader.decode_ms;
     loader_.reset();
     group_->barrier();
     return ceilings;
@@ -216,17 +221,20 @@ class Rank {
     storage_ = throttled(std::move(storage_), row_.read_rate / rank_.local_world_size, row_.read_latency_ms);
   }
 
-  void write_result(nlohmann::json merged) const {
+  void write_result(harness::Record merged) const {
     const int64_t replicas = harness::all_devices(row_);
-    merged["device"] = {
-        {"kind", row_.device},
-        {"name", device_->name()},
-        {"settings", device_->describe()},
-        {"label", fmt::format("{} {} {}{}", replicas, row_.device == "cpu" ? "CPU" : row_.device,
-                              rank_.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "")}};
-    merged["precision"] = {{"name", row_.precision}, {"sixteen_bit", precision_->sixteen_bit()}};
-    merged["versions"] = library_versions();
-    write_json(std::filesystem::path(job_.directory) / "slice.json", merged);
+    merged.row = row_.id;
+    merged.status = "OK";
+    merged.config = row_;
+    merged.device.kind = row_.device;
+    merged.device.name = device_->name();
+    merged.device.settings = device_->describe();
+    merged.device.label = fmt::format("{} {} {}{}", replicas, row_.device == "cpu" ? "CPU" : row_.device,
+                                      rank_.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "");
+    merged.precision.name = row_.precision;
+    merged.precision.sixteen_bit = precision_->sixteen_bit();
+    merged.versions = library_versions();
+    write_json(std::filesystem::path(job_.directory) / "slice.json", to_json(merged));
   }
 
   const harness::Job& job_;

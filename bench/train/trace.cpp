@@ -89,18 +89,19 @@ void Trace::batch_ended(int64_t batch, const SliceParts& parts, SliceResult& res
 }
 
 void Trace::keep(int64_t batch, const SliceParts& parts, const SliceResult& result) {
-  nlohmann::json timeline = rank_timeline(
+  const auto seen = rank_timeline(
       {result.clock.last_batch(), result.collectives, parts.strategy.device_intervals()}, rank_.rank);
-  if (timeline.is_null()) return;  // phase_clock=false
+  if (!seen) return;  // phase_clock=false
   // A window may open only after the recording began.
   if (batch == first_) begin_ = std::max(begin_, result.clock.last_batch().front().begin);
+  nlohmann::json timeline = harness::encode(*seen);
   timeline["batch"] = batch - parts.row.warmup_batches;
   for (const Spans::Span& span : parts.spans.all()) timeline["spans_ms"][span.name] = span.batches_ms.back();
   batches_.push_back(std::move(timeline));
 }
 
-nlohmann::json Trace::write(const std::filesystem::path& folder) try {
-  if (state_ != State::recorded) return nullptr;
+std::optional<harness::RankTrace> Trace::write(const std::filesystem::path& folder) try {
+  if (state_ != State::recorded) return std::nullopt;
   write_json(folder / fmt::format("rank-{}.timeline.json", rank_.rank),
              {{"rank", rank_.rank},
               {"host", harness::host_name()},
@@ -110,20 +111,20 @@ nlohmann::json Trace::write(const std::filesystem::path& folder) try {
   if (!recorded_) recorded_ = profiler::disableProfiler();
   state_ = State::idle;
   recorded_->save((folder / fmt::format("rank-{}.kineto.json", rank_.rank)).string());
-  return on_gpu_ ? gpus() : nlohmann::json();
+  return on_gpu_ ? gpus() : std::nullopt;
 } catch (const std::runtime_error& error) {
   std::cerr << "no trace: " << error.what() << '\n';
-  return nullptr;
+  return std::nullopt;
 }
 
-nlohmann::json Trace::gpus() const {
+std::optional<harness::RankTrace> Trace::gpus() const {
   const int64_t clock_began_ns = steady_clock_began_ns();
   const auto ns = [&](Time time) {
     return clock_began_ns + std::chrono::nanoseconds(time.time_since_epoch()).count();
   };
-  nlohmann::json gpus = summary(gpu_trace(*recorded_, ::gettid()),
-                                {ns(begin_), ns(end_of_batches_), ns(end_), last_ - first_ + 1});
-  if (gpus.is_null())
+  const auto gpus = summary(gpu_trace(*recorded_, ::gettid()),
+                            {ns(begin_), ns(end_of_batches_), ns(end_), last_ - first_ + 1});
+  if (!gpus)
     std::cerr
         << "the trace holds nothing of the GPU: only one profiler at a time can record it, and --wrap may "
            "have started another\n";

@@ -29,15 +29,15 @@ class Trace {
   void batch_ended(int64_t batch, const SliceParts& parts, SliceResult& result);
   // After the slice: rank-N.kineto.json and rank-N.timeline.json in that folder. What can't be written is
   // missing from the trace and no more. Returns what summary() of bench/train/gpu/gpu_trace.h says of a GPU,
-  // else null.
-  nlohmann::json write(const std::filesystem::path& folder);
+  // else nothing.
+  std::optional<harness::RankTrace> write(const std::filesystem::path& folder);
 
  private:
   enum class State { idle, recording, recorded };
   using Time = std::chrono::steady_clock::time_point;
   void start();
   void stop();
-  nlohmann::json gpus() const;
+  std::optional<harness::RankTrace> gpus() const;
   void keep(int64_t batch, const SliceParts& parts, const SliceResult& result);
   const RankInfo rank_;
   const bool on_gpu_;

@@ -16,7 +16,7 @@ namespace bench {
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-nlohmann::json library_versions() {
+std::map<std::string, std::string> library_versions() {
   return {{"libtorch", BUILD_LIBTORCH},
           {"libjpeg_turbo", TEXT(LIBJPEG_TURBO_VERSION)},
           {"lmdb", mdb_version(nullptr, nullptr, nullptr)},

@@ -39,10 +39,12 @@ Workshop other_build(const Workshop& workshop, const fs::path& build) {
   return other;
 }
 
-json build_of(const fs::path& build) {
+RecordBuild build_of(const fs::path& build) {
   const Finished finished = run_to_end({{build / "run_matrix", "--version"}, {}, {}, {}, {}});
-  const json described = base::parse_json(finished.output);
-  return described.is_object() ? described : json{{"revision", "another build"}};
+  RecordBuild described;
+  described.revision = "another build";
+  const json object = base::parse_json(finished.output);
+  return object.is_object() ? decode<RecordBuild>(object) : described;
 }
 
 const PlannedRow* row_of(const std::vector<PlannedRow>& plan, const std::string& id) {
@@ -66,9 +68,7 @@ bool run_block(Execution& a, Execution& b, const PlannedRow& planned, int64_t bl
                const std::string& experiment, std::mt19937& random, LiveLine& line) {
   const bool a_first = random() % 2 == 0;
   const auto run = [&](Execution& side, const char* name, bool first) {
-    const json pair = {
-        {"pair", {{"experiment", experiment}, {"block", block}, {"side", name}, {"first", first}}}};
-    return side.run(*row_of(side.plan(), planned.row.id), block, line, pair);
+    return side.run(*row_of(side.plan(), planned.row.id), block, line, RecordPair{experiment, name, block, first});
   };
   return a_first ? run(a, "A", true) && run(b, "B", false) : run(b, "B", true) && run(a, "A", false);
 }

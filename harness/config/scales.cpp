@@ -80,11 +80,8 @@ void apply(const Scale& scale, Row& row, const AxisValues& values) {
     if (field_text(row, when.field) == when.value) set(when.set);
 }
 
-nlohmann::json to_json(const Scale& scale) {
-  return {{"name", scale.name},
-          {"batch_divisor", scale.batch_divisor},
-          {"c0", scale.c0},
-          {"summary", scale.summary}};
+RecordScale record_of(const Scale& scale) {
+  return {scale.name, scale.summary, scale.batch_divisor, scale.c0};
 }
 
 }  // namespace harness

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/config/settings.h"
+#include "harness/contract/record_parts.h"
 
 namespace harness {
 
@@ -34,6 +35,6 @@ const Scale& find_scale(const std::vector<Scale>& scales, const std::string& nam
 void apply(const Scale& scale, Row& row, const AxisValues& values);
 
 // `scale` of a record.
-nlohmann::json to_json(const Scale& scale);
+RecordScale record_of(const Scale& scale);
 
 }  // namespace harness

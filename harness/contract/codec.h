@@ -33,7 +33,8 @@ namespace harness {
 enum class Presence {
   required,    // a value without it is refused
   when_known,  // absent: the member keeps its default; always written
-  when_set  // the same, but written only when it differs from an empty one (empty optional, list, map, text)
+  when_set,  // the same, but written only when it differs from an empty one (empty optional, list, map, text)
+  figure     // as when_set: what was measured, which only a value without failure may have
 };
 
 template <class Struct, class Value>
@@ -123,7 +124,7 @@ nlohmann::json encode(const T& value) {
     nlohmann::json object = nlohmann::json::object();
     std::apply(
         [&](const auto&... key) {
-          ((key.presence == Presence::when_set && detail::is_empty(value.*key.member)
+          ((key.presence >= Presence::when_set && detail::is_empty(value.*key.member)
                 ? void()
                 : void(object[key.name] = encode(value.*key.member))),
            ...);

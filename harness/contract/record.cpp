@@ -74,7 +74,25 @@ Record record_from_json(json object) {
   return record;
 }
 
-json to_json(const Record& record) { return encode(record); }
+json to_json(const Record& record) {
+  json object = encode(record);
+  if (is_ok(record))  // readers may rely on these, though nothing was measured or there was nothing to say
+    for (const auto& [key, empty] :
+         {std::pair("samples_ms", json::object()), std::pair("warmup_ms", json::object()),
+          std::pair("spans_ms", json::object()), std::pair("device_ms", json::object()),
+          std::pair("strategy", json::object()), std::pair("warnings", json::array())})
+      object.emplace(key, empty);
+  return object;
+}
+
+void drop_figures(Record& record) {
+  static const Record none;
+  std::apply(
+      [&](const auto&... key) {
+        ((key.presence == Presence::figure ? void(record.*key.member = none.*key.member) : void()), ...);
+      },
+      Record::keys());
+}
 
 std::string record_keys_as_markdown() {
   std::vector<KeyLine> lines;

@@ -80,49 +80,49 @@ struct Record {
         Key{"total_s", &Record::total_s,
             "the timed batches, barrier to barrier, slowest rank. Only with status OK, like all figures "
             "below",
-            Presence::when_set},
+            Presence::figure},
         Key{"images_per_second", &Record::images_per_second, "global batch x timed batches / total_s",
-            Presence::when_set},
+            Presence::figure},
         Key{"wall_s", &Record::wall_s,
             "from starting the row's processes to the end of the last, taken outside them",
             Presence::when_set},
         Key{"samples_ms", &Record::samples_ms,
             "{phase: [rank][timed batch]}; phases are exclusive and add up, bench/README.md defines them",
-            Presence::when_set},
-        Key{"warmup_ms", &Record::warmup_ms, "{phase: [rank][warm-up batch]}", Presence::when_set},
+            Presence::figure},
+        Key{"warmup_ms", &Record::warmup_ms, "{phase: [rank][warm-up batch]}", Presence::figure},
         Key{"spans_ms", &Record::spans_ms,
             "{span: [rank][timed batch]}: what overlaps phases or lies inside them. `read`, `decode`: time "
             "of loader threads; `communication`: some collective of this rank was posted and not done; "
             "`sync_bn/LAYER`: that layer's wait for the other ranks in forward; `sync_bn_backward`: of all "
             "layers",
-            Presence::when_set},
+            Presence::figure},
         Key{"device_ms", &Record::device_ms, "{phase: [rank][timed batch]}: device time, empty on a CPU",
-            Presence::when_set},
-        Key{"loss", &Record::loss, "per timed batch, mean over ranks", Presence::when_set},
+            Presence::figure},
+        Key{"loss", &Record::loss, "per timed batch, mean over ranks", Presence::figure},
         Key{"top1", &Record::top1,
             "share of right answers over the timed batches, 0-1 (training accuracy of a short slice: no "
             "result in itself)",
-            Presence::when_set},
-        Key{"top5", &Record::top5, "the same among the first five", Presence::when_set},
+            Presence::figure},
+        Key{"top5", &Record::top5, "the same among the first five", Presence::figure},
         Key{"communication", &Record::communication, "only with several ranks", Presence::when_set},
         Key{"ceilings", &Record::ceilings,
             "what the row could do if one part alone bound it, measured after the slice; absent with "
             "`ceiling_batches` 0. The ceiling of communication is `communication.ceiling_ms`",
-            Presence::when_set},
+            Presence::figure},
         Key{"timeline", &Record::timeline,
-            "the last timed batch as it lay in time; absent without phase clock", Presence::when_set},
+            "the last timed batch as it lay in time; absent without phase clock", Presence::figure},
         Key{"trace", &Record::trace, "only with `--trace`; the batches' times contain the profiler (`notes`)",
-            Presence::when_set},
+            Presence::figure},
         Key{"gpu", &Record::gpu,
             "only on GPUs with `gpu_sampling_ms`, by rank; what the driver doesn't tell is absent",
-            Presence::when_set},
+            Presence::figure},
         Key{"wrap", &Record::wrap, "only with --wrap", Presence::when_set},
         Key{"pair", &Record::pair, "only of runs of `ab`", Presence::when_set},
         Key{"link", &Record::link, "only with several nodes", Presence::when_set},
         Key{"accuracy", &Record::accuracy,
             "only of rows with `validation`: what the trained network makes of images that it was not "
             "trained on. The repeats of such a row have different seeds (`config.seed`)",
-            Presence::when_set},
+            Presence::figure},
         Key{"cache", &Record::cache, "the page cache, or the mount's", Presence::when_set},
         Key{"object_store", &Record::object_store,
             "only with storage remote, remote_mounted or remote_cached", Presence::when_set},
@@ -165,6 +165,9 @@ std::string version_of(const Record& record, const std::string& library);
 // `config` that this program does not know, and keys, are left out: a later version may have added them.
 Record record_from_json(nlohmann::json object);
 nlohmann::json to_json(const Record& record);
+
+// Takes away what only a row with status OK may have.
+void drop_figures(Record& record);
 
 // Every key with its meaning, as rows of a Markdown table: the list in results/README.md.
 std::string record_keys_as_markdown();

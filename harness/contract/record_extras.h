@@ -45,7 +45,7 @@ struct RankGpu {
   std::optional<Spread> utilisation_percent, memory_utilisation_percent, sm_clock_mhz, memory_clock_mhz,
       power_w, temperature_c;
   std::optional<double> throttled_share, energy_j, joules_per_image;
-  std::vector<std::string> throttle_reasons;
+  std::optional<std::vector<std::string>> throttle_reasons;
   static constexpr auto keys() {
     constexpr auto optional = Presence::when_set;
     return std::tuple(

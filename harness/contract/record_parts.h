@@ -137,8 +137,9 @@ struct RecordWindow {
 };
 
 struct RecordCheck {
-  std::string name, detail;
+  std::string name;
   bool ok = false;
+  std::string detail;
   static constexpr auto keys() {
     return std::tuple(Key{"name", &RecordCheck::name, "what was checked", Presence::required},
                       Key{"ok", &RecordCheck::ok, "whether it held", Presence::required},
@@ -300,10 +301,12 @@ struct RecordWrap {
 struct RecordPair {
   std::string experiment, side;
   int64_t block = 0;
+  bool first = false;
   static constexpr auto keys() {
     return std::tuple(Key{"experiment", &RecordPair::experiment, "both sides have the same"},
                       Key{"side", &RecordPair::side, "A or B"},
-                      Key{"block", &RecordPair::block, "runs of one block lie next to one another in time"});
+                      Key{"block", &RecordPair::block, "runs of one block lie next to one another in time"},
+                      Key{"first", &RecordPair::first, "whether this side of the block ran first"});
   }
 };
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/base/json_text.h"
-#include "harness/base/say.h"
 #include "harness/base/child_process.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/json_text.h"
+#include "harness/base/say.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -84,14 +84,13 @@ static Data prepare(const Workshop& workshop, const Request& request, const fs::
   if (request.skip_unreadable) index.push_back("--skip-unreadable");
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.validation; }))
     index.push_back("--validation");
-  data.description = last_line_as_json(run_make_dataset(workshop, index));
-  data.index = data.description.at("index").get<std::string>();
+  json described = last_line_as_json(run_make_dataset(workshop, index));
+  data.index = described.at("index").get<std::string>();
   data.in_use = std::make_unique<CopiesInUse>(data.index.parent_path());
   if (!fs::exists(data.index))  // `make_dataset prune` came between
-    data.description = last_line_as_json(run_make_dataset(workshop, index));
-  data.validation = data.description.value("validation", "");
-  data.description.erase("index");
-  data.description.erase("validation");
+    described = last_line_as_json(run_make_dataset(workshop, index));
+  data.validation = described.value("validation", "");
+  data.description = decode<RecordData>(described);
   std::set<std::string> storages;
   for (const Row& row : rows) storages.insert(row.storage);
   for (const std::string& storage : storages) {
@@ -105,8 +104,7 @@ static Data prepare(const Workshop& workshop, const Request& request, const fs::
 static void say_store(const Workshop& workshop, const DataSets& sets) {
   std::set<std::string> own;
   for (const Data* set : {sets.plain.get(), sets.learnable.get()})
-    if (const std::string fingerprint = set->description.value("fingerprint", ""); !fingerprint.empty())
-      own.insert(fingerprint);
+    if (!set->description.fingerprint.empty()) own.insert(set->description.fingerprint);
   const fs::path store = store_of(workshop);
   const StoreRoom room = room_of_store(store, own);
   const auto uses_store = [&](const Data& set) {

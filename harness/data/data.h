@@ -3,13 +3,13 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/config/config.h"
+#include "harness/config/workshop.h"
+#include "harness/contract/record_parts.h"
 #include "harness/data/packed_store.h"
 #include "harness/data/transient_copy.h"
-#include "harness/config/workshop.h"
 
 namespace harness {
 
@@ -20,12 +20,12 @@ struct PreparationError : std::runtime_error {
 
 struct Data {
   fs::path index, validation;                        // of train and, where rows need it, of val; else empty
-  nlohmann::json description;                        // `data` of a record
+  RecordData description;                            // `data` of a record
   std::map<std::string, std::string> packed;         // storage -> location, possibly empty
   std::map<std::string, std::string> notes;          // storage -> what happened otherwise than asked
   std::vector<std::unique_ptr<TransientCopy>> held;  // copies that live as long as some run's Data
   std::unique_ptr<CopiesInUse> in_use;               // keeps `make_dataset prune` from the packed copies
-  int64_t images() const { return description.value("images", int64_t(0)); }
+  int64_t images() const { return description.images.value_or(0); }
 };
 
 // Images that one rank set of this row reads in a slice, read-ahead of the ring included.

@@ -83,27 +83,30 @@ void RemoteStorage::explain(Outcome& outcome) {
 }
 
 // Bytes that the ranks' node received over the link, headers included. `ip` knows them as JSON.
-static json received_bytes(const TwoNodes& nodes) {
+static std::optional<int64_t> received_bytes(const TwoNodes& nodes) {
   Command command;
   command.arguments = nodes.enter(0);
   command.arguments.insert(command.arguments.end(),
                            {"ip", "-json", "-stats", "link", "show", "dev", TwoNodes::kInterface});
   const json links = base::parse_json(run_to_end(command).output);
-  return links.is_array() && !links.empty() ? links[0].value("/stats64/rx/bytes"_json_pointer, json())
-                                            : json();
+  const auto bytes = "/0/stats64/rx/bytes"_json_pointer;
+  return links.contains(bytes) ? std::optional(links.at(bytes).get<int64_t>()) : std::nullopt;
 }
 
-json RemoteStorage::describe() const {
-  json object = {
-      {"server", object_store_version()},     {"url", server_->url()},
-      {"link", nodes_ ? "veth" : "loopback"}, {"rate_mbit", row_.store_rate_mbit},
-      {"latency_ms", row_.store_latency_ms},  {"received_bytes", nodes_ ? received_bytes(*nodes_) : json()}};
-  if (mount_) object["mount"] = mount_version();
+RecordObjectStore RemoteStorage::describe() const {
+  RecordObjectStore store;
+  store.server = object_store_version();
+  store.url = server_->url();
+  store.link = nodes_ ? "veth" : "loopback";
+  store.rate_mbit = row_.store_rate_mbit;
+  store.latency_ms = row_.store_latency_ms;
+  if (nodes_) store.received_bytes = received_bytes(*nodes_);
+  if (mount_) store.mount = mount_version();
   if (cache_) {
-    object["cache_limit_bytes"] = limits_.bytes;
-    object["cache_bytes"] = base::bytes_below(limits_.folder / "vfs");
+    store.cache_limit_bytes = limits_.bytes;
+    store.cache_bytes = base::bytes_below(limits_.folder / "vfs");
   }
-  return object;
+  return store;
 }
 
 }  // namespace harness

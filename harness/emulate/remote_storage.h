@@ -4,11 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/launch/launcher.h"
-#include "harness/emulate/mount.h"
-#include "harness/emulate/object_store.h"
 #include "harness/base/scratch.h"
 #include "harness/config/settings.h"
+#include "harness/contract/record_extras.h"
+#include "harness/emulate/mount.h"
+#include "harness/emulate/object_store.h"
+#include "harness/launch/launcher.h"
 
 namespace harness {
 
@@ -41,7 +42,7 @@ class RemoteStorage {
   std::string counter() const { return server_->counter(); }  // of what the server has sent
   // After the ranks' end: why the row really failed, when one of the services was gone before it did.
   void explain(Outcome& outcome);
-  nlohmann::json describe() const;  // `object_store` of a record
+  RecordObjectStore describe() const;
 
  private:
   const Row row_;

@@ -3,11 +3,12 @@
 #pragma once
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/contract/progress.h"
+#include "harness/contract/record_extras.h"
 #include "harness/launch/rank_commands.h"
 
 namespace harness {
@@ -25,7 +26,7 @@ struct Outcome {
   int64_t max_rss_bytes = 0;        // highest sum of the ranks' anonymous memory, sampled five times a second
   std::vector<std::string> stacks;  // HUNG: what each rank wrote when asked for its stack
   bool interrupted = false;
-  nlohmann::json object_store;  // what the images came from, for storages that read from one
+  std::optional<RecordObjectStore> object_store;  // what the images came from, for storages that read from one
 };
 
 // The output of each command must go to files. `tick` is called about five times a second. The watch for

@@ -107,7 +107,7 @@ static void fit_to_classes(PlannedRow& planned, const Data& data) {
         "--data has no folder val: accuracy is measured on images that were not trained on; add "
         "val/<class>/<image>.JPEG with the class folders of train, or leave --data out for stand-in classes";
   else
-    planned.row.classes = data.description.value("classes", planned.row.classes);
+    planned.row.classes = data.description.classes.value_or(planned.row.classes);
 }
 
 void check_data(std::vector<PlannedRow>& plan, const DataSets& sets) {

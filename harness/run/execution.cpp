@@ -10,17 +10,17 @@
 #include <fstream>
 #include <iostream>
 
-#include "harness/base/json_text.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/json_text.h"
 #include "harness/base/machine.h"
-#include "harness/plan/memory_fit.h"
 #include "harness/base/offspring.h"
-#include "harness/plan/probe.h"
-#include "harness/stats/records.h"
 #include "harness/config/request_file.h"
 #include "harness/config/selection.h"
-#include "harness/run/trace.h"
 #include "harness/launch/wrap.h"
+#include "harness/plan/memory_fit.h"
+#include "harness/plan/probe.h"
+#include "harness/run/trace.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 
@@ -179,8 +179,8 @@ bool Execution::prepare_plan() {
       copies_.emplace_back(workshop_, request_, runnable, *set, values_);
   check_data(plan_, data_);
   if (launcher_of(request_) == "env") leading_.emplace(folder_);
-  machine_ = describe_machine();
-  build_ = describe_build();
+  machine_ = decode<RecordMachine>(describe_machine());
+  build_ = decode<RecordBuild>(describe_build());
   if (again_)
     check_same_experiment(folder_, plan_, runs_, records_,
                           [this](const Row& row) { return surroundings(row); });
@@ -189,9 +189,9 @@ bool Execution::prepare_plan() {
 
 Record Execution::surroundings(const Row& row) const {
   Record record;
-  record.machine = decode<RecordMachine>(machine_, "machine");
-  record.build = decode<RecordBuild>(build_, "build");
-  record.data = decode<RecordData>(data_.of(row).description, "data");
+  record.machine = machine_;
+  record.build = build_;
+  record.data = data_.of(row).description;
   record.device.kind = row.device;
   record.launcher = launcher_of(request_);
   record.set = fmt::format("{}", fmt::join(request_.set, " "));
@@ -206,10 +206,9 @@ void Execution::discard() {
   if (request_.out.empty()) fs::remove(folder_, ignored);  // unless it holds more
 }
 
-void Execution::keep(const json& object) {
-  Record record = record_from_json(object);
+void Execution::keep(Record record) {
   if (again_) check_same_environment(folder_, records_, record);
-  append_record(records_file(), object);
+  append_record(records_file(), to_json(record));
   const auto earlier = std::find_if(records_.begin(), records_.end(), [&](const Record& other) {
     return again_ && other.row == record.row && other.repeat == record.repeat;
   });
@@ -219,12 +218,13 @@ void Execution::keep(const json& object) {
     *earlier = std::move(record);
 }
 
-bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const json& further) {
+bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line,
+                    const std::optional<RecordPair>& pair) {
   PlannedRow planned = row;
   // Repeats of a timing are the same work; those of an accuracy differ in weights, order and augmentation.
   if (planned.row.validation) planned.row.seed += repeat;
   const RowSetting setting{workshop_, request_, values_, scale_, data_, machine_, build_, folder_};
-  json record;
+  std::optional<Record> record;
   if (planned.skip_reason.empty()) {
     record = run_row(setting, planned, repeat, line);
   } else {
@@ -232,9 +232,9 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
     line.begin_row(planned.row);
     line.end_row("SKIPPED: " + planned.skip_reason);
   }
-  if (record.is_null()) return false;
-  record.update(further);
-  keep(record);
+  if (!record) return false;
+  record->pair = pair;
+  keep(std::move(*record));
   return true;
 }
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/launch/followers.h"
 #include "harness/data/node_copies.h"
+#include "harness/launch/followers.h"
 #include "harness/plan/plan.h"
 #include "harness/plan/resume.h"
 #include "harness/run/row_run.h"
@@ -47,11 +47,11 @@ class Execution {
   int64_t repeats_of(const PlannedRow& planned) const { return harness::repeats_of(planned.row, request_); }
   // What is to run, in this order.
   const std::vector<RowRun>& runs() const { return runs_; }
-  // Runs the row once and keeps its record, with the keys of `further` added; false when Ctrl-C ended it.
+  // Runs the row once and keeps its record, with `pair` added; false when Ctrl-C ended it.
   // Throws std::runtime_error when the record can't be kept, PreparationError when it doesn't belong to those
   // of the run that is continued.
   bool run(const PlannedRow& planned, int64_t repeat, LiveLine& line,
-           const nlohmann::json& further = nlohmann::json::object());
+           const std::optional<RecordPair>& pair = std::nullopt);
 
   const fs::path& folder() const { return folder_; }
   fs::path records_file() const { return folder_ / "records.jsonl"; }
@@ -61,13 +61,13 @@ class Execution {
   void discard();
   const Scale& scale() const { return scale_; }
   // What a record says of the build; another train_slice than our own has another one.
-  void set_build(nlohmann::json build) { build_ = std::move(build); }
+  void set_build(RecordBuild build) { build_ = std::move(build); }
 
  private:
   Execution(const Workshop& workshop, const Request& request, const AxisValues& values);
   bool prepare_plan();
   Record surroundings(const Row& row) const;
-  void keep(const nlohmann::json& object);
+  void keep(Record record);
 
   const Workshop& workshop_;
   const Request& request_;
@@ -81,7 +81,8 @@ class Execution {
   DataSets data_;
   std::list<NodeCopies> copies_;
   std::optional<Leading> leading_;
-  nlohmann::json machine_, build_;
+  RecordMachine machine_;
+  RecordBuild build_;
   Records records_;
 };
 

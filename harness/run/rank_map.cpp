@@ -6,10 +6,8 @@
 
 namespace harness {
 
-using nlohmann::json;
-
 // 0, 1, 2, 5 -> "0-2,5"
-static std::string ranges(const std::vector<int>& numbers) {
+static std::string ranges(const std::vector<int64_t>& numbers) {
   std::string text;
   for (size_t first = 0, last; first < numbers.size(); first = last + 1) {
     for (last = first; last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1;) ++last;
@@ -19,21 +17,19 @@ static std::string ranges(const std::vector<int>& numbers) {
   return text;
 }
 
-std::string rank_map_text(const json& rank_map) {
+std::string rank_map_text(const std::vector<RankPlace>& rank_map) {
   std::string text;
   for (size_t first = 0, last; first < rank_map.size(); first = last + 1) {
-    const json& place = rank_map[first];
+    const RankPlace& place = rank_map[first];
     for (last = first; last + 1 < rank_map.size();) {
-      const json& next = rank_map[last + 1];
-      if (next["host"] != place["host"] || next["cpus"] != place["cpus"]) break;
+      const RankPlace& next = rank_map[last + 1];
+      if (next.host != place.host || next.cpus != place.cpus) break;
       ++last;
     }
-    const auto device = [&](size_t rank) { return rank_map[rank]["device"].get<std::string>(); };
-    text += fmt::format(
-        "{}{} on {} ({}{}, cores {})", text.empty() ? (rank_map.size() > 1 ? "ranks " : "rank ") : ", ",
-        last > first ? fmt::format("{}-{}", first, last) : std::to_string(first),
-        place["host"].get<std::string>(), device(first), last > first ? " to " + device(last) : "",
-        ranges(place["cpus"].get<std::vector<int>>()));
+    text += fmt::format("{}{} on {} ({}{}, cores {})",
+                        text.empty() ? (rank_map.size() > 1 ? "ranks " : "rank ") : ", ",
+                        last > first ? fmt::format("{}-{}", first, last) : std::to_string(first), place.host,
+                        place.device, last > first ? " to " + rank_map[last].device : "", ranges(place.cpus));
   }
   return text;
 }

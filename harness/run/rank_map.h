@@ -1,12 +1,14 @@
 // Which rank ran where, on one line.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
+
+#include "harness/contract/record_parts.h"
 
 namespace harness {
 
 // `rank_map` of a record, ranks that share host and cores put together: "ranks 0-3 on node0 (cpu:0-3, cores
 // 0-1), 4-7 on node1 (...)".
-std::string rank_map_text(const nlohmann::json& rank_map);
+std::string rank_map_text(const std::vector<RankPlace>& rank_map);
 
 }  // namespace harness

@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "harness/contract/job.h"
-#include "harness/launch/followers.h"
 #include "harness/base/listener.h"
-#include "harness/emulate/remote_storage.h"
 #include "harness/base/scratch.h"
+#include "harness/contract/job.h"
+#include "harness/emulate/remote_storage.h"
 #include "harness/emulate/two_nodes.h"
+#include "harness/launch/followers.h"
 
 namespace harness {
 

@@ -8,27 +8,26 @@
 
 #include "harness/base/failure_text.h"
 #include "harness/base/file.h"
-#include "harness/base/json_text.h"
-#include "harness/base/say.h"
-#include "harness/plan/gpus.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/json_text.h"
 #include "harness/base/machine.h"
 #include "harness/base/moment.h"
 #include "harness/base/offspring.h"
-#include "harness/run/rank_map.h"
+#include "harness/base/say.h"
 #include "harness/emulate/remote_storage.h"
+#include "harness/emulate/two_nodes.h"
+#include "harness/plan/gpus.h"
+#include "harness/run/rank_map.h"
 #include "harness/run/row_launch.h"
 #include "harness/run/trace.h"
-#include "harness/emulate/two_nodes.h"
 
 namespace harness {
 
-using nlohmann::json;
-
 // Settings that stand in for hardware.
-static json emulated_by(const Row& row, const Request& request, const AxisValues& values) {
+static std::vector<std::string> emulated_by(const Row& row, const Request& request,
+                                            const AxisValues& values) {
   const std::string launcher = launcher_of(request);
-  json emulated = json::array();
+  std::vector<std::string> emulated;
   if (row.read_rate > 0) emulated.push_back(fmt::format("read_rate: {:g} MB/s", row.read_rate * 1e-6));
   if (row.read_latency_ms > 0)
     emulated.push_back(fmt::format("read_latency: {:g} ms a record", row.read_latency_ms));
@@ -46,40 +45,34 @@ static json emulated_by(const Row& row, const Request& request, const AxisValues
 // What starting eight ranks takes on two busy cores, most of it for loading LibTorch.
 constexpr double kLeastStart_s = 30;
 
-static json record_head(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
+// What is known of the row before it runs.
+static void set_head(Record& record, const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
   const Row& row = planned.row;
-  json head = {{"schema", 1},
-               {"row", row.id},
-               {"repeat", repeat},
-               {"status", "OK"},
-               {"reason", ""},
-               {"config", to_json(row)},
-               {"set", fmt::format("{}", fmt::join(setting.request.set, " "))},
-               {"scale", to_json(setting.scale)},
-               {"device", {{"kind", row.device}}},
-               {"machine", setting.machine},
-               {"build", setting.build},
-               {"data", setting.data.of(row).description},
-               {"started_at", moment_now()},
-               {"world_size", world_size(row, setting.values)},
-               {"window",
-                {{"article", row.window},
-                 {"first", row.warmup_batches},
-                 {"last", row.warmup_batches + row.timed_batches - 1}}},
-               {"warmup_batches", row.warmup_batches},
-               {"timed_batches", row.timed_batches},
-               {"notes", planned.notes},
-               {"emulated", emulated_by(row, setting.request, setting.values)},
-               {"launcher", launcher_of(setting.request)}};
-  if (!setting.request.wrap.empty())
-    head["wrap"] = {{"command", setting.request.wrap}, {"rank", setting.request.wrap_rank}};
-  return head;
+  record.row = row.id;
+  record.repeat = repeat;
+  record.config = row;
+  record.set = fmt::format("{}", fmt::join(setting.request.set, " "));
+  record.scale = record_of(setting.scale);
+  record.device.kind = row.device;
+  record.machine = setting.machine;
+  record.build = setting.build;
+  record.data = setting.data.of(row).description;
+  record.started_at = moment_now();
+  record.world_size = world_size(row, setting.values);
+  record.window = {row.window, row.warmup_batches, row.warmup_batches + row.timed_batches - 1};
+  record.warmup_batches = row.warmup_batches;
+  record.timed_batches = row.timed_batches;
+  record.notes = planned.notes;
+  record.emulated = emulated_by(row, setting.request, setting.values);
+  record.launcher = launcher_of(setting.request);
+  if (!setting.request.wrap.empty()) record.wrap = {setting.request.wrap, setting.request.wrap_rank};
 }
 
-json skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
-  json record = record_head(setting, planned, repeat);
-  record["status"] = "SKIPPED";
-  record["reason"] = planned.skip_reason;
+Record skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
+  Record record;
+  set_head(record, setting, planned, repeat);
+  record.status = "SKIPPED";
+  record.reason = planned.skip_reason;
   return record;
 }
 
@@ -103,93 +96,105 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   return directory;
 }
 
-// What the ranks measured joins the record; a failed check takes the figures away again. The raw file stays
-// in the row's folder.
-static void add_measurement(json& record, json slice) {
-  for (const char* key : {"rank_map", "cache", "ring", "bad_images", "warnings", "checks", "clock",
-                          "strategy", "versions", "communication", "link"})
-    if (slice.contains(key)) record[key] = std::move(slice[key]);
-  record["device"].update(slice.value("device", json::object()));
-  record["precision"] = slice.value("precision", json::object());
-  const std::string sixteen = record["precision"].value("sixteen_bit", "");
-  std::string label = record["config"]["precision"];
-  if (label != "bf16") std::transform(label.begin(), label.end(), label.begin(), ::toupper);
-  record["precision"]["label"] =
-      sixteen.empty() || label == "bf16"
-          ? label
-          : fmt::format("{} in {}", label, sixteen == "bfloat16" ? "bf16" : "fp16");
-
-  for (const json& check : record.at("checks")) {
-    if (check["ok"].get<bool>()) continue;
-    record["status"] = check["name"] == "loss" ? "DIVERGED" : "INVALID";
-    record["reason"] =
-        fmt::format("{}: {}", check["name"].get<std::string>(), check["detail"].get<std::string>());
-    return;
-  }
-  for (const char* key :
-       {"total_s", "samples_ms", "warmup_ms", "spans_ms", "device_ms", "loss", "top1", "top5"})
-    record[key] = std::move(slice.at(key));
-  for (const char* key : {"ceilings", "timeline", "gpu", "trace"})
-    if (slice.contains(key)) record[key] = std::move(slice[key]);
-  if (slice.contains("accuracy")) record["accuracy"] = std::move(slice["accuracy"]);
-  record["images_per_second"] = record["config"]["batch"].get<double>() *
-                                record["timed_batches"].get<double>() / record["total_s"].get<double>();
+// `O2 in bf16`
+static std::string precision_label(const std::string& precision, const std::string& sixteen_bit) {
+  if (precision == "bf16") return precision;
+  std::string label = precision;
+  std::transform(label.begin(), label.end(), label.begin(), ::toupper);
+  if (sixteen_bit.empty()) return label;
+  return fmt::format("{} in {}", label, sixteen_bit == "bfloat16" ? "bf16" : "fp16");
 }
 
-static void add_slice(json& record, const fs::path& file) try {
-  json measured = record;  // all of it or nothing
-  add_measurement(measured, base::require_json(base::read_file(file)));
-  record = std::move(measured);
+// A row whose check failed has no figure.
+static void judge(Record& record) {
+  for (const RecordCheck& check : record.checks) {
+    if (check.ok) continue;
+    record.status = check.name == "loss" ? "DIVERGED" : "INVALID";
+    record.reason = fmt::format("{}: {}", check.name, check.detail);
+    drop_figures(record);
+    return;
+  }
+  record.images_per_second =
+      double(record.config.batch) * double(*record.timed_batches) / record.total_s.value();
+}
+
+// What the ranks measured: the file stays in the row's folder.
+static Record measured_record(const fs::path& file) try {
+  Record record = decode<Record>(base::require_json(base::read_file(file)));
+  if (!record.total_s || !record.cache) throw std::runtime_error("`total_s` or `cache` is missing");
+  record.precision.label = precision_label(record.config.precision, record.precision.sixteen_bit);
+  return record;
 } catch (const std::exception& error) {
-  record["status"] = "CRASHED";
-  record["reason"] = fmt::format("the ranks ended well, but {} is no complete result: {}",
-                                 file.filename().string(), error.what());
+  Record record;
+  record.status = "CRASHED";
+  record.reason = fmt::format("the ranks ended well, but {} is no complete result: {}",
+                              file.filename().string(), error.what());
+  return record;
 }
 
 // A trace is an extra: what is missing of it costs the row nothing.
-static void add_trace(json& record, const RowSetting& setting, const Row& row, const fs::path& directory) {
-  const auto batches = traced_batches(setting.request, row);
+static void add_trace(Record& record, const RowSetting& setting, const fs::path& directory) {
+  const auto batches = traced_batches(setting.request, record.config);
   if (!batches) return;
-  const MergedTrace merged = merge_traces(directory, world_size(row, setting.values));
+  const MergedTrace merged = merge_traces(directory, int(record.world_size));
   for (const std::string& warning : merged.warnings) base::say("      {}\n", warning);
-  if (merged.file.empty() && !record.contains("trace")) return;
-  json& trace = record["trace"];  // of GPUs the ranks have told something
-  trace["first"] = batches->first;
-  trace["last"] = batches->last;
+  if (merged.file.empty() && !record.trace) return;
+  if (!record.trace) record.trace.emplace();  // of GPUs the ranks have told something
+  record.trace->first = batches->first;
+  record.trace->last = batches->last;
   if (!merged.file.empty()) {
     base::say("      trace: {} (open it in https://ui.perfetto.dev)\n", merged.file.string());
-    trace["file"] = merged.file.lexically_relative(setting.run);
+    record.trace->file = merged.file.lexically_relative(setting.run);
   }
-  if (const std::string text = describe_gpus(trace); !text.empty()) base::say("      {}\n", text);
+  if (const std::string text = describe_gpus(*record.trace); !text.empty()) base::say("      {}\n", text);
 }
 
-json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat, LiveLine& line) {
-  json record = record_head(setting, planned, repeat);
+static Record not_run(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
+                      const std::string& strays) {
+  Record record;
+  set_head(record, setting, planned, repeat);
+  record.status = "INVALID";
+  record.reason = fmt::format(
+      "not run, because processes of an earlier row could not be ended and would have disturbed it: {}; end "
+      "them, "
+      "then repeat with --only-failed {}",
+      strays, setting.run.string());
+  return record;
+}
+
+static Limits limits_of(const Request& request) {
+  Limits limits;
+  limits.timeout_s = request.timeout_s;
+  if (request.silence_s > 0) {
+    limits.silence_s = request.silence_s;
+    limits.start_s = std::max(kLeastStart_s, request.silence_s);
+  }
+  return limits;
+}
+
+static std::string end_text(const Record& record) {
+  if (!is_ok(record)) return fmt::format("{}: {}", record.status, record.reason);
+  return fmt::format("{:.2f} s for {} batches, {:.0f} images/s", *record.total_s, *record.timed_batches,
+                     *record.images_per_second);
+}
+
+std::optional<Record> run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
+                              LiveLine& line) {
   if (const std::string strays = live_strays(); !strays.empty()) {
-    record["status"] = "INVALID";
-    record["reason"] = fmt::format(
-        "not run, because processes of an earlier row could not be ended and would have disturbed it: {}; "
-        "end them, "
-        "then repeat with --only-failed {}",
-        strays, setting.run.string());
+    Record record = not_run(setting, planned, repeat, strays);
     line.begin_row(planned.row);
-    line.end_row("INVALID: " + record["reason"].get<std::string>());
+    line.end_row(end_text(record));
     return record;
   }
   const fs::path directory = prepare_directory(setting, planned, repeat);
   Progress progress(directory / "progress", int(world_size(planned.row, setting.values)));
-  Limits limits;
-  limits.timeout_s = setting.request.timeout_s;
-  if (setting.request.silence_s > 0) {
-    limits.silence_s = setting.request.silence_s;
-    limits.start_s = std::max(kLeastStart_s, setting.request.silence_s);
-  }
-
   line.begin_row(planned.row);
+  const std::string started_at = moment_now();
   const Disturbance disturbance;
   Outcome outcome;
   try {
-    outcome = launch_row(setting, planned.row, directory, progress, limits, [&] { line.show(progress); });
+    outcome = launch_row(setting, planned.row, directory, progress, limits_of(setting.request),
+                         [&] { line.show(progress); });
   } catch (const std::exception& error) {
     outcome.status = "CRASHED";
     outcome.reason = base::failure_text(error);
@@ -197,24 +202,23 @@ json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repea
   }
   if (outcome.interrupted) {
     line.end_row("interrupted");
-    return nullptr;
+    return std::nullopt;
   }
-  record["status"] = outcome.status;
-  record["reason"] = outcome.reason;
-  record["wall_s"] = outcome.wall_s;
-  record["max_rss_bytes"] = outcome.max_rss_bytes;
-  record["environment"] = disturbance.since();
-  if (!outcome.stacks.empty()) record["stacks"] = outcome.stacks;
-  if (!outcome.object_store.is_null()) record["object_store"] = outcome.object_store;
-  if (outcome.status == "OK") add_slice(record, directory / "slice.json");
-  line.end_row(
-      record["status"] == "OK"
-          ? fmt::format("{:.2f} s for {} batches, {:.0f} images/s", record["total_s"].get<double>(),
-                        planned.row.timed_batches, record["images_per_second"].get<double>())
-          : fmt::format("{}: {}", record["status"].get<std::string>(), record["reason"].get<std::string>()));
-  if (record.contains("rank_map") && record["rank_map"].size() > 1)
-    base::say("      {}\n", rank_map_text(record["rank_map"]));
-  if (outcome.status == "OK") add_trace(record, setting, planned.row, directory);
+  Record record;
+  record.status = outcome.status;
+  record.reason = outcome.reason;
+  if (outcome.status == "OK") record = measured_record(directory / "slice.json");
+  set_head(record, setting, planned, repeat);
+  record.started_at = started_at;
+  record.wall_s = outcome.wall_s;
+  record.max_rss_bytes = outcome.max_rss_bytes;
+  record.environment = decode<RecordEnvironment>(disturbance.since());
+  record.stacks = outcome.stacks;
+  record.object_store = outcome.object_store;
+  if (is_ok(record)) judge(record);
+  line.end_row(end_text(record));
+  if (record.rank_map.size() > 1) base::say("      {}\n", rank_map_text(record.rank_map));
+  if (outcome.status == "OK") add_trace(record, setting, directory);
   return record;
 }
 

@@ -1,10 +1,11 @@
 // Running one planned row and making its record.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "harness/contract/record.h"
 #include "harness/launch/launcher.h"
-#include "harness/run/live_line.h"
 #include "harness/plan/plan.h"
+#include "harness/run/live_line.h"
 
 namespace harness {
 
@@ -14,14 +15,16 @@ struct RowSetting {
   const AxisValues& values;
   const Scale& scale;
   const DataSets& data;
-  nlohmann::json machine, build;
+  const RecordMachine& machine;
+  const RecordBuild& build;
   fs::path run;  // folder of the run
 };
 
 // The record of a row that isn't run.
-nlohmann::json skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat);
+Record skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat);
 
-// Starts the row's ranks, watches them and returns its record; null when Ctrl-C ended it.
-nlohmann::json run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat, LiveLine& line);
+// Starts the row's ranks, watches them and returns its record; nothing when Ctrl-C ended it.
+std::optional<Record> run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
+                              LiveLine& line);
 
 }  // namespace harness

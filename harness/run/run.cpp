@@ -9,15 +9,15 @@
 #include <sstream>
 
 #include "harness/base/failure_text.h"
-#include "harness/run/execution.h"
-#include "harness/launch/followers.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
-#include "harness/stats/records.h"
+#include "harness/config/request_file.h"
+#include "harness/launch/followers.h"
 #include "harness/report/figures.h"
 #include "harness/report/page.h"
 #include "harness/report/table.h"
-#include "harness/config/request_file.h"
+#include "harness/run/execution.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 

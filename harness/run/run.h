@@ -2,9 +2,9 @@
 #pragma once
 #include <ostream>
 
-#include "harness/run/execution.h"
-#include "harness/plan/schedule.h"
 #include "harness/config/workshop.h"
+#include "harness/plan/schedule.h"
+#include "harness/run/execution.h"
 
 namespace harness {
 

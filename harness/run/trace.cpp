@@ -44,20 +44,19 @@ std::string describe(const TracedBatches& batches) {
                      batches.last);
 }
 
-std::string describe_gpus(const nlohmann::json& trace) {
-  if (!trace.is_object() || !trace.contains("ranks") || trace["ranks"].empty()) return "";
-  const nlohmann::json& ranks = trace["ranks"];
-  const auto mean = [&](const char* key) {
+std::string describe_gpus(const RecordTrace& trace) {
+  if (trace.ranks.empty()) return "";
+  const auto mean = [&](double RankTrace::*figure) {
     double sum = 0;
-    for (const nlohmann::json& rank : ranks) sum += rank.value(key, 0.0);
-    return sum / double(ranks.size());
+    for (const RankTrace& rank : trace.ranks) sum += rank.*figure;
+    return sum / double(trace.ranks.size());
   };
   return fmt::format(
       "GPU busy in {:.1f} % of the traced time (kernels {:.1f} %, copies {:.1f} %); the host waited for it "
       "{:.3g} "
       "times a batch",
-      100 * mean("gpu_busy_share"), 100 * mean("gpu_kernel_share"), 100 * mean("gpu_copy_share"),
-      mean("host_waits_per_batch"));
+      100 * mean(&RankTrace::gpu_busy_share), 100 * mean(&RankTrace::gpu_kernel_share),
+      100 * mean(&RankTrace::gpu_copy_share), mean(&RankTrace::host_waits_per_batch));
 }
 
 }  // namespace harness

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/contract/job.h"
 #include "harness/config/workshop.h"
+#include "harness/contract/job.h"
+#include "harness/contract/record_extras.h"
 
 namespace harness {
 
@@ -17,7 +18,7 @@ std::optional<TracedBatches> traced_batches(const Request& request, const Row& r
 std::string describe(const TracedBatches& batches);
 
 // What the record's key `trace` tells of the ranks' GPUs, in one line; empty when nothing.
-std::string describe_gpus(const nlohmann::json& trace);
+std::string describe_gpus(const RecordTrace& trace);
 
 // Puts rank-N.kineto.json and rank-N.timeline.json of a row's folder together as trace.json for
 // ui.perfetto.dev and chrome://tracing: a process per rank on one time base. Removes what it has taken over.

@@ -41,32 +41,30 @@ std::optional<int64_t> CacheProof::bytes_read() const {
 
 void CacheProof::slice_begins() { read_before_ = bytes_read(); }
 
-nlohmann::json CacheProof::slice_ended(int64_t encoded_bytes) {
-  nlohmann::json proof = {{"requested", requested_},
-                          {"storage_used", used_},
-                          {"state", "none"},
-                          {"resident_before", nullptr},
-                          {"device_bytes", nullptr},
-                          {"encoded_bytes", encoded_bytes},
-                          {"note", ""}};
+harness::RecordCache CacheProof::slice_ended(int64_t encoded_bytes) {
+  harness::RecordCache proof;
+  proof.requested = requested_;
+  proof.storage_used = used_;
+  proof.state = "none";
+  proof.encoded_bytes = encoded_bytes;
   const bool remote = !server_counter_.empty();
   std::optional<double> from_device;  // share of the delivered bytes
   if (const auto now = bytes_read(); now && read_before_ && encoded_bytes > 0 && (cached_ || remote)) {
-    proof[remote ? "server_bytes" : "device_bytes"] = *now - *read_before_;
+    (remote ? proof.server_bytes : proof.device_bytes) = *now - *read_before_;
     from_device = double(*now - *read_before_) / double(encoded_bytes);
   }
   if (!cached_) {
-    proof["note"] = remote ? "nothing is cached on this side; the server's own page cache is left as it is"
-                           : "no page cache between this storage and the loader";
+    proof.note = remote ? "nothing is cached on this side; the server's own page cache is left as it is"
+                        : "no page cache between this storage and the loader";
     return proof;
   }
-  if (resident_) proof["resident_before"] = *resident_;
+  proof.resident_before = resident_;
   const bool seems_cold =
       (!resident_ || *resident_ <= kColdResident) && (!from_device || *from_device >= cold_share_);
   const bool seems_warm =
       (!resident_ || *resident_ >= kWarmResident) && (!from_device || *from_device <= kWarmDeviceShare);
   const bool known = resident_ || from_device;
-  proof["state"] = !known ? "unknown" : seems_cold ? "cold" : seems_warm ? "warm" : "mixed";
+  proof.state = !known ? "unknown" : seems_cold ? "cold" : seems_warm ? "warm" : "mixed";
   if (known && ((requested_ == "cold" && !seems_cold) || (requested_ == "warm" && !seems_warm)))
     violation_ =
         remote ? fmt::format(
@@ -80,9 +78,9 @@ nlohmann::json CacheProof::slice_ended(int64_t encoded_bytes) {
                      requested_, resident_ ? fmt::format("{:.0f} %", *resident_ * 100) : "an unknown share",
                      from_device ? fmt::format("{:.0f} %", *from_device * 100) : "an unknown share");
   if (remote)
-    proof["note"] = "of the mount's own cache; the server's page cache is left as it is";
+    proof.note = "of the mount's own cache; the server's page cache is left as it is";
   else if (requested_ == "cold")
-    proof["note"] = "in a virtual machine cold means cold for the guest: its host may still cache";
+    proof.note = "in a virtual machine cold means cold for the guest: its host may still cache";
   return proof;
 }
 

@@ -2,12 +2,12 @@
 // or refutes that it was so.
 #pragma once
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "bench/loading/storage/page_cache.h"
 #include "bench/loading/storage/storage.h"
+#include "harness/contract/record_parts.h"
 
 namespace bench {
 
@@ -20,7 +20,7 @@ class CacheProof {
              std::filesystem::path server_counter = {});
   void slice_begins();  // right before the first read
   // encoded_bytes: what the loader delivered since. The record's `cache` object.
-  nlohmann::json slice_ended(int64_t encoded_bytes);
+  harness::RecordCache slice_ended(int64_t encoded_bytes);
   // Empty when the state was as requested or can't be known; else why the row is INVALID. After
   // slice_ended().
   const std::string& violation() const { return violation_; }

@@ -9,8 +9,6 @@
 
 namespace bench {
 
-using nlohmann::json;
-
 namespace {
 
 // nvmlClocksEventReason... of nvml.h, whose numbers drivers keep.
@@ -30,18 +28,18 @@ constexpr std::array kClockReasons = {ClockReason{0x2, "applications_clocks_sett
 
 double rounded(double value) { return std::round(value * 1e3) / 1e3; }
 
-json names_of(uint64_t reasons) {
-  json names = json::array();
+std::vector<std::string> names_of(uint64_t reasons) {
+  std::vector<std::string> names;
   for (const auto& [bit, name] : kClockReasons) {
-    if (reasons & bit) names.push_back(name);
+    if (reasons & bit) names.emplace_back(name);
     reasons &= ~bit;
   }
   if (reasons) names.push_back(fmt::format("{:#x}", reasons));  // younger than this table
   return names;
 }
 
-void add_spread(json& summary, const char* key, const std::vector<GpuReading>& samples,
-                std::optional<double> GpuReading::*figure) {
+std::optional<harness::Spread> spread_of(const std::vector<GpuReading>& samples,
+                                         std::optional<double> GpuReading::*figure) {
   double sum = 0, least = 0, most = 0;
   int64_t known = 0;
   for (const GpuReading& sample : samples) {
@@ -52,10 +50,11 @@ void add_spread(json& summary, const char* key, const std::vector<GpuReading>& s
     most = known ? std::max(most, value) : value;
     ++known;
   }
-  if (known) summary[key] = {{"mean", rounded(sum / double(known))}, {"min", least}, {"max", most}};
+  if (!known) return std::nullopt;
+  return harness::Spread{rounded(sum / double(known)), least, most};
 }
 
-void add_throttling(json& summary, const std::vector<GpuReading>& samples) {
+void add_throttling(harness::RankGpu& summary, const std::vector<GpuReading>& samples) {
   int64_t known = 0, throttled = 0;
   uint64_t seen = 0;
   for (const GpuReading& sample : samples) {
@@ -66,26 +65,26 @@ void add_throttling(json& summary, const std::vector<GpuReading>& samples) {
     seen |= reasons;
   }
   if (!known) return;
-  summary["throttled_share"] = rounded(double(throttled) / double(known));
-  summary["throttle_reasons"] = names_of(seen);
+  summary.throttled_share = rounded(double(throttled) / double(known));
+  summary.throttle_reasons = names_of(seen);
 }
 
 }  // namespace
 
-json summary(const GpuReadings& readings, int64_t images) {
-  json summary = {{"samples", readings.samples.size()}};
-  add_spread(summary, "utilisation_percent", readings.samples, &GpuReading::utilisation_percent);
-  add_spread(summary, "memory_utilisation_percent", readings.samples,
-             &GpuReading::memory_utilisation_percent);
-  add_spread(summary, "sm_clock_mhz", readings.samples, &GpuReading::sm_clock_mhz);
-  add_spread(summary, "memory_clock_mhz", readings.samples, &GpuReading::memory_clock_mhz);
-  add_spread(summary, "power_w", readings.samples, &GpuReading::power_w);
-  add_spread(summary, "temperature_c", readings.samples, &GpuReading::temperature_c);
-  add_throttling(summary, readings.samples);
-  if (readings.energy_j) {
-    summary["energy_j"] = rounded(*readings.energy_j);
-    if (images > 0) summary["joules_per_image"] = *readings.energy_j / double(images);
-  }
+harness::RankGpu summary(const GpuReadings& readings, int64_t images) {
+  const std::vector<GpuReading>& samples = readings.samples;
+  harness::RankGpu summary;
+  summary.samples = int64_t(samples.size());
+  summary.utilisation_percent = spread_of(samples, &GpuReading::utilisation_percent);
+  summary.memory_utilisation_percent = spread_of(samples, &GpuReading::memory_utilisation_percent);
+  summary.sm_clock_mhz = spread_of(samples, &GpuReading::sm_clock_mhz);
+  summary.memory_clock_mhz = spread_of(samples, &GpuReading::memory_clock_mhz);
+  summary.power_w = spread_of(samples, &GpuReading::power_w);
+  summary.temperature_c = spread_of(samples, &GpuReading::temperature_c);
+  add_throttling(summary, samples);
+  if (!readings.energy_j) return summary;
+  summary.energy_j = rounded(*readings.energy_j);
+  if (images > 0) summary.joules_per_image = *readings.energy_j / double(images);
   return summary;
 }
 

@@ -1,9 +1,10 @@
 // What was read of a GPU while batches were timed, and what the record says of it. No CUDA here.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
+
+#include "harness/contract/record_extras.h"
 
 namespace bench {
 
@@ -22,7 +23,8 @@ struct GpuReadings {
   std::optional<double> energy_j;   // that they took from the first to the last moment of the window
 };
 
-// The record's key `gpu` for one rank that trained so many images. What no sample has is absent.
-nlohmann::json summary(const GpuReadings& readings, int64_t images);
+// The record's key `gpu` for one rank that trained so many images, without its number. What no sample has is
+// absent.
+harness::RankGpu summary(const GpuReadings& readings, int64_t images);
 
 }  // namespace bench

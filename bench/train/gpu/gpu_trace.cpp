@@ -41,17 +41,19 @@ static double share(const std::map<int, std::vector<GpuTrace::Work>>& gpus, cons
   return std::round(sum / double(gpus.size()) * 1e4) / 1e4;
 }
 
-nlohmann::json summary(const GpuTrace& trace, const TracedTime& time) {
+std::optional<harness::RankTrace> summary(const GpuTrace& trace, const TracedTime& time) {
   std::map<int, std::vector<GpuTrace::Work>> gpus;
   for (const GpuTrace::Work& work : trace.work) gpus[work.gpu].push_back(work);
-  if (gpus.empty()) return nullptr;
+  if (gpus.empty()) return std::nullopt;
   const auto host_waits = std::count_if(trace.calls.begin(), trace.calls.end(), [&](const auto& call) {
     return call.begin_ns >= time.begin_ns && call.begin_ns < time.end_of_batches_ns && waits(call.name);
   });
-  return {{"gpu_busy_share", share(gpus, time, [](const auto&) { return true; })},
-          {"gpu_kernel_share", share(gpus, time, [](const auto& work) { return !work.copy; })},
-          {"gpu_copy_share", share(gpus, time, [](const auto& work) { return work.copy; })},
-          {"host_waits_per_batch", double(host_waits) / double(std::max<int64_t>(1, time.batches))}};
+  harness::RankTrace summary;
+  summary.gpu_busy_share = share(gpus, time, [](const auto&) { return true; });
+  summary.gpu_kernel_share = share(gpus, time, [](const auto& work) { return !work.copy; });
+  summary.gpu_copy_share = share(gpus, time, [](const auto& work) { return work.copy; });
+  summary.host_waits_per_batch = double(host_waits) / double(std::max<int64_t>(1, time.batches));
+  return summary;
 }
 
 }  // namespace bench

@@ -2,11 +2,13 @@
 // often the host waited for them. No Torch here.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "harness/contract/record_extras.h"
 
 namespace bench {
 
@@ -31,10 +33,9 @@ struct TracedTime {
   int64_t batches;
 };
 
-// {"gpu_busy_share", "gpu_kernel_share", "gpu_copy_share": part of the time from begin to end in which a GPU
-// did anything, ran a kernel, copied; mean over the GPUs that did something. "host_waits_per_batch"}. Null
-// where no GPU worked: nothing was recorded.
-nlohmann::json summary(const GpuTrace& trace, const TracedTime& time);
+// Shares of the time from begin to end, means over the GPUs that did something; without the rank's number.
+// Nothing where no GPU worked: none was recorded.
+std::optional<harness::RankTrace> summary(const GpuTrace& trace, const TracedTime& time);
 
 // How much of the time from `begin` to `end` at least one of the intervals covers. They may overlap.
 using Interval = std::pair<int64_t, int64_t>;

@@ -4,29 +4,30 @@
 #include <fmt/ranges.h>
 
 #include <set>
+#include <tuple>
 
 namespace bench {
 
-using nlohmann::json;
+using harness::LinkNode;
+using harness::RankPlace;
+using harness::RecordCheck;
+using harness::RecordCommunication;
 
-LinkProof prove_link(const json& traffic, const json& counted, int64_t world_size) {
+LinkProof prove_link(const RecordCommunication& traffic, std::vector<LinkNode> counted, int64_t world_size) {
   LinkProof proof;
   if (counted.empty()) return proof;
   const double n = double(world_size);
-  const double both_ways = 2 * (n - 1) / n * traffic.at("all_reduced_bytes").get<double>() +
-                           (n - 1) * traffic.at("gathered_bytes").get<double>();
-  const double from_rank_0 = traffic.at("broadcast_bytes").get<double>();
-  proof.record = {{"nodes", counted}, {"formula", "ring"}};
-  for (json& node : proof.record["nodes"]) {
-    const bool first = node.at("node") == 0;
-    const double sent = node.at("sent_bytes").get<double>(),
-                 received = node.at("received_bytes").get<double>();
-    const double to_send = both_ways + (first ? from_rank_0 : 0),
-                 to_receive = both_ways + (first ? 0 : from_rank_0);
-    node["expected_sent_bytes"] = int64_t(to_send);
-    node["expected_received_bytes"] = int64_t(to_receive);
+  const double both_ways = 2 * (n - 1) / n * double(traffic.all_reduced_bytes.value_or(0)) +
+                           (n - 1) * double(traffic.gathered_bytes.value_or(0));
+  const double from_rank_0 = double(traffic.broadcast_bytes.value_or(0));
+  for (LinkNode& node : counted) {
+    const double to_send = both_ways + (node.node == 0 ? from_rank_0 : 0),
+                 to_receive = both_ways + (node.node == 0 ? 0 : from_rank_0);
+    node.expected_sent_bytes = int64_t(to_send);
+    node.expected_received_bytes = int64_t(to_receive);
     for (const auto& [what, bytes, expected] :
-         {std::tuple("sent", sent, to_send), std::tuple("received", received, to_receive)}) {
+         {std::tuple("sent", double(node.sent_bytes), to_send),
+          std::tuple("received", double(node.received_bytes), to_receive)}) {
       const double share = expected > 0 ? bytes / expected : 0;
       if (share >= kLeastLinkShare && share <= kMostLinkShare) continue;
       if (proof.violation.empty())
@@ -34,10 +35,11 @@ LinkProof prove_link(const json& traffic, const json& counted, int64_t world_siz
             "node {} {} {:.1f} MB over {} during the timed batches, {:.2f} of the {:.1f} MB that the "
             "all-reduces "
             "come to (accepted: {:g} to {:g}): the traffic took another way",
-            node.at("node").get<int>(), what, bytes / 1e6, node.at("interface").get<std::string>(), share,
-            expected / 1e6, kLeastLinkShare, kMostLinkShare);
+            node.node, what, bytes / 1e6, node.interface, share, expected / 1e6, kLeastLinkShare,
+            kMostLinkShare);
     }
   }
+  proof.record = {std::move(counted), "ring"};
   return proof;
 }
 
@@ -48,51 +50,48 @@ static bool is_on(const std::string& network, const std::string& transport) {
 }
 
 // What a user can do where NCCL took another way: his own variables come before the row's.
-static std::string why_another_way(const json& place) {
+static std::string why_another_way(const RankPlace& place) {
   std::vector<std::string> own;
-  for (const auto& [name, variable] : place.at("nccl").at("environment").items())
+  for (const auto& [name, variable] : place.nccl.at("environment").items())
     if (variable.at("set_by") == "user")
       own.push_back(fmt::format("{}={}", name, variable.at("value").get<std::string>()));
-  if (own.empty())
-    return fmt::format("rank-{}.nccl.log in the row's folder tells why", place.at("rank").get<int>());
+  if (own.empty()) return fmt::format("rank-{}.nccl.log in the row's folder tells why", place.rank);
   return fmt::format("it found {} in its environment: unset what leads elsewhere", fmt::join(own, ", "));
 }
 
 // Adds the transports between this rank and ranks of other nodes to `taken`; says which isn't on the network
 // that was asked for, or nothing.
-static std::string add_transports(const json& place, const json& places, const std::string& link,
-                                  std::set<std::string>& taken) {
-  const json& nccl = place.at("nccl");
-  const std::string asked = nccl.at("asked_network");
-  for (const auto& [transport, way] : nccl.at("transports").items())
+static std::string add_transports(const RankPlace& place, const std::vector<RankPlace>& places,
+                                  const std::string& link, std::set<std::string>& taken) {
+  const std::string asked = place.nccl.at("asked_network");
+  for (const auto& [transport, way] : place.nccl.at("transports").items())
     for (const size_t peer : way.at("peers")) {
-      if (peer >= places.size() || places[peer].at("node") == place.at("node")) continue;
+      if (peer >= places.size() || places[peer].node == place.node) continue;
       taken.insert(transport);
       if (is_on(asked, transport)) continue;
       return fmt::format(
           "rank {} on node {} talks to rank {} on node {} over {}, and link {} asks NCCL for NET/{}: {}, or "
           "choose another link",
-          place.at("rank").get<int>(), place.at("node").get<int>(), peer, places[peer].at("node").get<int>(),
-          transport, link, asked, why_another_way(place));
+          place.rank, place.node, peer, places[peer].node, transport, link, asked, why_another_way(place));
     }
   return "";
 }
 
-json prove_transports(const json& places, const std::string& link) {
+std::optional<RecordCheck> prove_transports(const std::vector<RankPlace>& places, const std::string& link) {
   std::set<std::string> taken;
   std::string violation;
   bool asked = false;
-  for (const json& place : places) {
-    if (!place.contains(json::json_pointer("/nccl/asked_network"))) continue;
+  for (const RankPlace& place : places) {
+    if (!place.nccl.contains("asked_network")) continue;
     asked = true;
     if (violation.empty()) violation = add_transports(place, places, link, taken);
   }
-  if (!asked) return nullptr;
+  if (!asked) return std::nullopt;
   std::string detail = violation;
   if (violation.empty())
     detail = taken.empty() ? "NCCL's logs name no channel between nodes: the bytes alone prove the link"
                            : fmt::format("NCCL's channels between nodes: {}", fmt::join(taken, ", "));
-  return {{"name", "transport"}, {"ok", violation.empty()}, {"detail", detail}};
+  return RecordCheck{"transport", violation.empty(), detail};
 }
 
 }  // namespace bench

@@ -1,16 +1,15 @@
 // How rank 0 puts together what the ranks hand to it. No Torch here.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "harness/contract/row.h"
+#include "harness/contract/record.h"
 
 namespace bench {
 
-// The keys of results/README.md that a row's ranks know, out of each rank's rank_report as text, in rank
-// order: samples by rank, slowest total, sums, checks of all ranks (and that all ended with the same
-// weights). Move the texts in: each is freed once it is read.
-nlohmann::json merge_reports(const harness::Row& row, std::vector<std::string> reports);
+// The part of a record that a row's ranks know, out of each rank's RankReport as JSON, in rank order: samples
+// by rank, slowest total, sums, checks of all ranks (and that all ended with the same weights). Move the
+// texts in: each is freed once it is read. Throws Violation for a report without what it must have.
+harness::Record merge_reports(const harness::Row& row, std::vector<std::string> reports);
 
 }  // namespace bench
