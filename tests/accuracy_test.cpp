@@ -1,6 +1,6 @@
 // unit: accuracy by precision from records: spread over seeds, pairs, what has no figure, and that it stays
 // apart
-#include "harness/report/accuracy.h"
+#include "harness/report/summary/accuracy.h"
 
 #include <gtest/gtest.h>
 

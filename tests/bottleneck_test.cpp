@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/report/summary.h"
+#include "harness/report/summary/summary.h"
 #include "tests/typed_records.h"
 
 namespace harness {

@@ -1,9 +1,9 @@
 // unit: what a report says of the ranks' communication, from records with known figures.
-#include "harness/report/communication.h"
+#include "harness/report/summary/communication.h"
 
 #include <gtest/gtest.h>
 
-#include "harness/report/summary.h"
+#include "harness/report/summary/summary.h"
 #include "tests/typed_records.h"
 
 namespace harness {

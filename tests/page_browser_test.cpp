@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/report/figures.h"
-#include "harness/report/summary.h"
+#include "harness/report/summary/summary.h"
 #include "tests/browser.h"
 #include "tests/page_run.h"
 

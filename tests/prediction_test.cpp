@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "harness/nightly/night.h"
+#include "harness/contract/config_hash.h"
 
 namespace harness {
 namespace {

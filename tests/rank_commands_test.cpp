@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "harness/plan/instruments.h"
+#include "harness/run/row_checks.h"
 #include "harness/launch/srun.h"
 #include "harness/launch/wrap.h"
 #include "harness/plan/plan.h"
@@ -131,7 +133,9 @@ TEST_F(RankCommands, ARowThatDoesNotFitIntoTheAllocationIsSkippedBeforehand) {
   request.launcher = "slurm";
   ::setenv("SLURM_JOB_ID", "1", 1);
   ::setenv("SLURM_JOB_CPUS_PER_NODE", "1(x2)", 1);
-  const std::string reason = make_plan({row}, kValues, {}, request).at(0).skip_reason;
+  const auto plan = make_plan({row}, kValues, {}, request,
+                              [&](const Row& one) { return why_not_started(one, kValues, request); });
+  const std::string reason = plan.at(0).skip_reason;
   for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_CPUS_PER_NODE"}) ::unsetenv(name);
   EXPECT_NE(reason.find("salloc -N2 -n8"), std::string::npos) << reason;
 }

@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "harness/base/file.h"
-#include "harness/report/grid.h"
 #include "harness/report/metrics.h"
+#include "harness/report/summary/grid.h"
 #include "harness/stats/records.h"
 #include "tests/csv.h"
 #include "tests/typed_records.h"

@@ -1,5 +1,5 @@
 // unit: which batches --trace means, and one trace made of what the ranks left, whatever became of it.
-#include "harness/run/trace.h"
+#include "harness/run/trace_merge.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/plan/instruments.h"
 #include "tests/failure_of.h"
 
 namespace harness {

@@ -1,4 +1,5 @@
 // net: two nodes on one machine: namespaces, link, shaping; as root and without; nothing is left behind.
+#include "harness/config/emulated_nodes.h"
 #include "harness/emulate/two_nodes.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +58,7 @@ TEST_F(TwoNodesTest, TheLinkIsShapedAndCountsWhatCrossesIt) {
   const pid_t pid = start(receiver);
   const auto sent = [&] {
     std::istringstream counters(output_in(nodes, 0, "cat /proc/net/dev"));
-    return bench::bytes_of_interface(TwoNodes::kInterface, counters).sent;
+    return bench::bytes_of_interface(emulated::kInterface, counters).sent;
   };
   const int64_t before = sent();
   output_in(nodes, 0,

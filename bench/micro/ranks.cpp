@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "bench/registry/registry.h"
+#include "harness/config/emulated_nodes.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
 #include "harness/base/scratch.h"
@@ -76,7 +77,7 @@ int start_ranks(const MicroOptions& options, const std::vector<std::string>& arg
     setting.enter[0] = nodes->enter(0);
     setting.enter[1] = nodes->enter(1);
     setting.cross = nodes->cross(1);
-    interface = harness::TwoNodes::kInterface;
+    interface = harness::emulated::kInterface;
   }
   harness::write_remote_shell(setting);
   // Defaults first: a later one on the command line wins. Ranks see mpirun's terminal, whatever ours is.

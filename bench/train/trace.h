@@ -1,5 +1,5 @@
 // A trace of some batches of one rank: LibTorch's operators and what GPUs did, as Kineto records them, and
-// the same batches' timelines. The harness makes one file of all ranks' (harness/run/trace.h).
+// the same batches' timelines. The harness makes one file of all ranks' (harness/run/trace_merge.h).
 #pragma once
 #include <filesystem>
 #include <memory>

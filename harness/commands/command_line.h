@@ -19,6 +19,12 @@ struct CommandLine {
 // something take these options too, before or after their own (CLI11's fallthrough).
 void add_run_options(CommandLine& line);
 
+// Runs the request's matrices and reports. Throws ConfigError or PreparationError before anything has run.
+// Returns the exit code.
+int run_matrix(const Workshop& workshop, const Request& request, std::ostream& console);
+// The same for what a run in request.out still lacks; `request` is continued_request().
+int continue_matrix(const Workshop& workshop, const Request& request, Again again, std::ostream& console);
+
 void add_list(CommandLine& line);
 void add_report(CommandLine& line);
 void add_compare(CommandLine& line);

@@ -1,21 +1,17 @@
-// compare, ab and validate: runs against one another.
+// compare and validate: runs against one another.
 #include <fmt/format.h>
 
 #include <iostream>
 
 #include "harness/commands/command_line.h"
-#include "harness/compare/ab.h"
+#include "harness/compare/compare_runs.h"
 #include "harness/compare/validate.h"
 #include "harness/stats/records.h"
 
 namespace harness {
 
 void add_compare(CommandLine& line) {
-  struct Asked {
-    fs::path a, b, out;
-    bool as_json = false;
-  };
-  const auto asked = std::make_shared<Asked>();
+  const auto asked = std::make_shared<RunsToCompare>();
   CLI::App* command = line.app.add_subcommand(
       "compare", "is B faster or slower than A, row by row; exit code 4 when a row is SLOWER");
   command->add_option("A", asked->a, "folder of a run")->required();
@@ -24,26 +20,9 @@ void add_compare(CommandLine& line) {
   command->add_option("--write", asked->out, "folder for comparison.txt, .md, .json and .html");
   command->callback([&line, asked] {
     line.action = [asked](const Workshop& workshop) {
-      return compare_runs(workshop, asked->a, asked->b, asked->out, asked->as_json, std::cout);
-    };
-  });
-}
-
-void add_ab(CommandLine& line) {
-  const auto sides = std::make_shared<Sides>();
-  CLI::App* command = line.app.add_subcommand(
-      "ab",
-      "run two settings side by side in random order, 9 times each, then compare; without a difference "
-      "between the sides: learn this machine's noise");
-  command->fallthrough();
-  command->add_option("--set-a", sides->set_a, "field=value for side A")->allow_extra_args(false);
-  command->add_option("--set-b", sides->set_b, "field=value for side B")->allow_extra_args(false);
-  command->add_option("--config-b", sides->configs_b, "another matrix for side B")->check(CLI::ExistingFile);
-  command->add_option("--build-b", sides->build_b, "build folder of another revision for side B")
-      ->check(CLI::ExistingDirectory);
-  command->callback([&line, sides] {
-    line.action = [&line, sides](const Workshop& workshop) {
-      return run_ab(workshop, line.request, *sides, std::cout);
+      asked->noise = workshop.results / "noise";
+      asked->project = workshop.project;
+      return compare_runs(*asked, std::cout);
     };
   });
 }

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "harness/commands/command_line.h"
+#include "harness/report/results.h"
 
 namespace harness {
 
@@ -12,7 +13,9 @@ void add_report(CommandLine& line) {
     command->add_option("run", *run, "folder of the run")->required();
     command->callback([&line, run, plots] {
       line.action = [run, plots](const Workshop& workshop) {
-        return rebuild_report(workshop, *run, plots, std::cout);
+        if (!rebuild_results(workshop.project, *run, plots, std::cout)) return int(kNothingRan);
+        show_left_out(*run, std::cout);
+        return int(kAllGood);
       };
     });
   };

@@ -8,7 +8,7 @@
 #include "harness/stats/effect.h"
 #include "harness/stats/provenance.h"
 #include "harness/compare/noise.h"
-#include "harness/report/grid.h"
+#include "harness/report/summary/grid.h"
 
 namespace harness {
 

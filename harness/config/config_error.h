@@ -16,6 +16,11 @@ struct ConfigError : std::runtime_error {
               const std::string& found = "", const std::string& next_step = "");
 };
 
+// What can't be done before anything has run: bad input, missing data, full disk (exit code 2).
+struct PreparationError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // Text of a stranger made fit for one line of a terminal: quoted, shortened, control characters escaped.
 std::string in_quotes(const std::string& text);
 

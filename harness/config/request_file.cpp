@@ -4,7 +4,7 @@
 
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
-#include "harness/data/data.h"
+#include "harness/config/config_error.h"
 
 namespace harness {
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "harness/config/workshop.h"
+#include "harness/config/request.h"
 
 namespace harness {
 

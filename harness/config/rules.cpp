@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "harness/config/config.h"
-#include "harness/emulate/remote_storage.h"
+#include "harness/config/row_traits.h"
 
 namespace harness {
 void check_combination(const Row& row, const Origin& origin, const AxisValues& values) {
@@ -34,7 +34,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   if (row.cache == "cold" && !page_cache)
     refuse("no page cache lies below storage " + row.storage, "cache: as_is", "cache cold");
 
-  if ((row.store_rate_mbit > 0 || row.store_latency_ms > 0) && find_value(values, "storage", row.storage) &&
+  if (shapes_store(row) && find_value(values, "storage", row.storage) &&
       service_of(values, row.storage).empty())
     refuse("store_rate_mbit and store_latency_ms shape the link to an object store", "storage: remote",
            "storage " + row.storage, "choose remote, remote_mounted or remote_cached");

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "harness/base/comma_list.h"
 #include "harness/config/nearest.h"
 
 namespace harness {

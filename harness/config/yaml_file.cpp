@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "harness/base/comma_list.h"
 #include "harness/config/nearest.h"
 
 namespace harness {
@@ -143,17 +144,6 @@ int64_t whole_number(const Entry& entry, int64_t min, int64_t max) {
     throw ConfigError(entry.origin, "wrong value of " + in_quotes(entry.key),
                       fmt::format("a whole number from {} to {}", min, max), in_quotes(text));
   return value;
-}
-
-std::vector<std::string> split_at_commas(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) {
-    size_t first = part.find_first_not_of(" \t");
-    if (first != std::string::npos)
-      parts.push_back(part.substr(first, part.find_last_not_of(" \t") - first + 1));
-  }
-  return parts;
 }
 
 std::vector<std::string> words(const Entry& entry) {

@@ -30,6 +30,5 @@ int64_t whole_number(const Entry& entry, int64_t min, int64_t max);
 
 // A list of scalars, or one scalar with commas between its parts.
 std::vector<std::string> words(const Entry& entry);
-std::vector<std::string> split_at_commas(const std::string& text);
 
 }  // namespace harness

@@ -6,17 +6,13 @@
 #include <string>
 
 #include "harness/config/config.h"
-#include "harness/config/workshop.h"
 #include "harness/contract/record_parts.h"
 #include "harness/data/packed_store.h"
 #include "harness/data/transient_copy.h"
+#include "harness/config/request.h"
+#include "harness/config/workshop.h"
 
 namespace harness {
-
-// What can't be done before anything has run: bad input, missing data, full disk (exit code 2).
-struct PreparationError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct Data {
   fs::path index, validation;                        // of train and, where rows need it, of val; else empty

@@ -11,6 +11,7 @@
 
 #include "harness/base/file.h"
 #include "harness/base/listener.h"
+#include "harness/config/emulated_nodes.h"
 
 namespace harness {
 
@@ -61,7 +62,7 @@ ObjectStore::ObjectStore(const fs::path& root, const fs::path& folder, const fs:
   fs::create_directory_symlink(fs::canonical(root), folder / "root");
   for (int tries = 1;; ++tries) try {
       const int port = nodes ? kPortInNode : free_port();
-      serve(nodes ? TwoNodes::address(1) : "127.0.0.1", port, folder, log, nodes);
+      serve(nodes ? emulated::address(1) : "127.0.0.1", port, folder, log, nodes);
       return;
     } catch (const std::exception&) {
       if (nodes || tries == kTries) throw;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "harness/config/emulated_nodes.h"
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
 #include "harness/base/machine.h"
@@ -14,15 +15,6 @@ namespace harness {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-std::string service_of(const AxisValues& values, const std::string& storage) {
-  const json* value = find_value(values, "storage", storage);
-  const json none = json::object();
-  const json& traits = value ? value->value("traits", none) : none;
-  return traits.is_object() ? traits.value("service", "") : "";
-}
-
-bool shapes_store(const Row& row) { return row.store_rate_mbit > 0 || row.store_latency_ms > 0; }
 
 std::string why_no_remote_storage(const Row& row, const std::string& service, const std::string& launcher) {
   if (launcher != "local" || row.nodes > 1)
@@ -55,31 +47,27 @@ static json header_of(const fs::path& index) {
 // A folder of that name on a shared disk may belong to a run on another machine.
 static std::string cache_prefix() { return fmt::format("remote-cache-{}-", host_name()); }
 
-RemoteStorage::RemoteStorage(const Row& row, const std::string& service, const Setting& setting) : row_(row) {
-  const json header = header_of(setting.index);
+RemoteStorage::RemoteStorage(const Row& row, const std::string& service, const Folders& folders) : row_(row) {
+  const json header = header_of(folders.index);
   if (shapes_store(row)) nodes_.emplace(row.store_rate_mbit, row.store_latency_ms);
-  server_.emplace(fs::path(header["root"].get<std::string>()), setting.scratch / "object_store",
-                  setting.logs / "object_store.log", nodes());
+  server_.emplace(fs::path(header["root"].get<std::string>()), folders.scratch / "object_store",
+                  folders.logs / "object_store.log", nodes());
   if (service == "http") return;
   if (service == "mount_cached") {
-    cache_.emplace(setting.store, cache_prefix());
+    cache_.emplace(folders.store, cache_prefix());
     // Room for all of the data set, as far as the disk allows it.
     const int64_t wanted = header["bytes"].get<int64_t>() / 10 * 11 + (int64_t{64} << 20);
-    const int64_t free = int64_t(std::min<uintmax_t>(fs::space(setting.store).available, INT64_MAX));
+    const int64_t free = int64_t(std::min<uintmax_t>(fs::space(folders.store).available, INT64_MAX));
     limits_ = {cache_->path(), std::min(wanted, free / 2)};
   }
-  mount_.emplace(server_->url(), setting.scratch / "mount", setting.logs / "mount.log", limits_, nodes());
+  mount_.emplace(server_->url(), folders.scratch / "mount", folders.logs / "mount.log", limits_, nodes());
 }
 
 std::string RemoteStorage::location() const { return mount_ ? mount_->path().string() : server_->url(); }
 
-void RemoteStorage::explain(Outcome& outcome) {
-  if (outcome.status == "OK" || outcome.interrupted) return;
-  std::string ended = server_->service().why_ended();
-  if (ended.empty() && mount_) ended = mount_->service().why_ended();
-  if (ended.empty()) return;
-  outcome.status = "CRASHED";
-  outcome.reason = ended + "; then: " + outcome.reason;
+std::string RemoteStorage::why_ended() {
+  const std::string ended = server_->service().why_ended();
+  return ended.empty() && mount_ ? mount_->service().why_ended() : ended;
 }
 
 // Bytes that the ranks' node received over the link, headers included. `ip` knows them as JSON.
@@ -87,7 +75,7 @@ static std::optional<int64_t> received_bytes(const TwoNodes& nodes) {
   Command command;
   command.arguments = nodes.enter(0);
   command.arguments.insert(command.arguments.end(),
-                           {"ip", "-json", "-stats", "link", "show", "dev", TwoNodes::kInterface});
+                           {"ip", "-json", "-stats", "link", "show", "dev", emulated::kInterface});
   const json links = base::parse_json(run_to_end(command).output);
   const auto bytes = "/0/stats64/rx/bytes"_json_pointer;
   return links.contains(bytes) ? std::optional(links.at(bytes).get<int64_t>()) : std::nullopt;

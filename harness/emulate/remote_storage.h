@@ -4,21 +4,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/base/scratch.h"
-#include "harness/config/settings.h"
-#include "harness/contract/record_extras.h"
 #include "harness/emulate/mount.h"
 #include "harness/emulate/object_store.h"
-#include "harness/launch/launcher.h"
+#include "harness/base/scratch.h"
+#include "harness/config/row_traits.h"
+#include "harness/contract/record_extras.h"
 
 namespace harness {
-
-// How a storage reaches an object store, its trait "service": "http", "mount" or "mount_cached"; empty: not
-// at all.
-std::string service_of(const AxisValues& values, const std::string& storage);
-
-// The ranks must live beside the object store's node, because the link to it is shaped.
-bool shapes_store(const Row& row);
 
 // Why such a row can't run here; empty when it can.
 std::string why_no_remote_storage(const Row& row, const std::string& service, const std::string& launcher);
@@ -28,20 +20,21 @@ std::string describe_store_link(const Row& row);
 
 class RemoteStorage {
  public:
-  struct Setting {
+  struct Folders {
     std::filesystem::path index;    // of the data set whose folder is served
     std::filesystem::path scratch;  // for the services' own files, in memory
     std::filesystem::path store;    // on a disk: a mount's cache lies below it while the row runs
     std::filesystem::path logs;     // an existing folder
   };
   // Throws std::runtime_error when something doesn't start.
-  RemoteStorage(const Row& row, const std::string& service, const Setting& setting);
+  RemoteStorage(const Row& row, const std::string& service, const Folders& folders);
 
   const TwoNodes* nodes() const { return nodes_ ? &*nodes_ : nullptr; }  // the ranks belong into the first
   std::string location() const;  // for StorageOptions::location: a URL or a folder
   std::string counter() const { return server_->counter(); }  // of what the server has sent
-  // After the ranks' end: why the row really failed, when one of the services was gone before it did.
-  void explain(Outcome& outcome);
+  // After the ranks have failed: how one of the services ended before they did, which explains it; empty when
+  // all still run.
+  std::string why_ended();
   RecordObjectStore describe() const;
 
  private:

@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "harness/base/child_process.h"
+#include "harness/config/emulated_nodes.h"
 
 namespace harness {
 
@@ -31,17 +32,17 @@ constexpr const char* kLatency = "50ms";
 TwoNodes::TwoNodes(double rate_mbit, double latency_ms) : user_namespace_(::geteuid() != 0) {
   try {
     for (int node : {0, 1}) hold(node);
-    run_in(0, {"ip", "link", "add", kInterface, "type", "veth", "peer", "name", kInterface, "netns",
+    run_in(0, {"ip", "link", "add", emulated::kInterface, "type", "veth", "peer", "name", emulated::kInterface, "netns",
                std::to_string(holders_[1].pid)});
     for (int node : {0, 1}) {
-      run_in(node, {"hostname", host(node)});
-      run_in(node, {"ip", "address", "add", address(node) + "/24", "dev", kInterface});
-      run_in(node, {"ip", "link", "set", kInterface, "up"});
+      run_in(node, {"hostname", emulated::host(node)});
+      run_in(node, {"ip", "address", "add", emulated::address(node) + "/24", "dev", emulated::kInterface});
+      run_in(node, {"ip", "link", "set", emulated::kInterface, "up"});
       run_in(node, {"ip", "link", "set", "lo", "up"});
       // The machine's own congestion control may be one that paces by what it measures (BBR): on a shaped
       // veth it takes twice the wire's time. Reno is in every kernel and fills the link.
-      run_in(node, {"ip", "route", "replace", kNetwork, "dev", kInterface, "proto", "kernel", "scope", "link",
-                    "src", address(node), "congctl", "reno"});
+      run_in(node, {"ip", "route", "replace", emulated::kNetwork, "dev", emulated::kInterface, "proto", "kernel", "scope", "link",
+                    "src", emulated::address(node), "congctl", "reno"});
       shape(node, rate_mbit, latency_ms);
     }
   } catch (...) {
@@ -55,7 +56,7 @@ TwoNodes::~TwoNodes() { remove(); }
 // What leaves a node: held back first, then sent at the rate (tc-netem(8), tc-tbf(8)).
 void TwoNodes::shape(int node, double rate_mbit, double latency_ms) const {
   constexpr const char* kPacketsHeld = "100000";  // netem drops what comes while it holds so many
-  std::vector<std::string> delay = {"tc", "qdisc", "add", "dev", kInterface}, limit = delay;
+  std::vector<std::string> delay = {"tc", "qdisc", "add", "dev", emulated::kInterface}, limit = delay;
   if (latency_ms > 0) {
     delay.insert(delay.end(), {"root", "handle", "1:", "netem", "limit", kPacketsHeld, "delay",
                                fmt::format("{:.0f}us", latency_ms / 2 * 1000)});

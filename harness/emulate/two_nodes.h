@@ -12,9 +12,6 @@ namespace harness {
 
 class TwoNodes {
  public:
-  static constexpr const char* kInterface = "link0";  // each node's end of the link
-  static constexpr const char* kNetwork = "10.77.0.0/24";
-
   // rate_mbit: what each direction of the link carries at most, 0: as fast as the machine can. latency_ms:
   // what the link adds to the time there and back, half of it in each direction. Works as root, and without
   // where the kernel lets users make namespaces. Throws std::runtime_error saying what is missing.
@@ -27,9 +24,6 @@ class TwoNodes {
   std::vector<std::string> enter(int node) const;
   // The same for a command that already runs in the other node.
   std::vector<std::string> cross(int node) const;
-  static std::string host(int node) { return node == 0 ? "node0" : "node1"; }
-  static std::string address(int node) { return node == 0 ? "10.77.0.1" : "10.77.0.2"; }
-
  private:
   struct Holder {
     pid_t pid = 0;

@@ -5,7 +5,7 @@
 #pragma once
 #include <filesystem>
 
-#include "harness/config/workshop.h"
+#include "harness/config/request.h"
 
 namespace harness {
 

@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include "harness/base/file.h"
-#include "harness/emulate/two_nodes.h"
+#include "harness/config/emulated_nodes.h"
 #include "harness/launch/wrap.h"
 
 namespace harness {
 
 static fs::path remote_shell(const LaunchSetting& setting) { return setting.scratch / "node1.sh"; }
 static fs::path node_folder(const LaunchSetting& setting, int node) {
-  return setting.scratch / TwoNodes::host(node);
+  return setting.scratch / emulated::host(node);
 }
 
 // Ranks of a node hand large messages over by reading one another's memory, two to six times as fast as
@@ -40,12 +40,12 @@ static Words mpirun_settings(const LaunchSetting& setting, MpirunOn where) {
     set("btl", emulated ? "vader,tcp,self" : "vader,self");
     set("btl_vader_backing_directory", setting.scratch);
     if (!may_read_memory()) set("btl_vader_single_copy_mechanism", "none");
-    set("oob_tcp_if_include", emulated ? TwoNodes::kNetwork : "lo");
+    set("oob_tcp_if_include", emulated ? emulated::kNetwork : "lo");
     set("mpi_yield_when_idle", "1");  // ranks outnumber cores
   }
   if (emulated) {
     set("plm_rsh_agent", remote_shell(setting));
-    set("btl_tcp_if_include", TwoNodes::kNetwork);
+    set("btl_tcp_if_include", emulated::kNetwork);
     set("btl_tcp_flags", "1");  // send only: acknowledgements of puts wait behind data in the same socket
     set("rtc_hwloc_vmhole", "none");  // two daemons on one kernel would share a segment and sometimes fail
   }
@@ -72,7 +72,7 @@ Command mpirun_command(const Row& row, const AxisValues& values, const Workshop&
          {"mpirun", "-np", std::to_string(ranks), "--map-by", fmt::format("ppr:{}:node", per_node)});
   if (emulated)
     append(command.arguments,
-           {"--host", fmt::format("{}:{},{}:{}", TwoNodes::host(0), per_node, TwoNodes::host(1), per_node)});
+           {"--host", fmt::format("{}:{},{}:{}", emulated::host(0), per_node, emulated::host(1), per_node)});
   else if (where == MpirunOn::this_machine)
     append(command.arguments, {"--host", fmt::format("localhost:{}", per_node)});
   else
@@ -86,7 +86,7 @@ Command mpirun_command(const Row& row, const AxisValues& values, const Workshop&
   if (!started_by_mpi(row, values) && ranks > 1) add_master(command, request, setting);
   for (const auto& [name, value] : command.environment)
     if (name != "TMPDIR") append(command.arguments, {"-x", name});
-  if (where != MpirunOn::hosts) listen_on(command, emulated ? TwoNodes::address(0) : "127.0.0.1", workshop);
+  if (where != MpirunOn::hosts) listen_on(command, emulated ? emulated::address(0) : "127.0.0.1", workshop);
   // Ranks end with mpirun, also while LibTorch is still being loaded into them, which takes seconds on busy
   // cores.
   if (where != MpirunOn::hosts) append(command.arguments, {"setpriv", "--pdeathsig", "KILL"});
@@ -113,7 +113,7 @@ void write_remote_shell(const LaunchSetting& setting) {
                   "shift  # the host: there is only one other\n"
                   "export TMPDIR={} LISTEN_ADDRESS={}\n"
                   "exec {} /bin/sh -c \"$*\"\n",
-                  node_folder(setting, 1).string(), TwoNodes::address(1), fmt::join(setting.cross, " ")),
+                  node_folder(setting, 1).string(), emulated::address(1), fmt::join(setting.cross, " ")),
       /*durable=*/false);
   fs::permissions(script, fs::perms::owner_all);
 }

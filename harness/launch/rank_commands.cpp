@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "harness/launch/followers.h"
-#include "harness/emulate/remote_storage.h"
+#include "harness/config/row_traits.h"
 #include "harness/launch/srun.h"
-#include "harness/emulate/two_nodes.h"
+#include "harness/config/emulated_nodes.h"
 #include "harness/launch/wrap.h"
 
 namespace harness {
@@ -29,8 +29,8 @@ std::vector<Command> local_commands(const Row& row, const AxisValues& values, co
     command.environment["LOCAL_WORLD_SIZE"] = std::to_string(per_node);
     command.environment["GROUP_RANK"] = std::to_string(rank / per_node);
     if (ranks > 1) {
-      if (emulated) listen_on(command, TwoNodes::address(int(rank / per_node)), workshop);
-      command.environment["MASTER_ADDR"] = emulated ? TwoNodes::address(0) : "127.0.0.1";
+      if (emulated) listen_on(command, emulated::address(int(rank / per_node)), workshop);
+      command.environment["MASTER_ADDR"] = emulated ? emulated::address(0) : "127.0.0.1";
       command.environment["MASTER_PORT"] = std::to_string(setting.port);
       if (rank == 0 && setting.listen_fd >= 0 && !emulated) {
         command.environment["MASTER_LISTEN_FD"] = std::to_string(setting.listen_fd);
@@ -56,18 +56,6 @@ void move_beside_store(Command& command, const LaunchSetting& setting, bool mpi)
 }
 
 }  // namespace
-
-std::string launcher_of(const Request& request) {
-  if (request.launcher != "auto") return request.launcher;
-  if (!request.hosts.empty() || !request.hostfile.empty()) return "mpirun";
-  if (std::getenv("TORCHELASTIC_RUN_ID")) return "env";
-  const char* nodes = std::getenv("SLURM_JOB_NUM_NODES");
-  return nodes && std::atoi(nodes) > 1 ? "slurm" : "local";
-}
-
-bool emulates_nodes(const Row& row, const std::string& launcher) {
-  return launcher == "local" && row.nodes > 1;
-}
 
 Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& workshop,
                      const Request& request, const LaunchSetting& setting) {

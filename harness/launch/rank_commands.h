@@ -7,15 +7,6 @@
 
 namespace harness {
 
-// What starts ranks: `local` (this process; for rows over MPI mpirun on this machine), `mpirun` (on --hosts
-// or
-// --hostfile), `slurm` (srun in the allocation that this process runs in), `env` (torchrun or any other that
-// sets RANK and so on: one run_matrix for each rank). "auto" asks the request and the environment.
-std::string launcher_of(const Request& request);
-
-// Two nodes on this machine alone stand in for the row's.
-bool emulates_nodes(const Row& row, const std::string& launcher);
-
 struct Launch {
   std::string launcher;
   std::vector<Command> commands;

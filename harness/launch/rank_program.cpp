@@ -10,19 +10,6 @@ namespace harness {
 
 void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
 
-int64_t world_size(const Row& row, const AxisValues& values) {
-  return trait(values, "strategy", row.strategy, "process_per_device", false) ? row.nodes * row.devices
-                                                                              : row.nodes;
-}
-
-int64_t ranks_per_node(const Row& row, const AxisValues& values) {
-  return world_size(row, values) / row.nodes;
-}
-
-bool started_by_mpi(const Row& row, const AxisValues& values) {
-  return trait(values, "backend", row.backend, "started_by_mpi", false);
-}
-
 void listen_on(Command& command, const std::string& address, const Workshop& workshop) {
   if (workshop.listen_address.empty()) return;
   const char* preloaded = std::getenv("LD_PRELOAD");

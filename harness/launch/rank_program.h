@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "harness/base/child_process.h"
-#include "harness/config/config.h"
+#include "harness/config/request.h"
+#include "harness/config/row_traits.h"
 #include "harness/config/workshop.h"
 
 namespace harness {
@@ -24,13 +25,6 @@ struct LaunchSetting {
 };
 
 void append(Words& words, const Words& more);
-
-// Processes of a row, and of one of its nodes.
-int64_t world_size(const Row& row, const AxisValues& values);
-int64_t ranks_per_node(const Row& row, const AxisValues& values);
-
-// Ranks of this row find one another through MPI; others through MASTER_ADDR and MASTER_PORT.
-bool started_by_mpi(const Row& row, const AxisValues& values);
 
 Words train_slice(const Workshop& workshop, const LaunchSetting& setting);
 // What the command starts listens on this address alone, instead of on every interface of the machine.

@@ -2,22 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/data/data.h"
-
 namespace harness {
-
-void check_wrap(const Request& request, const Row& row, const AxisValues& values) {
-  if (request.wrap.empty()) return;
-  const int64_t ranks = world_size(row, values);
-  if (request.wrap_rank >= ranks)
-    throw PreparationError(
-        fmt::format("row {}: --wrap-rank {}: expected {}", row.id, request.wrap_rank,
-                    ranks == 1 ? "0, its only rank" : fmt::format("one of its ranks 0-{}", ranks - 1)));
-}
-
-std::string describe_wrap(const Request& request) {
-  return fmt::format("rank {} ran under: {}", request.wrap_rank, request.wrap);
-}
 
 // A shell reads the command's own quotes. It runs in the row's folder, where its files then lie, and without
 // the terminal, which would stop a debugger in the background.

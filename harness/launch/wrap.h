@@ -4,12 +4,6 @@
 
 namespace harness {
 
-// Throws PreparationError when the row has no such rank.
-void check_wrap(const Request& request, const Row& row, const AxisValues& values);
-
-// For a record's notes: the other program's cost lies in the row's times.
-std::string describe_wrap(const Request& request);
-
 // Ranks that this machine starts one by one: the rank's program becomes the wrapped one, if it is that rank
 // that --wrap-rank names.
 void wrap_rank(Command& command, int64_t rank, const Words& program, const Request& request,

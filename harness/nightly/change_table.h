@@ -5,7 +5,7 @@
 
 #include "harness/nightly/slots.h"
 #include "harness/nightly/trend.h"
-#include "harness/report/grid.h"
+#include "harness/report/summary/grid.h"
 
 namespace harness {
 

@@ -6,7 +6,7 @@
 
 #include "harness/compare/comparison.h"
 #include "harness/nightly/history.h"
-#include "harness/report/grid.h"
+#include "harness/report/summary/grid.h"
 
 namespace harness {
 

@@ -8,7 +8,7 @@
 
 #include "harness/nightly/night.h"
 #include "harness/nightly/trend_chart.h"
-#include "harness/report/grid.h"
+#include "harness/report/summary/grid.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {

@@ -8,9 +8,10 @@
 
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
+#include "harness/contract/config_hash.h"
 #include "harness/contract/row.h"
-#include "harness/report/ratio.h"
-#include "harness/report/summary.h"
+#include "harness/report/summary/ratio.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
 namespace {
@@ -68,20 +69,6 @@ NightRow night_row_from_json(const json& object) {
 }  // namespace
 
 double NightRow::median_s() const { return median(totals_s); }
-
-std::string config_hash(const json& config) {
-  json kept = config;
-  for (const Field& field : fields())
-    if (field.role == Role::descriptive || field.role == Role::measurement) kept.erase(field.name);
-  // A field at its default doesn't count: a version that adds one goes on with the same series.
-  static const json defaults = to_json(Row());
-  for (const auto& [field, value] : defaults.items())
-    if (const auto found = kept.find(field); found != kept.end() && *found == value) kept.erase(found);
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: the same in every build, which std::hash need not be
-  for (unsigned char c : kept.dump(-1, ' ', false, json::error_handler_t::replace))
-    hash = (hash ^ c) * 0x100000001b3;
-  return fmt::format("{:016x}", hash);
-}
 
 Night night_of(const std::string& id, const Records& records) {
   Night night;

@@ -44,7 +44,4 @@ nlohmann::json to_json(const Night& night);
 // Throws std::invalid_argument that says what is missing or of a wrong type.
 Night night_from_json(const nlohmann::json& object);
 
-// 64 bits of the settings that make a row what it is, as hex; titles, notes and seeds don't count.
-std::string config_hash(const nlohmann::json& config);
-
 }  // namespace harness

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/base/json_text.h"
+#include "harness/config/config_error.h"
 #include "harness/stats/records.h"
-#include "harness/data/data.h"
 #include "harness/base/moment.h"
 
 namespace harness {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "harness/stats/records.h"
-#include "harness/report/grid.h"
+#include "harness/report/summary/grid.h"
 
 namespace harness {
 namespace {

@@ -17,7 +17,9 @@
 #include "harness/nightly/open_night.h"
 #include "harness/nightly/told_alarms.h"
 #include "harness/nightly/trend_page.h"
-#include "harness/launch/rank_commands.h"
+#include "harness/launch/followers.h"
+#include "harness/report/results.h"
+#include "harness/run/run.h"
 
 namespace harness {
 namespace {
@@ -96,7 +98,8 @@ int run_nightly(const Workshop& workshop, const Request& request, const NightlyR
   Request asked = request;
   if (asked.repeats == 0) asked.repeats = kRepeats;
   const bool follows = launcher_of(asked) == "env" && is_follower();
-  if (asked.dry_run || follows) return run_matrix(workshop, asked, console);
+  if (asked.dry_run) return dry_run(workshop, asked, ask_values(workshop), std::nullopt, console);
+  if (follows) return follow(asked, workshop.train_slice);
 
   const fs::path folder = history_folder(workshop, nightly.history);
   const std::string host = host_name();
@@ -129,9 +132,8 @@ int run_nightly(const Workshop& workshop, const Request& request, const NightlyR
   const Night night = night_of_run(open, records);
   const bool kept = keep(history, open, night);
   if (nightly.report)
-    done([&] { write_results(workshop, execution->folder(), records, console); });
-  else
-    show_left_out(execution->folder(), console);
+    done([&] { write_results(workshop.project, execution->folder(), records, console); });
+  show_left_out(execution->folder(), console);
 
   console << rows_summary(night, records) << std::flush;
   if (interrupted()) return kInterrupted;

@@ -3,7 +3,8 @@
 #include <ostream>
 #include <string>
 
-#include "harness/run/run.h"
+#include "harness/config/request.h"
+#include "harness/config/workshop.h"
 
 namespace harness {
 

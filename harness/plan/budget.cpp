@@ -7,7 +7,7 @@
 #include <set>
 
 #include "harness/plan/prediction.h"
-#include "harness/report/summary.h"
+#include "harness/stats/row_group.h"
 
 namespace harness {
 namespace {

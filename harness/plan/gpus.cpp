@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/launch/rank_commands.h"
 
 namespace harness {
 

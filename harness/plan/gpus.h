@@ -1,6 +1,7 @@
 // How many GPUs a row needs and a machine has, and what it means when ranks share one.
 #pragma once
-#include "harness/launch/rank_program.h"
+#include "harness/config/request.h"
+#include "harness/config/settings.h"
 
 namespace harness {
 

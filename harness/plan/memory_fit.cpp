@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "harness/data/data.h"
 #include "harness/plan/probe.h"
 #include "harness/base/scratch.h"
 

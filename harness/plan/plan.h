@@ -1,11 +1,12 @@
 // The plan of a run: for each row whether it runs, or why it can't.
 #pragma once
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "harness/data/data.h"
-#include "harness/launch/rank_commands.h"
+#include "harness/config/request.h"
+#include "harness/config/scales.h"
 
 namespace harness {
 
@@ -24,15 +25,14 @@ struct RowRun {
 // Milliseconds of a step by precision, as `train_slice --probe-precision` measured them; empty: not measured.
 using PrecisionTimes = std::map<std::string, double>;
 
+// Why this machine can't start the processes of a row; empty when it can. Asked of rows that nothing else rules
+// out.
+using WhyNotStarted = std::function<std::string(const Row&)>;
+
 std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
-                                  const PrecisionTimes& times, const Request& request);
+                                  const PrecisionTimes& times, const Request& request,
+                                  const WhyNotStarted& why_not_started);
 
-// After the data is there: skips cold rows that would read an image twice and rows that lack images to
-// validate on, and gives the others of these as many classes as their data has.
-void check_data(std::vector<PlannedRow>& plan, const DataSets& sets);
-
-// How often a request runs a row.
-int64_t repeats_of(const Row& row, const Request& request);
 // Every run of every row: the plan over and over, so that slow changes of the machine spread over all rows
 // alike.
 std::vector<RowRun> all_runs(const std::vector<PlannedRow>& plan, const Request& request);

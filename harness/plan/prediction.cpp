@@ -11,7 +11,7 @@
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
 #include "harness/stats/provenance.h"
-#include "harness/nightly/night.h"
+#include "harness/contract/config_hash.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 
 #include "harness/stats/provenance.h"
-#include "harness/nightly/night.h"
+#include "harness/contract/config_hash.h"
 #include "harness/stats/records.h"
 
 namespace harness {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <numeric>
 
-#include "harness/report/table.h"
+#include "harness/base/file.h"
 
 namespace harness {
 namespace {
@@ -72,7 +72,7 @@ Schedule make_schedule(const std::vector<PlannedRow>& plan, const std::vector<Ro
 
 void write_left_out(const fs::path& run, const std::vector<LeftOut>& left_out) {
   if (!left_out.empty())
-    write_text(run / kLeftOut, describe(left_out));
+    base::write_whole_file(run / kLeftOut, describe(left_out), /*durable=*/false);
   else
     fs::remove(run / kLeftOut);
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "harness/report/ratio.h"
+#include "harness/report/summary/ratio.h"
 
 namespace harness {
 

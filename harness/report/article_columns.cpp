@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/config/yaml_file.h"
+#include "harness/base/comma_list.h"
 #include "harness/contract/published_ms.h"
 #include "harness/report/against_article.h"
 #include "harness/stats/records.h"

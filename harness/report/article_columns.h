@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/report/grid.h"
-#include "harness/report/ratio.h"
-#include "harness/report/summary.h"
+#include "harness/report/summary/grid.h"
+#include "harness/report/summary/ratio.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
 

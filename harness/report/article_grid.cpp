@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/config/yaml_file.h"
+#include "harness/base/comma_list.h"
 #include "harness/report/against_article.h"
 #include "harness/report/cells.h"
 #include "harness/stats/records.h"

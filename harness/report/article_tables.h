@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "harness/report/grid.h"
-#include "harness/report/summary.h"
+#include "harness/report/summary/grid.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
 

@@ -1,7 +1,7 @@
 // The article's tables one by one; each is empty when none of its rows was run.
 #pragma once
-#include "harness/report/grid.h"
-#include "harness/report/summary.h"
+#include "harness/report/summary/grid.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
 

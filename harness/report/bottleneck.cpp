@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/report/ratio.h"
+#include "harness/report/summary/ratio.h"
 #include "harness/stats/records.h"
 
 namespace harness {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "harness/report/claim_question.h"
-#include "harness/report/device_time.h"
+#include "harness/report/summary/device_time.h"
 #include "harness/stats/records.h"
 
 namespace harness {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/report/claims.h"
-#include "harness/report/ratio.h"
+#include "harness/report/summary/ratio.h"
 
 namespace harness {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/report/summary.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
 

@@ -10,10 +10,10 @@
 namespace harness {
 namespace {
 
-using Figure = std::optional<double>;
+using Value = std::optional<double>;
 
 // Of figures that are above zero wherever there are any.
-Figure positive(double value) { return value > 0 ? Figure(value) : std::nullopt; }
+Value positive(double value) { return value > 0 ? Value(value) : std::nullopt; }
 
 Metric field(const std::string& name) {
   const Field* found = find_field(name);
@@ -24,13 +24,13 @@ Metric field(const std::string& name) {
 
 // Of the batches: none for a row that ran without phase clock.
 Metric of_run(const std::string& name, const std::string& unit, const std::string& description,
-              std::function<Figure(const RunStatistics&)> figure) {
+              std::function<Value(const RunStatistics&)> figure) {
   return {name, unit, description,
           [figure](const SummaryRow& row) { return row.run.has_samples ? figure(row.run) : std::nullopt; }};
 }
 
 Metric of_communication(const std::string& name, const std::string& unit, const std::string& description,
-                        std::function<Figure(const Communication&)> figure) {
+                        std::function<Value(const Communication&)> figure) {
   return {name, unit, description, [figure](const SummaryRow& row) {
             return row.communication ? figure(*row.communication) : std::nullopt;
           }};
@@ -49,7 +49,7 @@ Metric beside_base(const std::string& name, const std::string& description, bool
           }};
 }
 
-Figure of_phase(const RunStatistics& run, const std::string& name, double PhaseStatistics::*figure) {
+Value of_phase(const RunStatistics& run, const std::string& name, double PhaseStatistics::*figure) {
   for (const PhaseStatistics& phase : run.phases)
     if (phase.name == name && phase.mean_ms > 0) return phase.*figure;  // else the row has no such phase
   return std::nullopt;
@@ -115,18 +115,18 @@ std::vector<Metric> facts() {
 std::vector<Metric> totals() {
   return {
       {"timed_batches", "count", "in the window",
-       [](const SummaryRow& row) { return Figure(row.run.batches); }},
+       [](const SummaryRow& row) { return Value(row.run.batches); }},
       {.name = "total_s",
        .unit = "s",
        .description = "of the timed batches, median of the repeats",
-       .figure = [](const SummaryRow& row) { return Figure(row.total_s); },
+       .figure = [](const SummaryRow& row) { return Value(row.total_s); },
        .header = "s"},
-      {"total_min_s", "s", "shortest repeat", [](const SummaryRow& row) { return Figure(row.total_min_s); }},
-      {"total_max_s", "s", "longest repeat", [](const SummaryRow& row) { return Figure(row.total_max_s); }},
+      {"total_min_s", "s", "shortest repeat", [](const SummaryRow& row) { return Value(row.total_min_s); }},
+      {"total_max_s", "s", "longest repeat", [](const SummaryRow& row) { return Value(row.total_max_s); }},
       {.name = "images_per_second",
        .unit = "images/s",
        .description = "global batch x timed batches / total_s",
-       .figure = [](const SummaryRow& row) { return Figure(row.images_per_second); },
+       .figure = [](const SummaryRow& row) { return Value(row.images_per_second); },
        .header = "img/s",
        .decimals = 0},
       {"ratio_to_base", "", "total of the base / total of the row: above 1 the row is faster",
@@ -159,9 +159,9 @@ std::vector<Metric> steps() {
              [](const Run& run) { return run.mean_ms; }),
       of_run("median_ms", "ms", "of a step", [](const Run& run) { return run.median_ms; }),
       of_run("median_within_run_ci_low_ms", "ms", "lower " + interval,
-             [](const Run& run) { return run.median_ci_ms ? Figure(run.median_ci_ms->low) : std::nullopt; }),
+             [](const Run& run) { return run.median_ci_ms ? Value(run.median_ci_ms->low) : std::nullopt; }),
       of_run("median_within_run_ci_high_ms", "ms", "upper " + interval,
-             [](const Run& run) { return run.median_ci_ms ? Figure(run.median_ci_ms->high) : std::nullopt; }),
+             [](const Run& run) { return run.median_ci_ms ? Value(run.median_ci_ms->high) : std::nullopt; }),
       of_run("iqr_share", "", "interquartile range / median of the steps",
              [](const Run& run) { return run.iqr_share; }),
       of_run("p5_ms", "ms", "5th percentile of the steps", [](const Run& run) { return run.p5_ms; }),
@@ -172,7 +172,7 @@ std::vector<Metric> steps() {
              [](const Run& run) { return run.startup_ms; }),
       {"skew_ms", "ms", "slowest less fastest rank, median over the batches; rows of several ranks",
        [](const SummaryRow& row) {
-         return row.record->world_size > 1 && row.run.has_samples ? Figure(row.run.skew_ms) : std::nullopt;
+         return row.record->world_size > 1 && row.run.has_samples ? Value(row.run.skew_ms) : std::nullopt;
        }},
       of_run("rho_1", "", "autocorrelation of neighbouring steps", [](const Run& run) { return run.rho_1; }),
       of_run("tau_int", "batches", "integrated autocorrelation time",
@@ -180,11 +180,11 @@ std::vector<Metric> steps() {
       of_run("n_eff", "batches", "timed batches / tau_int: as many independent ones say as much",
              [](const Run& run) { return run.n_eff; }),
       of_run("drift_share", "", "median step of the last third / of the first third - 1",
-             [](const Run& run) { return run.batches >= 3 ? Figure(run.drift_share) : std::nullopt; }),
+             [](const Run& run) { return run.batches >= 3 ? Value(run.drift_share) : std::nullopt; }),
       of_run("drift_ci_low", "", "lower end of its 95 % interval",
-             [](const Run& run) { return run.drift_ci ? Figure(run.drift_ci->low) : std::nullopt; }),
+             [](const Run& run) { return run.drift_ci ? Value(run.drift_ci->low) : std::nullopt; }),
       of_run("drift_ci_high", "", "upper end of its 95 % interval",
-             [](const Run& run) { return run.drift_ci ? Figure(run.drift_ci->high) : std::nullopt; }),
+             [](const Run& run) { return run.drift_ci ? Value(run.drift_ci->high) : std::nullopt; }),
   };
 }
 
@@ -199,7 +199,7 @@ std::vector<Metric> communications() {
                        [](const It& it) { return positive(it.under_way_ms); }),
       {"exposed_ms", "ms", "per batch that backward did not hide: phase sync and what SyncBN waited",
        [](const SummaryRow& row) {
-         return row.communication && row.run.has_samples ? Figure(row.communication->exposed_ms)
+         return row.communication && row.run.has_samples ? Value(row.communication->exposed_ms)
                                                          : std::nullopt;
        }},
       of_communication("all_reduces_alone_ms", "ms", "the same all-reduces with nothing else running",
@@ -256,12 +256,12 @@ const Metric& metric(const std::string& name) {
 
 std::string csv_text(const Metric& metric, const Summary& summary, const SummaryRow& row) {
   if (metric.text) return metric.text(summary, row);
-  const Figure figure = row.ok() ? metric.figure(row) : std::nullopt;
+  const Value figure = row.ok() ? metric.figure(row) : std::nullopt;
   return figure ? fmt::format("{:.6g}", *figure) : "";
 }
 
 std::string cell_text(const Metric& metric, const SummaryRow& row) {
-  const Figure figure = metric.figure(row);
+  const Value figure = metric.figure(row);
   if (!figure) return "-";
   return metric.decimals == Metric::kFourDigits ? four_digits(*figure)
                                                 : fmt::format("{:.{}f}", *figure, metric.decimals);

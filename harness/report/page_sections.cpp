@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/report/accuracy.h"
+#include "harness/report/summary/accuracy.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
 #include "harness/report/claims.h"
-#include "harness/report/communication.h"
+#include "harness/report/summary/communication.h"
 #include "harness/report/environment.h"
 
 namespace harness {

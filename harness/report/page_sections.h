@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/report/figures.h"
-#include "harness/report/summary.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "harness/base/file.h"
-#include "harness/report/accuracy.h"
+#include "harness/report/summary/accuracy.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"

@@ -16,10 +16,10 @@
 #include "harness/base/offspring.h"
 #include "harness/config/request_file.h"
 #include "harness/config/selection.h"
-#include "harness/launch/wrap.h"
+#include "harness/plan/instruments.h"
 #include "harness/plan/memory_fit.h"
 #include "harness/plan/probe.h"
-#include "harness/run/trace.h"
+#include "harness/run/row_checks.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -71,7 +71,9 @@ Selection select_rows(const Workshop& workshop, const Request& request, const Ax
 
 std::vector<PlannedRow> make_plan(const Selection& selection, const AxisValues& values,
                                   const PrecisionTimes& times, const Request& request) {
-  std::vector<PlannedRow> plan = make_plan(selection.rows, values, times, request);
+  std::vector<PlannedRow> plan = make_plan(
+      selection.rows, values, times, request,
+      [&](const Row& row) { return why_not_started(row, values, request); });
   for (PlannedRow& planned : plan)
     if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
       planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
@@ -174,9 +176,14 @@ bool Execution::prepare_plan() {
     discard();
     return false;
   }
+  int64_t nodes = 1;
+  for (const Row& row : runnable) nodes = std::max(nodes, row.nodes);
+  const OnEveryNode on_all_nodes = [this, nodes](const Words& program) {
+    return on_every_node(request_, nodes, program);
+  };
   for (const Data* set : {data_.plain.get(), data_.learnable.get()})
     if (copies_.empty() || data_.plain != data_.learnable)
-      copies_.emplace_back(workshop_, request_, runnable, *set, values_);
+      copies_.emplace_back(workshop_, *set, values_, on_all_nodes);
   check_data(plan_, data_);
   if (launcher_of(request_) == "env") leading_.emplace(folder_);
   machine_ = decode<RecordMachine>(describe_machine());

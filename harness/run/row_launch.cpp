@@ -41,7 +41,7 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
   std::optional<RemoteStorage> remote;
   if (const std::string service = service_of(setting.values, row.storage); !service.empty()) {
     remote.emplace(row, service,
-                   RemoteStorage::Setting{setting.data.of(row).index, scratch.path(),
+                   RemoteStorage::Folders{setting.data.of(row).index, scratch.path(),
                                           setting.workshop.project / "data" / "packed", directory});
     add_to_job(directory / "job.json", row.storage, *remote);
     if (remote->nodes()) {
@@ -57,9 +57,13 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
   if (launcher == "mpirun" || launcher == "slurm")
     listener.reset();  // a rank that isn't our child will listen there
   Outcome outcome = run_ranks(launch, progress, limits, directory, tick);
-  if (remote) {
-    remote->explain(outcome);
-    if (!outcome.interrupted) outcome.object_store = remote->describe();
+  if (remote && !outcome.interrupted) {
+    const std::string ended = outcome.status == "OK" ? "" : remote->why_ended();
+    if (!ended.empty()) {
+      outcome.status = "CRASHED";
+      outcome.reason = ended + "; then: " + outcome.reason;
+    }
+    outcome.object_store = remote->describe();
   }
   return outcome;
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "harness/config/emulated_nodes.h"
 #include "harness/base/failure_text.h"
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
@@ -15,11 +16,11 @@
 #include "harness/base/offspring.h"
 #include "harness/base/say.h"
 #include "harness/emulate/remote_storage.h"
-#include "harness/emulate/two_nodes.h"
 #include "harness/plan/gpus.h"
 #include "harness/run/rank_map.h"
 #include "harness/run/row_launch.h"
-#include "harness/run/trace.h"
+#include "harness/plan/instruments.h"
+#include "harness/run/trace_merge.h"
 
 namespace harness {
 
@@ -89,7 +90,7 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   job.index = data.index;
   job.validation = data.validation;
   job.packed = data.packed;
-  job.interface = emulated ? TwoNodes::kInterface : setting.request.interface;
+  job.interface = emulated ? emulated::kInterface : setting.request.interface;
   job.emulated_link = emulated;
   job.trace = traced_batches(setting.request, planned.row);
   write_job(directory / "job.json", job);

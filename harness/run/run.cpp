@@ -8,15 +8,9 @@
 #include <iostream>
 #include <sstream>
 
-#include "harness/base/failure_text.h"
+#include "harness/run/execution.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
-#include "harness/config/request_file.h"
-#include "harness/launch/followers.h"
-#include "harness/report/figures.h"
-#include "harness/report/page.h"
-#include "harness/report/table.h"
-#include "harness/run/execution.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -67,15 +61,6 @@ Schedule schedule_of(const Workshop& workshop, const Request& request, Execution
   throw;
 }
 
-void write_results(const Workshop& workshop, const fs::path& run, const Records& records,
-                   std::ostream& console) {
-  const std::vector<Summary> summaries = summarise(records);
-  if (!write_report(run, summaries, console)) return;
-  write_figures(run, summaries, workshop.project, std::cerr);
-  if (interrupts() < 2) write_page(run, records, summaries, "", workshop.project, console);
-  show_left_out(run, console);
-}
-
 int exit_code_of(const Records& records) {
   bool ran = false, failed = false;
   for (const Record& record : records) {
@@ -86,7 +71,7 @@ int exit_code_of(const Records& records) {
   return interrupted() ? kInterrupted : failed ? kRowFailed : ran ? kAllGood : kNothingRan;
 }
 
-static int dry_run(const Workshop& workshop, const Request& request, const AxisValues& values,
+int dry_run(const Workshop& workshop, const Request& request, const AxisValues& values,
                    std::optional<Again> again, std::ostream& console) {
   const Selection selection = checked_selection(workshop, request, values);
   const auto plan = make_plan(selection, values, {}, request);
@@ -100,60 +85,6 @@ static int dry_run(const Workshop& workshop, const Request& request, const AxisV
                     [&](const auto& run) { return run.row == row; }))
       scheduled.push_back(plan[row]);
   print_commands(workshop, request, values, scheduled, console);
-  return kAllGood;
-}
-
-static int run_and_report(const Workshop& workshop, const Request& request, Execution& execution,
-                          std::ostream& console) {
-  Schedule schedule = schedule_of(workshop, request, execution);
-  console << describe_plan(execution.plan(), execution.scale()) << schedule.described
-          << "records: " << execution.records_file().string() << std::endl;
-  bool lost = false;
-  try {
-    run_scheduled(execution, schedule, request.budget_s);
-    write_results(workshop, execution.folder(), execution.records(), console);
-  } catch (const PreparationError&) {
-    throw;
-  } catch (const std::exception& error) {  // most likely a full disk: what finished is shown all the same
-    std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
-    lost = true;
-    for (const Summary& summary : summarise(execution.records())) console << console_table(summary);
-  }
-  const int code = exit_code_of(execution.records());
-  return lost && code != kInterrupted ? int(kRowFailed) : code;
-}
-
-int run_matrix(const Workshop& workshop, const Request& request, std::ostream& console) {
-  if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
-    return follow(request, workshop.train_slice);
-  const AxisValues values = ask_values(workshop);
-  if (request.dry_run) return dry_run(workshop, request, values, std::nullopt, console);
-  const auto execution = Execution::prepare(workshop, request, values);
-  return execution ? run_and_report(workshop, request, *execution, console) : int(kInterrupted);
-}
-
-int continue_matrix(const Workshop& workshop, const Request& request, Again again, std::ostream& console) {
-  const AxisValues values = ask_values(workshop);
-  if (request.dry_run) return dry_run(workshop, request, values, again, console);
-  const auto execution = Execution::continue_in(workshop, request, values, again);
-  if (!execution) return kInterrupted;
-  if (execution->runs().empty())
-    console << request.out.string() << ": nothing is left to run"
-            << (again == Again::failed ? " again: no row failed" : "") << '\n';
-  else
-    write_request(request.out, request);  // repeats may be more now
-  return run_and_report(workshop, request, *execution, console);
-}
-
-int rebuild_report(const Workshop& workshop, const fs::path& run, bool plots, std::ostream& console) {
-  std::ostringstream left_out;
-  const auto records = read_records(run, left_out);
-  std::cerr << left_out.str();
-  const std::vector<Summary> summaries = summarise(records);
-  if (!write_report(run, summaries, console, Shown::everything)) return kNothingRan;
-  if (plots) write_figures(run, summaries, workshop.project, std::cerr);
-  write_page(run, records, summaries, left_out.str(), workshop.project, console);
-  show_left_out(run, console);
   return kAllGood;
 }
 

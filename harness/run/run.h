@@ -1,28 +1,21 @@
-// Running a matrix from start to report, and reporting again.
+// Running the planned rows of a matrix, or only saying what would be run.
 #pragma once
+#include <optional>
 #include <ostream>
 
+#include "harness/base/exit_code.h"
+#include "harness/run/execution.h"
+#include "harness/plan/schedule.h"
 #include "harness/config/workshop.h"
 #include "harness/plan/schedule.h"
 #include "harness/run/execution.h"
 
 namespace harness {
 
-// kRegression: what was compared got slower.
-enum ExitCode {
-  kAllGood = 0,
-  kRowFailed = 1,
-  kBadInput = 2,
-  kNothingRan = 3,
-  kRegression = 4,
-  kInterrupted = 130
-};
-
-// Throws ConfigError or PreparationError before anything has run. Returns the exit code.
-int run_matrix(const Workshop& workshop, const Request& request, std::ostream& console);
-
-// The same for what a run in request.out still lacks; `request` is continued_request().
-int continue_matrix(const Workshop& workshop, const Request& request, Again again, std::ostream& console);
+// Prints the plan and the command of every rank, and runs nothing. `again`: of a run in request.out that is
+// continued. Throws ConfigError or PreparationError. Returns the exit code.
+int dry_run(const Workshop& workshop, const Request& request, const AxisValues& values,
+            std::optional<Again> again, std::ostream& console);
 
 // How long each run will take and, with --budget, which runs fit. Throws PreparationError when none does; the
 // folder of the run is then free again.
@@ -33,13 +26,6 @@ Schedule schedule_of(const Workshop& workshop, const Request& request, Execution
 // beside the records either way. Throws std::runtime_error when a record can't be kept.
 void run_scheduled(Execution& execution, Schedule& schedule, double budget_s);
 
-// Table, figures and page of a run that has just ended. Throws std::runtime_error when a file can't be
-// written.
-void write_results(const Workshop& workshop, const fs::path& run, const Records& records,
-                   std::ostream& console);
 int exit_code_of(const Records& records);
-
-// Rebuilds tables (and plots) of a finished run. Returns the exit code.
-int rebuild_report(const Workshop& workshop, const fs::path& run, bool plots, std::ostream& console);
 
 }  // namespace harness

@@ -1,18 +1,22 @@
 // Makes one trace of all ranks', in the Trace Event Format that Perfetto and Chrome read.
+#include "harness/run/trace_merge.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
-#include "harness/run/trace.h"
 
 namespace harness {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 using nlohmann::json;
@@ -221,6 +225,20 @@ MergedTrace merge_traces(const fs::path& directory, int64_t ranks) {
   for (const fs::path& file : taken) fs::remove(file, error);
   merged.file = directory / "trace.json";
   return merged;
+}
+
+std::string describe_gpus(const RecordTrace& trace) {
+  if (trace.ranks.empty()) return "";
+  const auto mean = [&](double RankTrace::*figure) {
+    double sum = 0;
+    for (const RankTrace& rank : trace.ranks) sum += rank.*figure;
+    return sum / double(trace.ranks.size());
+  };
+  return fmt::format(
+      "GPU busy in {:.1f} % of the traced time (kernels {:.1f} %, copies {:.1f} %); the host waited for it "
+      "{:.3g} times a batch",
+      100 * mean(&RankTrace::gpu_busy_share), 100 * mean(&RankTrace::gpu_kernel_share),
+      100 * mean(&RankTrace::gpu_copy_share), mean(&RankTrace::host_waits_per_batch));
 }
 
 }  // namespace harness

@@ -1,5 +1,5 @@
 // What the ranks of each row carried to one another per batch, and how much of it computing hid.
-#include "harness/report/communication.h"
+#include "harness/report/summary/communication.h"
 
 #include <fmt/format.h>
 

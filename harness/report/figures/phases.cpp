@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "harness/stats/records.h"
-#include "harness/report/device_time.h"
+#include "harness/report/summary/device_time.h"
 #include "harness/report/figures/figure.h"
 
 namespace harness {

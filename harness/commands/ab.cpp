@@ -1,4 +1,4 @@
-#include "harness/compare/ab.h"
+// A/B: two settings of the same rows, run side by side in random order, then compared.
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -9,17 +9,26 @@
 #include <random>
 
 #include "harness/base/json_text.h"
-#include "harness/compare/comparison.h"
-#include "harness/compare/comparison_page.h"
-#include "harness/stats/records.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
-#include "harness/report/table.h"
+#include "harness/commands/command_line.h"
+#include "harness/compare/compare_runs.h"
+#include "harness/compare/noise.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
 
 using nlohmann::json;
+
+struct Sides {
+  std::vector<std::string> set_a, set_b;  // field=value for one side, after those of --set
+  std::vector<fs::path> configs_b;        // another matrix for B; empty: that of A
+  fs::path build_b;                       // folder with another run_matrix and train_slice; empty: ours
+
+  // Nothing differs: what comes out is this machine's noise.
+  bool same() const { return set_a.empty() && set_b.empty() && configs_b.empty() && build_b.empty(); }
+};
 
 constexpr int64_t kBlocks = 9;  // power 0.9 for 2 % where runs scatter by 1 % (statistics of the README)
 
@@ -73,8 +82,9 @@ bool run_block(Execution& a, Execution& b, const PlannedRow& planned, int64_t bl
   return a_first ? run(a, "A", true) && run(b, "B", false) : run(b, "B", true) && run(a, "A", false);
 }
 
-}  // namespace
-
+// Runs each row in request.repeats blocks (9 when it says nothing); within a block chance says which side is
+// first. Records go to OUT/A and OUT/B with the key `pair`; the comparison follows. An A/A experiment joins
+// the machine's noise in results/noise. Throws ConfigError or PreparationError before anything has run.
 int run_ab(const Workshop& workshop, const Request& request, const Sides& sides, std::ostream& console) {
   const fs::path folder = experiment_folder(workshop, request);
   const Workshop workshop_b = other_build(workshop, sides.build_b);
@@ -109,42 +119,32 @@ int run_ab(const Workshop& workshop, const Request& request, const Sides& sides,
     if (const Noise noise = noise_of(all); !noise.empty())
       append_noise(workshop.results / "noise", noise, all.front().started_at);
   }
-  const int code = compare_runs(workshop, folder / "A", folder / "B", folder, false, console);
+  const int code = compare_runs(
+      {folder / "A", folder / "B", folder, false, workshop.results / "noise", workshop.project}, console);
   if (!going) return kInterrupted;
   const int failed = std::max(exit_code_of(a->records()), exit_code_of(b->records()));
   return failed == kRowFailed ? int(kRowFailed) : code;
 }
 
-int compare_runs(const Workshop& workshop, const fs::path& a, const fs::path& b, const fs::path& out,
-                 bool as_json, std::ostream& console) {
-  const Records records_a = read_records(a, std::cerr), records_b = read_records(b, std::cerr);
-  for (const auto& [folder, records] : {std::pair{&a, &records_a}, std::pair{&b, &records_b}})
-    if (records->empty()) {
-      fmt::print(std::cerr, "{}: no usable record, nothing to compare\n", folder->string());
-      return kNothingRan;
-    }
-  const Noise noise =
-      read_noise(workshop.results / "noise", machine_fingerprint(records_a.front()), std::cerr);
-  const Comparison comparison = compare(records_a, records_b, noise);
-  const Grid grid = comparison_grid(comparison, a.string(), b.string());
-  const std::string text = console_text(grid), described = comparison_json(comparison).dump(1) + "\n";
-  if (as_json)
-    console << described;
-  else
-    console << text;
-  if (!out.empty()) {
-    fs::create_directories(out);
-    write_text(out / "comparison.txt", text);
-    write_text(out / "comparison.md", markdown_text(grid, 2));
-    write_text(out / "comparison.json", described);
-    write_comparison_page(out / "comparison.html", comparison, a.string(), b.string(), workshop.project,
-                          as_json ? std::cerr : console);
-  }
-  if (comparison.rows.empty())
-    fmt::print(std::cerr, "no row is in both: A has {}; B has {}\n", fmt::join(comparison.only_in_a, ", "),
-               fmt::join(comparison.only_in_b, ", "));
-  if (comparison.compared() == 0) return kNothingRan;
-  return comparison.any(Verdict::slower) ? int(kRegression) : int(kAllGood);
+}  // namespace
+
+void add_ab(CommandLine& line) {
+  const auto sides = std::make_shared<Sides>();
+  CLI::App* command = line.app.add_subcommand(
+      "ab",
+      "run two settings side by side in random order, 9 times each, then compare; without a difference "
+      "between the sides: learn this machine's noise");
+  command->fallthrough();
+  command->add_option("--set-a", sides->set_a, "field=value for side A")->allow_extra_args(false);
+  command->add_option("--set-b", sides->set_b, "field=value for side B")->allow_extra_args(false);
+  command->add_option("--config-b", sides->configs_b, "another matrix for side B")->check(CLI::ExistingFile);
+  command->add_option("--build-b", sides->build_b, "build folder of another revision for side B")
+      ->check(CLI::ExistingDirectory);
+  command->callback([&line, sides] {
+    line.action = [&line, sides](const Workshop& workshop) {
+      return run_ab(workshop, line.request, *sides, std::cout);
+    };
+  });
 }
 
 }  // namespace harness

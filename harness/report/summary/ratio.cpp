@@ -1,4 +1,4 @@
-#include "harness/report/ratio.h"
+#include "harness/report/summary/ratio.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/report/summary.h"
+#include "harness/report/summary/summary.h"
 #include "harness/stats/effect.h"
 
 namespace harness {

@@ -1,11 +1,11 @@
-#include "harness/run/trace.h"
+#include "harness/plan/instruments.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "harness/data/data.h"
+#include "harness/config/row_traits.h"
 
 namespace harness {
 
@@ -44,19 +44,17 @@ std::string describe(const TracedBatches& batches) {
                      batches.last);
 }
 
-std::string describe_gpus(const RecordTrace& trace) {
-  if (trace.ranks.empty()) return "";
-  const auto mean = [&](double RankTrace::*figure) {
-    double sum = 0;
-    for (const RankTrace& rank : trace.ranks) sum += rank.*figure;
-    return sum / double(trace.ranks.size());
-  };
-  return fmt::format(
-      "GPU busy in {:.1f} % of the traced time (kernels {:.1f} %, copies {:.1f} %); the host waited for it "
-      "{:.3g} "
-      "times a batch",
-      100 * mean(&RankTrace::gpu_busy_share), 100 * mean(&RankTrace::gpu_kernel_share),
-      100 * mean(&RankTrace::gpu_copy_share), mean(&RankTrace::host_waits_per_batch));
+void check_wrap(const Request& request, const Row& row, const AxisValues& values) {
+  if (request.wrap.empty()) return;
+  const int64_t ranks = world_size(row, values);
+  if (request.wrap_rank >= ranks)
+    throw PreparationError(
+        fmt::format("row {}: --wrap-rank {}: expected {}", row.id, request.wrap_rank,
+                    ranks == 1 ? "0, its only rank" : fmt::format("one of its ranks 0-{}", ranks - 1)));
+}
+
+std::string describe_wrap(const Request& request) {
+  return fmt::format("rank {} ran under: {}", request.wrap_rank, request.wrap);
 }
 
 }  // namespace harness

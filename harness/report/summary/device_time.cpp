@@ -1,4 +1,4 @@
-#include "harness/report/device_time.h"
+#include "harness/report/summary/device_time.h"
 
 #include <cmath>
 

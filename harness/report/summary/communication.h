@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/contract/record.h"
-#include "harness/report/grid.h"
+#include "harness/report/summary/grid.h"
 
 namespace harness {
 

@@ -1,4 +1,4 @@
-#include "harness/report/communication.h"
+#include "harness/report/summary/communication.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/report/summary.h"
+#include "harness/report/summary/summary.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
 namespace {

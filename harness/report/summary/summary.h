@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "harness/contract/record.h"
-#include "harness/report/communication.h"
-#include "harness/report/flags.h"
+#include "harness/report/summary/communication.h"
+#include "harness/report/summary/flags.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
@@ -72,10 +72,6 @@ struct Summary {
   std::vector<SummaryRow> rows;       // in the order in which rows first occur
   std::vector<AccuracyRow> accuracy;  // rows with `validation`, which stand in no other list
 };
-
-// The axis that a row moves on: the first on which it differs from its base, or, without one, from the
-// plainest row.
-std::string group_of(const Row& row, const Row* base);
 
 // `records` must outlive what comes back.
 std::vector<Summary> summarise(const Records& records);

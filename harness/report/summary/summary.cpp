@@ -1,13 +1,14 @@
 // Turns records into summary rows: repeats joined, ratios to the base, one summary per scale and device.
-#include "harness/report/summary.h"
+#include "harness/report/summary/summary.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "harness/report/accuracy.h"
+#include "harness/report/summary/accuracy.h"
 #include "harness/stats/records.h"
+#include "harness/stats/row_group.h"
 
 namespace harness {
 namespace {
@@ -159,29 +160,6 @@ Summary summarise_group(const RecordList& all) {
 }
 
 }  // namespace
-
-std::string group_of(const Row& row, const Row* base) {
-  static const std::vector<std::pair<std::string, std::vector<std::string>>> axes = {
-      {"nodes", {"nodes", "link"}},
-      {"devices", {"devices", "batch"}},
-      {"strategy", {"strategy", "backend", "sync_bn"}},
-      {"threads", {"cpus", "loader_threads"}},
-      {"precision", {"precision"}},
-      {"storage",
-       {"storage", "order", "cache", "read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms",
-        "readahead", "interleave", "shuffle_window"}},
-      {"loading", {"batch_format", "ring_depth", "pin_loader_threads"}}};
-  if (base)
-    for (const auto& [axis, fields] : axes)
-      for (const std::string& field : fields)
-        if (field_text(row, field) != field_text(*base, field)) return axis;
-  if (row.nodes > 1) return "nodes";
-  const std::string& strategy = row.strategy;
-  if (strategy != "single" && strategy != "data_parallel") return "strategy";
-  // The article's second series, from its row [0] on, is about devices; its first is about storage.
-  if (strategy == "data_parallel" || row.window == "100-399") return "devices";
-  return row.precision == "o0" ? "storage" : "precision";
-}
 
 std::vector<Summary> summarise(const Records& records) {
   std::vector<std::pair<std::string, RecordList>> groups;

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "harness/report/grid.h"
-#include "harness/report/summary.h"
+#include "harness/report/summary/grid.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
 

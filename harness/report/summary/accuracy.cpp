@@ -1,4 +1,4 @@
-#include "harness/report/accuracy.h"
+#include "harness/report/summary/accuracy.h"
 
 #include <fmt/format.h>
 

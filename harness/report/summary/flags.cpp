@@ -1,5 +1,5 @@
 // Finds in a record what qualifies its figures: inferred or clipped settings, emulation, drift.
-#include "harness/report/flags.h"
+#include "harness/report/summary/flags.h"
 
 #include <fmt/format.h>
 

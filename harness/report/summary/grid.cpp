@@ -1,4 +1,4 @@
-#include "harness/report/grid.h"
+#include "harness/report/summary/grid.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,0 +1,18 @@
+#include "harness/base/comma_list.h"
+
+#include <sstream>
+
+namespace harness {
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) {
+    size_t first = part.find_first_not_of(" \t");
+    if (first != std::string::npos)
+      parts.push_back(part.substr(first, part.find_last_not_of(" \t") - first + 1));
+  }
+  return parts;
+}
+
+}  // namespace harness

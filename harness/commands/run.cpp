@@ -1,0 +1,56 @@
+// Running a matrix from start to report.
+#include <iostream>
+
+#include "harness/base/failure_text.h"
+#include "harness/commands/command_line.h"
+#include "harness/config/request_file.h"
+#include "harness/launch/followers.h"
+#include "harness/report/results.h"
+#include "harness/report/table.h"
+
+namespace harness {
+
+static int run_and_report(const Workshop& workshop, const Request& request, Execution& execution,
+                          std::ostream& console) {
+  Schedule schedule = schedule_of(workshop, request, execution);
+  console << describe_plan(execution.plan(), execution.scale()) << schedule.described
+          << "records: " << execution.records_file().string() << std::endl;
+  bool lost = false;
+  try {
+    run_scheduled(execution, schedule, request.budget_s);
+    if (write_results(workshop.project, execution.folder(), execution.records(), console))
+      show_left_out(execution.folder(), console);
+  } catch (const PreparationError&) {
+    throw;
+  } catch (const std::exception& error) {  // most likely a full disk: what finished is shown all the same
+    std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
+    lost = true;
+    for (const Summary& summary : summarise(execution.records())) console << console_table(summary);
+  }
+  const int code = exit_code_of(execution.records());
+  return lost && code != kInterrupted ? int(kRowFailed) : code;
+}
+
+int run_matrix(const Workshop& workshop, const Request& request, std::ostream& console) {
+  if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
+    return follow(request, workshop.train_slice);
+  const AxisValues values = ask_values(workshop);
+  if (request.dry_run) return dry_run(workshop, request, values, std::nullopt, console);
+  const auto execution = Execution::prepare(workshop, request, values);
+  return execution ? run_and_report(workshop, request, *execution, console) : int(kInterrupted);
+}
+
+int continue_matrix(const Workshop& workshop, const Request& request, Again again, std::ostream& console) {
+  const AxisValues values = ask_values(workshop);
+  if (request.dry_run) return dry_run(workshop, request, values, again, console);
+  const auto execution = Execution::continue_in(workshop, request, values, again);
+  if (!execution) return kInterrupted;
+  if (execution->runs().empty())
+    console << request.out.string() << ": nothing is left to run"
+            << (again == Again::failed ? " again: no row failed" : "") << '\n';
+  else
+    write_request(request.out, request);  // repeats may be more now
+  return run_and_report(workshop, request, *execution, console);
+}
+
+}  // namespace harness

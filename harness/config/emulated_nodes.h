@@ -1,0 +1,12 @@
+// Names and addresses of the two nodes that one machine can stand in for (emulate/two_nodes.h makes them).
+#pragma once
+#include <string>
+
+namespace harness::emulated {
+
+inline constexpr const char* kInterface = "link0";  // each node's end of the link
+inline constexpr const char* kNetwork = "10.77.0.0/24";
+inline std::string host(int node) { return node == 0 ? "node0" : "node1"; }
+inline std::string address(int node) { return node == 0 ? "10.77.0.1" : "10.77.0.2"; }
+
+}  // namespace harness::emulated

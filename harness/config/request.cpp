@@ -1,0 +1,24 @@
+#include "harness/config/request.h"
+
+#include <cstdlib>
+
+namespace harness {
+
+std::string launcher_of(const Request& request) {
+  if (request.launcher != "auto") return request.launcher;
+  if (!request.hosts.empty() || !request.hostfile.empty()) return "mpirun";
+  if (std::getenv("TORCHELASTIC_RUN_ID")) return "env";
+  const char* nodes = std::getenv("SLURM_JOB_NUM_NODES");
+  return nodes && std::atoi(nodes) > 1 ? "slurm" : "local";
+}
+
+bool emulates_nodes(const Row& row, const std::string& launcher) {
+  return launcher == "local" && row.nodes > 1;
+}
+
+int64_t repeats_of(const Row& row, const Request& request) {
+  constexpr int64_t kSeeds = 3;  // a range over seeds needs more than one
+  return request.repeats > 0 ? request.repeats : row.validation ? kSeeds : 1;
+}
+
+}  // namespace harness

@@ -1,0 +1,36 @@
+#include "harness/report/results.h"
+
+#include <iostream>
+#include <sstream>
+
+#include "harness/base/interrupt.h"
+#include "harness/report/figures.h"
+#include "harness/report/page.h"
+#include "harness/report/table.h"
+#include "harness/stats/records.h"
+
+namespace harness {
+
+namespace fs = std::filesystem;
+
+bool write_results(const fs::path& project, const fs::path& run, const Records& records,
+                   std::ostream& console) {
+  const std::vector<Summary> summaries = summarise(records);
+  if (!write_report(run, summaries, console)) return false;
+  write_figures(run, summaries, project, std::cerr);
+  if (interrupts() < 2) write_page(run, records, summaries, "", project, console);
+  return true;
+}
+
+bool rebuild_results(const fs::path& project, const fs::path& run, bool figures, std::ostream& console) {
+  std::ostringstream left_out;
+  const auto records = read_records(run, left_out);
+  std::cerr << left_out.str();
+  const std::vector<Summary> summaries = summarise(records);
+  if (!write_report(run, summaries, console, Shown::everything)) return false;
+  if (figures) write_figures(run, summaries, project, std::cerr);
+  write_page(run, records, summaries, left_out.str(), project, console);
+  return true;
+}
+
+}  // namespace harness
