@@ -8,7 +8,7 @@
 #include "harness/stats/records.h"
 #include "tests/typed_records.h"
 
-namespace {
+namespace accuracy_test {
 
 using harness::AccuracyRow;
 using nlohmann::json;
@@ -162,4 +162,4 @@ TEST(Accuracy, ADifferenceIsNamedOnlyWhenEverySeedHasIt) {
       << text;
 }
 
-}  // namespace
+}  // namespace accuracy_test

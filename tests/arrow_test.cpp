@@ -20,8 +20,7 @@ TEST(Arrow, IsMissing) { GTEST_SKIP() << "this build found no Apache Arrow"; }
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::arrow_test {
 
 namespace fs = std::filesystem;
 
@@ -251,6 +250,5 @@ TEST_F(ForeignColumns, OfArrow) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::arrow_test
 #endif

@@ -20,7 +20,7 @@
 #include "tests/csv.h"
 #include "tests/typed_records.h"
 
-namespace {
+namespace article_tables_test {
 
 using harness::Grid;
 using harness::Ratio;
@@ -530,4 +530,4 @@ TEST(PublishedMs, TheBaselinesFiguresStandInTheMatrixAndAreHandedToNoOtherRow) {
     EXPECT_EQ(row.published_ms.empty(), row.id != "disk" && row.id != "tmpfs") << row.id;
 }
 
-}  // namespace
+}  // namespace article_tables_test

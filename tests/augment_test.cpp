@@ -7,8 +7,7 @@
 #include "bench/image/decode.h"
 #include "bench/image/philox.h"
 
-namespace bench {
-namespace {
+namespace bench::augment_test {
 
 TEST(Philox, EqualsThePublishedTestVectors) {  // kat_vectors of Random123
   EXPECT_EQ(philox({0, 0, 0, 0}, 0), (PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -68,5 +67,4 @@ TEST(Augment, DependsOnSeedEpochAndRecordOnly) {
   EXPECT_EQ(different.size(), 12u);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::augment_test

@@ -6,8 +6,7 @@
 #include "harness/report/summary/summary.h"
 #include "tests/typed_records.h"
 
-namespace harness {
-namespace {
+namespace harness::bottleneck_test {
 
 using nlohmann::json;
 
@@ -144,5 +143,4 @@ TEST(Bottleneck, TheTableSaysInHowManyRepeatsTheVerdictWasTheSame) {
   for (const auto& row : grid.rows) EXPECT_EQ(row.size(), grid.columns.size());
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::bottleneck_test

@@ -5,8 +5,7 @@
 
 #include "article_rows.h"
 
-namespace harness {
-namespace {
+namespace harness::budget_test {
 
 // Precision, devices and storage of three rows each; only `disk` has a figure of the article's.
 std::vector<PlannedRow> plan() {
@@ -83,5 +82,4 @@ TEST(Budget, OfTheArticlesRowsTheStatedOnesComeFirst) {
   EXPECT_LE(choice.seconds, 200);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::budget_test

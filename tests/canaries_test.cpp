@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bench {
-namespace {
+namespace bench::canaries_test {
 
 TEST(Canaries, EachGivesATime) {
   const nlohmann::json times = run_canaries();
@@ -15,5 +14,4 @@ TEST(Canaries, EachGivesATime) {
   }
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::canaries_test

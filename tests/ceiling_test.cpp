@@ -11,8 +11,7 @@
 #include "tests/small_images.h"
 #include "tests/training_setup.h"
 
-namespace bench {
-namespace {
+namespace bench::ceiling_test {
 
 class LoaderAlone : public testing::TestWithParam<int> {};
 
@@ -149,5 +148,4 @@ TEST(LastBatch, PhasesFollowEachOtherAndReplicasLieInsideThem) {
   EXPECT_NEAR(last, step_ms, 1e-3);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::ceiling_test

@@ -1,8 +1,7 @@
 // unit: verdicts on the claims about devices and threads under DataParallel, each way they can come out
 #include "tests/claim_records.h"
 
-namespace harness {
-namespace {
+namespace harness::claims_devices_test {
 
 // Rows [0], [5], [7] and [1], [2], [4] with the compute and copies between devices of 1, 2 and 4 devices.
 ClaimRecords on_devices(const std::vector<double>& compute, const std::vector<double>& copies,
@@ -100,5 +99,4 @@ TEST(Claim9, ScatterShowsAndBroadcastIsSmall) {
   expect_untestable_without("7", holds, 9, 1);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::claims_devices_test

@@ -1,8 +1,7 @@
 // unit: verdicts on the claims about storage, each way they can come out
 #include "tests/claim_records.h"
 
-namespace harness {
-namespace {
+namespace harness::claims_loading_test {
 
 TEST(Claim1, LoadingFromDiskIsMostOfTheTime) {
   ClaimRecords slow, fast, between;
@@ -115,5 +114,4 @@ TEST(Claim17, ImageNetFitsByItsRealSize) {
   EXPECT_EQ(folder(500, 115000, 1000), ClaimVerdict::cannot_be_tested) << "too few";
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::claims_loading_test

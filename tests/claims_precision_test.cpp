@@ -1,8 +1,7 @@
 // unit: verdicts on the claims about 16-bit numbers, each way they can come out
 #include "tests/claim_records.h"
 
-namespace harness {
-namespace {
+namespace harness::claims_precision_test {
 
 TEST(Claim4, SixteenBitsShortenComputing) {
   ClaimRecords records, slower;
@@ -74,5 +73,4 @@ TEST(Claim14, HalfPrecisionGainsOnDdpToo) {
   expect_untestable_without("16", faster, 14, 0);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::claims_precision_test

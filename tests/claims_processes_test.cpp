@@ -1,8 +1,7 @@
 // unit: verdicts on the claims about one process per device, each way they can come out
 #include "tests/claim_records.h"
 
-namespace harness {
-namespace {
+namespace harness::claims_processes_test {
 
 // DP [10] and DDP [12].
 ClaimRecords processes(double dp_compute, double ddp_compute, double dp_h2d, double ddp_h2d,
@@ -114,5 +113,4 @@ TEST(Claim16, KernelsOfDdpRunMoreOfTheTime) {
   expect_untestable_without("7", rows(40, 2), 16, 0);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::claims_processes_test

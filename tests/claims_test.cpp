@@ -1,8 +1,7 @@
 // unit: all 17 verdicts as one table: scale, rows that are missing, width
 #include "tests/claim_records.h"
 
-namespace harness {
-namespace {
+namespace harness::claims_test {
 
 TEST(Claims, RowsThatDidNotRunAreNamed) {
   ClaimRecords records;
@@ -48,5 +47,4 @@ TEST(Grid, LongCellsContinueUnderThemselves) {
   EXPECT_EQ(console_text(grid), "grid\na why\n1 four\n  words of\n  text\n2 short\n");
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::claims_test

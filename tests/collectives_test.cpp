@@ -8,7 +8,7 @@
 #include "harness/base/child_process.h"
 #include "harness/emulate/two_nodes.h"
 
-namespace {
+namespace collectives_test {
 
 using Words = std::vector<std::string>;
 
@@ -83,4 +83,4 @@ TEST_F(Collectives, RefuseBadOptions) {
   EXPECT_NE(finished.output.find("mpirun"), std::string::npos) << finished.output;
 }
 
-}  // namespace
+}  // namespace collectives_test

@@ -6,8 +6,7 @@
 #include "harness/report/summary/summary.h"
 #include "tests/typed_records.h"
 
-namespace harness {
-namespace {
+namespace harness::communication_test {
 
 using nlohmann::json;
 
@@ -90,5 +89,4 @@ TEST(Communication, TextAndMarkdownSayTheSame) {
   EXPECT_EQ(console_text(communication_grid(summary)), "");
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::communication_test

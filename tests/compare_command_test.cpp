@@ -4,10 +4,9 @@
 
 #include "program.h"
 
-namespace harness {
-namespace {
+namespace harness::compare_command_test {
 
-class Compare : public Program {
+class CompareCommand : public Program {
  protected:
   // Nine runs of a row whose times are `times` what they usually are.
   void measure(const std::string& folder, const char* times = "1", const std::string& only = "0") {
@@ -24,7 +23,7 @@ class Compare : public Program {
   bool says(const std::string& words) { return (output() + errors()).find(words) != std::string::npos; }
 };
 
-TEST_F(Compare, SlowerIsExitFourAndFasterIsGood) {
+TEST_F(CompareCommand, SlowerIsExitFourAndFasterIsGood) {
   measure("a");
   measure("b", "1.5");
   EXPECT_EQ(compare("a", "b", {"--write", directory / "a"}), 4);
@@ -38,21 +37,21 @@ TEST_F(Compare, SlowerIsExitFourAndFasterIsGood) {
   EXPECT_TRUE(says("SAME")) << output();
 }
 
-TEST_F(Compare, JsonIsNothingButJson) {
+TEST_F(CompareCommand, JsonIsNothingButJson) {
   measure("a");
   ASSERT_EQ(compare("a", "a", {"--json"}), 0);
   const json comparison = json::parse(output());
   EXPECT_EQ(comparison["rows"][0]["verdict"], "SAME") << comparison;
 }
 
-TEST_F(Compare, RunsWithoutACommonRowAreExitThree) {
+TEST_F(CompareCommand, RunsWithoutACommonRowAreExitThree) {
   ASSERT_EQ(smoke_in("a", "0"), 0);
   ASSERT_EQ(smoke_in("b", "1,7"), 0);
   EXPECT_EQ(compare("a", "b"), 3);
   EXPECT_TRUE(says("no row is in both: A has 0; B has 1, 7")) << errors();
 }
 
-TEST_F(Compare, DamagedLinesAreNamedAndCostOnlyThemselves) {
+TEST_F(CompareCommand, DamagedLinesAreNamedAndCostOnlyThemselves) {
   measure("a");
   measure("b");
   std::ofstream(directory / "b" / "records.jsonl", std::ios::app) << "rubbish\n{\"schema\": 1}\n{\"schema\"";
@@ -149,7 +148,7 @@ TEST_F(Ab, SidesWithOtherRowsAreRefused) {
   EXPECT_TRUE(says("row ours isn't on side B")) << errors();
 }
 
-class Validate : public Compare {
+class ValidateCommand : public CompareCommand {
  protected:
   int validate(const std::string& folder, std::vector<std::string> references) {
     std::vector<std::string> words = {"validate", directory / folder, "--against"};
@@ -158,7 +157,7 @@ class Validate : public Compare {
   }
 };
 
-TEST_F(Validate, NamesTheOddNodeWithExitFour) {
+TEST_F(ValidateCommand, NamesTheOddNodeWithExitFour) {
   measure("good", "1", "12");
   measure("also", "1", "12");
   measure("slow", "1.5", "12");
@@ -169,7 +168,7 @@ TEST_F(Validate, NamesTheOddNodeWithExitFour) {
   EXPECT_TRUE(says("fake")) << "the node by its host: " << output();
 }
 
-TEST_F(Validate, NothingInCommonIsExitThreeAndAMissingRunExitTwo) {
+TEST_F(ValidateCommand, NothingInCommonIsExitThreeAndAMissingRunExitTwo) {
   ASSERT_EQ(smoke_in("a", "0"), 0);
   ASSERT_EQ(smoke_in("b", "1"), 0);
   EXPECT_EQ(validate("a", {"b"}), 3);
@@ -179,5 +178,4 @@ TEST_F(Validate, NothingInCommonIsExitThreeAndAMissingRunExitTwo) {
   EXPECT_EQ(run({"validate", directory / "a"}), 2) << "against what";
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::compare_command_test

@@ -11,7 +11,7 @@
 #include "tests/embedded.h"
 #include "tests/made_up_comparison.h"
 
-namespace {
+namespace comparison_page_test {
 
 using harness::Comparison;
 using nlohmann::json;
@@ -84,4 +84,4 @@ TEST_F(ComparisonPage, HostileTextEndsNoElement) {
   EXPECT_NE(data.dump().find("</script><img src=x onerror='count(1)'>"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace comparison_page_test

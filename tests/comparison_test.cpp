@@ -11,8 +11,7 @@
 
 #include "tests/typed_records.h"
 
-namespace harness {
-namespace {
+namespace harness::comparison_test {
 
 using nlohmann::json;
 
@@ -213,5 +212,4 @@ TEST(Noise, IsKeptPerMachineAndDamagedLinesAreNamed) {
   std::filesystem::remove_all(folder);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::comparison_test

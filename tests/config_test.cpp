@@ -11,7 +11,7 @@
 #include "harness/config/nearest.h"
 #include "tests/article_rows.h"
 
-namespace {
+namespace config_test {
 
 using namespace harness;
 namespace fs = std::filesystem;
@@ -173,4 +173,4 @@ TEST(Nearest, CountsEditsAndKeepsSilentWhenFar) {
   EXPECT_EQ(nearest(std::string(100000, 'a'), {"lmdb"}), "");
 }
 
-}  // namespace
+}  // namespace config_test

@@ -10,8 +10,7 @@
 #include "harness/contract/job.h"
 #include "harness/contract/record.h"
 
-namespace harness {
-namespace {
+namespace harness::contract_test {
 
 using nlohmann::json;
 
@@ -137,5 +136,4 @@ TEST(Contract, EveryFieldHasARoleThatFitsWhatItIs) {
   EXPECT_FALSE(has_role("no_such_field", Role::identity));
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::contract_test

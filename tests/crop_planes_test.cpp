@@ -9,8 +9,7 @@
 #include "bench/image/jpeg.h"
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::crop_planes_test {
 
 // All of the image as planes.
 at::Tensor planes_of(const Bytes& encoded) {
@@ -65,5 +64,4 @@ TEST(CropPlanes, EqualTheDecodersCrops) {
   }
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::crop_planes_test

@@ -12,8 +12,7 @@
 #include "tests/damaged_images.h"
 #include "tests/pixel_cases.h"
 
-namespace bench {
-namespace {
+namespace bench::cuda_jpeg_test {
 
 const std::filesystem::path kPixels = std::filesystem::path(SOURCE_DIR) / "tests/golden/pixels";
 
@@ -206,5 +205,4 @@ TEST_F(CudaJpegTest, ALoadersBatchesReachTheNetwork) {
   EXPECT_EQ(gpu->describe().at("h2d_bytes"), 8 * 8) << "labels alone come from the host";
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::cuda_jpeg_test

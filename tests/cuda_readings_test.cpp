@@ -11,8 +11,7 @@
 #include "bench/train/device/device.h"
 #include "bench/train/kineto_events.h"
 
-namespace bench {
-namespace {
+namespace bench::cuda_readings_test {
 
 namespace profiler = torch::autograd::profiler;
 using nlohmann::json;
@@ -85,5 +84,4 @@ TEST_F(CudaReadings, TheProfilerTellsOfKernelsCopiesAndWaits) {
   }
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::cuda_readings_test

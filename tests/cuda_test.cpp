@@ -20,8 +20,7 @@
 #include "bench/train/strategy/side_stream.h"
 #include "tests/training_setup.h"
 
-namespace bench {
-namespace {
+namespace bench::cuda_test {
 
 class CudaTest : public testing::Test {
  protected:
@@ -252,5 +251,4 @@ TEST_F(CudaTest, MoreMemoryThanThereIsIsOutOfMemory) {
   }
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::cuda_test

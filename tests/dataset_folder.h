@@ -7,13 +7,13 @@
 #include <iterator>
 #include <string>
 
-struct TemporaryFolder {
+struct DatasetFolder {
   std::filesystem::path path;
-  TemporaryFolder() {
+  DatasetFolder() {
     auto name = (std::filesystem::temp_directory_path() / "dataset-test-XXXXXX").string();
     path = mkdtemp(name.data());
   }
-  ~TemporaryFolder() {
+  ~DatasetFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
   }

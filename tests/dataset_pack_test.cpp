@@ -13,11 +13,10 @@
 #include "tests/dataset_folder.h"
 #include "tests/failure_of.h"
 
-namespace bench {
-namespace {
+namespace bench::dataset_pack_test {
 
 struct Packing : testing::Test {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   PackRequest request;
   void SetUp() override {
     folder.write_small_set("set");
@@ -128,5 +127,4 @@ TEST_F(Packing, MemoryCopyKeepsPathsOrSaysWhatItNeeds) {
   EXPECT_NE(pack_to_memory(request, {}).note.find("none is mounted"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::dataset_pack_test

@@ -17,8 +17,7 @@
 #include "tests/dataset_folder.h"
 #include "tests/failure_of.h"
 
-namespace bench {
-namespace {
+namespace bench::dataset_standin_test {
 
 struct Decoded {
   int width = 0, height = 0, components = 0;
@@ -99,7 +98,7 @@ TEST(Standin, PlannedBytesOfLargerSetsAreWithinThreePercent) {
 }
 
 TEST(Standin, OddFilesAreWhatTheySayAndDecodeWithoutWarning) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   ImageMaker maker;
   auto written = [&](Oddity oddity) {
     const auto content = maker.make(plan_with(oddity));
@@ -159,7 +158,7 @@ TEST(Standin, CropsTellTheHueOfTheirClass) {
 }
 
 TEST(Standin, BytesDependOnTheSeedAndNotOnTheThreads) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   auto content_of = [&](const std::string& name, int64_t seed, int threads) {
     make_standin({folder.path / name, 55, 10, seed, threads});
     std::string all;
@@ -173,7 +172,7 @@ TEST(Standin, BytesDependOnTheSeedAndNotOnTheThreads) {
 }
 
 TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   const StandinOptions options{folder.path / "set", 12, 4, 1, 2};
   make_standin(options);
   const auto fingerprint = scan_dataset(options.out).fingerprint;
@@ -191,7 +190,7 @@ TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
 }
 
 TEST(Standin, SetOfAnotherGeneratorVersionIsMadeAgain) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   const StandinOptions options{folder.path / "set", 6, 3, 1, 1};
   make_standin(options);
   const auto fingerprint = scan_dataset(options.out).fingerprint;
@@ -202,7 +201,7 @@ TEST(Standin, SetOfAnotherGeneratorVersionIsMadeAgain) {
 }
 
 TEST(Standin, RefusesWhatItMustNotOverwrite) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   EXPECT_NE(failure_of([&] {
               make_standin({folder.path, 0, 4, 1, 1});
             }).find("at least 1"),
@@ -219,5 +218,4 @@ TEST(Standin, RefusesWhatItMustNotOverwrite) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::dataset_standin_test

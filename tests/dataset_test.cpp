@@ -12,11 +12,10 @@
 #include "tests/dataset_folder.h"
 #include "tests/failure_of.h"
 
-namespace bench {
-namespace {
+namespace bench::dataset_test {
 
 TEST(Index, ListsImagesByClassThenNameWithLabels) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   folder.write_small_set("set");
   folder.write("set/train/n01/notes.txt", "no image");
   folder.write("set/train/.hidden/n_0.JPEG", "no class");
@@ -32,7 +31,7 @@ TEST(Index, ListsImagesByClassThenNameWithLabels) {
 }
 
 TEST(Index, ComesBackFromItsFile) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   folder.write_small_set("set");
   const auto dataset = scan_dataset(folder.path / "set");
   write_index(dataset, folder.path / "store/index.tsv");
@@ -49,7 +48,7 @@ TEST(Index, ComesBackFromItsFile) {
 }
 
 TEST(Index, DamagedFileIsRefusedWithItsLine) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   folder.write_small_set("set");
   write_index(scan_dataset(folder.path / "set"), folder.path / "index.tsv");
   const auto good = folder.read("index.tsv");
@@ -67,7 +66,7 @@ TEST(Index, DamagedFileIsRefusedWithItsLine) {
 }
 
 TEST(Fingerprint, ChangesWithNamesSizesAndContentOnly) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   folder.write_small_set("a");
   folder.write_small_set("b");
   auto of = [&](const std::string& name) { return scan_dataset(folder.path / name).fingerprint; };
@@ -85,7 +84,7 @@ TEST(Fingerprint, ChangesWithNamesSizesAndContentOnly) {
 }
 
 TEST(Scan, MissingAndEmptyFoldersSayWhatWasExpected) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   auto error_in = [&](const std::string& name) {
     return failure_of([&] { scan_dataset(folder.path / name); });
   };
@@ -101,14 +100,14 @@ TEST(Scan, MissingAndEmptyFoldersSayWhatWasExpected) {
 }
 
 TEST(Describe, CountsFilesThatAreNoImages) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   folder.write_small_set("set");
   folder.write("set/train/n00/n_1.JPEG", "\xFF\xD8\xFF\xE0 broken after the marker");
   EXPECT_NE(describe(scan_dataset(folder.path / "set")).find("unreadable      7"), std::string::npos);
 }
 
 TEST(WriteFile, SeveralWritersOfOneFileDoNotMeet) {
-  const TemporaryFolder folder;
+  const DatasetFolder folder;
   const auto file = folder.path / "index.tsv";
   std::vector<std::future<void>> writers;
   for (const char letter : {'a', 'b', 'c', 'd'})
@@ -122,7 +121,7 @@ TEST(WriteFile, SeveralWritersOfOneFileDoNotMeet) {
 }
 
 TEST(WriteFile, BelowAFileSaysWhere) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   folder.write("file", "x");
   const auto error = failure_of([&] { base::make_folder(folder.path / "file/store"); });
   EXPECT_NE(error.find("file/store"), std::string::npos);
@@ -130,7 +129,7 @@ TEST(WriteFile, BelowAFileSaysWhere) {
 }
 
 TEST(WriteFile, FullDiskLeavesNothingBehind) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   const auto disk = folder.path / "disk";
   std::filesystem::create_directories(disk);
   if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k"))
@@ -144,5 +143,4 @@ TEST(WriteFile, FullDiskLeavesNothingBehind) {
   EXPECT_TRUE(empty);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::dataset_test

@@ -14,8 +14,7 @@
 #include "tests/pixel_cases.h"
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::decode_test {
 
 const std::filesystem::path kPixels = std::filesystem::path(SOURCE_DIR) / "tests/golden/pixels";
 
@@ -242,5 +241,4 @@ TEST(Decode, DamagedBytesNeverCrash) {
   }
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::decode_test

@@ -8,8 +8,7 @@
 #include "bench/loading/loader/loader.h"
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::device_decoding_test {
 
 // Memory at an address where it can't be touched; `seen` is the same memory elsewhere.
 class OutOfReach {
@@ -186,5 +185,4 @@ TEST(DeviceDecoding, WhatItDeclinesIsDecodedAsEver) {
   EXPECT_EQ(found, expected);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::device_decoding_test

@@ -9,8 +9,7 @@
 #include "tests/ranks.h"
 #include "tests/training_setup.h"
 
-namespace bench {
-namespace {
+namespace bench::distributed_test {
 
 // One fixed batch for all ranks together; each rank hands out its own part of it, again and again.
 class ShardLoader : public Loader {
@@ -108,7 +107,7 @@ void expect_timeline(const nlohmann::json& timeline, int ranks) {
 }
 
 // Not a test of its own: what each process of the tests below runs.
-TEST(DISABLED_Child, Trains) {
+TEST(DISABLED_Rank, Trains) {
   const RankInfo rank = rank_from_environment();
   const auto merged = train(child_row(), rank);
   if (rank.rank == 0) std::ofstream(child_directory() / "result.json") << merged;
@@ -257,5 +256,4 @@ TEST_F(Options, HorovodFusesUpToItsBuffer) {
   EXPECT_GT(run(row)["communication"]["all_reduces"].size(), 30u) << "each tensor alone";
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::distributed_test

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <random>
 
-namespace harness {
-namespace {
+namespace harness::effect_test {
 
 TEST(Effect, OfPairsIsTheRatioOfTimes) {
   const Effect it = paired_effect({2, 4, 6, 8, 10, 12}, {1, 2, 3, 4, 5, 6});
@@ -116,5 +115,4 @@ TEST(Effect, IntervalsCoverAsTheySay) {
   EXPECT_GT(share_of_misses(unpaired_effect), 0.02);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::effect_test

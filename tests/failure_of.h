@@ -1,5 +1,7 @@
 // What an action fails with; empty when it doesn't. Other exceptions than std::runtime_error end the test.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -12,3 +14,6 @@ inline std::string failure_of(const std::function<void()>& action) {
   }
   return "";
 }
+
+// The message, which is shown when it doesn't hold the part.
+#define EXPECT_SAYS(message, part) EXPECT_NE((message).find(part), std::string::npos) << (message)

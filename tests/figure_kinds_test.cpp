@@ -10,7 +10,7 @@
 #include "harness/report/figures.h"
 #include "tests/typed_records.h"
 
-namespace {
+namespace figure_kinds_test {
 
 using nlohmann::json;
 
@@ -193,4 +193,4 @@ TEST_F(FigureKinds, PhasesShowDeviceTimeWhereThereIsOne) {
   EXPECT_EQ(device, (std::map<std::string, double>{{"forward", 9.0}, {"backward", 20.0}}));
 }
 
-}  // namespace
+}  // namespace figure_kinds_test

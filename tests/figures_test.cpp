@@ -12,7 +12,7 @@
 #include "golden_figures.h"
 #include "tests/typed_records.h"
 
-namespace {
+namespace figures_test {
 
 using nlohmann::json;
 
@@ -154,4 +154,4 @@ TEST_F(Figures, AreAllDrawnInBothThemesWithoutAWarning) {
       EXPECT_GT(std::filesystem::file_size(folder_ / "plots" / (name + ending)), 10000u) << name << ending;
 }
 
-}  // namespace
+}  // namespace figures_test

@@ -1,8 +1,7 @@
 // unit: what is planned on a machine with GPUs, with a train_slice that claims some
 #include "tests/program.h"
 
-namespace harness {
-namespace {
+namespace harness::gpu_plan_test {
 
 class GpuPlan : public Program {
  protected:
@@ -85,5 +84,4 @@ TEST(TestsThatRunRows, NameTheirDevice) {
   EXPECT_GT(found, 3);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::gpu_plan_test

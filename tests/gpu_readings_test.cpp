@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bench {
-namespace {
+namespace bench::gpu_readings_test {
 
 using nlohmann::json;
 
@@ -61,5 +60,4 @@ TEST(GpuReadings, ReasonsAreNamedAndCountedOnce) {
   EXPECT_EQ(record["throttle_reasons"], json({"sw_power_cap", "sw_thermal_slowdown", "0x4000"}));
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::gpu_readings_test

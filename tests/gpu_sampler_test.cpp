@@ -7,8 +7,7 @@
 #include "bench/train/gpu/sampler.h"
 #include "tests/failure_of.h"
 
-namespace bench {
-namespace {
+namespace bench::gpu_sampler_test {
 
 using nlohmann::json;
 
@@ -88,5 +87,4 @@ TEST(GpuSampler, ThatNobodyStopsEndsWithItsOwner) {
   sampler.start();
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::gpu_sampler_test

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bench {
-namespace {
+namespace bench::gpu_trace_test {
 
 TEST(Covered, CountsTimeOnce) {
   EXPECT_EQ(covered({}, 0, 100), 0);
@@ -65,5 +64,4 @@ TEST(GpuTrace, KnowsWhichCallsWait) {
     EXPECT_FALSE(waits(name)) << name;
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::gpu_trace_test

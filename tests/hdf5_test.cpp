@@ -12,6 +12,7 @@ TEST(Hdf5, NeedsItsLibrary) { GTEST_SKIP() << "this build found no HDF5"; }
 #include "bench/formats/hdf5_handle.h"
 #include "bench/loading/storage/storage.h"
 #include "harness/base/machine.h"
+#include "tests/failure_of.h"
 #include "tests/small_images.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -19,8 +20,7 @@ TEST(Hdf5, NeedsItsLibrary) { GTEST_SKIP() << "this build found no HDF5"; }
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 #endif
 
-namespace bench {
-namespace {
+namespace bench::hdf5_test {
 
 namespace fs = std::filesystem;
 
@@ -59,8 +59,6 @@ struct Hdf5 : testing::Test {
     return "";
   }
 };
-
-#define EXPECT_SAYS(message, part) EXPECT_NE((message).find(part), std::string::npos) << (message)
 
 // A file as pack_hdf5.cpp makes it, but for what a test changes.
 struct Recipe {
@@ -276,6 +274,5 @@ TEST_F(Hdf5, DamagedDescriptionNeverEndsTheProcess) {
   EXPECT_GT(refused, 30);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::hdf5_test
 #endif

@@ -6,8 +6,7 @@
 #include "harness/stats/records.h"
 #include "tests/nightly_run.h"
 
-namespace harness {
-namespace {
+namespace harness::history_command_test {
 
 namespace fs = std::filesystem;
 
@@ -168,5 +167,4 @@ TEST(NightRecords, KeepAValueThatHoldsWhatSeparatesValuesWhole) {
   EXPECT_EQ(records.at(0).machine.environment, odd.environment);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::history_command_test

@@ -11,8 +11,7 @@
 
 #include "harness/base/moment.h"
 
-namespace harness {
-namespace {
+namespace harness::history_test {
 
 namespace fs = std::filesystem;
 
@@ -170,5 +169,4 @@ TEST(Moment, KnowsDaysThatExist) {
     EXPECT_FALSE(is_day(bad)) << bad;
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::history_test

@@ -16,8 +16,7 @@
 #include "tests/damaged_images.h"
 #include "tests/fuzz/decode_case.h"
 
-namespace bench {
-namespace {
+namespace bench::hostile_files_test {
 
 namespace fs = std::filesystem;
 
@@ -327,5 +326,4 @@ TEST_F(HostileFolder, ClassNamesNeedNotBeUtf8ButMustBeOneLine) {
   EXPECT_THROW(scan_dataset(folder_.path()), std::runtime_error);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::hostile_files_test

@@ -9,13 +9,12 @@
 #include "tests/dataset_folder.h"
 #include "tests/failure_of.h"
 
-namespace bench {
-namespace {
+namespace bench::image_folder_test {
 
 namespace fs = std::filesystem;
 
 struct ImageFolder : testing::Test {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   fs::path train() const { return folder.path / "set/train"; }
   void add(const std::string& name) const { folder.write("set/train/" + name, "x"); }
   Dataset scan(Unreadable unreadable = Unreadable::refused) const {
@@ -145,5 +144,4 @@ TEST_F(ImageFolder, FingerprintsOfOrdinarySetsAreThoseOfBefore) {
   EXPECT_TRUE(scan().notes.empty());
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::image_folder_test

@@ -4,8 +4,7 @@
 
 #include "program.h"
 
-namespace harness {
-namespace {
+namespace harness::kept_records_test {
 
 using Words = std::vector<std::string>;
 
@@ -184,5 +183,4 @@ TEST_F(FullDisk, ARunStaysOneThatCanBeContinued) {
   EXPECT_EQ(run({"--resume", disk / "run", "--repeat", "2"}), 0);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::kept_records_test

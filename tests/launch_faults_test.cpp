@@ -19,7 +19,7 @@
 #include "harness/emulate/two_nodes.h"
 #include "scratch_of.h"
 
-namespace {
+namespace launch_faults_test {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -353,4 +353,4 @@ TEST_F(LaunchFaults, AFullMemoryFileSystemEndsTheRowSoonWithTheReason) {
   }
 }
 
-}  // namespace
+}  // namespace launch_faults_test

@@ -11,8 +11,7 @@
 #include "bench/train/link/interface.h"
 #include "bench/train/merge/link_proof.h"
 
-namespace bench {
-namespace {
+namespace bench::link_test {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -110,5 +109,4 @@ TEST(LinkProof, OneNodeHasNothingToProve) {
   EXPECT_EQ(proof.violation, "");
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::link_test

@@ -19,7 +19,7 @@
 #include "harness/contract/progress.h"
 #include "harness/emulate/two_nodes.h"
 
-namespace {
+namespace listening_sockets_test {
 
 namespace fs = std::filesystem;
 
@@ -138,4 +138,4 @@ INSTANTIATE_TEST_SUITE_P(Rows, ListeningSockets,
                            return std::string("Row") + info.param.first + info.param.second;
                          });
 
-}  // namespace
+}  // namespace listening_sockets_test

@@ -11,8 +11,7 @@
 #include "bench/image/decode.h"
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::load_list_test {
 
 struct Answer {
   int code = -1;
@@ -95,5 +94,4 @@ TEST_F(LoadList, BadInputIsNamed) {
   expect((folder_.path() / "none.JPEG").string() + "\t0\t0\t1\t1\t0\n", "go\n", "none.JPEG");
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::load_list_test

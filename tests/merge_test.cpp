@@ -5,8 +5,7 @@
 
 #include "bench/synthetic/rank_report.h"
 
-namespace bench {
-namespace {
+namespace bench::merge_test {
 
 using nlohmann::json;
 
@@ -189,5 +188,4 @@ TEST(Merge, WithoutPhaseClockThereAreSpansOnly) {
   EXPECT_FALSE(record.contains("timeline"));
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::merge_test

@@ -8,8 +8,7 @@
 #include "bench/train/precision/precision.h"
 #include "tests/safetensors.h"
 
-namespace bench {
-namespace {
+namespace bench::model_test {
 
 class PythonFixture : public testing::Test {
  protected:
@@ -68,5 +67,4 @@ TEST(ResNet, SameSeedSameWeights) {
   EXPECT_FALSE(a.parameters()[0].tensor.equal(c.parameters()[0].tensor));
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::model_test

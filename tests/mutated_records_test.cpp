@@ -17,8 +17,7 @@
 #include "harness/report/table.h"
 #include "harness/stats/records.h"
 
-namespace harness {
-namespace {
+namespace harness::mutated_records_test {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -140,5 +139,4 @@ TEST_F(MutatedRecords, AnyKeyMayBeMissing) {
     }
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::mutated_records_test

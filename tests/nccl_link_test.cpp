@@ -10,8 +10,7 @@
 #include "bench/train/merge/link_proof.h"
 #include "bench/train/merge/merge.h"
 
-namespace bench {
-namespace {
+namespace bench::nccl_link_test {
 
 using nlohmann::json;
 using Variables = std::map<std::string, std::string>;
@@ -252,5 +251,4 @@ TEST(Transports, AreCheckedBesideTheBytesAndStandInTheRankMap) {
   EXPECT_TRUE(passes(bad, "link"));
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::nccl_link_test

@@ -10,8 +10,7 @@
 #include "harness/stats/records.h"
 #include "tests/nightly_run.h"
 
-namespace harness {
-namespace {
+namespace harness::nightly_kill_test {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
@@ -91,5 +90,4 @@ TEST_F(NightlyKillTest, AKillAtAnyMomentLosesNothingThatHadFinished) {
             << " before the night's end, " << with_records << " after its first record\n";
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::nightly_kill_test

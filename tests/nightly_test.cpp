@@ -9,8 +9,7 @@
 #include "harness/nightly/told_alarms.h"
 #include "tests/nightly_run.h"
 
-namespace harness {
-namespace {
+namespace harness::nightly_test {
 
 class NightlyTest : public NightlyRun {
  protected:
@@ -217,7 +216,7 @@ TEST_F(NightlyTest, GoesOnWithoutCanaries) {
   EXPECT_TRUE(nights().at(0).canaries.empty());
 }
 
-TEST(Canaries, AreTheMiddleOfBothRoundsAndADriftIsNamed) {
+TEST(NightlyCanaries, AreTheMiddleOfBothRoundsAndADriftIsNamed) {
   std::ostringstream console;
   EXPECT_EQ(canaries_of_night({{"a", 1.0}, {"b", 2.0}}, {{"a", 1.08}, {"c", 3.0}}, console),
             (Canaries{{"a", 1.04}, {"b", 2.0}, {"c", 3.0}}));
@@ -250,5 +249,4 @@ TEST(ToldAlarmsTest, AChangeThatMovedByAFewNightsIsStillTheSame) {
   fs::remove(file);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::nightly_test

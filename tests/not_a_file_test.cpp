@@ -17,8 +17,7 @@
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::not_a_file_test {
 
 namespace fs = std::filesystem;
 
@@ -134,5 +133,4 @@ TEST_F(NotAFile, ImageThatIsDescribed) {
   EXPECT_EQ(failure_beside_pipe(file, [&] { describe(dataset_); }), "");
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::not_a_file_test

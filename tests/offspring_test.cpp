@@ -9,8 +9,7 @@
 
 #include "harness/base/child_process.h"
 
-namespace harness {
-namespace {
+namespace harness::offspring_test {
 
 using namespace std::chrono_literals;
 
@@ -56,5 +55,4 @@ TEST(Offspring, WhatCannotBeEndedIsToldUntilItEnds) {
   EXPECT_EQ(live_strays(), "");
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::offspring_test

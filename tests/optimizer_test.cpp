@@ -14,8 +14,7 @@
 #include "bench/train/optimizer/grad_scaler.h"
 #include "bench/train/optimizer/sgd.h"
 
-namespace bench {
-namespace {
+namespace bench::optimizer_test {
 
 class SgdOfType : public testing::TestWithParam<at::ScalarType> {};
 
@@ -91,5 +90,4 @@ TEST(GradScaler, UnscalesMixedTypesAndBacksOffOnInfinity) {
   EXPECT_EQ(scaler.current_scale(), 4);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::optimizer_test

@@ -15,13 +15,12 @@
 #include "tests/dataset_folder.h"
 #include "tests/failure_of.h"
 
-namespace bench {
-namespace {
+namespace bench::packed_store_test {
 
 namespace fs = std::filesystem;
 
 struct Store : testing::Test {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   fs::path store = folder.path / "store";
 
   // A set of its own content, indexed and packed for LMDB; its folder in the store.
@@ -159,5 +158,4 @@ TEST_F(Store, ItsSizeIsSaidAndHowToRemoveWhatOthersLeft) {
       << text;
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::packed_store_test

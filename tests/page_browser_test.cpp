@@ -7,7 +7,7 @@
 #include "tests/browser.h"
 #include "tests/page_run.h"
 
-namespace {
+namespace page_browser_test {
 
 using nlohmann::json;
 
@@ -124,4 +124,4 @@ TEST_F(PageInBrowser, BearsEightRanksOfEveryRow) {
             << " ms after opening\n";
 }
 
-}  // namespace
+}  // namespace page_browser_test

@@ -7,8 +7,7 @@
 
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::page_cache_test {
 
 // Below the build folder: /tmp may be a tmpfs, whose pages can't be dropped.
 class PageCache : public testing::Test {
@@ -80,5 +79,4 @@ TEST_F(PageCache, MissingFilesAreNamed) {
 
 TEST_F(PageCache, NothingHasNoShare) { EXPECT_FALSE(resident_share({})); }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::page_cache_test

@@ -7,7 +7,7 @@
 #include "tests/embedded.h"
 #include "tests/page_run.h"
 
-namespace {
+namespace page_test {
 
 using nlohmann::json;
 
@@ -100,4 +100,4 @@ TEST(Page, ATemplateThatAsksForAnUnknownPartIsNamed) {
     }
 }
 
-}  // namespace
+}  // namespace page_test

@@ -7,8 +7,9 @@
 #include <fstream>
 
 #include "harness/base/child_process.h"
+#include "tests/failure_of.h"
 
-namespace {
+namespace peer_scripts_test {
 
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
@@ -50,8 +51,6 @@ class PeerScripts : public testing::Test {
   }
   fs::path project;
 };
-
-#define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST_F(PeerScripts, AProgramThatIsNotBuiltIsNamedWithWhatBuildsIt) {
   std::string said = failure({"python3", "bench/peers/pytorch/compare.py", "step"});
@@ -112,4 +111,4 @@ TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
               "records.jsonl:2: expected JSON");
 }
 
-}  // namespace
+}  // namespace peer_scripts_test

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace bench {
-namespace {
+namespace bench::phase_ranges_test {
 
 // Remembers the ranges in the order in which they began, and refuses to end one twice.
 struct Profiler {
@@ -56,5 +55,4 @@ TEST(PhaseRanges, WhatIsOpenEndsWithTheClock) {
   EXPECT_EQ(open, 0);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::phase_ranges_test

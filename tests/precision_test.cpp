@@ -6,8 +6,7 @@
 
 #include "tests/training_setup.h"
 
-namespace bench {
-namespace {
+namespace bench::precision_test {
 
 class EveryPrecision : public testing::TestWithParam<std::string> {};
 
@@ -55,5 +54,4 @@ TEST(Autocast, LeavesTheThreadAsItFoundIt) {
   EXPECT_EQ(model.forward(at::randn({2, 3, 32, 32})).scalar_type(), at::kFloat);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::precision_test

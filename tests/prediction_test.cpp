@@ -8,8 +8,7 @@
 
 #include "harness/contract/config_hash.h"
 
-namespace harness {
-namespace {
+namespace harness::prediction_test {
 
 using nlohmann::json;
 
@@ -159,5 +158,4 @@ TEST(PredictionText, SaysHowMuchIsKnown) {
   EXPECT_EQ(duration_text(9000), "2.5 h");
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::prediction_test

@@ -9,8 +9,7 @@
 #include "harness/data/transient_copy.h"
 #include "program.h"
 
-namespace harness {
-namespace {
+namespace harness::private_folder_test {
 
 class PrivateFolder : public Program {
  protected:
@@ -107,5 +106,4 @@ TEST_F(PrivateFolder, NobodyElseCanKeepARunFromItsMemory) {
   EXPECT_EQ(records_in("run").size(), 2u);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::private_folder_test

@@ -13,8 +13,7 @@
 #include "harness/plan/plan.h"
 #include "tests/failure_of.h"
 
-namespace harness {
-namespace {
+namespace harness::rank_commands_test {
 
 const AxisValues kValues = AxisValues::parse(R"({
   "strategy": [{"name": "single", "traits": {"process_per_device": false}},
@@ -215,5 +214,4 @@ TEST_F(RankCommands, OnEveryNodeRunsOnceOnEach) {
   EXPECT_TRUE(on_every_node({}, 2, {"true"}).arguments.empty()) << "this machine needs no help";
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::rank_commands_test

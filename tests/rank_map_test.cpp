@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace harness {
-namespace {
+namespace harness::rank_map_test {
 
 nlohmann::json place(const char* host, const char* device, const std::vector<int>& cpus) {
   return {{"host", host}, {"device", device}, {"cpus", cpus}};
@@ -22,5 +21,4 @@ TEST(RankMap, OneRank) {
             "rank 0 on here (cpu:0, cores 3)");
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::rank_map_test

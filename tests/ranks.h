@@ -17,7 +17,7 @@ namespace bench {
 
 namespace fs = std::filesystem;
 
-// A test program with ranks has a TEST(DISABLED_Child, ...) that reads these.
+// A test program with ranks has a TEST(DISABLED_Rank, ...) that reads these.
 inline fs::path child_directory() { return std::getenv("TEST_DIRECTORY"); }
 inline harness::Row child_row() {
   std::ifstream stream(child_directory() / "job.json");
@@ -66,7 +66,7 @@ class Ranks : public testing::Test {
     request.launcher = "local";
     harness::Launch launch = rank_commands(row, values_as_json(), workshop, request, setting);
     environment.insert({{"TEST_DIRECTORY", directory},
-                        {"GTEST_FILTER", "DISABLED_Child.*"},
+                        {"GTEST_FILTER", "DISABLED_Rank.*"},
                         {"GTEST_ALSO_RUN_DISABLED_TESTS", "1"}});
     for (harness::Command& command : launch.commands) command.environment.merge(std::map(environment));
     harness::Progress progress(directory / "progress", int(world_size(row, values_as_json())));

@@ -14,8 +14,7 @@
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::raw_test {
 
 namespace fs = std::filesystem;
 
@@ -290,5 +289,4 @@ TEST_F(RawPixels, DamagedIndexNeverCrashes) {
   EXPECT_GT(sum, 0u);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::raw_test

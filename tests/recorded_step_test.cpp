@@ -8,8 +8,7 @@
 
 #include "tests/training_setup.h"
 
-namespace bench {
-namespace {
+namespace bench::recorded_step_test {
 
 class Tape : public Recording {
  public:
@@ -98,5 +97,4 @@ TEST(RecordedStep, ADeviceThatRecordsNothingIsToldOf) {
   }
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::recorded_step_test

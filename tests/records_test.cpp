@@ -12,7 +12,7 @@
 
 #include "tests/typed_records.h"
 
-namespace {
+namespace records_test {
 
 using nlohmann::json;
 
@@ -195,4 +195,4 @@ TEST_F(Records, AFullDiskIsNamedAndLeavesTheFileWhole) {
                std::runtime_error);
 }
 
-}  // namespace
+}  // namespace records_test

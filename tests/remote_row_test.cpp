@@ -19,7 +19,7 @@
 #include "harness/emulate/two_nodes.h"
 #include "scratch_of.h"
 
-namespace {
+namespace remote_row_test {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -249,4 +249,4 @@ TEST_F(RemoteRow, SeveralNodesAreSkipped) {
   EXPECT_NE(record["reason"].get<std::string>().find("one node"), std::string::npos) << record["reason"];
 }
 
-}  // namespace
+}  // namespace remote_row_test

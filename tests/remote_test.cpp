@@ -19,8 +19,7 @@
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::remote_test {
 
 namespace fs = std::filesystem;
 
@@ -295,7 +294,7 @@ TEST_F(MountTest, SaysWhyItDoesNotStart) {
 }
 
 // Not a test of its own: serves and mounts until it is killed.
-TEST(DISABLED_Child, ServesAndMounts) {
+TEST(DISABLED_Server, ServesAndMounts) {
   const fs::path folder = std::getenv("REMOTE_TEST_FOLDER");
   harness::ObjectStore server(folder / "data", folder / "server", folder / "log", nullptr);
   const harness::Mount mount(server.url(), folder / "mount", folder / "mount.log",
@@ -309,7 +308,7 @@ TEST_F(MountTest, AKillLeavesNoProcessAndNoMount) {
   const Dataset data = small_dataset(other.path() / "data", 2);
   harness::Command command;
   command.arguments = {fs::read_symlink("/proc/self/exe"), "--gtest_also_run_disabled_tests",
-                       "--gtest_filter=DISABLED_Child.*"};
+                       "--gtest_filter=DISABLED_Server.*"};
   command.environment["REMOTE_TEST_FOLDER"] = other.path();
   harness::Service child("the child", command, other.path() / "child.log");
   child.wait_until([&] { return fs::exists(other.path() / "ready"); });
@@ -362,5 +361,4 @@ TEST(ScratchOnADisk, RemovesWhatAKilledRunLeft) {
   EXPECT_FALSE(fs::exists(own));
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::remote_test

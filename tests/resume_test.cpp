@@ -3,8 +3,7 @@
 
 #include "program.h"
 
-namespace harness {
-namespace {
+namespace harness::resume_test {
 
 class Resume : public Program {
  protected:
@@ -234,5 +233,4 @@ TEST_F(WithBudget, BadTextIsExitTwo) {
   EXPECT_FALSE(fs::exists(directory / "run"));
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::resume_test

@@ -8,8 +8,7 @@
 #include "bench/loading/loader/loader.h"
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::ring_test {
 
 std::unique_ptr<Storage> open_storage(const std::string& name, const StorageOptions& options) {
   return StorageRegistry::instance().find(name)(options);
@@ -278,5 +277,4 @@ TEST(Ring, GivenBoxesReplaceDrawnOnes) {
   }
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::ring_test

@@ -2,8 +2,7 @@
 // interrupts.
 #include "program.h"
 
-namespace harness {
-namespace {
+namespace harness::run_test {
 
 class RunMatrix : public Program {
  protected:
@@ -302,5 +301,4 @@ TEST_F(RunMatrix, AnEmptyRunIsExitThree) {
   EXPECT_EQ(run({"report", directory / "run"}), 3);
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::run_test

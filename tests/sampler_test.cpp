@@ -11,8 +11,7 @@
 
 #include "bench/formats/shards.h"
 
-namespace bench {
-namespace {
+namespace bench::sampler_test {
 
 std::vector<int64_t> epoch_of(const SamplerOptions& options, int64_t epoch) {
   const Sampler sampler(options);
@@ -168,5 +167,4 @@ TEST(Shards, LengthsDifferByOneAtMost) {
   EXPECT_EQ(shards_of(1281167, int64_t{1281167} * 114670).count, 1095);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::sampler_test

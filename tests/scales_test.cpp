@@ -8,7 +8,7 @@
 
 #include "harness/config/config.h"
 
-namespace {
+namespace scales_test {
 
 using namespace harness;
 
@@ -159,4 +159,4 @@ TEST(Article, SaysHowSureEachRowIs) {
   EXPECT_EQ(rows["disk-in-order"].identity, "control");
 }
 
-}  // namespace
+}  // namespace scales_test

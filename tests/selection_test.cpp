@@ -6,7 +6,7 @@
 #include "harness/plan/listing.h"
 #include "tests/article_rows.h"
 
-namespace {
+namespace selection_test {
 
 using namespace harness;
 
@@ -97,4 +97,4 @@ TEST(Listing, SaysWhatARowIsAndWhatIsMissing) {
   for (const Field& field : fields()) EXPECT_TRUE(contains(list_fields(), field.help));
 }
 
-}  // namespace
+}  // namespace selection_test

@@ -9,8 +9,7 @@
 #include "tests/small_images.h"
 #include "tests/training_setup.h"
 
-namespace bench {
-namespace {
+namespace bench::slice_test {
 
 double sum_of_all_phases_s(const SliceResult& result, const harness::Row& row) {
   double total = 0;
@@ -254,5 +253,4 @@ TEST(Checks, ADeviceThatLeavesTheDecodingToTheCpuIsNoDecoder) {
   EXPECT_NE(check.detail.find("6 of 500"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::slice_test

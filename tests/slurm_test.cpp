@@ -10,7 +10,7 @@
 
 #include "harness/base/child_process.h"
 
-namespace {
+namespace slurm_test {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -95,4 +95,4 @@ TEST_F(Slurm, RowsThatTheAllocationHasNoProcessorsForAreSkipped) {
   }
 }
 
-}  // namespace
+}  // namespace slurm_test

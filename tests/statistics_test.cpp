@@ -8,7 +8,7 @@
 
 #include "tests/typed_records.h"
 
-namespace {
+namespace statistics_test {
 
 using harness::RunStatistics;
 using nlohmann::json;
@@ -139,4 +139,4 @@ TEST(Drift, OnePercentIsNoDriftHoweverSure) {
   EXPECT_FALSE(harness::run_statistics(typed_of({{"forward", json::array({rising})}}, 300)).drifts);
 }
 
-}  // namespace
+}  // namespace statistics_test

@@ -11,8 +11,7 @@
 
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::storage_test {
 
 std::unique_ptr<Storage> open_storage(const std::string& name, const StorageOptions& options) {
   return StorageRegistry::instance().find(name)(options);
@@ -227,5 +226,4 @@ TEST_F(Storages, UnthrottledIsLeftAlone) {
   EXPECT_EQ(throttled(std::move(storage), 0, 0).get(), before);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::storage_test

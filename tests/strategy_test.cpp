@@ -8,8 +8,7 @@
 
 #include "tests/training_setup.h"
 
-namespace bench {
-namespace {
+namespace bench::strategy_test {
 
 class DataParallelOn : public testing::TestWithParam<std::tuple<int, int, std::string>> {};
 
@@ -83,5 +82,4 @@ TEST(DataParallel, AFailureInAReplicaReachesTheCaller) {
   EXPECT_NO_THROW(rank.strategy->forward(at::randn({4, 3, 32, 32}), unused));
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::strategy_test

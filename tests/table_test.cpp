@@ -17,7 +17,7 @@
 #include "tests/csv.h"
 #include "tests/typed_records.h"
 
-namespace {
+namespace table_test {
 
 using harness::Summary;
 using harness::SummaryRow;
@@ -263,4 +263,4 @@ TEST(Metrics, HaveOneNameEachAndAFigureOrAText) {
   }
 }
 
-}  // namespace
+}  // namespace table_test

@@ -13,10 +13,10 @@ TEST(TfRecord, NeedsItsLibraries) { GTEST_SKIP() << "this build found no ISA-L o
 #include "bench/formats/tfrecord_example.h"
 #include "bench/formats/tfrecord_frame.h"
 #include "bench/loading/storage/storage.h"
+#include "tests/failure_of.h"
 #include "tests/small_images.h"
 
-namespace bench {
-namespace {
+namespace bench::tfrecord_test {
 
 namespace fs = std::filesystem;
 
@@ -91,8 +91,6 @@ struct TfRecord : testing::Test {
     write_bytes(file, bytes);
   }
 };
-
-#define EXPECT_SAYS(message, part) EXPECT_NE((message).find(part), std::string::npos) << (message)
 
 TEST_F(TfRecord, RecordsAreTheFiles) {
   for (const bool readahead : {true, false}) {
@@ -312,6 +310,5 @@ TEST(TfRecordExample, DamageIsNeverReadBeyondTheEnd) {
   EXPECT_GT(refused, 5000);
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::tfrecord_test
 #endif

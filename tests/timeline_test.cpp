@@ -5,8 +5,7 @@
 
 #include "harness/contract/progress.h"
 
-namespace bench {
-namespace {
+namespace bench::timeline_test {
 
 using nlohmann::json;
 using std::chrono::milliseconds;
@@ -96,5 +95,4 @@ TEST(Timeline, EventsAreCutAtTheBatchsEdges) {
                     event("device 1", "backward", 3, 9)}}}));
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::timeline_test

@@ -11,7 +11,7 @@
 #include "harness/base/child_process.h"
 #include "harness/stats/provenance.h"
 
-namespace {
+namespace trace_row_test {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -145,4 +145,4 @@ TEST_F(TraceRow, OneRankOfMpirunRunsUnderTheWrapper) {
   EXPECT_EQ(record_of("12", {"--wrap", "no-such-program -x"})["status"], "CRASHED");
 }
 
-}  // namespace
+}  // namespace trace_row_test

@@ -10,8 +10,7 @@
 #include "harness/plan/instruments.h"
 #include "tests/failure_of.h"
 
-namespace harness {
-namespace {
+namespace harness::trace_test {
 
 using nlohmann::json;
 
@@ -260,5 +259,4 @@ TEST_F(MergeTraces, HasNoFileWhenNothingIsThere) {
   EXPECT_FALSE(fs::exists(directory / "trace.json"));
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::trace_test

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bench {
-namespace {
+namespace bench::traffic_test {
 
 TEST(Traffic, CountsBytesByKindAndBatch) {
   Traffic traffic;
@@ -41,5 +40,4 @@ TEST(Traffic, AsksADeviceUntilItKnows) {
   EXPECT_EQ(traffic.take_device_ms(), std::vector<double>{16}) << "only since the last call";
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::traffic_test

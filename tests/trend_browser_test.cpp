@@ -11,7 +11,7 @@
 #include "tests/browser.h"
 #include "tests/made_up_comparison.h"
 
-namespace {
+namespace trend_browser_test {
 
 namespace fs = std::filesystem;
 using harness::Night;
@@ -168,4 +168,4 @@ TEST_F(TrendInBrowser, ComparisonsOfAnySizeAreDrawn) {
   EXPECT_EQ(browser->evaluate("document.querySelectorAll('main img').length"), 0);
 }
 
-}  // namespace
+}  // namespace trend_browser_test

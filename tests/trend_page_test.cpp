@@ -14,7 +14,7 @@
 #include "harness/nightly/slots.h"
 #include "tests/embedded.h"
 
-namespace {
+namespace trend_page_test {
 
 using nlohmann::json;
 
@@ -154,4 +154,4 @@ TEST(Slots, OldNightsShareAPlaceAndNewOnesDoNot) {
   EXPECT_EQ(harness::Slots(pointers).older(), 0u) << "few enough to draw all";
 }
 
-}  // namespace
+}  // namespace trend_page_test

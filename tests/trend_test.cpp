@@ -10,8 +10,7 @@
 
 #include "harness/nightly/analysis.h"
 
-namespace harness {
-namespace {
+namespace harness::trend_test {
 
 struct Given {
   int nights = 40, slower_from = 1000, canary_slower_from = 1000;
@@ -150,5 +149,4 @@ TEST(Trend, WithoutOtavaThereIsAnErrorWithTheNextStep) {
   }
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::trend_test

@@ -12,8 +12,7 @@
 #include "bench/train/link/interface.h"
 #include "harness/base/child_process.h"
 
-namespace harness {
-namespace {
+namespace harness::two_nodes_test {
 
 namespace fs = std::filesystem;
 
@@ -76,7 +75,7 @@ TEST_F(TwoNodesTest, TheLinkIsShapedAndCountsWhatCrossesIt) {
 }
 
 // Not a test of its own: makes two nodes as whoever runs it.
-TEST(DISABLED_Child, MakesTwoNodes) {
+TEST(DISABLED_User, MakesTwoNodes) {
   const TwoNodes nodes(200);
   ASSERT_EQ(output_in(nodes, 1, "cat /proc/sys/kernel/hostname"), "node1\n");
 }
@@ -97,9 +96,8 @@ TEST_F(TwoNodesTest, AnOrdinaryUserMayMakeThemWhereTheKernelAllows) {
     GTEST_SKIP() << "users may not make network namespaces here";
   const fs::path program = fs::read_symlink("/proc/self/exe");
   if (run({"test", "-x", program}).exit_code != 0) GTEST_SKIP() << program << " is out of other users' reach";
-  const Finished child = run({program, "--gtest_also_run_disabled_tests", "--gtest_filter=DISABLED_Child.*"});
+  const Finished child = run({program, "--gtest_also_run_disabled_tests", "--gtest_filter=DISABLED_User.*"});
   EXPECT_EQ(child.exit_code, 0) << child.output;
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::two_nodes_test

@@ -2,8 +2,7 @@
 // and what packing it leaves behind is said.
 #include "program.h"
 
-namespace harness {
-namespace {
+namespace harness::users_images_test {
 
 class UsersImages : public Program {
  protected:
@@ -65,5 +64,4 @@ TEST_F(UsersImages, PackedCopiesAreSaidWithTheirSize) {
   EXPECT_TRUE(says(" --keep " + records_in("run")[0]["data"]["fingerprint"].get<std::string>()));
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::users_images_test

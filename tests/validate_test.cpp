@@ -5,8 +5,7 @@
 
 #include "tests/typed_records.h"
 
-namespace harness {
-namespace {
+namespace harness::validate_test {
 
 using nlohmann::json;
 
@@ -103,5 +102,4 @@ TEST(Validate, TheGridHasALineForEachRankAndPart) {
   for (const auto& row : grid.rows) EXPECT_EQ(row.size(), grid.columns.size());
 }
 
-}  // namespace
-}  // namespace harness
+}  // namespace harness::validate_test

@@ -10,8 +10,7 @@
 #include "tests/dataset_folder.h"
 #include "tests/failure_of.h"
 
-namespace bench {
-namespace {
+namespace bench::validation_index_test {
 
 StandinOptions learnable(const std::filesystem::path& out, int64_t seed, int threads) {
   StandinOptions options{out, 80, 40, seed, threads};
@@ -20,7 +19,7 @@ StandinOptions learnable(const std::filesystem::path& out, int64_t seed, int thr
 }
 
 TEST(Learnable, SeedAloneDecidesTheBytesOfBothParts) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   const auto content_of = [&](const std::string& name, int64_t seed, int threads) {
     make_standin(learnable(folder.path / name, seed, threads));
     const Dataset train = scan_dataset(folder.path / name), val = scan_validation(train);
@@ -54,7 +53,7 @@ TEST(Learnable, ClassesTakeTurnsInBothParts) {
 }
 
 TEST(Learnable, AnotherSetInTheFolderIsRefused) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   make_standin(learnable(folder.path / "set", 1, 2));
   auto other = learnable(folder.path / "set", 1, 2);
   other.validation = 0;
@@ -65,7 +64,7 @@ TEST(Learnable, AnotherSetInTheFolderIsRefused) {
 }
 
 TEST(Learnable, AMissingImageIsNoticedAndMadeAgain) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   const auto options = learnable(folder.path / "set", 1, 2);
   make_standin(options);
   std::filesystem::remove(options.out / plan_learnable_image(1, 100, 80, 40).path);
@@ -76,7 +75,7 @@ TEST(Learnable, AMissingImageIsNoticedAndMadeAgain) {
 }
 
 TEST(ScanValidation, LabelsAreThoseOfTrain) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   folder.write_small_set("set");  // classes n00, n01, n02
   folder.write("set/val/n02/a.JPEG", "x");
   folder.write("set/val/n01/b.JPEG", "x");
@@ -92,7 +91,7 @@ TEST(ScanValidation, LabelsAreThoseOfTrain) {
 }
 
 TEST(ScanValidation, FoldersThatCanNotBeMeasuredOnSayWhy) {
-  TemporaryFolder folder;
+  DatasetFolder folder;
   folder.write_small_set("set");
   const auto problem = [&] {
     return failure_of([&] { scan_validation(scan_dataset(folder.path / "set")); });
@@ -110,5 +109,4 @@ TEST(ScanValidation, FoldersThatCanNotBeMeasuredOnSayWhy) {
   EXPECT_NE(problem().find("class folder n07 is not in train"), std::string::npos) << problem();
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::validation_index_test

@@ -18,8 +18,7 @@
 #include "tests/small_images.h"
 #include "tests/training_setup.h"
 
-namespace bench {
-namespace {
+namespace bench::validation_test {
 
 TEST(CentreCrop, IsTorchvisionsResizeAndCenterCrop) {
   struct Case {
@@ -170,5 +169,4 @@ TEST(Learnable, PatternsAreLearnedFromThePixels) {
   RecordProperty("top1_percent", int(100 * correct.top1 / correct.images));
 }
 
-}  // namespace
-}  // namespace bench
+}  // namespace bench::validation_test
