@@ -126,7 +126,9 @@ TEST_P(ListeningSockets, AreOnTheRowsOwnNetworkAlone) {
     const bool node = two_nodes && address.find("10.77.0.") != std::string::npos;
     EXPECT_TRUE(loopback || node) << one;
   }
-  if (std::atoi(row) >= 12) EXPECT_FALSE(found.empty()) << "the test saw nothing";
+  if (std::atoi(row) >= 12) {
+    EXPECT_FALSE(found.empty()) << "the test saw nothing";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, ListeningSockets,

@@ -1,1 +1,0 @@
-// Nothing but the headers that CMakeLists.txt has compiled beforehand for the tests.
