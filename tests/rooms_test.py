@@ -90,8 +90,9 @@ def problems(graph, source, folders):
                 found.append(f"{file}:{line}: {included}: no such file below the top of the project")
                 continue
             here, there = os.path.dirname(file), os.path.dirname(included)
-            if here != there:
-                arrows[here][there].append(f"{file}:{line} includes {included}")
+            if here == there:  # one folder, also where several programs are made of its files
+                continue
+            arrows[here][there].append(f"{file}:{line} includes {included}")
             owners = graph.owners(included)
             for target in graph.owners(file):
                 if not graph.may_include(target).intersection(owners):
