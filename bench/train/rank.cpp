@@ -158,8 +158,10 @@ class Rank {
   harness::RankCeilings measure_ceilings(const SliceParts& parts, int64_t batches) {
     loader_.reset();  // its threads, and the memory of its ring
     const ComputeCeiling compute = compute_ceiling(parts, load_, batches);
-    harness::RankCeilings ceilings{
-        .batches = batches, .compute_ms = compute.ms, .compute = compute.phases_ms};
+    harness::RankCeilings ceilings;
+    ceilings.batches = batches;
+    ceilings.compute_ms = compute.ms;
+    ceilings.compute = compute.phases_ms;
     strategy_.reset();  // its threads
     if (!cache_is_again_as_before_the_slice(batches)) return ceilings;
     loader_ = make_loader(*storage_, load_);
