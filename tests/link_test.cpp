@@ -76,12 +76,20 @@ TEST_F(Adapter, WithoutAnActivePortTheLinkIsWrong) {
 }
 
 harness::RecordCommunication traffic(int64_t all_reduced, int64_t broadcast = 0) {
-  return {
-      .all_reduced_bytes = all_reduced, .broadcast_bytes = broadcast, .gathered_bytes = 0, .all_reduces = {}};
+  harness::RecordCommunication traffic;
+  traffic.all_reduced_bytes = all_reduced;
+  traffic.broadcast_bytes = broadcast;
+  traffic.gathered_bytes = 0;
+  return traffic;
 }
+
 harness::LinkNode node(int number, double sent, double received) {
-  return {
-      .node = number, .sent_bytes = int64_t(sent), .received_bytes = int64_t(received), .interface = "eth0"};
+  harness::LinkNode node;
+  node.node = number;
+  node.interface = "eth0";
+  node.sent_bytes = int64_t(sent);
+  node.received_bytes = int64_t(received);
+  return node;
 }
 
 TEST(LinkProof, ARingCrossesALinkWithTwiceNMinusOneNthsOfTheBytes) {

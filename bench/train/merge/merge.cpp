@@ -109,7 +109,8 @@ Record merge_reports(const harness::Row& row, std::vector<std::string> reports) 
   bool equal_weights = true;
   std::string weights;
   Ceilings ceilings;
-  Sums sums{.loss = std::vector<double>(size_t(row.timed_batches), 0.0)};
+  Sums sums;
+  sums.loss.resize(size_t(row.timed_batches));
   std::vector<harness::RankTimeline> timelines;
   std::vector<harness::LinkNode> links;
   for (std::string& text : reports) {
