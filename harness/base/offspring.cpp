@@ -104,6 +104,11 @@ void Offspring::end(std::chrono::milliseconds grace, std::chrono::milliseconds l
   }
 }
 
+bool is_running(pid_t pid) {
+  const auto process = read_process(pid);
+  return process && process->state != 'Z';
+}
+
 std::string live_strays() {
   std::string text;
   std::erase_if(strays(), [&](const auto& stray) {

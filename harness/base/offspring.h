@@ -29,6 +29,9 @@ class Offspring {
   std::set<std::pair<pid_t, unsigned long long>> before_;  // pid and start time: numbers are used again
 };
 
+// False too for a process that has ended and that its parent has not waited for, which mpirun may never do.
+bool is_running(pid_t pid);
+
 // "pid 123 (train_slice), ...": processes of earlier rows that could not be ended and still live. Empty
 // normally.
 std::string live_strays();

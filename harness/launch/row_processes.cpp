@@ -26,16 +26,6 @@ static int64_t anonymous_bytes(pid_t pid) {
   return 0;
 }
 
-// A process that has ended stays until its parent looks at it, which mpirun may never do.
-static bool lives(pid_t pid) {
-  if (::kill(pid, 0) != 0) return false;
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string text;
-  std::getline(file, text);
-  const size_t close = text.rfind(')');
-  return close == std::string::npos || close + 2 >= text.size() || text[close + 2] != 'Z';
-}
-
 RowProcesses::RowProcesses(const Launch& launch, Progress& progress, const std::filesystem::path& directory)
     : launch_(launch),
       progress_(progress),
@@ -92,7 +82,7 @@ std::vector<std::string> RowProcesses::stacks() const {
 bool RowProcesses::ranks_are_gone() const {
   for (int rank = 0; rank < progress_.ranks(); ++rank) {
     const pid_t pid = pid_here(progress_.slot(rank));
-    if (pid == 0 || lives(pid)) return false;
+    if (pid == 0 || is_running(pid)) return false;
   }
   return true;
 }
