@@ -44,7 +44,7 @@ TEST_F(GpuPlan, WhatOnlyAGpuCanDoIsSkippedElsewhere) {
                                     "--only", "bf16,prefetch,nvjpeg"});
   EXPECT_TRUE(says(text, "prefetch=true, loss_every=50 need device cuda"));
   EXPECT_TRUE(says(text,
-                   "prefetch=true, cuda_graphs=true, loss_every=50, decoder=nvjpeg need device cuda, and "
+                   "prefetch=true, cuda_graphs=true, decoder=nvjpeg, loss_every=50 need device cuda, and "
                    "this row runs on cpu"));
 }
 

@@ -130,6 +130,7 @@ struct Field {
   const char* axis = nullptr;  // an axis of the matrix: allowed values are what train_slice registers
   // Strings with a syntax: what should be there instead, empty for a good one.
   std::string (*problem)(const std::string&) = nullptr;
+  bool gpus_only = false;  // means nothing on another device
 };
 
 const std::vector<Field>& fields();

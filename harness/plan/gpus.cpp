@@ -24,18 +24,13 @@ static std::string why_no_nvjpeg(const Row& row, const AxisValues& values) {
          "and build again";
 }
 
-// Fields that mean nothing elsewhere. A row that sets one would be another row's twin there.
-constexpr const char* kFieldsOfGpus[] = {"pinned",      "non_blocking",    "prefetch",
-                                         "cuda_graphs", "cudnn_benchmark", "tf32",
-                                         "loss_every",  "decoder",         "gpu_sampling_ms"};
-
 std::string why_not_without_gpu(const Row& row, const AxisValues& values) {
   if (row.device == "cuda") return why_no_nvjpeg(row, values);
-  const nlohmann::json set = to_json(row), usual = to_json(Row());
+  const Row usual;  // a row that sets one of these fields would be another row's twin here
   std::vector<std::string> asked;
-  for (const char* field : kFieldsOfGpus)
-    if (set.at(field) != usual.at(field))
-      asked.push_back(fmt::format("{}={}", field, field_text(row, field)));
+  for (const Field& field : fields())
+    if (field.gpus_only && field_text(row, field) != field_text(usual, field))
+      asked.push_back(fmt::format("{}={}", field.name, field_text(row, field)));
   if (asked.empty()) return "";
   return fmt::format("{} need{} device cuda, and this row runs on {}", fmt::join(asked, ", "),
                      asked.size() == 1 ? "s" : "", row.device);
