@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """rooms_test.py GRAPH SOURCE FOLDER...: a file may include only what its target links, directly or publicly.
+rooms_test.py --picture GRAPH: the targets and their links as a Mermaid diagram, for docs/extending.md.
 
 GRAPH is what tests/rooms.cmake wrote. Every #include "..." below the folders is compared with it; a wrong arrow is
-named with file and line, and so is each include of a circle between two folders. Without arguments the check itself
-is tested, on trees that break each rule.
+named with file and line, and so is each include of a circle between two folders. docs/extending.md must hold the
+picture of today. Without arguments the check itself is tested, on trees that break each rule.
 """
 import os
 import re
@@ -50,6 +51,18 @@ class Graph:
                 return here
             folder = os.path.dirname(folder)
         return []
+
+
+def picture(graph):
+    """Rooms and programs; a link that another one implies is left out."""
+    rooms = {name for name, folder in graph.folders.items()
+             if folder.startswith(("harness/", "bench/")) and not name.endswith("_cuda")}
+    lines = ["```mermaid", "graph TD"]
+    for room in sorted(rooms):
+        links = graph.links[room] & rooms
+        implied = {below for link in links for below in graph.may_include(link) - {link}}
+        lines += [f"  {room} --> {link}" for link in sorted(links - implied)]
+    return "\n".join(lines + ["```", ""])
 
 
 def includes_below(source, folder):
@@ -142,9 +155,18 @@ def main(arguments):
     test_the_check()
     if not arguments:
         return 0
+    if arguments[0] == "--picture":
+        with open(arguments[1], encoding="utf-8") as stream:
+            print(picture(Graph(stream.read())), end="")
+        return 0
     graph_file, source, *folders = arguments
     with open(graph_file, encoding="utf-8") as stream:
-        found = problems(Graph(stream.read()), source, folders)
+        graph = Graph(stream.read())
+    found = problems(graph, source, folders)
+    whole = {"train", "bench_micro"} <= graph.folders.keys()  # and not a build without LibTorch or Google Benchmark
+    with open(os.path.join(source, "docs/extending.md"), encoding="utf-8") as page:
+        if whole and picture(graph) not in page.read():
+            found.append(f"docs/extending.md: not today's picture; put there what `{sys.argv[0]} --picture {graph_file}` prints")
     print("\n".join(found or [f"every #include below {' and '.join(folders)} has its link"]))
     return 1 if found else 0
 
