@@ -36,7 +36,7 @@ TEST_F(CudaReadings, ABusyGpuIsSeenToBeBusy) {
   if (!sampler) GTEST_SKIP() << "no libnvidia-ml.so.1, or none that may be asked";
   sampler->start();
   work_for(milliseconds(2000));
-  const json record = summary(sampler->stop(), 100);
+  const json record = harness::encode(summary(sampler->stop(), 100));
   EXPECT_GT(record["samples"].get<int>(), 20) << record;
   // What a GPU doesn't tell is absent, which is no failure.
   EXPECT_GT(record.value("/utilisation_percent/max"_json_pointer, 100.0), 50.0) << record;
@@ -77,7 +77,7 @@ TEST_F(CudaReadings, TheProfilerTellsOfKernelsCopiesAndWaits) {
     EXPECT_GE(kernels, 5);
     EXPECT_EQ(copies, 1);
     EXPECT_GE(waits_seen, 1) << "the stream was waited for";
-    const json record = summary(trace, {begin, end, end, 1});
+    const json record = harness::encode(summary(trace, {begin, end, end, 1}).value());
     EXPECT_GT(record["gpu_kernel_share"].get<double>(), 0.1) << record;
     EXPECT_GT(record["gpu_copy_share"].get<double>(), 0.0) << record;
     EXPECT_LE(record["gpu_busy_share"].get<double>(), 1.0) << record;

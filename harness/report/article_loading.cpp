@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "harness/report/article_grid.h"
 #include "harness/report/article_topics.h"
@@ -18,8 +19,12 @@ double mean_load(const SummaryRow& row, size_t first, size_t last) {
   const auto ranks = row.record->samples_ms.find("load");
   if (ranks == row.record->samples_ms.end()) return 0;
   double sum = 0, count = 0;
-  for (const std::vector<double>& batches : ranks->second)
-    for (size_t i = first; i < std::min(last, batches.size()); ++i) sum += batches[i], ++count;
+  for (const std::vector<double>& batches : ranks->second) {
+    const size_t end = std::min(last, batches.size());
+    if (first >= end) continue;
+    sum += std::accumulate(batches.begin() + long(first), batches.begin() + long(end), 0.0);
+    count += double(end - first);
+  }
   return count > 0 ? sum / count : 0;
 }
 
