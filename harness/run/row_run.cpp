@@ -122,7 +122,8 @@ static void judge(Record& record) {
 // What the ranks measured: the file stays in the row's folder.
 static Record measured_record(const fs::path& file) try {
   Record record = decode<Record>(base::require_json(base::read_file(file)));
-  if (!record.total_s || !record.cache) throw std::runtime_error("`total_s` or `cache` is missing");
+  if (!record.total_s || !record.cache || record.checks.empty())
+    throw std::runtime_error("`total_s`, `cache` or `checks` is missing");
   record.precision.label = precision_label(record.config.precision, record.precision.sixteen_bit);
   return record;
 } catch (const std::exception& error) {
