@@ -134,9 +134,14 @@ nlohmann::json encode(const T& value) {
   } else if constexpr (detail::is_optional<T>) {
     return value ? encode(*value) : nlohmann::json();
   } else if constexpr (detail::is_vector<T>) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const auto& one : value) list.push_back(encode(one));
-    return list;
+    if constexpr (std::is_arithmetic_v<typename T::value_type>) {
+      return nlohmann::json(value);
+    } else {
+      nlohmann::json list = nlohmann::json::array();
+      list.template get_ref<nlohmann::json::array_t&>().reserve(value.size());
+      for (const auto& one : value) list.push_back(encode(one));
+      return list;
+    }
   } else if constexpr (detail::is_map<T>) {
     nlohmann::json object = nlohmann::json::object();
     for (const auto& [name, one] : value) object[name] = encode(one);
@@ -177,8 +182,16 @@ T decode(const nlohmann::json& value, const std::string& at = "") {
     if (!value.is_array()) throw Violation(at, "a list", value);
     T list;
     list.reserve(value.size());
-    for (size_t i = 0; i < value.size(); ++i)
-      list.push_back(decode<typename T::value_type>(value[i], fmt::format("{}[{}]", at, i)));
+    for (size_t i = 0; i < value.size(); ++i) {
+      using Element = typename T::value_type;
+      if constexpr (std::is_same_v<Element, double>) {
+        if (value[i].is_number()) {  // most of a record: a path for each would take longer than to read it
+          list.push_back(value[i].template get<double>());
+          continue;
+        }
+      }
+      list.push_back(decode<Element>(value[i], fmt::format("{}[{}]", at, i)));
+    }
     return list;
   } else if constexpr (detail::is_map<T>) {
     if (!value.is_object()) throw Violation(at, "an object", value);

@@ -250,8 +250,9 @@ Grid baseline_batch_grid(const Summary& summary) {
                                : id + ": not run");
   }
   if (batch.runs() > 0)
-    grid.notes.push_back(interval_note(batch.runs(), true) +
-                         " differs: the article's is about 1 and lies outside.");
+    grid.notes.push_back(
+        interval_note(batch.runs(), true) +
+        (batch.runs() < kFewestRuns ? "" : " differs: the article's is about 1 and lies outside."));
   const std::vector<std::string> published = published_notes(summary, kRows);
   grid.notes.insert(grid.notes.end(), published.begin(), published.end());
   return grid;
