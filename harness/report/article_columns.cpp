@@ -18,7 +18,7 @@ std::string setting_of(const SummaryRow& row, const std::string& field) {
 
 const SummaryRow* article_row(const Summary& summary, const std::string& id) {
   for (const SummaryRow& row : summary.rows)
-    if (row.id == id && setting_of(row, "identity") != "own") return &row;
+    if (row.id == id && row.config.identity != "own") return &row;
   return nullptr;
 }
 

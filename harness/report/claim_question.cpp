@@ -6,16 +6,11 @@
 
 #include <algorithm>
 
+#include "harness/report/article_columns.h"
 #include "harness/stats/records.h"
 
 namespace harness {
 namespace {
-
-const SummaryRow* article_row_of(const Summary& summary, const std::string& id) {
-  for (const SummaryRow& row : summary.rows)
-    if (row.id == id && row.config.identity != "own") return &row;
-  return nullptr;
-}
 
 // Settings of ours that a row's figures follow from, whether or not the record names them as emulated.
 std::vector<std::string> set_by_us(const SummaryRow& row) {
@@ -60,7 +55,7 @@ std::string bracketed(const std::string& id) {
 
 ClaimRows::ClaimRows(const Summary& summary, const std::vector<std::string>& ids)
     : summary_(summary), ids_(ids) {
-  for (const std::string& id : ids) rows_[id] = article_row_of(summary, id);
+  for (const std::string& id : ids) rows_[id] = article_row(summary, id);
 }
 
 std::string ClaimRows::missing() const {

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <fstream>
 
-#include "harness/config/emulated_nodes.h"
 #include "harness/base/failure_text.h"
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
@@ -15,11 +14,12 @@
 #include "harness/base/moment.h"
 #include "harness/base/offspring.h"
 #include "harness/base/say.h"
+#include "harness/config/emulated_nodes.h"
 #include "harness/emulate/remote_storage.h"
 #include "harness/plan/gpus.h"
+#include "harness/plan/instruments.h"
 #include "harness/run/rank_map.h"
 #include "harness/run/row_launch.h"
-#include "harness/plan/instruments.h"
 #include "harness/run/trace_merge.h"
 
 namespace harness {
@@ -69,12 +69,17 @@ static void set_head(Record& record, const RowSetting& setting, const PlannedRow
   if (!setting.request.wrap.empty()) record.wrap = {setting.request.wrap, setting.request.wrap_rank};
 }
 
-Record skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
+static Record record_of_unstarted(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
+                                  const std::string& status, const std::string& reason) {
   Record record;
   set_head(record, setting, planned, repeat);
-  record.status = "SKIPPED";
-  record.reason = planned.skip_reason;
+  record.status = status;
+  record.reason = reason;
   return record;
+}
+
+Record skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
+  return record_of_unstarted(setting, planned, repeat, "SKIPPED", planned.skip_reason);
 }
 
 static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
@@ -151,19 +156,6 @@ static void add_trace(Record& record, const RowSetting& setting, const fs::path&
   if (const std::string text = describe_gpus(*record.trace); !text.empty()) base::say("      {}\n", text);
 }
 
-static Record not_run(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
-                      const std::string& strays) {
-  Record record;
-  set_head(record, setting, planned, repeat);
-  record.status = "INVALID";
-  record.reason = fmt::format(
-      "not run, because processes of an earlier row could not be ended and would have disturbed it: {}; end "
-      "them, "
-      "then repeat with --only-failed {}",
-      strays, setting.run.string());
-  return record;
-}
-
 static Limits limits_of(const Request& request) {
   Limits limits;
   limits.timeout_s = request.timeout_s;
@@ -183,7 +175,12 @@ static std::string end_text(const Record& record) {
 std::optional<Record> run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
                               LiveLine& line) {
   if (const std::string strays = live_strays(); !strays.empty()) {
-    Record record = not_run(setting, planned, repeat, strays);
+    Record record = record_of_unstarted(
+        setting, planned, repeat, "INVALID",
+        fmt::format(
+            "not run, because processes of an earlier row could not be ended and would have disturbed it: "
+            "{}; end them, then repeat with --only-failed {}",
+            strays, setting.run.string()));
     line.begin_row(planned.row);
     line.end_row(end_text(record));
     return record;

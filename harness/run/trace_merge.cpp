@@ -2,6 +2,7 @@
 #include "harness/run/trace_merge.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>

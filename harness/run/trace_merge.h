@@ -1,7 +1,6 @@
 // `--trace`: one file made of what the ranks of a row recorded.
 #pragma once
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

@@ -17,6 +17,7 @@
 
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
+#include "harness/base/regular_file.h"
 #include "harness/contract/phases.h"
 #include "harness/contract/record.h"
 
@@ -31,13 +32,6 @@ using nlohmann::json;
                          : "choose a writable folder (--out, --history)";
   throw std::runtime_error(fmt::format("{}: {}: {}; {}", file.string(), what, std::strerror(error), next));
 }
-
-struct Descriptor {
-  int number = -1;
-  ~Descriptor() {
-    if (number >= 0) close(number);
-  }
-};
 
 }  // namespace
 
@@ -68,31 +62,27 @@ void append_record(const std::filesystem::path& file, const json& record) {
   // Text of a crashed process may hold any bytes.
   std::string line = record.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   const bool is_new = !std::filesystem::exists(file);
-  Descriptor descriptor{open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)};
-  if (descriptor.number < 0) fail(file, "cannot be opened for writing", errno);
+  const base::Descriptor descriptor(open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (descriptor.number() < 0) fail(file, "cannot be opened for writing", errno);
   struct stat status {};
-  if (fstat(descriptor.number, &status) != 0) fail(file, "cannot be examined", errno);
+  if (fstat(descriptor.number(), &status) != 0) fail(file, "cannot be examined", errno);
   // A line that a crash cut off must not swallow this one.
   char last = '\n';
-  if (status.st_size > 0 && pread(descriptor.number, &last, 1, status.st_size - 1) == 1 && last != '\n')
+  if (status.st_size > 0 && pread(descriptor.number(), &last, 1, status.st_size - 1) == 1 && last != '\n')
     line.insert(line.begin(), '\n');
   for (size_t done = 0; done < line.size();) {
-    const ssize_t wrote = write(descriptor.number, line.data() + done, line.size() - done);
+    const ssize_t wrote = write(descriptor.number(), line.data() + done, line.size() - done);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0) {
       const int error = errno;
-      if (ftruncate(descriptor.number, status.st_size) != 0)
+      if (ftruncate(descriptor.number(), status.st_size) != 0)
         fail(file, "a partly written record stays", error);
       fail(file, "a record could not be written", error);
     }
     done += static_cast<size_t>(wrote);
   }
-  if (fsync(descriptor.number) != 0) fail(file, "a record may not have reached the disk", errno);
-  if (!is_new) return;
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  Descriptor entry{open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (entry.number >= 0)
-    fsync(entry.number);  // the new name too; some file systems refuse, and lose nothing by it
+  if (fsync(descriptor.number()) != 0) fail(file, "a record may not have reached the disk", errno);
+  if (is_new) base::sync_folder(file.parent_path());
 }
 
 Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings) {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
+#include "harness/base/comma_list.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -14,13 +14,7 @@ namespace {
 constexpr double fewest_effective_batches = 20;
 constexpr double steal_limit = 0.02;
 
-Names inferred_fields(const Record& record) {
-  std::istringstream text(record.config.inferred);
-  Names names;
-  for (std::string name; std::getline(text >> std::ws, name, ',');)
-    if (!name.empty()) names.push_back(name);
-  return names;
-}
+Names inferred_fields(const Record& record) { return split_at_commas(record.config.inferred); }
 
 Names without(const Names& names, const Names& others) {
   Names left;
