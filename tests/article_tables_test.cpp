@@ -486,7 +486,7 @@ TEST(ArticleCsv, AReportsFileIsReadAsOneTableByAnotherProgram) {
       "import sys, pyarrow.csv as c; t = c.read_csv(sys.argv[1]); print(','.join(t.column_names), "
       "t.num_rows, "
       "t.schema.field('article').type)";
-  EXPECT_EQ(harness::run_to_end({{python, "-c", read, folder / "article.csv"}, {}, {}, {}, {}}).output,
+  EXPECT_EQ(base::run_to_end({{python, "-c", read, folder / "article.csv"}, {}, {}, {}, {}}).output,
             fmt::format("table,row,quantity,unit,value,low,high,article {} double\n", lines.size() - 1));
   std::filesystem::remove_all(folder);
 }

@@ -25,7 +25,7 @@ class Browser {
   // The first that is installed; empty where there is none.
   static std::string program() {
     for (const char* name : {"chromium-headless-shell", "chromium", "google-chrome", "chrome-headless-shell"})
-      if (harness::program_exists(name)) return name;
+      if (base::program_exists(name)) return name;
     return "";
   }
 

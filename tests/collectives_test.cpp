@@ -16,13 +16,13 @@ class Collectives : public testing::Test {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(kProgram)) GTEST_SKIP() << "bench_micro wasn't built: no Google Benchmark";
-    if (!harness::program_exists("mpirun")) GTEST_SKIP() << "there is no mpirun";
+    if (!base::program_exists("mpirun")) GTEST_SKIP() << "there is no mpirun";
   }
   static nlohmann::json measure(const std::string& filter, const Words& more) {
     Words words = {kProgram, "--benchmark_filter=" + filter, "--benchmark_format=json",
                    "--benchmark_repetitions=1", "--benchmark_min_time=0.001"};
     words.insert(words.end(), more.begin(), more.end());
-    const auto finished = harness::run_to_end({words, {}, {}, {}, "/dev/null"});
+    const auto finished = base::run_to_end({words, {}, {}, {}, "/dev/null"});
     EXPECT_EQ(finished.exit_code, 0) << finished.output;
     return nlohmann::json::parse(finished.output).at("benchmarks");
   }
@@ -69,16 +69,16 @@ TEST_F(Collectives, RefuseBadOptions) {
       {{"--ranks", "2", "--link-rate-mbit", "100"}, "--link-rate-mbit"},
   };
   for (const auto& [options, named] : cases) {
-    harness::Command command{{kProgram}, {}, {}, {}, {}};
+    base::Command command{{kProgram}, {}, {}, {}, {}};
     command.arguments.insert(command.arguments.end(), options.begin(), options.end());
     command.errors_to_output = true;
-    const auto finished = harness::run_to_end(command);
+    const auto finished = base::run_to_end(command);
     EXPECT_EQ(finished.exit_code, 2) << named;
     EXPECT_NE(finished.output.find(named), std::string::npos) << finished.output;
   }
-  harness::Command without_mpirun{{kProgram, "--ranks", "2"}, {{"PATH", "/nowhere"}}, {}, {}, {}};
+  base::Command without_mpirun{{kProgram, "--ranks", "2"}, {{"PATH", "/nowhere"}}, {}, {}, {}};
   without_mpirun.errors_to_output = true;
-  const auto finished = harness::run_to_end(without_mpirun);
+  const auto finished = base::run_to_end(without_mpirun);
   EXPECT_EQ(finished.exit_code, 2);
   EXPECT_NE(finished.output.find("mpirun"), std::string::npos) << finished.output;
 }

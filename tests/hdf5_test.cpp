@@ -149,7 +149,7 @@ TEST_F(Hdf5, WholeKeepsTheSliceAndReadsReplacementsFromTheFile) {
 }
 
 TEST_F(Hdf5, WholeIsRefusedWhereMemoryIsShort) {
-  const int64_t bytes = harness::available_memory_bytes() + (int64_t{1} << 32);
+  const int64_t bytes = base::available_memory_bytes() + (int64_t{1} << 32);
   Recipe recipe{.offsets = {0}, .labels = {}, .image_bytes = static_cast<hsize_t>(bytes), .reserved = true};
   while (recipe.offsets.back() < bytes) {
     recipe.offsets.push_back(std::min(bytes, recipe.offsets.back() + (int64_t{1} << 29)));

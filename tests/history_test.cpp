@@ -164,9 +164,9 @@ TEST_F(HistoryTest, AnEmptyFolderIsAnEmptyHistory) {
 }
 
 TEST(Moment, KnowsDaysThatExist) {
-  EXPECT_TRUE(is_day("2024-02-29"));
+  EXPECT_TRUE(base::is_day("2024-02-29"));
   for (const char* bad : {"2023-02-29", "2023-1-1", "20230101", "2023-01-01x", "", "2023-00-10"})
-    EXPECT_FALSE(is_day(bad)) << bad;
+    EXPECT_FALSE(base::is_day(bad)) << bad;
 }
 
 }  // namespace harness::history_test

@@ -11,9 +11,9 @@ using Words = std::vector<std::string>;
 class KeptRecords : public Program {
  protected:
   // run_matrix under a shell that first does `before` and gives it these redirections. $0 is the program.
-  Command in_shell(const std::string& before, const std::string& redirections, const Words& arguments,
-                   const std::string& behaviour = "") {
-    Command inner = command(arguments, {{"FAKE_SLICE", behaviour}, {"RUN_MATRIX_PLOTS", "all"}});
+  base::Command in_shell(const std::string& before, const std::string& redirections, const Words& arguments,
+                         const std::string& behaviour = "") {
+    base::Command inner = command(arguments, {{"FAKE_SLICE", behaviour}, {"RUN_MATRIX_PLOTS", "all"}});
     const Words shell = {"bash", "-c", before + "exec \"$0\" \"$@\" " + redirections};
     inner.arguments.insert(inner.arguments.begin(), shell.begin(), shell.end());
     return inner;
@@ -60,7 +60,7 @@ TEST_F(KeptRecords, OutputsThatAreFull) {
 }
 
 TEST_F(KeptRecords, ATerminalThatIsGone) {
-  Command inner = command(smoke("0,7"));
+  base::Command inner = command(smoke("0,7"));
   const Words shell = {"bash", "-c", "\"$0\" \"$@\" 2>&1 | true; exit ${PIPESTATUS[0]}"};
   inner.arguments.insert(inner.arguments.begin(), shell.begin(), shell.end());
   EXPECT_EQ(exit_code_of(start(inner)), 0);

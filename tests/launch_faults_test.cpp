@@ -47,11 +47,11 @@ class LaunchFaults : public testing::Test {
         BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--slow", "--only", only, "--out",
         directory / run};
     words.insert(words.end(), more.begin(), more.end());
-    return harness::start({words,
-                           {{"LAUNCH_FAULTS", directory}, {"RUN_MATRIX_PLOTS", "specs"}},
-                           {},
-                           directory / "out",
-                           directory / "err"});
+    return base::start({words,
+                        {{"LAUNCH_FAULTS", directory}, {"RUN_MATRIX_PLOTS", "specs"}},
+                        {},
+                        directory / "out",
+                        directory / "err"});
   }
   // Long enough to be interrupted, and without files.
   pid_t start_long(const std::string& only, Words more = {}) {
@@ -190,7 +190,7 @@ TEST_F(TwoNodesFaults, AnInterruptAndAKillLeaveNoNamespace) {
 }
 
 TEST_F(LaunchFaults, APortThatIsTaken) {
-  const harness::Listener taken(0, false);
+  const base::Listener taken(0, false);
   const pid_t pid = start_matrix("12", {"--set", "backend=gloo", "--port", std::to_string(taken.port())});
   EXPECT_EQ(exit_code_of(pid), 1);
   EXPECT_EQ(record()["status"], "CRASHED");
@@ -208,11 +208,11 @@ TEST_F(LaunchFaults, AHostThatDoesNotResolve) {
 
 TEST_F(LaunchFaults, AMasterThatDoesNotResolve) {
   ASSERT_EQ(exit_code_of(start_matrix("12", {"--set", "backend=gloo"})), 0);
-  harness::Command rank;
+  base::Command rank;
   rank.arguments = {BINARY_DIR "/train_slice", "--job", directory / "run/rows/12-repeat0/job.json"};
   rank.environment = {{"RANK", "1"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "no-such-host.invalid"}};
   rank.errors_to_output = true;
-  const auto finished = harness::run_to_end(rank);
+  const auto finished = base::run_to_end(rank);
   EXPECT_NE(finished.exit_code, 0);
   EXPECT_NE(finished.output.find("no-such-host.invalid"), std::string::npos) << finished.output;
 }
@@ -225,10 +225,10 @@ TEST_F(LaunchFaults, RanksThatDisagreeAboutTheConfiguration) {
   json job = json::parse(text(folder / "job.json"));
   job["row"]["learning_rate"] = 0.7;
   std::ofstream(folder / "other.json") << job;
-  const harness::Listener listener(0, false);
+  const base::Listener listener(0, false);
   std::vector<pid_t> ranks;
   for (int rank : {0, 1}) {
-    harness::Command command;
+    base::Command command;
     command.arguments = {BINARY_DIR "/train_slice", "--job",
                          folder / (rank == 0 ? "job.json" : "other.json")};
     command.environment = {{"RANK", std::to_string(rank)},
@@ -240,7 +240,7 @@ TEST_F(LaunchFaults, RanksThatDisagreeAboutTheConfiguration) {
     }
     command.output = directory / "out";
     command.errors = directory / "err";
-    ranks.push_back(harness::start(command));
+    ranks.push_back(base::start(command));
   }
   EXPECT_EQ(exit_code_of(ranks[0]), 1);
   const json error = json::parse(text(folder / "rank-0.error.json"));
@@ -279,13 +279,13 @@ TEST_F(LaunchFaults, NoRowStartsBesideProcessesOfAnEarlierOne) {
   std::ofstream(directory / "look") << "#!/bin/sh\necho looked $(pgrep -f 'sleep 110[3]') >> "
                                     << seen.string() << "\nexec \"$@\"\n";
   fs::permissions(directory / "look", fs::perms::owner_all);
-  const pid_t pid = harness::start(
-      {{BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", "12,13", "--wrap",
-        directory / "look", "--set", "storage=synthetic", "--out", directory / "run"},
-       environment,
-       {},
-       directory / "out",
-       directory / "err"});
+  const pid_t pid =
+      base::start({{BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", "12,13",
+                    "--wrap", directory / "look", "--set", "storage=synthetic", "--out", directory / "run"},
+                   environment,
+                   {},
+                   directory / "out",
+                   directory / "err"});
   const std::string mark = "LAUNCH_FAULTS=" + directory.string();
   pid_t mpirun = 0;
   for (int i = 0; i < 600 && process_named("sleep", mark) == 0; ++i)
@@ -303,12 +303,12 @@ TEST_F(LaunchFaults, ARankThatStopsBeforeItsFirstBatch) {
   const auto begin = std::chrono::steady_clock::now();
   const auto environment = slow_worker(directory, "kill -STOP $$");
   const pid_t pid =
-      harness::start({{BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", "12",
-                       "--hang-after", "3", "--set", "storage=synthetic", "--out", directory / "run"},
-                      environment,
-                      {},
-                      directory / "out",
-                      directory / "err"});
+      base::start({{BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", "12",
+                    "--hang-after", "3", "--set", "storage=synthetic", "--out", directory / "run"},
+                   environment,
+                   {},
+                   directory / "out",
+                   directory / "err"});
   EXPECT_EQ(exit_code_of(pid), 1);
   EXPECT_EQ(record()["status"], "HUNG") << record()["reason"];
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
@@ -335,15 +335,14 @@ TEST_F(LaunchFaults, AFullMemoryFileSystemEndsTheRowSoonWithTheReason) {
   for (const std::string size : {"64k", "4m"}) {
     fs::remove_all(directory / "run");
     const auto begin = std::chrono::steady_clock::now();
-    const pid_t pid =
-        harness::start({{"unshare", "--mount", "sh", "-c",
-                         "mount -t tmpfs -o size=" + size + " none /dev/shm && exec \"$0\" \"$@\"",
-                         BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", "12",
-                         "--set", "storage=synthetic", "--out", directory / "run"},
-                        {{"LAUNCH_FAULTS", directory}},
-                        {},
-                        directory / "out",
-                        directory / "err"});
+    const pid_t pid = base::start({{"unshare", "--mount", "sh", "-c",
+                                    "mount -t tmpfs -o size=" + size + " none /dev/shm && exec \"$0\" \"$@\"",
+                                    BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only",
+                                    "12", "--set", "storage=synthetic", "--out", directory / "run"},
+                                   {{"LAUNCH_FAULTS", directory}},
+                                   {},
+                                   directory / "out",
+                                   directory / "err"});
     EXPECT_EQ(exit_code_of(pid), 1);
     EXPECT_EQ(record()["status"], "CRASHED") << size;
     const std::string reason = record()["reason"];

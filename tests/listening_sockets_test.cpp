@@ -95,7 +95,7 @@ TEST_P(ListeningSockets, AreOnTheRowsOwnNetworkAlone) {
   const auto [row, backend] = GetParam();
   const bool two_nodes = std::atoi(row) >= 17;
   if (two_nodes && !harness::why_no_two_nodes().empty()) GTEST_SKIP() << harness::why_no_two_nodes();
-  harness::Command command;
+  base::Command command;
   command.arguments = {BINARY_DIR "/run_matrix",
                        "--device",
                        "cpu",
@@ -115,7 +115,7 @@ TEST_P(ListeningSockets, AreOnTheRowsOwnNetworkAlone) {
   command.environment = {{"LISTENING", directory}, {"RUN_MATRIX_PLOTS", "specs"}};
   command.output = directory / "out";
   command.errors = directory / "err";
-  const pid_t pid = harness::start(command);
+  const pid_t pid = base::start(command);
   wait_until_it_trains(row);
   const std::set<std::string> found = addresses();
   ::kill(pid, SIGTERM);

@@ -35,7 +35,7 @@ class NightlyRun : public testing::Test {
     environment["RUN_MATRIX_WORKER"] = BINARY_DIR "/tests/fake_slice";
     environment["RUN_MATRIX_RESULTS"] = results();
     environment["RUN_MATRIX_PLOTS"] = "specs";
-    return harness::start({words, environment, {}, folder / "out", folder / "err"});
+    return base::start({words, environment, {}, folder / "out", folder / "err"});
   }
   static int exit_code_of(pid_t pid) {
     int status = 0;

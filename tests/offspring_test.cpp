@@ -20,7 +20,7 @@ bool lives(pid_t pid) { return ::kill(pid, 0) == 0 && ::waitpid(pid, nullptr, WN
 
 TEST(Offspring, EndsOrphansInSessionsOfTheirOwnAndNothingOlder) {
   const pid_t service = shell("sleep 1107");
-  const Offspring offspring;
+  const base::Offspring offspring;
   const pid_t launcher = shell("setsid sh -c 'sleep 1108 & sleep 1109 & wait' & sleep 1110");
   for (int i = 0; i < 200 && offspring.living().size() < 5; ++i) std::this_thread::sleep_for(10ms);
   EXPECT_EQ(offspring.living().size(), 5u) << "bash, its sleep, sh in its session, and that one's two";
@@ -29,14 +29,14 @@ TEST(Offspring, EndsOrphansInSessionsOfTheirOwnAndNothingOlder) {
   EXPECT_EQ(offspring.living().size(), 4u) << "they lost their parent, not their place";
   offspring.end(0ms);
   EXPECT_TRUE(offspring.living().empty());
-  EXPECT_EQ(live_strays(), "");
+  EXPECT_EQ(base::live_strays(), "");
   EXPECT_TRUE(lives(service));
   ::kill(service, SIGKILL);
   ::waitpid(service, nullptr, 0);
 }
 
 TEST(Offspring, IsGivenTimeToEndByItself) {
-  const Offspring offspring;
+  const base::Offspring offspring;
   const pid_t parent = shell("sleep 0.4 & disown; exit 0");
   ::waitpid(parent, nullptr, 0);
   const auto begin = std::chrono::steady_clock::now();
@@ -46,13 +46,13 @@ TEST(Offspring, IsGivenTimeToEndByItself) {
 }
 
 TEST(Offspring, WhatCannotBeEndedIsToldUntilItEnds) {
-  const Offspring offspring;
+  const base::Offspring offspring;
   const pid_t parent = shell("sleep 1111 & disown; exit 0");
   ::waitpid(parent, nullptr, 0);
   offspring.end(/*grace=*/1h, /*limit=*/0ms);  // given up at once, without having killed it
-  EXPECT_NE(live_strays().find("pid "), std::string::npos) << "and kills it, now that it is asked for";
-  wait_for_strays(10s);
-  EXPECT_EQ(live_strays(), "");
+  EXPECT_NE(base::live_strays().find("pid "), std::string::npos) << "and kills it, now that it is asked for";
+  base::wait_for_strays(10s);
+  EXPECT_EQ(base::live_strays(), "");
 }
 
 }  // namespace harness::offspring_test

@@ -19,7 +19,7 @@ using Words = std::vector<std::string>;
 class PeerScripts : public testing::Test {
  protected:
   void SetUp() override {
-    if (!harness::program_exists("python3")) GTEST_SKIP() << "no python3";
+    if (!base::program_exists("python3")) GTEST_SKIP() << "no python3";
     project = fs::temp_directory_path() / ("peer_scripts_" + std::to_string(::getpid()));
     fs::remove_all(project);
     for (const char* folder : {"bench/peers/pytorch", "bench/peers/loading", "scripts", "build/release"})
@@ -40,11 +40,11 @@ class PeerScripts : public testing::Test {
   std::string failure(Words command) {
     command[1] = project / command[1];
     if (command[0] == "python3") command.insert(command.begin() + 1, {"-S", "-B"});
-    harness::Command program;
+    base::Command program;
     program.arguments = command;
     program.environment["PYTHONPATH"] = project / "packages";
     program.errors_to_output = true;
-    const harness::Finished finished = harness::run_to_end(program);
+    const base::Finished finished = base::run_to_end(program);
     EXPECT_NE(finished.exit_code, 0) << finished.output;
     EXPECT_EQ(finished.output.find("Traceback"), std::string::npos) << finished.output;
     return finished.output;

@@ -63,7 +63,7 @@ class Predictions : public testing::Test {
     fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(age));
   }
   Prediction predicted(const Row& row) {
-    return predict(row, rehearsal(), decode<RecordMachine>(machine), read_taken(runs_));
+    return predict(row, rehearsal(), decode<RecordMachine>(machine), read_past_durations(runs_));
   }
 
   fs::path runs_;
@@ -121,14 +121,14 @@ TEST_F(Predictions, OnlyTheNewestRunsCount) {
 
 TEST_F(Predictions, WhatWasReadIsKeptUntilTheRecordsChange) {
   add_run("a", {record_of(row_of("7"), 10)});
-  const std::vector<Taken> first = read_taken(runs_);
+  const std::vector<PastDuration> first = read_past_durations(runs_);
   ASSERT_TRUE(fs::exists(runs_ / "durations.json"));
   const auto bytes = fs::file_size(runs_ / "a" / "records.jsonl");
   std::ofstream(runs_ / "a" / "records.jsonl") << std::string(bytes, ' ');  // would be noticed if read
-  ASSERT_EQ(read_taken(runs_).size(), 1u);
-  EXPECT_EQ(read_taken(runs_)[0].machine, first[0].machine);
+  ASSERT_EQ(read_past_durations(runs_).size(), 1u);
+  EXPECT_EQ(read_past_durations(runs_)[0].machine, first[0].machine);
   add_run("a", {record_of(row_of("7"), 10), record_of(row_of("7"), 20)});
-  EXPECT_EQ(read_taken(runs_).size(), 2u);
+  EXPECT_EQ(read_past_durations(runs_).size(), 2u);
 }
 
 TEST_F(Predictions, DamagedFilesCostOnlyWhatTheyHold) {

@@ -68,7 +68,7 @@ TEST_F(PrivateFolder, ALockIsNoLink) {
 pid_t hold_scratch(const fs::path& place) {
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
-  const Scratch scratch(place, "run-");
+  const base::Scratch scratch(place, "run-");
   ::pause();
   ::_exit(0);
 }
@@ -83,19 +83,19 @@ TEST_F(PrivateFolder, ScratchOfALiveProcessStaysAndOfAKilledOneGoes) {
   for (int i = 0; i < 100 && folders() == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   {
-    const Scratch own(directory, "run-");
+    const base::Scratch own(directory, "run-");
     EXPECT_EQ(folders(), 2u) << "that of a live process";
   }
   ::kill(holder, SIGKILL);
   exit_code_of(holder);
-  const Scratch own(directory, "run-");
+  const base::Scratch own(directory, "run-");
   EXPECT_EQ(folders(), 1u) << "that of a killed process";
 }
 
 // Everything in /dev/shm that another user can do to the names of this suite.
 TEST_F(PrivateFolder, NobodyElseCanKeepARunFromItsMemory) {
   const std::string uid = std::to_string(::geteuid());
-  Command inner = command({"--scale", "smoke", "--only", "tmpfs,0", "--out", directory / "run"});
+  base::Command inner = command({"--scale", "smoke", "--only", "tmpfs,0", "--out", directory / "run"});
   const std::vector<std::string> shell = {
       "unshare", "--mount", "sh", "-c",
       "mount -t tmpfs -o mode=1777 none /dev/shm && mkdir /dev/shm/training-matrix-" + uid +

@@ -31,7 +31,8 @@ class Program : public testing::Test {
     fs::remove_all(directory);
   }
 
-  Command command(std::vector<std::string> arguments, std::map<std::string, std::string> environment = {}) {
+  base::Command command(std::vector<std::string> arguments,
+                        std::map<std::string, std::string> environment = {}) {
     arguments.insert(arguments.begin(), {BINARY_DIR "/run_matrix"});
     environment["RUN_MATRIX_WORKER"] = BINARY_DIR "/tests/fake_slice";
     environment["RUN_MATRIX_RESULTS"] = directory / "results";

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "harness/plan/instruments.h"
-#include "harness/run/row_checks.h"
 #include "harness/launch/srun.h"
 #include "harness/launch/wrap.h"
+#include "harness/plan/instruments.h"
 #include "harness/plan/plan.h"
+#include "harness/run/row_checks.h"
 #include "tests/failure_of.h"
 
 namespace harness::rank_commands_test {
@@ -35,7 +35,7 @@ class RankCommands : public testing::Test {
     return rank_commands(row, kValues, {"/p", "/p/train_slice", "/p/make_dataset", "/p/results"}, request,
                          setting);
   }
-  std::string line(size_t command = 0) { return shell_line(launch().commands.at(command)); }
+  std::string line(size_t command = 0) { return base::shell_line(launch().commands.at(command)); }
   bool has(const std::string& words) { return line().find(words) != std::string::npos; }
   Row row;
   Request request;
@@ -210,7 +210,7 @@ TEST_F(RankCommands, AWrapperNeedsARankOfTheRow) {
 TEST_F(RankCommands, OnEveryNodeRunsOnceOnEach) {
   request.hosts = "a:4,b:4";
   EXPECT_EQ(on_every_node(request, 2, {"true"}).arguments.back(), "true");
-  EXPECT_NE(shell_line(on_every_node(request, 2, {"true"})).find("ppr:1:node"), std::string::npos);
+  EXPECT_NE(base::shell_line(on_every_node(request, 2, {"true"})).find("ppr:1:node"), std::string::npos);
   EXPECT_TRUE(on_every_node({}, 2, {"true"}).arguments.empty()) << "this machine needs no help";
 }
 

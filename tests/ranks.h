@@ -45,30 +45,30 @@ class Ranks : public testing::Test {
   static std::string missing(const std::string& backend) {
     for (const Value& value : registered_values())
       if (value.axis == "backend" && value.name == backend && !value.missing.empty()) return value.missing;
-    return backend == "mpi" && !harness::program_exists("mpirun") ? "no mpirun" : "";
+    return backend == "mpi" && !base::program_exists("mpirun") ? "no mpirun" : "";
   }
 
   harness::Outcome launch(const harness::Row& row, std::map<std::string, std::string> environment = {},
                           double silence_s = 60) {
     for (const auto& old : fs::directory_iterator(directory)) fs::remove_all(old.path());
     std::ofstream(directory / "job.json") << harness::to_json(row);
-    const harness::Listener listener(0, false);
-    const harness::Scratch scratch;
+    const base::Listener listener(0, false);
+    const base::Scratch scratch;
     harness::LaunchSetting setting;
     setting.directory = directory;
     setting.port = listener.port();
     setting.listen_fd = listener.fd();
     setting.scratch = scratch.path();
     harness::write_remote_shell(setting);
-    harness::Workshop workshop;
-    workshop.train_slice = fs::read_symlink("/proc/self/exe");
+    harness::Installation installation;
+    installation.train_slice = fs::read_symlink("/proc/self/exe");
     harness::Request request;
     request.launcher = "local";
-    harness::Launch launch = rank_commands(row, values_as_json(), workshop, request, setting);
+    harness::Launch launch = rank_commands(row, values_as_json(), installation, request, setting);
     environment.insert({{"TEST_DIRECTORY", directory},
                         {"GTEST_FILTER", "DISABLED_Rank.*"},
                         {"GTEST_ALSO_RUN_DISABLED_TESTS", "1"}});
-    for (harness::Command& command : launch.commands) command.environment.merge(std::map(environment));
+    for (base::Command& command : launch.commands) command.environment.merge(std::map(environment));
     harness::Progress progress(directory / "progress", int(world_size(row, values_as_json())));
     return harness::run_ranks(launch, progress, {120, 60, silence_s}, directory, [] {});
   }

@@ -48,11 +48,11 @@ class RemoteRow : public testing::Test {
         BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--slow", "--only", only, "--out",
         directory / run};
     for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
-    return harness::start({words,
-                           {{"REMOTE_ROW", directory}, {"RUN_MATRIX_PLOTS", "specs"}},
-                           {},
-                           directory / "out",
-                           directory / "err"});
+    return base::start({words,
+                        {{"REMOTE_ROW", directory}, {"RUN_MATRIX_PLOTS", "specs"}},
+                        {},
+                        directory / "out",
+                        directory / "err"});
   }
   static int exit_code_of(pid_t pid) {
     int status = 0;

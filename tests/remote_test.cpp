@@ -150,7 +150,7 @@ TEST_F(ObjectStoreTest, AnImageThatChangedItsLengthIsRefused) {
 
 TEST_F(ObjectStoreTest, WhatIsOutOfReachIsNamed) {
   int port = 0;
-  { port = harness::Listener(0, false).port(); }
+  { port = base::Listener(0, false).port(); }
   const std::string url = fmt::format("http://127.0.0.1:{}/", port);
   const std::string why = failure_of([&] { open("remote", url); });
   EXPECT_NE(why.find(url), std::string::npos) << why;
@@ -188,7 +188,7 @@ TEST_F(ObjectStoreTest, CountsWhatItSent) {
 
 TEST_F(ObjectStoreTest, SaysWhyItDoesNotStart) {
   const std::string why = failure_of([&] {
-    harness::Command command;
+    base::Command command;
     command.arguments = {"sh", "-c", "echo bad luck; exit 3"};
     harness::Service("a program", command, folder.path() / "words").wait_until([] { return false; });
   });
@@ -306,7 +306,7 @@ TEST(DISABLED_Server, ServesAndMounts) {
 TEST_F(MountTest, AKillLeavesNoProcessAndNoMount) {
   TemporaryFolder other;
   const Dataset data = small_dataset(other.path() / "data", 2);
-  harness::Command command;
+  base::Command command;
   command.arguments = {fs::read_symlink("/proc/self/exe"), "--gtest_also_run_disabled_tests",
                        "--gtest_filter=DISABLED_Server.*"};
   command.environment["REMOTE_TEST_FOLDER"] = other.path();
@@ -329,11 +329,11 @@ TEST_F(MountTest, BehindAShapedLinkItIsReadInTheFirstNode) {
   {
     const harness::RemoteStorage remote(row, "mount_cached",
                                         {index, folder.path() / "scratch", folder.path() / "store", logs});
-    harness::Command command;
+    base::Command command;
     command.arguments = remote.nodes()->enter(0);
     for (const std::string& word : {std::string("cat"), remote.location() + "/" + dataset.images[3].path})
       command.arguments.push_back(word);
-    const std::string bytes = harness::run_to_end(command).output;
+    const std::string bytes = base::run_to_end(command).output;
     EXPECT_EQ(Bytes(bytes.begin(), bytes.end()), read_bytes(dataset.root / dataset.images[3].path));
     const nlohmann::json facts = harness::encode(remote.describe());
     EXPECT_EQ(facts["link"], "veth");
@@ -352,7 +352,7 @@ TEST(ScratchOnADisk, RemovesWhatAKilledRunLeft) {
   fs::create_directories(foreign);
   fs::path own;
   {
-    const harness::Scratch scratch(place.path(), "cache-");
+    const base::Scratch scratch(place.path(), "cache-");
     own = scratch.path();
     EXPECT_TRUE(fs::is_directory(own));
     EXPECT_FALSE(fs::exists(left));

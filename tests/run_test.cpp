@@ -161,9 +161,9 @@ TEST_F(RunMatrix, AFullDiskShowsWhatFinishedAndNamesTheFile) {
 }
 
 TEST_F(RunMatrix, TwoRunsAtOnceShareTheTransientCopy) {
-  const pid_t slow = harness::start(
-      command({"--scale", "smoke", "--only", "0", "--out", directory / "slow", "--timeout", "4"},
-              {{"FAKE_SLICE", "slow"}}));
+  const pid_t slow =
+      base::start(command({"--scale", "smoke", "--only", "0", "--out", directory / "slow", "--timeout", "4"},
+                          {{"FAKE_SLICE", "slow"}}));
   for (int i = 0; i < 300 && !fs::exists(directory / "slow" / "rows"); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   ASSERT_EQ(smoke("0"), 0);  // ends first, and must leave the copy to the other
@@ -220,7 +220,7 @@ TEST_F(RunMatrix, AccuracyOnAFolderNeedsImagesToValidateOn) {
 }
 
 TEST_F(RunMatrix, InterruptKeepsFinishedRowsPrintsTheTableAndEndsTheRanks) {
-  const pid_t pid = harness::start(
+  const pid_t pid = base::start(
       command({"--scale", "smoke", "--only", "0,7", "--out", directory / "run"}, {{"FAKE_SLICE", "7=slow"}}));
   for (int i = 0; i < 300 && text(directory / "err").find("[1/2]") == std::string::npos; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

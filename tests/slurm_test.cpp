@@ -20,7 +20,7 @@ class Slurm : public testing::Test {
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "Slurm's daemons need root";
     for (const char* program : {"slurmctld", "slurmd", "munged", "srun"})
-      if (!harness::program_exists(program) && !fs::exists(std::string("/usr/sbin/") + program))
+      if (!base::program_exists(program) && !fs::exists(std::string("/usr/sbin/") + program))
         GTEST_SKIP() << "no " << program << ": apt-get install slurm-wlm munge";
     directory = fs::temp_directory_path() / ("slurm_test_" + std::to_string(::getpid()));
     fs::create_directories(directory);
@@ -32,7 +32,7 @@ class Slurm : public testing::Test {
   std::map<std::string, json> run(const std::vector<std::string>& more,
                                   const std::vector<std::string>& asked = {"--ntasks=8",
                                                                            "--ntasks-per-node=4"}) {
-    harness::Command command;
+    base::Command command;
     command.arguments = {SOURCE_DIR "/tests/slurm_cluster.sh", "salloc", "--nodes=2"};
     const std::vector<std::string> program = {BINARY_DIR "/run_matrix",
                                               "--launcher",
@@ -48,7 +48,7 @@ class Slurm : public testing::Test {
       command.arguments.insert(command.arguments.end(), words->begin(), words->end());
     command.environment = {{"RUN_MATRIX_PLOTS", "specs"}};
     command.errors_to_output = true;
-    output = harness::run_to_end(command).output;
+    output = base::run_to_end(command).output;
     std::map<std::string, json> records;
     std::ifstream stream(directory / "run" / "records.jsonl");
     for (std::string line; std::getline(stream, line);) {

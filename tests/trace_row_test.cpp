@@ -39,7 +39,7 @@ class TraceRow : public testing::Test {
       words.insert(words.end(), {"--set", setting});
     words.insert(words.end(), more.begin(), more.end());
     const pid_t pid =
-        harness::start({words, {{"RUN_MATRIX_PLOTS", "specs"}}, {}, directory / "out", directory / "err"});
+        base::start({words, {{"RUN_MATRIX_PLOTS", "specs"}}, {}, directory / "out", directory / "err"});
     int status = 0;
     ::waitpid(pid, &status, 0);
     exit_code = WEXITSTATUS(status);
@@ -98,7 +98,7 @@ TEST_F(TraceRow, OperatorsLieInsideTheirPhases) {
 }
 
 TEST_F(TraceRow, OnAGpuTellsHowBusyItWas) {
-  if (!harness::program_exists("nvidia-smi") || std::system("nvidia-smi >/dev/null 2>&1") != 0)
+  if (!base::program_exists("nvidia-smi") || std::system("nvidia-smi >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "no NVIDIA GPU";
   const json record = record_of("0", {"--trace", "4-5", "--set", "gpu_sampling_ms=20"}, "cuda");
   ASSERT_EQ(exit_code, 0) << record;
@@ -138,7 +138,7 @@ TEST_F(TraceRow, OneRankRunsUnderTheWrapper) {
 }
 
 TEST_F(TraceRow, OneRankOfMpirunRunsUnderTheWrapper) {
-  if (!harness::program_exists("mpirun")) GTEST_SKIP() << "no mpirun";
+  if (!base::program_exists("mpirun")) GTEST_SKIP() << "no mpirun";
   const json record = record_of("12", {"--wrap", "env WRAPPED=\"$((1 + 1))\"", "--wrap-rank", "3"});
   ASSERT_EQ(exit_code, 0) << record;
   fs::remove_all(directory / "run");

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "bench/synthetic/history.h"
-#include "harness/nightly/slots.h"
+#include "harness/nightly/night_axis.h"
 #include "tests/embedded.h"
 
 namespace trend_page_test {
@@ -138,20 +138,20 @@ TEST_F(TrendPage, EachMachineHasItsPart) {
   EXPECT_NE(data.dump().find("AMD EPYC, 2 cores, 24 GiB, cpu (5 nights)"), std::string::npos);
 }
 
-TEST(Slots, OldNightsShareAPlaceAndNewOnesDoNot) {
+TEST(NightAxis, OldNightsShareAPlaceAndNewOnesDoNot) {
   const auto nights = made_up_nights({.nights = 5000, .rows = 0});
   std::vector<const harness::Night*> pointers;
   for (const auto& night : nights) pointers.push_back(&night);
-  const harness::Slots slots(pointers);
-  EXPECT_EQ(slots.per_slot(), 23u);
-  EXPECT_EQ(slots.older(), 200u);
-  EXPECT_EQ(slots.size(), 600u);
-  EXPECT_EQ(slots.of(nights[22].id), 0u);
-  EXPECT_EQ(slots.of(nights[23].id), 1u);
-  EXPECT_EQ(slots.of(nights[4999].id), 599u);
-  EXPECT_EQ(slots.of(nights[4998].id), 598u);
+  const harness::NightAxis axis(pointers);
+  EXPECT_EQ(axis.per_place(), 23u);
+  EXPECT_EQ(axis.older(), 200u);
+  EXPECT_EQ(axis.size(), 600u);
+  EXPECT_EQ(axis.of(nights[22].id), 0u);
+  EXPECT_EQ(axis.of(nights[23].id), 1u);
+  EXPECT_EQ(axis.of(nights[4999].id), 599u);
+  EXPECT_EQ(axis.of(nights[4998].id), 598u);
   pointers.resize(600);
-  EXPECT_EQ(harness::Slots(pointers).older(), 0u) << "few enough to draw all";
+  EXPECT_EQ(harness::NightAxis(pointers).older(), 0u) << "few enough to draw all";
 }
 
 }  // namespace trend_page_test

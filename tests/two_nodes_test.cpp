@@ -1,5 +1,4 @@
 // net: two nodes on one machine: namespaces, link, shaping; as root and without; nothing is left behind.
-#include "harness/config/emulated_nodes.h"
 #include "harness/emulate/two_nodes.h"
 
 #include <gtest/gtest.h>
@@ -11,17 +10,18 @@
 
 #include "bench/train/link/interface.h"
 #include "harness/base/child_process.h"
+#include "harness/config/emulated_nodes.h"
 
 namespace harness::two_nodes_test {
 
 namespace fs = std::filesystem;
 
 std::string output_in(const TwoNodes& nodes, int node, const std::string& script) {
-  Command command;
+  base::Command command;
   command.arguments = nodes.enter(node);
   for (const std::string& word : {std::string("bash"), std::string("-c"), script})
     command.arguments.push_back(word);
-  return run_to_end(command).output;
+  return base::run_to_end(command).output;
 }
 
 class TwoNodesTest : public testing::Test {
@@ -47,7 +47,7 @@ TEST_F(TwoNodesTest, TheLinkIsShapedAndCountsWhatCrossesIt) {
   const TwoNodes nodes(200);
   for (int node : {0, 1})
     EXPECT_NE(output_in(nodes, node, "tc qdisc show dev link0").find("rate 200Mbit"), std::string::npos);
-  Command receiver;
+  base::Command receiver;
   receiver.arguments = nodes.enter(1);
   for (const char* word : {"python3", "-c",
                            "import socket\n"
@@ -86,17 +86,18 @@ TEST_F(TwoNodesTest, AnOrdinaryUserMayMakeThemWhereTheKernelAllows) {
   const std::vector<std::string> as_nobody = {"setpriv", "--reuid", kNobody,
                                               "--regid", kNobody,   "--clear-groups"};
   const auto run = [&](std::vector<std::string> words) {
-    Command command;
+    base::Command command;
     command.arguments = as_nobody;
     command.arguments.insert(command.arguments.end(), words.begin(), words.end());
     command.errors_to_output = true;
-    return run_to_end(command);
+    return base::run_to_end(command);
   };
   if (run({"unshare", "--user", "--map-root-user", "--net", "true"}).exit_code != 0)
     GTEST_SKIP() << "users may not make network namespaces here";
   const fs::path program = fs::read_symlink("/proc/self/exe");
   if (run({"test", "-x", program}).exit_code != 0) GTEST_SKIP() << program << " is out of other users' reach";
-  const Finished child = run({program, "--gtest_also_run_disabled_tests", "--gtest_filter=DISABLED_User.*"});
+  const base::Finished child =
+      run({program, "--gtest_also_run_disabled_tests", "--gtest_filter=DISABLED_User.*"});
   EXPECT_EQ(child.exit_code, 0) << child.output;
 }
 

@@ -95,7 +95,7 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
     const int64_t room = room_in(mount);
     found += fmt::format("{} may take {:.1f} MB", mount.string(), room / 1e6);
     if (room < needed) continue;
-    if (const auto memory = harness::available_memory_bytes(); memory < needed)
+    if (const auto memory = base::available_memory_bytes(); memory < needed)
       throw std::runtime_error(
           fmt::format("copying to {} needs {:.1f} MB of memory but {:.1f} MB are available; use "
                       "fewer images",

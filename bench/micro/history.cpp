@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "bench/synthetic/history.h"
-#include "harness/config/workshop.h"
+#include "harness/config/installation.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/trend_page.h"
 #include "harness/stats/records.h"
@@ -41,7 +41,7 @@ double megabytes(const fs::path& file) { return double(fs::file_size(file)) / 1e
 void history(benchmark::State& state) {
   const fs::path folder = fs::temp_directory_path() / fmt::format("history-{}", getpid());
   harness::Night night = fill(folder, size_t(state.range(0))).back();
-  const fs::path project = harness::find_workshop().project;
+  const fs::path project = harness::find_installation().project;
   std::ostringstream console;
   size_t alarms = 0;
   for (auto _ : state) {

@@ -11,10 +11,10 @@
 #include <optional>
 
 #include "bench/registry/registry.h"
-#include "harness/config/emulated_nodes.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
 #include "harness/base/scratch.h"
+#include "harness/config/emulated_nodes.h"
 #include "harness/emulate/two_nodes.h"
 #include "harness/launch/mpirun.h"
 
@@ -26,24 +26,24 @@ static void require_mpi() {
   for (const Value& value : registered_values())
     if (value.axis == "backend" && value.name == "mpi" && !value.missing.empty())
       throw BadOption("--ranks: " + value.missing);
-  if (!harness::program_exists("mpirun"))
+  if (!base::program_exists("mpirun"))
     throw BadOption("--ranks: there is no mpirun in PATH, which starts the processes; install openmpi-bin");
 }
 
 // The command that starts the ranks of a row with so many of them, with another program in train_slice's
 // place: so OpenMPI's settings, the allocator and the cores are a row's.
-static harness::Command command_of_a_row(const MicroOptions& options, const std::vector<std::string>& program,
-                                         const harness::LaunchSetting& setting) {
+static base::Command command_of_a_row(const MicroOptions& options, const std::vector<std::string>& program,
+                                      const harness::LaunchSetting& setting) {
   harness::Row row;
   row.nodes = options.nodes;
   row.devices = options.ranks / options.nodes;
-  row.cpus = int64_t(harness::available_cpus().size());
+  row.cpus = int64_t(base::available_cpus().size());
   row.strategy = "ddp";
   row.backend = "mpi";
-  harness::Workshop workshop;
-  workshop.train_slice = program[0];
-  harness::Command command = harness::mpirun_command(
-      row, values_as_json(), workshop, harness::Request(), setting,
+  harness::Installation installation;
+  installation.train_slice = program[0];
+  base::Command command = harness::mpirun_command(
+      row, values_as_json(), installation, harness::Request(), setting,
       options.nodes > 1 ? harness::MpirunOn::emulated_nodes : harness::MpirunOn::this_machine);
   auto& words = command.arguments;
   while (words.back() != program[0]) words.pop_back();  // train_slice's own arguments
@@ -56,16 +56,16 @@ static int exit_code_of(pid_t mpirun) {
   int status = 0;
   while (::waitpid(mpirun, &status, 0) < 0) {
     if (errno != EINTR) throw std::runtime_error(fmt::format("waiting for mpirun: {}", std::strerror(errno)));
-    if (harness::interrupted()) ::kill(mpirun, SIGTERM);  // it ends the ranks
+    if (base::interrupted()) ::kill(mpirun, SIGTERM);  // it ends the ranks
   }
-  if (harness::interrupted()) return 130;
+  if (base::interrupted()) return 130;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int start_ranks(const MicroOptions& options, const std::vector<std::string>& arguments) {
   require_mpi();
-  harness::note_interrupts();
-  const harness::Scratch scratch;
+  base::note_interrupts();
+  const base::Scratch scratch;
   harness::LaunchSetting setting;
   setting.directory = setting.scratch = scratch.path();
   std::optional<harness::TwoNodes> nodes;
@@ -88,7 +88,7 @@ int start_ranks(const MicroOptions& options, const std::vector<std::string>& arg
   if (!interface.empty()) program.push_back("--interface=" + interface);
   if (options.link_rate_mbit > 0)
     program.push_back(fmt::format("--link-rate-mbit={}", options.link_rate_mbit));
-  return exit_code_of(harness::start(command_of_a_row(options, program, setting)));
+  return exit_code_of(base::start(command_of_a_row(options, program, setting)));
 }
 
 #ifndef HAVE_MPI  // else in collectives/

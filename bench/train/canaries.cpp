@@ -74,7 +74,7 @@ double decode_ms() {
 }
 
 double all_reduce_ms() {
-  harness::Listener listener(0, false);
+  base::Listener listener(0, false);
   const auto rank = [&](int number) {
     RankInfo info;
     info.rank = info.local_rank = number;

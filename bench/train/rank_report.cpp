@@ -34,9 +34,9 @@ static harness::RankPlace place_of(const SliceParts& parts, const RankInfo& rank
   harness::RankPlace place;
   place.rank = rank.rank;
   place.node = rank.node;
-  place.host = harness::host_name();
+  place.host = base::host_name();
   place.device = fmt::format("{}:{}", parts.row.device, rank.local_rank);
-  const std::vector<int> cpus = harness::available_cpus();
+  const std::vector<int> cpus = base::available_cpus();
   place.cpus.assign(cpus.begin(), cpus.end());
   place.nccl = parts.group.describe();
   return place;

@@ -104,7 +104,7 @@ std::optional<harness::RankTrace> Trace::write(const std::filesystem::path& fold
   if (state_ != State::recorded) return std::nullopt;
   write_json(folder / fmt::format("rank-{}.timeline.json", rank_.rank),
              {{"rank", rank_.rank},
-              {"host", harness::host_name()},
+              {"host", base::host_name()},
               {"pid", ::getpid()},
               {"clock_began_ns", steady_clock_began_ns()},
               {"batches", std::move(batches_)}});

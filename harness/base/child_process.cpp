@@ -18,7 +18,7 @@
 
 #include "harness/base/interrupt.h"
 
-namespace harness {
+namespace base {
 
 static std::string quoted(const std::string& word) {
   if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -129,4 +129,4 @@ Finished run_to_end(Command command, int interrupts_to_end) {
   return finished;
 }
 
-}  // namespace harness
+}  // namespace base

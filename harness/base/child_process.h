@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace harness {
+namespace base {
 
 struct Command {
   std::vector<std::string> arguments;              // the program first
@@ -32,8 +32,9 @@ struct Finished {
   int exit_code = 0;  // 128 + signal when a signal ended it
   std::string output;
 };
-// Runs it to its end and returns its stdout; stderr goes where ours goes. Ends it when this program has had that
-// many interrupts (interrupt.h): programs that report about the rows outlive the one that ended the rows.
+// Runs it to its end and returns its stdout; stderr goes where ours goes. Ends it when this program has had
+// that many interrupts (interrupt.h): programs that report about the rows outlive the one that ended the
+// rows.
 Finished run_to_end(Command command, int interrupts_to_end = 1);
 
-}  // namespace harness
+}  // namespace base

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-namespace harness {
+namespace base {
 
 std::vector<std::string> split_at_commas(const std::string& text) {
   std::vector<std::string> parts;
@@ -15,4 +15,4 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return parts;
 }
 
-}  // namespace harness
+}  // namespace base

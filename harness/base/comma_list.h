@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-namespace harness {
+namespace base {
 
 // The parts without the blanks around them; empty ones are left out.
 std::vector<std::string> split_at_commas(const std::string& text);
 
-}  // namespace harness
+}  // namespace base

@@ -1,7 +1,7 @@
 // How run_matrix ends.
 #pragma once
 
-namespace harness {
+namespace base {
 
 // kRegression: what was compared got slower.
 enum ExitCode {
@@ -13,4 +13,4 @@ enum ExitCode {
   kInterrupted = 130
 };
 
-}  // namespace harness
+}  // namespace base

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace harness {
+namespace base {
 
 static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t noted = 0;
@@ -31,4 +31,4 @@ void note_interrupts() {
 
 int interrupts() { return noted; }
 
-}  // namespace harness
+}  // namespace base

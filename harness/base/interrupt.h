@@ -3,10 +3,10 @@
 // the third the program at once.
 #pragma once
 
-namespace harness {
+namespace base {
 
 void note_interrupts();  // call once
 int interrupts();        // since then
 inline bool interrupted() { return interrupts() > 0; }
 
-}  // namespace harness
+}  // namespace base

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace harness {
+namespace base {
 
 Listener::Listener(int port, bool every_interface) {
   fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -32,4 +32,4 @@ Listener::Listener(int port, bool every_interface) {
 
 Listener::~Listener() { ::close(fd_); }
 
-}  // namespace harness
+}  // namespace base

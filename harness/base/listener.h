@@ -1,7 +1,7 @@
 // A listening socket for rank 0 to take over, so that no other process can grab its port.
 #pragma once
 
-namespace harness {
+namespace base {
 
 class Listener {
  public:
@@ -18,4 +18,4 @@ class Listener {
   int fd_ = -1, port_ = 0;
 };
 
-}  // namespace harness
+}  // namespace base

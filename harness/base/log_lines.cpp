@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-namespace harness {
+namespace base {
 
 std::vector<std::string> log_lines(const std::filesystem::path& file) {
   std::ifstream stream(file);
@@ -31,4 +31,4 @@ std::string last_lines(const std::filesystem::path& file, size_t lines, const ch
   return fmt::format("{}", fmt::join(all.end() - long(std::min(lines, all.size())), all.end(), separator));
 }
 
-}  // namespace harness
+}  // namespace base

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace harness {
+namespace base {
 
 // The lines of a file that hold a word; other characters than printable ASCII become blanks. Empty when there
 // is no such file.
@@ -14,4 +14,4 @@ std::vector<std::string> log_lines(const std::filesystem::path& file);
 std::string first_lines(const std::filesystem::path& file, size_t lines, const char* separator);
 std::string last_lines(const std::filesystem::path& file, size_t lines, const char* separator);
 
-}  // namespace harness
+}  // namespace base

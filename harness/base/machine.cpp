@@ -15,7 +15,7 @@
 #include <set>
 #include <sstream>
 
-namespace harness {
+namespace base {
 
 using nlohmann::json;
 
@@ -132,4 +132,4 @@ json Disturbance::since() const {
 
 bool Disturbance::out_of_memory_kills() const { return number_of("/proc/vmstat", "oom_kill") > oom_kills_; }
 
-}  // namespace harness
+}  // namespace base

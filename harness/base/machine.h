@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace harness {
+namespace base {
 
 // `machine` of a record; the same for the whole run.
 nlohmann::json describe_machine();
@@ -16,8 +16,8 @@ std::string host_name();
 std::string time_and_host();
 // Cores this process may use.
 std::vector<int> available_cpus();
-// Bytes of memory that are free, within a container's limit; a very large number where neither /proc/meminfo nor a
-// cgroup says.
+// Bytes of memory that are free, within a container's limit; a very large number where neither /proc/meminfo
+// nor a cgroup says.
 int64_t available_memory_bytes();
 // 16-bit instruction sets of the processor that matter to training, e.g. avx512_bf16; empty: none.
 std::vector<std::string> sixteen_bit_instructions();
@@ -33,4 +33,4 @@ class Disturbance {
   int64_t steal_ = 0, total_ = 0, throttled_ = 0, oom_kills_ = 0;
 };
 
-}  // namespace harness
+}  // namespace base

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <stdexcept>
 
-namespace harness {
+namespace base {
 namespace {
 
 std::string end_of(const std::string& text, const std::string& open, const char* hour) {
@@ -53,4 +53,4 @@ std::pair<std::string, std::string> moments_of(const std::string& range) {
           end_of(range.substr(colon + 1), "~", "T23:59:59Z")};
 }
 
-}  // namespace harness
+}  // namespace base

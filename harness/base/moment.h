@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-namespace harness {
+namespace base {
 
 bool is_day(const std::string& text);  // 2026-01-31, a day that exists
 std::string day_before_now(int days);  // 0: today
@@ -13,4 +13,4 @@ std::string moment_now();              // 2026-01-31T03:00:00Z
 // as text. Throws std::invalid_argument on anything else.
 std::pair<std::string, std::string> moments_of(const std::string& range);
 
-}  // namespace harness
+}  // namespace base

@@ -14,10 +14,10 @@
 #include <optional>
 #include <thread>
 
-#include "harness/base/say.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/say.h"
 
-namespace harness {
+namespace base {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -135,4 +135,4 @@ void wait_for_strays(std::chrono::seconds limit) {
   }
 }
 
-}  // namespace harness
+}  // namespace base

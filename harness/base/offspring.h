@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace harness {
+namespace base {
 
 class Offspring {
  public:
@@ -39,4 +39,4 @@ std::string live_strays();
 // for.
 void wait_for_strays(std::chrono::seconds limit);
 
-}  // namespace harness
+}  // namespace base

@@ -9,7 +9,7 @@
 #include "harness/base/file.h"
 #include "harness/base/private_folder.h"
 
-namespace harness {
+namespace base {
 
 namespace fs = std::filesystem;
 
@@ -54,4 +54,4 @@ Scratch::~Scratch() {
   fs::remove_all(path_, ignored);
 }
 
-}  // namespace harness
+}  // namespace base

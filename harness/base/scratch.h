@@ -7,7 +7,7 @@
 
 #include "harness/base/file_lock.h"
 
-namespace harness {
+namespace base {
 
 class Scratch {
  public:
@@ -27,4 +27,4 @@ class Scratch {
   std::optional<base::FileLock> lock_;
 };
 
-}  // namespace harness
+}  // namespace base

@@ -8,8 +8,8 @@
 #include <iostream>
 #include <random>
 
-#include "harness/base/json_text.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/json_text.h"
 #include "harness/base/machine.h"
 #include "harness/commands/command_line.h"
 #include "harness/compare/compare_runs.h"
@@ -32,12 +32,12 @@ struct Sides {
 
 constexpr int64_t kBlocks = 9;  // power 0.9 for 2 % where runs scatter by 1 % (statistics of the README)
 
-fs::path experiment_folder(const Workshop& workshop, const Request& request) {
-  return request.out.empty() ? workshop.results / "ab" / time_and_host() : request.out;
+fs::path experiment_folder(const Installation& installation, const Request& request) {
+  return request.out.empty() ? installation.results / "ab" / base::time_and_host() : request.out;
 }
 
-Workshop other_build(const Workshop& workshop, const fs::path& build) {
-  Workshop other = workshop;
+Installation other_build(const Installation& installation, const fs::path& build) {
+  Installation other = installation;
   if (build.empty()) return other;
   other.train_slice = fs::absolute(build) / "train_slice";
   if (!fs::exists(other.train_slice))
@@ -49,7 +49,7 @@ Workshop other_build(const Workshop& workshop, const fs::path& build) {
 }
 
 RecordBuild build_of(const fs::path& build) {
-  const Finished finished = run_to_end({{build / "run_matrix", "--version"}, {}, {}, {}, {}});
+  const base::Finished finished = base::run_to_end({{build / "run_matrix", "--version"}, {}, {}, {}, {}});
   RecordBuild described;
   described.revision = "another build";
   const json object = base::parse_json(finished.output);
@@ -77,7 +77,8 @@ bool run_block(Execution& a, Execution& b, const PlannedRow& planned, int64_t bl
                const std::string& experiment, std::mt19937& random, LiveLine& line) {
   const bool a_first = random() % 2 == 0;
   const auto run = [&](Execution& side, const char* name, bool first) {
-    return side.run(*row_of(side.plan(), planned.row.id), block, line, RecordPair{experiment, name, block, first});
+    return side.run(*row_of(side.plan(), planned.row.id), block, line,
+                    RecordPair{experiment, name, block, first});
   };
   return a_first ? run(a, "A", true) && run(b, "B", false) : run(b, "B", true) && run(a, "A", false);
 }
@@ -85,21 +86,22 @@ bool run_block(Execution& a, Execution& b, const PlannedRow& planned, int64_t bl
 // Runs each row in request.repeats blocks (9 when it says nothing); within a block chance says which side is
 // first. Records go to OUT/A and OUT/B with the key `pair`; the comparison follows. An A/A experiment joins
 // the machine's noise in results/noise. Throws ConfigError or PreparationError before anything has run.
-int run_ab(const Workshop& workshop, const Request& request, const Sides& sides, std::ostream& console) {
-  const fs::path folder = experiment_folder(workshop, request);
-  const Workshop workshop_b = other_build(workshop, sides.build_b);
+int run_ab(const Installation& installation, const Request& request, const Sides& sides,
+           std::ostream& console) {
+  const fs::path folder = experiment_folder(installation, request);
+  const Installation workshop_b = other_build(installation, sides.build_b);
   Request request_a = request, request_b = request;
   request_a.out = folder / "A";
   request_b.out = folder / "B";
   request_a.set.insert(request_a.set.end(), sides.set_a.begin(), sides.set_a.end());
   request_b.set.insert(request_b.set.end(), sides.set_b.begin(), sides.set_b.end());
   if (!sides.configs_b.empty()) request_b.configs = sides.configs_b;
-  const AxisValues values = ask_values(workshop), values_b = ask_values(workshop_b);
+  const AxisValues values = ask_values(installation), values_b = ask_values(workshop_b);
   if (request.dry_run)
     throw PreparationError("ab has no --dry-run: try the rows of each side with --set alone");
-  const auto a = Execution::prepare(workshop, request_a, values);
+  const auto a = Execution::prepare(installation, request_a, values);
   const auto b = a ? Execution::prepare(workshop_b, request_b, values_b) : nullptr;
-  if (!a || !b) return kInterrupted;
+  if (!a || !b) return base::kInterrupted;
   check_partners(*a, *b);
   if (!sides.build_b.empty()) b->set_build(build_of(sides.build_b));
 
@@ -117,13 +119,14 @@ int run_ab(const Workshop& workshop, const Request& request, const Sides& sides,
     Records all = a->records();
     all.insert(all.end(), b->records().begin(), b->records().end());
     if (const Noise noise = noise_of(all); !noise.empty())
-      append_noise(workshop.results / "noise", noise, all.front().started_at);
+      append_noise(installation.results / "noise", noise, all.front().started_at);
   }
   const int code = compare_runs(
-      {folder / "A", folder / "B", folder, false, workshop.results / "noise", workshop.project}, console);
-  if (!going) return kInterrupted;
+      {folder / "A", folder / "B", folder, false, installation.results / "noise", installation.project},
+      console);
+  if (!going) return base::kInterrupted;
   const int failed = std::max(exit_code_of(a->records()), exit_code_of(b->records()));
-  return failed == kRowFailed ? int(kRowFailed) : code;
+  return failed == base::kRowFailed ? int(base::kRowFailed) : code;
 }
 
 }  // namespace
@@ -141,8 +144,8 @@ void add_ab(CommandLine& line) {
   command->add_option("--build-b", sides->build_b, "build folder of another revision for side B")
       ->check(CLI::ExistingDirectory);
   command->callback([&line, sides] {
-    line.action = [&line, sides](const Workshop& workshop) {
-      return run_ab(workshop, line.request, *sides, std::cout);
+    line.action = [&line, sides](const Installation& installation) {
+      return run_ab(installation, line.request, *sides, std::cout);
     };
   });
 }

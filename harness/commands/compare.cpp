@@ -19,9 +19,9 @@ void add_compare(CommandLine& line) {
   command->add_flag("--json", asked->as_json, "as JSON");
   command->add_option("--write", asked->out, "folder for comparison.txt, .md, .json and .html");
   command->callback([&line, asked] {
-    line.action = [asked](const Workshop& workshop) {
-      asked->noise = workshop.results / "noise";
-      asked->project = workshop.project;
+    line.action = [asked](const Installation& installation) {
+      asked->noise = installation.results / "noise";
+      asked->project = installation.project;
       return compare_runs(*asked, std::cout);
     };
   });
@@ -38,10 +38,10 @@ static int validate_run(const fs::path& run, const std::vector<fs::path>& refere
   for (const std::string& odd : validation.odd) std::cout << "ODD: " << odd << '\n';
   if (validation.checks.empty() && validation.odd.empty()) {
     std::cout << "nothing could be checked\n";
-    return kNothingRan;
+    return base::kNothingRan;
   }
   if (validation.odd.empty()) std::cout << "no rank and no node is odd\n";
-  return validation.odd.empty() ? int(kAllGood) : int(kRegression);
+  return validation.odd.empty() ? int(base::kAllGood) : int(base::kRegression);
 }
 
 void add_validate(CommandLine& line) {
@@ -56,7 +56,7 @@ void add_validate(CommandLine& line) {
   command->add_option("run", asked->run, "folder of the run")->required();
   command->add_option("--against", asked->references, "folders of good runs")->required();
   command->callback([&line, asked] {
-    line.action = [asked](const Workshop&) { return validate_run(asked->run, asked->references); };
+    line.action = [asked](const Installation&) { return validate_run(asked->run, asked->references); };
   });
 }
 

@@ -29,7 +29,7 @@ int list(const History& history, const Asked& asked) {
                asked.since == ":" ? " yet" : " in " + asked.since);
   else
     std::cout << console_text(history_grid(nights));
-  return kAllGood;
+  return base::kAllGood;
 }
 
 int show(const History& history, const Asked& asked) {
@@ -38,44 +38,44 @@ int show(const History& history, const Asked& asked) {
     std::cout << to_json(night).dump(1) << '\n';
   else
     std::cout << console_text(night_grid(night));
-  return kAllGood;
+  return base::kAllGood;
 }
 
-int compare_two(const Workshop& workshop, const History& history, const Asked& asked) {
+int compare_two(const Installation& installation, const History& history, const Asked& asked) {
   const Night a = history.read(history.find(asked.a)), b = history.read(history.find(asked.b));
-  const NightComparison compared = compare_nights(a, b, workshop.results / "noise", std::cerr);
+  const NightComparison compared = compare_nights(a, b, installation.results / "noise", std::cerr);
   if (asked.as_json)
     std::cout << comparison_json(compared.comparison).dump(1) << '\n';
   else
     std::cout << console_text(night_comparison_grid(compared, a, b));
   if (compared.comparison.rows.empty())
     fmt::print(std::cerr, "no row is in both nights: `history show` tells which each has\n");
-  if (compared.comparison.compared() == 0) return kNothingRan;
-  return compared.comparison.any(Verdict::slower) ? int(kRegression) : int(kAllGood);
+  if (compared.comparison.compared() == 0) return base::kNothingRan;
+  return compared.comparison.any(Verdict::slower) ? int(base::kRegression) : int(base::kAllGood);
 }
 
 int export_to(const History& history, const Asked& asked) {
   const std::vector<NightEntry> nights = history.between(asked.since);
-  if (asked.file == "-") return export_nights(history, nights, std::cout), int(kAllGood);
+  if (asked.file == "-") return export_nights(history, nights, std::cout), int(base::kAllGood);
   std::ostringstream output;
   const size_t exported = export_nights(history, nights, output);
   base::write_whole_file(asked.file, output.str());
   fmt::print("{} nights in {}\n", exported, asked.file.string());
-  return kAllGood;
+  return base::kAllGood;
 }
 
 int import_from(History& history, const Asked& asked) {
   const Imported imported = import_nights(history, asked.file, std::cerr);
   fmt::print("{} nights added, {} were there already, {} lines left out\n", imported.added, imported.known,
              imported.bad);
-  if (imported.added + imported.known > 0) return kAllGood;
+  if (imported.added + imported.known > 0) return base::kAllGood;
   fmt::print(std::cerr, "{}: holds no night; name a file that `history export` wrote\n", asked.file.string());
-  return kBadInput;
+  return base::kBadInput;
 }
 
 // Imports may begin a history; everything else needs one.
-History open_history(const Workshop& workshop, const Asked& asked, bool must_exist) {
-  const fs::path folder = history_folder(workshop, asked.history);
+History open_history(const Installation& installation, const Asked& asked, bool must_exist) {
+  const fs::path folder = history_folder(installation, asked.history);
   if (must_exist && !fs::is_directory(folder))
     throw PreparationError(folder.string() +
                            ": no history; `run_matrix nightly` begins one, --history names another");
@@ -93,14 +93,14 @@ void add_history(CommandLine& line) {
   history->add_option("--history", asked->history, "folder of the history (default results/history)");
   history->add_option("--machine", asked->machine, "nights alone whose machine or host contains this text");
   history->add_option("--tag", asked->tag, "nights alone that have this tag");
-  using Action = std::function<int(const Workshop&, History&)>;
+  using Action = std::function<int(const Installation&, History&)>;
   const auto add = [&](const char* name, const char* help, bool must_exist, const Action& action) {
     CLI::App* command = history->add_subcommand(name, help);
     command->fallthrough();
     command->callback([&line, asked, must_exist, action] {
-      line.action = [asked, must_exist, action](const Workshop& workshop) {
-        History opened = open_history(workshop, *asked, must_exist);
-        return action(workshop, opened);
+      line.action = [asked, must_exist, action](const Installation& installation) {
+        History opened = open_history(installation, *asked, must_exist);
+        return action(installation, opened);
       };
     });
     return command;
@@ -119,9 +119,9 @@ void add_history(CommandLine& line) {
       add("show", "one night", true, [asked](const auto&, auto& nights) { return show(nights, *asked); });
   command->add_option("night", asked->a, which)->required();
   command->add_flag("--json", asked->as_json, "as JSON");
-  command =
-      add("compare", "is night B faster or slower than A; exit code 4 when a row is SLOWER", true,
-          [asked](const auto& workshop, auto& nights) { return compare_two(workshop, nights, *asked); });
+  command = add(
+      "compare", "is night B faster or slower than A; exit code 4 when a row is SLOWER", true,
+      [asked](const auto& installation, auto& nights) { return compare_two(installation, nights, *asked); });
   command->add_option("A", asked->a, which)->required();
   command->add_option("B", asked->b, "likewise")->required();
   command->add_flag("--json", asked->as_json, "as JSON");

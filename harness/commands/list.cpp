@@ -8,10 +8,10 @@
 
 namespace harness {
 
-static int print_rows(const Workshop& workshop, const Request& request, bool as_json) {
-  const Selection selection = select_rows(workshop, request, ask_values(workshop));
+static int print_rows(const Installation& installation, const Request& request, bool as_json) {
+  const Selection selection = select_rows(installation, request, ask_values(installation));
   std::cout << (as_json ? list_rows_as_json(selection.rows) : list_rows(selection.rows, selection.scale));
-  return kAllGood;
+  return base::kAllGood;
 }
 
 void add_list(CommandLine& line) {
@@ -29,7 +29,7 @@ void add_list(CommandLine& line) {
   command->add_flag("--keys", asked->keys, "what a record holds, as Markdown");
   command->add_flag("--metrics", asked->metrics, "the columns of table.csv, as Markdown");
   command->add_flag("--json", asked->as_json, "rows as JSON");
-  const auto print = [&line, asked](const Workshop& workshop) -> int {
+  const auto print = [&line, asked](const Installation& installation) -> int {
     if (asked->fields)
       std::cout << list_fields();
     else if (asked->keys)
@@ -37,10 +37,10 @@ void add_list(CommandLine& line) {
     else if (asked->metrics)
       std::cout << metrics_as_markdown();
     else if (asked->values)
-      std::cout << list_values(ask_values(workshop));
+      std::cout << list_values(ask_values(installation));
     else
-      return print_rows(workshop, line.request, asked->as_json);
-    return kAllGood;
+      return print_rows(installation, line.request, asked->as_json);
+    return base::kAllGood;
   };
   command->callback([&line, print] { line.action = print; });
   line.app.callback([&line, asked, print] {

@@ -2,10 +2,10 @@
 #include <iostream>
 
 #include "harness/base/failure_text.h"
-#include "harness/base/program_start.h"
-#include "harness/commands/command_line.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
+#include "harness/base/program_start.h"
+#include "harness/commands/command_line.h"
 
 using namespace harness;
 
@@ -21,29 +21,29 @@ int main(int argc, char** argv) {
   add_nightly(line);
   add_history(line);
   line.app.add_subcommand("doctor", "what this machine has and lacks")->callback([&line] {
-    line.action = [](const Workshop& workshop) {
-      std::cerr << "run_matrix: it is the wrapper that knows: " << (workshop.project / "run_matrix").string()
-                << " doctor\n";
-      return int(kBadInput);
+    line.action = [](const Installation& installation) {
+      std::cerr << "run_matrix: it is the wrapper that knows: "
+                << (installation.project / "run_matrix").string() << " doctor\n";
+      return int(base::kBadInput);
     };
   });
   line.app.set_version_flag(
-      "--version", [] { return describe_build().dump(); }, "what was built, as JSON");
+      "--version", [] { return base::describe_build().dump(); }, "what was built, as JSON");
   line.app.require_subcommand(0, 1);
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return line.app.exit(error) == 0 ? kAllGood : kBadInput;
+    return line.app.exit(error) == 0 ? base::kAllGood : base::kBadInput;
   }
   try {
-    const Workshop workshop = find_workshop();
+    const Installation installation = find_installation();
     std::vector<fs::path>& configs = line.request.configs;
-    if (line.request.accuracy) configs.push_back(workshop.project / "configs" / "accuracy.yaml");
-    if (configs.empty()) configs = {workshop.project / "configs" / "article.yaml"};
-    return line.action(workshop);
+    if (line.request.accuracy) configs.push_back(installation.project / "configs" / "accuracy.yaml");
+    if (configs.empty()) configs = {installation.project / "configs" / "article.yaml"};
+    return line.action(installation);
   } catch (const std::exception& error) {
-    if (interrupted()) return kInterrupted;  // what it tripped over is the interrupt itself
+    if (base::interrupted()) return base::kInterrupted;  // what it tripped over is the interrupt itself
     std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
-    return kBadInput;
+    return base::kBadInput;
   }
 }

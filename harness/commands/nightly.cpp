@@ -24,8 +24,8 @@ void add_nightly(CommandLine& line) {
       "--no-report", [nightly](int64_t) { nightly->report = false; },
       "leave records without tables, figures and page");
   command->callback([&line, nightly] {
-    line.action = [&line, nightly](const Workshop& workshop) {
-      return run_nightly(workshop, line.request, *nightly, std::cout);
+    line.action = [&line, nightly](const Installation& installation) {
+      return run_nightly(installation, line.request, *nightly, std::cout);
     };
   });
 }

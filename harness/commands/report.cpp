@@ -12,10 +12,10 @@ void add_report(CommandLine& line) {
     const auto run = std::make_shared<fs::path>();
     command->add_option("run", *run, "folder of the run")->required();
     command->callback([&line, run, plots] {
-      line.action = [run, plots](const Workshop& workshop) {
-        if (!rebuild_results(workshop.project, *run, plots, std::cout)) return int(kNothingRan);
+      line.action = [run, plots](const Installation& installation) {
+        if (!rebuild_results(installation.project, *run, plots, std::cout)) return int(base::kNothingRan);
         show_left_out(*run, std::cout);
-        return int(kAllGood);
+        return int(base::kAllGood);
       };
     });
   };

@@ -10,15 +10,15 @@
 
 namespace harness {
 
-static int run_and_report(const Workshop& workshop, const Request& request, Execution& execution,
+static int run_and_report(const Installation& installation, const Request& request, Execution& execution,
                           std::ostream& console) {
-  Schedule schedule = schedule_of(workshop, request, execution);
+  Schedule schedule = schedule_of(installation, request, execution);
   console << describe_plan(execution.plan(), execution.scale()) << schedule.described
           << "records: " << execution.records_file().string() << std::endl;
   bool lost = false;
   try {
     run_scheduled(execution, schedule, request.budget_s);
-    if (write_results(workshop.project, execution.folder(), execution.records(), console))
+    if (write_results(installation.project, execution.folder(), execution.records(), console))
       show_left_out(execution.folder(), console);
   } catch (const PreparationError&) {
     throw;
@@ -28,29 +28,30 @@ static int run_and_report(const Workshop& workshop, const Request& request, Exec
     for (const Summary& summary : summarise(execution.records())) console << console_table(summary);
   }
   const int code = exit_code_of(execution.records());
-  return lost && code != kInterrupted ? int(kRowFailed) : code;
+  return lost && code != base::kInterrupted ? int(base::kRowFailed) : code;
 }
 
-int run_matrix(const Workshop& workshop, const Request& request, std::ostream& console) {
+int run_matrix(const Installation& installation, const Request& request, std::ostream& console) {
   if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
-    return follow(request, workshop.train_slice);
-  const AxisValues values = ask_values(workshop);
-  if (request.dry_run) return dry_run(workshop, request, values, std::nullopt, console);
-  const auto execution = Execution::prepare(workshop, request, values);
-  return execution ? run_and_report(workshop, request, *execution, console) : int(kInterrupted);
+    return follow(request, installation.train_slice);
+  const AxisValues values = ask_values(installation);
+  if (request.dry_run) return dry_run(installation, request, values, std::nullopt, console);
+  const auto execution = Execution::prepare(installation, request, values);
+  return execution ? run_and_report(installation, request, *execution, console) : int(base::kInterrupted);
 }
 
-int continue_matrix(const Workshop& workshop, const Request& request, Again again, std::ostream& console) {
-  const AxisValues values = ask_values(workshop);
-  if (request.dry_run) return dry_run(workshop, request, values, again, console);
-  const auto execution = Execution::continue_in(workshop, request, values, again);
-  if (!execution) return kInterrupted;
+int continue_matrix(const Installation& installation, const Request& request, Rerun rerun,
+                    std::ostream& console) {
+  const AxisValues values = ask_values(installation);
+  if (request.dry_run) return dry_run(installation, request, values, rerun, console);
+  const auto execution = Execution::continue_in(installation, request, values, rerun);
+  if (!execution) return base::kInterrupted;
   if (execution->runs().empty())
     console << request.out.string() << ": nothing is left to run"
-            << (again == Again::failed ? " again: no row failed" : "") << '\n';
+            << (rerun == Rerun::failed ? " again: no row failed" : "") << '\n';
   else
     write_request(request.out, request);  // repeats may be more now
-  return run_and_report(workshop, request, *execution, console);
+  return run_and_report(installation, request, *execution, console);
 }
 
 }  // namespace harness

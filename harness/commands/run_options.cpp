@@ -60,11 +60,12 @@ static void add_time_options(CommandLine& line) {
       if (app.count(option) && !(commands[0]->get_name() == "nightly" && option == std::string("--budget")))
         throw CLI::ValidationError(option, "is for running a matrix and goes with no such command");
   });
-  line.action = [&line, missing, failed](const Workshop& workshop) {
+  line.action = [&line, missing, failed](const Installation& installation) {
     const fs::path& run = missing->empty() ? *failed : *missing;
-    if (run.empty()) return run_matrix(workshop, line.request, std::cout);
+    if (run.empty()) return run_matrix(installation, line.request, std::cout);
     const Request request = continued_request(run, line.request, given_options(line.app));
-    return continue_matrix(workshop, request, missing->empty() ? Again::failed : Again::missing, std::cout);
+    return continue_matrix(installation, request, missing->empty() ? Rerun::failed : Rerun::missing,
+                           std::cout);
   };
 }
 
@@ -91,10 +92,10 @@ void add_run_options(CommandLine& line) {
   app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")
       ->check(kSeconds)
       ->capture_default_str();
-  app.add_option(
-         "--hang-after", request.silence_s,
-         "seconds without a finished batch that end a row as HUNG (default: 60, and 600 for reaching the first "
-         "batch, for which it is at least 30)")
+  app.add_option("--hang-after", request.silence_s,
+                 "seconds without a finished batch that end a row as HUNG (default: 60, and 600 for reaching "
+                 "the first "
+                 "batch, for which it is at least 30)")
       ->check(kSeconds);
   app.add_option("--launcher", request.launcher,
                  "local, mpirun, slurm or env (default: what the environment shows)")

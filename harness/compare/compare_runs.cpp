@@ -20,10 +20,9 @@ int compare_runs(const RunsToCompare& runs, std::ostream& console) {
   for (const auto& [folder, records] : {std::pair{&a, &records_a}, std::pair{&b, &records_b}})
     if (records->empty()) {
       fmt::print(std::cerr, "{}: no usable record, nothing to compare\n", folder->string());
-      return kNothingRan;
+      return base::kNothingRan;
     }
-  const Noise noise =
-      read_noise(noise_folder, machine_fingerprint(records_a.front()), std::cerr);
+  const Noise noise = read_noise(noise_folder, machine_fingerprint(records_a.front()), std::cerr);
   const Comparison comparison = compare(records_a, records_b, noise);
   const Grid grid = comparison_grid(comparison, a.string(), b.string());
   const std::string text = console_text(grid), described = comparison_json(comparison).dump(1) + "\n";
@@ -42,8 +41,8 @@ int compare_runs(const RunsToCompare& runs, std::ostream& console) {
   if (comparison.rows.empty())
     fmt::print(std::cerr, "no row is in both: A has {}; B has {}\n", fmt::join(comparison.only_in_a, ", "),
                fmt::join(comparison.only_in_b, ", "));
-  if (comparison.compared() == 0) return kNothingRan;
-  return comparison.any(Verdict::slower) ? int(kRegression) : int(kAllGood);
+  if (comparison.compared() == 0) return base::kNothingRan;
+  return comparison.any(Verdict::slower) ? int(base::kRegression) : int(base::kAllGood);
 }
 
 }  // namespace harness

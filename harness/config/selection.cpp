@@ -45,7 +45,7 @@ std::vector<Row> select(const std::vector<Matrix>& matrices, const std::string& 
     }
   }
   std::set<std::string> wanted;
-  for (const std::string& name : split_at_commas(only)) {
+  for (const std::string& name : base::split_at_commas(only)) {
     auto found = ids.find(name);
     if (found == ids.end())
       throw ConfigError({"--only " + only}, "no such row", "", in_quotes(name), suggestion(name, names));
@@ -85,8 +85,8 @@ void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignme
   }
 }
 
-std::map<std::string, std::vector<std::string>> suit_backends(std::vector<Row>& rows, bool oversubscribe,
-                                                              const AxisValues& values) {
+std::map<std::string, std::vector<std::string>> choose_backends(std::vector<Row>& rows, bool oversubscribe,
+                                                                const AxisValues& values) {
   std::map<std::string, std::vector<std::string>> notes;
   const std::string backend = oversubscribe ? "gloo" : "nccl";
   for (Row& row : rows) {

@@ -20,8 +20,8 @@ void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignme
 // Returns notes by id of the row: what was changed, and which row another has become.
 // Rows on GPUs whose ranks the matrix joins through host memory (mpi, gloo) take NCCL, or gloo where ranks
 // share a GPU, which NCCL refuses. Horovod's negotiation stays where it is. Returns notes by row id.
-std::map<std::string, std::vector<std::string>> suit_backends(std::vector<Row>& rows, bool oversubscribe,
-                                                              const AxisValues& values);
+std::map<std::string, std::vector<std::string>> choose_backends(std::vector<Row>& rows, bool oversubscribe,
+                                                                const AxisValues& values);
 
 std::map<std::string, std::vector<std::string>> rederive_for_devices(std::vector<Row>& rows, int64_t devices,
                                                                      const AxisValues& values);

@@ -147,7 +147,7 @@ int64_t whole_number(const Entry& entry, int64_t min, int64_t max) {
 }
 
 std::vector<std::string> words(const Entry& entry) {
-  if (!entry.value.IsSequence()) return split_at_commas(scalar(entry));
+  if (!entry.value.IsSequence()) return base::split_at_commas(scalar(entry));
   std::vector<std::string> found;
   for (const YAML::Node& item : entry.value) found.push_back(scalar({entry.key, item, entry.origin}));
   return found;

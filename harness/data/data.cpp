@@ -27,13 +27,13 @@ int64_t images_needed(const Scale& scale, const std::vector<Row>& rows) {
 
 // Runs make_dataset and returns what it printed; its own message has already said what is wrong when it
 // fails.
-static std::string run_make_dataset(const Workshop& workshop, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), workshop.make_dataset.string());
-  const Command command{arguments, {}, {}, {}, {}};
-  const Finished finished = run_to_end(command);
-  if (finished.exit_code != 0 && !interrupted())
+static std::string run_make_dataset(const Installation& installation, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), installation.make_dataset.string());
+  const base::Command command{arguments, {}, {}, {}, {}};
+  const base::Finished finished = base::run_to_end(command);
+  if (finished.exit_code != 0 && !base::interrupted())
     throw PreparationError(fmt::format("make_dataset failed (exit code {}); the command was: {}",
-                                       finished.exit_code, shell_line(command)));
+                                       finished.exit_code, base::shell_line(command)));
   return finished.output;
 }
 
@@ -44,68 +44,71 @@ static json last_line_as_json(const std::string& output) {
   return object;
 }
 
-static fs::path stand_in(const Workshop& workshop, const Request& request, int64_t images) {
-  const fs::path folder = workshop.project / "data" / fmt::format("stand-in-{}-seed{}", images, request.seed);
-  run_make_dataset(workshop, {"standin", "--out", folder, "--images", std::to_string(images), "--seed",
-                              std::to_string(request.seed)});
+static fs::path stand_in(const Installation& installation, const Request& request, int64_t images) {
+  const fs::path folder =
+      installation.project / "data" / fmt::format("stand-in-{}-seed{}", images, request.seed);
+  run_make_dataset(installation, {"standin", "--out", folder, "--images", std::to_string(images), "--seed",
+                                  std::to_string(request.seed)});
   return folder;
 }
 
-static fs::path learnable_stand_in(const Workshop& workshop, const Request& request, int64_t images) {
+static fs::path learnable_stand_in(const Installation& installation, const Request& request, int64_t images) {
   const fs::path folder =
-      workshop.project / "data" / fmt::format("learnable-{}-seed{}", images, request.seed);
-  run_make_dataset(workshop,
+      installation.project / "data" / fmt::format("learnable-{}-seed{}", images, request.seed);
+  run_make_dataset(installation,
                    {"standin", "--out", folder, "--images", std::to_string(images), "--validation",
                     std::to_string(images / 2), "--classes", "40", "--seed", std::to_string(request.seed)});
   return folder;
 }
 
-static void pack(const Workshop& workshop, const AxisValues& values, const fs::path& store,
+static void pack(const Installation& installation, const AxisValues& values, const fs::path& store,
                  const std::string& storage, Data& data) {
   const std::vector<std::string> command = {"pack", "--index", data.index, "--to", storage, "--store", store};
-  json packed = last_line_as_json(run_make_dataset(workshop, command));
+  json packed = last_line_as_json(run_make_dataset(installation, command));
   const std::string location = packed.value("location", "");
   if (!location.empty() && trait(values, "storage", storage, "transient", false)) {
     // Another run may be about to remove the copy: hold it, then make sure that it is (still) there.
     data.held.push_back(std::make_unique<TransientCopy>(location));
-    packed = last_line_as_json(run_make_dataset(workshop, command));
+    packed = last_line_as_json(run_make_dataset(installation, command));
   }
   data.packed[storage] = packed.value("location", "");
   if (data.packed[storage].empty()) data.notes[storage] = packed.value("note", "");
 }
 
-static fs::path store_of(const Workshop& workshop) { return workshop.project / "data" / "packed"; }
+static fs::path store_of(const Installation& installation) {
+  return installation.project / "data" / "packed";
+}
 
-static Data prepare(const Workshop& workshop, const Request& request, const fs::path& root,
+static Data prepare(const Installation& installation, const Request& request, const fs::path& root,
                     const std::vector<Row>& rows, const AxisValues& values) {
   Data data;
-  const fs::path store = store_of(workshop);
+  const fs::path store = store_of(installation);
   std::vector<std::string> index = {"index", "--data", root, "--store", store};
   if (request.skip_unreadable) index.push_back("--skip-unreadable");
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.validation; }))
     index.push_back("--validation");
-  json described = last_line_as_json(run_make_dataset(workshop, index));
+  json described = last_line_as_json(run_make_dataset(installation, index));
   data.index = described.at("index").get<std::string>();
   data.in_use = std::make_unique<CopiesInUse>(data.index.parent_path());
   if (!fs::exists(data.index))  // `make_dataset prune` came between
-    described = last_line_as_json(run_make_dataset(workshop, index));
+    described = last_line_as_json(run_make_dataset(installation, index));
   data.validation = described.value("validation", "");
   data.description = decode<RecordData>(described);
   std::set<std::string> storages;
   for (const Row& row : rows) storages.insert(row.storage);
   for (const std::string& storage : storages) {
-    if (interrupted()) return data;
-    if (trait(values, "storage", storage, "packed", false)) pack(workshop, values, store, storage, data);
+    if (base::interrupted()) return data;
+    if (trait(values, "storage", storage, "packed", false)) pack(installation, values, store, storage, data);
   }
   return data;
 }
 
 // Copies of many data sets gather in one folder, which nothing bounds: say how much that is.
-static void say_store(const Workshop& workshop, const DataSets& sets) {
+static void say_store(const Installation& installation, const DataSets& sets) {
   std::set<std::string> own;
   for (const Data* set : {sets.plain.get(), sets.learnable.get()})
     if (!set->description.fingerprint.empty()) own.insert(set->description.fingerprint);
-  const fs::path store = store_of(workshop);
+  const fs::path store = store_of(installation);
   const StoreRoom room = room_of_store(store, own);
   const auto uses_store = [&](const Data& set) {
     return std::any_of(set.packed.begin(), set.packed.end(), [&](const auto& copy) {
@@ -114,10 +117,10 @@ static void say_store(const Workshop& workshop, const DataSets& sets) {
   };
   if (own.empty() || (room.of_others == 0 && !uses_store(*sets.plain) && !uses_store(*sets.learnable)))
     return;
-  base::say("run_matrix: {}\n", describe_store(store, room, workshop.make_dataset, own));
+  base::say("run_matrix: {}\n", describe_store(store, room, installation.make_dataset, own));
 }
 
-DataSets prepare_data(const Workshop& workshop, const Request& request, const Scale& scale,
+DataSets prepare_data(const Installation& installation, const Request& request, const Scale& scale,
                       const std::vector<Row>& rows, const AxisValues& values) {
   if (!request.data.empty() && !fs::is_directory(request.data))
     throw PreparationError(fmt::format("--data {}: no such folder; it must hold train/<class>/<image>.JPEG",
@@ -125,21 +128,21 @@ DataSets prepare_data(const Workshop& workshop, const Request& request, const Sc
   DataSets sets;
   if (!request.data.empty()) {
     sets.plain = sets.learnable =
-        std::make_shared<Data>(prepare(workshop, request, request.data, rows, values));
-    say_store(workshop, sets);
+        std::make_shared<Data>(prepare(installation, request, request.data, rows, values));
+    say_store(installation, sets);
     return sets;
   }
   std::vector<Row> plain, learnable;
   for (const Row& row : rows) (row.validation ? learnable : plain).push_back(row);
   const auto make = [&](const std::vector<Row>& some, auto stand_in_set) {
-    if (some.empty() || interrupted()) return std::make_shared<Data>();
-    const fs::path root = stand_in_set(workshop, request, images_needed(scale, some));
-    return interrupted() ? std::make_shared<Data>()
-                         : std::make_shared<Data>(prepare(workshop, request, root, some, values));
+    if (some.empty() || base::interrupted()) return std::make_shared<Data>();
+    const fs::path root = stand_in_set(installation, request, images_needed(scale, some));
+    return base::interrupted() ? std::make_shared<Data>()
+                               : std::make_shared<Data>(prepare(installation, request, root, some, values));
   };
   sets.plain = make(plain, stand_in);
   sets.learnable = make(learnable, learnable_stand_in);
-  say_store(workshop, sets);
+  say_store(installation, sets);
   return sets;
 }
 

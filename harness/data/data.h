@@ -6,11 +6,11 @@
 #include <string>
 
 #include "harness/config/config.h"
+#include "harness/config/installation.h"
+#include "harness/config/request.h"
 #include "harness/contract/record_parts.h"
 #include "harness/data/packed_store.h"
 #include "harness/data/transient_copy.h"
-#include "harness/config/request.h"
-#include "harness/config/workshop.h"
 
 namespace harness {
 
@@ -38,7 +38,7 @@ struct DataSets {
   const Data& of(const Row& row) const { return row.validation ? *learnable : *plain; }
 };
 
-DataSets prepare_data(const Workshop& workshop, const Request& request, const Scale& scale,
+DataSets prepare_data(const Installation& installation, const Request& request, const Scale& scale,
                       const std::vector<Row>& rows, const AxisValues& values);
 
 }  // namespace harness

@@ -10,13 +10,13 @@ namespace harness {
 
 // A command that runs the given program once on every node of a run; without arguments where all ranks run on
 // this machine.
-using OnEveryNode = std::function<Command(const std::vector<std::string>& program)>;
+using OnEveryNode = std::function<base::Command(const std::vector<std::string>& program)>;
 
 class NodeCopies {
  public:
   // Makes the copies of `data` that are transient (tmpfs) on every node. The index and the images must lie in
   // folders that all nodes see. Throws PreparationError.
-  NodeCopies(const Workshop& workshop, const Data& data, const AxisValues& values,
+  NodeCopies(const Installation& installation, const Data& data, const AxisValues& values,
              OnEveryNode on_every_node);
   ~NodeCopies();  // removes them again
   NodeCopies(const NodeCopies&) = delete;

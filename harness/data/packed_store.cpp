@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/child_process.h"
 #include "harness/base/file.h"
 #include "harness/base/say.h"
-#include "harness/base/child_process.h"
 
 namespace harness {
 
@@ -58,12 +58,12 @@ std::string describe_store(const fs::path& store, const StoreRoom& room, const f
                            const std::set<std::string>& own_fingerprints) {
   std::string text = fmt::format("{} holds {} of packed copies", store.string(), size_in_words(room.bytes));
   if (room.others == 0) return text;
-  Command remove{{make_dataset.string(), "prune", "--store", store.string()}, {}, {}, {}, {}};
+  base::Command remove{{make_dataset.string(), "prune", "--store", store.string()}, {}, {}, {}, {}};
   for (const std::string& fingerprint : own_fingerprints)
     remove.arguments.insert(remove.arguments.end(), {"--keep", fingerprint});
   return text + fmt::format(", of which {} belong to {} other data {}; `{}` removes those that no run uses",
                             size_in_words(room.of_others), room.others, room.others == 1 ? "set" : "sets",
-                            shell_line(remove));
+                            base::shell_line(remove));
 }
 
 }  // namespace harness

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "harness/base/file_lock.h"
-#include "harness/config/workshop.h"
+#include "harness/config/installation.h"
 
 namespace harness {
 

@@ -44,7 +44,7 @@ static Words rclone(const std::string& url, const fs::path& folder, const Mount:
 Mount::Mount(const std::string& url, const fs::path& folder, const fs::path& log, const Cache& cache,
              const TwoNodes* nodes) {
   fs::create_directories(folder);
-  Command command;
+  base::Command command;
   if (nodes) command.arguments = nodes->enter(0);
   for (const Words& words : {private_mounts(nodes != nullptr), Words{"setpriv", "--pdeathsig", "KILL"},
                              rclone(url, fs::absolute(folder), cache)})
@@ -58,18 +58,18 @@ Mount::Mount(const std::string& url, const fs::path& folder, const fs::path& log
 const std::string& why_no_mount() {
   static const std::string reason = []() -> std::string {
     for (const auto& [program, package] : {std::pair("rclone", "rclone"), std::pair("fusermount3", "fuse3")})
-      if (!program_exists(program))
+      if (!base::program_exists(program))
         return fmt::format("there is no {} to mount the object store: install {}", program, package);
     const int device = ::open("/dev/fuse", O_RDWR | O_CLOEXEC);
     if (device < 0)
       return "FUSE is missing: /dev/fuse can't be opened (a container needs --device /dev/fuse and --cap-add "
              "SYS_ADMIN)";
     ::close(device);
-    Command command;
+    base::Command command;
     command.arguments = private_mounts(false);
     command.arguments.push_back("true");
     command.errors_to_output = true;
-    const Finished finished = run_to_end(command);
+    const base::Finished finished = base::run_to_end(command);
     return finished.exit_code == 0 ? ""
                                    : "no mount namespace can be made for the object store: " +
                                          finished.output.substr(0, finished.output.find('\n'));
@@ -78,7 +78,7 @@ const std::string& why_no_mount() {
 }
 
 std::string mount_version() {
-  const std::string text = run_to_end({{"rclone", "version"}, {}, {}, {}, {}}).output;
+  const std::string text = base::run_to_end({{"rclone", "version"}, {}, {}, {}, {}}).output;
   return text.substr(0, text.find('\n'));
 }
 

@@ -47,13 +47,13 @@ http {{
 
 // Debian keeps it where ordinary users' PATH doesn't lead.
 static std::string program() {
-  if (program_exists("nginx")) return "nginx";
+  if (base::program_exists("nginx")) return "nginx";
   return ::access("/usr/sbin/nginx", X_OK) == 0 ? "/usr/sbin/nginx" : "";
 }
 
 // A single nginx process can't take over a socket that already listens; another program may be given the port
 // in between.
-static int free_port() { return Listener(0, false).port(); }
+static int free_port() { return base::Listener(0, false).port(); }
 
 ObjectStore::ObjectStore(const fs::path& root, const fs::path& folder, const fs::path& log,
                          const TwoNodes* nodes) {
@@ -73,7 +73,7 @@ void ObjectStore::serve(const std::string& address, int port, const fs::path& fo
                         const TwoNodes* nodes) {
   const fs::path configuration = folder / "nginx.conf", ready = folder / "nginx.pid";
   base::write_whole_file(configuration, fmt::format(kConfiguration, address, port), /*durable=*/false);
-  Command command;
+  base::Command command;
   auto& words = command.arguments;
   if (nodes) {
     words = nodes->enter(1);
@@ -93,10 +93,10 @@ std::string why_no_object_store() {
 }
 
 std::string object_store_version() {
-  Command command;
+  base::Command command;
   command.arguments = {program(), "-v"};
   command.errors_to_output = true;
-  const std::string text = run_to_end(command).output;  // nginx version: nginx/1.22.1
+  const std::string text = base::run_to_end(command).output;  // nginx version: nginx/1.22.1
   const size_t at = text.find("nginx/");
   return at == std::string::npos ? "nginx" : text.substr(at, text.find_first_of(" \n", at) - at);
 }

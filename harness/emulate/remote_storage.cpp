@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <fstream>
 
-#include "harness/config/emulated_nodes.h"
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
 #include "harness/base/machine.h"
+#include "harness/config/emulated_nodes.h"
 
 namespace harness {
 
@@ -45,7 +45,7 @@ static json header_of(const fs::path& index) {
 }
 
 // A folder of that name on a shared disk may belong to a run on another machine.
-static std::string cache_prefix() { return fmt::format("remote-cache-{}-", host_name()); }
+static std::string cache_prefix() { return fmt::format("remote-cache-{}-", base::host_name()); }
 
 RemoteStorage::RemoteStorage(const Row& row, const std::string& service, const Folders& folders) : row_(row) {
   const json header = header_of(folders.index);
@@ -72,11 +72,11 @@ std::string RemoteStorage::why_ended() {
 
 // Bytes that the ranks' node received over the link, headers included. `ip` knows them as JSON.
 static std::optional<int64_t> received_bytes(const TwoNodes& nodes) {
-  Command command;
+  base::Command command;
   command.arguments = nodes.enter(0);
   command.arguments.insert(command.arguments.end(),
                            {"ip", "-json", "-stats", "link", "show", "dev", emulated::kInterface});
-  const json links = base::parse_json(run_to_end(command).output);
+  const json links = base::parse_json(base::run_to_end(command).output);
   const auto bytes = "/0/stats64/rx/bytes"_json_pointer;
   return links.contains(bytes) ? std::optional(links.at(bytes).get<int64_t>()) : std::nullopt;
 }

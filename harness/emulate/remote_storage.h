@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/emulate/mount.h"
-#include "harness/emulate/object_store.h"
 #include "harness/base/scratch.h"
 #include "harness/config/row_traits.h"
 #include "harness/contract/record_extras.h"
+#include "harness/emulate/mount.h"
+#include "harness/emulate/object_store.h"
 
 namespace harness {
 
@@ -41,7 +41,7 @@ class RemoteStorage {
   const Row row_;
   std::optional<TwoNodes> nodes_;
   std::optional<ObjectStore> server_;
-  std::optional<Scratch> cache_;
+  std::optional<base::Scratch> cache_;
   Mount::Cache limits_;
   std::optional<Mount> mount_;
 };

@@ -18,7 +18,7 @@ namespace harness {
 constexpr auto kLongestStart = std::chrono::seconds(20);
 constexpr auto kServicePoll = std::chrono::milliseconds(20);
 
-Service::Service(std::string name, Command command, const std::filesystem::path& log)
+Service::Service(std::string name, base::Command command, const std::filesystem::path& log)
     : name_(std::move(name)), log_(log) {
   command.output = log_;
   command.errors_to_output = true;
@@ -33,7 +33,7 @@ Service::~Service() {
 }
 
 std::string Service::last_words() const {
-  const std::string words = last_lines(log_, 1, "");
+  const std::string words = base::last_lines(log_, 1, "");
   return words.empty() ? "" : fmt::format("; its last words: {}", words);
 }
 
@@ -52,7 +52,7 @@ void Service::wait_until(const std::function<bool()>& ready) {
   const auto begin = std::chrono::steady_clock::now();
   while (!ready()) {
     if (const std::string ended = why_ended(); !ended.empty()) throw std::runtime_error(ended);
-    if (interrupted()) throw std::runtime_error("interrupted");
+    if (base::interrupted()) throw std::runtime_error("interrupted");
     if (std::chrono::steady_clock::now() - begin > kLongestStart)
       throw std::runtime_error(fmt::format("{} was not ready after {} s{}; all that it said: {}", name_,
                                            kLongestStart.count(), last_words(), log_.string()));

@@ -11,7 +11,7 @@ class Service {
  public:
   // name: what messages call it. What it prints goes to `log`. Throws std::runtime_error when it can't be
   // started.
-  Service(std::string name, Command command, const std::filesystem::path& log);
+  Service(std::string name, base::Command command, const std::filesystem::path& log);
   ~Service();  // ends it and what it has started
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;

@@ -32,8 +32,8 @@ constexpr const char* kLatency = "50ms";
 TwoNodes::TwoNodes(double rate_mbit, double latency_ms) : user_namespace_(::geteuid() != 0) {
   try {
     for (int node : {0, 1}) hold(node);
-    run_in(0, {"ip", "link", "add", emulated::kInterface, "type", "veth", "peer", "name", emulated::kInterface, "netns",
-               std::to_string(holders_[1].pid)});
+    run_in(0, {"ip", "link", "add", emulated::kInterface, "type", "veth", "peer", "name",
+               emulated::kInterface, "netns", std::to_string(holders_[1].pid)});
     for (int node : {0, 1}) {
       run_in(node, {"hostname", emulated::host(node)});
       run_in(node, {"ip", "address", "add", emulated::address(node) + "/24", "dev", emulated::kInterface});
@@ -41,8 +41,8 @@ TwoNodes::TwoNodes(double rate_mbit, double latency_ms) : user_namespace_(::gete
       run_in(node, {"ip", "link", "set", "lo", "up"});
       // The machine's own congestion control may be one that paces by what it measures (BBR): on a shaped
       // veth it takes twice the wire's time. Reno is in every kernel and fills the link.
-      run_in(node, {"ip", "route", "replace", emulated::kNetwork, "dev", emulated::kInterface, "proto", "kernel", "scope", "link",
-                    "src", emulated::address(node), "congctl", "reno"});
+      run_in(node, {"ip", "route", "replace", emulated::kNetwork, "dev", emulated::kInterface, "proto",
+                    "kernel", "scope", "link", "src", emulated::address(node), "congctl", "reno"});
       shape(node, rate_mbit, latency_ms);
     }
   } catch (...) {
@@ -76,7 +76,7 @@ void TwoNodes::hold(int node) {
   int to_holder[2], from_holder[2];
   if (::pipe2(to_holder, O_CLOEXEC) != 0 || ::pipe2(from_holder, O_CLOEXEC) != 0)
     throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
-  Command command;
+  base::Command command;
   if (node == 1) command.arguments = enter(0);  // the second lives in the first one's user namespace
   for (const char* word : {"unshare", "--net", "--uts"}) command.arguments.push_back(word);
   if (user_namespace_ && node == 0)
@@ -120,11 +120,11 @@ std::vector<std::string> TwoNodes::enter(int node) const {
 }
 
 void TwoNodes::run_in(int node, const std::vector<std::string>& command) const {
-  Command inside;
+  base::Command inside;
   inside.arguments = enter(node);
   inside.arguments.insert(inside.arguments.end(), command.begin(), command.end());
   inside.errors_to_output = true;
-  const Finished finished = run_to_end(inside);
+  const base::Finished finished = base::run_to_end(inside);
   if (finished.exit_code != 0)
     throw std::runtime_error(
         fmt::format("a link between two network namespaces can't be made: `{}` failed: {}",

@@ -53,7 +53,7 @@ static std::string rank_ended_by_signal(const std::string& text) {
 static std::string missing_wrapper(const Launch& launch, const std::filesystem::path& errors) {
   const std::string program = launch.wrap.substr(0, launch.wrap.find(' '));
   if (program.empty()) return "";
-  for (const std::string& line : log_lines(errors))
+  for (const std::string& line : base::log_lines(errors))
     if (line.find("exec: " + program + ": ") != std::string::npos)
       return fmt::format(
           "--wrap: {} is no program where that rank runs: install it, or give its whole path; {}", program,
@@ -63,7 +63,7 @@ static std::string missing_wrapper(const Launch& launch, const std::filesystem::
 
 // PMIx, through which mpirun and its ranks find one another, needs shared memory.
 static std::string missing_memory(const std::filesystem::path& errors) {
-  for (const std::string& line : log_lines(errors))
+  for (const std::string& line : base::log_lines(errors))
     if (line.find("OUT-OF-RESOURCE") != std::string::npos)
       return "OpenMPI found no room for its shared memory in /dev/shm: enlarge it (mount -o remount,size=1G "
              "/dev/shm; "
@@ -77,7 +77,7 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
   const bool killed = WIFSIGNALED(status);
   const auto& errors = launch.commands[size_t(command)].errors;
   const std::string by_signal =
-      launch.command_per_rank ? "" : rank_ended_by_signal(last_lines(errors, 100, " "));
+      launch.command_per_rank ? "" : rank_ended_by_signal(base::last_lines(errors, 100, " "));
   if (const std::string why = missing_wrapper(launch, errors); !why.empty()) {
     outcome.status = "CRASHED";
     outcome.reason = why;
@@ -101,7 +101,7 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
   outcome.reason =
       outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it for want of memory; " + what : what;
   const std::string words =
-      launch.command_per_rank ? last_lines(errors, 3, " | ") : first_lines(errors, 3, " | ");
+      launch.command_per_rank ? base::last_lines(errors, 3, " | ") : base::first_lines(errors, 3, " | ");
   if (!words.empty()) outcome.reason += "; stderr: " + words;
   if (!launch.command_per_rank) outcome.reason = missing_memory(errors) + outcome.reason;
 }
@@ -111,7 +111,7 @@ void explain_missing_ranks(Outcome& outcome, const Launch& launch, Progress& pro
   const auto& errors = launch.commands[0].errors;
   outcome.status = "CRASHED";
   const bool known = explain_by_rank(outcome, progress, directory);
-  const std::string words = first_lines(errors, 3, " | ");
+  const std::string words = base::first_lines(errors, 3, " | ");
   outcome.reason = fmt::format(
       "{}{}{}all ranks ended, and {} did not{}{}", missing_memory(errors), outcome.reason, known ? "; " : "",
       launch.launcher == "slurm" ? "srun" : "mpirun", words.empty() ? "" : "; stderr: ", words);

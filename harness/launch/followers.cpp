@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "harness/base/file.h"
-#include "harness/base/json_text.h"
 #include "harness/base/child_process.h"
+#include "harness/base/file.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/json_text.h"
 #include "harness/launch/wrap.h"
 
 namespace harness {
@@ -73,14 +73,14 @@ bool is_follower() {
 static void run_rank(const json& row, const fs::path& done, const Request& request,
                      const fs::path& train_slice) {
   const std::string directory = row.at("directory");
-  Command command;
+  base::Command command;
   command.environment = {{"MASTER_PORT", std::to_string(row.at("port").get<int>())},
                          {"RANK_LOGS", directory}};
   wrap_rank(command, rank_of_environment(), {train_slice, "--job", fs::path(directory) / "job.json"}, request,
             directory);
   const pid_t pid = start(command);
   for (int status = 0; ::waitpid(pid, &status, WNOHANG) == 0; std::this_thread::sleep_for(kFollowerPoll))
-    if (fs::exists(done) || interrupted()) {
+    if (fs::exists(done) || base::interrupted()) {
       ::kill(-pid, SIGKILL);
       ::waitpid(pid, &status, 0);
       return;
@@ -95,9 +95,9 @@ int follow(const Request& request, const fs::path& train_slice) {
   const auto made = fs::last_write_time(board(run), missing);
   if (!missing && fs::file_time_type::clock::now() - made > kOlder)
     throw std::runtime_error(run.string() + " already holds a run: name another folder with --out");
-  note_interrupts();
+  base::note_interrupts();
   const auto begin = std::chrono::steady_clock::now();
-  for (int row = 1; !interrupted();) {
+  for (int row = 1; !base::interrupted();) {
     const fs::path next = board(run) / std::to_string(row);
     if (fs::exists(next)) {
       run_rank(base::require_json(base::read_file(next)), next.string() + ".done", request, train_slice);

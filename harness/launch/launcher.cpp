@@ -6,9 +6,9 @@
 #include <chrono>
 #include <thread>
 
-#include "harness/launch/failure.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
+#include "harness/launch/failure.h"
 #include "harness/launch/row_processes.h"
 
 namespace harness {
@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kLauncherPoll = std::chrono::milliseconds(20);
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr double kSlowBatches = 5;  // silence of so many of the longest batches is no slowness any more
-constexpr auto kGrace = std::chrono::seconds(2);     // for the other ranks, once one has failed
+constexpr auto kGrace = std::chrono::seconds(2);         // for the other ranks, once one has failed
 constexpr auto kLauncherEnds = std::chrono::seconds(3);  // for mpirun and srun, once all ranks have ended
 
 static double seconds_since(Clock::time_point begin) {
@@ -69,7 +69,7 @@ static bool all_done(Progress& progress) {
 Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits,
                   const std::filesystem::path& directory, const std::function<void()>& tick) {
   Outcome outcome;
-  const Disturbance disturbance;
+  const base::Disturbance disturbance;
   const auto begin = Clock::now();
   RowProcesses processes(launch, progress, directory);
   Heartbeat heartbeat(progress);
@@ -84,7 +84,7 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
       if (failed_at == Clock::time_point{}) failed_at = Clock::now();
       if (Clock::now() - failed_at > kGrace) break;
     }
-    if (interrupted()) {
+    if (base::interrupted()) {
       outcome.status = "INTERRUPTED";
       outcome.interrupted = true;
       return outcome;

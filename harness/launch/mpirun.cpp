@@ -58,11 +58,11 @@ static Words hosts_of(const Request& request) {
   return {"--host", request.hosts};
 }
 
-Command mpirun_command(const Row& row, const AxisValues& values, const Workshop& workshop,
-                       const Request& request, const LaunchSetting& setting, MpirunOn where) {
+base::Command mpirun_command(const Row& row, const AxisValues& values, const Installation& installation,
+                             const Request& request, const LaunchSetting& setting, MpirunOn where) {
   const bool emulated = where == MpirunOn::emulated_nodes;
   const int64_t ranks = world_size(row, values), per_node = ranks_per_node(row, values);
-  Command command = one_for_all(row, setting);
+  base::Command command = one_for_all(row, setting);
   if (emulated) {
     command.arguments = setting.enter[0];
     append(command.arguments,
@@ -86,17 +86,18 @@ Command mpirun_command(const Row& row, const AxisValues& values, const Workshop&
   if (!started_by_mpi(row, values) && ranks > 1) add_master(command, request, setting);
   for (const auto& [name, value] : command.environment)
     if (name != "TMPDIR") append(command.arguments, {"-x", name});
-  if (where != MpirunOn::hosts) listen_on(command, emulated ? emulated::address(0) : "127.0.0.1", workshop);
+  if (where != MpirunOn::hosts)
+    listen_on(command, emulated ? emulated::address(0) : "127.0.0.1", installation);
   // Ranks end with mpirun, also while LibTorch is still being loaded into them, which takes seconds on busy
   // cores.
   if (where != MpirunOn::hosts) append(command.arguments, {"setpriv", "--pdeathsig", "KILL"});
-  append(command.arguments,
-         wrapped_where("OMPI_COMM_WORLD_RANK", train_slice(workshop, setting), request, setting.directory));
+  append(command.arguments, wrapped_where("OMPI_COMM_WORLD_RANK", train_slice(installation, setting), request,
+                                          setting.directory));
   return command;
 }
 
-Command mpirun_on_every_node(const Request& request, int64_t nodes, const Words& arguments) {
-  Command command;
+base::Command mpirun_on_every_node(const Request& request, int64_t nodes, const Words& arguments) {
+  base::Command command;
   command.arguments = {"mpirun", "-np", std::to_string(nodes), "--map-by", "ppr:1:node", "--oversubscribe"};
   append(command.arguments, hosts_of(request));
   if (::geteuid() == 0) command.arguments.push_back("--allow-run-as-root");

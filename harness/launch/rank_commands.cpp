@@ -4,32 +4,33 @@
 
 #include <cstdlib>
 
-#include "harness/launch/followers.h"
-#include "harness/config/row_traits.h"
-#include "harness/launch/srun.h"
 #include "harness/config/emulated_nodes.h"
+#include "harness/config/row_traits.h"
+#include "harness/launch/followers.h"
+#include "harness/launch/srun.h"
 #include "harness/launch/wrap.h"
 
 namespace harness {
 namespace {
 
 // A process for each rank, started by this one.
-std::vector<Command> local_commands(const Row& row, const AxisValues& values, const Workshop& workshop,
-                                    const Request& request, const LaunchSetting& setting, bool emulated) {
+std::vector<base::Command> local_commands(const Row& row, const AxisValues& values,
+                                          const Installation& installation, const Request& request,
+                                          const LaunchSetting& setting, bool emulated) {
   const int64_t ranks = world_size(row, values), per_node = ranks_per_node(row, values);
-  std::vector<Command> commands;
+  std::vector<base::Command> commands;
   for (int64_t rank = 0; rank < ranks; ++rank) {
-    Command command;
+    base::Command command;
     if (emulated) command.arguments = setting.enter[rank / per_node];
     command.environment = rank_environment(row);
-    wrap_rank(command, rank, train_slice(workshop, setting), request, setting.directory);
+    wrap_rank(command, rank, train_slice(installation, setting), request, setting.directory);
     command.environment["RANK"] = std::to_string(rank);
     command.environment["WORLD_SIZE"] = std::to_string(ranks);
     command.environment["LOCAL_RANK"] = std::to_string(rank % per_node);
     command.environment["LOCAL_WORLD_SIZE"] = std::to_string(per_node);
     command.environment["GROUP_RANK"] = std::to_string(rank / per_node);
     if (ranks > 1) {
-      if (emulated) listen_on(command, emulated::address(int(rank / per_node)), workshop);
+      if (emulated) listen_on(command, emulated::address(int(rank / per_node)), installation);
       command.environment["MASTER_ADDR"] = emulated ? emulated::address(0) : "127.0.0.1";
       command.environment["MASTER_PORT"] = std::to_string(setting.port);
       if (rank == 0 && setting.listen_fd >= 0 && !emulated) {
@@ -46,7 +47,7 @@ std::vector<Command> local_commands(const Row& row, const AxisValues& values, co
 }
 
 // The link to an object store is shaped, and the ranks live at this end of it.
-void move_beside_store(Command& command, const LaunchSetting& setting, bool mpi) {
+void move_beside_store(base::Command& command, const LaunchSetting& setting, bool mpi) {
   Words words = setting.enter[0];
   append(words, {"setpriv", "--pdeathsig", "KILL"});  // gaining rights in the namespace unset it
   command.arguments.insert(command.arguments.begin(), words.begin(), words.end());
@@ -57,14 +58,15 @@ void move_beside_store(Command& command, const LaunchSetting& setting, bool mpi)
 
 }  // namespace
 
-Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& workshop,
+Launch rank_commands(const Row& row, const AxisValues& values, const Installation& installation,
                      const Request& request, const LaunchSetting& setting) {
   const std::string launcher = launcher_of(request);
   const bool emulated = emulates_nodes(row, launcher);
-  if (launcher == "slurm") return {launcher, {srun_command(row, values, workshop, request, setting)}, false};
+  if (launcher == "slurm")
+    return {launcher, {srun_command(row, values, installation, request, setting)}, false};
   if (launcher == "env") {
-    Command command = one_for_all(row, setting);
-    wrap_rank(command, rank_of_environment(), train_slice(workshop, setting), request, setting.directory);
+    base::Command command = one_for_all(row, setting);
+    wrap_rank(command, rank_of_environment(), train_slice(installation, setting), request, setting.directory);
     command.environment["MASTER_PORT"] = std::to_string(setting.port);
     if (setting.listen_fd >= 0) {
       command.environment["MASTER_LISTEN_FD"] = std::to_string(setting.listen_fd);
@@ -73,19 +75,20 @@ Launch rank_commands(const Row& row, const AxisValues& values, const Workshop& w
     return {launcher, {command}, false};
   }
   if (launcher == "mpirun")
-    return {launcher, {mpirun_command(row, values, workshop, request, setting, MpirunOn::hosts)}, false};
+    return {launcher, {mpirun_command(row, values, installation, request, setting, MpirunOn::hosts)}, false};
   Launch launch{launcher, {}, !started_by_mpi(row, values)};
   if (launch.command_per_rank)
-    launch.commands = local_commands(row, values, workshop, request, setting, emulated);
+    launch.commands = local_commands(row, values, installation, request, setting, emulated);
   else
-    launch.commands = {mpirun_command(row, values, workshop, request, setting,
+    launch.commands = {mpirun_command(row, values, installation, request, setting,
                                       emulated ? MpirunOn::emulated_nodes : MpirunOn::this_machine)};
   if (shapes_store(row))
-    for (Command& command : launch.commands) move_beside_store(command, setting, started_by_mpi(row, values));
+    for (base::Command& command : launch.commands)
+      move_beside_store(command, setting, started_by_mpi(row, values));
   return launch;
 }
 
-Command on_every_node(const Request& request, int64_t nodes, const Words& arguments) {
+base::Command on_every_node(const Request& request, int64_t nodes, const Words& arguments) {
   const std::string launcher = launcher_of(request);
   if (launcher == "slurm") return srun_on_every_node(nodes, arguments);
   if (launcher == "mpirun") return mpirun_on_every_node(request, nodes, arguments);

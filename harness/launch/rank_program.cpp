@@ -10,11 +10,11 @@ namespace harness {
 
 void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
 
-void listen_on(Command& command, const std::string& address, const Workshop& workshop) {
-  if (workshop.listen_address.empty()) return;
+void listen_on(base::Command& command, const std::string& address, const Installation& installation) {
+  if (installation.listen_address.empty()) return;
   const char* preloaded = std::getenv("LD_PRELOAD");
   command.environment["LD_PRELOAD"] =
-      workshop.listen_address.string() + (preloaded && *preloaded ? std::string(":") + preloaded : "");
+      installation.listen_address.string() + (preloaded && *preloaded ? std::string(":") + preloaded : "");
   command.environment["LISTEN_ADDRESS"] = address;
 }
 
@@ -30,17 +30,17 @@ std::map<std::string, std::string> rank_environment(const Row& row) {
 }
 
 std::vector<int> rank_cpus(const Row& row) {
-  std::vector<int> cpus = available_cpus();
+  std::vector<int> cpus = base::available_cpus();
   cpus.resize(size_t(std::min<int64_t>(row.cpus, int64_t(cpus.size()))));
   return cpus;
 }
 
-Words train_slice(const Workshop& workshop, const LaunchSetting& setting) {
-  return {workshop.train_slice, "--job", setting.directory / "job.json"};
+Words train_slice(const Installation& installation, const LaunchSetting& setting) {
+  return {installation.train_slice, "--job", setting.directory / "job.json"};
 }
 
-Command one_for_all(const Row& row, const LaunchSetting& setting) {
-  Command command;
+base::Command one_for_all(const Row& row, const LaunchSetting& setting) {
+  base::Command command;
   command.environment = rank_environment(row);
   command.environment["RANK_LOGS"] = setting.directory;  // each rank opens its own files there
   command.output = setting.directory / "launcher.stdout";
@@ -67,7 +67,7 @@ std::map<std::string, std::string> mpi_environment(const Request& request) {
 static std::string slurm_address(const std::string& node) {
   const std::string key = "NodeAddr=";
   const std::string text =
-      run_to_end({{"scontrol", "show", "node", node, "--oneliner"}, {}, {}, {}, {}}).output;
+      base::run_to_end({{"scontrol", "show", "node", node, "--oneliner"}, {}, {}, {}, {}}).output;
   const size_t at = text.find(key);
   if (at == std::string::npos) return node;
   return text.substr(at + key.size(), text.find(' ', at) - at - key.size());
@@ -82,14 +82,14 @@ static std::string first_host(const Request& request) {
       if (line.find_first_not_of(" \t") != std::string::npos && line[line.find_first_not_of(" \t")] != '#')
         names = line.substr(line.find_first_not_of(" \t"));
   } else if (const char* nodes = std::getenv("SLURM_JOB_NODELIST"); names.empty() && nodes) {
-    names = run_to_end({{"scontrol", "show", "hostnames", nodes}, {}, {}, {}, {}}).output;
+    names = base::run_to_end({{"scontrol", "show", "hostnames", nodes}, {}, {}, {}, {}}).output;
     return slurm_address(names.substr(0, names.find('\n')));
   }
   if (names.empty()) return "localhost";
   return names.substr(0, names.find_first_of(":, \t\n"));
 }
 
-void add_master(Command& command, const Request& request, const LaunchSetting& setting) {
+void add_master(base::Command& command, const Request& request, const LaunchSetting& setting) {
   command.environment["MASTER_ADDR"] = first_host(request);
   command.environment["MASTER_PORT"] = std::to_string(setting.port);
 }

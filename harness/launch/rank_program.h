@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "harness/base/child_process.h"
+#include "harness/config/installation.h"
 #include "harness/config/request.h"
 #include "harness/config/row_traits.h"
-#include "harness/config/workshop.h"
 
 namespace harness {
 
@@ -26,9 +26,9 @@ struct LaunchSetting {
 
 void append(Words& words, const Words& more);
 
-Words train_slice(const Workshop& workshop, const LaunchSetting& setting);
+Words train_slice(const Installation& installation, const LaunchSetting& setting);
 // What the command starts listens on this address alone, instead of on every interface of the machine.
-void listen_on(Command& command, const std::string& address, const Workshop& workshop);
+void listen_on(base::Command& command, const std::string& address, const Installation& installation);
 // Environment that is the same for all ranks: allocator policy and compute threads.
 std::map<std::string, std::string> rank_environment(const Row& row);
 // The cores of this machine that the row's processes may use.
@@ -36,11 +36,11 @@ std::vector<int> rank_cpus(const Row& row);
 
 // A command that starts all ranks: arguments are still to come. Each rank opens its own files in the row's
 // folder.
-Command one_for_all(const Row& row, const LaunchSetting& setting);
+base::Command one_for_all(const Row& row, const LaunchSetting& setting);
 
 // Where rank 0's store is to be found, for ranks that this process doesn't start itself: on the first of the
 // nodes.
-void add_master(Command& command, const Request& request, const LaunchSetting& setting);
+void add_master(base::Command& command, const Request& request, const LaunchSetting& setting);
 
 // OpenMPI's settings for all ranks, whatever starts them.
 std::map<std::string, std::string> mpi_environment(const Request& request);

@@ -75,14 +75,14 @@ std::vector<std::string> RowProcesses::stacks() const {
   std::this_thread::sleep_for(std::chrono::milliseconds(700));
   std::vector<std::string> texts;
   for (int rank = 0; rank < progress_.ranks(); ++rank)
-    texts.push_back(last_lines(directory_ / fmt::format("rank-{}.stderr", rank), 40, "\n"));
+    texts.push_back(base::last_lines(directory_ / fmt::format("rank-{}.stderr", rank), 40, "\n"));
   return texts;
 }
 
 bool RowProcesses::ranks_are_gone() const {
   for (int rank = 0; rank < progress_.ranks(); ++rank) {
     const pid_t pid = pid_here(progress_.slot(rank));
-    if (pid == 0 || is_running(pid)) return false;
+    if (pid == 0 || base::is_running(pid)) return false;
   }
   return true;
 }

@@ -38,7 +38,7 @@ class RowProcesses {
   const Launch& launch_;
   Progress& progress_;
   const std::filesystem::path directory_;
-  const Offspring offspring_;
+  const base::Offspring offspring_;
   std::vector<pid_t> pids_;  // 0: has ended
   std::vector<int> ends_;
   int first_failure_ = -1;

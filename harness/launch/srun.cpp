@@ -37,10 +37,10 @@ std::string why_not_in_allocation(const Row& row, const AxisValues& values) {
       processors.size() == 1 ? "has" : "have", given, row.nodes, ranks, per_node);
 }
 
-Command srun_command(const Row& row, const AxisValues& values, const Workshop& workshop,
-                     const Request& request, const LaunchSetting& setting) {
+base::Command srun_command(const Row& row, const AxisValues& values, const Installation& installation,
+                           const Request& request, const LaunchSetting& setting) {
   const int64_t ranks = world_size(row, values), per_node = ranks_per_node(row, values);
-  Command command = one_for_all(row, setting);
+  base::Command command = one_for_all(row, setting);
   if (!started_by_mpi(row, values) && ranks > 1) add_master(command, request, setting);
   command.arguments = {"srun",
                        fmt::format("--nodes={}", row.nodes),
@@ -55,12 +55,12 @@ Command srun_command(const Row& row, const AxisValues& values, const Workshop& w
     for (const auto& [name, value] : mpi_environment(request)) command.environment[name] = value;
   }
   append(command.arguments,
-         wrapped_where("SLURM_PROCID", train_slice(workshop, setting), request, setting.directory));
+         wrapped_where("SLURM_PROCID", train_slice(installation, setting), request, setting.directory));
   return command;
 }
 
-Command srun_on_every_node(int64_t nodes, const Words& arguments) {
-  Command command;
+base::Command srun_on_every_node(int64_t nodes, const Words& arguments) {
+  base::Command command;
   const std::string count = std::to_string(nodes);
   command.arguments = {"srun", "--nodes=" + count, "--ntasks=" + count, "--ntasks-per-node=1", "--overlap"};
   append(command.arguments, arguments);

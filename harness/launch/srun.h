@@ -4,8 +4,8 @@
 
 namespace harness {
 
-Command srun_command(const Row& row, const AxisValues& values, const Workshop& workshop,
-                     const Request& request, const LaunchSetting& setting);
+base::Command srun_command(const Row& row, const AxisValues& values, const Installation& installation,
+                           const Request& request, const LaunchSetting& setting);
 
 // What this process's allocation lacks for a row, with the command that asks for it; empty where it fits, and
 // where the environment doesn't say. srun would refuse a row without a processor for each process ("More
@@ -13,6 +13,6 @@ Command srun_command(const Row& row, const AxisValues& values, const Workshop& w
 std::string why_not_in_allocation(const Row& row, const AxisValues& values);
 
 // Once on each of that many nodes of the allocation.
-Command srun_on_every_node(int64_t nodes, const Words& arguments);
+base::Command srun_on_every_node(int64_t nodes, const Words& arguments);
 
 }  // namespace harness

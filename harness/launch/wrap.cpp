@@ -14,7 +14,7 @@ static Words wrapped(const std::string& condition, const Words& program, const R
   return words;
 }
 
-void wrap_rank(Command& command, int64_t rank, const Words& program, const Request& request,
+void wrap_rank(base::Command& command, int64_t rank, const Words& program, const Request& request,
                const fs::path& directory) {
   const bool named = !request.wrap.empty() && rank == request.wrap_rank;
   if (named) command.environment["RUN_MATRIX_WRAPPED"] = "1";  // the rank ends with what it runs under

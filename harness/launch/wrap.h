@@ -6,7 +6,7 @@ namespace harness {
 
 // Ranks that this machine starts one by one: the rank's program becomes the wrapped one, if it is that rank
 // that --wrap-rank names.
-void wrap_rank(Command& command, int64_t rank, const Words& program, const Request& request,
+void wrap_rank(base::Command& command, int64_t rank, const Words& program, const Request& request,
                const fs::path& directory);
 
 // Ranks that one command starts all together: each finds its number in `variable`. The program itself

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "harness/base/json_text.h"
 #include "harness/base/child_process.h"
+#include "harness/base/json_text.h"
 
 namespace harness {
 
@@ -18,7 +18,7 @@ Canaries measure_canaries(const std::filesystem::path& train_slice, std::ostream
   Canaries canaries;
   std::string problem;
   try {
-    const Finished finished = run_to_end({{train_slice, "--canaries"}, {}, {}, {}, {}});
+    const base::Finished finished = base::run_to_end({{train_slice, "--canaries"}, {}, {}, {}, {}});
     const json measured = base::parse_json(finished.output);
     if (finished.exit_code != 0 || !measured.is_object())
       problem = fmt::format("exit code {}", finished.exit_code);

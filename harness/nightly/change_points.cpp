@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "harness/base/json_text.h"
 #include "harness/base/child_process.h"
+#include "harness/base/json_text.h"
 
 namespace harness {
 
@@ -31,12 +31,12 @@ std::vector<std::vector<ChangePoint>> find_change_points(const std::vector<Serie
   json asked = {{"window", 50}, {"p", 0.001}, {"series", json::array()}};
   for (const Series& one : series)
     asked["series"].push_back({{"values", one.values}, {"magnitude", one.magnitude}});
-  Command command;
+  base::Command command;
   command.arguments = {source_dir / ".venv/bin/python", source_dir / "harness/nightly/change_points.py"};
   command.input_fd = memory_file(asked.dump());
-  Finished finished;
+  base::Finished finished;
   try {
-    finished = run_to_end(command);
+    finished = base::run_to_end(command);
   } catch (const std::runtime_error& error) {
     finished = {127, error.what()};
   }

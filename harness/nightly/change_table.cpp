@@ -51,9 +51,9 @@ std::string cause(const Change& change, const std::vector<Trend>& trends) {
 
 }  // namespace
 
-Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, const Slots& slots) {
+Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, const NightAxis& axis) {
   std::map<std::string, const Night*> nights;
-  for (const Night* night : slots.nights()) nights[night->id] = night;
+  for (const Night* night : axis.nights()) nights[night->id] = night;
   const std::vector<Change> changes = newest_first(trends, machine);
   Grid grid;
   grid.title = "Where levels changed, newest first";

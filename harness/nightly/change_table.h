@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "harness/nightly/slots.h"
+#include "harness/nightly/night_axis.h"
 #include "harness/nightly/trend.h"
 #include "harness/report/summary/grid.h"
 
 namespace harness {
 
 // A line per change, newest first.
-Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, const Slots& slots);
+Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, const NightAxis& axis);
 
 }  // namespace harness

@@ -17,8 +17,8 @@
 
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
-#include "harness/stats/records.h"
 #include "harness/base/moment.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -257,9 +257,9 @@ const NightEntry& History::find(const std::string& which) const {
     const size_t back = std::strtoul(which.c_str() + 5, nullptr, 10);
     if (back > 0 && back < entries_.size()) return entries_[entries_.size() - 1 - back];
   }
-  const std::string day = which == "yesterday" ? day_before_now(1) : which;
+  const std::string day = which == "yesterday" ? base::day_before_now(1) : which;
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry)
-    if (entry->tag == which || (is_day(day) && entry->started_at.rfind(day, 0) == 0)) return *entry;
+    if (entry->tag == which || (base::is_day(day) && entry->started_at.rfind(day, 0) == 0)) return *entry;
   throw std::invalid_argument(fmt::format(
       "no night `{}` in {}: name an id, a tag, a date (2026-01-31), yesterday, last or last-N; the "
       "last is {} of {}",
@@ -280,7 +280,7 @@ void History::narrow(const std::string& machine, const std::string& tag) {
 }
 
 std::vector<NightEntry> History::between(const std::string& range) const {
-  const auto [from, to] = moments_of(range);
+  const auto [from, to] = base::moments_of(range);
   std::vector<NightEntry> chosen;
   for (const NightEntry& entry : entries_)
     if (entry.started_at >= from && entry.started_at <= to) chosen.push_back(entry);

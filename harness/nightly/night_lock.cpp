@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/base/json_text.h"
+#include "harness/base/moment.h"
 #include "harness/config/config_error.h"
 #include "harness/stats/records.h"
-#include "harness/base/moment.h"
 
 namespace harness {
 namespace {
@@ -51,7 +51,7 @@ NightLock::NightLock(const fs::path& history, const std::string& host) {
     throw PreparationError(fmt::format("another nightly is running on {}: {}; wait for its end ({})", host,
                                        holder_of(file), file.string()));
   }
-  const std::string holder = json{{"pid", getpid()}, {"since", moment_now()}}.dump() + "\n";
+  const std::string holder = json{{"pid", getpid()}, {"since", base::moment_now()}}.dump() + "\n";
   // Only for the message above: a full disk is met again, with better words, where it matters.
   if (ftruncate(descriptor_, 0) == 0) (void)!write(descriptor_, holder.data(), holder.size());
 }

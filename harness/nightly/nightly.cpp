@@ -9,6 +9,7 @@
 #include "harness/base/failure_text.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
+#include "harness/launch/followers.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/canary_check.h"
 #include "harness/nightly/history.h"
@@ -17,7 +18,6 @@
 #include "harness/nightly/open_night.h"
 #include "harness/nightly/told_alarms.h"
 #include "harness/nightly/trend_page.h"
-#include "harness/launch/followers.h"
 #include "harness/report/results.h"
 #include "harness/run/run.h"
 
@@ -42,7 +42,7 @@ bool done(Step step) {
 
 // As the run's folder, which has time and host in its name unless it was chosen with --out.
 std::string wanted_id(const Request& request, const fs::path& run) {
-  return request.out.empty() ? run.filename().string() : time_and_host();
+  return request.out.empty() ? run.filename().string() : base::time_and_host();
 }
 
 Night night_of_run(const OpenNight& open, const Records& records) {
@@ -70,17 +70,19 @@ bool keep(History& history, const OpenNight& open, const Night& night) {
 }
 
 // What changed for good, told once; whether that is a regression.
-bool tell_changes(const Workshop& workshop, const History& history, const Night& night, bool kept,
+bool tell_changes(const Installation& installation, const History& history, const Night& night, bool kept,
                   std::ostream& console) {
   std::vector<Night> nights = history.read_all();
   if (!kept) nights.push_back(night);
-  const Analysis analysis = analyse(nights, night, workshop.results / "noise", workshop.project, std::cerr);
+  const Analysis analysis =
+      analyse(nights, night, installation.results / "noise", installation.project, std::cerr);
   ToldAlarms told(history.folder() / "alarms.jsonl", std::cerr);
   const std::vector<Alarm> alarms = told.news(analysis.alarms, analysis.trends);
   const std::vector<Alarm> improvements = told.news(analysis.improvements, analysis.trends);
   console << changes_summary(analysis, alarms, improvements) << std::flush;
   done([&] {
-    write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, workshop.project, console);
+    write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, installation.project,
+                     console);
   });
   told.add(alarms, night.id);  // after they were told: better twice than never
   told.add(improvements, night.id);
@@ -89,31 +91,31 @@ bool tell_changes(const Workshop& workshop, const History& history, const Night&
 
 }  // namespace
 
-fs::path history_folder(const Workshop& workshop, const fs::path& asked) {
-  return asked.empty() ? workshop.results / "history" : fs::absolute(asked);
+fs::path history_folder(const Installation& installation, const fs::path& asked) {
+  return asked.empty() ? installation.results / "history" : fs::absolute(asked);
 }
 
-int run_nightly(const Workshop& workshop, const Request& request, const NightlyRequest& nightly,
+int run_nightly(const Installation& installation, const Request& request, const NightlyRequest& nightly,
                 std::ostream& console) {
   Request asked = request;
   if (asked.repeats == 0) asked.repeats = kRepeats;
   const bool follows = launcher_of(asked) == "env" && is_follower();
-  if (asked.dry_run) return dry_run(workshop, asked, ask_values(workshop), std::nullopt, console);
-  if (follows) return follow(asked, workshop.train_slice);
+  if (asked.dry_run) return dry_run(installation, asked, ask_values(installation), std::nullopt, console);
+  if (follows) return follow(asked, installation.train_slice);
 
-  const fs::path folder = history_folder(workshop, nightly.history);
-  const std::string host = host_name();
+  const fs::path folder = history_folder(installation, nightly.history);
+  const std::string host = base::host_name();
   const NightLock lock(folder, host);
   History history(folder, std::cerr);
   adopt_open_nights(history, host, console);
 
-  const AxisValues values = ask_values(workshop);
-  const auto execution = Execution::prepare(workshop, asked, values);
-  if (!execution) return kInterrupted;
-  Schedule schedule = schedule_of(workshop, asked, *execution);
+  const AxisValues values = ask_values(installation);
+  const auto execution = Execution::prepare(installation, asked, values);
+  if (!execution) return base::kInterrupted;
+  Schedule schedule = schedule_of(installation, asked, *execution);
   console << describe_plan(execution->plan(), execution->scale()) << schedule.described
           << "records: " << execution->records_file().string() << std::endl;
-  const Canaries before = measure_canaries(workshop.train_slice, console);
+  const Canaries before = measure_canaries(installation.train_slice, console);
   OpenNight open{new_night_id(history, wanted_id(asked, execution->folder())), nightly.tag, host,
                  execution->folder(), before};
   write_open_night(folder, open);
@@ -122,29 +124,29 @@ int run_nightly(const Workshop& workshop, const Request& request, const NightlyR
   const Records& records = execution->records();
   if (records.empty()) {
     close_night(folder, open.id);
-    return interrupted() ? int(kInterrupted) : int(kNothingRan);
+    return base::interrupted() ? int(base::kInterrupted) : int(base::kNothingRan);
   }
   const bool cut_by_budget = std::any_of(schedule.left_out.begin(), schedule.left_out.end(),
                                          [](const LeftOut& it) { return it.used_up; });
-  open.finished = recorded && !interrupted() && !cut_by_budget;
-  if (recorded && !interrupted())
-    open.canaries = canaries_of_night(before, measure_canaries(workshop.train_slice, console), console);
+  open.finished = recorded && !base::interrupted() && !cut_by_budget;
+  if (recorded && !base::interrupted())
+    open.canaries = canaries_of_night(before, measure_canaries(installation.train_slice, console), console);
   const Night night = night_of_run(open, records);
   const bool kept = keep(history, open, night);
   if (nightly.report)
-    done([&] { write_results(workshop.project, execution->folder(), records, console); });
+    done([&] { write_results(installation.project, execution->folder(), records, console); });
   show_left_out(execution->folder(), console);
 
   console << rows_summary(night, records) << std::flush;
-  if (interrupted()) return kInterrupted;
+  if (base::interrupted()) return base::kInterrupted;
   bool regression = false;
   const bool measured =
       std::any_of(night.rows.begin(), night.rows.end(), [](const NightRow& row) { return row.ok(); });
   const bool examined =
-      !measured || done([&] { regression = tell_changes(workshop, history, night, kept, console); });
-  if (!measured) return kNothingRan;
-  if (!recorded || !kept || !examined || exit_code_of(records) == kRowFailed) return kRowFailed;
-  return regression ? kRegression : kAllGood;
+      !measured || done([&] { regression = tell_changes(installation, history, night, kept, console); });
+  if (!measured) return base::kNothingRan;
+  if (!recorded || !kept || !examined || exit_code_of(records) == base::kRowFailed) return base::kRowFailed;
+  return regression ? base::kRegression : base::kAllGood;
 }
 
 }  // namespace harness

@@ -3,8 +3,8 @@
 #include <ostream>
 #include <string>
 
+#include "harness/config/installation.h"
 #include "harness/config/request.h"
-#include "harness/config/workshop.h"
 
 namespace harness {
 
@@ -14,7 +14,7 @@ struct NightlyRequest {
   bool report = true;  // tables, figures and page in the run's folder, as a normal run leaves them
 };
 
-fs::path history_folder(const Workshop& workshop, const fs::path& asked);
+fs::path history_folder(const Installation& installation, const fs::path& asked);
 
 // Adds to the history what earlier nights left behind, runs the rows request.repeats times (3 when it says
 // nothing) between two rounds of canaries, adds this night, looks for changes that lasted and writes the
@@ -22,7 +22,7 @@ fs::path history_folder(const Workshop& workshop, const fs::path& asked);
 // not be kept or examined, kRegression when a row got slower that no earlier night has told and the machine
 // didn't, kInterrupted after Ctrl-C (what finished is kept). Throws PreparationError, ConfigError or
 // std::runtime_error before anything has run.
-int run_nightly(const Workshop& workshop, const Request& request, const NightlyRequest& nightly,
+int run_nightly(const Installation& installation, const Request& request, const NightlyRequest& nightly,
                 std::ostream& console);
 
 }  // namespace harness

@@ -44,8 +44,8 @@ std::pair<double, double> axis_of(std::vector<double> values, const TrendChart& 
 
 class ChartData {
  public:
-  ChartData(const TrendChart& chart, const Slots& slots, const std::vector<Trend>& all)
-      : chart_(chart), slots_(slots), all_(all) {
+  ChartData(const TrendChart& chart, const NightAxis& axis, const std::vector<Trend>& all)
+      : chart_(chart), axis_(axis), all_(all) {
     for (size_t i = 0; i < chart.series.size(); ++i) add_series(i, *chart.series[i]);
     add_failures();
     label_changes();
@@ -61,11 +61,11 @@ class ChartData {
   json axis() const { return axis_; }
   json datasets() const {
     json older = json::array(), ticks = json::array();
-    if (slots_.older()) older.push_back({{"at", -0.5}, {"to", double(slots_.older()) - 0.5}});
-    const size_t last = slots_.size() - 1, full = slots_.older();
-    ticks.push_back({{"at", 0}, {"day", slots_.day(0)}, {"align", "left"}});
-    if (full) ticks.push_back({{"at", full}, {"day", slots_.day(full)}, {"align", "center"}});
-    if (last > 0) ticks.push_back({{"at", last}, {"day", slots_.day(last)}, {"align", "right"}});
+    if (axis_.older()) older.push_back({{"at", -0.5}, {"to", double(axis_.older()) - 0.5}});
+    const size_t last = axis_.size() - 1, full = axis_.older();
+    ticks.push_back({{"at", 0}, {"day", axis_.day(0)}, {"align", "left"}});
+    if (full) ticks.push_back({{"at", full}, {"day", axis_.day(full)}, {"align", "center"}});
+    if (last > 0) ticks.push_back({{"at", last}, {"day", axis_.day(last)}, {"align", "right"}});
     json under_mouse = failures_;
     for (const json& point : points_) under_mouse.push_back(told(point));
     return {{"points", points_},   {"levels", levels_}, {"breaks", breaks_}, {"failed", failures_},
@@ -81,13 +81,13 @@ class ChartData {
   }
 
   void add_series(size_t number, const Trend& trend) {
-    std::map<size_t, std::vector<double>> by_slot;
+    std::map<size_t, std::vector<double>> by_place;
     for (size_t i = 0; i < trend.values.size(); ++i)
-      if (slots_.knows(trend.nights[i])) by_slot[slots_.of(trend.nights[i])].push_back(trend.values[i]);
-    if (by_slot.empty()) return;
-    if (number > 0) breaks_.push_back({{"at", double(by_slot.begin()->first) - 0.5}});
-    const bool dots = slots_.size() <= kFewNights || by_slot.size() == 1;
-    for (const auto& [at, values] : by_slot) {
+      if (axis_.knows(trend.nights[i])) by_place[axis_.of(trend.nights[i])].push_back(trend.values[i]);
+    if (by_place.empty()) return;
+    if (number > 0) breaks_.push_back({{"at", double(by_place.begin()->first) - 0.5}});
+    const bool dots = axis_.size() <= kFewNights || by_place.size() == 1;
+    for (const auto& [at, values] : by_place) {
       drawn_.push_back(median(values));
       points_.push_back({{"at", at}, {"value", drawn_.back()}, {"series", number}, {"dot", dots ? 1 : 0}});
     }
@@ -99,7 +99,7 @@ class ChartData {
   void add_levels(const Trend& trend) {
     size_t begin = trend.values.size() - std::min(trend.values.size(), kNightsLookedAt);
     if (!trend.changes.empty() && trend.changes[0].index <= begin) begin = 0;
-    const auto place = [&](size_t i) { return double(slots_.of(trend.nights[i])); };
+    const auto place = [&](size_t i) { return double(axis_.of(trend.nights[i])); };
     for (size_t i = 0; !trend.changes.empty() && i <= trend.changes.size(); ++i) {
       const size_t from = i == 0 ? begin : trend.changes[i - 1].index;
       const size_t to = i == trend.changes.size() ? trend.nights.size() - 1 : trend.changes[i].index - 1;
@@ -111,9 +111,9 @@ class ChartData {
   void add_change(const Trend& trend, const ChangePoint& change) {
     const std::string canary = trend.canary ? "" : canary_behind(all_, trend, change);
     const bool machine = trend.canary || !canary.empty();
-    const double at = double(slots_.of(trend.nights[change.index]));
+    const double at = double(axis_.of(trend.nights[change.index]));
     changes_.push_back({{"at", at - 0.5},
-                        {"side", at > 0.6 * double(slots_.size()) ? "left" : "right"},
+                        {"side", at > 0.6 * double(axis_.size()) ? "left" : "right"},
                         {"kind", machine               ? "machine"
                                  : change.change() > 0 ? "slower"
                                                        : "faster"},
@@ -124,9 +124,9 @@ class ChartData {
   void label_changes() {
     std::sort(changes_.begin(), changes_.end(),
               [](const json& a, const json& b) { return a["at"] < b["at"]; });
-    double free_to = 2 * double(slots_.size());
+    double free_to = 2 * double(axis_.size());
     for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
-      const double at = (*change)["at"], width = kLabelWidth * double(slots_.size());
+      const double at = (*change)["at"], width = kLabelWidth * double(axis_.size());
       const bool left = (*change)["side"] == "left";
       const bool fits = (left ? at : at + width) <= free_to;
       (*change)["label"] = fits ? (*change)["percent"] : json("");
@@ -137,15 +137,15 @@ class ChartData {
   void add_failures() {
     const Trend& row = *chart_.series[0];
     if (row.canary) return;
-    std::map<size_t, std::pair<size_t, std::string>> by_slot;
-    for (const Night* night : slots_.nights())
+    std::map<size_t, std::pair<size_t, std::string>> by_place;
+    for (const Night* night : axis_.nights())
       for (const NightRow& it : night->rows)
         if (it.row == row.row && it.scale == row.scale && it.device == row.device && !it.ok()) {
-          auto& [count, status] = by_slot[slots_.of(night->id)];
+          auto& [count, status] = by_place[axis_.of(night->id)];
           ++count;
           status = it.status;
         }
-    for (const auto& [at, failed] : by_slot) {
+    for (const auto& [at, failed] : by_place) {
       json failure = {
           {"at", at}, {"from", double(at) - 0.5}, {"to", double(at) + 0.5}, {"nights", failed.first}};
       failure["is"] = failed.first == 1 ? failed.second
@@ -155,7 +155,7 @@ class ChartData {
   }
 
   const TrendChart& chart_;
-  const Slots& slots_;
+  const NightAxis& axis_;
   const std::vector<Trend>& all_;
   std::vector<double> drawn_;
   json axis_, points_ = json::array(), levels_ = json::array(), breaks_ = json::array(),
@@ -184,9 +184,9 @@ std::vector<TrendChart> charts_of(const std::vector<Trend>& trends, const std::s
   return charts;
 }
 
-const Trend& newest(const std::vector<const Trend*>& series, const Slots& slots) {
+const Trend& newest(const std::vector<const Trend*>& series, const NightAxis& axis) {
   return **std::max_element(series.begin(), series.end(), [&](const Trend* a, const Trend* b) {
-    return slots.of(a->nights.back()) < slots.of(b->nights.back());
+    return axis.of(a->nights.back()) < axis.of(b->nights.back());
   });
 }
 
@@ -198,10 +198,10 @@ std::string figure_text(double value, bool canary) {
   return fmt::format("{:.4g} {}", value, canary ? "ms" : "s");
 }
 
-json chart_spec(json spec, const TrendChart& chart, const Slots& slots, const std::string& nights,
+json chart_spec(json spec, const TrendChart& chart, const NightAxis& axis, const std::string& nights,
                 const std::vector<Trend>& all) {
-  const ChartData data(chart, slots, all);
-  const Trend& trend = newest(chart.series, slots);
+  const ChartData data(chart, axis, all);
+  const Trend& trend = newest(chart.series, axis);
   spec["title"]["text"] = chart.title + (chart.alarm ? ": SLOWER" : "");
   std::string state = figure_text(trend.values.back(), trend.canary);
   if (!trend.changes.empty())
@@ -209,7 +209,7 @@ json chart_spec(json spec, const TrendChart& chart, const Slots& slots, const st
                          trend.started_at[trend.changes.back().index].substr(0, 10));
   spec["title"]["subtitle"] = state;
   spec["datasets"] = data.datasets();
-  spec["/encoding/x/scale/domain"_json_pointer] = {-0.5, double(slots.size()) - 0.5};
+  spec["/encoding/x/scale/domain"_json_pointer] = {-0.5, double(axis.size()) - 0.5};
   for (json& layer : spec["layer"]) {
     if (layer["data"]["name"] == "under_mouse") layer["/transform/0/from/data/name"_json_pointer] = nights;
     if (layer.contains("/encoding/y/scale/domain"_json_pointer))

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/nightly/slots.h"
+#include "harness/nightly/night_axis.h"
 #include "harness/nightly/trend.h"
 
 namespace harness {
@@ -20,13 +20,13 @@ struct TrendChart {
 std::vector<TrendChart> charts_of(const std::vector<Trend>& trends, const std::string& machine, bool canaries,
                                   const std::vector<Alarm>& alarms);
 
-// plots/trend.vl.json with its data; `nights` is the name of the page's data made by Slots::values(). `all`
-// tells which canary is behind a change.
-nlohmann::json chart_spec(nlohmann::json spec, const TrendChart& chart, const Slots& slots,
+// plots/trend.vl.json with its data; `nights` is the name of the page's data made by NightAxis::values().
+// `all` tells which canary is behind a change.
+nlohmann::json chart_spec(nlohmann::json spec, const TrendChart& chart, const NightAxis& axis,
                           const std::string& nights, const std::vector<Trend>& all);
 
 std::string change_in_percent(const ChangePoint& change);  // +9.8 %
 std::string figure_text(double value, bool canary);        // 12.3 s, 3.21 ms
-const Trend& newest(const std::vector<const Trend*>& series, const Slots& slots);
+const Trend& newest(const std::vector<const Trend*>& series, const NightAxis& axis);
 
 }  // namespace harness

@@ -35,21 +35,21 @@ std::vector<const Night*> nights_on(const std::string& machine, const std::vecto
 
 json lines_of(const std::vector<std::string>& lines) { return {{"lines", lines}}; }
 
-json lines_about(const Slots& slots, bool of_last_night) {
+json lines_about(const NightAxis& axis, bool of_last_night) {
   std::vector<std::string> lines = {
       "One chart a row, newest night on the right; vertical rules where its level changed: solid for the row "
       "itself (its software or settings), dashed where a canary changed too and the machine is the cause. "
       "Horizontal rules are the levels between; a cross is a night in which the row failed; a triangle is a "
       "night beyond the axis. Axes don't begin at zero. Point at a night for its value, time, tag and "
       "revision."};
-  if (slots.older())
+  if (axis.older())
     lines.push_back(
         fmt::format("The last {} nights are drawn one by one; of the older ones, on the shaded ground, every "
                     "point is the median of {}.",
-                    kNightsInFull, slots.per_slot()));
+                    kNightsInFull, axis.per_place()));
   if (!of_last_night)
     lines.push_back("Changes are looked for on the machine of the last night alone.");
-  else if (slots.nights().size() > kNightsLookedAt)
+  else if (axis.nights().size() > kNightsLookedAt)
     lines.push_back(
         fmt::format("Changes are looked for in the last {} nights of a series.", kNightsLookedAt));
   return lines_of(lines);
@@ -59,26 +59,26 @@ json lines_about(const Slots& slots, bool of_last_night) {
 class MachinePart {
  public:
   MachinePart(PageFile& file, const json& spec, const std::vector<Trend>& trends,
-              const std::vector<Alarm>& alarms, const Slots& slots, size_t number)
+              const std::vector<Alarm>& alarms, const NightAxis& axis, size_t number)
       : file_(file),
         spec_(spec),
         trends_(trends),
         alarms_(alarms),
-        slots_(slots),
+        axis_(axis),
         prefix_(fmt::format("machine-{}-", number)) {}
 
   // What is not on the machine of the last night is folded, and drawn when it is opened.
   void add(const std::string& machine, const std::string& part, bool folded) {
-    file_.data[prefix_ + "nights"] = slots_.values();
+    file_.data[prefix_ + "nights"] = axis_.values();
     const json rows = charts(machine, false), canaries = charts(machine, true);
     if (!rows.empty())
-      section("rows", part, folded, json::array({lines_about(slots_, !folded), {{"multiples", rows}}}));
+      section("rows", part, folded, json::array({lines_about(axis_, !folded), {{"multiples", rows}}}));
     if (!canaries.empty())
       section("canaries", part, folded,
               json::array({lines_of({"Fixed work that no revision of the program changes: what moves here is "
                                      "the machine."}),
                            {{"multiples", canaries}}}));
-    if (const Grid changes = changes_grid(trends_, machine, slots_); !changes.empty())
+    if (const Grid changes = changes_grid(trends_, machine, axis_); !changes.empty())
       section("changes", part, folded, json::array({{{"grid", grid_json(changes)}}}));
   }
 
@@ -88,7 +88,7 @@ class MachinePart {
     if (file_.library.empty()) return names;
     for (const TrendChart& chart : charts_of(trends_, machine, canaries, alarms_)) {
       const std::string name = fmt::format("{}{}-{}", prefix_, canaries ? "canary" : "row", names.size() + 1);
-      file_.specs[name] = chart_spec(spec_, chart, slots_, prefix_ + "nights", trends_);
+      file_.specs[name] = chart_spec(spec_, chart, axis_, prefix_ + "nights", trends_);
       names.push_back(name);
     }
     return names;
@@ -97,7 +97,7 @@ class MachinePart {
   void section(const std::string& title, const std::string& part, bool folded, json blocks) {
     if (folded)
       blocks =
-          json::array({{{"fold", {fmt::format("{} nights: {}", slots_.nights().size(), title), blocks}}}});
+          json::array({{{"fold", {fmt::format("{} nights: {}", axis_.nights().size(), title), blocks}}}});
     file_.page["sections"].push_back(
         {{"id", prefix_ + title}, {"title", title}, {"part", part}, {"blocks", std::move(blocks)}});
   }
@@ -106,7 +106,7 @@ class MachinePart {
   const json& spec_;
   const std::vector<Trend>& trends_;
   const std::vector<Alarm>& alarms_;
-  const Slots& slots_;
+  const NightAxis& axis_;
   std::string prefix_;
 };
 
@@ -130,8 +130,8 @@ void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
                                    {"blocks", last_night_blocks(trends, alarms, nights, machines)}});
   const json spec = base::require_json(read_text(source_dir / "plots/trend.vl.json"));
   for (size_t i = 0; i < machines.size(); ++i) {
-    const Slots slots(nights_on(machines[i], nights));
-    MachinePart(file, spec, trends, alarms, slots, i)
+    const NightAxis axis(nights_on(machines[i], nights));
+    MachinePart(file, spec, trends, alarms, axis, i)
         .add(machines[i], machines.size() > 1 ? machines[i] : "", i > 0);
   }
   write_page_file(folder / "trend.html", std::move(file), source_dir);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "harness/plan/probe.h"
 #include "harness/base/scratch.h"
+#include "harness/plan/probe.h"
 
 namespace harness {
 
@@ -23,15 +23,15 @@ static const Row* most_demanding(const std::vector<Row>& rows) {
 }
 
 // A process of its own for each try: what one leaves in the GPU's memory must not count for the next.
-static json try_steps(const Workshop& workshop, const Row& row) {
-  const Scratch scratch;
+static json try_steps(const Installation& installation, const Row& row) {
+  const base::Scratch scratch;
   int exit_code = 0;
-  const json found = probe(workshop, row, "memory", scratch.path(), &exit_code);
+  const json found = probe(installation, row, "memory", scratch.path(), &exit_code);
   if (!found.contains("fits"))
     throw PreparationError(
         fmt::format("--scale auto: {} --probe-memory failed (exit code {}); name a scale, e.g. "
                     "--scale article",
-                    workshop.train_slice.string(), exit_code));
+                    installation.train_slice.string(), exit_code));
   return found;
 }
 
@@ -44,7 +44,7 @@ static std::vector<Row> divided(const std::function<std::vector<Row>(const Scale
   return {};
 }
 
-void fit_to_memory(const Workshop& workshop, Scale& scale,
+void fit_to_memory(const Installation& installation, Scale& scale,
                    const std::function<std::vector<Row>(const Scale&)>& rows_at) {
   Scale tried = scale;
   for (int64_t divisor = 1; divisor <= kMostDivisor; divisor *= 2) {
@@ -53,7 +53,7 @@ void fit_to_memory(const Workshop& workshop, Scale& scale,
     if (rows.empty()) break;
     const Row* row = most_demanding(rows);
     if (!row) return;
-    if (!try_steps(workshop, *row).at("fits").get<bool>()) continue;
+    if (!try_steps(installation, *row).at("fits").get<bool>()) continue;
     if (divisor > 1) {
       tried.name += fmt::format("/{}", divisor);
       tried.summary +=

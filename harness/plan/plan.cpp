@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "harness/plan/gpus.h"
 #include "harness/base/machine.h"
+#include "harness/plan/gpus.h"
 #include "harness/plan/instruments.h"
 
 namespace harness {
@@ -33,7 +33,7 @@ static std::string why_too_slow(const Row& row, const PrecisionTimes& times) {
   if (mode == times.end() || reference == times.end() ||
       mode->second <= kSlowestPrecision * reference->second)
     return "";
-  const auto instructions = sixteen_bit_instructions();
+  const auto instructions = base::sixteen_bit_instructions();
   return fmt::format(
       "{} takes {:.1f} times as long as o0 here ({:.1f} against {:.1f} ms a step){}; --slow runs it all the "
       "same",
@@ -44,7 +44,7 @@ static std::string why_too_slow(const Row& row, const PrecisionTimes& times) {
 std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
                                   const PrecisionTimes& times, const Request& request,
                                   const WhyNotStarted& why_not_started) {
-  const int64_t cores = int64_t(available_cpus().size());
+  const int64_t cores = int64_t(base::available_cpus().size());
   std::vector<PlannedRow> plan;
   for (const Row& row : rows) {
     PlannedRow planned{row, why_missing(row, values), {}};
@@ -65,8 +65,8 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
   return plan;
 }
 
-std::vector<RowRun> all_runs(const std::vector<PlannedRow>& plan, const Request& request) {
-  std::vector<RowRun> runs;
+std::vector<Repetition> all_runs(const std::vector<PlannedRow>& plan, const Request& request) {
+  std::vector<Repetition> runs;
   bool more = true;
   for (int64_t repeat = 0; more; ++repeat) {
     more = false;

@@ -17,7 +17,7 @@ struct PlannedRow {
 };
 
 // One run of one row of a plan, which is given by its index.
-struct RowRun {
+struct Repetition {
   size_t row = 0;
   int64_t repeat = 0;
 };
@@ -25,8 +25,8 @@ struct RowRun {
 // Milliseconds of a step by precision, as `train_slice --probe-precision` measured them; empty: not measured.
 using PrecisionTimes = std::map<std::string, double>;
 
-// Why this machine can't start the processes of a row; empty when it can. Asked of rows that nothing else rules
-// out.
+// Why this machine can't start the processes of a row; empty when it can. Asked of rows that nothing else
+// rules out.
 using WhyNotStarted = std::function<std::string(const Row&)>;
 
 std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
@@ -35,7 +35,7 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
 
 // Every run of every row: the plan over and over, so that slow changes of the machine spread over all rows
 // alike.
-std::vector<RowRun> all_runs(const std::vector<PlannedRow>& plan, const Request& request);
+std::vector<Repetition> all_runs(const std::vector<PlannedRow>& plan, const Request& request);
 
 std::string describe_plan(const std::vector<PlannedRow>& plan, const Scale& scale);
 

@@ -10,8 +10,8 @@
 
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
-#include "harness/stats/provenance.h"
 #include "harness/contract/config_hash.h"
+#include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kNewestRuns = 5;            // runs of a row that its median is taken over
+constexpr size_t kNewestRuns = 5;        // runs of a row that its median is taken over
 constexpr double kStart_s = 2;           // until the first batch: LibTorch, processes, network
 constexpr double kCpuImage_s = 1.5e-3;   // at 64 px and width 16, as the run in results/sample took
 constexpr double kGpuImage_s = 1.05e-3;  // the article's row 0: 161.0 s for 300 batches of 512
@@ -40,31 +40,31 @@ json without_samples(const std::string& line) {
       /*allow_exceptions=*/false);
 }
 
-std::vector<Taken> taken_in(const fs::path& records) {
-  std::vector<Taken> taken;
+std::vector<PastDuration> past_durations_in(const fs::path& records) {
+  std::vector<PastDuration> past;
   std::ifstream stream(records);
   for (std::string line; std::getline(stream, line);) {
     try {
       const Record record = record_from_json(without_samples(line));
       if (!is_ok(record) || !(record.wall_s.value_or(0) > 0)) continue;
-      taken.push_back({record.row, record.scale.name, machine_for(record.machine, record.device.kind),
-                       config_hash(to_json(record.config)), *record.wall_s,
-                       double(record.config.warmup_batches + record.config.timed_batches)});
+      past.push_back({record.row, record.scale.name, machine_for(record.machine, record.device.kind),
+                      config_hash(to_json(record.config)), *record.wall_s,
+                      double(record.config.warmup_batches + record.config.timed_batches)});
     } catch (const Violation&) {  // no record that this program reads: it predicts nothing
     }
   }
-  return taken;
+  return past;
 }
 
-json to_json(const std::vector<Taken>& all) {
+json to_json(const std::vector<PastDuration>& all) {
   json list = json::array();
-  for (const Taken& one : all)
+  for (const PastDuration& one : all)
     list.push_back({one.row, one.scale, one.machine, one.config, one.wall_s, one.batches});
   return list;
 }
 
-std::vector<Taken> taken_from_json(const json& list) {
-  std::vector<Taken> all;
+std::vector<PastDuration> past_durations_from_json(const json& list) {
+  std::vector<PastDuration> all;
   for (const json& one : list)
     all.push_back({one.at(0), one.at(1), one.at(2), one.at(3), one.at(4), one.at(5)});
   return all;
@@ -115,38 +115,38 @@ std::string machine_for(const RecordMachine& machine, const std::string& device_
   return machine_fingerprint(record);
 }
 
-std::vector<Taken> read_taken(const fs::path& runs) {
+std::vector<PastDuration> read_past_durations(const fs::path& runs) {
   const fs::path file = runs / "durations.json";
   json kept = base::parse_json_file(file);
   if (!kept.is_object()) kept = json::object();
   json now = json::object();
-  std::vector<Taken> all;
+  std::vector<PastDuration> all;
   for (const auto& [time, records] : newest_records(runs)) {
     std::error_code error;
     const uint64_t bytes = fs::file_size(records, error);
     const std::string run = records.parent_path().filename();
-    std::vector<Taken> taken;
+    std::vector<PastDuration> past;
     try {
       now[run] = fitting(kept, run, bytes);
-      if (!now[run].is_null()) taken = taken_from_json(now[run].at("taken"));
+      if (!now[run].is_null()) past = past_durations_from_json(now[run].at("taken"));
     } catch (const json::exception&) {  // damaged: read the records again
       now[run] = nullptr;
     }
     if (now[run].is_null()) {
-      taken = taken_in(records);
-      now[run] = {{"bytes", bytes}, {"taken", to_json(taken)}};
+      past = past_durations_in(records);
+      now[run] = {{"bytes", bytes}, {"taken", to_json(past)}};
     }
-    all.insert(all.end(), taken.rbegin(), taken.rend());
+    all.insert(all.end(), past.rbegin(), past.rend());
   }
   if (now != kept) keep(file, now);
   return all;
 }
 
 Prediction predict(const Row& row, const Scale& scale, const RecordMachine& machine,
-                   const std::vector<Taken>& taken) {
+                   const std::vector<PastDuration>& past) {
   const std::string here = machine_for(machine, row.device), config = config_hash(harness::to_json(row));
   std::vector<double> same, other, per_batch;
-  for (const Taken& one : taken) {
+  for (const PastDuration& one : past) {
     if (one.scale != scale.name || one.machine != here) continue;
     if (one.batches > 0) per_batch.push_back(one.wall_s / one.batches);
     if (one.row != row.id) continue;

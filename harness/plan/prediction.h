@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/config/scales.h"
 #include "harness/contract/record.h"
 #include "harness/plan/plan.h"
-#include "harness/config/scales.h"
 
 namespace harness {
 
@@ -16,7 +16,7 @@ struct Prediction {
 };
 
 // What one row took in an earlier run.
-struct Taken {
+struct PastDuration {
   std::string row, scale, machine, config;  // machine: as machine_for(); config: config_hash()
   double wall_s = 0;
   double batches = 0;  // warm-up included
@@ -28,12 +28,12 @@ std::string machine_for(const RecordMachine& machine, const std::string& device_
 // The rows with a figure of the newest kRunsRead runs in `runs`, newest run first. What was read is kept in
 // runs/durations.json, so that each run is read once; that file may be deleted.
 inline constexpr size_t kRunsRead = 20;
-std::vector<Taken> read_taken(const fs::path& runs);
+std::vector<PastDuration> read_past_durations(const fs::path& runs);
 
 // In this order: the same row with the same settings on this machine, median of its newest runs; the same row
 // at this scale with other settings; an estimate from the number of batches.
 Prediction predict(const Row& row, const Scale& scale, const RecordMachine& machine,
-                   const std::vector<Taken>& taken);
+                   const std::vector<PastDuration>& past);
 
 // `2.1 s`, `45 s`, `8 min`, `2.5 h`.
 std::string duration_text(double seconds);

@@ -3,15 +3,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "harness/config/installation.h"
 #include "harness/contract/row.h"
-#include "harness/config/workshop.h"
 
 namespace harness {
 
 // What `train_slice --probe-WHAT` prints for the row, run in a process of its own; the job lies in `folder`.
 // An exit code other than 0, or an answer that is no object, gives null; `exit_code`, if asked for, says
 // more.
-nlohmann::json probe(const Workshop& workshop, const Row& row, const std::string& what,
+nlohmann::json probe(const Installation& installation, const Row& row, const std::string& what,
                      const fs::path& folder, int* exit_code = nullptr);
 
 }  // namespace harness

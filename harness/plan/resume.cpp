@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "harness/stats/provenance.h"
 #include "harness/contract/config_hash.h"
+#include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -82,23 +82,22 @@ void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, cons
 
 }  // namespace
 
-std::vector<RowRun> runs_left(const std::vector<PlannedRow>& plan, const std::vector<RowRun>& runs,
-                              const Records& records, Again again) {
-  std::vector<RowRun> left;
-  for (const RowRun& one : runs) {
+std::vector<Repetition> runs_left(const std::vector<PlannedRow>& plan, const std::vector<Repetition>& runs,
+                                  const Records& records, Rerun rerun) {
+  std::vector<Repetition> left;
+  for (const Repetition& one : runs) {
     const Record* record = record_of(records, plan[one.row].row.id, one.repeat);
-    if (again == Again::missing ? !record : record && !is_finished(*record)) left.push_back(one);
+    if (rerun == Rerun::missing ? !record : record && !is_finished(*record)) left.push_back(one);
   }
   return left;
 }
 
 void check_same_experiment(const fs::path& run, const std::vector<PlannedRow>& plan,
-                           const std::vector<RowRun>& left, const Records& records,
+                           const std::vector<Repetition>& left, const Records& records,
                            const Surroundings& here) {
   const auto is_made_again = [&](const Record& record) {
-    return std::any_of(left.begin(), left.end(), [&](const RowRun& one) {
-      return plan[one.row].row.id == record.row &&
-             one.repeat == record.repeat;
+    return std::any_of(left.begin(), left.end(), [&](const Repetition& one) {
+      return plan[one.row].row.id == record.row && one.repeat == record.repeat;
     });
   };
   for (const Record& record : records)

@@ -32,8 +32,8 @@ void fit(Schedule& schedule, const std::vector<PlannedRow>& plan, const std::vec
   if (count(true) == 0)
     throw PreparationError(
         fmt::format("--budget {}: fits no row: {}", duration_text(budget_s), shortest_row(plan, by_row)));
-  std::vector<RowRun> runs;
-  for (const RowRun& run : schedule.runs)
+  std::vector<Repetition> runs;
+  for (const Repetition& run : schedule.runs)
     if (choice.chosen[run.row]) runs.push_back(run);
   schedule.runs = std::move(runs);
   schedule.left_out = choice.left_out;
@@ -44,13 +44,13 @@ void fit(Schedule& schedule, const std::vector<PlannedRow>& plan, const std::vec
 
 }  // namespace
 
-Schedule make_schedule(const std::vector<PlannedRow>& plan, const std::vector<RowRun>& runs,
+Schedule make_schedule(const std::vector<PlannedRow>& plan, const std::vector<Repetition>& runs,
                        const std::vector<Prediction>& of_rows, double budget_s) {
   Schedule schedule;
   schedule.runs = runs;
   std::vector<double> by_row(plan.size(), 0);
   size_t counted = 0;
-  for (const RowRun& run : runs) {
+  for (const Repetition& run : runs) {
     if (!plan[run.row].skip_reason.empty()) continue;
     by_row[run.row] += of_rows[run.row].seconds;
     ++counted;
@@ -65,7 +65,7 @@ Schedule make_schedule(const std::vector<PlannedRow>& plan, const std::vector<Ro
   const double all_s = std::accumulate(by_row.begin(), by_row.end(), 0.0);
   schedule.described = describe_predictions(running, all_s, counted) + "\n";
   if (budget_s > 0) fit(schedule, plan, by_row, budget_s);
-  for (const RowRun& run : schedule.runs)
+  for (const Repetition& run : schedule.runs)
     schedule.seconds.push_back(plan[run.row].skip_reason.empty() ? of_rows[run.row].seconds : 0);
   return schedule;
 }

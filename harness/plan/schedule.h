@@ -10,7 +10,7 @@
 namespace harness {
 
 struct Schedule {
-  std::vector<RowRun> runs;
+  std::vector<Repetition> runs;
   std::vector<double> seconds;  // predicted, by run
   std::vector<LeftOut> left_out;
   std::string described;  // for the end of the plan, lines
@@ -18,7 +18,7 @@ struct Schedule {
 
 // `runs`: what there is to run of `plan`. `budget_s`: 0 for all of it. Throws PreparationError when not even
 // the shortest row fits.
-Schedule make_schedule(const std::vector<PlannedRow>& plan, const std::vector<RowRun>& runs,
+Schedule make_schedule(const std::vector<PlannedRow>& plan, const std::vector<Repetition>& runs,
                        const std::vector<Prediction>& of_rows, double budget_s);
 
 // RUN/left_out.txt says which rows a budget left out; without any, the file goes.

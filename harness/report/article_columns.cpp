@@ -42,7 +42,7 @@ std::string row_mark(const SummaryRow& row) {
 }
 
 bool is_inferred(const SummaryRow& row, const std::string& field) {
-  const std::vector<std::string> fields = split_at_commas(setting_of(row, "inferred"));
+  const std::vector<std::string> fields = base::split_at_commas(setting_of(row, "inferred"));
   return std::find(fields.begin(), fields.end(), field) != fields.end();
 }
 

@@ -90,8 +90,8 @@ std::string failure_of(const SummaryRow& row) {
 // Beside those that hold in every row, and those that stand elsewhere in a table.
 std::string inferred_of(const Summary& summary, const SummaryRow& row) {
   std::vector<std::string> left;
-  const std::vector<std::string> everywhere = split_at_commas(summary.inferred);
-  for (const std::string& field : split_at_commas(setting_of(row, "inferred")))
+  const std::vector<std::string> everywhere = base::split_at_commas(summary.inferred);
+  for (const std::string& field : base::split_at_commas(setting_of(row, "inferred")))
     if (field != "window" && field != "published_s" &&
         std::find(everywhere.begin(), everywhere.end(), field) == everywhere.end())
       left.push_back(field);

@@ -59,11 +59,11 @@ void remove_old_figures(const fs::path& folder) {
 
 // True when the renderer ran and succeeded.
 bool render(const fs::path& source_dir, const std::vector<std::string>& specs, std::ostream& console) {
-  Command command;
+  base::Command command;
   command.arguments = {source_dir / ".venv/bin/python", source_dir / "plots/render.py"};
   command.arguments.insert(command.arguments.end(), specs.begin(), specs.end());
   try {
-    return run_to_end(command, /*interrupts_to_end=*/2).exit_code == 0;
+    return base::run_to_end(command, /*interrupts_to_end=*/2).exit_code == 0;
   } catch (const std::runtime_error& error) {
     console << error.what() << "\n";
     return false;
@@ -106,7 +106,7 @@ void write_figures(const fs::path& run_dir, const std::vector<Summary>& summarie
   console << std::flush;
   if (render(source_dir, specs, console))
     console << "plots: " << folder.string() << "/*.svg and *.png, also *-dark\n";
-  else if (interrupts() > 1)
+  else if (base::interrupts() > 1)
     console << fmt::format(
         "plots: not rendered, after a second interrupt; `./run_matrix plot {}` renders them\n",
         run_dir.string());

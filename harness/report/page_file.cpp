@@ -62,9 +62,9 @@ std::string read_text(const fs::path& file) {
 std::string drawing_library(const fs::path& source_dir) {
   const fs::path python = source_dir / ".venv/bin/python";
   if (!fs::exists(python)) return "";
-  Command command;
+  base::Command command;
   command.arguments = {python, source_dir / "plots/bundle.py"};
-  const Finished finished = run_to_end(command, /*interrupts_to_end=*/2);
+  const base::Finished finished = base::run_to_end(command, /*interrupts_to_end=*/2);
   return finished.exit_code == 0 ? finished.output : "";
 }
 

@@ -18,7 +18,7 @@ bool write_results(const fs::path& project, const fs::path& run, const Records& 
   const std::vector<Summary> summaries = summarise(records);
   if (!write_report(run, summaries, console)) return false;
   write_figures(run, summaries, project, std::cerr);
-  if (interrupts() < 2) write_page(run, records, summaries, "", project, console);
+  if (base::interrupts() < 2) write_page(run, records, summaries, "", project, console);
   return true;
 }
 

@@ -26,13 +26,13 @@ namespace harness {
 
 using nlohmann::json;
 
-AxisValues ask_values(const Workshop& workshop) {
-  if (!fs::exists(workshop.train_slice)) return json::object();
-  const Finished finished = run_to_end({{workshop.train_slice, "--values"}, {}, {}, {}, {}});
+AxisValues ask_values(const Installation& installation) {
+  if (!fs::exists(installation.train_slice)) return json::object();
+  const base::Finished finished = base::run_to_end({{installation.train_slice, "--values"}, {}, {}, {}, {}});
   const json values = base::parse_json(finished.output);
   if (finished.exit_code != 0 || !values.is_object())
     throw PreparationError(fmt::format("{} --values failed (exit code {}): build it again with ./run_matrix",
-                                       workshop.train_slice.string(), finished.exit_code));
+                                       installation.train_slice.string(), finished.exit_code));
   return values;
 }
 
@@ -42,12 +42,12 @@ static void add_notes(Notes& notes, const Notes& more) {
   for (const auto& [row, texts] : more) notes[row].insert(notes[row].end(), texts.begin(), texts.end());
 }
 
-Selection select_rows(const Workshop& workshop, const Request& request, const AxisValues& values) {
+Selection select_rows(const Installation& installation, const Request& request, const AxisValues& values) {
   Selection selection;
   const std::string device = request.device != "auto"              ? request.device
                              : available(values, "device", "cuda") ? "cuda"
                                                                    : "cpu";
-  const auto scales = load_scales(workshop.project / "configs" / "scales.yaml");
+  const auto scales = load_scales(installation.project / "configs" / "scales.yaml");
   selection.scale = find_scale(scales, request.scale != "auto" ? request.scale
                                        : device == "cpu"       ? "rehearsal"
                                                                : "article");
@@ -57,11 +57,11 @@ Selection select_rows(const Workshop& workshop, const Request& request, const Ax
       matrices.push_back(load_matrix(config, scale, values, device));
     return select(matrices, request.only);
   };
-  if (request.scale == "auto" && device == "cuda") fit_to_memory(workshop, selection.scale, rows_at);
+  if (request.scale == "auto" && device == "cuda") fit_to_memory(installation, selection.scale, rows_at);
   selection.rows = rows_at(selection.scale);
   if (request.device != "auto")
     set_fields(selection.rows, {"device=" + request.device}, selection.scale, values);
-  add_notes(selection.notes, suit_backends(selection.rows, request.oversubscribe, values));
+  add_notes(selection.notes, choose_backends(selection.rows, request.oversubscribe, values));
   if (request.devices > 0)
     add_notes(selection.notes, rederive_for_devices(selection.rows, request.devices, values));
   for (Row& row : selection.rows) row.seed = request.seed;
@@ -71,20 +71,21 @@ Selection select_rows(const Workshop& workshop, const Request& request, const Ax
 
 std::vector<PlannedRow> make_plan(const Selection& selection, const AxisValues& values,
                                   const PrecisionTimes& times, const Request& request) {
-  std::vector<PlannedRow> plan = make_plan(
-      selection.rows, values, times, request,
-      [&](const Row& row) { return why_not_started(row, values, request); });
+  std::vector<PlannedRow> plan = make_plan(selection.rows, values, times, request, [&](const Row& row) {
+    return why_not_started(row, values, request);
+  });
   for (PlannedRow& planned : plan)
     if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
       planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
   return plan;
 }
 
-Selection checked_selection(const Workshop& workshop, const Request& request, const AxisValues& values) {
-  if (!fs::exists(workshop.train_slice))
-    throw PreparationError(workshop.train_slice.string() +
+Selection checked_selection(const Installation& installation, const Request& request,
+                            const AxisValues& values) {
+  if (!fs::exists(installation.train_slice))
+    throw PreparationError(installation.train_slice.string() +
                            " is not built: ./run_matrix at the top of the project builds it");
-  Selection selection = select_rows(workshop, request, values);
+  Selection selection = select_rows(installation, request, values);
   for (const Row& row : selection.rows) {
     traced_batches(request, row);
     check_wrap(request, row, values);
@@ -93,10 +94,10 @@ Selection checked_selection(const Workshop& workshop, const Request& request, co
 }
 
 // Where the record of a run goes. It must be new or empty, so that two runs never mix.
-static fs::path make_run_folder(const Workshop& workshop, const Request& request) {
+static fs::path make_run_folder(const Installation& installation, const Request& request) {
   std::error_code error;
   fs::path run = request.out;
-  if (run.empty()) run = workshop.results / "runs" / time_and_host();
+  if (run.empty()) run = installation.results / "runs" / base::time_and_host();
   if (request.out.empty()) {  // another run may have begun in this second
     fs::create_directories(run.parent_path(), error);
     const fs::path first = run;
@@ -116,19 +117,19 @@ static fs::path make_run_folder(const Workshop& workshop, const Request& request
 }
 
 // Times a few steps of each precision, once per run and only if a row needs it.
-static PrecisionTimes probe_precisions(const Workshop& workshop, const std::vector<Row>& rows,
+static PrecisionTimes probe_precisions(const Installation& installation, const std::vector<Row>& rows,
                                        const fs::path& run) {
   const auto needs = [](const Row& row) { return row.precision != "o0" && row.device == "cpu"; };
   const auto row = std::find_if(rows.begin(), rows.end(), needs);
   if (row == rows.end()) return {};
-  const json times = probe(workshop, *row, "precision", run);
+  const json times = probe(installation, *row, "precision", run);
   if (times.is_null()) return {};
   return times.get<PrecisionTimes>();
 }
 
-std::unique_ptr<Execution> Execution::prepare(const Workshop& workshop, const Request& request,
+std::unique_ptr<Execution> Execution::prepare(const Installation& installation, const Request& request,
                                               const AxisValues& values) {
-  std::unique_ptr<Execution> execution(new Execution(workshop, request, values));
+  std::unique_ptr<Execution> execution(new Execution(installation, request, values));
   try {
     return execution->prepare_plan() ? std::move(execution) : nullptr;
   } catch (...) {
@@ -137,42 +138,42 @@ std::unique_ptr<Execution> Execution::prepare(const Workshop& workshop, const Re
   }
 }
 
-std::unique_ptr<Execution> Execution::continue_in(const Workshop& workshop, const Request& request,
-                                                  const AxisValues& values, Again again) {
+std::unique_ptr<Execution> Execution::continue_in(const Installation& installation, const Request& request,
+                                                  const AxisValues& values, Rerun rerun) {
   if (launcher_of(request) == "env")
     throw PreparationError(
         "launcher env can't continue a run: its ranks meet in a new folder; start a new run");
-  std::unique_ptr<Execution> execution(new Execution(workshop, request, values));
+  std::unique_ptr<Execution> execution(new Execution(installation, request, values));
   execution->folder_ = fs::absolute(request.out);
-  execution->again_ = again;
+  execution->rerun_ = rerun;
   execution->lock_.emplace(execution->folder_);
   execution->records_ = read_records(execution->folder_, std::cerr);
   return execution->prepare_plan() ? std::move(execution) : nullptr;
 }
 
-Execution::Execution(const Workshop& workshop, const Request& request, const AxisValues& values)
-    : workshop_(workshop), request_(request), values_(values) {}
+Execution::Execution(const Installation& installation, const Request& request, const AxisValues& values)
+    : installation_(installation), request_(request), values_(values) {}
 
-Execution::~Execution() { wait_for_strays(std::chrono::minutes(10)); }
+Execution::~Execution() { base::wait_for_strays(std::chrono::minutes(10)); }
 
 bool Execution::prepare_plan() {
-  const Selection selection = checked_selection(workshop_, request_, values_);
+  const Selection selection = checked_selection(installation_, request_, values_);
   scale_ = selection.scale;
-  note_interrupts();
-  if (!again_) {
-    folder_ = make_run_folder(workshop_, request_);
+  base::note_interrupts();
+  if (!rerun_) {
+    folder_ = make_run_folder(installation_, request_);
     lock_.emplace(folder_);
     write_request(folder_, request_);
   }
-  plan_ = make_plan(selection, values_, probe_precisions(workshop_, selection.rows, folder_), request_);
+  plan_ = make_plan(selection, values_, probe_precisions(installation_, selection.rows, folder_), request_);
   runs_ = all_runs(plan_, request_);
-  if (again_) runs_ = runs_left(plan_, runs_, records_, *again_);
+  if (rerun_) runs_ = runs_left(plan_, runs_, records_, *rerun_);
   if (runs_.empty()) return true;
   std::vector<Row> runnable;
   for (const PlannedRow& planned : plan_)
     if (planned.skip_reason.empty()) runnable.push_back(planned.row);
-  if (!runnable.empty()) data_ = prepare_data(workshop_, request_, scale_, runnable, values_);
-  if (interrupted()) {
+  if (!runnable.empty()) data_ = prepare_data(installation_, request_, scale_, runnable, values_);
+  if (base::interrupted()) {
     discard();
     return false;
   }
@@ -183,12 +184,12 @@ bool Execution::prepare_plan() {
   };
   for (const Data* set : {data_.plain.get(), data_.learnable.get()})
     if (copies_.empty() || data_.plain != data_.learnable)
-      copies_.emplace_back(workshop_, *set, values_, on_all_nodes);
+      copies_.emplace_back(installation_, *set, values_, on_all_nodes);
   check_data(plan_, data_);
   if (launcher_of(request_) == "env") leading_.emplace(folder_);
-  machine_ = decode<RecordMachine>(describe_machine());
-  build_ = decode<RecordBuild>(describe_build());
-  if (again_)
+  machine_ = decode<RecordMachine>(base::describe_machine());
+  build_ = decode<RecordBuild>(base::describe_build());
+  if (rerun_)
     check_same_experiment(folder_, plan_, runs_, records_,
                           [this](const Row& row) { return surroundings(row); });
   return true;
@@ -206,7 +207,7 @@ Record Execution::surroundings(const Row& row) const {
 }
 
 void Execution::discard() {
-  if (again_ || !lock_) return;  // without the lock the files are another run's
+  if (rerun_ || !lock_) return;  // without the lock the files are another run's
   std::error_code ignored;
   for (const char* file : {"records.jsonl", "request.json", "probe.json"})
     fs::remove(folder_ / file, ignored);
@@ -214,10 +215,10 @@ void Execution::discard() {
 }
 
 void Execution::keep(Record record) {
-  if (again_) check_same_environment(folder_, records_, record);
+  if (rerun_) check_same_environment(folder_, records_, record);
   append_record(records_file(), to_json(record));
   const auto earlier = std::find_if(records_.begin(), records_.end(), [&](const Record& other) {
-    return again_ && other.row == record.row && other.repeat == record.repeat;
+    return rerun_ && other.row == record.row && other.repeat == record.repeat;
   });
   if (earlier == records_.end())
     records_.push_back(std::move(record));
@@ -230,10 +231,10 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line,
   PlannedRow planned = row;
   // Repeats of a timing are the same work; those of an accuracy differ in weights, order and augmentation.
   if (planned.row.validation) planned.row.seed += repeat;
-  const RowSetting setting{workshop_, request_, values_, scale_, data_, machine_, build_, folder_};
+  const RowSetting setting{installation_, request_, values_, scale_, data_, machine_, build_, folder_};
   std::optional<Record> record;
   if (planned.skip_reason.empty()) {
-    record = run_row(setting, planned, repeat, line);
+    record = measure_row(setting, planned, repeat, line);
   } else {
     record = skipped_record(setting, planned, repeat);
     line.begin_row(planned.row);

@@ -26,7 +26,7 @@ std::string why_not_started(const Row& row, const AxisValues& values, const Requ
   if (const auto named = std::count(request.hosts.begin(), request.hosts.end(), ',') + 1;
       launcher == "mpirun" && !request.hosts.empty() && named < row.nodes)
     return fmt::format("the row has {} nodes and --hosts names {}", row.nodes, named);
-  if (launcher == "local" && mpi && !program_exists("mpirun"))
+  if (launcher == "local" && mpi && !base::program_exists("mpirun"))
     return "there is no mpirun: install openmpi-bin";
   if (launcher == "slurm" && !std::getenv("SLURM_JOB_ID"))
     return "not inside a Slurm allocation: start this command with salloc or sbatch";

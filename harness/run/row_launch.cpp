@@ -24,8 +24,8 @@ static void add_to_job(const fs::path& file, const std::string& storage, const R
 Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& directory, Progress& progress,
                    const Limits& limits, const std::function<void()>& tick) {
   const std::string launcher = launcher_of(setting.request);
-  std::optional<Listener> listener(std::in_place, setting.request.port, launcher != "local");
-  const Scratch scratch;
+  std::optional<base::Listener> listener(std::in_place, setting.request.port, launcher != "local");
+  const base::Scratch scratch;
   LaunchSetting launching;
   launching.directory = directory;
   launching.port = listener->port();
@@ -42,7 +42,7 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
   if (const std::string service = service_of(setting.values, row.storage); !service.empty()) {
     remote.emplace(row, service,
                    RemoteStorage::Folders{setting.data.of(row).index, scratch.path(),
-                                          setting.workshop.project / "data" / "packed", directory});
+                                          setting.installation.project / "data" / "packed", directory});
     add_to_job(directory / "job.json", row.storage, *remote);
     if (remote->nodes()) {
       launching.enter[0] = remote->nodes()->enter(0);
@@ -50,7 +50,7 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
     }
   }
   write_remote_shell(launching);
-  Launch launch = rank_commands(row, setting.values, setting.workshop, setting.request, launching);
+  Launch launch = rank_commands(row, setting.values, setting.installation, setting.request, launching);
   launch.wrap = setting.request.wrap;
   std::optional<FollowedRow> followed;
   if (launcher == "env") followed.emplace(setting.run, directory, launching.port);

@@ -2,7 +2,7 @@
 // nodes, an object store.
 #pragma once
 #include "harness/launch/launcher.h"
-#include "harness/run/row_run.h"
+#include "harness/run/measure_row.h"
 
 namespace harness {
 

@@ -8,23 +8,24 @@
 #include <iostream>
 #include <sstream>
 
-#include "harness/run/execution.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
+#include "harness/run/execution.h"
 #include "harness/stats/records.h"
 
 namespace harness {
 
 using nlohmann::json;
 
-static void print_commands(const Workshop& workshop, const Request& request, const AxisValues& values,
+static void print_commands(const Installation& installation, const Request& request, const AxisValues& values,
                            const std::vector<PlannedRow>& plan, std::ostream& console) {
   for (const PlannedRow& planned : plan) {
     if (!planned.skip_reason.empty()) continue;
     LaunchSetting setting;
     setting.directory = fs::path("RUN/rows") / (planned.row.id + "-repeat0");
-    for (const Command& command : rank_commands(planned.row, values, workshop, request, setting).commands)
-      console << planned.row.id << ": " << shell_line(command) << '\n';
+    for (const base::Command& command :
+         rank_commands(planned.row, values, installation, request, setting).commands)
+      console << planned.row.id << ": " << base::shell_line(command) << '\n';
   }
 }
 
@@ -33,7 +34,7 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s) {
   LiveLine line(schedule.runs.size(), isatty(STDERR_FILENO), schedule.seconds);
   const Clock::time_point begin = Clock::now();
   for (size_t i = 0; i < schedule.runs.size(); ++i) {
-    const RowRun& run = schedule.runs[i];
+    const Repetition& run = schedule.runs[i];
     const PlannedRow& planned = execution.plan()[run.row];
     if (budget_s > 0 && planned.skip_reason.empty() &&
         std::chrono::duration<double>(Clock::now() - begin).count() >= budget_s)
@@ -45,17 +46,17 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s) {
   write_left_out(execution.folder(), schedule.left_out);
 }
 
-static Schedule schedule_of(const Workshop& workshop, const Request& request, const Scale& scale,
-                            const std::vector<PlannedRow>& plan, const std::vector<RowRun>& runs) {
-  const std::vector<Taken> taken = read_taken(workshop.results / "runs");
-  const auto machine = decode<RecordMachine>(describe_machine());
+static Schedule schedule_of(const Installation& installation, const Request& request, const Scale& scale,
+                            const std::vector<PlannedRow>& plan, const std::vector<Repetition>& runs) {
+  const std::vector<PastDuration> past = read_past_durations(installation.results / "runs");
+  const auto machine = decode<RecordMachine>(base::describe_machine());
   std::vector<Prediction> of_rows;
-  for (const PlannedRow& planned : plan) of_rows.push_back(predict(planned.row, scale, machine, taken));
+  for (const PlannedRow& planned : plan) of_rows.push_back(predict(planned.row, scale, machine, past));
   return make_schedule(plan, runs, of_rows, request.budget_s);
 }
 
-Schedule schedule_of(const Workshop& workshop, const Request& request, Execution& execution) try {
-  return schedule_of(workshop, request, execution.scale(), execution.plan(), execution.runs());
+Schedule schedule_of(const Installation& installation, const Request& request, Execution& execution) try {
+  return schedule_of(installation, request, execution.scale(), execution.plan(), execution.runs());
 } catch (const PreparationError&) {
   execution.discard();
   throw;
@@ -68,24 +69,27 @@ int exit_code_of(const Records& records) {
     ran = ran || status != "SKIPPED";
     failed = failed || (status != "OK" && status != "SKIPPED");
   }
-  return interrupted() ? kInterrupted : failed ? kRowFailed : ran ? kAllGood : kNothingRan;
+  return base::interrupted() ? base::kInterrupted
+         : failed            ? base::kRowFailed
+         : ran               ? base::kAllGood
+                             : base::kNothingRan;
 }
 
-int dry_run(const Workshop& workshop, const Request& request, const AxisValues& values,
-                   std::optional<Again> again, std::ostream& console) {
-  const Selection selection = checked_selection(workshop, request, values);
+int dry_run(const Installation& installation, const Request& request, const AxisValues& values,
+            std::optional<Rerun> rerun, std::ostream& console) {
+  const Selection selection = checked_selection(installation, request, values);
   const auto plan = make_plan(selection, values, {}, request);
-  std::vector<RowRun> runs = all_runs(plan, request);
-  if (again) runs = runs_left(plan, runs, read_records(request.out, std::cerr), *again);
-  const Schedule schedule = schedule_of(workshop, request, selection.scale, plan, runs);
+  std::vector<Repetition> runs = all_runs(plan, request);
+  if (rerun) runs = runs_left(plan, runs, read_records(request.out, std::cerr), *rerun);
+  const Schedule schedule = schedule_of(installation, request, selection.scale, plan, runs);
   console << describe_plan(plan, selection.scale) << schedule.described;
   std::vector<PlannedRow> scheduled;  // each once
   for (size_t row = 0; row < plan.size(); ++row)
     if (std::any_of(schedule.runs.begin(), schedule.runs.end(),
                     [&](const auto& run) { return run.row == row; }))
       scheduled.push_back(plan[row]);
-  print_commands(workshop, request, values, scheduled, console);
-  return kAllGood;
+  print_commands(installation, request, values, scheduled, console);
+  return base::kAllGood;
 }
 
 }  // namespace harness

@@ -4,22 +4,20 @@
 #include <ostream>
 
 #include "harness/base/exit_code.h"
-#include "harness/run/execution.h"
-#include "harness/plan/schedule.h"
-#include "harness/config/workshop.h"
+#include "harness/config/installation.h"
 #include "harness/plan/schedule.h"
 #include "harness/run/execution.h"
 
 namespace harness {
 
-// Prints the plan and the command of every rank, and runs nothing. `again`: of a run in request.out that is
+// Prints the plan and the command of every rank, and runs nothing. `rerun`: of a run in request.out that is
 // continued. Throws ConfigError or PreparationError. Returns the exit code.
-int dry_run(const Workshop& workshop, const Request& request, const AxisValues& values,
-            std::optional<Again> again, std::ostream& console);
+int dry_run(const Installation& installation, const Request& request, const AxisValues& values,
+            std::optional<Rerun> rerun, std::ostream& console);
 
 // How long each run will take and, with --budget, which runs fit. Throws PreparationError when none does; the
 // folder of the run is then free again.
-Schedule schedule_of(const Workshop& workshop, const Request& request, Execution& execution);
+Schedule schedule_of(const Installation& installation, const Request& request, Execution& execution);
 
 // Runs the plan over and over, so that slow changes of the machine spread over all rows alike; Ctrl-C ends
 // it. Stops before the next row when the rows took longer than predicted; what the budget left out is kept

@@ -15,7 +15,7 @@ class Meeting {
   explicit Meeting(GroupOptions& options);
 
  private:
-  std::optional<harness::Listener> listener_;
+  std::optional<base::Listener> listener_;
 };
 
 }  // namespace bench

@@ -14,7 +14,7 @@ namespace {
 constexpr double fewest_effective_batches = 20;
 constexpr double steal_limit = 0.02;
 
-Names inferred_fields(const Record& record) { return split_at_commas(record.config.inferred); }
+Names inferred_fields(const Record& record) { return base::split_at_commas(record.config.inferred); }
 
 Names without(const Names& names, const Names& others) {
   Names left;

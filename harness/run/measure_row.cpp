@@ -1,4 +1,4 @@
-#include "harness/run/row_run.h"
+#include "harness/run/measure_row.h"
 
 #include <fmt/format.h>
 
@@ -58,7 +58,7 @@ static void set_head(Record& record, const RowSetting& setting, const PlannedRow
   record.machine = setting.machine;
   record.build = setting.build;
   record.data = setting.data.of(row).description;
-  record.started_at = moment_now();
+  record.started_at = base::moment_now();
   record.world_size = world_size(row, setting.values);
   record.window = {row.window, row.warmup_batches, row.warmup_batches + row.timed_batches - 1};
   record.warmup_batches = row.warmup_batches;
@@ -172,9 +172,9 @@ static std::string end_text(const Record& record) {
                      *record.images_per_second);
 }
 
-std::optional<Record> run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
-                              LiveLine& line) {
-  if (const std::string strays = live_strays(); !strays.empty()) {
+std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
+                                  LiveLine& line) {
+  if (const std::string strays = base::live_strays(); !strays.empty()) {
     Record record = record_of_unstarted(
         setting, planned, repeat, "INVALID",
         fmt::format(
@@ -188,8 +188,8 @@ std::optional<Record> run_row(const RowSetting& setting, const PlannedRow& plann
   const fs::path directory = prepare_directory(setting, planned, repeat);
   Progress progress(directory / "progress", int(world_size(planned.row, setting.values)));
   line.begin_row(planned.row);
-  const std::string started_at = moment_now();
-  const Disturbance disturbance;
+  const std::string started_at = base::moment_now();
+  const base::Disturbance disturbance;
   Outcome outcome;
   try {
     outcome = launch_row(setting, planned.row, directory, progress, limits_of(setting.request),
@@ -197,7 +197,7 @@ std::optional<Record> run_row(const RowSetting& setting, const PlannedRow& plann
   } catch (const std::exception& error) {
     outcome.status = "CRASHED";
     outcome.reason = base::failure_text(error);
-    outcome.interrupted = interrupted();
+    outcome.interrupted = base::interrupted();
   }
   if (outcome.interrupted) {
     line.end_row("interrupted");

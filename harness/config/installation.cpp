@@ -1,4 +1,4 @@
-#include "harness/config/workshop.h"
+#include "harness/config/installation.h"
 
 #include <cstdlib>
 
@@ -12,7 +12,7 @@ static bool may_use_nvidia_driver() {
   return fs::exists("/dev/nvidiactl") || fs::exists("/dev/dxg");
 }
 
-Workshop find_workshop() {
+Installation find_installation() {
   const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
   const char* worker = std::getenv("RUN_MATRIX_WORKER");
   const char* results = std::getenv("RUN_MATRIX_RESULTS");

@@ -7,7 +7,7 @@ namespace harness {
 
 namespace fs = std::filesystem;
 
-struct Workshop {
+struct Installation {
   fs::path project;  // holds configs/, plots/, data/, results/
   // train_slice_cuda where it is built and a driver is there. RUN_MATRIX_WORKER in the environment names
   // another.
@@ -16,6 +16,6 @@ struct Workshop {
   fs::path results;  // runs/, ab/, noise/; project/results unless RUN_MATRIX_RESULTS names another
   fs::path listen_address = {};  // listen_address.cpp, as a library to preload; empty: nothing is
 };
-Workshop find_workshop();
+Installation find_installation();
 
 }  // namespace harness

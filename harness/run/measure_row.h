@@ -10,7 +10,7 @@
 namespace harness {
 
 struct RowSetting {
-  const Workshop& workshop;
+  const Installation& installation;
   const Request& request;
   const AxisValues& values;
   const Scale& scale;
@@ -24,7 +24,7 @@ struct RowSetting {
 Record skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat);
 
 // Starts the row's ranks, watches them and returns its record; nothing when Ctrl-C ended it.
-std::optional<Record> run_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
-                              LiveLine& line);
+std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
+                                  LiveLine& line);
 
 }  // namespace harness
