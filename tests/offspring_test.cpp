@@ -14,7 +14,7 @@ namespace harness::offspring_test {
 using namespace std::chrono_literals;
 
 pid_t shell(const std::string& script) {
-  return start({{"bash", "-c", script}, {}, {}, "/dev/null", "/dev/null"});
+  return base::start({{"bash", "-c", script}, {}, {}, "/dev/null", "/dev/null"});
 }
 bool lives(pid_t pid) { return ::kill(pid, 0) == 0 && ::waitpid(pid, nullptr, WNOHANG) == 0; }
 

@@ -50,7 +50,7 @@ class ChartData {
     add_failures();
     label_changes();
     const auto [low, high] = axis_of(drawn_, chart);
-    axis_ = {low, high};
+    value_range_ = {low, high};
     for (json& point : points_)
       if (const double value = point["value"]; value > high || value < low) {
         point["beyond"] = 1;
@@ -58,7 +58,7 @@ class ChartData {
       }
   }
 
-  json axis() const { return axis_; }
+  json value_range() const { return value_range_; }
   json datasets() const {
     json older = json::array(), ticks = json::array();
     if (axis_.older()) older.push_back({{"at", -0.5}, {"to", double(axis_.older()) - 0.5}});
@@ -158,7 +158,7 @@ class ChartData {
   const NightAxis& axis_;
   const std::vector<Trend>& all_;
   std::vector<double> drawn_;
-  json axis_, points_ = json::array(), levels_ = json::array(), breaks_ = json::array(),
+  json value_range_, points_ = json::array(), levels_ = json::array(), breaks_ = json::array(),
               failures_ = json::array(), changes_ = json::array();
 };
 
@@ -213,7 +213,7 @@ json chart_spec(json spec, const TrendChart& chart, const NightAxis& axis, const
   for (json& layer : spec["layer"]) {
     if (layer["data"]["name"] == "under_mouse") layer["/transform/0/from/data/name"_json_pointer] = nights;
     if (layer.contains("/encoding/y/scale/domain"_json_pointer))
-      layer["/encoding/y/scale/domain"_json_pointer] = data.axis();
+      layer["/encoding/y/scale/domain"_json_pointer] = data.value_range();
   }
   return spec;
 }
