@@ -124,8 +124,8 @@ TEST_F(BadOptions, TheWordsOfTheStandardLibraryAreTranslated) {
     said = base::failure_text(error);
   }
   EXPECT_EQ(said, longer.string() +
-                      ": cannot be looked at: File name too long; expected a name of at most 255 bytes: "
-                      "name a shorter one");
+                      ": cannot be examined: File name too long; expected a name of at most 255 bytes: "
+                      "choose a shorter one");
   EXPECT_EQ(base::failure_text(std::runtime_error("as it is")), "as it is");
 }
 

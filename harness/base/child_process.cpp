@@ -45,7 +45,7 @@ static void redirect(const std::filesystem::path& file, int to) {
   ::close(fd);
 }
 
-// What the child does between fork and exec.
+// Runs in the child, between fork and exec.
 static void become(const Command& command, pid_t parent, int failure_fd) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -111,9 +111,9 @@ Finished run_to_end(Command command, int interrupts_to_end) {
   bool stopping = false;
   for (;;) {
     pollfd readable{pipe[0], POLLIN, 0};
-    const int ready = ::poll(&readable, 1, 200);  // an interrupt just before it is seen 200 ms later
+    const int ready = ::poll(&readable, 1, 200);  // notices an interrupt just before it within 200 ms
     if (interrupts() >= interrupts_to_end && !stopping) {
-      ::kill(-pid, SIGTERM);  // Python answers to SIGINT with a traceback
+      ::kill(-pid, SIGTERM);  // not SIGINT: Python would print a traceback
       stopping = true;
     }
     if (ready <= 0) continue;

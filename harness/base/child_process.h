@@ -1,4 +1,6 @@
-// Starting other programs: the ranks of a row, make_dataset, the plot renderer.
+// Starting other programs: the ranks of a row, make_dataset, the plot renderer. No library: reproc, the
+// well-maintained candidate, cannot pin cores, pass a listening socket to the child, or end the child with
+// this process (PR_SET_PDEATHSIG).
 #pragma once
 #include <sys/types.h>
 
@@ -10,31 +12,31 @@
 namespace base {
 
 struct Command {
-  std::vector<std::string> arguments;              // the program first
-  std::map<std::string, std::string> environment;  // added to our own
-  std::vector<int> cpus;                           // cores it may use; empty: all of ours
+  std::vector<std::string> arguments;              // program name first
+  std::map<std::string, std::string> environment;  // added to this process's environment
+  std::vector<int> cpus;                           // cores it may use; empty: all cores of this process
   std::filesystem::path output, errors;            // files for stdout and stderr; empty: inherited
-  int passed_fd = -1;                              // stays open in the child under the same number
-  int input_fd = -1, output_fd = -1;               // become its stdin and stdout
+  int passed_fd = -1;                              // descriptor that stays open in the child, same number
+  int input_fd = -1, output_fd = -1;               // descriptors that become its stdin and stdout
   bool errors_to_output = false;                   // stderr goes where stdout goes
 };
 
-// As one would type it, environment and core limit included.
+// The command as a line for a shell, with environment variables and core limit.
 std::string shell_line(const Command& command);
 
-// Starts it in a process group of its own; it is killed when this process dies, however that happens.
-// Throws std::runtime_error when the program can't be started.
+// Starts the command in a new process group. The kernel kills it when this process dies. Throws
+// std::runtime_error when it can't be started.
 pid_t start(const Command& command);
 
 bool program_exists(const std::string& name);  // in PATH
 
 struct Finished {
-  int exit_code = 0;  // 128 + signal when a signal ended it
+  int exit_code = 0;  // 128 + signal number when a signal ended it
   std::string output;
 };
-// Runs it to its end and returns its stdout; stderr goes where ours goes. Ends it when this program has had
-// that many interrupts (interrupt.h): programs that report about the rows outlive the one that ended the
-// rows.
+// Waits until the command ends and returns its stdout; stderr is inherited. Sends SIGTERM after
+// `interrupts_to_end` interrupts (interrupt.h): a program that writes reports passes 2, because the first
+// interrupt only ends the rows.
 Finished run_to_end(Command command, int interrupts_to_end = 1);
 
 }  // namespace base

@@ -1,9 +1,9 @@
-// How run_matrix ends.
+// Exit codes of run_matrix.
 #pragma once
 
 namespace base {
 
-// kRegression: what was compared got slower.
+// kRegression: a comparison found something slower.
 enum ExitCode {
   kAllGood = 0,
   kRowFailed = 1,

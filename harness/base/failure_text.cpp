@@ -10,37 +10,37 @@ namespace base {
 static const char* next_step(int error) {
   switch (error) {
     case ENOTDIR:
-      return "expected a folder, and a file of that name, or of a part of it, is in the way: name another "
-             "folder";
+      return "expected a folder, but the path or a part of it is a file: name another folder";
     case ENOENT:
-      return "expected something that exists: check the spelling";
+      return "expected an existing path: check the spelling";
     case EACCES:
     case EPERM:
-      return "expected something that you may use: change its permissions, or name another";
+      return "expected a path that you may access: change its permissions, or name another";
     case EROFS:
-      return "expected a place that can be written: name a folder on another disk";
+      return "expected a writable file system: name a folder on another disk";
     case ENOSPC:
     case EDQUOT:
-      return "expected room there: free some space, or name a folder on another disk";
+      return "expected free space: free some, or name a folder on another disk";
     case ENAMETOOLONG:
-      return "expected a name of at most 255 bytes: name a shorter one";
+      return "expected a name of at most 255 bytes: choose a shorter one";
     case ELOOP:
-      return "expected a path whose links end somewhere: name another";
+      return "expected a path without a loop of symbolic links: name another";
     case EEXIST:
-      return "expected a name that is free: remove what is there, or name another";
+      return "expected an unused name: remove the existing file, or name another";
     default:
-      return "check that path, or name another";
+      return "check the path, or name another";
   }
 }
 
-// Of "filesystem error: cannot create directories: Not a directory [/a]" what couldn't be done.
+// The failed operation: "cannot create directories: " from "filesystem error: cannot create directories: Not
+// a directory [/a]".
 static std::string attempt(const std::string& what, const std::string& reason) {
   const std::string begin = "filesystem error: ";
   const size_t end = what.find(": " + reason);
   if (what.rfind(begin, 0) != 0 || end == std::string::npos || end <= begin.size()) return "";
-  const std::string function =
-      what.substr(begin.size(), end - begin.size());  // or words such as "cannot rename"
-  return (function.rfind("cannot ", 0) == 0 ? function : "cannot be looked at") + ": ";
+  // A function's name, or words such as "cannot rename".
+  const std::string function = what.substr(begin.size(), end - begin.size());
+  return (function.rfind("cannot ", 0) == 0 ? function : "cannot be examined") + ": ";
 }
 
 std::string failure_text(const std::exception& error) {

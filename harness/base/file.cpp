@@ -38,7 +38,7 @@ std::string read_file(const fs::path& file) {
   return content;
 }
 
-// A name that no other writer of the same file has.
+// The name of a draft file that no other writer uses.
 static fs::path own_draft(const fs::path& file) {
   static std::atomic<int64_t> drafts = 0;
   return fmt::format("{}.{}-{}.partial", file.string(), ::getpid(), drafts++);
@@ -48,14 +48,14 @@ void throw_write_error(const fs::path& path, int error) {
   const char* next = "choose another folder";
   if (error == ENOSPC || error == EDQUOT) next = "free some space or choose a folder on another disk";
   if (error == EACCES || error == EPERM || error == EROFS) next = "choose a folder that you may write to";
-  if (error == EFBIG) next = "raise the limit of a file's size (ulimit -f)";
+  if (error == EFBIG) next = "raise the file size limit (ulimit -f)";
   throw std::runtime_error(fmt::format("cannot write {}: {}; {}", path.string(), std::strerror(error), next));
 }
 
 void write_whole_file(const fs::path& file, std::span<const uint8_t> content, bool durable) {
   fs::path draft;
   int descriptor = -1;
-  do {  // a writer with the same process number, in a container or killed, may have left the name
+  do {  // a killed writer, or one in another container, with the same pid may have left a draft of this name
     draft = own_draft(file);
     descriptor = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   } while (descriptor < 0 && errno == EEXIST);
@@ -101,7 +101,7 @@ void require_room(const fs::path& path, int64_t bytes, std::string_view what) {
 
 int64_t bytes_below(const fs::path& folder) {
   int64_t bytes = 0;
-  std::error_code error;  // what can't be listed or is removed meanwhile isn't counted
+  std::error_code error;  // files that can't be listed or are removed meanwhile aren't counted
   fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
   for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
     std::error_code gone;

@@ -10,7 +10,7 @@ static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t noted = 0;
 
 static void note(int number) {
-  // A terminal that closes may say so twice: its shell and the kernel do.
+  // A closing terminal sends SIGHUP twice: from its shell and from the kernel.
   if (number == SIGHUP && noted > 0) return;
   noted = noted + 1;
   if (noted < 2) return;
@@ -21,8 +21,7 @@ void note_interrupts() {
   for (int number : kSignals) {
     struct sigaction action {};
     sigaction(number, nullptr, &action);
-    if (number == SIGHUP && action.sa_handler == SIG_IGN)
-      continue;  // nohup: the run is to outlive its terminal
+    if (number == SIGHUP && action.sa_handler == SIG_IGN) continue;  // nohup: keep running without a terminal
     action.sa_handler = note;
     action.sa_flags = 0;  // no SA_RESTART: waiting calls return
     sigaction(number, &action, nullptr);

@@ -1,12 +1,12 @@
-// Ctrl-C (SIGINT), SIGTERM and SIGHUP (a closed terminal): counted here, looked at wherever the program
-// waits, so that finished rows are kept and shown. The first ends the rows, the second the report about them,
-// the third the program at once.
+// Counts Ctrl-C (SIGINT), SIGTERM and SIGHUP (closed terminal). Every wait loop of the program checks the
+// count, so finished rows are kept and reported. The first interrupt ends the rows, the second the report,
+// the third the program.
 #pragma once
 
 namespace base {
 
-void note_interrupts();  // call once
-int interrupts();        // since then
+void note_interrupts();  // installs the handlers; call once
+int interrupts();        // received since then
 inline bool interrupted() { return interrupts() > 0; }
 
 }  // namespace base

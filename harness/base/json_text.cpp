@@ -10,7 +10,7 @@ namespace base {
 
 using nlohmann::json;
 
-// Looks at brackets outside of strings alone, before the parser allocates anything.
+// Counts brackets outside strings, before the parser allocates anything.
 bool is_nested_too_deep(std::string_view text) {
   int depth = 0;
   bool in_string = false;
@@ -46,7 +46,7 @@ json require_json(std::string_view text) try {
     throw std::runtime_error(fmt::format("JSON nested deeper than {} levels", kDeepestJson));
   return json::parse(text);
 } catch (const json::exception& error) {
-  throw std::runtime_error(fmt::format("no valid JSON: {}", error.what()));
+  throw std::runtime_error(fmt::format("invalid JSON: {}", error.what()));
 }
 
 }  // namespace base

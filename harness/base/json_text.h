@@ -1,4 +1,4 @@
-// JSON from files and from other programs, whatever they hold.
+// Parsing untrusted JSON: from files and from the output of other programs.
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -6,19 +6,18 @@
 
 namespace base {
 
-// No record of the suite is nested deeper than 10. Deeper values than this one's overflow the stack when they
-// are copied or printed.
+// Very deep values overflow the stack when they are copied or printed. Records are nested at most 10 levels
+// deep.
 inline constexpr int kDeepestJson = 100;
 bool is_nested_too_deep(std::string_view text);
 
-// The value, or a discarded one (is_discarded()) when the text isn't JSON or is nested deeper than
-// kDeepestJson.
+// Returns a discarded value (is_discarded()) when the text isn't JSON or is nested deeper than kDeepestJson.
 nlohmann::json parse_json(std::string_view text);
 
-// The same for a file; discarded too when it can't be read.
+// parse_json() of a file's content; also discarded when the file can't be read.
 nlohmann::json parse_json_file(const std::filesystem::path& file);
 
-// The same, but throws std::runtime_error that says what is wrong.
+// Throws std::runtime_error with the reason where parse_json() returns a discarded value.
 nlohmann::json require_json(std::string_view text);
 
 }  // namespace base

@@ -14,7 +14,7 @@ namespace base {
 Listener::Listener(int port, bool every_interface) {
   fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
-  ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // a row may follow another on the same port
+  ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // the next row may use the same port
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(every_interface ? INADDR_ANY : INADDR_LOOPBACK);
@@ -25,7 +25,7 @@ Listener::Listener(int port, bool every_interface) {
     const std::string why = std::strerror(errno);
     if (fd_ >= 0) ::close(fd_);
     throw std::runtime_error(fmt::format("rank 0 can't listen on port {}: {}; {}", port, why,
-                                         port ? "name another with --port" : "try again"));
+                                         port ? "choose another port with --port" : "try again"));
   }
   port_ = ntohs(address.sin_port);
 }

@@ -1,12 +1,12 @@
-// A listening socket for rank 0 to take over, so that no other process can grab its port.
+// A listening socket that rank 0 inherits, so that no other process can take its port in between.
 #pragma once
 
 namespace base {
 
 class Listener {
  public:
-  // port 0: one of the kernel's choice. On the loopback interface, or on every one when ranks on other
-  // machines are to reach it. Throws std::runtime_error when the port is taken.
+  // port 0: the kernel chooses one. Listens on the loopback interface, or on all interfaces for ranks on
+  // other machines. Throws std::runtime_error when it can't listen on the port.
   Listener(int port, bool every_interface);
   ~Listener();
   Listener(const Listener&) = delete;

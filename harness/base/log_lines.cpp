@@ -14,8 +14,7 @@ std::vector<std::string> log_lines(const std::filesystem::path& file) {
   for (std::string line; std::getline(stream, line);) {
     for (char& c : line)
       if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = ' ';
-    if (line.find_first_not_of(" -") != std::string::npos)
-      all.push_back(line);  // mpirun draws lines around words
+    if (line.find_first_not_of(" -") != std::string::npos) all.push_back(line);  // skips mpirun's rulers
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// What programs wrote before they ended, fit to be shown on one line of a terminal and kept in a record.
+// Lines from log files of other programs, made safe for a terminal and a record.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace base {
 
-// The lines of a file that hold a word; other characters than printable ASCII become blanks. Empty when there
-// is no such file.
+// The lines of a file, without lines of only blanks and dashes; characters other than printable ASCII become
+// blanks. Returns an empty list when the file can't be read.
 std::vector<std::string> log_lines(const std::filesystem::path& file);
 
-// At most that many, joined by `separator`.
+// The first or last `lines` of them, joined by `separator`.
 std::string first_lines(const std::filesystem::path& file, size_t lines, const char* separator);
 std::string last_lines(const std::filesystem::path& file, size_t lines, const char* separator);
 

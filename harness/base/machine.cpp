@@ -19,8 +19,8 @@ namespace base {
 
 using nlohmann::json;
 
-// The rest of the first line of `file` that starts with `key`, without colon, quotes and spaces; empty if
-// none does.
+// The value in the first line of `file` that starts with `key`, without colon, quotes and blanks; empty when
+// no line does.
 static std::string value_of(const char* file, const std::string& key) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
@@ -67,7 +67,7 @@ std::vector<std::string> sixteen_bit_instructions() {
 
 static int64_t memory_limit_bytes() {
   const int64_t physical = number_of("/proc/meminfo", "MemTotal") * 1024;
-  std::ifstream limit("/sys/fs/cgroup/memory.max");  // "max" leaves the number 0
+  std::ifstream limit("/sys/fs/cgroup/memory.max");  // "max", no limit, fails to parse: bytes stays 0
   int64_t bytes = 0;
   return limit >> bytes && bytes > 0 ? std::min(bytes, physical) : physical;
 }

@@ -1,4 +1,4 @@
-// What a run happened on and with: hardware, operating system, build; and what disturbed a row.
+// Facts about the machine and the build for records, and disturbances while a row ran.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -12,22 +12,22 @@ nlohmann::json describe_machine();
 // `build` of a record.
 nlohmann::json describe_build();
 std::string host_name();
-// For a folder of results: 20260131T030000-<host>, in local time.
+// 20260131T030000-<host>, local time: the name of a results folder.
 std::string time_and_host();
-// Cores this process may use.
+// Numbers of the cores that this process may use.
 std::vector<int> available_cpus();
-// Bytes of memory that are free, within a container's limit; a very large number where neither /proc/meminfo
-// nor a cgroup says.
+// Free memory in bytes, within a container's limit; INT64_MAX when neither /proc/meminfo nor a cgroup states
+// it.
 int64_t available_memory_bytes();
-// 16-bit instruction sets of the processor that matter to training, e.g. avx512_bf16; empty: none.
+// The processor's instruction sets for 16-bit types, e.g. avx512_bf16.
 std::vector<std::string> sixteen_bit_instructions();
 
-// Taken before a row and asked after it: `environment` of a record.
+// `environment` of a record. Constructed before a row, queried after it.
 class Disturbance {
  public:
   Disturbance();
-  nlohmann::json since() const;      // load_average before, steal_share and throttled_periods since
-  bool out_of_memory_kills() const;  // the kernel killed something for memory since
+  nlohmann::json since() const;      // load_average at construction; steal_share, throttled_periods since
+  bool out_of_memory_kills() const;  // whether the kernel's OOM killer ended a process since
  private:
   double load_average_ = 0;
   int64_t steal_ = 0, total_ = 0, throttled_ = 0, oom_kills_ = 0;

@@ -19,7 +19,7 @@ std::string end_of(const std::string& text, const std::string& open, const char*
       return day_before_now(std::stoi(days)) + hour;
   }
   throw std::invalid_argument(
-      fmt::format("no moment: `{}`; write 2026-01-31, now or now-7d, two of them as FROM:TO", text));
+      fmt::format("not a date: `{}`; expected 2026-01-31, now or now-7d, or FROM:TO with two of them", text));
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ std::pair<std::string, std::string> moments_of(const std::string& range) {
   const size_t colon = range.find(':');
   if (colon == std::string::npos || range.find(':', colon + 1) != std::string::npos)
     throw std::invalid_argument(
-        fmt::format("no range: `{}`; write FROM:TO, e.g. 2026-01-01:now or now-30d:", range));
+        fmt::format("not a range: `{}`; expected FROM:TO, e.g. 2026-01-01:now or now-30d:", range));
   return {end_of(range.substr(0, colon), "", "T00:00:00Z"),
           end_of(range.substr(colon + 1), "~", "T23:59:59Z")};
 }

@@ -27,14 +27,14 @@ struct Process {
   std::string name;
   char state = 0;  // as in proc_pid_stat(5); Z: ended, not yet reaped
   pid_t parent = 0;
-  unsigned long long started = 0;  // clock ticks after the machine's start
+  unsigned long long started = 0;  // clock ticks since boot
 };
 
 std::optional<Process> read_process(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text;
   if (!std::getline(file, text)) return std::nullopt;
-  const size_t open = text.find('('), close = text.rfind(')');  // the name may hold both
+  const size_t open = text.find('('), close = text.rfind(')');  // the name may contain both
   if (close == std::string::npos || open >= close) return std::nullopt;
   Process process;
   process.name = text.substr(open + 1, close - open - 1);
@@ -81,7 +81,7 @@ std::vector<pid_t> Offspring::living() const {
       if (process.parent != parent || before_.count({pid, process.started})) continue;
       if (process.state == 'Z') {
         if (parent == ::getpid()) ::waitpid(pid, nullptr, WNOHANG);
-        continue;  // it has no children any more
+        continue;  // an ended process has no children
       }
       found.push_back(pid);
       parents.push_back(pid);

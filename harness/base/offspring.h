@@ -1,5 +1,4 @@
-// The processes that a row has started, also those that its launcher started and that have left its process
-// group or lost their parent.
+// All processes that a row has started, including those that left the process group or lost their parent.
 #pragma once
 #include <sys/types.h>
 
@@ -13,29 +12,29 @@ namespace base {
 
 class Offspring {
  public:
-  // Everything that this process starts from here on, directly or not. What it has started before stays out,
-  // with all that is started from there (the object store, the holders of namespaces). From here on,
-  // descendants whose parent ends become children of this process instead of init's.
+  // Covers all descendants that this process starts from now on. Children that already run are excluded with
+  // their descendants (the object store, the holders of namespaces). Makes this process a subreaper:
+  // descendants whose parent ends become its children instead of init's.
   Offspring();
 
-  // Those that live. Reaps the ones that have ended and that nobody else waits for.
+  // Those still running. Reaps ended ones that are children of this process.
   std::vector<pid_t> living() const;
 
-  // Returns when none is left: kills those that live on after `grace`, and gives up after `limit`. What could
-  // not be ended is told by live_strays() from then on.
+  // Waits until all have ended: kills (SIGKILL) those still running after `grace`, and gives up after
+  // `limit`. live_strays() then reports the remaining ones.
   void end(std::chrono::milliseconds grace, std::chrono::milliseconds limit = std::chrono::seconds(30)) const;
 
  private:
-  std::set<std::pair<pid_t, unsigned long long>> before_;  // pid and start time: numbers are used again
+  std::set<std::pair<pid_t, unsigned long long>> before_;  // pid and start time, because pids are reused
 };
 
-// False too for a process that has ended and that its parent has not waited for, which mpirun may never do.
+// False also for a zombie: mpirun may never wait for its ended children.
 bool is_running(pid_t pid);
 
-// "pid 123 (train_slice), ...": processes of earlier rows that could not be ended and still live. Empty
-// normally.
+// "pid 123 (train_slice), ...": processes of earlier rows that could not be ended and still run. Normally
+// empty. Sends them SIGKILL again.
 std::string live_strays();
-// Waits until there are none, or for the next interrupt, at most for `limit`; says on stderr what it waits
+// Waits until live_strays() is empty, an interrupt arrives or `limit` is over; prints on stderr what it waits
 // for.
 void wait_for_strays(std::chrono::seconds limit);
 

@@ -27,7 +27,7 @@ fs::path private_folder(const fs::path& place) {
   if (error != EEXIST) throw_write_error(usual, error);
   const std::string prefix = usual.filename().string() + "-";
   std::error_code unreadable;
-  fs::path first;  // the least name, so that all programs of the user agree on one
+  fs::path first;  // the smallest name, so that all programs of the user choose the same folder
   for (const auto& entry : fs::directory_iterator(place, unreadable))
     if (entry.path().filename().string().rfind(prefix, 0) == 0 && is_private(entry.path()))
       if (first.empty() || entry.path() < first) first = entry.path();

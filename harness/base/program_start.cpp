@@ -11,10 +11,10 @@ namespace base {
 
 void start_program() {
   for (int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(number, F_GETFD) < 0 && errno == EBADF)
-        // The lowest free number, which is this one.
-        [[maybe_unused]]
-      const int reserved = ::open("/dev/null", number == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+    if (::fcntl(number, F_GETFD) < 0 && errno == EBADF) {
+      // open() returns the lowest free number, which is this one.
+      [[maybe_unused]] const int reserved = ::open("/dev/null", number == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+    }
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
 }

@@ -1,4 +1,4 @@
-// Opening by name what must be a file: never a pipe, a device or a folder.
+// Opening a path that must be a regular file, not a pipe, a device or a folder.
 #pragma once
 #include <fcntl.h>
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 
 namespace base {
 
-// An open file, or any descriptor, closed at the end of its life.
+// Owns a file descriptor and closes it on destruction.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -22,17 +22,17 @@ class Descriptor {
 };
 
 struct RegularFile {
-  // Opens a regular file for reading, without waiting for anything: opening a named pipe would wait for a
-  // writer. A relative name is looked up in the folder with this descriptor.
+  // Opens a regular file for reading without blocking, also when the path is a named pipe. `folder`:
+  // descriptor of the folder that relative paths start from.
   static RegularFile open(const char* file, int folder = AT_FDCWD);
 
   Descriptor descriptor;
   int64_t bytes = 0;
-  std::string why;  // it isn't open: the reason, e.g. "a named pipe, not a regular file"
+  std::string why;  // when not open: the reason, e.g. "a named pipe, not a regular file"
   bool is_open() const { return descriptor.number() >= 0; }
 };
 
-// "a folder", "a named pipe", ...: what a file with this mode is that is no regular one.
+// The type of a file that is not a regular one: "a folder", "a named pipe", "a socket" or "a device".
 const char* kind_name(mode_t mode);
 
 }  // namespace base

@@ -6,8 +6,8 @@
 
 namespace base {
 
-// Writes to stderr. A message that can't be written (closed terminal, full disk behind a redirection) is lost
-// without an error: it must never stop a measurement, which fmt::print would do by throwing.
+// Writes to stderr. Errors are ignored (closed terminal, full disk behind a redirection): a message must
+// never stop a measurement, and fmt::print would throw.
 void say_text(const std::string& text);
 
 template <typename... Values>

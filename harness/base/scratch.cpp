@@ -24,7 +24,7 @@ static void remove_abandoned(const fs::path& place, const std::string& prefix) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(place, ignored)) {
     if (entry.path().filename().string().rfind(prefix, 0) != 0) continue;
-    if (!fs::is_regular_file(entry.path() / kLock, ignored)) continue;  // not made here
+    if (!fs::is_regular_file(entry.path() / kLock, ignored)) continue;  // not a scratch folder
     const auto lock = base::FileLock::try_exclusive(entry.path() / kLock);
     if (lock.holds()) fs::remove_all(entry.path(), ignored);
   }
@@ -36,14 +36,14 @@ Scratch::Scratch(const fs::path& place, const std::string& prefix) {
   std::error_code error;
   fs::create_directories(place, error);
   remove_abandoned(place, prefix);
-  for (;;) {  // again when another run took the new folder for an abandoned one, before it was locked
+  for (;;) {  // repeats when another run removed the new folder before it was locked
     std::string made = place / fmt::format("{}{}-XXXXXX", prefix, ::getpid());
     if (!::mkdtemp(made.data())) base::throw_write_error(place, errno);
     path_ = made;
     try {
       lock_.emplace(path_ / kLock);
       if (lock_->is_current()) return;
-    } catch (const std::runtime_error&) {  // gone already, or a file system without locks
+    } catch (const std::runtime_error&) {  // already removed, or a file system without locks
       if (fs::exists(path_)) return;
     }
   }

@@ -1,5 +1,5 @@
-// A private folder for what a row's processes keep outside the run's folder: sockets and shared memory of
-// MPI, the cache of a mount.
+// A temporary private folder for files that a row's processes keep outside the run's folder: sockets and
+// shared memory of MPI, the cache of a mount.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -11,11 +11,11 @@ namespace base {
 
 class Scratch {
  public:
-  // In memory (the user's private folder in /dev/shm) where possible, with a short path: sockets lie in it,
-  // and their names may have 107 characters.
+  // In the user's private folder in /dev/shm, or in the temporary folder. The path is short because it
+  // contains sockets, whose paths are limited to 107 characters.
   Scratch();
-  // In `place`, made with it; names begin with `prefix`. Removes folders of that prefix that killed runs have
-  // left: those whose lock nobody holds.
+  // In `place`, which is created if missing; the name begins with `prefix`. Removes folders with this prefix
+  // whose lock is free: killed runs left them.
   Scratch(const std::filesystem::path& place, const std::string& prefix);
   ~Scratch();
   Scratch(const Scratch&) = delete;
