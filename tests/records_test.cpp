@@ -107,8 +107,7 @@ TEST_F(Records, ForeignAndDamagedLinesAreNamedAndLeftOut) {
   EXPECT_NE(warnings().find("records.jsonl:1: not JSON"), std::string::npos) << warnings();
   EXPECT_NE(warnings().find("records.jsonl:2: `line`: expected a JSON object, found [1,2]"),
             std::string::npos);
-  EXPECT_NE(warnings().find(
-                "records.jsonl:3: `schema`: expected 1, the only version that this program reads, found 2"),
+  EXPECT_NE(warnings().find("records.jsonl:3: `schema`: expected 1, the only supported version, found 2"),
             std::string::npos);
   EXPECT_NE(warnings().find("records.jsonl:4: `schema` is missing"), std::string::npos);
   EXPECT_NE(warnings().find("records.jsonl:6: not JSON"), std::string::npos);
@@ -129,10 +128,10 @@ TEST_F(Records, ImpossibleTimesAreRefused) {
     harness::append_record(file(), record);
   write_raw("{\"schema\": 1, \"total_s\": NaN}\n{\"schema\": 1, \"total_s\": 1e999}\n");
   EXPECT_TRUE(read().empty());
-  EXPECT_NE(warnings().find(":1: `samples_ms.load`: expected times, which are never negative, found -1"),
+  EXPECT_NE(warnings().find(":1: `samples_ms.load`: expected a time of 0 or more, found -1"),
             std::string::npos)
       << warnings();
-  EXPECT_NE(warnings().find(":2: `samples_ms.load`: expected times, which are never negative, found null"),
+  EXPECT_NE(warnings().find(":2: `samples_ms.load`: expected a time of 0 or more, found null"),
             std::string::npos);
   EXPECT_NE(warnings().find(":3: `total_s`: expected a positive number, found -3"), std::string::npos);
   EXPECT_NE(warnings().find(":4: `samples_ms.load`: expected 2 batches on every rank, found 1"),
@@ -151,7 +150,7 @@ TEST_F(Records, ARowThatIsNotOkNeedsNoFigures) {
   EXPECT_EQ(harness::record_problem(record), "");
   record["status"] = "FINE";
   EXPECT_EQ(harness::record_problem(record),
-            "`status`: expected OK, SKIPPED or why the row failed, found \"FINE\"");
+            "`status`: expected OK, SKIPPED or the kind of failure, found \"FINE\"");
 }
 
 TEST_F(Records, TheLaterOfTwoRecordsOfOneRepeatCounts) {

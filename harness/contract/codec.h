@@ -1,5 +1,5 @@
-// JSON for the structs of the contract: each names its members once, in keys(), and reading, writing, checks
-// and documentation follow from that.
+// JSON for the structs of the contract: keys() lists the members of each struct once; reading, writing,
+// checks and documentation are derived from it.
 //
 //   struct Place {
 //     int64_t rank = 0;
@@ -10,8 +10,8 @@
 //     }
 //   };
 //
-// Members may be bool, int64_t, double, std::string, nlohmann::json (kept as it is), another struct with
-// keys(), and std::optional, std::vector, std::map<std::string, ...> of these. A double that isn't finite is
+// Members may be bool, int64_t, double, std::string, nlohmann::json (unchanged), another struct with keys(),
+// and std::optional, std::vector, std::map<std::string, ...> of these. A double that isn't finite becomes
 // null in JSON.
 #pragma once
 #include <fmt/format.h>
@@ -31,10 +31,10 @@
 namespace harness {
 
 enum class Presence {
-  required,    // a value without it is refused
+  required,    // reading throws Violation when the key is absent
   when_known,  // absent: the member keeps its default; always written
-  when_set,  // the same, but written only when it differs from an empty one (empty optional, list, map, text)
-  figure     // as when_set: what was measured, which only a value without failure may have
+  when_set,    // as when_known, but written only when not empty (optional, list, map, text)
+  figure       // as when_set; a measured figure, which only a record without failure has
 };
 
 template <class Struct, class Value>
@@ -47,7 +47,7 @@ struct Key {
 template <class Struct, class Value, class... Rest>
 Key(const char*, Value Struct::*, const char*, Rest...) -> Key<Struct, Value>;
 
-// What isn't as the contract has it: `at` is the path of the key, e.g. samples_ms.load[3].
+// A value that violates the contract. `at`: path of the key, e.g. samples_ms.load[3].
 struct Violation : std::runtime_error {
   Violation(const std::string& at, const std::string& expected, const nlohmann::json& found)
       : std::runtime_error(fmt::format("`{}`: expected {}, found {}", at, expected, shown(found))) {}
@@ -69,7 +69,7 @@ concept Keyed = requires {
   T::keys();
 };
 
-// A struct with a table of its own, like Row, says how it is written and read.
+// A struct with its own to_json() and read() instead of keys().
 template <class T>
 concept Tabled = requires(const T& value, const nlohmann::json& object) {
   { to_json(value) } -> std::same_as<nlohmann::json>;
@@ -85,7 +85,7 @@ template <class T>
 inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
-// A value that may be unknown, null in JSON; an object or a list may only be absent.
+// An optional that null in JSON leaves unset; an optional struct with keys() may only be absent.
 template <class T>
 inline constexpr bool is_optional_value = false;
 template <class T>
@@ -185,7 +185,7 @@ T decode(const nlohmann::json& value, const std::string& at = "") {
     for (size_t i = 0; i < value.size(); ++i) {
       using Element = typename T::value_type;
       if constexpr (std::is_same_v<Element, double>) {
-        if (value[i].is_number()) {  // most of a record: a path for each would take longer than to read it
+        if (value[i].is_number()) {  // the usual case, without building the path `at[i]`
           list.push_back(value[i].template get<double>());
           continue;
         }

@@ -1,11 +1,11 @@
-// A name for how a row trains, the same for rows that train alike.
+// A hash of a row's configuration, equal for rows that train in the same way.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
 
 namespace harness {
 
-// 64 bits of the settings that make a row what it is, as hex; titles, notes and seeds don't count.
+// 64-bit hash as hex. Fields of Role::descriptive and Role::measurement (titles, notes, seeds) are left out.
 std::string config_hash(const nlohmann::json& config);
 
 }  // namespace harness

@@ -8,7 +8,7 @@ namespace harness {
 Job read_job(const std::filesystem::path& file) try {
   return decode<Job>(base::require_json(base::read_file(file)));
 } catch (const std::exception& error) {
-  throw std::runtime_error(fmt::format("{}: not a job of run_matrix: {}", file.string(), error.what()));
+  throw std::runtime_error(fmt::format("{}: not a job file of run_matrix: {}", file.string(), error.what()));
 }
 
 void write_job(const std::filesystem::path& file, const Job& job) {

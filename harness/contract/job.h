@@ -1,4 +1,4 @@
-// What the harness hands to train_slice: one JSON file for all ranks of a row.
+// The harness's input to train_slice: one JSON file for all ranks of a row.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -29,14 +29,15 @@ struct Job {
 
   static constexpr auto keys() {
     return std::tuple(
-        Key{"row", &Job::row, "every field of the row as it runs", Presence::required},
+        Key{"row", &Job::row, "every field of the row, resolved", Presence::required},
         Key{"directory", &Job::directory, "folder for slice.json and rank-N.error.json", Presence::required},
-        Key{"progress", &Job::progress, "file of harness/contract/progress.h; empty for a probe"},
+        Key{"progress", &Job::progress, "progress file (harness/contract/progress.h); empty for a probe"},
         Key{"index", &Job::index, "index of the data set, made by `make_dataset index`; empty for a probe"},
         Key{"validation", &Job::validation, "index of the set's val/, for rows with `validation`",
             Presence::when_set},
-        Key{"packed", &Job::packed, "storage -> where `make_dataset pack` put its copy", Presence::when_set},
-        Key{"interface", &Job::interface, "network interface between nodes; empty: each rank finds it",
+        Key{"packed", &Job::packed, "storage -> location of the copy that `make_dataset pack` made",
+            Presence::when_set},
+        Key{"interface", &Job::interface, "network interface between nodes; empty: each rank chooses one",
             Presence::when_set},
         Key{"server_counter", &Job::server_counter,
             "/proc/PID/io of the object store, for storages that read from one", Presence::when_set},
@@ -45,7 +46,7 @@ struct Job {
   }
 };
 
-// Throws std::runtime_error with the file, and the key that is wrong.
+// Throws std::runtime_error with the file and the wrong key.
 Job read_job(const std::filesystem::path& file);
 void write_job(const std::filesystem::path& file, const Job& job);
 

@@ -1,4 +1,4 @@
-// The keys of a struct of the contract with their meaning, those of its parts included: for documentation.
+// Lists the keys of a struct of the contract and of its parts with their meanings, for documentation.
 #pragma once
 #include <map>
 #include <optional>
@@ -19,7 +19,7 @@ struct KeyLine {
 namespace detail {
 
 template <class T>
-struct Element {  // what a member holds, and how its keys are reached
+struct Element {  // type of a member's elements, and the suffix of their keys' path
   using Type = T;
   static constexpr const char* kSuffix = "";
 };

@@ -1,4 +1,4 @@
-// The phases of a training step, in the order of time within it. bench/README.md defines what each holds.
+// The phases of a training step in their order in time. bench/README.md defines each of them.
 #pragma once
 #include <array>
 #include <string_view>

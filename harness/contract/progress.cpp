@@ -44,9 +44,10 @@ Progress::Progress(const std::filesystem::path& file, int ranks) : ranks_(ranks)
   };
   const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC | (ranks > 0 ? O_CREAT | O_TRUNC : 0), 0644);
   if (fd < 0) fail("can't open the progress file");
-  // Allocated and not just sized: on a full disk a page that isn't there would end the process with SIGBUS.
+  // posix_fallocate instead of ftruncate: on a full disk, writing to an unallocated page would end the
+  // process with SIGBUS.
   if (ranks > 0 && (errno = ::posix_fallocate(fd, 0, off_t(size_t(ranks) * sizeof(ProgressSlot)))) != 0)
-    fail("can't allocate the progress file; free space, or name another folder with --out");
+    fail("can't allocate the progress file; free some space, or name another folder with --out");
   struct stat info {};
   ::fstat(fd, &info);
   ranks_ = int(info.st_size / off_t(sizeof(ProgressSlot)));

@@ -1,4 +1,5 @@
-// How far each rank is: a small shared file that ranks write without system calls and the harness polls.
+// The progress of each rank, in a small memory-mapped file: ranks write it without system calls, the harness
+// polls it.
 #pragma once
 #include <sys/types.h>
 
@@ -12,29 +13,31 @@ namespace harness {
 enum class RankState : uint32_t { starting = 0, warming_up = 1, timing = 2, finishing = 3, done = 4 };
 
 struct ProgressSlot {
-  std::atomic<uint64_t> batches;  // batches finished, warm-up included; also the watchdog's heartbeat
+  std::atomic<uint64_t> batches;  // batches finished, including warm-up; also the watchdog's heartbeat
   std::atomic<uint32_t> state;    // RankState
-  std::atomic<int32_t> pid;       // of the rank's process, from record_process() on
-  std::atomic<uint64_t> machine;  // that it runs on
-  char pad[40];                   // the above change often: a cache line of their own
-  // Why the rank ended by itself: JSON with status and reason. Here, because room for it was allocated before
-  // the row began: the reason may be a full disk, on which no file of the rank's can say so.
+  std::atomic<int32_t> pid;       // pid of the rank, set by record_process()
+  std::atomic<uint64_t> machine;  // this_machine() of the rank, set by record_process()
+  char pad[40];                   // keeps the members above, which change often, in a separate cache line
+  // Why the rank ended on its own initiative: JSON with status and reason. Kept here because this memory is
+  // allocated before the row begins, and the reason may be a full disk, where the rank can't write a file.
   char why_ended[960];
 };
 static_assert(sizeof(ProgressSlot) == 1024);
 
-// The same for all processes since this machine's start, whatever namespaces they live in.
+// Hash of the kernel's boot id: equal for all processes of this machine, in all namespaces.
 uint64_t this_machine();
-// A rank writes down which process it is; pid_here() is that process if it runs on this machine, else 0.
+// record_process() stores the calling rank's pid and machine. pid_here() returns that pid if the rank runs on
+// this machine, otherwise 0.
 void record_process(ProgressSlot& slot);
 pid_t pid_here(const ProgressSlot& slot);
-// `text` is cut off where it is too long.
+// Text that is too long is cut off.
 void set_why_ended(ProgressSlot& slot, const std::string& text);
 std::string why_ended(const ProgressSlot& slot);
 
 class Progress {
  public:
-  // ranks > 0 creates the file with that many zeroed slots; 0 opens an existing one.
+  // ranks > 0: creates the file with this number of zeroed slots; 0: opens an existing file. Throws
+  // std::runtime_error.
   Progress(const std::filesystem::path& file, int ranks);
   ~Progress();
   Progress(const Progress&) = delete;

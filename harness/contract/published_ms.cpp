@@ -19,13 +19,13 @@ bool is_phase(std::string name) {
   return std::find(kPhaseNames.begin(), kPhaseNames.end(), name) != kPhaseNames.end();
 }
 
-// Empty when the word became an entry of `times`.
+// Adds the word to `times`. Returns an empty text, or what was expected.
 std::string read_word(const std::string& word, PublishedMs& times) {
   const size_t equals = word.find('=');
   const std::string name = word.substr(0, equals);
   if (!is_phase(name))
-    return fmt::format("phase=ms with a phase of {}, each also with {}", fmt::join(kPhaseNames, ", "),
-                       kLaunch);
+    return fmt::format("phase=ms, where phase is one of {}, optionally followed by {}",
+                       fmt::join(kPhaseNames, ", "), kLaunch);
   double ms = 0;
   const char* end = word.data() + word.size();
   const auto [rest, error] =

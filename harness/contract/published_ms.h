@@ -1,19 +1,19 @@
-// The article's figures within one batch, as a row's field `published_ms` has them: `h2d=13.6 forward=67.3`.
+// Parses a row's field `published_ms`, the article's times within one batch: `h2d=13.6 forward=67.3`.
 #pragma once
 #include <map>
 #include <string>
 
 namespace harness {
 
-// Phase, or phase and `_launch`, to ms. A phase's figure is the time of its copy or its kernels on the
-// device; with `_launch` it is what the host took to start them.
+// Phase, or phase with suffix `_launch`, -> ms. Without suffix: device time of the phase's copy or kernels;
+// with `_launch`: time in which the host starts them.
 using PublishedMs = std::map<std::string, double>;
 
-// What is wrong with the text as the rest of "expected ..., found", empty for a good one. Nothing at all is
-// good.
+// What was expected instead of the text, for "expected ...; found ..."; empty when the text is valid. An
+// empty text is valid.
 std::string published_ms_problem(const std::string& text);
 
-// A text of another form, as a record from elsewhere may hold, gives what could be read of it.
+// Parses the text and ignores words that are not valid.
 PublishedMs published_ms(const std::string& text);
 
 }  // namespace harness

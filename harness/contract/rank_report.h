@@ -1,4 +1,4 @@
-// What each rank hands to rank 0 after its slice, and rank 0 puts together to a Record.
+// The report that each rank sends to rank 0 after its slice; rank 0 merges them into a Record.
 #pragma once
 #include <map>
 #include <optional>
@@ -12,23 +12,24 @@ namespace harness {
 
 using RankSamples = std::map<std::string, std::vector<double>>;  // name -> [batch], ms
 
-// Of the rank's images in the timed batches.
+// Correct answers for the rank's images in the timed batches.
 struct RankAnswers {
   int64_t top1 = 0, top5 = 0, images = 0;
   static constexpr auto keys() {
-    return std::tuple(
-        Key{"top1", &RankAnswers::top1, "whose label is the network's first answer", Presence::required},
-        Key{"top5", &RankAnswers::top5, "whose label is among its first five", Presence::required},
-        Key{"images", &RankAnswers::images, "all", Presence::required});
+    return std::tuple(Key{"top1", &RankAnswers::top1, "images whose label is the network's first answer",
+                          Presence::required},
+                      Key{"top5", &RankAnswers::top5, "images whose label is among its first five answers",
+                          Presence::required},
+                      Key{"images", &RankAnswers::images, "number of images", Presence::required});
   }
 };
 
-// Complete batches in the loader's ring at the edges of the window.
+// Complete batches in the loader's ring at the start and end of the window.
 struct RankReady {
   int64_t at_start = 0, at_end = 0;
   static constexpr auto keys() {
-    return std::tuple(Key{"at_start", &RankReady::at_start, "where it opened", Presence::required},
-                      Key{"at_end", &RankReady::at_end, "where it closed", Presence::required});
+    return std::tuple(Key{"at_start", &RankReady::at_start, "at the start of the window", Presence::required},
+                      Key{"at_end", &RankReady::at_end, "at the end of the window", Presence::required});
   }
 };
 
@@ -39,25 +40,29 @@ struct RankCeilings {
   std::optional<double> loader_ms, read_ms, decode_ms;
   static constexpr auto keys() {
     return std::tuple(
-        Key{"batches", &RankCeilings::batches, "that each was measured over", Presence::required},
-        Key{"compute_ms", &RankCeilings::compute_ms, "per batch of the step on made-up batches",
+        Key{"batches", &RankCeilings::batches, "batches that each ceiling was measured over",
             Presence::required},
-        Key{"compute", &RankCeilings::compute, "the same by phase, ms per batch", Presence::required},
-        Key{"loader_ms", &RankCeilings::loader_ms, "per batch with the loader alone", Presence::when_set},
-        Key{"read_ms", &RankCeilings::read_ms, "of its threads, on all of these batches", Presence::when_set},
-        Key{"decode_ms", &RankCeilings::decode_ms, "the same", Presence::when_set});
+        Key{"compute_ms", &RankCeilings::compute_ms, "per batch, the step on synthetic batches",
+            Presence::required},
+        Key{"compute", &RankCeilings::compute, "compute_ms by phase, ms per batch", Presence::required},
+        Key{"loader_ms", &RankCeilings::loader_ms, "per batch, the loader alone", Presence::when_set},
+        Key{"read_ms", &RankCeilings::read_ms, "reading time of the loader threads, all these batches",
+            Presence::when_set},
+        Key{"decode_ms", &RankCeilings::decode_ms, "decoding time of the loader threads, all these batches",
+            Presence::when_set});
   }
 };
 
-// What one rank saw of the last timed batch.
+// Events of one rank in the last timed batch.
 struct RankTimeline {
   int64_t machine = 0, begin_ns = 0;
   std::vector<TimelineEvent> events;
   static constexpr auto keys() {
-    return std::tuple(
-        Key{"machine", &RankTimeline::machine, "equal where steady clocks agree", Presence::required},
-        Key{"begin_ns", &RankTimeline::begin_ns, "of the batch, on its steady clock", Presence::required},
-        Key{"events", &RankTimeline::events, "in ms from then on", Presence::required});
+    return std::tuple(Key{"machine", &RankTimeline::machine, "equal for ranks that share a steady clock",
+                          Presence::required},
+                      Key{"begin_ns", &RankTimeline::begin_ns,
+                          "begin of the batch on the rank's steady clock", Presence::required},
+                      Key{"events", &RankTimeline::events, "times in ms since begin_ns", Presence::required});
   }
 };
 
@@ -90,29 +95,30 @@ struct RankReport {
         Key{"total_s", &RankReport::total_s, "the timed batches, barrier to barrier", required},
         Key{"loss", &RankReport::loss, "per timed batch, mean over the rank's images; null: not finite",
             required},
-        Key{"correct", &RankReport::correct, "answers in the timed batches", required},
+        Key{"correct", &RankReport::correct, "correct answers in the timed batches", required},
         Key{"ready", &RankReport::ready, "batches in the loader's ring", required},
         Key{"cache", &RankReport::cache, "as in the record", required},
         Key{"checks", &RankReport::checks, "as in the record", required},
         Key{"strategy", &RankReport::strategy, "as in the record", required},
-        Key{"weights", &RankReport::weights, "fingerprint after the slice", required},
-        Key{"clock_calls", &RankReport::clock_calls, "of the phase clock per batch", required},
+        Key{"weights", &RankReport::weights, "fingerprint of the weights after the slice", required},
+        Key{"clock_calls", &RankReport::clock_calls, "calls of the phase clock per batch", required},
         Key{"samples_ms", &RankReport::samples_ms, "{phase: [timed batch]}", optional},
         Key{"warmup_ms", &RankReport::warmup_ms, "{phase: [warm-up batch]}", optional},
         Key{"spans_ms", &RankReport::spans_ms, "{span: [timed batch]}", optional},
         Key{"device_ms", &RankReport::device_ms, "{phase: [timed batch]}, device time", optional},
-        Key{"traffic", &RankReport::traffic, "of its collectives in the timed batches; with several ranks",
-            optional},
-        Key{"ceiling_ms", &RankReport::ceiling_ms, "of the all-reduces alone; with several ranks", optional},
-        Key{"ceilings", &RankReport::ceilings, "loader and compute alone", optional},
-        Key{"accuracy", &RankReport::accuracy, "with `validation`", optional},
-        Key{"timeline", &RankReport::timeline, "of the first ranks", optional},
+        Key{"traffic", &RankReport::traffic,
+            "traffic of its collectives in the timed batches; only with several ranks", optional},
+        Key{"ceiling_ms", &RankReport::ceiling_ms,
+            "the all-reduces with nothing else running; only with several ranks", optional},
+        Key{"ceilings", &RankReport::ceilings, "loader alone and compute alone", optional},
+        Key{"accuracy", &RankReport::accuracy, "only with `validation`", optional},
+        Key{"timeline", &RankReport::timeline, "only of the first ranks", optional},
         Key{"gpu", &RankReport::gpu, "readings of its GPUs", optional},
-        Key{"trace", &RankReport::trace, "of its GPUs, with --trace", optional},
-        Key{"link", &RankReport::link, "of the first rank on a node", optional},
+        Key{"trace", &RankReport::trace, "trace of its GPUs, only with --trace", optional},
+        Key{"link", &RankReport::link, "only of the first rank on a node", optional},
         Key{"loader_buffer_bytes", &RankReport::loader_buffer_bytes, "memory of the batches", required},
-        Key{"bad_images", &RankReport::bad_images, "each replaced by the next", required},
-        Key{"warnings", &RankReport::warnings, "the first of them by name", required});
+        Key{"bad_images", &RankReport::bad_images, "unreadable images, each replaced by the next", required},
+        Key{"warnings", &RankReport::warnings, "messages about the first unreadable images", required});
   }
 };
 

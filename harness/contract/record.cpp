@@ -19,24 +19,23 @@ void require_positive(const char* key, double value) {
   if (!(value > 0) || !std::isfinite(value)) throw Violation(key, "a positive number", value);
 }
 
-// Every phase has the same ranks, and each of them all batches.
+// Every phase must have the same number of ranks, and every rank all timed batches.
 void check_samples(const Record& record) {
   size_t ranks = 0;
   for (const auto& [phase, by_rank] : record.samples_ms) {
     const std::string at = "samples_ms." + phase;
     if (std::find(kPhaseNames.begin(), kPhaseNames.end(), phase) == kPhaseNames.end())
-      throw Violation(at, "a phase that this program knows", phase);
+      throw Violation(at, "the name of a phase", phase);
     if (by_rank.empty()) throw Violation(at, "a list per rank", json::array());
     if (ranks == 0) ranks = by_rank.size();
     if (by_rank.size() != ranks)
-      throw Violation(at, fmt::format("{} ranks, as the phases before", ranks), by_rank.size());
+      throw Violation(at, fmt::format("{} ranks, as in the other phases", ranks), by_rank.size());
     for (const std::vector<double>& times : by_rank) {
       if (int64_t(times.size()) != record.timed_batches.value_or(0))
         throw Violation(at, fmt::format("{} batches on every rank", record.timed_batches.value_or(0)),
                         times.size());
       for (double time : times)
-        if (!(time >= 0) || !std::isfinite(time))
-          throw Violation(at, "times, which are never negative", time);
+        if (!(time >= 0) || !std::isfinite(time)) throw Violation(at, "a time of 0 or more", time);
     }
   }
 }
@@ -53,20 +52,18 @@ std::string version_of(const Record& record, const std::string& library) {
 
 Record record_from_json(json object) {
   if (!object.is_object()) throw Violation("line", "a JSON object", object);
-  if (!object.contains("schema")) throw Violation("schema", "1; this is no record");
-  if (object["schema"] != 1)
-    throw Violation("schema", "1, the only version that this program reads", object["schema"]);
+  if (!object.contains("schema")) throw Violation("schema", "1; this is not a record");
+  if (object["schema"] != 1) throw Violation("schema", "1, the only supported version", object["schema"]);
   if (const auto config = object.find("config"); config != object.end() && config->is_object())
     for (auto field = config->begin(); field != config->end();)
       field = find_field(field.key()) ? std::next(field) : config->erase(field);
   if (const auto strategy = object.find("strategy"); strategy != object.end() && !strategy->is_object())
-    throw Violation("strategy", "an object",
-                    *strategy);  // the one part without a type: each strategy has its own
+    throw Violation("strategy", "an object", *strategy);  // untyped: its keys depend on the strategy
   Record record = decode<Record>(object);
   if (record.row.empty()) throw Violation("row", "the id of a row", record.row);
   if (record.repeat < 0) throw Violation("repeat", "0 or more", record.repeat);
   if (std::find(kStatuses.begin(), kStatuses.end(), record.status) == kStatuses.end())
-    throw Violation("status", "OK, SKIPPED or why the row failed", record.status);
+    throw Violation("status", "OK, SKIPPED or the kind of failure", record.status);
   if (record.status != "OK") return record;
   require_positive("timed_batches", double(record.timed_batches.value_or(0)));
   require_positive("total_s", record.total_s.value_or(0));
@@ -76,7 +73,7 @@ Record record_from_json(json object) {
 
 json to_json(const Record& record) {
   json object = encode(record);
-  if (is_ok(record))  // readers may rely on these, though nothing was measured or there was nothing to say
+  if (is_ok(record))  // these keys are always present, even when empty
     for (const auto& [key, empty] :
          {std::pair("samples_ms", json::object()), std::pair("warmup_ms", json::object()),
           std::pair("spans_ms", json::object()), std::pair("device_ms", json::object()),

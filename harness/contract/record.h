@@ -1,5 +1,5 @@
-// A record: what one run of one row came to, a line of records.jsonl. The members' help is what
-// results/README.md says of the keys; bench/README.md defines what is inside each time.
+// A record: the result of one run of one row, a line of records.jsonl. The help texts are the key table in
+// results/README.md; bench/README.md defines what each time includes.
 #pragma once
 #include <map>
 #include <optional>
@@ -52,102 +52,107 @@ struct Record {
 
   static constexpr auto keys() {
     return std::tuple(
-        Key{"schema", &Record::schema, "1", Presence::required},
+        Key{"schema", &Record::schema, "version of the format: 1", Presence::required},
         Key{"row", &Record::row, "id of the row", Presence::required},
-        Key{"repeat", &Record::repeat, "0, 1, ... with --repeat", Presence::required},
+        Key{"repeat", &Record::repeat, "number of the repeat, from 0", Presence::required},
         Key{"status", &Record::status,
             "OK, SKIPPED, DIVERGED, OUT_OF_MEMORY, TIMEOUT, HUNG, CRASHED or INVALID", Presence::required},
-        Key{"reason", &Record::reason, "why, empty with OK"},
+        Key{"reason", &Record::reason, "why the row failed or was skipped; empty with OK"},
         Key{"config", &Record::config,
             "every field of the row as it ran (`./run_matrix list --fields` explains each); `batch` is the "
             "global batch",
             Presence::required},
-        Key{"set", &Record::set, "what `--set` changed, `field=value field=value`; tables and plots name it"},
-        Key{"config_hash", &Record::config_hash, "of a night, which keeps no more of the fields",
+        Key{"set", &Record::set,
+            "changes made with `--set`, `field=value field=value`; tables and plots show them"},
+        Key{"config_hash", &Record::config_hash, "only in nights: hash of the settings, in place of `config`",
             Presence::when_set},
         Key{"scale", &Record::scale, "how big the row ran", Presence::required},
-        Key{"device", &Record::device, "what computed", Presence::required},
-        Key{"precision", &Record::precision, "number formats really used"},
-        Key{"machine", &Record::machine, "what it ran on"}, Key{"build", &Record::build, "what was run"},
-        Key{"data", &Record::data, "on which images"},
-        Key{"started_at", &Record::started_at, "UTC, ISO 8601"},
+        Key{"device", &Record::device, "device that computed", Presence::required},
+        Key{"precision", &Record::precision, "number formats used"},
+        Key{"machine", &Record::machine, "hardware and operating system"},
+        Key{"build", &Record::build, "build of the suite"}, Key{"data", &Record::data, "data set"},
+        Key{"started_at", &Record::started_at, "start of the row, UTC, ISO 8601"},
         Key{"launcher", &Record::launcher, "what started the ranks: local, mpirun, slurm or env"},
         Key{"rank_map", &Record::rank_map, "where each rank ran"},
-        Key{"world_size", &Record::world_size, "processes"},
+        Key{"world_size", &Record::world_size, "number of processes"},
         Key{"window", &Record::window, "which batches were timed"},
-        Key{"warmup_batches", &Record::warmup_batches, "untimed, before the window"},
-        Key{"timed_batches", &Record::timed_batches, "in the window"},
+        Key{"warmup_batches", &Record::warmup_batches, "untimed batches before the window"},
+        Key{"timed_batches", &Record::timed_batches, "batches in the window"},
         Key{"total_s", &Record::total_s,
-            "the timed batches, barrier to barrier, slowest rank. Only with status OK, like all figures "
-            "below",
+            "duration of the timed batches from barrier to barrier, slowest rank. Only with status OK, like "
+            "all figures below",
             Presence::figure},
         Key{"images_per_second", &Record::images_per_second, "global batch x timed batches / total_s",
             Presence::figure},
         Key{"wall_s", &Record::wall_s,
-            "from starting the row's processes to the end of the last, taken outside them",
+            "from the start of the row's processes to the end of the last one, measured by the harness",
             Presence::when_set},
         Key{"samples_ms", &Record::samples_ms,
-            "{phase: [rank][timed batch]}; phases are exclusive and add up, bench/README.md defines them",
+            "{phase: [rank][timed batch]}; phases don't overlap and add up to the step; bench/README.md "
+            "defines them",
             Presence::figure},
         Key{"warmup_ms", &Record::warmup_ms, "{phase: [rank][warm-up batch]}", Presence::figure},
         Key{"spans_ms", &Record::spans_ms,
-            "{span: [rank][timed batch]}: what overlaps phases or lies inside them. `read`, `decode`: time "
-            "of loader threads; `communication`: some collective of this rank was posted and not done; "
-            "`sync_bn/LAYER`: that layer's wait for the other ranks in forward; `sync_bn_backward`: of all "
-            "layers",
+            "{span: [rank][timed batch]}: times that overlap phases or lie inside them. `read`, `decode`: "
+            "time of loader threads; `communication`: a collective of this rank was posted and not done; "
+            "`sync_bn/LAYER`: that layer's wait for the other ranks in forward; `sync_bn_backward`: all "
+            "layers' wait in backward",
             Presence::figure},
         Key{"device_ms", &Record::device_ms, "{phase: [rank][timed batch]}: device time, empty on a CPU",
             Presence::figure},
-        Key{"loss", &Record::loss, "per timed batch, mean over ranks", Presence::figure},
+        Key{"loss", &Record::loss, "loss of each timed batch, mean over ranks", Presence::figure},
         Key{"top1", &Record::top1,
-            "share of right answers over the timed batches, 0-1 (training accuracy of a short slice: no "
-            "result in itself)",
+            "share of correct answers over the timed batches, 0-1 (training accuracy of a short slice: says "
+            "nothing about the network)",
             Presence::figure},
-        Key{"top5", &Record::top5, "the same among the first five", Presence::figure},
-        Key{"communication", &Record::communication, "only with several ranks", Presence::when_set},
+        Key{"top5", &Record::top5, "share of the same images whose label is among the first five answers",
+            Presence::figure},
+        Key{"communication", &Record::communication, "collectives; only with several ranks",
+            Presence::when_set},
         Key{"ceilings", &Record::ceilings,
-            "what the row could do if one part alone bound it, measured after the slice; absent with "
-            "`ceiling_batches` 0. The ceiling of communication is `communication.ceiling_ms`",
+            "time of each part alone, measured after the slice; absent with `ceiling_batches` 0. For "
+            "communication see `communication.ceiling_ms`",
             Presence::figure},
-        Key{"timeline", &Record::timeline,
-            "the last timed batch as it lay in time; absent without phase clock", Presence::figure},
-        Key{"trace", &Record::trace, "only with `--trace`; the batches' times contain the profiler (`notes`)",
+        Key{"timeline", &Record::timeline, "events of the last timed batch; absent without phase clock",
+            Presence::figure},
+        Key{"trace", &Record::trace,
+            "only with `--trace`; the times of traced batches include the profiler's cost (`notes`)",
             Presence::figure},
         Key{"gpu", &Record::gpu,
-            "only on GPUs with `gpu_sampling_ms`, by rank; what the driver doesn't tell is absent",
+            "only on GPUs with `gpu_sampling_ms`: readings by rank; those that the driver doesn't support "
+            "are absent",
             Presence::figure},
         Key{"wrap", &Record::wrap, "only with --wrap", Presence::when_set},
         Key{"pair", &Record::pair, "only of runs of `ab`", Presence::when_set},
         Key{"link", &Record::link, "only with several nodes", Presence::when_set},
         Key{"accuracy", &Record::accuracy,
-            "only of rows with `validation`: what the trained network makes of images that it was not "
+            "only of rows with `validation`: accuracy of the trained network on images that it was not "
             "trained on. The repeats of such a row have different seeds (`config.seed`)",
             Presence::figure},
-        Key{"cache", &Record::cache, "the page cache, or the mount's", Presence::when_set},
+        Key{"cache", &Record::cache, "the page cache, or the mount's cache", Presence::when_set},
         Key{"object_store", &Record::object_store,
             "only with storage remote, remote_mounted or remote_cached", Presence::when_set},
-        Key{"ring", &Record::ring, "the loader's buffers", Presence::when_set},
+        Key{"ring", &Record::ring, "the loader's batch buffers", Presence::when_set},
         Key{"bad_images", &Record::bad_images, "unreadable images, each replaced by the next",
             Presence::when_set},
-        Key{"warnings", &Record::warnings, "the first of them by name", Presence::when_set},
+        Key{"warnings", &Record::warnings, "messages about the first unreadable images", Presence::when_set},
         Key{"max_rss_bytes", &Record::max_rss_bytes,
             "highest sum over the row's processes of anonymous resident memory, without mapped file pages",
             Presence::when_set},
         Key{"checks", &Record::checks, "a row with a failed check is INVALID and has no figure",
             Presence::when_set},
-        Key{"clock", &Record::clock, "what measuring costs", Presence::when_set},
+        Key{"clock", &Record::clock, "cost of the phase clock", Presence::when_set},
         Key{"strategy", &Record::strategy,
-            "what the strategy says of itself: `buckets` with bytes and parameters (Horovod: the last "
-            "batch's fused messages), `semantics` of the package that it rebuilds, Horovod's `negotiations`",
+            "details of the strategy: `buckets` with bytes and parameters (Horovod: the last batch's fused "
+            "messages), `semantics` of the package that it rebuilds, Horovod's `negotiations`",
             Presence::when_set},
-        Key{"stacks", &Record::stacks, "only with HUNG: what each rank wrote when asked for its stack",
-            Presence::when_set},
-        Key{"notes", &Record::notes, "what ran otherwise than written, e.g. `cpus: 8 clipped to 2`"},
+        Key{"stacks", &Record::stacks, "only with HUNG: the stack of each rank", Presence::when_set},
+        Key{"notes", &Record::notes, "deviations from the config, e.g. `cpus: 8 clipped to 2`"},
         Key{"emulated", &Record::emulated,
             "settings of the suite used in place of hardware, e.g. `read_rate: 26 MB/s`, `host_work: 5 ms a "
             "batch`, `link: ethernet: veth at 200 Mbit/s`"},
-        Key{"environment", &Record::environment, "what disturbed the row"},
-        Key{"versions", &Record::versions, "of LibTorch, libjpeg-turbo, LMDB and others as loaded",
+        Key{"environment", &Record::environment, "disturbances while the row ran"},
+        Key{"versions", &Record::versions, "versions of LibTorch, libjpeg-turbo, LMDB and others as loaded",
             Presence::when_set});
   }
 };
@@ -156,20 +161,20 @@ using Records = std::vector<Record>;
 using RecordList = std::vector<const Record*>;
 
 inline bool is_ok(const Record& record) { return record.status == "OK"; }
-// Empty where the record doesn't say.
+// Empty when the record doesn't contain it.
 std::string cache_state(const Record& record);
 std::string storage_used(const Record& record);
 std::string version_of(const Record& record, const std::string& library);
 
-// Throws Violation, with the key, when this is no record of a version that this program reads. Fields of
-// `config` that this program does not know, and keys, are left out: a later version may have added them.
+// Throws Violation with the key when the object is not a valid record of schema 1. Ignores unknown keys and
+// unknown fields of `config`: a later version may have added them.
 Record record_from_json(nlohmann::json object);
 nlohmann::json to_json(const Record& record);
 
-// Takes away what only a row with status OK may have.
+// Clears the members of Presence::figure, which only a record with status OK may have.
 void drop_figures(Record& record);
 
-// Every key with its meaning, as rows of a Markdown table: the list in results/README.md.
+// The Markdown table of all keys in results/README.md.
 std::string record_keys_as_markdown();
 
 }  // namespace harness

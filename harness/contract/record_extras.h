@@ -1,4 +1,4 @@
-// What a record says only of some rows: links between nodes, GPUs, traces, object stores.
+// Parts that only some records have: links between nodes, GPUs, traces, object stores.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,17 +8,19 @@
 
 namespace harness {
 
-// What the link of one node carried during the timed batches, and what the collectives must send.
+// Bytes on the link of one node during the timed batches, and the bytes expected from the collectives.
 struct LinkNode {
   int64_t node = 0, sent_bytes = 0, received_bytes = 0, expected_sent_bytes = 0, expected_received_bytes = 0;
   std::string interface;
   static constexpr auto keys() {
-    return std::tuple(Key{"node", &LinkNode::node, "its number"},
-                      Key{"interface", &LinkNode::interface, "network device that counted"},
-                      Key{"sent_bytes", &LinkNode::sent_bytes, "what its link counted, headers included"},
-                      Key{"received_bytes", &LinkNode::received_bytes, "the same"},
-                      Key{"expected_sent_bytes", &LinkNode::expected_sent_bytes, "what the formula gives"},
-                      Key{"expected_received_bytes", &LinkNode::expected_received_bytes, "the same"});
+    return std::tuple(
+        Key{"node", &LinkNode::node, "number of the node"},
+        Key{"interface", &LinkNode::interface, "network device whose counters were read"},
+        Key{"sent_bytes", &LinkNode::sent_bytes, "bytes that its link sent, including headers"},
+        Key{"received_bytes", &LinkNode::received_bytes, "bytes that its link received, including headers"},
+        Key{"expected_sent_bytes", &LinkNode::expected_sent_bytes, "sent bytes that the formula gives"},
+        Key{"expected_received_bytes", &LinkNode::expected_received_bytes,
+            "received bytes that the formula gives"});
   }
 };
 
@@ -26,20 +28,20 @@ struct RecordLink {
   std::vector<LinkNode> nodes;
   std::string formula;
   static constexpr auto keys() {
-    return std::tuple(Key{"nodes", &RecordLink::nodes, "one entry each"},
-                      Key{"formula", &RecordLink::formula, "what the expected bytes follow from: ring"});
+    return std::tuple(Key{"nodes", &RecordLink::nodes, "one entry per node"},
+                      Key{"formula", &RecordLink::formula, "formula of the expected bytes: ring"});
   }
 };
 
 struct Spread {
   double mean = 0, min = 0, max = 0;
   static constexpr auto keys() {
-    return std::tuple(Key{"mean", &Spread::mean, "of the samples"}, Key{"min", &Spread::min, "the lowest"},
-                      Key{"max", &Spread::max, "the highest"});
+    return std::tuple(Key{"mean", &Spread::mean, "mean of the samples"},
+                      Key{"min", &Spread::min, "lowest sample"}, Key{"max", &Spread::max, "highest sample"});
   }
 };
 
-// Of the GPUs of one rank together.
+// Readings of all GPUs of one rank.
 struct RankGpu {
   int64_t rank = 0, samples = 0;
   std::optional<Spread> utilisation_percent, memory_utilisation_percent, sm_clock_mhz, memory_clock_mhz,
@@ -49,18 +51,21 @@ struct RankGpu {
   static constexpr auto keys() {
     constexpr auto optional = Presence::when_set;
     return std::tuple(
-        Key{"rank", &RankGpu::rank, "whose GPUs they are"},
+        Key{"rank", &RankGpu::rank, "rank whose GPUs these are"},
         Key{"samples", &RankGpu::samples, "readings during the timed batches"},
-        Key{"utilisation_percent", &RankGpu::utilisation_percent, "time in which some kernel ran", optional},
+        Key{"utilisation_percent", &RankGpu::utilisation_percent, "share of time in which a kernel ran",
+            optional},
         Key{"memory_utilisation_percent", &RankGpu::memory_utilisation_percent,
-            "time in which memory was read or written", optional},
-        Key{"sm_clock_mhz", &RankGpu::sm_clock_mhz, "of the multiprocessors", optional},
-        Key{"memory_clock_mhz", &RankGpu::memory_clock_mhz, "of the memory", optional},
-        Key{"power_w", &RankGpu::power_w, "taken by the board", optional},
-        Key{"temperature_c", &RankGpu::temperature_c, "of the chip", optional},
-        Key{"throttled_share", &RankGpu::throttled_share, "of the samples, 0-1", optional},
-        Key{"throttle_reasons", &RankGpu::throttle_reasons, "by NVML's names", optional},
-        Key{"energy_j", &RankGpu::energy_j, "of the window", optional},
+            "share of time in which memory was read or written", optional},
+        Key{"sm_clock_mhz", &RankGpu::sm_clock_mhz, "clock of the multiprocessors", optional},
+        Key{"memory_clock_mhz", &RankGpu::memory_clock_mhz, "clock of the memory", optional},
+        Key{"power_w", &RankGpu::power_w, "power of the board", optional},
+        Key{"temperature_c", &RankGpu::temperature_c, "temperature of the chip", optional},
+        Key{"throttled_share", &RankGpu::throttled_share, "share of samples with throttled clocks, 0-1",
+            optional},
+        Key{"throttle_reasons", &RankGpu::throttle_reasons, "reasons for throttling, by NVML's names",
+            optional},
+        Key{"energy_j", &RankGpu::energy_j, "energy over the window", optional},
         Key{"joules_per_image", &RankGpu::joules_per_image, "energy_j / images of the rank", optional});
   }
 };
@@ -70,11 +75,13 @@ struct RankTrace {
   double gpu_busy_share = 0, gpu_kernel_share = 0, gpu_copy_share = 0, host_waits_per_batch = 0;
   static constexpr auto keys() {
     return std::tuple(
-        Key{"rank", &RankTrace::rank, "whose GPUs they are"},
-        Key{"gpu_busy_share", &RankTrace::gpu_busy_share, "of the traced time, any work, 0-1"},
-        Key{"gpu_kernel_share", &RankTrace::gpu_kernel_share, "of the traced time, kernels, 0-1"},
-        Key{"gpu_copy_share", &RankTrace::gpu_copy_share, "of the traced time, copies, 0-1"},
-        Key{"host_waits_per_batch", &RankTrace::host_waits_per_batch, "calls of CUDA that wait"});
+        Key{"rank", &RankTrace::rank, "rank whose GPUs these are"},
+        Key{"gpu_busy_share", &RankTrace::gpu_busy_share,
+            "share of the traced time with any work on the GPUs, 0-1"},
+        Key{"gpu_kernel_share", &RankTrace::gpu_kernel_share, "share of the traced time with kernels, 0-1"},
+        Key{"gpu_copy_share", &RankTrace::gpu_copy_share, "share of the traced time with copies, 0-1"},
+        Key{"host_waits_per_batch", &RankTrace::host_waits_per_batch,
+            "CUDA calls per batch in which the host waits"});
   }
 };
 
@@ -83,15 +90,15 @@ struct RecordTrace {
   std::string file;
   std::vector<RankTrace> ranks;
   static constexpr auto keys() {
-    return std::tuple(
-        Key{"first", &RecordTrace::first, "first traced batch, timed ones counted from 0",
-            Presence::when_set},
-        Key{"last", &RecordTrace::last, "last traced batch", Presence::when_set},
-        Key{"file", &RecordTrace::file,
-            "the trace, from the run's folder: the operators of every rank as Kineto saw them, phases, "
-            "collectives, and per batch its spans (ms); ranks of several hosts lie as their system clocks do",
-            Presence::when_set},
-        Key{"ranks", &RecordTrace::ranks, "on GPUs", Presence::when_set});
+    return std::tuple(Key{"first", &RecordTrace::first, "first traced batch, timed ones counted from 0",
+                          Presence::when_set},
+                      Key{"last", &RecordTrace::last, "last traced batch", Presence::when_set},
+                      Key{"file", &RecordTrace::file,
+                          "path of the trace in the run's folder: the operators of every rank as recorded by "
+                          "Kineto, phases, collectives, and each batch's spans (ms); ranks of several hosts "
+                          "are aligned by their system clocks",
+                          Presence::when_set},
+                      Key{"ranks", &RecordTrace::ranks, "by rank, only on GPUs", Presence::when_set});
   }
 };
 
@@ -101,18 +108,20 @@ struct RecordObjectStore {
   std::optional<int64_t> received_bytes, cache_limit_bytes, cache_bytes;
   static constexpr auto keys() {
     return std::tuple(
-        Key{"server", &RecordObjectStore::server, "program and version"},
-        Key{"url", &RecordObjectStore::url, "where it answers"},
+        Key{"server", &RecordObjectStore::server, "program and version of the server"},
+        Key{"url", &RecordObjectStore::url, "address of the server"},
         Key{"link", &RecordObjectStore::link, "veth or loopback"},
-        Key{"rate_mbit", &RecordObjectStore::rate_mbit, "of the link, 0: unshaped"},
-        Key{"latency_ms", &RecordObjectStore::latency_ms, "added to each answer"},
+        Key{"rate_mbit", &RecordObjectStore::rate_mbit, "rate of the link, 0: unshaped"},
+        Key{"latency_ms", &RecordObjectStore::latency_ms, "round-trip latency that the link adds"},
         Key{"received_bytes", &RecordObjectStore::received_bytes,
-            "what crossed the shaped link to the ranks over the whole row, filling of a cache, ceilings and "
-            "headers included; null over loopback"},
-        Key{"mount", &RecordObjectStore::mount, "version of the rclone that mounts", Presence::when_set},
-        Key{"cache_limit_bytes", &RecordObjectStore::cache_limit_bytes, "of rclone's cache",
+            "bytes over the shaped link to the ranks during the whole row, including filling the cache, "
+            "ceilings and headers; null over loopback"},
+        Key{"mount", &RecordObjectStore::mount, "version of rclone, which mounts the store",
             Presence::when_set},
-        Key{"cache_bytes", &RecordObjectStore::cache_bytes, "in it at the end", Presence::when_set});
+        Key{"cache_limit_bytes", &RecordObjectStore::cache_limit_bytes, "size limit of rclone's cache",
+            Presence::when_set},
+        Key{"cache_bytes", &RecordObjectStore::cache_bytes, "size of rclone's cache at the end",
+            Presence::when_set});
   }
 };
 

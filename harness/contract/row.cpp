@@ -1,4 +1,4 @@
-// The field table: adding a field to a row is one member in row.h and one line here.
+// The field table: a new field needs one member in row.h and one entry here.
 #include "harness/contract/row.h"
 
 #include <stdexcept>
@@ -8,11 +8,11 @@
 namespace harness {
 
 const std::vector<Field>& fields() {
-  // A field has its members on one line and its meaning on the next.
+  // Entries keep .help on a separate line.
   // clang-format off
   static const std::vector<Field> table = {
       {.name = "id", .member = &Row::id, .role = Role::descriptive,
-       .help = "name of the row, as --only takes it"},
+       .help = "name of the row, as used in --only"},
       {.name = "title", .member = &Row::title, .role = Role::descriptive,
        .help = "what the row is, in a few words"},
       {.name = "base", .member = &Row::base, .role = Role::descriptive,
@@ -28,12 +28,12 @@ const std::vector<Field>& fields() {
        .help = "ms of one batch that the article states: `h2d=13.6 forward=67.3 forward_launch=15.4`",
        .problem = published_ms_problem},
       {.name = "published_note", .member = &Row::published_note, .role = Role::descriptive,
-       .help = "what the article says of the row, or of its figure"},
+       .help = "remark of the article about the row or its figure"},
       {.name = "window", .member = &Row::window, .role = Role::sizing,
        .help = "batches that the article timed: from the first, or the middle 300 of 500",
        .choices = {"0-299", "100-399"}},
       {.name = "device", .member = &Row::device,
-       .help = "what computes", .axis = "device"},
+       .help = "device that computes", .axis = "device"},
       {.name = "nodes", .member = &Row::nodes,
        .help = "machines", .min = 1, .max = 1024},
       {.name = "devices", .member = &Row::devices,
@@ -41,9 +41,9 @@ const std::vector<Field>& fields() {
       {.name = "strategy", .member = &Row::strategy,
        .help = "how several devices are used", .axis = "strategy"},
       {.name = "backend", .member = &Row::backend,
-       .help = "collectives of a strategy with several processes", .axis = "backend"},
+       .help = "library of collectives for strategies with several processes", .axis = "backend"},
       {.name = "link", .member = &Row::link,
-       .help = "what joins the nodes", .axis = "link"},
+       .help = "network between the nodes", .axis = "link"},
       {.name = "link_rate_mbit", .member = &Row::link_rate_mbit, .unit = "Mbit/s",
        .help = "rate of an emulated link, 0: unshaped"},
       {.name = "precision", .member = &Row::precision,
@@ -55,9 +55,9 @@ const std::vector<Field>& fields() {
       {.name = "order", .member = &Row::order,
        .help = "order of records within an epoch", .choices = {"shuffled", "in_order", "windowed"}},
       {.name = "interleave", .member = &Row::interleave,
-       .help = "order windowed: shards that give records in turn", .min = 1, .max = 1024},
+       .help = "order windowed: shards that are read in turn", .min = 1, .max = 1024},
       {.name = "shuffle_window", .member = &Row::shuffle_window,
-       .help = "order windowed: records that are shuffled among each other", .min = 1, .max = 1e9},
+       .help = "order windowed: records in the shuffle buffer", .min = 1, .max = 1e9},
       {.name = "cache", .member = &Row::cache,
        .help = "page cache before the slice: dropped, filled, or left as it is",
        .choices = {"cold", "warm", "as_is"}},
@@ -70,7 +70,7 @@ const std::vector<Field>& fields() {
       {.name = "store_rate_mbit", .member = &Row::store_rate_mbit, .unit = "Mbit/s",
        .help = "rate of the emulated link to an object store, 0: unshaped", .max = 1e6},
       {.name = "store_latency_ms", .member = &Row::store_latency_ms, .unit = "ms",
-       .help = "what the emulated link to an object store takes there and back", .max = 10000},
+       .help = "round-trip latency of the emulated link to an object store", .max = 10000},
       {.name = "cpus", .member = CountInC0{&Row::cpus},
        .help = "cores that all processes of a node may use", .min = 1, .max = 65536},
       {.name = "loader_threads", .member = CountInC0{&Row::loader_threads},
@@ -80,32 +80,31 @@ const std::vector<Field>& fields() {
       {.name = "pin_loader_threads", .member = &Row::pin_loader_threads,
        .help = "each loader thread stays on one core"},
       {.name = "batch_format", .member = &Row::batch_format,
-       .help = "what the loader hands over: normalised float32 as NCHW or as NHWC (channels_last), or uint8 NHWC "
+       .help = "format of the loader's batches: normalised float32 as NCHW or as NHWC (channels_last), or uint8 NHWC "
                "that the device normalises", .choices = {"float32", "channels_last", "uint8"}},
       {.name = "intra_op_threads", .member = &Row::intra_op_threads,
        .help = "compute threads of one CPU device", .min = 1, .max = 1024},
       {.name = "pinned", .member = &Row::pinned,
-       .help = "host batches lie in pinned memory (GPUs)", .gpus_only = true},
+       .help = "host batches are in pinned memory (GPUs)", .gpus_only = true},
       {.name = "non_blocking", .member = &Row::non_blocking,
        .help = "the host doesn't wait for the copy of a batch to end (GPUs)", .gpus_only = true},
       {.name = "cudnn_benchmark", .member = &Row::cudnn_benchmark,
        .help = "cuDNN tries its algorithms in warm-up and keeps the fastest (GPUs)", .gpus_only = true},
       {.name = "tf32", .member = &Row::tf32,
-       .help = "convolutions in float32 may multiply in TF32, as PyTorch has it by default (GPUs)", .gpus_only = true},
+       .help = "float32 convolutions may multiply in TF32, PyTorch's default (GPUs)", .gpus_only = true},
       {.name = "channels_last", .member = &Row::channels_last,
        .help = "weights and activations as NHWC in memory"},
       {.name = "prefetch", .member = &Row::prefetch,
-       .help = "batches are copied on a stream of their own while the step before computes; off: in the stream that "
-               "computes, as PyTorch's .to() does (GPUs)", .gpus_only = true},
+       .help = "batches are copied in a separate stream during the previous step; off: in the compute stream, as "
+               "PyTorch's .to() does (GPUs)", .gpus_only = true},
       {.name = "cuda_graphs", .member = &Row::cuda_graphs,
        .help = "forward, loss, backward and optimizer are recorded as CUDA graphs once and replayed (GPUs)",
        .gpus_only = true},
       {.name = "decoder", .member = &Row::decoder,
-       .help = "what decodes JPEG files: the loader's threads, or nvJPEG on the GPU, started by them",
+       .help = "decoder of JPEG files: cpu in the loader's threads, or nvjpeg on the GPU, called by them",
        .choices = {"cpu", "nvjpeg"}, .gpus_only = true},
       {.name = "gpu_sampling_ms", .member = &Row::gpu_sampling_ms, .unit = "ms",
-
-             .help = "time between two readings of the GPU's load, clock, power and temperature during the slice, "
+       .help = "time between two readings of the GPU's load, clock, power and temperature during the slice, "
                "0: none", .max = 60000, .gpus_only = true},
       {.name = "model", .member = &Row::model, .role = Role::sizing,
        .help = "network", .choices = {"resnet18"}},
@@ -124,7 +123,7 @@ const std::vector<Field>& fields() {
       {.name = "weight_decay", .member = &Row::weight_decay,
        .help = "SGD weight decay", .max = 1},
       {.name = "fused_sgd", .member = &Row::fused_sgd,
-       .help = "SGD in one pass over the weights (off: an operation at a time)"},
+       .help = "SGD in one pass over the weights (off: one operation at a time)"},
       {.name = "bucket_mib", .member = &Row::bucket_mib, .unit = "MiB",
        .help = "gradient bucket of DDP", .min = 0.001, .max = 1e6},
       {.name = "first_bucket_mib", .member = &Row::first_bucket_mib, .unit = "MiB",
@@ -132,22 +131,22 @@ const std::vector<Field>& fields() {
       {.name = "broadcast_buffers", .member = &Row::broadcast_buffers,
        .help = "DDP sends batch-norm statistics from rank 0 before each forward"},
       {.name = "gradient_as_bucket_view", .member = &Row::gradient_as_bucket_view,
-       .help = "DDP's gradients live in its buckets instead of being copied there and back"},
+       .help = "DDP's gradients are views into its buckets instead of being copied there and back"},
       {.name = "static_buckets", .member = &Row::static_buckets,
-       .help = "DDP keeps the buckets of the order of the parameters (off: rebuilt in the order of the gradients)"},
+       .help = "DDP keeps its buckets in the order of the parameters (off: rebuilds them in the order of the gradients)"},
       {.name = "compression", .member = &Row::compression,
-       .help = "16-bit type that DDP's buckets travel in", .choices = {"none", "bf16", "fp16"}},
+       .help = "16-bit type in which DDP sends its buckets", .choices = {"none", "bf16", "fp16"}},
       {.name = "message_size", .member = &Row::message_size, .unit = "elements",
-       .help = "elements at which a bucket of APEX closes", .min = 1, .max = 1e12},
+       .help = "size at which APEX closes a bucket", .min = 1, .max = 1e12},
       {.name = "delay_allreduce", .member = &Row::delay_allreduce,
-       .help = "APEX reduces all gradients after backward, none during it"},
+       .help = "APEX reduces all gradients after backward, not during it"},
       {.name = "fusion_mib", .member = &Row::fusion_mib, .unit = "MiB",
        .help = "Horovod's fusion buffer", .min = 0.001, .max = 1e6},
       {.name = "cycle_ms", .member = &Row::cycle_ms, .unit = "ms",
        .help = "time between two negotiations of Horovod", .max = 60000},
       {.name = "validation", .member = &Row::validation,
        .help = "classify the images of val/ after the slice; `classes` is then the data set's, and each repeat has "
-               "a seed of its own"},
+               "a different seed"},
       {.name = "warmup_batches", .member = &Row::warmup_batches, .role = Role::derived, .unit = "batches",
        .help = "untimed batches before the window", .max = 1000000},
       {.name = "timed_batches", .member = &Row::timed_batches, .role = Role::sizing, .unit = "batches",
@@ -155,16 +154,16 @@ const std::vector<Field>& fields() {
       {.name = "seed", .member = &Row::seed, .role = Role::measurement,
        .help = "seed of weights, order and augmentation", .max = 9007199254740991.0},
       {.name = "loss_every", .member = &Row::loss_every, .unit = "batches",
-       .help = "batches from one reading of loss and accuracy by the host to the next; each waits for the device "
+       .help = "batches between two readings of loss and accuracy by the host; each reading waits for the device "
                "(GPUs)", .min = 1, .max = 1000000, .gpus_only = true},
       {.name = "phase_clock", .member = &Row::phase_clock,
-       .help = "take phase times (off: only the whole window, to measure the clock's cost)"},
+       .help = "measure phase times (off: only the whole window, to find the clock's cost)"},
       {.name = "malloc", .member = &Row::malloc,
        .help = "allocator policy of the rank processes", .choices = {"retain", "system"}},
       {.name = "ceiling_batches", .member = &Row::ceiling_batches, .role = Role::measurement, .unit = "batches",
-       .help = "batches after the slice that measure loader and compute alone, 0: none", .max = 1000000},
+       .help = "batches after the slice for measuring loader alone and compute alone, 0: none", .max = 1000000},
       {.name = "host_work_ms", .member = &Row::host_work_ms, .unit = "ms",
-       .help = "emulated work of the training thread per batch, ms of its processor time", .max = 60000},
+       .help = "emulated work of the training thread per batch, in processor time", .max = 60000},
   };
   // clang-format on
   return table;

@@ -1,4 +1,4 @@
-// A row of a matrix: one training configuration, and the single table that names its fields.
+// A row of a matrix: one training configuration, and the table of its fields.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -10,8 +10,8 @@
 
 namespace harness {
 
-// Every field of a resolved row (scale applied), as train_slice receives it and as the record's `config`
-// keeps it. The meaning, unit and allowed values of each field stand in fields() and nowhere else.
+// All fields of a resolved row (scale applied), as in train_slice's job and the record's `config`. fields()
+// defines the meaning, unit and allowed values of each.
 struct Row {
   std::string id;
   std::string title;
@@ -88,14 +88,14 @@ struct Row {
   bool phase_clock = true;
   std::string malloc = "retain";
 
-  std::vector<std::string> as_run;  // no field: names of those that no scale replaces
+  std::vector<std::string> as_run;  // not a field: names of the fields that scales must not replace
   int64_t ceiling_batches = 20;
   double host_work_ms = 0;
   int64_t loss_every = 1;
 };
 
-// Devices of all nodes, and the images of a batch that the first of them computes: remainders go to the
-// first.
+// Devices of all nodes; images per batch on the first device, rounded up: a remainder goes to the first
+// devices.
 inline int64_t all_devices(const Row& row) { return row.nodes * row.devices; }
 inline int64_t images_per_device(const Row& row) {
   return (row.batch + all_devices(row) - 1) / all_devices(row);
@@ -108,14 +108,13 @@ struct CountInC0 {
 
 using Member = std::variant<std::string Row::*, int64_t Row::*, double Row::*, bool Row::*, CountInC0>;
 
-// What a field says of a row. Whatever depends on it (what `like:` hands on, what --set may change, which
-// rows may be compared, what makes a series of nights another one) asks for the role and keeps no list of
-// names.
+// The role of a field decides whether `like:` copies it, whether --set may change it, whether rows that
+// differ in it may be compared, and whether a change begins a new series of nights.
 enum class Role {
-  identity,     // how the row trains: with another value it is another configuration
-  sizing,       // how much work that is: figures of different sizes are not compared
-  descriptive,  // what is said of the row, the article's figures among it
-  measurement,  // what is measured, or drawn anew, without changing how the row trains
+  identity,     // how the row trains: another value is another configuration
+  sizing,       // amount of work: figures of different sizes are not compared
+  descriptive,  // description of the row, including the article's figures
+  measurement,  // what is measured, and the seed: does not change how the row trains
   derived       // follows from other fields and the scale
 };
 
@@ -127,19 +126,19 @@ struct Field {
   const char* help;                       // meaning, one line
   double min = 0, max = 1e18;             // numbers only, both ends allowed
   std::vector<std::string> choices = {};  // strings only; empty: any text, or the values of `axis`
-  const char* axis = nullptr;  // an axis of the matrix: allowed values are what train_slice registers
-  // Strings with a syntax: what should be there instead, empty for a good one.
+  const char* axis = nullptr;  // axis of the matrix; allowed values: those that train_slice registers
+  // For strings with a syntax: returns what was expected instead, empty for a valid text.
   std::string (*problem)(const std::string&) = nullptr;
-  bool gpus_only = false;  // means nothing on another device
+  bool gpus_only = false;  // has no effect on other devices
 };
 
 const std::vector<Field>& fields();
 const Field* find_field(const std::string& name);  // null when there is none
 bool has_role(const std::string& field, Role role);
 
-// A field's value as text, numbers as JSON writes them: for what treats all fields alike.
+// A field's value as text; numbers as in JSON.
 std::string field_text(const Row& row, const Field& field);
-std::string field_text(const Row& row, const std::string& field);  // throws std::out_of_range for no field
+std::string field_text(const Row& row, const std::string& field);  // throws std::out_of_range: unknown field
 double field_number(const Row& row, const std::string& field);     // 0 for text
 
 nlohmann::json to_json(const Row& row);
@@ -149,7 +148,7 @@ template <>
 inline nlohmann::json encode(const Row& row) {
   return to_json(row);
 }
-// Throws Violation, for a field that this program does not know too.
+// Throws Violation, also for an unknown field.
 template <>
 Row decode(const nlohmann::json& object, const std::string& at);
 
