@@ -89,8 +89,8 @@ TEST(Faults, EachIsRefusedWithFileLineAndRule) {
 
 TEST(Faults, FilesThatAreNoConfiguration) {
   EXPECT_TRUE(contains(error_of("/nowhere/a.yaml"), "/nowhere/a.yaml: no such file"));
-  EXPECT_TRUE(contains(error_of(source / "configs"), "found a directory"));
-  EXPECT_TRUE(contains(error_of("/dev/zero"), "is no regular file"));
+  EXPECT_TRUE(contains(error_of(source / "configs"), "found a folder"));
+  EXPECT_TRUE(contains(error_of("/dev/zero"), "is not a regular file"));
   EXPECT_TRUE(contains(error_of_text(""), "empty file"));
   EXPECT_TRUE(contains(error_of_text("rows: {a: {}}\n# \xff\xfe\n"), "yaml:2: binary data"));
   EXPECT_TRUE(contains(error_of_text(std::string("\x7f"
@@ -101,7 +101,7 @@ TEST(Faults, FilesThatAreNoConfiguration) {
   TemporaryFile pipe("");
   fs::remove(pipe.path());
   ASSERT_EQ(mkfifo(pipe.path().c_str(), 0600), 0);
-  EXPECT_TRUE(contains(error_of(pipe.path()), "is no regular file"));
+  EXPECT_TRUE(contains(error_of(pipe.path()), "is not a regular file"));
 }
 
 TEST(Faults, UnreadableFile) {

@@ -1,4 +1,4 @@
-// Resolves a matrix file, layer by layer.
+// Resolves a matrix file layer by layer.
 #include "harness/config/config.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ struct Written {
   std::string like;
   Origin origin, like_origin;
   Settings settings;
-  Settings as_run;  // hold whatever the scale
+  Settings as_run;  // not replaced by the scale
 };
 
 bool is_id(const std::string& text) {
@@ -47,7 +47,7 @@ class Resolver {
       if (section.key == "rows") read_rows(section);
     }
     if (rows_.empty())
-      throw ConfigError({file.string(), 1}, "no rows", "a mapping `rows:` of at least one row", "",
+      throw ConfigError({file.string(), 1}, "no rows", "a mapping `rows:` with at least one row", "",
                         "see configs/article.yaml for an example");
     for (const Written& row : rows_) {
       matrix.rows.push_back(resolve(row));
@@ -63,7 +63,7 @@ class Resolver {
   void read_rows(const Entry& section) {
     for (const Entry& entry : entries(section)) {
       if (!is_id(entry.key))
-        throw ConfigError(entry.origin, "no id of a row", "letters, digits, '-', '_' and '.'",
+        throw ConfigError(entry.origin, "invalid id of a row", "letters, digits, '-', '_' and '.'",
                           in_quotes(entry.key));
       Written row{.id = entry.key,
                   .like = "",
@@ -91,15 +91,15 @@ class Resolver {
                       suggestion(id, ids_));
   }
 
-  // The row itself, then the rows that it is like, nearest first.
+  // The row itself, then the rows that it inherits from with `like:`, nearest first.
   std::vector<const Written*> chain(const Written& row) const {
     std::vector<const Written*> links = {&row};
     while (!links.back()->like.empty()) {
       const Written& last = *links.back();
       const Written& next = find(last.like, last.like_origin, "like");
       if (std::find(links.begin(), links.end(), &next) != links.end())
-        throw ConfigError(last.like_origin, "`like:` goes round in a circle",
-                          "a row that is not like this one", in_quotes(next.id), "remove one of the `like:`");
+        throw ConfigError(last.like_origin, "`like:` forms a circle", "a row that is not like this one",
+                          in_quotes(next.id), "remove one `like:` of the circle");
       links.push_back(&next);
     }
     return links;
@@ -111,8 +111,7 @@ class Resolver {
     for (auto link = links.rbegin(); link != links.rend(); ++link)
       for (const auto& [field, setting] : (*link)->settings) {
         bool own = *link == &row;
-        if (!own && (field == "like" || has_role(field, Role::descriptive)))
-          continue;
+        if (!own && (field == "like" || has_role(field, Role::descriptive))) continue;
         merged[field] = setting;
       }
     return merged;

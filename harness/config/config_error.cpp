@@ -1,4 +1,4 @@
-// The wording of configuration errors, the same for every rule.
+// Builds the text of all configuration errors.
 #include "harness/config/config_error.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Names and addresses of the two nodes that one machine can stand in for (emulate/two_nodes.h makes them).
+// Names and addresses of the two nodes that emulate/two_nodes.h emulates on one machine.
 #pragma once
 #include <string>
 

@@ -27,7 +27,7 @@ bool is_host(const std::string& name) {
   });
 }
 
-// Of one line; empty for a good one.
+// What is wrong with one line; empty when it is valid.
 std::string line_problem(const std::string& line) {
   std::istringstream words(line);
   std::string host, word;
@@ -39,9 +39,9 @@ std::string line_problem(const std::string& line) {
     const std::string name = word.substr(0, equals),
                       value = equals == word.npos ? "" : word.substr(equals + 1);
     if (equals == word.npos || value.empty())
-      return fmt::format("expected words such as slots=4 behind the host, found '{}'", word);
+      return fmt::format("expected words such as slots=4 after the host, found '{}'", word);
     if (name.find("slots") != std::string::npos && !is_count(value))
-      return fmt::format("expected a whole number above 0 behind {}=, found '{}'", name, value);
+      return fmt::format("expected a whole number above 0 after {}=, found '{}'", name, value);
   }
   return "";
 }
@@ -57,7 +57,7 @@ std::string hosts_problem(const std::string& hosts) {
       return fmt::format("expected host or host:slots between commas, found '{}' in '{}'{}", word, hosts,
                          next);
     if (colon != word.npos && !is_count(word.substr(colon + 1)))
-      return fmt::format("expected a whole number above 0 behind the colon, found '{}'{}", word, next);
+      return fmt::format("expected a whole number above 0 after the colon, found '{}'{}", word, next);
   }
   return "";
 }

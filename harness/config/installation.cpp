@@ -4,8 +4,8 @@
 
 namespace harness {
 
-// Where the driver shows itself, also inside a container and under WSL. SKIP_CUDA=1 leaves GPUs alone, as it
-// does in set-up.
+// Whether a driver's device file exists; works also in containers and under WSL. SKIP_CUDA=1 disables GPUs,
+// as in the set-up.
 static bool may_use_nvidia_driver() {
   const char* skip = std::getenv("SKIP_CUDA");
   if (skip && std::string(skip) == "1") return false;

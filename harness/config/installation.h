@@ -1,4 +1,4 @@
-// Where a run finds its programs and files.
+// Paths of the programs and files of a run.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -8,13 +8,13 @@ namespace harness {
 namespace fs = std::filesystem;
 
 struct Installation {
-  fs::path project;  // holds configs/, plots/, data/, results/
-  // train_slice_cuda where it is built and a driver is there. RUN_MATRIX_WORKER in the environment names
-  // another.
+  fs::path project;  // contains configs/, plots/, data/, results/
+  // train_slice_cuda when it is built and a driver is installed, otherwise train_slice. The environment
+  // variable RUN_MATRIX_WORKER replaces it.
   fs::path train_slice;
   fs::path make_dataset;
-  fs::path results;  // runs/, ab/, noise/; project/results unless RUN_MATRIX_RESULTS names another
-  fs::path listen_address = {};  // listen_address.cpp, as a library to preload; empty: nothing is
+  fs::path results;              // runs/, ab/, noise/; project/results, or RUN_MATRIX_RESULTS
+  fs::path listen_address = {};  // library to preload (listen_address.cpp); empty: none
 };
 Installation find_installation();
 

@@ -1,4 +1,4 @@
-// Edit distance as Damerau and Levenshtein defined it (neighbours swapped count once), on short words.
+// Damerau-Levenshtein edit distance: swapping two neighbours counts as one edit.
 #include "harness/config/nearest.h"
 
 #include <fmt/format.h>
@@ -28,14 +28,14 @@ int edit_distance(const std::string& from, const std::string& to) {
 }
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
-  constexpr size_t longest = 64;  // no name is longer, and the table grows with the square
+  constexpr size_t longest = 64;  // longer than all names; the table grows quadratically
   if (word.empty() || word.size() > longest) return "";
   std::string best;
   int best_distance = std::max<int>(2, static_cast<int>(word.size()) / 3) + 1;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > longest) continue;
     int distance = edit_distance(word, candidate);
-    // A word of which every letter would change is no likeness.
+    // A distance equal to the length means that no letter is kept.
     if (distance < best_distance && distance < static_cast<int>(std::max(word.size(), candidate.size()))) {
       best = candidate;
       best_distance = distance;
@@ -47,7 +47,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
 std::string suggestion(const std::string& word, const std::vector<std::string>& candidates) {
   std::string near = nearest(word, candidates);
   if (!near.empty()) return fmt::format("did you mean '{}'?", near);
-  if (candidates.empty()) return "none is known";
+  if (candidates.empty()) return "no name is known";
   return fmt::format("known: {}", fmt::join(candidates, ", "));
 }
 

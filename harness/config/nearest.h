@@ -1,4 +1,4 @@
-// The nearest known word, for "did you mean".
+// Finds the nearest known word, for "did you mean".
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ int edit_distance(const std::string& from, const std::string& to);
 // The nearest candidate, or empty when none is within a third of the word's length (at least 2 edits).
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
-// The next step of an error about an unknown word: "did you mean 'x'?", or else all that is known.
+// The next step of an error about an unknown word: "did you mean 'x'?", or the list of known words.
 std::string suggestion(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace harness

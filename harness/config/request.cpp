@@ -17,7 +17,7 @@ bool emulates_nodes(const Row& row, const std::string& launcher) {
 }
 
 int64_t repeats_of(const Row& row, const Request& request) {
-  constexpr int64_t kSeeds = 3;  // a range over seeds needs more than one
+  constexpr int64_t kSeeds = 3;  // accuracy is shown as a range over seeds
   return request.repeats > 0 ? request.repeats : row.validation ? kSeeds : 1;
 }
 

@@ -1,4 +1,4 @@
-// What a run was asked to do: the options of the command line.
+// The options of the command line that define a run.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -13,37 +13,37 @@ namespace fs = std::filesystem;
 struct Request {
   std::vector<fs::path> configs;
   std::string only, scale = "auto", device = "auto";
-  int64_t devices = 0;  // 0: as the rows say
-  fs::path data, out;   // empty: stand-in images; results/runs/<time>-<host>
+  int64_t devices = 0;  // 0: as in the rows
+  fs::path data, out;   // empty: stand-in images, and results/runs/<time>-<host>
   int64_t seed = 1;
-  int64_t repeats = 0;  // 0: one, and three of a row with `validation`
+  int64_t repeats = 0;  // 0: one, or three for rows with `validation`
   std::vector<std::string> set;
   double timeout_s = 0;  // per row; 0: from the scale
-  double silence_s = 0;  // without a finished batch; 0: as launcher.h has it, also for reaching the first one
-  double budget_s = 0;   // for the rows together; 0: none
+  double silence_s = 0;  // longest time without a finished batch, also before the first; 0: see launcher.h
+  double budget_s = 0;   // for all rows together; 0: none
   bool dry_run = false, slow = false;
-  bool oversubscribe = false;    // ranks may share a GPU
-  bool accuracy = false;         // configs/accuracy.yaml too
-  bool skip_unreadable = false;  // images in formats that aren't decoded here are left out instead of refused
+  bool oversubscribe = false;     // ranks may share a GPU
+  bool accuracy = false;          // also run configs/accuracy.yaml
+  bool skip_unreadable = false;   // leave out images in unsupported formats instead of refusing the data
   std::string launcher = "auto";  // see launcher_of()
   std::string hosts;              // for mpirun: a:4,b:4
-  fs::path hostfile;              // the same as a file
-  int port = 0;                   // where rank 0 listens; 0: a free one
+  fs::path hostfile;              // the same in a file
+  int port = 0;                   // port of rank 0; 0: a free one
   std::string trace;              // timed batches: A-B, or "middle"; empty: no trace
-  std::string wrap;               // what one rank runs under; empty: nothing
+  std::string wrap;               // command that one rank runs under; empty: none
   int64_t wrap_rank = 0;
-  std::string interface;  // network interface between nodes; empty: each rank finds it
+  std::string interface;  // network interface between nodes; empty: each rank chooses one
 };
 
-// What starts ranks: `local` (this process; for rows over MPI mpirun on this machine), `mpirun` (on --hosts or
-// --hostfile), `slurm` (srun in the allocation that this process runs in), `env` (torchrun or any other that
-// sets RANK and so on: one run_matrix for each rank). "auto" asks the request and the environment.
+// The program that starts ranks: `local` (this process; for backend mpi mpirun on this machine), `mpirun` (on
+// --hosts or --hostfile), `slurm` (srun in the current allocation) or `env` (torchrun or another program that
+// sets RANK etc. and starts one run_matrix per rank). "auto" chooses by the request and the environment.
 std::string launcher_of(const Request& request);
 
-// Two nodes on this machine alone stand in for the row's.
+// Whether this machine emulates the row's nodes.
 bool emulates_nodes(const Row& row, const std::string& launcher);
 
-// How often a request runs a row.
+// Number of runs of a row.
 int64_t repeats_of(const Row& row, const Request& request);
 
 }  // namespace harness

@@ -14,7 +14,7 @@ static std::string absolute_text(const fs::path& path) {
   return path.empty() ? "" : fs::absolute(path).string();
 }
 
-// Every option that a continued run takes over, by its name on the command line.
+// All options that a continued run takes over, with their names on the command line.
 template <typename AnyRequest, typename Visit>
 static void for_each_option(AnyRequest& request, Visit visit) {
   visit("config", request.configs);
@@ -41,7 +41,7 @@ static void for_each_option(AnyRequest& request, Visit visit) {
   visit("skip-unreadable", request.skip_unreadable);
 }
 
-// Options that came later than the first request.json: a run of before went without.
+// Options that are younger than request.json itself: files of earlier runs lack them.
 static bool may_be_absent(const std::string& name) { return name == "skip-unreadable"; }
 
 static json value_of(const fs::path& path) { return absolute_text(path); }
@@ -80,10 +80,10 @@ void write_request(const fs::path& run, const Request& request) {
 Request read_request(const fs::path& run) {
   const fs::path file = run / "request.json";
   if (!fs::exists(file))
-    throw PreparationError(fmt::format(
-        "{}: no such file; --resume and --only-failed take the folder of a run that wrote one, e.g. "
-        "results/runs/<time>-<host>",
-        file.string()));
+    throw PreparationError(
+        fmt::format("{}: no such file; name the folder of a run with --resume or --only-failed, e.g. "
+                    "results/runs/<time>-<host>",
+                    file.string()));
   try {
     return request_from_json(base::require_json(base::read_file(file)));
   } catch (const std::exception& error) {
@@ -100,15 +100,14 @@ Request continued_request(const fs::path& run, const Request& asked, const std::
     const bool is_given = given.count(key) || (key == "config" && given.count("accuracy"));
     if (!is_given || value == now[key]) continue;
     if (!limits.count(key) && !(key == "repeat" && value > now[key]))
-      throw PreparationError(
-          fmt::format("{}: the run was begun with {} {}, and this command says {}; leave {} out, "
-                      "or start a new run",
-                      run.string(), key, now[key].dump(), value.dump(), key));
+      throw PreparationError(fmt::format(
+          "{}: the run was started with {} {}, but this command has {}; leave {} out, or start a new run",
+          run.string(), key, now[key].dump(), value.dump(), key));
     now[key] = value;
   }
   if (given.count("out") && absolute_text(asked.out) != absolute_text(run))
     throw PreparationError(
-        fmt::format("--out {}: the run goes on in {}; leave --out out", asked.out.string(), run.string()));
+        fmt::format("--out {}: the run continues in {}; leave --out out", asked.out.string(), run.string()));
   Request request = request_from_json(now);
   request.out = run;
   request.dry_run = asked.dry_run;

@@ -1,4 +1,4 @@
-// RUN/request.json: what a run was asked to do, so that it can be continued as it began.
+// RUN/request.json: the request of a run, for continuing it with the same options.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <set>
@@ -8,16 +8,17 @@
 
 namespace harness {
 
-// Keys are the names of the command line's options; `config` holds the matrices. Paths become absolute.
+// Keys are the names of the command line's options; `config` is the list of matrix files. Paths become
+// absolute.
 nlohmann::json to_json(const Request& request);
 
 void write_request(const fs::path& run, const Request& request);
-// Throws PreparationError that names the file, what is wrong and the next step.
+// Throws PreparationError with the file, the problem and the next step.
 Request read_request(const fs::path& run);
 
-// The request of the run in `run`, continued. `asked`: what this command line says, `given`: which options it
-// named. Repeats may become more, and the limits (timeout, hang-after, port) others; throws PreparationError
-// for any other option that says otherwise than the run did.
+// The request for continuing the run in folder `run`. `asked`: request of this command line; `given`: names
+// of its options. More repeats and other limits (timeout, hang-after, port) are allowed; throws
+// PreparationError for any other option that differs from the run's.
 Request continued_request(const fs::path& run, const Request& asked, const std::set<std::string>& given);
 
 }  // namespace harness

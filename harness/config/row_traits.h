@@ -1,4 +1,4 @@
-// What a row needs, by what its values say of themselves (their traits in `train_slice --values`).
+// Properties of a row that follow from the traits of its values (`train_slice --values`).
 #pragma once
 #include <string>
 
@@ -6,18 +6,18 @@
 
 namespace harness {
 
-// Processes of a row, and of one of its nodes.
+// Number of processes of a row, and on each of its nodes.
 int64_t world_size(const Row& row, const AxisValues& values);
 int64_t ranks_per_node(const Row& row, const AxisValues& values);
 
-// Ranks of this row find one another through MPI; others through MASTER_ADDR and MASTER_PORT.
+// Whether the ranks connect through MPI, instead of MASTER_ADDR and MASTER_PORT.
 bool started_by_mpi(const Row& row, const AxisValues& values);
 
-// How a storage reaches an object store, its trait "service": "http", "mount" or "mount_cached"; empty: not
-// at all.
+// How a storage accesses an object store, its trait "service": "http", "mount" or "mount_cached"; empty: it
+// doesn't.
 std::string service_of(const AxisValues& values, const std::string& storage);
 
-// The ranks must run in a network namespace next to the object store's, because the link to it is shaped.
+// Whether the link to the object store is shaped; ranks and store then run in two network namespaces.
 bool shapes_store(const Row& row);
 
 }  // namespace harness

@@ -1,10 +1,11 @@
-// Settings that are each valid and can't stand together in one row.
+// Rules against settings that are valid alone but not together in one row.
 #include <fmt/format.h>
 
 #include "harness/config/config.h"
 #include "harness/config/row_traits.h"
 
 namespace harness {
+
 void check_combination(const Row& row, const Origin& origin, const AxisValues& values) {
   auto refuse = [&](const std::string& rule, const std::string& expected, const std::string& found,
                     const std::string& next_step = "") {
@@ -12,7 +13,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   };
   const int64_t replicas = all_devices(row);
 
-  // Values say of themselves what they can; the names are for a machine on which train_slice isn't built.
+  // Traits state what a value supports; the defaults by name apply when train_slice isn't built.
   const bool several = trait(values, "strategy", row.strategy, "several_devices", row.strategy != "single");
   if (!several && replicas > 1)
     refuse("strategy " + row.strategy + " uses one device", "devices: 1 and nodes: 1",
@@ -69,7 +70,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   if (row.validation && row.storage == "synthetic")
     refuse("nothing can be learned from storage synthetic", "a storage of images", "validation: true");
 
-  if (!find_value(values, "strategy", row.strategy)) return;  // without train_slice nothing more is known
+  if (!find_value(values, "strategy", row.strategy)) return;  // train_slice isn't built: traits are unknown
   bool processes = trait(values, "strategy", row.strategy, "process_per_device", false);
   if (!processes && row.nodes > 1)
     refuse("strategy " + row.strategy + " stays within one process", "nodes: 1",

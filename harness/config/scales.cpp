@@ -13,7 +13,7 @@ namespace {
 When read_condition(const Entry& entry) {
   size_t equals = entry.key.find('=');
   if (equals == std::string::npos)
-    throw ConfigError(entry.origin, "no condition", "field=value", in_quotes(entry.key),
+    throw ConfigError(entry.origin, "not a condition", "field=value", in_quotes(entry.key),
                       "e.g. link=ethernet");
   When when{entry.key.substr(0, equals), entry.key.substr(equals + 1), read_settings(entry)};
   Row probe;
@@ -49,7 +49,7 @@ std::vector<Scale> load_scales(const std::filesystem::path& file) {
   std::vector<Scale> scales;
   for (const Entry& entry : read_yaml(file)) {
     scales.push_back(read_scale(entry));
-    // Values are checked here rather than with the first row that happens to meet them.
+    // Check all values now, not only when a row uses them.
     Row probe;
     auto check = [&](const Settings& settings) {
       for (const auto& [field, setting] : settings) assign(probe, field, setting, scales.back().c0, {});

@@ -1,4 +1,4 @@
-// How big rows are run: what a scale divides the article's sizes by, and what it sets for every row.
+// Scales: the sizes at which rows run.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -19,8 +19,8 @@ struct Scale {
   std::string name;
   int64_t batch_divisor = 1;
   int64_t c0 = 16;
-  int64_t images = 160;   // of a stand-in set; rows that must not read an image twice may need more
-  std::string summary;    // one line, stands in the header of tables and plots
+  int64_t images = 160;   // size of a stand-in set; rows that must not read an image twice may need more
+  std::string summary;    // one line, for the header of tables and plots
   std::string reasoning;  // why these sizes
   Settings set;
   std::vector<When> when;
@@ -31,7 +31,7 @@ std::vector<Scale> load_scales(const std::filesystem::path& file);
 // Throws ConfigError with the nearest known name.
 const Scale& find_scale(const std::vector<Scale>& scales, const std::string& name);
 
-// Gives a row what the scale sets; settings of the row itself lose.
+// Applies the scale's settings to a row; they replace the row's settings, except those in row.as_run.
 void apply(const Scale& scale, Row& row, const AxisValues& values);
 
 // `scale` of a record.

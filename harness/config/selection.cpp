@@ -1,4 +1,4 @@
-// Changes to resolved rows; every rule of a config file holds for what comes out.
+// Changes resolved rows, and checks the result with the rules of config files.
 #include "harness/config/selection.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace harness {
 namespace {
 
-// What a row trains, without what is said of it.
+// The fields that define a row's training, without descriptive ones.
 nlohmann::json setup_of(const Row& row) {
   nlohmann::json setup = to_json(row);
   for (const Field& field : fields())
@@ -25,7 +25,7 @@ nlohmann::json setup_of(const Row& row) {
 }  // namespace
 
 std::vector<Row> select(const std::vector<Matrix>& matrices, const std::string& only) {
-  std::map<std::string, std::string> ids;  // by name: of a row or an alias
+  std::map<std::string, std::string> ids;  // by name or alias of the row
   std::map<std::string, Origin> origins;
   std::vector<std::string> names;
   for (const Matrix& matrix : matrices) {
@@ -33,7 +33,7 @@ std::vector<Row> select(const std::vector<Matrix>& matrices, const std::string& 
       const Origin& origin = matrix.origins.at(row.id);
       if (auto [other, is_new] = origins.emplace(row.id, origin); !is_new)
         throw ConfigError(
-            origin, "two files have a row of the same id", "ids that differ",
+            origin, "two files have a row of the same id", "different ids",
             fmt::format("{} also in {}:{}", in_quotes(row.id), other->second.file, other->second.line),
             "run the files one after the other");
       ids[row.id] = row.id;
@@ -69,8 +69,8 @@ void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignme
   for (const std::string& assignment : assignments) {
     auto [field, setting] = read_assignment(assignment);
     if (has_role(field, Role::descriptive))
-      throw ConfigError({"--set " + assignment}, in_quotes(field) + " says what a row is and can't be set",
-                        "", "", "write a row of your own into a config file");
+      throw ConfigError({"--set " + assignment}, in_quotes(field) + " describes a row and can't be set", "",
+                        "", "add a row to a config file");
     settings[field] = setting;  // the last one wins
     all += (all.empty() ? "--set " : " --set ") + assignment;
   }
@@ -79,7 +79,7 @@ void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignme
   };
   for (Row& row : rows) {
     set(row);
-    apply(scale, row, values);  // its conditions may have met a field that was just set
+    apply(scale, row, values);  // its conditions may depend on the fields just set
     set(row);
     check_combination(row, {all}, values);
   }

@@ -1,4 +1,4 @@
-// One parser for every field, driven by the field table: no code per option.
+// Parses the values of all fields with the field table.
 #include "harness/config/settings.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ std::optional<Number> parse(const std::string& text) {
   return value;
 }
 
-// `3 C0`, `1.5 C0`; nothing when the text has another form.
+// Parses `3 C0`, `1.5 C0`; std::nullopt for any other form.
 std::optional<int64_t> parse_multiple_of_c0(const std::string& text, int64_t c0) {
   constexpr double most = 4096;
   if (text.size() < 3 || text.compare(text.size() - 2, 2, "C0") != 0) return std::nullopt;
@@ -128,7 +128,7 @@ std::pair<std::string, Setting> read_assignment(const std::string& text) {
   Origin origin{"--set " + text};
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    throw ConfigError(origin, "no assignment", "key=value", in_quotes(text), "e.g. --set batch=48");
+    throw ConfigError(origin, "not an assignment", "key=value", in_quotes(text), "e.g. --set batch=48");
   if (!is_plain_text(text)) throw ConfigError({"--set"}, "control character", "plain text", in_quotes(text));
   std::string name = text.substr(0, equals);
   known_field(name, origin);

@@ -1,18 +1,17 @@
-// Settings as they are written, and how one becomes the value of a row's field: type, range, known values,
-// C0.
+// Settings as written, and their conversion into fields of a row: type, range, allowed values, C0.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "harness/contract/row.h"
 #include "harness/config/yaml_file.h"
+#include "harness/contract/row.h"
 
 namespace harness {
 
-// What `train_slice --values` prints: {axis: [{"name", "summary", "traits", "missing"}]}. Empty, or without
-// an axis: the values of that axis are not checked.
+// Output of `train_slice --values`: {axis: [{"name", "summary", "traits", "missing"}]}. Values of an axis
+// that it lacks are not checked.
 using AxisValues = nlohmann::json;
 
 struct Setting {
@@ -21,11 +20,10 @@ struct Setting {
 };
 using Settings = std::map<std::string, Setting>;  // by field name
 
-// Reads the fields of a mapping; `also` are further keys that may stand there and that the caller reads
-// itself.
+// Reads the fields of a mapping. `also`: further allowed keys, which the caller reads.
 Settings read_settings(const Entry& mapping, const std::vector<std::string>& also = {});
 
-// `key=value` of the command line.
+// Parses `key=value` of the command line. Throws ConfigError.
 std::pair<std::string, Setting> read_assignment(const std::string& text);
 
 // Throws ConfigError with the setting's origin when the value doesn't fit the field.
@@ -33,10 +31,11 @@ void assign(Row& row, const std::string& field, const Setting& setting, int64_t 
 
 std::vector<std::string> field_names();
 
-// The entry of a value, null when it isn't known; and one of its traits, `otherwise` when nothing says.
+// The entry of a value; null when it is unknown.
 const nlohmann::json* find_value(const AxisValues& values, const std::string& axis, const std::string& name);
-// Whether this build and machine can run it; false when it isn't known.
+// Whether this build and machine can run the value; false when it is unknown.
 bool available(const AxisValues& values, const std::string& axis, const std::string& name);
+// A trait of the value; `otherwise` when the value or the trait is unknown.
 bool trait(const AxisValues& values, const std::string& axis, const std::string& name, const std::string& key,
            bool otherwise);
 

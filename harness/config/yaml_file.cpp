@@ -1,5 +1,5 @@
-// Reads YAML with yaml-cpp and never walks into anything but the expected shape, so nested aliases cost
-// nothing.
+// Reads YAML with yaml-cpp. Visits only the expected mappings, so deeply nested aliases (a "YAML bomb") cost
+// no time.
 #include "harness/config/yaml_file.h"
 
 #include <fmt/format.h>
@@ -28,12 +28,12 @@ std::string read_text(const std::filesystem::path& file) {
   auto status = std::filesystem::status(file, error);
   if (status.type() == std::filesystem::file_type::not_found)
     throw ConfigError(origin, "no such file", "a YAML file", "",
-                      "check the path; configurations stand in configs/");
+                      "check the path; configurations are in configs/");
   if (error) throw ConfigError(origin, "cannot be read", "a YAML file", error.message());
-  // Anything else, a pipe or a device, might never end.
+  // Reading a pipe or a device might never end.
   if (status.type() != std::filesystem::file_type::regular)
-    throw ConfigError(origin, "is no regular file", "a YAML file",
-                      std::filesystem::is_directory(status) ? "a directory" : "something else",
+    throw ConfigError(origin, "is not a regular file", "a YAML file",
+                      std::filesystem::is_directory(status) ? "a folder" : "a special file",
                       "name a file, e.g. configs/article.yaml");
   if (std::filesystem::file_size(file, error) > size_limit || error)
     throw ConfigError(origin, "too large for a configuration", "at most 1 MiB", "",
@@ -49,7 +49,8 @@ void check_lines(const Origin& whole, const std::string& text) {
   for (std::string line; std::getline(stream, line);) {
     ++origin.line;
     if (!is_plain_text(line))
-      throw ConfigError(origin, "binary data", "text in UTF-8", "", "is this a configuration at all?");
+      throw ConfigError(origin, "binary data", "text in UTF-8", "",
+                        "check that this is a configuration file");
     size_t first = line.find_first_not_of(" \r");
     if (first != std::string::npos && line[first] == '\t')
       throw ConfigError(origin, "tab in the indentation", "spaces", "a tab", "replace the tab by spaces");
@@ -65,13 +66,13 @@ std::string kind(const YAML::Node& node) {
 std::vector<Entry> entries_of(const YAML::Node& node, const Origin& origin, const std::string& what,
                               const std::vector<std::string>& allowed) {
   if (!node.IsMap())
-    throw ConfigError(origin, what + " is no mapping", "`key: value` entries", kind(node),
+    throw ConfigError(origin, what + " is not a mapping", "`key: value` entries", kind(node),
                       node.IsNull() ? "write {} for an empty one" : "");
   std::vector<Entry> found;
   std::set<std::string> seen;
   for (const auto& pair : node) {
     Origin at{origin.file, pair.first.Mark().line + 1};
-    if (!pair.first.IsScalar()) throw ConfigError(at, "a key is no scalar", "a name", kind(pair.first));
+    if (!pair.first.IsScalar()) throw ConfigError(at, "a key is not a scalar", "a name", kind(pair.first));
     std::string key = pair.first.Scalar();
     if (key == "<<")
       throw ConfigError(at, "merge keys are not read", "", "'<<'",
@@ -91,7 +92,7 @@ std::vector<Entry> entries_of(const YAML::Node& node, const Origin& origin, cons
 bool is_plain_text(const std::string& text) {
   if (std::any_of(text.begin(), text.end(), is_control)) return false;
   try {
-    (void)nlohmann::json(text).dump();  // throws on what is no UTF-8, as it would when a record is written
+    (void)nlohmann::json(text).dump();  // throws when the text isn't UTF-8, as writing a record would
     return true;
   } catch (const nlohmann::json::exception&) {
     return false;
@@ -117,7 +118,7 @@ std::vector<Entry> read_yaml(const std::filesystem::path& file) {
     throw ConfigError(origin, "nested too deeply", "mappings at most four deep");
   } catch (const YAML::Exception& error) {
     origin.line = error.mark.line + 1;
-    throw ConfigError(origin, "no valid YAML", "", error.msg,
+    throw ConfigError(origin, "invalid YAML", "", error.msg,
                       "check quotes, colons and indentation near here");
   }
 }

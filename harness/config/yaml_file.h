@@ -1,4 +1,4 @@
-// A YAML file read as what configurations are made of: mappings of unique keys to scalars, with lines.
+// Reads YAML configurations: mappings with unique keys, and the line of each entry.
 #pragma once
 #include <yaml-cpp/yaml.h>
 
@@ -16,15 +16,15 @@ struct Entry {
   Origin origin;  // the key's line
 };
 
-// The entries of the top mapping. Refuses what is no readable YAML text of at most 1 MiB.
+// The entries of the top mapping. Throws ConfigError when the file isn't YAML text of at most 1 MiB.
 std::vector<Entry> read_yaml(const std::filesystem::path& file);
 
-// The entries of a mapping inside it. `allowed`: the keys that may stand there, empty: any.
+// The entries of a nested mapping. `allowed`: allowed keys; empty: any key.
 std::vector<Entry> entries(const Entry& mapping, const std::vector<std::string>& allowed = {});
 
 std::string scalar(const Entry& entry);
 
-// UTF-8 without control characters: fit for a terminal and for a record.
+// Whether the text is UTF-8 without control characters, so that terminals and records can show it.
 bool is_plain_text(const std::string& text);
 int64_t whole_number(const Entry& entry, int64_t min, int64_t max);
 

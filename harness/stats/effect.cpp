@@ -15,7 +15,7 @@ constexpr double kAlpha = 0.05;
 // How often each value of a rank statistic occurs among all equally likely cases.
 using Counts = std::vector<double>;
 
-// Wilcoxon's W+ of n pairs: each rank is in the sum or not.
+// Distribution of Wilcoxon's W+ for n pairs: each rank is in the sum or not.
 Counts signed_rank_counts(size_t n) {
   Counts counts(n * (n + 1) / 2 + 1, 0.0);
   counts[0] = 1;
@@ -24,7 +24,7 @@ Counts signed_rank_counts(size_t n) {
   return counts;
 }
 
-// Mann and Whitney's U of m and n values: coefficients of the Gaussian binomial.
+// Distribution of Mann and Whitney's U for m and n values: coefficients of the Gaussian binomial.
 Counts mann_whitney_counts(size_t m, size_t n) {
   Counts counts(m * n + 1, 0.0);
   counts[0] = 1;
@@ -42,8 +42,8 @@ double lower_tail(const Counts& counts, size_t value) {
   return std::accumulate(counts.begin(), end, 0.0) / all;
 }
 
-// The interval spans the sorted estimates from this many of the smallest to as many of the largest: the most
-// whose tails stay within alpha; at least the whole range.
+// How many of the smallest and of the largest sorted estimates lie outside the interval: the most for which
+// each tail stays within alpha / 2; 0 when there is none.
 size_t left_out_on_either_side(const std::vector<double>& estimates, const Counts& counts) {
   size_t k = 0;
   while (k + 1 < estimates.size() / 2 && lower_tail(counts, k + 1) <= kAlpha / 2) ++k;
@@ -68,7 +68,7 @@ double two_sided(const Counts& counts, double statistic) {
 std::vector<double> logarithms(const std::vector<double>& values) {
   std::vector<double> logs;
   for (double value : values) {
-    if (!(value > 0) || !std::isfinite(value)) throw std::invalid_argument("a figure that is not positive");
+    if (!(value > 0) || !std::isfinite(value)) throw std::invalid_argument("expected figures above 0");
     logs.push_back(std::log(value));
   }
   return logs;
@@ -94,7 +94,8 @@ double t_test(double difference, double error, double degrees) {
 }  // namespace
 
 Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size() || a.empty()) throw std::invalid_argument("pairs need as many runs on both sides");
+  if (a.size() != b.size() || a.empty())
+    throw std::invalid_argument("expected the same number of runs, at least 1, on both sides");
   const std::vector<double> there = logarithms(a), here = logarithms(b);
   std::vector<double> differences;
   for (size_t i = 0; i < a.size(); ++i) differences.push_back(there[i] - here[i]);
@@ -117,7 +118,7 @@ Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b)
 }
 
 Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.empty() || b.empty()) throw std::invalid_argument("a side without runs");
+  if (a.empty() || b.empty()) throw std::invalid_argument("expected at least one run on each side");
   const std::vector<double> there = logarithms(a), here = logarithms(b);
   std::vector<double> differences;
   double above = 0;
@@ -132,7 +133,7 @@ Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& 
   const Counts counts = mann_whitney_counts(a.size(), b.size());
   set_interval(differences, counts, effect);
   effect.rank_p = two_sided(counts, above);
-  // Welch's t: the sides need not scatter alike.
+  // Welch's t allows different variances on the two sides.
   const double from_a = variance(there) / static_cast<double>(a.size()),
                from_b = variance(here) / static_cast<double>(b.size());
   double spread = 0;
@@ -146,10 +147,10 @@ Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& 
 }
 
 Location location_of(const std::vector<double>& figures) {
-  if (figures.empty()) throw std::invalid_argument("a figure without runs");
+  if (figures.empty()) throw std::invalid_argument("expected at least one run");
   std::vector<double> walsh;
   for (size_t i = 0; i < figures.size(); ++i) {
-    if (!std::isfinite(figures[i])) throw std::invalid_argument("a figure that is not finite");
+    if (!std::isfinite(figures[i])) throw std::invalid_argument("expected finite figures");
     for (size_t j = i; j < figures.size(); ++j) walsh.push_back((figures[i] + figures[j]) / 2);
   }
   std::sort(walsh.begin(), walsh.end());

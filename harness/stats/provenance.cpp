@@ -7,13 +7,13 @@
 #include <cmath>
 #include <set>
 
-#include "harness/stats/records.h"
 #include "harness/contract/row.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
 
-constexpr double kSteal = 0.02;  // of the CPU time
+constexpr double kSteal = 0.02;  // share of the CPU time
 
 struct Facet {
   const char* what;
@@ -59,7 +59,7 @@ std::string all_values(const Records& records, const Facet& facet) {
   return fmt::format("{}", fmt::join(values, " | "));
 }
 
-// What an environment's key holds beside the machine itself, in its order.
+// The parts of an environment's key after the machine, in their order.
 template <class AnyRecord>
 auto keyed(AnyRecord& record) {
   return std::array{&record.machine.kernel,  &record.machine.os,     &record.device.driver,
@@ -98,12 +98,12 @@ void restore_environment(Record& record, const std::string& key) {
   const std::vector<std::string> parts = environment_parts(key);
   record.machine.fingerprint = parts[0];
   const auto facts = keyed(record);
-  if (parts.size() != facts.size() + 1) {  // a value holds what separates values
+  if (parts.size() != facts.size() + 1) {  // a value contains the separator
     record.machine.environment = key;
     return;
   }
   for (size_t i = 0; i < facts.size(); ++i) *facts[i] = parts[i + 1];
-  record.versions["libtorch"] = record.build.libtorch;  // where a whole record shows it
+  record.versions["libtorch"] = record.build.libtorch;  // as in a complete record
 }
 
 std::vector<Difference> environment_differences(const Records& a, const Records& b) {
@@ -132,7 +132,7 @@ std::vector<std::string> incomparable(const Record& a, const Record& b) {
   check("settings, by their hash", a.config_hash, b.config_hash);
   check("timed batches", shown(a.timed_batches), shown(b.timed_batches));
   check("data set", a.data.fingerprint, b.data.fingerprint);
-  // A row on another storage is another state by nature; on the same one the state must be the same.
+  // The cache state depends on the storage, so it must be equal only for equal storages.
   if (a.config.storage == b.config.storage) check("page cache", cache_state(a), cache_state(b));
   check("phase clock", field_text(a.config, "phase_clock"), field_text(b.config, "phase_clock"));
   check("sanitizers", a.build.sanitize, b.build.sanitize);

@@ -1,4 +1,4 @@
-// What a record was measured on and with, and how two records differ in it.
+// Machine and environment in which a record was measured, and differences between records.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,33 +7,33 @@
 
 namespace harness {
 
-// Hardware in a few words, as a name for a machine that any number of hosts can share: `AMD EPYC, 2 cores, 24
-// GiB, cpu`. Two records with the same fingerprint may be compared as measurements of software.
+// The hardware in a few words, equal for equal hosts: `AMD EPYC, 2 cores, 24 GiB, cpu`. Differences between
+// two records with the same fingerprint come from software.
 std::string machine_fingerprint(const Record& record);
 
-// Hardware and everything that it ran with: kernel, system, LibTorch, revision, compiler, flags. Records of
-// one table should share it.
+// Hardware and software: machine, kernel, system, driver, LibTorch, build, data set. Records of one table
+// should have the same key.
 std::string environment_key(const Record& record);
-// Its values in their order; empty where it was unknown.
+// The values in the key, in order; an unknown value is empty.
 std::vector<std::string> environment_parts(const std::string& key);
-// Puts what a key says back into a record that has nothing but the key.
+// Restores the parts of a key in a record that has only the key.
 void restore_environment(Record& record, const std::string& key);
 
 struct Difference {
   std::string what, a, b;
 };
 
-// Machine, system, libraries, build and data in which any record of A differs from any of B, each once.
+// The facts (machine, system, libraries, build, data) whose sets of values differ between A and B.
 std::vector<Difference> environment_differences(const Records& a, const Records& b);
 
-// Why the figures of two records of one row can't be set against each other: other work, other data, another
-// state of the cache. Empty when they can.
+// Why the figures of two records of one row can't be compared: different work, data or cache state. Empty
+// when they can.
 std::vector<std::string> incomparable(const Record& a, const Record& b);
 
-// Fields of the row that differ otherwise: what the comparison is about, `precision o0 -> bf16`.
+// Differing fields of Role::identity, which the comparison is about: `precision o0 -> bf16`.
 std::vector<std::string> changed_fields(const Record& a, const Record& b);
 
-// What casts doubt on a record's figures: traced, wrapped, CPU time taken away.
+// Reasons to doubt a record's figures: traced, wrapped, CPU time stolen or limited.
 std::vector<std::string> doubts(const Record& record);
 
 }  // namespace harness

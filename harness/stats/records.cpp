@@ -1,4 +1,4 @@
-// Appends records with fsync, and reads them line by line so that one damaged line costs one line.
+// Appends records with fsync, and reads them line by line, so that a damaged line does not affect others.
 #include "harness/stats/records.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ using nlohmann::json;
 
 [[noreturn]] void fail(const std::filesystem::path& file, const char* what, int error) {
   const char* next = error == ENOSPC || error == EDQUOT
-                         ? "free space there or choose another folder (--out, --history)"
+                         ? "free some space or choose another folder (--out, --history)"
                          : "choose a writable folder (--out, --history)";
   throw std::runtime_error(fmt::format("{}: {}: {}; {}", file.string(), what, std::strerror(error), next));
 }
@@ -59,14 +59,14 @@ std::string record_problem(const json& record) try {
 }
 
 void append_record(const std::filesystem::path& file, const json& record) {
-  // Text of a crashed process may hold any bytes.
+  // Output of a crashed process may contain any bytes.
   std::string line = record.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   const bool is_new = !std::filesystem::exists(file);
   const base::Descriptor descriptor(open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (descriptor.number() < 0) fail(file, "cannot be opened for writing", errno);
   struct stat status {};
   if (fstat(descriptor.number(), &status) != 0) fail(file, "cannot be examined", errno);
-  // A line that a crash cut off must not swallow this one.
+  // A crash may have left the last line without its end.
   char last = '\n';
   if (status.st_size > 0 && pread(descriptor.number(), &last, 1, status.st_size - 1) == 1 && last != '\n')
     line.insert(line.begin(), '\n');
@@ -76,7 +76,7 @@ void append_record(const std::filesystem::path& file, const json& record) {
     if (wrote < 0) {
       const int error = errno;
       if (ftruncate(descriptor.number(), status.st_size) != 0)
-        fail(file, "a partly written record stays", error);
+        fail(file, "a partly written record can't be removed", error);
       fail(file, "a record could not be written", error);
     }
     done += static_cast<size_t>(wrote);
@@ -97,7 +97,7 @@ Records read_records(const std::filesystem::path& run_dir, std::ostream& warning
   std::string line;
   for (int number = 1; std::getline(input, line); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const bool cut_off = input.eof();  // no newline: the writer was stopped inside this line
+    const bool cut_off = input.eof();  // no newline: the writer was stopped within this line
     const auto leave_out = [&](const char* problem) {
       fmt::print(warnings, "{}:{}: {}; line left out\n", file.string(), number, problem);
     };

@@ -1,5 +1,5 @@
-// The file of records: one JSON line per row and repeat, appended crash-safely and read whatever became of
-// it.
+// The file of records: one JSON line per row and repeat, appended crash-safely; damaged lines are skipped on
+// reading.
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -11,23 +11,23 @@
 
 namespace harness {
 
-// Adds one line to `file` and returns when the disk has it. Throws std::runtime_error naming the file and the
-// next step; what the file held before is then unchanged.
+// Appends one line to `file` and returns after fsync. Throws std::runtime_error with the file and the next
+// step; the earlier content is kept.
 void append_record(const std::filesystem::path& file, const nlohmann::json& record);
 
-// The good records of run_dir/records.jsonl, in the order of the file. Each bad line is named in `warnings`
-// as file:line with the reason and left out; of two records of one row and repeat, the later counts. Without
-// loss and the loader's spans, which no table shows. Throws std::runtime_error when
-// there is no such file.
+// The valid records of run_dir/records.jsonl, in the order of the file, without loss and the loader's spans,
+// which no table shows. Invalid lines are skipped and listed in `warnings` as file:line with the reason; a
+// later record of the same row and repeat replaces an earlier one. Throws std::runtime_error when the file
+// does not exist.
 Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings);
 
-// Why a report can't use this record, empty when it can.
+// Why a report can't use this record; empty when it can.
 std::string record_problem(const nlohmann::json& record);
 
-// Every phase in the order of time within a step.
+// All phases in their order within a step.
 const std::vector<std::string>& phase_names();
 
-// Records of one row together, rows in the order in which they first occur.
+// Records grouped by row; rows in the order of their first record.
 std::vector<std::pair<std::string, RecordList>> by_row(const RecordList& records);
 
 }  // namespace harness

@@ -23,7 +23,7 @@ std::string group_of(const Row& row, const Row* base) {
   if (row.nodes > 1) return "nodes";
   const std::string& strategy = row.strategy;
   if (strategy != "single" && strategy != "data_parallel") return "strategy";
-  // The article's second series, from its row [0] on, is about devices; its first is about storage.
+  // The article's second series, from its row [0] on, varies devices; its first varies storage.
   if (strategy == "data_parallel" || row.window == "100-399") return "devices";
   return row.precision == "o0" ? "storage" : "precision";
 }

@@ -1,4 +1,4 @@
-// What a row shows: the axis of the matrix on which it differs from its base.
+// The axis of the matrix on which a row differs from its base.
 #pragma once
 #include <string>
 
@@ -6,8 +6,8 @@
 
 namespace harness {
 
-// The axis that a row moves on: the first on which it differs from its base, or, without one, from the
-// plainest row.
+// The first axis on which a row differs from its base; without a base, or without a difference, the axis on
+// which it differs from the simplest row.
 std::string group_of(const Row& row, const Row* base);
 
 }  // namespace harness

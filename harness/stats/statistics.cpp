@@ -11,7 +11,7 @@
 namespace harness {
 namespace {
 
-constexpr int64_t fewest_batches_for_an_interval = 60;  // three blocks of 20, or there is nothing to resample
+constexpr int64_t fewest_batches_for_an_interval = 60;  // three blocks of 20
 constexpr double drift_limit = 0.02;
 
 double quantile_in_place(std::vector<double>& values, double share) {
@@ -25,7 +25,7 @@ double quantile_in_place(std::vector<double>& values, double share) {
   return low + rest * (*std::min_element(values.begin() + below + 1, values.end()) - low);
 }
 
-// One resample: blocks that begin anywhere and wrap around the end, until it is as long as the original.
+// One resample of the same length: blocks from random positions, wrapping around at the end.
 void resample(const std::vector<double>& values, int64_t block, std::mt19937_64& random,
               std::vector<double>& into) {
   const size_t count = values.size();
@@ -36,7 +36,7 @@ void resample(const std::vector<double>& values, int64_t block, std::mt19937_64&
   }
 }
 
-// A block near the length of the run would only rotate it, and every resample would have the same median.
+// A block as long as the run would only rotate it, and all resamples would have the same median.
 int64_t usable_block(int64_t block, size_t count) {
   return std::clamp<int64_t>(block, 1, std::max<int64_t>(1, static_cast<int64_t>(count) / 4));
 }
@@ -56,7 +56,7 @@ void describe_dependence(const std::vector<double>& steps, int64_t loader_thread
   result.rho_1 = autocorrelation(steps, 1);
   result.tau_int = integrated_autocorrelation_time(steps);
   result.n_eff = static_cast<double>(steps.size()) / result.tau_int;
-  // Loader threads deliver in turns, so their number is the period to expect.
+  // Loader threads deliver in turn, so their number is the expected period.
   const auto from_tau = static_cast<int64_t>(std::ceil(2 * result.tau_int));
   result.block = std::max({int64_t{20}, from_tau, loader_threads});
   const size_t third = steps.size() / 3;

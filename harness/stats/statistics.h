@@ -1,4 +1,4 @@
-// Statistics of one run: what the timed batches of one record say, before any comparison with another run.
+// Statistics of the timed batches of one run.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,37 +17,38 @@ struct PhaseStatistics {
   std::string name;
   double mean_ms = 0;    // mean over ranks and batches: the means of all phases add up to the mean step
   double median_ms = 0;  // median over batches of the mean over ranks
-  double share = 0;      // of the whole, 0-1
+  double share = 0;      // share of the mean step, 0-1
 };
 
-// A step is the slowest rank's sum of phases in one batch. All values are of raw samples: outliers are data.
+// A step is the slowest rank's sum of phases in one batch. All values use raw samples; outliers are not
+// removed.
 struct RunStatistics {
   int64_t batches = 0;
-  double total_s = 0;            // barrier to barrier, as recorded
+  double total_s = 0;            // from barrier to barrier, as recorded
   double images_per_second = 0;  // global batch x batches / total_s
 
-  bool has_samples = false;  // false without phase clock: everything below is then 0
+  bool has_samples = false;  // false without phase clock: all members below are then 0
   double mean_ms = 0, median_ms = 0, p5_ms = 0, p95_ms = 0, p99_ms = 0, max_ms = 0;
   double iqr_share = 0;              // interquartile range / median
   double skew_ms = 0;                // median over batches of slowest - fastest rank
-  std::optional<double> startup_ms;  // T0: the first batch, where the window begins with it
+  std::optional<double> startup_ms;  // T0: the first batch; only when the window begins with it
   double rho_1 = 0, tau_int = 1, n_eff = 0;
   int64_t block = 0;                     // block length of the bootstrap
-  std::optional<Interval> median_ci_ms;  // 95 %, within this run, not for comparisons; none under 60 batches
+  std::optional<Interval> median_ci_ms;  // 95 %, within this run, not for comparisons; from 60 batches on
   double drift_share = 0;                // median of the last third / median of the first third - 1
   std::optional<Interval> drift_ci;
-  bool drifts = false;                  // moved by more than 2 %, and the interval excludes 0
+  bool drifts = false;                  // abs(drift_share) exceeds 2 %, and drift_ci excludes 0
   std::vector<PhaseStatistics> phases;  // in the order of phase_names()
 };
 
-// For a record with status OK, as read_records hands it out.
+// `record`: with status OK, as returned by read_records().
 RunStatistics run_statistics(const Record& record);
 
-// The phases alone, at a fraction of the cost: no resampling. In the order of phase_names(); empty without
-// phase clock.
+// Only the phases, without the expensive resampling, in the order of phase_names(); empty without phase
+// clock.
 std::vector<PhaseStatistics> phase_statistics(const Record& record);
 
-// Linear interpolation between order statistics (type 7 of Hyndman & Fan 1996); 0 of nothing.
+// Linear interpolation between order statistics (type 7 of Hyndman & Fan 1996); 0 without values.
 double quantile(std::vector<double> values, double share);
 double median(std::vector<double> values);
 
