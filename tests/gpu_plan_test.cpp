@@ -30,11 +30,11 @@ TEST_F(GpuPlan, DividesBatchesUntilTheyFitAndSaysSo) {
 }
 
 TEST_F(GpuPlan, RefusesAGpuThatHoldsNothing) {
-  EXPECT_TRUE(says(plan(1, {"--only", "1"}, 0, 2), "not even the smallest batches"));
+  EXPECT_TRUE(says(plan(1, {"--only", "1"}, 0, 2), "even the smallest batches of the rows don't fit"));
 }
 
 TEST_F(GpuPlan, ATooSmallMachineSkipsRowsWithWhatIsMissing) {
-  EXPECT_TRUE(says(plan(2, {"--only", "1,2,4,12"}), "it needs 4 GPUs and this machine has 2"));
+  EXPECT_TRUE(says(plan(2, {"--only", "1,2,4,12"}), "it needs 4 GPUs, but this machine has 2"));
   EXPECT_TRUE(says(plan(2, {"--only", "12", "--oversubscribe"}), "1 of 1 rows run"));
   EXPECT_TRUE(says(plan(4, {"--only", "12"}), "backend: nccl"));
 }
@@ -44,7 +44,7 @@ TEST_F(GpuPlan, WhatOnlyAGpuCanDoIsSkippedElsewhere) {
                                     "--only", "bf16,prefetch,nvjpeg"});
   EXPECT_TRUE(says(text, "prefetch=true, loss_every=50 need device cuda"));
   EXPECT_TRUE(says(text,
-                   "prefetch=true, cuda_graphs=true, decoder=nvjpeg, loss_every=50 need device cuda, and "
+                   "prefetch=true, cuda_graphs=true, decoder=nvjpeg, loss_every=50 need device cuda, but "
                    "this row runs on cpu"));
 }
 
@@ -52,7 +52,7 @@ TEST_F(GpuPlan, ALibraryThatTheBuildLacksIsNamed) {
   const std::vector<std::string> rows{
       SOURCE_DIR "/configs/beyond.yaml", "--scale", "smoke", "--only", "bf16,nvjpeg", "--dry-run"};
   run(rows, {{"FAKE_GPUS", "1"}, {"FAKE_MEMORY", "1000"}, {"FAKE_NVJPEG", "0"}});
-  EXPECT_TRUE(says(output() + errors(), "SKIPPED: decoder nvjpeg: this build found no nvJPEG; install"));
+  EXPECT_TRUE(says(output() + errors(), "SKIPPED: decoder nvjpeg: this build has no nvJPEG; install"));
   run(rows, {{"FAKE_GPUS", "1"}, {"FAKE_MEMORY", "1000"}});
   EXPECT_FALSE(says(output() + errors(), "nvJPEG"));
 }

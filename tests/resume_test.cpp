@@ -124,7 +124,7 @@ TEST_F(Resume, AnotherConfigurationIsRefusedAndNamed) {
   EXPECT_TRUE(says("batch 32 -> 16")) << errors();
   std::ofstream(config) << "title: a study\nrows:\n  b: {title: B, storage: synthetic}\n";
   EXPECT_EQ(go_on(), 2);
-  EXPECT_TRUE(says("row a, which its matrix no longer selects")) << errors();
+  EXPECT_TRUE(says("row a, which its matrix no longer has")) << errors();
   write("512", "b");
   EXPECT_EQ(go_on(), 0);
   EXPECT_EQ(order(), "a.0 b.0 ");

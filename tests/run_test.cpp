@@ -49,7 +49,8 @@ TEST_F(RunMatrix, AWrapperThatIsMissingIsNamed) {
   ASSERT_EQ(smoke("0", "", {"--wrap", "no-such-program -x"}), 1);
   const json record = records().at(0);
   EXPECT_EQ(record["status"], "CRASHED");
-  EXPECT_NE(record["reason"].get<std::string>().find("no-such-program is no program"), std::string::npos)
+  EXPECT_NE(record["reason"].get<std::string>().find("program no-such-program was not found"),
+            std::string::npos)
       << record;
   EXPECT_NE(record["reason"].get<std::string>().find("install it"), std::string::npos) << record;
 }
@@ -143,7 +144,7 @@ TEST_F(RunMatrix, AColdRowThatWouldReadAnImageTwiceIsSkipped) {
 TEST_F(RunMatrix, ADeviceWithoutAnImageIsSkipped) {
   ASSERT_EQ(smoke("0,7", "", {"--devices", "12"}), 0);  // 32 images in shares of 3: eleven devices
   EXPECT_EQ(records()[1]["status"], "SKIPPED");
-  EXPECT_NE(records()[1]["reason"].get<std::string>().find("without any"), std::string::npos)
+  EXPECT_NE(records()[1]["reason"].get<std::string>().find("without images"), std::string::npos)
       << records()[1]["reason"];
 }
 

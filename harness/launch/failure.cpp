@@ -16,7 +16,7 @@
 
 namespace harness {
 
-// The words of the rank that wrote down first why it ended; others may have failed because it was gone.
+// Uses the error of the rank that reported first; other ranks may have failed as a consequence.
 static bool explain_by_rank(Outcome& outcome, Progress& progress, const std::filesystem::path& directory) {
   const auto take = [&](int rank, const nlohmann::json& error) {
     if (!error.is_object()) return false;
@@ -34,12 +34,12 @@ static bool explain_by_rank(Outcome& outcome, Progress& progress, const std::fil
     first = written;
     found = true;
   }
-  for (int rank = 0; rank < progress.ranks() && !found; ++rank)  // no file could be written
+  for (int rank = 0; rank < progress.ranks() && !found; ++rank)  // when no file could be written
     found = take(rank, base::parse_json(why_ended(progress.slot(rank))));
   return found;
 }
 
-// What mpirun and srun say of a rank that a signal ended: its number, and the signal as they name it.
+// Parses mpirun's and srun's message about a rank that a signal ended: its number and the signal's name.
 static std::string rank_ended_by_signal(const std::string& text) {
   static const std::regex mpirun(R"(process rank (\d+) .*exited on signal (\d+ \([^)]*\)))"),
       srun(R"(task (\d+): (Killed|Segmentation fault|Aborted|Bus error))");
@@ -49,25 +49,25 @@ static std::string rank_ended_by_signal(const std::string& text) {
   return "";
 }
 
-// What the shell says of a program that it can't find; mpirun and srun hand on other exit codes than its own.
+// Finds the shell's message about a missing --wrap program; mpirun and srun don't pass on its exit code.
 static std::string missing_wrapper(const Launch& launch, const std::filesystem::path& errors) {
   const std::string program = launch.wrap.substr(0, launch.wrap.find(' '));
   if (program.empty()) return "";
   for (const std::string& line : base::log_lines(errors))
     if (line.find("exec: " + program + ": ") != std::string::npos)
       return fmt::format(
-          "--wrap: {} is no program where that rank runs: install it, or give its whole path; {}", program,
-          line);
+          "--wrap: program {} was not found on the rank's node: install it there, or give its full path; {}",
+          program, line);
   return "";
 }
 
-// PMIx, through which mpirun and its ranks find one another, needs shared memory.
+// PMIx, which connects mpirun and its ranks, needs shared memory.
 static std::string missing_memory(const std::filesystem::path& errors) {
   for (const std::string& line : base::log_lines(errors))
     if (line.find("OUT-OF-RESOURCE") != std::string::npos)
-      return "OpenMPI found no room for its shared memory in /dev/shm: enlarge it (mount -o remount,size=1G "
+      return "/dev/shm is too small for OpenMPI's shared memory: enlarge it (mount -o remount,size=1G "
              "/dev/shm; "
-             "a container: --shm-size=1g); ";
+             "in a container --shm-size=1g); ";
   return "";
 }
 
@@ -83,7 +83,7 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
     outcome.reason = why;
     return;
   }
-  // A rank that a signal ended had no time for words of its own, and those of others are about its absence.
+  // A rank ended by a signal can't report an error, and the errors of the others are consequences.
   if (!killed && by_signal.empty() && explain_by_rank(outcome, progress, directory)) return;
   std::string what =
       killed ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
@@ -99,7 +99,7 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
   }
   outcome.status = sigkill && out_of_memory ? "OUT_OF_MEMORY" : "CRASHED";
   outcome.reason =
-      outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it for want of memory; " + what : what;
+      outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it because memory ran out; " + what : what;
   const std::string words =
       launch.command_per_rank ? base::last_lines(errors, 3, " | ") : base::first_lines(errors, 3, " | ");
   if (!words.empty()) outcome.reason += "; stderr: " + words;

@@ -1,4 +1,4 @@
-// Why a row's processes failed, in the words of whoever knows best: the rank, its launcher, or the kernel.
+// Finds out why a row's processes failed, from the rank's report, its launcher's output or the kernel.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace harness {
 
-// After some command has failed. `out_of_memory`: the kernel has ended processes for want of memory
-// meanwhile.
+// Sets status and reason after a command has failed. `out_of_memory`: the kernel's OOM killer has ended
+// processes during the row.
 void explain_failure(Outcome& outcome, const RowProcesses& processes, const Launch& launch,
                      Progress& progress, const std::filesystem::path& directory, bool out_of_memory);
 
-// After all ranks have ended although their launcher still waits.
+// Sets status and reason when all ranks have ended, but their launcher still runs.
 void explain_missing_ranks(Outcome& outcome, const Launch& launch, Progress& progress,
                            const std::filesystem::path& directory);
 

@@ -23,8 +23,10 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr auto kFollowerPoll = std::chrono::milliseconds(50);
-constexpr auto kLeaderSilence = std::chrono::minutes(30);  // for making its data, before the first row
-constexpr auto kOlder = std::chrono::seconds(10);          // all ranks start within this time
+constexpr auto kLeaderSilence =
+    std::chrono::minutes(30);  // the leader may take this long to prepare its data
+constexpr auto kOlder =
+    std::chrono::seconds(10);  // all ranks start within this time; an older folder belongs to another run
 static const char* const kEnd = "end";
 
 static fs::path board(const fs::path& run) { return run / "announcements"; }
@@ -33,7 +35,7 @@ static int& rows_announced() {
   return rows;
 }
 
-// Seen whole or not at all, over a network file system too.
+// Writes atomically, also on a network file system.
 static void announce(const fs::path& file, const json& what) {
   base::write_whole_file(file, what.dump() + '\n', /*durable=*/false);
 }
@@ -43,7 +45,7 @@ Leading::Leading(const fs::path& run) : run_(run) { fs::create_directories(board
 Leading::~Leading() {
   try {
     announce(board(run_) / kEnd, json::object());
-  } catch (const std::exception&) {  // a full disk: followers end when what started them does
+  } catch (const std::exception&) {  // full disk: followers end with the program that started them
   }
 }
 
@@ -90,7 +92,7 @@ static void run_rank(const json& row, const fs::path& done, const Request& reque
 int follow(const Request& request, const fs::path& train_slice) {
   const fs::path& run = request.out;
   if (run.empty())
-    throw std::runtime_error("launcher env: name a folder that all ranks see with --out; they meet there");
+    throw std::runtime_error("launcher env: name a folder that all ranks can access with --out");
   std::error_code missing;
   const auto made = fs::last_write_time(board(run), missing);
   if (!missing && fs::file_time_type::clock::now() - made > kOlder)
@@ -103,9 +105,10 @@ int follow(const Request& request, const fs::path& train_slice) {
       run_rank(base::require_json(base::read_file(next)), next.string() + ".done", request, train_slice);
       ++row;
     } else if (fs::exists(board(run) / kEnd)) {
-      return 0;  // the leader's exit code tells how it went
+      return 0;  // the leader's exit code reports the result
     } else if (!fs::exists(board(run)) && std::chrono::steady_clock::now() - begin > kLeaderSilence) {
-      throw std::runtime_error("the run_matrix of rank 0 has not shown itself in " + run.string());
+      throw std::runtime_error("the run_matrix of rank 0 has not started within 30 minutes in " +
+                               run.string());
     }
     std::this_thread::sleep_for(kFollowerPoll);
   }

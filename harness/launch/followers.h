@@ -1,7 +1,7 @@
-// Launcher `env`: something else (torchrun, a batch script) has started one run_matrix for each rank, with
-// RANK, WORLD_SIZE and MASTER_ADDR set. That of rank 0 leads: it prepares, records and reports. The others
-// follow: they start their rank of one row after another as the leader announces them in the run's folder,
-// which all must see.
+// Launcher `env`: another program (torchrun, a batch script) has started one run_matrix for each rank, with
+// RANK, WORLD_SIZE and MASTER_ADDR set. Rank 0 is the leader: it prepares, records and reports. The others
+// are followers: they start their rank of each row that the leader announces in the run's folder, which all
+// must be able to access.
 #pragma once
 #include <filesystem>
 
@@ -9,17 +9,17 @@
 
 namespace harness {
 
-// The leader's side: announces a row for as long as this lives.
+// In the leader: announces a row on construction, and its end on destruction.
 class FollowedRow {
  public:
   FollowedRow(const std::filesystem::path& run, const std::filesystem::path& directory, int port);
-  ~FollowedRow();  // followers end what still runs of the row
+  ~FollowedRow();  // followers then end their rank of the row
 
  private:
   std::filesystem::path done_;
 };
 
-// The leader's side, at the end of a run, however it ends.
+// In the leader: announces the end of the run on destruction.
 class Leading {
  public:
   explicit Leading(const std::filesystem::path& run);
@@ -29,12 +29,12 @@ class Leading {
   std::filesystem::path run_;
 };
 
-// The rank that this process starts, and whether that makes it a follower.
+// RANK of the environment, 0 when it is not set; a follower has a rank other than 0.
 int64_t rank_of_environment();
 bool is_follower();
 
-// The follower's whole life; returns the exit code. Throws std::runtime_error when the folder holds an older
-// run.
+// Runs a follower until the leader announces the end; returns the exit code. Throws std::runtime_error when
+// the folder contains an older run or the leader doesn't start.
 int follow(const Request& request, const std::filesystem::path& train_slice);
 
 }  // namespace harness

@@ -16,9 +16,9 @@ namespace harness {
 using Clock = std::chrono::steady_clock;
 constexpr auto kLauncherPoll = std::chrono::milliseconds(20);
 constexpr auto kTick = std::chrono::milliseconds(200);
-constexpr double kSlowBatches = 5;  // silence of so many of the longest batches is no slowness any more
-constexpr auto kGrace = std::chrono::seconds(2);         // for the other ranks, once one has failed
-constexpr auto kLauncherEnds = std::chrono::seconds(3);  // for mpirun and srun, once all ranks have ended
+constexpr double kSlowBatches = 5;                // longest silence, in multiples of the longest batch so far
+constexpr auto kGrace = std::chrono::seconds(2);  // for the other ranks after one has failed
+constexpr auto kLauncherEnds = std::chrono::seconds(3);  // for mpirun and srun after all ranks have ended
 
 static double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -26,7 +26,7 @@ static double seconds_since(Clock::time_point begin) {
 
 namespace {
 
-// Whether some rank has finished a batch, or changed its state, since the last look.
+// Measures the time since any rank last finished a batch or changed its state.
 class Heartbeat {
  public:
   explicit Heartbeat(Progress& progress)
@@ -42,7 +42,7 @@ class Heartbeat {
     }
     return seconds_since(since_);
   }
-  bool seen() const { return any_; }  // some rank has shown itself in the progress file
+  bool seen() const { return any_; }  // some rank has written to the progress file
   double longest_batch_s() const { return longest_s_; }
   bool started() const {
     for (uint64_t value : seen_)
@@ -75,7 +75,7 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
   Heartbeat heartbeat(progress);
   auto last_tick = begin;
   Clock::time_point failed_at{};
-  auto ranks_seen = begin;  // when some rank lived, or none had introduced itself yet
+  auto ranks_seen = begin;  // last time a rank ran, or not all had registered yet
   while (true) {
     processes.reap();
     outcome.wall_s = seconds_since(begin);
@@ -97,7 +97,8 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
     if (seen && processes.first_failure() < 0 && silence > allowed) {
       outcome.status = "HUNG";
       outcome.reason = fmt::format(
-          "no rank finished a batch for {:.1f} s (limit {:.1f}); the stack of each rank stands in `stacks`",
+          "no rank finished a batch for {:.1f} s (limit {:.1f}); the record's `stacks` has the stack of each "
+          "rank",
           silence, allowed);
       outcome.stacks = processes.stacks();
       return outcome;
@@ -105,7 +106,7 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
     if (limits.timeout_s > 0 && outcome.wall_s > limits.timeout_s) {
       outcome.status = "TIMEOUT";
       outcome.reason =
-          fmt::format("not finished after {:g} s; --timeout sets the limit of a row", limits.timeout_s);
+          fmt::format("not finished after {:g} s; --timeout sets the time limit of a row", limits.timeout_s);
       return outcome;
     }
     if (Clock::now() - last_tick >= kTick) {
@@ -120,7 +121,7 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
     }
     std::this_thread::sleep_for(kLauncherPoll);
   }
-  // A debugger that finds no stack to show ends with an error of its own.
+  // A wrapping debugger may end with an error because the program ended normally.
   const bool well_done = !launch.wrap.empty() && all_done(progress);
   if (processes.first_failure() >= 0 && !well_done)
     explain_failure(outcome, processes, launch, progress, directory, disturbance.out_of_memory_kills());

@@ -16,45 +16,43 @@ static fs::path node_folder(const LaunchSetting& setting, int node) {
   return setting.scratch / emulated::host(node);
 }
 
-// Ranks of a node hand large messages over by reading one another's memory, two to six times as fast as
-// through shared buffers. Containers may forbid the system call, which OpenMPI would find out message by
-// message.
+// Whether ranks of a node may read each other's memory, which is two to six times as fast as shared buffers
+// for large messages. Containers may forbid the system call; OpenMPI would try it again for each message.
 static bool may_read_memory() {
   char from = 1, to = 0;
   const iovec source{&from, 1}, target{&to, 1};
   return ::process_vm_readv(::getpid(), &target, 1, &source, 1, 0) == 1;
 }
 
-// OpenMPI's settings. pml ob1 with shared memory inside a node and TCP between nodes; on a cluster OpenMPI
-// chooses by itself. Ranks are put on nodes in order, so that a ring crosses each link once in each
-// direction.
+// OpenMPI's options: on this machine pml ob1 with shared memory inside a node and TCP between nodes; on a
+// cluster OpenMPI chooses.
 static Words mpirun_settings(const LaunchSetting& setting, MpirunOn where) {
   const bool emulated = where == MpirunOn::emulated_nodes;
   Words words = {"--bind-to", "none", "--oversubscribe"};
   const auto set = [&](const char* name, const std::string& value) { append(words, {"--mca", name, value}); };
   if (::geteuid() == 0 || emulated) words.push_back("--allow-run-as-root");
   if (where != MpirunOn::hosts) {
-    set("ras", "^slurm");  // in an allocation it would look at that instead of --host
+    set("ras", "^slurm");  // otherwise an allocation of Slurm would override --host
     set("plm", "rsh");
     set("pml", "ob1");
     set("btl", emulated ? "vader,tcp,self" : "vader,self");
     set("btl_vader_backing_directory", setting.scratch);
     if (!may_read_memory()) set("btl_vader_single_copy_mechanism", "none");
     set("oob_tcp_if_include", emulated ? emulated::kNetwork : "lo");
-    set("mpi_yield_when_idle", "1");  // ranks outnumber cores
+    set("mpi_yield_when_idle", "1");  // more ranks than cores
   }
   if (emulated) {
     set("plm_rsh_agent", remote_shell(setting));
     set("btl_tcp_if_include", emulated::kNetwork);
-    set("btl_tcp_flags", "1");  // send only: acknowledgements of puts wait behind data in the same socket
-    set("rtc_hwloc_vmhole", "none");  // two daemons on one kernel would share a segment and sometimes fail
+    set("btl_tcp_flags", "1");        // send only, because acknowledgements of puts would queue behind data
+    set("rtc_hwloc_vmhole", "none");  // two daemons on one kernel would share a segment and fail at times
   }
   return words;
 }
 
 static Words hosts_of(const Request& request) {
   if (!request.hostfile.empty()) return {"--hostfile", fs::absolute(request.hostfile)};
-  if (request.hosts.empty()) return {};  // an allocation's nodes, else this machine
+  if (request.hosts.empty()) return {};  // the allocation's nodes, or this machine
   return {"--host", request.hosts};
 }
 
@@ -66,7 +64,7 @@ base::Command mpirun_command(const Row& row, const AxisValues& values, const Ins
   if (emulated) {
     command.arguments = setting.enter[0];
     append(command.arguments,
-           {"setpriv", "--pdeathsig", "KILL"});  // gaining rights in the namespace unset it
+           {"setpriv", "--pdeathsig", "KILL"});  // entering the namespace has cleared the death signal
   }
   append(command.arguments,
          {"mpirun", "-np", std::to_string(ranks), "--map-by", fmt::format("ppr:{}:node", per_node)});
@@ -88,8 +86,7 @@ base::Command mpirun_command(const Row& row, const AxisValues& values, const Ins
     if (name != "TMPDIR") append(command.arguments, {"-x", name});
   if (where != MpirunOn::hosts)
     listen_on(command, emulated ? emulated::address(0) : "127.0.0.1", installation);
-  // Ranks end with mpirun, also while LibTorch is still being loaded into them, which takes seconds on busy
-  // cores.
+  // Ends ranks with mpirun even while they still load LibTorch, which takes seconds on busy cores.
   if (where != MpirunOn::hosts) append(command.arguments, {"setpriv", "--pdeathsig", "KILL"});
   append(command.arguments, wrapped_where("OMPI_COMM_WORLD_RANK", train_slice(installation, setting), request,
                                           setting.directory));
@@ -111,7 +108,7 @@ void write_remote_shell(const LaunchSetting& setting) {
   base::write_whole_file(
       script,
       fmt::format("#!/bin/sh\n"
-                  "shift  # the host: there is only one other\n"
+                  "shift  # the host name: there is only one other host\n"
                   "export TMPDIR={} LISTEN_ADDRESS={}\n"
                   "exec {} /bin/sh -c \"$*\"\n",
                   node_folder(setting, 1).string(), emulated::address(1), fmt::join(setting.cross, " ")),

@@ -13,7 +13,7 @@
 namespace harness {
 namespace {
 
-// A process for each rank, started by this one.
+// One command per rank, started by this process.
 std::vector<base::Command> local_commands(const Row& row, const AxisValues& values,
                                           const Installation& installation, const Request& request,
                                           const LaunchSetting& setting, bool emulated) {
@@ -46,14 +46,14 @@ std::vector<base::Command> local_commands(const Row& row, const AxisValues& valu
   return commands;
 }
 
-// The link to an object store is shaped, and the ranks live at this end of it.
+// Makes the ranks run in the first node, which a shaped link connects to the object store.
 void move_beside_store(base::Command& command, const LaunchSetting& setting, bool mpi) {
   Words words = setting.enter[0];
-  append(words, {"setpriv", "--pdeathsig", "KILL"});  // gaining rights in the namespace unset it
+  append(words, {"setpriv", "--pdeathsig", "KILL"});  // entering the namespace has cleared the death signal
   command.arguments.insert(command.arguments.begin(), words.begin(), words.end());
   if (!mpi) return;
   for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"})
-    command.environment[name] = "1";  // who enters as an ordinary user looks like root inside
+    command.environment[name] = "1";  // inside the namespace an ordinary user is root
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ void listen_on(base::Command& command, const std::string& address, const Install
   command.environment["LISTEN_ADDRESS"] = address;
 }
 
-// One policy for all rows, because glibc's default costs up to a third of a CPU step: freed memory is kept
-// instead of being given back to the kernel and faulted in again.
+// `retain` keeps freed memory instead of returning it to the kernel and faulting it in again: glibc's default
+// costs up to a third of a CPU step.
 std::map<std::string, std::string> rank_environment(const Row& row) {
   std::map<std::string, std::string> environment;
   if (row.malloc == "retain")
@@ -42,20 +42,19 @@ Words train_slice(const Installation& installation, const LaunchSetting& setting
 base::Command one_for_all(const Row& row, const LaunchSetting& setting) {
   base::Command command;
   command.environment = rank_environment(row);
-  command.environment["RANK_LOGS"] = setting.directory;  // each rank opens its own files there
+  command.environment["RANK_LOGS"] = setting.directory;  // each rank opens its log files there
   command.output = setting.directory / "launcher.stdout";
   command.errors = setting.directory / "launcher.stderr";
   return command;
 }
 
-// OpenMPI reads its settings from these as well as from mpirun's command line.
+// OpenMPI reads its settings from the environment as well as from mpirun's command line.
 std::map<std::string, std::string> mpi_environment(const Request& request) {
   std::map<std::string, std::string> environment = {
-      // A ring: each rank's bytes on a link can be foretold, and they go both ways at once. Left to itself,
-      // libnbc
-      // sums tensors in place on rank 0 and broadcasts from there, which takes twice as long.
+      // A ring: the bytes on each link can be computed, and go in both directions at once. libnbc's default
+      // sums in-place tensors on rank 0 and broadcasts the result, which takes twice as long.
       {"OMPI_MCA_coll_libnbc_iallreduce_algorithm", "1"},
-      {"OMPI_MCA_coll", "^hcoll,ucc"},  // these bring algorithms of their own
+      {"OMPI_MCA_coll", "^hcoll,ucc"},  // exclude components with other algorithms
   };
   if (!request.interface.empty())
     for (const char* layer : {"oob", "btl"})
@@ -63,7 +62,7 @@ std::map<std::string, std::string> mpi_environment(const Request& request) {
   return environment;
 }
 
-// Slurm's nodes have names of their own, which need not resolve; it knows their addresses.
+// The address of a Slurm node; node names need not resolve.
 static std::string slurm_address(const std::string& node) {
   const std::string key = "NodeAddr=";
   const std::string text =
@@ -73,7 +72,7 @@ static std::string slurm_address(const std::string& node) {
   return text.substr(at + key.size(), text.find(' ', at) - at - key.size());
 }
 
-// The host of rank 0, where the others find the store of a backend without MPI's own wire-up.
+// The host of rank 0, where its TCP store listens.
 static std::string first_host(const Request& request) {
   std::string names = request.hosts;
   if (!request.hostfile.empty()) {

@@ -16,8 +16,9 @@ namespace harness {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kProcessPoll = std::chrono::milliseconds(20);
-constexpr auto kPatience = std::chrono::seconds(3);  // for mpirun and srun, to end ranks on other machines
-constexpr auto kFarewell = std::chrono::seconds(1);  // for what mpirun leaves behind when it has ended well
+constexpr auto kPatience = std::chrono::seconds(3);  // time in which mpirun and srun may end remote ranks
+constexpr auto kFarewell =
+    std::chrono::seconds(1);  // time for processes that a successful mpirun leaves behind
 
 static int64_t anonymous_bytes(pid_t pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
@@ -48,8 +49,7 @@ void RowProcesses::reap() {
     if (pids_[i] == 0 || ::waitpid(pids_[i], &status, WNOHANG) != pids_[i]) continue;
     pids_[i] = 0;
     ends_[i] = status;
-    // A signal outranks an exit code: ranks that talked to the one that is gone may end before it is
-    // reaped.
+    // A signal takes precedence over an exit code: ranks connected to a killed rank may be reaped before it.
     if (status != 0 &&
         (first_failure_ < 0 || (WIFSIGNALED(status) && !WIFSIGNALED(ends_[size_t(first_failure_)]))))
       first_failure_ = int(i);
@@ -69,7 +69,7 @@ int64_t RowProcesses::memory() const {
 std::vector<std::string> RowProcesses::stacks() const {
   const std::vector<pid_t> ranks_here = ranks();
   for (pid_t pid : ranks_here) ::kill(pid, SIGUSR2);
-  if (ranks_here.empty())  // mpirun and srun hand the signal on to ranks elsewhere
+  if (ranks_here.empty())  // mpirun and srun forward the signal to remote ranks
     for (pid_t pid : pids_)
       if (pid != 0) ::kill(pid, SIGUSR2);
   std::this_thread::sleep_for(std::chrono::milliseconds(700));
@@ -87,7 +87,7 @@ bool RowProcesses::ranks_are_gone() const {
   return true;
 }
 
-// Ranks on this machine that haven't ended.
+// Pids of the ranks that still run on this machine.
 std::vector<pid_t> RowProcesses::ranks() const {
   std::vector<pid_t> pids;
   for (int rank = 0; rank < progress_.ranks(); ++rank) {
@@ -98,7 +98,7 @@ std::vector<pid_t> RowProcesses::ranks() const {
   return pids;
 }
 
-// mpirun and srun end the ranks that they have started on other machines, if they are given the time.
+// Sends SIGTERM and waits, so that mpirun and srun can end ranks on other machines.
 void RowProcesses::end_gently() {
   const auto begin = Clock::now();
   for (pid_t pid : pids_)
@@ -113,12 +113,12 @@ void RowProcesses::end_all() {
   const bool ended_well = !running() && first_failure_ < 0;
   if (!launch_.command_per_rank) {
     end_gently();
-    for (pid_t pid : ranks()) ::kill(pid, SIGKILL);  // srun's are children of Slurm's
+    for (pid_t pid : ranks()) ::kill(pid, SIGKILL);  // ranks of srun are children of Slurm's daemon
   }
   for (pid_t& pid : pids_) {
     if (pid == 0) continue;
     ::kill(-pid, SIGKILL);
-    pid = 0;  // reaped below; one that can't be ended must not be waited for without a limit
+    pid = 0;  // reaped below, with a time limit
   }
   offspring_.end(ended_well ? kFarewell : std::chrono::seconds(0));
 }

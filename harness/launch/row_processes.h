@@ -1,5 +1,4 @@
-// The processes of a row: the commands that were started and, once they have introduced themselves, the
-// ranks.
+// The processes of a row: the started commands and the ranks, which register in the progress file.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -14,20 +13,20 @@ namespace harness {
 
 class RowProcesses {
  public:
-  // Starts the commands. Throws std::runtime_error when one can't be started; none is left then.
+  // Starts the commands. Throws std::runtime_error when one can't be started, after ending the others.
   RowProcesses(const Launch& launch, Progress& progress, const std::filesystem::path& directory);
   ~RowProcesses();  // ends all processes of the row that run on this machine, and waits until they are gone
   RowProcesses(const RowProcesses&) = delete;
   RowProcesses& operator=(const RowProcesses&) = delete;
 
-  void reap();  // notes which commands have ended
+  void reap();  // records the exit status of ended commands
   bool running() const;
-  int first_failure() const { return first_failure_; }              // number of the command, -1: none so far
-  int end_of(int command) const { return ends_[size_t(command)]; }  // as waitpid(2) tells it
+  int first_failure() const { return first_failure_; }              // index of the command, -1: none
+  int end_of(int command) const { return ends_[size_t(command)]; }  // status of waitpid(2)
   int64_t memory() const;  // bytes of anonymous memory of the ranks on this machine
-  // What each rank writes when it is asked for its stack.
+  // Asks each rank for its stack (SIGUSR2) and returns what it writes.
   std::vector<std::string> stacks() const;
-  // All ranks have introduced themselves, run on this machine, and have ended.
+  // Whether all ranks have registered from this machine and have ended.
   bool ranks_are_gone() const;
 
  private:

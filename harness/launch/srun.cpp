@@ -10,7 +10,7 @@
 
 namespace harness {
 
-// Processors of each node, as SLURM_JOB_CPUS_PER_NODE has them: `7,1(x2)` is 7, 1, 1. Empty of another form.
+// Parses SLURM_JOB_CPUS_PER_NODE, processors of each node: `7,1(x2)` is 7, 1, 1. Empty for any other form.
 static std::vector<int64_t> processors_of_nodes(const std::string& text) {
   static const std::regex whole(R"(\d{1,9}(\(x\d{1,6}\))?(,\d{1,9}(\(x\d{1,6}\))?)*)"),
       part(R"((\d+)(\(x(\d+)\))?)");

@@ -4,8 +4,8 @@
 
 namespace harness {
 
-// A shell reads the command's own quotes. It runs in the row's folder, where its files then lie, and without
-// the terminal, which would stop a debugger in the background.
+// Runs the wrapping command through a shell, which parses its quotes; in the row's folder, so that its output
+// files are there; and without the terminal as stdin, which would stop a debugger in the background.
 static Words wrapped(const std::string& condition, const Words& program, const Request& request,
                      const fs::path& directory) {
   Words words = {"sh", "-c", condition + "cd \"$0\" && exec " + request.wrap + " \"$@\" </dev/null",
@@ -17,7 +17,8 @@ static Words wrapped(const std::string& condition, const Words& program, const R
 void wrap_rank(base::Command& command, int64_t rank, const Words& program, const Request& request,
                const fs::path& directory) {
   const bool named = !request.wrap.empty() && rank == request.wrap_rank;
-  if (named) command.environment["RUN_MATRIX_WRAPPED"] = "1";  // the rank ends with what it runs under
+  if (named)
+    command.environment["RUN_MATRIX_WRAPPED"] = "1";  // tells the rank to end with the wrapping program
   append(command.arguments, named ? wrapped("", program, request, directory) : program);
 }
 

@@ -1,16 +1,15 @@
-// `--wrap`: the program of one rank runs under another, such as perf stat, strace or gdb.
+// `--wrap`: runs the program of one rank under another, such as perf stat, strace or gdb.
 #pragma once
 #include "harness/launch/rank_program.h"
 
 namespace harness {
 
-// Ranks that this machine starts one by one: the rank's program becomes the wrapped one, if it is that rank
-// that --wrap-rank names.
+// For ranks started one by one: appends `program` to the command, wrapped if `rank` is --wrap-rank.
 void wrap_rank(base::Command& command, int64_t rank, const Words& program, const Request& request,
                const fs::path& directory);
 
-// Ranks that one command starts all together: each finds its number in `variable`. The program itself
-// without --wrap.
+// For ranks started by one command: returns `program`, wrapped on the rank whose environment variable
+// `variable` is --wrap-rank. Without --wrap, returns `program` unchanged.
 Words wrapped_where(const std::string& variable, const Words& program, const Request& request,
                     const fs::path& directory);
 

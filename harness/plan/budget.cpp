@@ -40,14 +40,14 @@ class Chooser {
     return size_t(base - plan_.begin());
   }
 
-  // Empty for a row that is compared with none of the plan: it is on no axis itself.
+  // Empty for a row whose base is not in the plan.
   std::string axis(size_t row) const {
     const size_t base = base_of(row);
     if (base == plan_.size()) return "";
     return group_of(plan_[row].row, &plan_[base].row);
   }
 
-  // The row and its bases that aren't chosen yet. A config's bases may form a circle.
+  // The row, its base, the base's base etc. that aren't chosen yet. Bases may form a circle.
   std::vector<size_t> with_bases(size_t row) const {
     std::vector<size_t> rows;
     for (size_t next = row; next < plan_.size() && !choice_.chosen[next]; next = base_of(next)) {
@@ -83,7 +83,7 @@ class Chooser {
   const std::vector<PlannedRow>& plan_;
   const std::vector<double>& seconds_;
   const double budget_s_;
-  std::vector<std::string> reasons_;  // by row: why it did not fit when it was last tried
+  std::vector<std::string> reasons_;   // by row: why it did not fit when last tried
   std::set<std::string> axes_ = {""};  // of the chosen rows
   Choice choice_;
 };

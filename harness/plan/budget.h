@@ -1,4 +1,4 @@
-// Budget: the most telling rows of a plan that fit into a given time.
+// Chooses the most informative rows of a plan that fit into a given time.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,9 +9,9 @@ namespace harness {
 
 struct LeftOut {
   std::string row;
-  double seconds = 0;  // predicted, all its runs
+  double seconds = 0;  // predicted, for all runs of the row
   std::string reason;
-  bool used_up = false;  // there was no time left when its turn came
+  bool used_up = false;  // chosen, but the budget was used up before this run
 };
 
 struct Choice {
@@ -20,13 +20,13 @@ struct Choice {
   std::vector<LeftOut> left_out;
 };
 
-// `seconds`: what each row of the plan will take in all its runs; 0 where it has none (skipped, or done
-// already): such rows are always chosen. A row comes with its base, without which it tells nothing. First
-// those whose figure the article states, then one of each axis that has none yet, then the rest, each in the
-// order of the plan; what doesn't fit is left out and the next one tried.
+// `seconds`: predicted time of all runs of each row; 0 for rows without runs (skipped or already done), which
+// are always chosen. A row is chosen together with its base, because its ratio needs both. Order: rows with a
+// figure in the article, then one row for each axis without a chosen row, then the rest, each in the order of
+// the plan. A row that doesn't fit is left out, and the next one is tried.
 Choice choose_rows(const std::vector<PlannedRow>& plan, const std::vector<double>& seconds, double budget_s);
 
-// One line a row.
+// One line per row.
 std::string describe(const std::vector<LeftOut>& left_out);
 
 }  // namespace harness

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-
 namespace harness {
 
-// Of this machine, which is every node of a row where one machine stands in for them; 0 where nothing is
-// counted.
+// GPUs of this machine; 0 when unknown or when the row's device is not a GPU.
 static int64_t gpus_here(const Row& row, const AxisValues& values) {
   const nlohmann::json* device = find_value(values, "device", row.device);
   return device ? device->value(nlohmann::json::json_pointer("/traits/count"), int64_t(0)) : 0;
@@ -19,20 +17,20 @@ static int64_t gpus_needed(const Row& row, const Request& request) {
 
 static std::string why_no_nvjpeg(const Row& row, const AxisValues& values) {
   if (row.decoder != "nvjpeg" || trait(values, "device", row.device, "nvjpeg", true)) return "";
-  return "decoder nvjpeg: this build found no nvJPEG; install the wheel nvidia-nvjpeg of "
+  return "decoder nvjpeg: this build has no nvJPEG; install the wheel nvidia-nvjpeg of "
          "scripts/requirements-cuda.txt into .venv, or the CUDA toolkit's libnvjpeg with its header, "
          "and build again";
 }
 
 std::string why_not_without_gpu(const Row& row, const AxisValues& values) {
   if (row.device == "cuda") return why_no_nvjpeg(row, values);
-  const Row usual;  // a row that sets one of these fields would be another row's twin here
+  const Row usual;  // without a GPU these fields have no effect: the row would equal another row
   std::vector<std::string> asked;
   for (const Field& field : fields())
     if (field.gpus_only && field_text(row, field) != field_text(usual, field))
       asked.push_back(fmt::format("{}={}", field.name, field_text(row, field)));
   if (asked.empty()) return "";
-  return fmt::format("{} need{} device cuda, and this row runs on {}", fmt::join(asked, ", "),
+  return fmt::format("{} need{} device cuda, but this row runs on {}", fmt::join(asked, ", "),
                      asked.size() == 1 ? "s" : "", row.device);
 }
 
@@ -40,8 +38,8 @@ std::string why_too_few_gpus(const Row& row, const AxisValues& values, const Req
   const int64_t here = gpus_here(row, values), needed = gpus_needed(row, request);
   if (here == 0 || needed <= here || request.oversubscribe) return "";
   return fmt::format(
-      "it needs {} GPUs and this machine has {}; --oversubscribe lets ranks share one, which says nothing of "
-      "scaling",
+      "it needs {} GPUs, but this machine has {}; --oversubscribe lets ranks share one, but then scaling "
+      "can't be measured",
       needed, here);
 }
 

@@ -9,7 +9,7 @@
 
 namespace harness {
 
-constexpr int64_t kMiddle = 3;  // batches that --trace means without a range
+constexpr int64_t kMiddle = 3;  // number of batches that --trace without a range traces
 
 static int64_t batch_number(const std::string& text, const std::string& all) {
   int64_t number = 0;

@@ -1,4 +1,4 @@
-// `--trace` and `--wrap`: what is watched of a row while it runs, and whether the row has it.
+// `--trace` and `--wrap`: which batches and which rank of a row they apply to.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace harness {
 
-// What --trace says of this row; nothing without it. Throws PreparationError when the row has no such
-// batches.
+// The batches of the row that --trace selects; std::nullopt without --trace. Throws PreparationError when the
+// row doesn't have them.
 std::optional<TracedBatches> traced_batches(const Request& request, const Row& row);
 
-// Throws PreparationError when the row has no rank that --wrap-rank names.
+// Throws PreparationError when the row doesn't have the rank of --wrap-rank.
 void check_wrap(const Request& request, const Row& row, const AxisValues& values);
 
-// For a record's notes: the profiler's own time, and that of the program around a rank, lies in the row's.
+// Texts for a record's notes: the row's times include the cost of the profiler, or of the wrapping program.
 std::string describe(const TracedBatches& batches);
 std::string describe_wrap(const Request& request);
 

@@ -1,4 +1,4 @@
-// Plain columns, as wide as their widest cell.
+// Plain text tables; each column is as wide as its widest cell.
 #include "harness/plan/listing.h"
 
 #include <fmt/format.h>
@@ -94,8 +94,7 @@ std::string list_fields() {
 }
 
 std::string list_values(const AxisValues& values) {
-  if (values.empty())
-    return "train_slice is not built, so its values are not known; ./run_matrix builds it\n";
+  if (values.empty()) return "train_slice is not built, so the values are unknown; ./run_matrix builds it\n";
   std::string text;
   for (const auto& [axis, entries] : values.items()) {
     if (!find_field(axis)) continue;  // not an axis of rows

@@ -1,4 +1,4 @@
-// What `run_matrix list` prints: rows, fields and values, each from the one place where they are defined.
+// The output of `run_matrix list`: rows, fields and values.
 #pragma once
 #include <string>
 #include <vector>

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 constexpr int64_t kMostDivisor = 1024;
 
-// Float32 needs most; of two rows that need it, the one with more images per device.
+// The row with the most images per device; among equals one in float32.
 static const Row* most_demanding(const std::vector<Row>& rows) {
   const Row* most = nullptr;
   const auto need = [](const Row& row) { return std::pair(images_per_device(row), row.precision == "o0"); };
@@ -22,7 +22,7 @@ static const Row* most_demanding(const std::vector<Row>& rows) {
   return most;
 }
 
-// A process of its own for each try: what one leaves in the GPU's memory must not count for the next.
+// Each try runs in a separate process, so that it starts with free GPU memory.
 static json try_steps(const Installation& installation, const Row& row) {
   const base::Scratch scratch;
   int exit_code = 0;
@@ -35,8 +35,8 @@ static json try_steps(const Installation& installation, const Row& row) {
   return found;
 }
 
-// The rows with batches divided further; none where a batch can't be: it leaves a remainder, or a device
-// without an image.
+// The rows at the scale; empty when a batch can't be divided by it: a remainder, or a device without an
+// image.
 static std::vector<Row> divided(const std::function<std::vector<Row>(const Scale&)>& rows_at,
                                 const Scale& scale) try {
   return rows_at(scale);
@@ -64,9 +64,8 @@ void fit_to_memory(const Installation& installation, Scale& scale,
     return;
   }
   throw PreparationError(
-      "--scale auto: not even the smallest batches that the rows can have fit into this GPU's memory; free "
-      "it (nvidia-smi "
-      "shows what uses it), or run on the processor with --device cpu");
+      "--scale auto: even the smallest batches of the rows don't fit into this GPU's memory; free it "
+      "(nvidia-smi shows what uses it), or run on the processor with --device cpu");
 }
 
 }  // namespace harness

@@ -1,4 +1,4 @@
-// `--scale auto` on GPUs whose memory doesn't hold the article's batches.
+// `--scale auto` on GPUs whose memory is too small for the article's batches.
 #pragma once
 #include <functional>
 
@@ -7,9 +7,10 @@
 
 namespace harness {
 
-// Divides the scale's batches by the smallest power of two with which a training step of the row that needs
-// most fits into a GPU's memory, which is tried out, and says so in the scale's name and summary. `rows_at`
-// resolves the rows at a scale. Throws PreparationError when not even single images fit.
+// Divides the scale's batches by the smallest power of two for which a training step of the most demanding
+// row fits into a GPU's memory; found by running such steps. Adds the divisor to the scale's name and
+// summary. `rows_at` resolves the rows at a scale. Throws PreparationError when even the smallest batches
+// don't fit.
 void fit_to_memory(const Installation& installation, Scale& scale,
                    const std::function<std::vector<Row>(const Scale&)>& rows_at);
 

@@ -11,8 +11,8 @@
 
 namespace harness {
 
-constexpr double kSlowestPrecision =
-    3;  // times the FP32 step; slower ones are emulated and say nothing of the mode
+// Times the FP32 step: slower precisions are emulated by the processor and not worth measuring.
+constexpr double kSlowestPrecision = 3;
 
 static std::string why_missing(const Row& row, const AxisValues& values) {
   for (const Field& field : fields()) {
@@ -23,7 +23,7 @@ static std::string why_missing(const Row& row, const AxisValues& values) {
   const int64_t share = (row.batch + row.devices - 1) / row.devices;
   if (!trait(values, "strategy", row.strategy, "process_per_device", false) &&
       share * (row.devices - 1) >= row.batch)
-    return fmt::format("{} images over {} devices in shares of {} leave a device without any", row.batch,
+    return fmt::format("{} images over {} devices in shares of {} leave a device without images", row.batch,
                        row.devices, share);
   return "";
 }
@@ -35,8 +35,7 @@ static std::string why_too_slow(const Row& row, const PrecisionTimes& times) {
     return "";
   const auto instructions = base::sixteen_bit_instructions();
   return fmt::format(
-      "{} takes {:.1f} times as long as o0 here ({:.1f} against {:.1f} ms a step){}; --slow runs it all the "
-      "same",
+      "{} takes {:.1f} times as long as o0 here ({:.1f} against {:.1f} ms per step){}; --slow runs it anyway",
       row.precision, mode->second / reference->second, mode->second, reference->second,
       instructions.empty() ? ": the processor lacks 16-bit instructions (AVX512-BF16 or AMX-BF16)" : "");
 }

@@ -1,4 +1,4 @@
-// The plan of a run: for each row whether it runs, or why it can't.
+// The plan of a run: which rows run, and why the others are skipped.
 #pragma once
 #include <functional>
 #include <map>
@@ -13,28 +13,28 @@ namespace harness {
 struct PlannedRow {
   Row row;
   std::string skip_reason;         // empty: it runs
-  std::vector<std::string> notes;  // what runs otherwise than written
+  std::vector<std::string> notes;  // deviations from the config
 };
 
-// One run of one row of a plan, which is given by its index.
+// One run of one row.
 struct Repetition {
-  size_t row = 0;
+  size_t row = 0;  // index in the plan
   int64_t repeat = 0;
 };
 
-// Milliseconds of a step by precision, as `train_slice --probe-precision` measured them; empty: not measured.
+// ms per step by precision, measured by `train_slice --probe-precision`; empty: not measured.
 using PrecisionTimes = std::map<std::string, double>;
 
-// Why this machine can't start the processes of a row; empty when it can. Asked of rows that nothing else
-// rules out.
+// Why this machine can't start the processes of a row; empty when it can. Called after all other checks
+// passed.
 using WhyNotStarted = std::function<std::string(const Row&)>;
 
 std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
                                   const PrecisionTimes& times, const Request& request,
                                   const WhyNotStarted& why_not_started);
 
-// Every run of every row: the plan over and over, so that slow changes of the machine spread over all rows
-// alike.
+// All runs of all rows: repeat 0 of all rows, then repeat 1 etc., so that slow drifts of the machine affect
+// all rows equally.
 std::vector<Repetition> all_runs(const std::vector<PlannedRow>& plan, const Request& request);
 
 std::string describe_plan(const std::vector<PlannedRow>& plan, const Scale& scale);

@@ -20,12 +20,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kNewestRuns = 5;        // runs of a row that its median is taken over
-constexpr double kStart_s = 2;           // until the first batch: LibTorch, processes, network
-constexpr double kCpuImage_s = 1.5e-3;   // at 64 px and width 16, as the run in results/sample took
+constexpr size_t kNewestRuns = 5;        // a row's median is taken over at most this many runs
+constexpr double kStart_s = 2;           // time until the first batch: LibTorch, processes, network
+constexpr double kCpuImage_s = 1.5e-3;   // at 64 px and width 16, from the run in results/sample
 constexpr double kGpuImage_s = 1.05e-3;  // the article's row 0: 161.0 s for 300 batches of 512
 
-// Samples are most of a record and say nothing here.
+// Parses a record without its samples, which are most of it and not needed here.
 json without_samples(const std::string& line) {
   static const std::set<std::string> large = {"samples_ms", "warmup_ms", "spans_ms", "device_ms",
                                               "loss",       "timeline",  "rank_map", "strategy"};
@@ -50,7 +50,7 @@ std::vector<PastDuration> past_durations_in(const fs::path& records) {
       past.push_back({record.row, record.scale.name, machine_for(record.machine, record.device.kind),
                       config_hash(to_json(record.config)), *record.wall_s,
                       double(record.config.warmup_batches + record.config.timed_batches)});
-    } catch (const Violation&) {  // no record that this program reads: it predicts nothing
+    } catch (const Violation&) {  // not a valid record
     }
   }
   return past;
@@ -70,7 +70,7 @@ std::vector<PastDuration> past_durations_from_json(const json& list) {
   return all;
 }
 
-// An entry of durations.json that still fits its records; null otherwise.
+// The entry of durations.json for a run when its records.jsonl still has the same size; otherwise null.
 json fitting(const json& kept, const std::string& run, uint64_t bytes) {
   const auto entry = kept.find(run);
   if (entry == kept.end() || !entry->is_object() || entry->value("bytes", uint64_t(0)) != bytes)
@@ -78,7 +78,7 @@ json fitting(const json& kept, const std::string& run, uint64_t bytes) {
   return *entry;
 }
 
-// Only spares time: a folder that can't be written to costs nothing but that.
+// Errors are ignored: the file only saves time.
 void keep(const fs::path& file, const json& durations) {
   try {
     base::write_whole_file(file, durations.dump() + '\n', /*durable=*/false);

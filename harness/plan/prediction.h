@@ -1,4 +1,4 @@
-// Prediction: how long rows will take, from how long they took before.
+// Predicts the duration of rows from earlier runs.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,30 +15,30 @@ struct Prediction {
   From from = From::estimate;
 };
 
-// What one row took in an earlier run.
+// Duration of one row in an earlier run.
 struct PastDuration {
   std::string row, scale, machine, config;  // machine: as machine_for(); config: config_hash()
   double wall_s = 0;
-  double batches = 0;  // warm-up included
+  double batches = 0;  // including warm-up
 };
 
-// Name of a machine before anything has run on it, so that no device has said its name yet.
+// machine_fingerprint() from facts known before a run, i.e. without the name of a GPU.
 std::string machine_for(const RecordMachine& machine, const std::string& device_kind);
 
-// The rows with a figure of the newest kRunsRead runs in `runs`, newest run first. What was read is kept in
-// runs/durations.json, so that each run is read once; that file may be deleted.
+// The OK rows of the newest kRunsRead runs in `runs`, newest run first. Caches them in runs/durations.json,
+// which may be deleted, so that each run is parsed once.
 inline constexpr size_t kRunsRead = 20;
 std::vector<PastDuration> read_past_durations(const fs::path& runs);
 
-// In this order: the same row with the same settings on this machine, median of its newest runs; the same row
-// at this scale with other settings; an estimate from the number of batches.
+// Uses the first available: the median of the newest runs of this row on this machine with the same settings;
+// with other settings at this scale; an estimate from the number of batches.
 Prediction predict(const Row& row, const Scale& scale, const RecordMachine& machine,
                    const std::vector<PastDuration>& past);
 
 // `2.1 s`, `45 s`, `8 min`, `2.5 h`.
 std::string duration_text(double seconds);
-// `about 8 min for 27 rows (25 known from earlier runs, 2 estimated)`; of rows that run: their predictions
-// for one run each, and all runs of all rows together.
+// `about 8 min for 27 rows (25 known from earlier runs, 2 estimated)`. `of_rows`: one prediction per row that
+// runs; `seconds`, `runs`: total over all runs.
 std::string describe_predictions(const std::vector<Prediction>& of_rows, double seconds, size_t runs);
 
 }  // namespace harness

@@ -1,4 +1,4 @@
-// Questions about a row that only train_slice can answer, by trying.
+// Asks train_slice to try something out for a row.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace harness {
 
-// What `train_slice --probe-WHAT` prints for the row, run in a process of its own; the job lies in `folder`.
-// An exit code other than 0, or an answer that is no object, gives null; `exit_code`, if asked for, says
-// more.
+// Runs `train_slice --probe-WHAT` for the row in a new process, with probe.json in `folder` as its job.
+// Returns the JSON object that it prints; null when it prints something else or fails. `exit_code`: output,
+// may be null.
 nlohmann::json probe(const Installation& installation, const Row& row, const std::string& what,
                      const fs::path& folder, int* exit_code = nullptr);
 

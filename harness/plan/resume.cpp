@@ -27,7 +27,7 @@ const Record* record_of(const Records& records, const std::string& row, int64_t 
 
 bool is_finished(const Record& record) { return is_ok(record) || record.status == "SKIPPED"; }
 
-// What is known of a record before its row runs: not the device's name and the libraries as loaded.
+// The parts of a record that are known before its row runs; the device's name and loaded libraries are not.
 Record known_before(const Record& record) {
   Record known;
   known.device.kind = record.device.kind;
@@ -45,11 +45,11 @@ Record known_before(const Record& record) {
     parts.push_back(fmt::format("{} {} -> {}", one.what, one.a, one.b));
   if (parts.empty()) parts = {environment_key(there) + " -> " + environment_key(here)};
   throw PreparationError(fmt::format(
-      "{}: was begun in another environment, and one table must not mix them: {}; start a new run",
+      "{}: was started in another environment, and one table must not mix them: {}; start a new run",
       run.string(), fmt::join(parts, "; ")));
 }
 
-// Settings that count for the row's identity and differ.
+// Differing settings that count in config_hash().
 std::string changed_settings(const json& there, const json& here) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : here.items()) {
@@ -64,20 +64,20 @@ void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, cons
                   const Surroundings& here) {
   const std::string id = record.row;
   if (record.pair)
-    throw PreparationError(fmt::format("{}: one side of an experiment of ab; run ab again", run.string()));
+    throw PreparationError(fmt::format(
+        "{}: is one side of an ab experiment, which can't be continued; run ab again", run.string()));
   const auto planned =
       std::find_if(plan.begin(), plan.end(), [&](const PlannedRow& one) { return one.row.id == id; });
   if (planned == plan.end())
-    throw PreparationError(
-        fmt::format("{}: has row {}, which its matrix no longer selects; start a new run", run.string(), id));
+    throw PreparationError(fmt::format("{}: contains row {}, which its matrix no longer has; start a new run",
+                                       run.string(), id));
   const Record there = known_before(record), now = here(planned->row);
   if (environment_key(there) != environment_key(now)) refuse_environment(run, there, now);
   const json config = to_json(planned->row), before = to_json(record.config);
   if (config_hash(before) != config_hash(config))
-    throw PreparationError(
-        fmt::format("{}: row {} ran with other settings, and one table must not mix them: {}; "
-                    "start a new run",
-                    run.string(), id, changed_settings(before, config)));
+    throw PreparationError(fmt::format(
+        "{}: row {} ran with other settings, and one table must not mix them: {}; start a new run",
+        run.string(), id, changed_settings(before, config)));
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ void check_same_experiment(const fs::path& run, const std::vector<PlannedRow>& p
 }
 
 void check_same_environment(const fs::path& run, const Records& records, const Record& record) {
-  if (!is_ok(record)) return;  // it may have failed before the device said its name
+  if (!is_ok(record)) return;  // a failed record may lack the device's name
   for (const Record& there : records)
     if (is_ok(there) && there.data.fingerprint == record.data.fingerprint &&
         environment_key(there) != environment_key(record))
@@ -114,10 +114,11 @@ void check_same_environment(const fs::path& run, const Records& records, const R
 
 RunLock::RunLock(const fs::path& run)
     : descriptor_(::open((run / "records.jsonl").c_str(), O_RDWR | O_CLOEXEC)) {
-  // Where a file system has no locks there is only the user's care.
+  // On a file system without locks, flock() fails with another error, which is ignored.
   if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(descriptor_);
-    throw PreparationError(run.string() + ": another run_matrix is still writing this run; wait for its end");
+    throw PreparationError(run.string() +
+                           ": another run_matrix is still writing this run; wait until it ends");
   }
 }
 

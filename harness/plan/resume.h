@@ -1,4 +1,4 @@
-// Resuming: what a run still lacks, and whether it may be continued here.
+// Continuing a run: which runs of rows are left, and whether this environment allows it.
 #pragma once
 #include <functional>
 #include <vector>
@@ -8,30 +8,30 @@
 
 namespace harness {
 
-// Which runs of rows a continued run does.
+// Which runs of rows to repeat.
 enum class Rerun {
   missing,  // those without a record
   failed    // those whose latest record is neither OK nor SKIPPED
 };
 
-// Of `runs`, in their order. `records`: one for each row and repeat, as read_records() leaves them.
+// The runs in `runs` that are left, in the same order. `records`: one per row and repeat, from
+// read_records().
 std::vector<Repetition> runs_left(const std::vector<PlannedRow>& plan, const std::vector<Repetition>& runs,
                                   const Records& records, Rerun rerun);
 
-// What a record of this row will say of where it was made, as far as that is known before it runs.
+// Machine, build and data that a record of this row will have, as far as known before it runs.
 using Surroundings = std::function<Record(const Row&)>;
 
-// Throws PreparationError when a record that stays (one that `left` does not make again) was made with other
-// settings or in another environment: a table must not mix them.
+// Throws PreparationError when a record that is not repeated (not in `left`) was made with other settings or
+// in another environment: a table must not mix them.
 void check_same_experiment(const fs::path& run, const std::vector<PlannedRow>& plan,
                            const std::vector<Repetition>& left, const Records& records,
                            const Surroundings& here);
 
-// The same for what only shows once a row has run, like a device's driver.
+// The same check after a row has run, when also e.g. the device's driver is known.
 void check_same_environment(const fs::path& run, const Records& records, const Record& record);
 
-// Held while a run is written, so that no second program continues it. Throws PreparationError when another
-// one does.
+// Lock of a run's folder while it is written. Throws PreparationError when another run_matrix holds it.
 class RunLock {
  public:
   explicit RunLock(const fs::path& run);

@@ -30,8 +30,8 @@ void fit(Schedule& schedule, const std::vector<PlannedRow>& plan, const std::vec
     return rows;
   };
   if (count(true) == 0)
-    throw PreparationError(
-        fmt::format("--budget {}: fits no row: {}", duration_text(budget_s), shortest_row(plan, by_row)));
+    throw PreparationError(fmt::format("--budget {}: too short for any row: {}", duration_text(budget_s),
+                                       shortest_row(plan, by_row)));
   std::vector<Repetition> runs;
   for (const Repetition& run : schedule.runs)
     if (choice.chosen[run.row]) runs.push_back(run);

@@ -1,4 +1,5 @@
-// Schedule: which runs of a plan come in which order, how long they will take, and what a budget leaves out.
+// The schedule of a plan: the order of its runs, their predicted times, and the rows that a budget leaves
+// out.
 #pragma once
 #include <ostream>
 #include <string>
@@ -13,15 +14,15 @@ struct Schedule {
   std::vector<Repetition> runs;
   std::vector<double> seconds;  // predicted, by run
   std::vector<LeftOut> left_out;
-  std::string described;  // for the end of the plan, lines
+  std::string described;  // text to print after the plan
 };
 
-// `runs`: what there is to run of `plan`. `budget_s`: 0 for all of it. Throws PreparationError when not even
-// the shortest row fits.
+// `runs`: the runs of `plan` to schedule. `of_rows`: prediction for one run of each row. `budget_s`: 0: no
+// limit. Throws PreparationError when even the shortest row doesn't fit.
 Schedule make_schedule(const std::vector<PlannedRow>& plan, const std::vector<Repetition>& runs,
                        const std::vector<Prediction>& of_rows, double budget_s);
 
-// RUN/left_out.txt says which rows a budget left out; without any, the file goes.
+// Writes RUN/left_out.txt, the rows that the budget left out; removes the file when there are none.
 void write_left_out(const fs::path& run, const std::vector<LeftOut>& left_out);
 void show_left_out(const fs::path& run, std::ostream& console);
 

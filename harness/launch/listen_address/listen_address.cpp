@@ -1,6 +1,6 @@
-// A library that mpirun, orted and ranks load first (LD_PRELOAD): stream sockets that would be bound to every
-// interface of the machine are bound to the address in LISTEN_ADDRESS alone. OpenMPI's oob_tcp_if_include and
-// btl_tcp_if_include choose which addresses are told to others; their sockets listen on all the same.
+// Preloaded (LD_PRELOAD) into mpirun, orted and ranks: binds stream sockets only to the address in
+// LISTEN_ADDRESS instead of to all interfaces. OpenMPI's oob_tcp_if_include and btl_tcp_if_include only
+// choose which addresses are announced; its sockets still listen on all interfaces.
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <netinet/in.h>
@@ -15,7 +15,7 @@ static bool is_stream(int socket) {
   return ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
-// For a socket that serves both families: an IPv4 address as IPv6 has it.
+// The IPv4-mapped IPv6 address, for a socket that serves both families.
 static in6_addr mapped(in_addr address) {
   in6_addr six{};
   six.s6_addr[10] = six.s6_addr[11] = 0xff;
