@@ -192,7 +192,7 @@ TEST_F(ObjectStoreTest, SaysWhyItDoesNotStart) {
     command.arguments = {"sh", "-c", "echo bad luck; exit 3"};
     harness::Service("a program", command, folder.path() / "words").wait_until([] { return false; });
   });
-  EXPECT_EQ(why, "a program ended: exit code 3; its last words: bad luck");
+  EXPECT_EQ(why, "a program ended: exit code 3; its last output: bad luck");
 }
 
 class MountTest : public ObjectStoreTest {

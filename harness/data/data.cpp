@@ -25,8 +25,7 @@ int64_t images_needed(const Scale& scale, const std::vector<Row>& rows) {
   return images;
 }
 
-// Runs make_dataset and returns what it printed; its own message has already said what is wrong when it
-// fails.
+// Runs make_dataset and returns its stdout. When it fails, it has printed the reason on stderr.
 static std::string run_make_dataset(const Installation& installation, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), installation.make_dataset.string());
   const base::Command command{arguments, {}, {}, {}, {}};
@@ -40,7 +39,8 @@ static std::string run_make_dataset(const Installation& installation, std::vecto
 static json last_line_as_json(const std::string& output) {
   const std::string text = output.substr(0, output.find_last_not_of('\n') + 1);
   const json object = base::parse_json(text.substr(text.rfind('\n') + 1));
-  if (!object.is_object()) throw PreparationError("make_dataset did not answer with JSON: " + text);
+  if (!object.is_object())
+    throw PreparationError("make_dataset: expected JSON as the last line of its output, found: " + text);
   return object;
 }
 
@@ -67,7 +67,7 @@ static void pack(const Installation& installation, const AxisValues& values, con
   json packed = last_line_as_json(run_make_dataset(installation, command));
   const std::string location = packed.value("location", "");
   if (!location.empty() && trait(values, "storage", storage, "transient", false)) {
-    // Another run may be about to remove the copy: hold it, then make sure that it is (still) there.
+    // Another run may be removing the copy: lock it, then make it again if it is gone.
     data.held.push_back(std::make_unique<TransientCopy>(location));
     packed = last_line_as_json(run_make_dataset(installation, command));
   }
@@ -90,7 +90,7 @@ static Data prepare(const Installation& installation, const Request& request, co
   json described = last_line_as_json(run_make_dataset(installation, index));
   data.index = described.at("index").get<std::string>();
   data.in_use = std::make_unique<CopiesInUse>(data.index.parent_path());
-  if (!fs::exists(data.index))  // `make_dataset prune` came between
+  if (!fs::exists(data.index))  // removed by `make_dataset prune` before the lock
     described = last_line_as_json(run_make_dataset(installation, index));
   data.validation = described.value("validation", "");
   data.description = decode<RecordData>(described);
@@ -103,7 +103,7 @@ static Data prepare(const Installation& installation, const Request& request, co
   return data;
 }
 
-// Copies of many data sets gather in one folder, which nothing bounds: say how much that is.
+// Prints the size of the folder with packed copies, which grows without limit.
 static void say_store(const Installation& installation, const DataSets& sets) {
   std::set<std::string> own;
   for (const Data* set : {sets.plain.get(), sets.learnable.get()})
@@ -123,8 +123,8 @@ static void say_store(const Installation& installation, const DataSets& sets) {
 DataSets prepare_data(const Installation& installation, const Request& request, const Scale& scale,
                       const std::vector<Row>& rows, const AxisValues& values) {
   if (!request.data.empty() && !fs::is_directory(request.data))
-    throw PreparationError(fmt::format("--data {}: no such folder; it must hold train/<class>/<image>.JPEG",
-                                       request.data.string()));
+    throw PreparationError(fmt::format(
+        "--data {}: no such folder; expected one with train/<class>/<image>.JPEG", request.data.string()));
   DataSets sets;
   if (!request.data.empty()) {
     sets.plain = sets.learnable =

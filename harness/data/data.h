@@ -1,5 +1,5 @@
-// Getting the images ready that the rows of a run need: a stand-in set unless a folder was given, its index,
-// and the packed copies of the storages that want one. All the work is done by make_dataset.
+// Prepares the images of a run with make_dataset: stand-in images unless --data is given, the index, and
+// packed copies for storages that need them.
 #pragma once
 #include <map>
 #include <memory>
@@ -15,24 +15,24 @@
 namespace harness {
 
 struct Data {
-  fs::path index, validation;                        // of train and, where rows need it, of val; else empty
+  fs::path index, validation;                        // of train and, if rows need it, of val; otherwise empty
   RecordData description;                            // `data` of a record
   std::map<std::string, std::string> packed;         // storage -> location, possibly empty
-  std::map<std::string, std::string> notes;          // storage -> what happened otherwise than asked
-  std::vector<std::unique_ptr<TransientCopy>> held;  // copies that live as long as some run's Data
-  std::unique_ptr<CopiesInUse> in_use;               // keeps `make_dataset prune` from the packed copies
+  std::map<std::string, std::string> notes;          // storage -> deviation from the request
+  std::vector<std::unique_ptr<TransientCopy>> held;  // copies that exist while a run's Data uses them
+  std::unique_ptr<CopiesInUse> in_use;               // protects the packed copies from `make_dataset prune`
   int64_t images() const { return description.images.value_or(0); }
 };
 
-// Images that one rank set of this row reads in a slice, read-ahead of the ring included.
+// Images that all ranks of this row read in a slice, including those read ahead into the ring.
 int64_t images_read(const Row& row);
 
-// Size of a stand-in set: the scale's, or more so that every cold row reads each image at most once. The
-// learnable set has half as many more in val.
+// Number of stand-in images in train: the scale's, or more, so that each cold row reads every image at most
+// once. The learnable set has half that number in val.
 int64_t images_needed(const Scale& scale, const std::vector<Row>& rows);
 
-// The images of a run's rows. Without a folder of the user's, rows with `validation` have a stand-in set of
-// their own, whose classes can be learned.
+// The images of a run's rows. Without --data, rows with `validation` use a separate stand-in set, whose
+// classes can be learned.
 struct DataSets {
   std::shared_ptr<const Data> plain = std::make_shared<Data>(), learnable = plain;
   const Data& of(const Row& row) const { return row.validation ? *learnable : *plain; }

@@ -24,7 +24,7 @@ NodeCopies::NodeCopies(const Installation& installation, const Data& data, const
 }
 
 NodeCopies::~NodeCopies() {
-  // On this machine the run that made the copy removes it, when no other uses it.
+  // On this machine, TransientCopy removes the copy when no run uses it.
   for (const std::string& location : locations_) try {
       base::run_to_end(
           on_every_node_({"sh", "-c", fmt::format("test -e {0}.in-use || rm -rf {0}", location)}));

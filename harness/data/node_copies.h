@@ -1,4 +1,4 @@
-// Copies of the data that lie in a node's memory: with ranks on other machines every node needs its own.
+// Copies of the data in each node's memory, for ranks on other machines.
 #pragma once
 #include <functional>
 #include <set>
@@ -8,17 +8,17 @@
 
 namespace harness {
 
-// A command that runs the given program once on every node of a run; without arguments where all ranks run on
-// this machine.
+// Returns a command that runs the given program once on every node of a run; without arguments when all ranks
+// run on this machine.
 using OnEveryNode = std::function<base::Command(const std::vector<std::string>& program)>;
 
 class NodeCopies {
  public:
-  // Makes the copies of `data` that are transient (tmpfs) on every node. The index and the images must lie in
-  // folders that all nodes see. Throws PreparationError.
+  // Makes the transient copies (tmpfs) of `data` on every node. All nodes must be able to access the folders
+  // of the index and the images. Throws PreparationError.
   NodeCopies(const Installation& installation, const Data& data, const AxisValues& values,
              OnEveryNode on_every_node);
-  ~NodeCopies();  // removes them again
+  ~NodeCopies();  // removes the copies
   NodeCopies(const NodeCopies&) = delete;
   NodeCopies& operator=(const NodeCopies&) = delete;
 

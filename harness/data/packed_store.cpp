@@ -14,7 +14,7 @@ CopiesInUse::CopiesInUse(const fs::path& folder) : lock_file_(folder.string() + 
     while (!share_->is_current());
   } catch (const std::runtime_error& error) {
     share_.reset();
-    base::say("{}; run no `make_dataset prune` on {} while this run lasts\n", error.what(),
+    base::say("{}; don't run `make_dataset prune` on {} during this run\n", error.what(),
               folder.parent_path().string());
   }
 }
@@ -24,7 +24,7 @@ CopiesInUse::~CopiesInUse() {
   if (share_ && share_->make_exclusive()) fs::remove(lock_file_, ignored);
 }
 
-// Copies are folders; a data set that was only listed leaves its index.
+// Whether there are subfolders, the copies; a data set that was only indexed has none.
 static bool holds_copies(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {

@@ -1,4 +1,4 @@
-// The folder of packed copies (data/packed): what it holds, and that a run uses some of it.
+// The folder of packed copies (data/packed): its size, and locks on the copies in use.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace harness {
 
-// A share of a data set's copies, STORE/<fingerprint>, while it lives: `make_dataset prune` leaves them
-// alone. What was there before may be gone by the time the share is held. Where the file system has no locks,
-// says so on stderr and goes on without.
+// A shared lock on a data set's copies, STORE/<fingerprint>, until destruction; `make_dataset prune` doesn't
+// remove locked copies. They may have been removed before the lock is held. On a file system without locks,
+// prints a warning and continues.
 class CopiesInUse {
  public:
   explicit CopiesInUse(const fs::path& folder);
@@ -26,12 +26,12 @@ class CopiesInUse {
 };
 
 struct StoreRoom {
-  int64_t bytes = 0, of_others = 0;  // of all files; of those that belong to other data sets with copies
-  int64_t others = 0;                // these data sets
+  int64_t bytes = 0, of_others = 0;  // size of all files; of those of other data sets with copies
+  int64_t others = 0;                // number of these data sets
 };
 StoreRoom room_of_store(const fs::path& store, const std::set<std::string>& own_fingerprints);
 
-// One line about the store: where it is, how large, and how to remove what belongs to other data sets.
+// One line about the store: path, size, and the command that removes copies of other data sets.
 std::string describe_store(const fs::path& store, const StoreRoom& room, const fs::path& make_dataset,
                            const std::set<std::string>& own_fingerprints);
 

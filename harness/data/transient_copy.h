@@ -1,4 +1,4 @@
-// A copy of the data that occupies memory: shared by the runs that use it, removed by the last of them.
+// A copy of the data in memory, shared by several runs; the last one removes it.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -9,10 +9,10 @@ namespace harness {
 
 class TransientCopy {
  public:
-  // Takes a share of the copy at `location` (a folder); waits while another run is removing it. The copy may
-  // be gone by then, so make sure of it afterwards.
+  // Takes a shared lock on the copy in folder `location`; waits while another run removes it. The caller must
+  // check afterwards that the copy still exists.
   explicit TransientCopy(std::filesystem::path location);
-  ~TransientCopy();  // removes the copy unless another run still has a share
+  ~TransientCopy();  // removes the copy unless another run uses it
   TransientCopy(const TransientCopy&) = delete;
   TransientCopy& operator=(const TransientCopy&) = delete;
 

@@ -22,8 +22,8 @@ static bool is_fuse(const fs::path& folder) {
   return ::statfs(folder.c_str(), &facts) == 0 && facts.f_type == kFuse;
 }
 
-// A row's images don't change: what was once learnt of a name holds. Failures are told at once, because the
-// loader replaces an image that can't be read, and a row must not wait for a server that is gone.
+// Images don't change during a row, so file attributes are cached without limit. One try per read: the loader
+// replaces unreadable images, and a row must not wait for a server that has ended.
 static Words rclone(const std::string& url, const fs::path& folder, const Mount::Cache& cache) {
   Words words = {"rclone", "mount", ":http:", folder, "--http-url", url, "--read-only"};
   for (const auto& [name, value] :
@@ -59,7 +59,9 @@ const std::string& why_no_mount() {
   static const std::string reason = []() -> std::string {
     for (const auto& [program, package] : {std::pair("rclone", "rclone"), std::pair("fusermount3", "fuse3")})
       if (!base::program_exists(program))
-        return fmt::format("there is no {} to mount the object store: install {}", program, package);
+        return fmt::format(
+            "program {} was not found, which mounting the object store needs: install package {}", program,
+            package);
     const int device = ::open("/dev/fuse", O_RDWR | O_CLOEXEC);
     if (device < 0)
       return "FUSE is missing: /dev/fuse can't be opened (a container needs --device /dev/fuse and --cap-add "

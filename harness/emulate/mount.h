@@ -1,4 +1,4 @@
-// A folder of an object store, mounted by rclone (FUSE) with or without a cache of whole files.
+// Mounts an object store with rclone (FUSE), with or without a cache of whole files.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,21 +8,21 @@
 
 namespace harness {
 
-// Lives in a mount namespace of its own, so that the mount ends with rclone, however that happens; other
-// processes reach it through /proc/<rclone>/root.
+// Uses a private mount namespace, so that the kernel removes the mount when rclone ends. Other processes
+// access it through /proc/<rclone's pid>/root.
 class Mount {
  public:
   struct Cache {
-    std::filesystem::path folder;  // empty: nothing is kept between two openings of a file
-    int64_t bytes = 0;             // looked at once a minute
+    std::filesystem::path folder;  // empty: no cache
+    int64_t bytes = 0;             // size limit, which rclone enforces once a minute
   };
 
-  // Mounts what `url` serves, read only. folder: made by it. With nodes rclone runs in the first of them.
-  // Throws std::runtime_error when it can't be mounted.
+  // Mounts `url` read-only. `folder`: mount point, created if missing. `nodes`: rclone runs in the first of
+  // them; may be null. Throws std::runtime_error when mounting fails.
   Mount(const std::string& url, const std::filesystem::path& folder, const std::filesystem::path& log,
         const Cache& cache, const TwoNodes* nodes);
 
-  // The mounted folder, for processes of the same user, in the same node.
+  // Path of the mounted folder for processes of the same user in the same node.
   const std::filesystem::path& path() const { return path_; }
   Service& service() { return *service_; }
 
@@ -31,7 +31,7 @@ class Mount {
   std::optional<Service> service_;
 };
 
-// Why nothing can be mounted here; empty when it can. And which rclone there is.
+// Why mounting is impossible on this machine; empty when it is possible. Version of rclone.
 const std::string& why_no_mount();
 std::string mount_version();
 

@@ -1,6 +1,6 @@
-// One process without a master: a killed master would leave its workers behind. Without threads for the disk
-// (`aio threads`), which cost 0.15 ms of a core per image instead of 0.04, and the ranks need the cores too;
-// an image that isn't in memory yet holds up the others while it is read.
+// nginx runs as one process without a master: a killed master would leave its workers behind. Without disk
+// threads (`aio threads`), because they cost 0.15 ms of a core per image instead of 0.04, and the ranks need
+// the cores too; so reading an image from disk delays other requests.
 #include "harness/emulate/object_store.h"
 
 #include <fmt/format.h>
@@ -17,9 +17,9 @@ namespace harness {
 
 namespace fs = std::filesystem;
 
-constexpr int kPortInNode = 8080;  // a network namespace has all ports to itself
+constexpr int kPortInNode = 8080;  // no other program uses ports in this network namespace
 
-// Paths are relative to the server's own folder: names in an nginx configuration can't hold every character.
+// Paths are relative to the server's folder, because an nginx configuration can't express all path names.
 constexpr const char* kConfiguration = R"(daemon off;
 master_process off;
 pid nginx.pid;
@@ -45,14 +45,14 @@ http {{
 }}
 )";
 
-// Debian keeps it where ordinary users' PATH doesn't lead.
+// Debian installs nginx in /usr/sbin, which is not in the PATH of ordinary users.
 static std::string program() {
   if (base::program_exists("nginx")) return "nginx";
   return ::access("/usr/sbin/nginx", X_OK) == 0 ? "/usr/sbin/nginx" : "";
 }
 
-// A single nginx process can't take over a socket that already listens; another program may be given the port
-// in between.
+// nginx without a master can't inherit a listening socket, so another program may take the port in between;
+// the caller tries again.
 static int free_port() { return base::Listener(0, false).port(); }
 
 ObjectStore::ObjectStore(const fs::path& root, const fs::path& folder, const fs::path& log,
@@ -78,18 +78,20 @@ void ObjectStore::serve(const std::string& address, int port, const fs::path& fo
   if (nodes) {
     words = nodes->enter(1);
     words.insert(words.end(),
-                 {"setpriv", "--pdeathsig", "KILL"});  // gaining rights in the namespace unset it
+                 {"setpriv", "--pdeathsig", "KILL"});  // entering the namespace has cleared the death signal
   }
   words.insert(words.end(), {program(), "-p", folder.string() + "/", "-c", configuration.string()});
   service_.emplace("the object store (nginx)", command, log);
-  service_->wait_until([&] { return fs::exists(ready); });  // written once it listens
+  service_->wait_until([&] { return fs::exists(ready); });  // written when it listens
   url_ = fmt::format("http://{}:{}/", address, port);
 }
 
 fs::path ObjectStore::counter() const { return fmt::format("/proc/{}/io", service_->pid()); }
 
 std::string why_no_object_store() {
-  return program().empty() ? "there is no nginx to serve the images: install nginx-light" : "";
+  return program().empty()
+             ? "program nginx, which serves the images, was not found: install package nginx-light"
+             : "";
 }
 
 std::string object_store_version() {

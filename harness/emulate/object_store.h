@@ -1,4 +1,4 @@
-// An HTTP object store for the ranks of a row: nginx, serving the data set's folder from this machine.
+// An HTTP object store for the ranks of a row: nginx on this machine, serving the data set's folder.
 #pragma once
 #include <optional>
 
@@ -9,14 +9,14 @@ namespace harness {
 
 class ObjectStore {
  public:
-  // Serves what lies below `root` until its end. folder: for its own files, made by it. With nodes it runs in
-  // the second of them and is reached over their link, else over the loopback interface on a free port.
-  // Throws std::runtime_error when it doesn't start.
+  // Serves the files below `root` until destruction. `folder`: for the server's files, created if missing.
+  // `nodes`: the server runs in the second of them and ranks use their link; if null, it uses the loopback
+  // interface and a free port. Throws std::runtime_error when it doesn't start.
   ObjectStore(const std::filesystem::path& root, const std::filesystem::path& folder,
               const std::filesystem::path& log, const TwoNodes* nodes);
 
   const std::string& url() const { return url_; }  // ends in a slash
-  // Where the kernel counts what the server has written, to its clients alone: `wchar` (proc(5)).
+  // File whose `wchar` (proc(5)) counts the bytes that the server has written to its clients.
   std::filesystem::path counter() const;
   Service& service() { return *service_; }
 
@@ -28,7 +28,7 @@ class ObjectStore {
   std::optional<Service> service_;
 };
 
-// What to install, when there is no nginx; and which one there is.
+// What to install when nginx is missing; otherwise empty. Version of nginx.
 std::string why_no_object_store();
 std::string object_store_version();
 

@@ -18,8 +18,8 @@ using nlohmann::json;
 
 std::string why_no_remote_storage(const Row& row, const std::string& service, const std::string& launcher) {
   if (launcher != "local" || row.nodes > 1)
-    return "the object store runs on this machine, for ranks of this machine: storage " + row.storage +
-           " takes one node and the launcher local";
+    return "the object store only serves ranks on this machine: storage " + row.storage +
+           " needs one node and the launcher local";
   if (const std::string why = why_no_object_store(); !why.empty()) return why;
   if (service != "http" && !why_no_mount().empty()) return why_no_mount();
   if (row.store_latency_ms > 0) return why_no_latency();
@@ -40,11 +40,11 @@ static json header_of(const fs::path& index) {
   std::getline(stream, line);
   const json header = base::parse_json(line);
   if (!header.is_object() || !header.contains("root") || !header.contains("bytes"))
-    throw std::runtime_error(index.string() + " is no index of a data set; remove it and run again");
+    throw std::runtime_error(index.string() + " is not an index of a data set; remove it and run again");
   return header;
 }
 
-// A folder of that name on a shared disk may belong to a run on another machine.
+// Contains the host name, because several machines may share the disk.
 static std::string cache_prefix() { return fmt::format("remote-cache-{}-", base::host_name()); }
 
 RemoteStorage::RemoteStorage(const Row& row, const std::string& service, const Folders& folders) : row_(row) {
@@ -55,7 +55,7 @@ RemoteStorage::RemoteStorage(const Row& row, const std::string& service, const F
   if (service == "http") return;
   if (service == "mount_cached") {
     cache_.emplace(folders.store, cache_prefix());
-    // Room for all of the data set, as far as the disk allows it.
+    // Enough for the whole data set, but at most half of the free space.
     const int64_t wanted = header["bytes"].get<int64_t>() / 10 * 11 + (int64_t{64} << 20);
     const int64_t free = int64_t(std::min<uintmax_t>(fs::space(folders.store).available, INT64_MAX));
     limits_ = {cache_->path(), std::min(wanted, free / 2)};
@@ -70,7 +70,7 @@ std::string RemoteStorage::why_ended() {
   return ended.empty() && mount_ ? mount_->service().why_ended() : ended;
 }
 
-// Bytes that the ranks' node received over the link, headers included. `ip` knows them as JSON.
+// Bytes that the ranks' node received over the link, including headers, from `ip -json -stats`.
 static std::optional<int64_t> received_bytes(const TwoNodes& nodes) {
   base::Command command;
   command.arguments = nodes.enter(0);

@@ -34,7 +34,7 @@ Service::~Service() {
 
 std::string Service::last_words() const {
   const std::string words = base::last_lines(log_, 1, "");
-  return words.empty() ? "" : fmt::format("; its last words: {}", words);
+  return words.empty() ? "" : fmt::format("; its last output: {}", words);
 }
 
 std::string Service::why_ended() {
@@ -54,7 +54,7 @@ void Service::wait_until(const std::function<bool()>& ready) {
     if (const std::string ended = why_ended(); !ended.empty()) throw std::runtime_error(ended);
     if (base::interrupted()) throw std::runtime_error("interrupted");
     if (std::chrono::steady_clock::now() - begin > kLongestStart)
-      throw std::runtime_error(fmt::format("{} was not ready after {} s{}; all that it said: {}", name_,
+      throw std::runtime_error(fmt::format("{} was not ready after {} s{}; its log: {}", name_,
                                            kLongestStart.count(), last_words(), log_.string()));
     std::this_thread::sleep_for(kServicePoll);
   }

@@ -1,4 +1,4 @@
-// A program that runs beside a row's ranks, for as long as this object lives.
+// A background program for a row's ranks, which runs until this object is destroyed.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,18 +9,18 @@ namespace harness {
 
 class Service {
  public:
-  // name: what messages call it. What it prints goes to `log`. Throws std::runtime_error when it can't be
-  // started.
+  // `name`: its name in messages. `log`: file for its stdout and stderr. Throws std::runtime_error when it
+  // can't be started.
   Service(std::string name, base::Command command, const std::filesystem::path& log);
-  ~Service();  // ends it and what it has started
+  ~Service();  // kills its process group
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Returns once ready() is true. Throws std::runtime_error with the program's own words when it ends before,
-  // and after 20 s, or on Ctrl-C.
+  // Waits until ready() is true. Throws std::runtime_error with the program's last output when it ends
+  // before, after 20 s, or on Ctrl-C.
   void wait_until(const std::function<bool()>& ready);
-  // How it ended, and its last words; empty while it runs.
+  // How it ended, with its last output; empty while it runs.
   std::string why_ended();
 
  private:

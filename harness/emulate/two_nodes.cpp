@@ -21,8 +21,9 @@ namespace harness {
 
 namespace fs = std::filesystem;
 
-// The token bucket of a shaped link. It must hold several of the largest pieces that the kernel hands over at
-// once (64 KB), or these are cut into packets; and what a fast link sends within a timer's few milliseconds.
+// Size in bytes of the token bucket of a shaped link. It must hold several of the kernel's largest segments
+// (64 KB), which would otherwise be split into packets, and what a fast link sends within a timer's few
+// milliseconds.
 static std::string burst(double rate_mbit) {
   constexpr double kLeast_bytes = 256e3, kBytesPerMbit = 400;
   return fmt::format("{:.0f}", std::max(kLeast_bytes, kBytesPerMbit * rate_mbit));
@@ -39,8 +40,8 @@ TwoNodes::TwoNodes(double rate_mbit, double latency_ms) : user_namespace_(::gete
       run_in(node, {"ip", "address", "add", emulated::address(node) + "/24", "dev", emulated::kInterface});
       run_in(node, {"ip", "link", "set", emulated::kInterface, "up"});
       run_in(node, {"ip", "link", "set", "lo", "up"});
-      // The machine's own congestion control may be one that paces by what it measures (BBR): on a shaped
-      // veth it takes twice the wire's time. Reno is in every kernel and fills the link.
+      // The machine's default congestion control may be BBR, which paces by measured rates and is half as
+      // fast on a shaped veth. Reno is in every kernel and fills the link.
       run_in(node, {"ip", "route", "replace", emulated::kNetwork, "dev", emulated::kInterface, "proto",
                     "kernel", "scope", "link", "src", emulated::address(node), "congctl", "reno"});
       shape(node, rate_mbit, latency_ms);
@@ -53,9 +54,9 @@ TwoNodes::TwoNodes(double rate_mbit, double latency_ms) : user_namespace_(::gete
 
 TwoNodes::~TwoNodes() { remove(); }
 
-// What leaves a node: held back first, then sent at the rate (tc-netem(8), tc-tbf(8)).
+// Shapes outgoing packets: first delay, then rate limit (tc-netem(8), tc-tbf(8)).
 void TwoNodes::shape(int node, double rate_mbit, double latency_ms) const {
-  constexpr const char* kPacketsHeld = "100000";  // netem drops what comes while it holds so many
+  constexpr const char* kPacketsHeld = "100000";  // netem drops packets above this queue length
   std::vector<std::string> delay = {"tc", "qdisc", "add", "dev", emulated::kInterface}, limit = delay;
   if (latency_ms > 0) {
     delay.insert(delay.end(), {"root", "handle", "1:", "netem", "limit", kPacketsHeld, "delay",
@@ -71,13 +72,13 @@ void TwoNodes::shape(int node, double rate_mbit, double latency_ms) const {
   run_in(node, limit);
 }
 
-// Starts the process that holds a node's namespaces and waits until it has them.
+// Starts the process that holds a node's namespaces and waits until they exist.
 void TwoNodes::hold(int node) {
   int to_holder[2], from_holder[2];
   if (::pipe2(to_holder, O_CLOEXEC) != 0 || ::pipe2(from_holder, O_CLOEXEC) != 0)
     throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
   base::Command command;
-  if (node == 1) command.arguments = enter(0);  // the second lives in the first one's user namespace
+  if (node == 1) command.arguments = enter(0);  // the second uses the first one's user namespace
   for (const char* word : {"unshare", "--net", "--uts"}) command.arguments.push_back(word);
   if (user_namespace_ && node == 0)
     for (const char* word : {"--user", "--map-root-user"}) command.arguments.push_back(word);
@@ -97,16 +98,17 @@ void TwoNodes::hold(int node) {
     throw;
   }
   close_both();
-  // What `cat` echoes comes from inside the namespaces.
+  // When `cat` has echoed a byte, the namespaces exist.
   char echo = 0;
   const bool lives = ::write(to_holder[1], "\n", 1) == 1 && ::read(from_holder[0], &echo, 1) == 1;
   ::close(from_holder[0]);
   if (!lives)
     throw std::runtime_error(
-        user_namespace_ ? "network namespaces can't be made: this system allows them to root only (see "
-                          "kernel.unprivileged_userns_clone and user.max_net_namespaces)"
-                        : "network namespaces can't be made: the right CAP_SYS_ADMIN is missing (a container "
-                          "needs --privileged, or --cap-add SYS_ADMIN --cap-add NET_ADMIN)");
+        user_namespace_
+            ? "network namespaces can't be made: this system allows them only to root (see "
+              "kernel.unprivileged_userns_clone and user.max_net_namespaces)"
+            : "network namespaces can't be made: the capability CAP_SYS_ADMIN is missing (a container "
+              "needs --privileged, or --cap-add SYS_ADMIN --cap-add NET_ADMIN)");
 }
 
 std::vector<std::string> TwoNodes::cross(int node) const {
@@ -131,7 +133,7 @@ void TwoNodes::run_in(int node, const std::vector<std::string>& command) const {
                     fmt::join(command, " "), finished.output.substr(0, finished.output.find('\n'))));
 }
 
-// All that run in one of the two network namespaces.
+// Pids of all processes in the two network namespaces.
 std::vector<pid_t> TwoNodes::processes() const {
   std::error_code error;
   std::vector<fs::path> namespaces;
@@ -171,7 +173,7 @@ static std::string why_not_made(double rate_mbit, double latency_ms) try {
 }
 
 const std::string& why_no_two_nodes() {
-  // Shaped: the kernel must know the token bucket filter too.
+  // With a rate, to test also for the kernel's token bucket filter.
   static const std::string reason = why_not_made(200, 0);
   return reason;
 }

@@ -1,6 +1,6 @@
-// Two nodes on one machine: network namespaces with a host name each, joined by a veth pair. They have no
-// name in the file system and live only as long as their holders, processes that end when the pipe to this
-// process closes; so nothing is left behind however this process ends.
+// Two nodes on one machine: network namespaces with different host names, connected by a veth pair. The
+// namespaces exist only while their holder processes run, which end when the pipe to this process closes; so
+// they disappear with this process.
 #pragma once
 #include <sys/types.h>
 
@@ -12,18 +12,19 @@ namespace harness {
 
 class TwoNodes {
  public:
-  // rate_mbit: what each direction of the link carries at most, 0: as fast as the machine can. latency_ms:
-  // what the link adds to the time there and back, half of it in each direction. Works as root, and without
-  // where the kernel lets users make namespaces. Throws std::runtime_error saying what is missing.
+  // `rate_mbit`: rate limit of each direction of the link, 0: none. `latency_ms`: round-trip latency, half of
+  // it in each direction. Needs root, or a kernel that allows unprivileged namespaces. Throws
+  // std::runtime_error with what is missing.
   explicit TwoNodes(double rate_mbit, double latency_ms = 0);
-  ~TwoNodes();  // also ends what still runs in the nodes
+  ~TwoNodes();  // kills all processes in the nodes
   TwoNodes(const TwoNodes&) = delete;
   TwoNodes& operator=(const TwoNodes&) = delete;
 
-  // To be put before a command that is to run in a node.
+  // Prefix of a command, to run it in a node.
   std::vector<std::string> enter(int node) const;
-  // The same for a command that already runs in the other node.
+  // The same, when called from the other node.
   std::vector<std::string> cross(int node) const;
+
  private:
   struct Holder {
     pid_t pid = 0;
@@ -39,9 +40,9 @@ class TwoNodes {
   std::array<Holder, 2> holders_;
 };
 
-// Why two nodes can't be made here; empty when they can. Tried once.
+// Why two nodes can't be made on this machine; empty when they can. Tried at the first call.
 const std::string& why_no_two_nodes();
-// The same for a link with latency: the kernel must be able to hold packets back.
+// The same for a link with latency, which needs the kernel's netem.
 const std::string& why_no_latency();
 
 }  // namespace harness

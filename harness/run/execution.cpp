@@ -93,12 +93,12 @@ Selection checked_selection(const Installation& installation, const Request& req
   return selection;
 }
 
-// Where the record of a run goes. It must be new or empty, so that two runs never mix.
+// Creates the folder of a run. It must not contain records of another run.
 static fs::path make_run_folder(const Installation& installation, const Request& request) {
   std::error_code error;
   fs::path run = request.out;
   if (run.empty()) run = installation.results / "runs" / base::time_and_host();
-  if (request.out.empty()) {  // another run may have begun in this second
+  if (request.out.empty()) {  // another run may have started in the same second
     fs::create_directories(run.parent_path(), error);
     const fs::path first = run;
     for (int i = 2; !fs::create_directory(run, error) && !error && i < 1000; ++i)
@@ -116,7 +116,7 @@ static fs::path make_run_folder(const Installation& installation, const Request&
   return fs::absolute(run);
 }
 
-// Times a few steps of each precision, once per run and only if a row needs it.
+// Times a few steps of each precision, only if a row on the CPU uses another one than o0.
 static PrecisionTimes probe_precisions(const Installation& installation, const std::vector<Row>& rows,
                                        const fs::path& run) {
   const auto needs = [](const Row& row) { return row.precision != "o0" && row.device == "cpu"; };
@@ -133,7 +133,7 @@ std::unique_ptr<Execution> Execution::prepare(const Installation& installation, 
   try {
     return execution->prepare_plan() ? std::move(execution) : nullptr;
   } catch (...) {
-    execution->discard();  // the same command is to work once its input is mended
+    execution->discard();  // so that the same command works after the input is corrected
     throw;
   }
 }
@@ -142,7 +142,7 @@ std::unique_ptr<Execution> Execution::continue_in(const Installation& installati
                                                   const AxisValues& values, Rerun rerun) {
   if (launcher_of(request) == "env")
     throw PreparationError(
-        "launcher env can't continue a run: its ranks meet in a new folder; start a new run");
+        "launcher env can't continue a run, because its ranks need a new folder; start a new run");
   std::unique_ptr<Execution> execution(new Execution(installation, request, values));
   execution->folder_ = fs::absolute(request.out);
   execution->rerun_ = rerun;
@@ -207,11 +207,11 @@ Record Execution::surroundings(const Row& row) const {
 }
 
 void Execution::discard() {
-  if (rerun_ || !lock_) return;  // without the lock the files are another run's
+  if (rerun_ || !lock_) return;  // without the lock the files belong to another run
   std::error_code ignored;
   for (const char* file : {"records.jsonl", "request.json", "probe.json"})
     fs::remove(folder_ / file, ignored);
-  if (request_.out.empty()) fs::remove(folder_, ignored);  // unless it holds more
+  if (request_.out.empty()) fs::remove(folder_, ignored);  // fails if it contains other files
 }
 
 void Execution::keep(Record record) {
@@ -222,14 +222,14 @@ void Execution::keep(Record record) {
   });
   if (earlier == records_.end())
     records_.push_back(std::move(record));
-  else  // of two records of one row and repeat the later counts
+  else  // the later record replaces the earlier one
     *earlier = std::move(record);
 }
 
 bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line,
                     const std::optional<RecordPair>& pair) {
   PlannedRow planned = row;
-  // Repeats of a timing are the same work; those of an accuracy differ in weights, order and augmentation.
+  // Repeats of a timing do the same work; repeats of an accuracy differ in weights, order and augmentation.
   if (planned.row.validation) planned.row.seed += repeat;
   const RowSetting setting{installation_, request_, values_, scale_, data_, machine_, build_, folder_};
   std::optional<Record> record;

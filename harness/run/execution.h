@@ -1,5 +1,4 @@
-// One execution of a matrix, prepared: its rows planned, its data ready, its folder made; rows are then run
-// one by one.
+// One execution of a matrix: prepares plan, data and folder, then runs rows one by one.
 #pragma once
 #include <list>
 #include <memory>
@@ -14,54 +13,54 @@
 
 namespace harness {
 
-// What `train_slice --values` says; an empty object when the program isn't there.
+// Output of `train_slice --values`; an empty object when train_slice isn't built.
 AxisValues ask_values(const Installation& installation);
 
-// The rows that a request selects, resolved; the scale they have.
+// The resolved rows that a request selects, and their scale.
 struct Selection {
   Scale scale;
   std::vector<Row> rows;
-  std::map<std::string, std::vector<std::string>> notes;  // by id, from --devices
+  std::map<std::string, std::vector<std::string>> notes;  // by row id, from choose_backends() and --devices
 };
 Selection select_rows(const Installation& installation, const Request& request, const AxisValues& values);
-// With the notes of the selection.
+// harness/plan's make_plan(), with the notes of the selection added.
 std::vector<PlannedRow> make_plan(const Selection& selection, const AxisValues& values,
                                   const PrecisionTimes& times, const Request& request);
-// The same for rows that are to run: the worker must be built, and --trace and --wrap must fit them.
+// select_rows() with further checks: train_slice is built, and --trace and --wrap fit the rows.
 Selection checked_selection(const Installation& installation, const Request& request,
                             const AxisValues& values);
 
 class Execution {
  public:
-  // Null when Ctrl-C came first. Throws ConfigError or PreparationError. All three must outlive it.
+  // Returns null after Ctrl-C. Throws ConfigError or PreparationError. The arguments must outlive the result.
   static std::unique_ptr<Execution> prepare(const Installation& installation, const Request& request,
                                             const AxisValues& values);
 
-  // The same in the folder of a run that has begun, request.out: what it still lacks. `request` is
-  // continued_request(). Throws PreparationError too when its records were made otherwise.
+  // Continues the run in folder request.out. `request`: from continued_request(). Also throws
+  // PreparationError when the run's records were made with other settings or in another environment.
   static std::unique_ptr<Execution> continue_in(const Installation& installation, const Request& request,
                                                 const AxisValues& values, Rerun rerun);
 
-  ~Execution();  // waits for processes of its rows that could not be ended at once
+  ~Execution();  // waits for processes of its rows that could not be ended
 
   const std::vector<PlannedRow>& plan() const { return plan_; }
   int64_t repeats_of(const PlannedRow& planned) const { return harness::repeats_of(planned.row, request_); }
-  // What is to run, in this order.
+  // The runs to do, in order.
   const std::vector<Repetition>& runs() const { return runs_; }
-  // Runs the row once and keeps its record, with `pair` added; false when Ctrl-C ended it.
-  // Throws std::runtime_error when the record can't be kept, PreparationError when it doesn't belong to those
-  // of the run that is continued.
+  // Runs the row once and appends its record, with `pair` added; returns false when Ctrl-C ended it. Throws
+  // std::runtime_error when the record can't be written, PreparationError when it was made in another
+  // environment than the records of the continued run.
   bool run(const PlannedRow& planned, int64_t repeat, LiveLine& line,
            const std::optional<RecordPair>& pair = std::nullopt);
 
   const fs::path& folder() const { return folder_; }
   fs::path records_file() const { return folder_ / "records.jsonl"; }
-  // Those of a run that is continued included.
+  // Including earlier records of a continued run.
   const Records& records() const { return records_; }
-  // Gives a folder that nothing has run in free again.
+  // Removes the files that prepare() made, before any row has run.
   void discard();
   const Scale& scale() const { return scale_; }
-  // What a record says of the build; another train_slice than our own has another one.
+  // Replaces the build in records, for a train_slice from another build.
   void set_build(RecordBuild build) { build_ = std::move(build); }
 
  private:
@@ -76,7 +75,7 @@ class Execution {
   Scale scale_;
   fs::path folder_;
   std::optional<RunLock> lock_;
-  std::optional<Rerun> rerun_;  // of a run that is continued
+  std::optional<Rerun> rerun_;  // only of a continued run
   std::vector<PlannedRow> plan_;
   std::vector<Repetition> runs_;
   DataSets data_;

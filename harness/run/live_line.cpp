@@ -21,7 +21,7 @@ static std::string clock_text(double s) { return fmt::format("{}:{:02d}", int(s)
 LiveLine::LiveLine(size_t rows_in_all, bool terminal, std::vector<double> predicted)
     : rows_(rows_in_all), terminal_(terminal), predicted_(std::move(predicted)) {}
 
-// Of the rows after this one, which takes `row_s`.
+// Expected seconds of the rows after this one, which takes `row_s`.
 double LiveLine::others_s(double row_s) const {
   if (predicted_.size() == rows_)
     return std::accumulate(predicted_.begin() + ptrdiff_t(row_number_), predicted_.end(), 0.0);
@@ -55,7 +55,7 @@ void LiveLine::show(Progress& progress) {
     first_batch_ = done;
     first_batch_at_ = now;
   }
-  done = std::min(done, uint64_t(batches_));  // ceilings are measured after the last one
+  done = std::min(done, uint64_t(batches_));  // batches of the ceilings follow the last one
   text += fmt::format("batch {}/{}", done, batches_);
   const double elapsed = seconds(now - first_batch_at_);
   if (done > first_batch_ && elapsed > 0.5) {

@@ -1,4 +1,4 @@
-// The line that says how far a run is: rewritten in place on a terminal, now and then a plain line elsewhere.
+// The progress line of a run: rewritten in place on a terminal, otherwise a new line every 15 s.
 #pragma once
 #include <chrono>
 #include <string>
@@ -11,12 +11,12 @@ namespace harness {
 
 class LiveLine {
  public:
-  // `predicted`: seconds of each row in the order in which they run, for the time that is left; without them
-  // it is guessed from the rows before.
+  // `predicted`: seconds of each row in running order, for the remaining time; if empty, it is estimated from
+  // the rows before.
   LiveLine(size_t rows_in_all, bool terminal, std::vector<double> predicted = {});
   void begin_row(const Row& row);
-  void show(Progress& progress);          // about five times a second while a row runs
-  void end_row(const std::string& text);  // replaces the line by what the row came to
+  void show(Progress& progress);          // call about five times a second while a row runs
+  void end_row(const std::string& text);  // replaces the line by the row's result
  private:
   void write(const std::string& text);
   using Clock = std::chrono::steady_clock;

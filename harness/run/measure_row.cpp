@@ -24,7 +24,7 @@
 
 namespace harness {
 
-// Settings that stand in for hardware.
+// Emulated hardware, for a record's `emulated`.
 static std::vector<std::string> emulated_by(const Row& row, const Request& request,
                                             const AxisValues& values) {
   const std::string launcher = launcher_of(request);
@@ -43,10 +43,10 @@ static std::vector<std::string> emulated_by(const Row& row, const Request& reque
   return emulated;
 }
 
-// What starting eight ranks takes on two busy cores, most of it for loading LibTorch.
+// Time for starting eight ranks on two busy cores, mostly for loading LibTorch.
 constexpr double kLeastStart_s = 30;
 
-// What is known of the row before it runs.
+// Sets the parts of the record that are known before the row runs.
 static void set_head(Record& record, const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
   const Row& row = planned.row;
   record.row = row.id;
@@ -84,7 +84,7 @@ Record skipped_record(const RowSetting& setting, const PlannedRow& planned, int6
 
 static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
   const fs::path directory = setting.run / "rows" / fmt::format("{}-repeat{}", planned.row.id, repeat);
-  fs::remove_all(directory);  // a run that is continued may have left half of this row
+  fs::remove_all(directory);  // an interrupted run may have left files of this row
   fs::create_directories(directory);
   const bool emulated = emulates_nodes(planned.row, launcher_of(setting.request));
   const Data& data = setting.data.of(planned.row);
@@ -111,7 +111,7 @@ static std::string precision_label(const std::string& precision, const std::stri
   return fmt::format("{} in {}", label, sixteen_bit == "bfloat16" ? "bf16" : "fp16");
 }
 
-// A row whose check failed has no figure.
+// A failed check changes the status and removes all figures.
 static void judge(Record& record) {
   for (const RecordCheck& check : record.checks) {
     if (check.ok) continue;
@@ -124,7 +124,7 @@ static void judge(Record& record) {
       double(record.config.batch) * double(*record.timed_batches) / record.total_s.value();
 }
 
-// What the ranks measured: the file stays in the row's folder.
+// Reads the result of the ranks, slice.json in the row's folder.
 static Record measured_record(const fs::path& file) try {
   Record record = decode<Record>(base::require_json(base::read_file(file)));
   if (!record.total_s || !record.cache || record.checks.empty())
@@ -134,19 +134,19 @@ static Record measured_record(const fs::path& file) try {
 } catch (const std::exception& error) {
   Record record;
   record.status = "CRASHED";
-  record.reason = fmt::format("the ranks ended well, but {} is no complete result: {}",
+  record.reason = fmt::format("the ranks ended without error, but {} is not a complete result: {}",
                               file.filename().string(), error.what());
   return record;
 }
 
-// A trace is an extra: what is missing of it costs the row nothing.
+// A missing or damaged trace does not make the row fail.
 static void add_trace(Record& record, const RowSetting& setting, const fs::path& directory) {
   const auto batches = traced_batches(setting.request, record.config);
   if (!batches) return;
   const MergedTrace merged = merge_traces(directory, int(record.world_size));
   for (const std::string& warning : merged.warnings) base::say("      {}\n", warning);
   if (merged.file.empty() && !record.trace) return;
-  if (!record.trace) record.trace.emplace();  // of GPUs the ranks have told something
+  if (!record.trace) record.trace.emplace();  // set already when ranks reported on their GPUs
   record.trace->first = batches->first;
   record.trace->last = batches->last;
   if (!merged.file.empty()) {
@@ -175,12 +175,11 @@ static std::string end_text(const Record& record) {
 std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
                                   LiveLine& line) {
   if (const std::string strays = base::live_strays(); !strays.empty()) {
-    Record record = record_of_unstarted(
-        setting, planned, repeat, "INVALID",
-        fmt::format(
-            "not run, because processes of an earlier row could not be ended and would have disturbed it: "
-            "{}; end them, then repeat with --only-failed {}",
-            strays, setting.run.string()));
+    Record record = record_of_unstarted(setting, planned, repeat, "INVALID",
+                                        fmt::format("not run, because processes of an earlier row could not "
+                                                    "be ended and would disturb it: {}; end them, "
+                                                    "then repeat with --only-failed {}",
+                                                    strays, setting.run.string()));
     line.begin_row(planned.row);
     line.end_row(end_text(record));
     return record;

@@ -1,4 +1,4 @@
-// Running one planned row and making its record.
+// Runs one planned row and makes its record.
 #pragma once
 #include <optional>
 
@@ -20,10 +20,10 @@ struct RowSetting {
   fs::path run;  // folder of the run
 };
 
-// The record of a row that isn't run.
+// The record of a skipped row.
 Record skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat);
 
-// Starts the row's ranks, watches them and returns its record; nothing when Ctrl-C ended it.
+// Starts the row's ranks, watches them and returns the record; std::nullopt when Ctrl-C ended the row.
 std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
                                   LiveLine& line);
 

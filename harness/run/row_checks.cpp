@@ -16,18 +16,18 @@ std::string why_not_started(const Row& row, const AxisValues& values, const Requ
   const std::string launcher = launcher_of(request);
   const bool mpi = started_by_mpi(row, values);
   if (launcher == "env" && mpi)
-    return "MPI ranks are started by mpirun or srun, not through the environment; --set backend=gloo runs "
-           "the row";
+    return "ranks with MPI need the launcher mpirun or slurm, not env; --set backend=gloo runs the row "
+           "without MPI";
   if (launcher == "env") {
     const char* size = std::getenv("WORLD_SIZE");
     if (const int64_t ranks = world_size(row, values); !size || std::to_string(ranks) != size)
-      return fmt::format("the row has {} ranks and WORLD_SIZE is {}", ranks, size ? size : "not set");
+      return fmt::format("the row has {} ranks, but WORLD_SIZE is {}", ranks, size ? size : "not set");
   }
   if (const auto named = std::count(request.hosts.begin(), request.hosts.end(), ',') + 1;
       launcher == "mpirun" && !request.hosts.empty() && named < row.nodes)
-    return fmt::format("the row has {} nodes and --hosts names {}", row.nodes, named);
+    return fmt::format("the row has {} nodes, but --hosts names {}", row.nodes, named);
   if (launcher == "local" && mpi && !base::program_exists("mpirun"))
-    return "there is no mpirun: install openmpi-bin";
+    return "program mpirun was not found: install package openmpi-bin";
   if (launcher == "slurm" && !std::getenv("SLURM_JOB_ID"))
     return "not inside a Slurm allocation: start this command with salloc or sbatch";
   if (launcher == "slurm")
@@ -38,16 +38,17 @@ std::string why_not_started(const Row& row, const AxisValues& values, const Requ
   }
   if (!emulates_nodes(row, launcher)) return "";
   if (row.nodes > 2)
-    return fmt::format("{} nodes: one machine stands in for two at most; name real ones with --hosts",
+    return fmt::format("{} nodes: one machine can emulate at most two; name real ones with --hosts",
                        row.nodes);
   return why_no_two_nodes();
 }
 
-// Network and data must agree; ImageNet's thousand outputs for forty classes would learn more slowly.
+// The network gets as many outputs as the data has classes: ImageNet's thousand outputs would learn more
+// slowly.
 static void fit_to_classes(PlannedRow& planned, const Data& data) {
   if (data.validation.empty())
     planned.skip_reason =
-        "--data has no folder val: accuracy is measured on images that were not trained on; add "
+        "--data has no folder val, whose images measure the accuracy; add "
         "val/<class>/<image>.JPEG with the class folders of train, or leave --data out for stand-in classes";
   else
     planned.row.classes = data.description.classes.value_or(planned.row.classes);
@@ -60,7 +61,7 @@ void check_data(std::vector<PlannedRow>& plan, const DataSets& sets) {
     if (row.validation && planned.skip_reason.empty()) fit_to_classes(planned, data);
     if (row.cache == "cold" && images_read(row) > data.images())
       planned.skip_reason =
-          fmt::format("a cold row reads each image at most once: it needs {} images and the data has {}",
+          fmt::format("a cold row reads each image at most once: it needs {} images, but the data has {}",
                       images_read(row), data.images());
     if (planned.skip_reason.empty() && row.storage != "synthetic" && images_read(row) > data.images())
       planned.notes.push_back(fmt::format("reads each of {} images {:.1f} times", data.images(),

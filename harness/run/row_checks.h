@@ -1,4 +1,4 @@
-// What may keep a row from running that only launchers, emulated hardware and data can tell.
+// Checks of rows that depend on launchers, emulated hardware and data.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@ namespace harness {
 // Why the request's launcher can't start the row's processes here; empty when it can.
 std::string why_not_started(const Row& row, const AxisValues& values, const Request& request);
 
-// After the data is there: skips cold rows that would read an image twice and rows that lack images to
-// validate on, and gives the others of these as many classes as their data has.
+// Call when the data is prepared: skips cold rows that would read an image twice, and rows with `validation`
+// without validation images; sets `classes` of the other rows with `validation` to that of the data.
 void check_data(std::vector<PlannedRow>& plan, const DataSets& sets);
 
 }  // namespace harness

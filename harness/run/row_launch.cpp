@@ -13,7 +13,7 @@
 
 namespace harness {
 
-// Where the ranks find the object store is known once it runs.
+// Adds the address of the object store to the job, known only after its start.
 static void add_to_job(const fs::path& file, const std::string& storage, const RemoteStorage& remote) {
   Job job = read_job(file);
   job.packed[storage] = remote.location();
@@ -46,7 +46,7 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
     add_to_job(directory / "job.json", row.storage, *remote);
     if (remote->nodes()) {
       launching.enter[0] = remote->nodes()->enter(0);
-      launching.listen_fd = -1;  // rank 0 listens in its node's own network
+      launching.listen_fd = -1;  // rank 0 must listen in its node's network namespace
     }
   }
   write_remote_shell(launching);
@@ -55,7 +55,7 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
   std::optional<FollowedRow> followed;
   if (launcher == "env") followed.emplace(setting.run, directory, launching.port);
   if (launcher == "mpirun" || launcher == "slurm")
-    listener.reset();  // a rank that isn't our child will listen there
+    listener.reset();  // rank 0 is not a child of this process and opens the port itself
   Outcome outcome = run_ranks(launch, progress, limits, directory, tick);
   if (remote && !outcome.interrupted) {
     const std::string ended = outcome.status == "OK" ? "" : remote->why_ended();

@@ -83,7 +83,7 @@ int dry_run(const Installation& installation, const Request& request, const Axis
   if (rerun) runs = runs_left(plan, runs, read_records(request.out, std::cerr), *rerun);
   const Schedule schedule = schedule_of(installation, request, selection.scale, plan, runs);
   console << describe_plan(plan, selection.scale) << schedule.described;
-  std::vector<PlannedRow> scheduled;  // each once
+  std::vector<PlannedRow> scheduled;  // each row once
   for (size_t row = 0; row < plan.size(); ++row)
     if (std::any_of(schedule.runs.begin(), schedule.runs.end(),
                     [&](const auto& run) { return run.row == row; }))

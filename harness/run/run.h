@@ -1,4 +1,4 @@
-// Running the planned rows of a matrix, or only saying what would be run.
+// Runs the planned rows of a matrix, or only prints the commands.
 #pragma once
 #include <optional>
 #include <ostream>
@@ -10,20 +10,20 @@
 
 namespace harness {
 
-// Prints the plan and the command of every rank, and runs nothing. `rerun`: of a run in request.out that is
-// continued. Throws ConfigError or PreparationError. Returns the exit code.
+// Prints the plan and the command of every rank without running it. `rerun`: when continuing the run in
+// request.out. Throws ConfigError or PreparationError. Returns the exit code.
 int dry_run(const Installation& installation, const Request& request, const AxisValues& values,
             std::optional<Rerun> rerun, std::ostream& console);
 
-// How long each run will take and, with --budget, which runs fit. Throws PreparationError when none does; the
-// folder of the run is then free again.
+// Predicts the duration of each run and, with --budget, selects the runs that fit. When none fits, removes
+// the run's files and throws PreparationError.
 Schedule schedule_of(const Installation& installation, const Request& request, Execution& execution);
 
-// Runs the plan over and over, so that slow changes of the machine spread over all rows alike; Ctrl-C ends
-// it. Stops before the next row when the rows took longer than predicted; what the budget left out is kept
-// beside the records either way. Throws std::runtime_error when a record can't be kept.
+// Runs the schedule in order until its end or Ctrl-C. With a budget, leaves out the runs that are left when
+// it is used up. Writes left_out.txt. Throws std::runtime_error when a record can't be written.
 void run_scheduled(Execution& execution, Schedule& schedule, double budget_s);
 
+// kInterrupted, kRowFailed, kAllGood, or kNothingRan when all rows were skipped.
 int exit_code_of(const Records& records);
 
 }  // namespace harness

@@ -1,13 +1,13 @@
-// Makes one trace of all ranks', in the Trace Event Format that Perfetto and Chrome read.
+// Merges the traces of all ranks into one in the Trace Event Format, which Perfetto and Chrome read.
 #include "harness/run/trace_merge.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -22,12 +22,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMostRanks = 32;           // a browser opens no more
-constexpr int64_t kOwnTracks = 100'000'000;  // numbers above those of threads, for tracks that are none
-constexpr int64_t kIdsPerRank = 1LL << 32;   // of arrows and collectives
+constexpr int64_t kMostRanks = 32;           // a larger trace is too big for a browser
+constexpr int64_t kOwnTracks = 100'000'000;  // tracks without a thread get numbers above all thread ids
+constexpr int64_t kIdsPerRank = 1LL << 32;   // range of ids of arrows and collectives
 constexpr int64_t kDevicesPerRank = 1000;
 
-// Times in it are microseconds since the earliest traced batch.
+// Writes trace.json. Its times are microseconds since the earliest traced batch.
 class TraceFile {
  public:
   explicit TraceFile(const fs::path& file) : stream_(file) {
@@ -57,7 +57,7 @@ class TraceFile {
   int64_t events_ = 0;
 };
 
-// A rank's timelines, on tracks above those of its threads.
+// Adds a rank's timelines, on tracks above those of its threads.
 class Timeline {
  public:
   Timeline(TraceFile& trace, int64_t rank, const json& timeline)
@@ -95,8 +95,7 @@ class Timeline {
                 {"dur", std::round((end_ms - begin_ms) * 1e6) / 1e3},
                 {"args", std::move(arguments)}});
   }
-  // Several collectives are under way at a time; only events with a begin and an end of their own may
-  // overlap.
+  // Collectives may overlap, which only pairs of begin and end events support.
   void add_overlapping(const std::string& name, int64_t began_ns, double begin_ms, double end_ms) {
     const int64_t id = rank_ * kIdsPerRank + overlapping_++;
     for (const auto& [end, ms] : {std::pair("b", begin_ms), std::pair("e", end_ms)})
@@ -123,15 +122,15 @@ class Timeline {
   int64_t overlapping_ = 0;
 };
 
-// Kineto's notes about itself stand under processes that are words.
+// False for Kineto's events about itself, whose process ids are words.
 bool is_operator(const json& event) {
   if (!event.is_object() || !event.contains("ph") || !event.contains("pid") || !event["pid"].is_number())
     return false;
   return event["ph"] != "M" || event.value("name", "").rfind("thread_", 0) == 0;
 }
 
-// A GPU is a process below its rank, and its streams are the threads, which Kineto has named. Under -1 Kineto
-// puts what recording the GPUs cost.
+// Names a GPU's process and sorts it below its rank. Its threads are the streams, named by Kineto. Device -1
+// has Kineto's cost of recording.
 void describe_device(TraceFile& trace, int64_t rank, int64_t device, int64_t process) {
   const std::string name = device < 0 ? "profiler" : fmt::format("GPU {}", device);
   trace.describe("process_name", process, 0, {{"name", fmt::format("rank {}: {}", rank, name)}});
@@ -139,8 +138,8 @@ void describe_device(TraceFile& trace, int64_t rank, int64_t device, int64_t pro
   trace.describe("process_sort_index", process, 0, {{"sort_index", rank * kDevicesPerRank + place}});
 }
 
-// Kineto counts microseconds from a base of its own. What runs on a device has the device's number as
-// process.
+// Adds Kineto's events, whose times are microseconds since baseTimeNanoseconds; the process id of a device's
+// events is the device's number.
 void add_operators(TraceFile& trace, int64_t rank, json kineto) {
   const int64_t base_ns = kineto.value("baseTimeNanoseconds", int64_t(0));
   json::array_t events = std::move(kineto.at("traceEvents").get_ref<json::array_t&>());
@@ -169,7 +168,7 @@ json read(const fs::path& file) {
   return base::require_json(base::read_file(file));
 }
 
-// Takes one rank's file, or warns of it.
+// Runs `action` on one rank's file; adds a warning and returns false when the file is missing or damaged.
 template <class Action>
 bool take(const fs::path& file, MergedTrace& merged, Action action) {
   std::string why;
@@ -181,8 +180,7 @@ bool take(const fs::path& file, MergedTrace& merged, Action action) {
   } catch (const std::runtime_error& error) {
     why = error.what();
   }
-  merged.warnings.push_back(
-      fmt::format("{} {}: trace.json lacks what it held", file.filename().string(), why));
+  merged.warnings.push_back(fmt::format("{} {}: trace.json lacks its events", file.filename().string(), why));
   return false;
 }
 
@@ -193,8 +191,8 @@ MergedTrace merge_traces(const fs::path& directory, int64_t ranks) {
   TraceFile trace(directory / "trace.json");
   const int64_t shown = std::min(ranks, kMostRanks);
   if (shown < ranks)
-    merged.warnings.push_back(
-        fmt::format("trace.json shows the first {} ranks; the others' files lie beside it", shown));
+    merged.warnings.push_back(fmt::format(
+        "trace.json shows the first {} ranks; the files of the others are in the same folder", shown));
   const auto timeline_of = [&](int64_t rank) {
     return directory / fmt::format("rank-{}.timeline.json", rank);
   };

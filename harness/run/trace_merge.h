@@ -1,4 +1,4 @@
-// `--trace`: one file made of what the ranks of a row recorded.
+// `--trace`: merges the trace files of a row's ranks.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace harness {
 
-// What the record's key `trace` tells of the ranks' GPUs, in one line; empty when nothing.
+// One line about the GPUs in a record's `trace`; empty without GPUs.
 std::string describe_gpus(const RecordTrace& trace);
 
-// Puts rank-N.kineto.json and rank-N.timeline.json of a row's folder together as trace.json for
-// ui.perfetto.dev and chrome://tracing: a process per rank on one time base. Removes what it has taken over.
+// Merges rank-N.kineto.json and rank-N.timeline.json of a row's folder into trace.json for ui.perfetto.dev
+// and chrome://tracing, with a process per rank and a common time base. Removes the merged files.
 struct MergedTrace {
   std::filesystem::path file;         // empty: nothing could be used
-  std::vector<std::string> warnings;  // of ranks whose files are missing or damaged
+  std::vector<std::string> warnings;  // about ranks whose files are missing or damaged
 };
 MergedTrace merge_traces(const std::filesystem::path& directory, int64_t ranks);
 
