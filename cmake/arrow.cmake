@@ -1,6 +1,6 @@
-# Apache Arrow: the format's own C++ library for the storages `arrow` and `parquet`. Debian has no package of
-# it, but the project's pyarrow wheel carries the libraries and their headers. An Arrow of the system or in
-# CMAKE_PREFIX_PATH wins; without any, these storages are known by name and reason alone.
+# Apache Arrow's C++ library, for the storages `arrow` and `parquet`. Debian has no package of it, but the project's
+# pyarrow wheel contains libraries and headers. An Arrow of the system or in CMAKE_PREFIX_PATH takes precedence. Without
+# Arrow, rows with these storages are skipped with the reason.
 find_library(ARROW_LIBRARY arrow)
 find_library(PARQUET_LIBRARY parquet)
 find_path(ARROW_INCLUDE parquet/api/reader.h)
@@ -15,7 +15,7 @@ list(LENGTH arrow_libraries arrow_library_count)
 if(arrow_library_count EQUAL 2 AND EXISTS "${arrow_include}/arrow/util/config.h")
   file(STRINGS ${arrow_include}/arrow/util/config.h arrow_version REGEX "define ARROW_VERSION_STRING ")
   string(REGEX REPLACE ".*\"(.*)\".*" "\\1" arrow_version "${arrow_version}")
-  if(arrow_version VERSION_LESS 15)  # its view types are younger
+  if(arrow_version VERSION_LESS 15)  # view types need Arrow 15
     message(STATUS "Arrow ${arrow_version} is too old: 15 or newer is needed")
   else()
     message(STATUS "Arrow ${arrow_version}: ${arrow_libraries}")

@@ -1,4 +1,4 @@
-# Compiler, flags and source revision, as every record states them; the revision is read at each build.
+# Compiler, flags and source revision for the records; the revision is updated at each build.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type_upper)
 set(BUILD_FLAGS "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type_upper}}")
 string(STRIP "${BUILD_FLAGS}" BUILD_FLAGS)

@@ -1,5 +1,5 @@
-# The CUDA parts of bench/, for a program of their own (train_slice_cuda): linked into train_slice they would cost every
-# rank on a CPU 0.1 s and 230 MB. Needs the toolkit's compiler and headers; no GPU. find_package(Torch) is not used: see
+# The CUDA parts of bench/, for the separate program train_slice_cuda: in train_slice they would cost every rank on a
+# CPU 0.1 s and 230 MB. Needs the toolkit's compiler and headers, but no GPU. find_package(Torch) is not used: see
 # libtorch.cmake.
 find_program(NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
 option(BUILD_CUDA "train_slice_cuda, for NVIDIA GPUs" "${NVCC}")
@@ -10,18 +10,18 @@ if(NOT CMAKE_CUDA_COMPILER AND NVCC)
   set(CMAKE_CUDA_COMPILER ${NVCC})
 endif()
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 75 80 90)  # with PTX, which newer GPUs compile at the first start
+  set(CMAKE_CUDA_ARCHITECTURES 75 80 90)  # with PTX, which newer GPUs compile at their first start
 endif()
-set(CMAKE_CUDA_STANDARD 17)  # all that CMake 3.25 knows of nvcc
+set(CMAKE_CUDA_STANDARD 17)  # the newest that CMake 3.25 supports for nvcc
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)    # NVIDIA's own: runtime, copies, events
 find_library(TORCH_CUDA_LIBRARY torch_cuda HINTS ${TORCH_LIBRARY_DIR} NO_DEFAULT_PATH)
 find_library(C10_CUDA_LIBRARY c10_cuda HINTS ${TORCH_LIBRARY_DIR} NO_DEFAULT_PATH)
 file(GLOB wheels ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia)
-find_path(NCCL_INCLUDE nccl.h         # NCCL: NVIDIA's collectives, what PyTorch's DDP runs on GPUs
+find_path(NCCL_INCLUDE nccl.h         # NCCL: NVIDIA's collectives, used by PyTorch's DDP on GPUs
           HINTS ${CUDAToolkit_INCLUDE_DIRS} ${wheels}/nccl/include)
 find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ${CUDAToolkit_LIBRARY_DIR} ${wheels}/nccl/lib)
-find_path(NVJPEG_INCLUDE nvjpeg.h     # nvJPEG: NVIDIA's own JPEG decoder on GPUs, what DALI and torchvision call; optional
+find_path(NVJPEG_INCLUDE nvjpeg.h     # nvJPEG: NVIDIA's JPEG decoder on GPUs, used by DALI and torchvision; optional
           HINTS ${CUDAToolkit_INCLUDE_DIRS} ${wheels}/cu13/include)
 find_library(NVJPEG_LIBRARY NAMES nvjpeg libnvjpeg.so.13 HINTS ${CUDAToolkit_LIBRARY_DIR} ${wheels}/cu13/lib)
 foreach(needed TORCH_CUDA_LIBRARY C10_CUDA_LIBRARY NCCL_INCLUDE NCCL_LIBRARY)
@@ -30,8 +30,8 @@ foreach(needed TORCH_CUDA_LIBRARY C10_CUDA_LIBRARY NCCL_INCLUDE NCCL_LIBRARY)
                         "-DCMAKE_PREFIX_PATH=DIR, install NCCL's headers, or leave CUDA out with -DBUILD_CUDA=OFF.")
   endif()
 endforeach()
-# What libtorch_cuda itself needs is found through its own DT_RPATH (wheels), then through that of the program: the
-# toolkit's folder. A GPU-less machine lacks the driver, which is loaded at the first call alone.
+# The libraries of libtorch_cuda are found through its own DT_RPATH (wheels), then through the program's: the toolkit's
+# folder. A machine without a GPU lacks the driver, which is only loaded at the first call.
 add_library(libtorch_cuda INTERFACE)
 target_include_directories(libtorch_cuda SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS} ${NCCL_INCLUDE})
 target_link_libraries(libtorch_cuda INTERFACE libtorch ${C10_CUDA_LIBRARY} -Wl,--no-as-needed ${TORCH_CUDA_LIBRARY}

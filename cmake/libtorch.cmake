@@ -1,11 +1,11 @@
-# LibTorch as imported targets made by hand: find_package(Torch) on a CUDA wheel demands a CUDA toolkit, while a
-# machine without a GPU needs only c10 and torch_cpu. A LibTorch in CMAKE_PREFIX_PATH wins over the project's wheel.
+# LibTorch as hand-made targets: find_package(Torch) on a CUDA wheel requires a CUDA toolkit, but a machine without a
+# GPU needs only c10 and torch_cpu. A LibTorch in CMAKE_PREFIX_PATH takes precedence over the project's wheel.
 file(GLOB wheel_prefix ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
 find_library(TORCH_CPU_LIBRARY torch_cpu HINTS ${wheel_prefix} PATH_SUFFIXES lib)
 find_path(TORCH_INCLUDE ATen/ATen.h HINTS ${wheel_prefix} PATH_SUFFIXES include)
 if(NOT TORCH_CPU_LIBRARY OR NOT TORCH_INCLUDE)
   message(FATAL_ERROR "LibTorch was not found. ./run_matrix installs the PyPI wheel into .venv; or name another with "
-                      "-DCMAKE_PREFIX_PATH=DIR (the folder that holds lib/libtorch_cpu.so), or -DBUILD_TRAINING=OFF.")
+                      "-DCMAKE_PREFIX_PATH=DIR (the folder with lib/libtorch_cpu.so), or -DBUILD_TRAINING=OFF.")
 endif()
 get_filename_component(TORCH_LIBRARY_DIR ${TORCH_CPU_LIBRARY} DIRECTORY)
 find_library(C10_LIBRARY c10 HINTS ${TORCH_LIBRARY_DIR} NO_DEFAULT_PATH REQUIRED)
@@ -25,6 +25,6 @@ message(STATUS "LibTorch ${TORCH_VERSION}: ${TORCH_CPU_LIBRARY}")
 add_library(libtorch INTERFACE)
 target_include_directories(libtorch SYSTEM INTERFACE ${TORCH_INCLUDE} ${TORCH_INCLUDE}/torch/csrc/api/include)
 target_link_libraries(libtorch INTERFACE ${TORCH_CPU_LIBRARY} ${C10_LIBRARY})
-# DT_RPATH instead of RUNPATH, so that it also serves the libraries that libtorch_cpu itself needs.
+# DT_RPATH instead of RUNPATH, because it also applies to the libraries that libtorch_cpu needs.
 target_link_options(libtorch INTERFACE -Wl,--disable-new-dtags)
 set_target_properties(libtorch PROPERTIES INTERFACE_LINK_DIRECTORIES ${TORCH_LIBRARY_DIR})

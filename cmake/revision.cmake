@@ -1,4 +1,4 @@
-# Writes revision.h, and touches it only when the revision changed, so that nothing is rebuilt without need.
+# Writes revision.h only when the revision has changed, to avoid unnecessary rebuilds.
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 OUTPUT_VARIABLE revision
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 if(NOT revision)

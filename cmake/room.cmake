@@ -1,5 +1,5 @@
-# room(NAME LINKS...): the folder's *.cpp as a static library, which may include what it links (tests/rooms_test.py).
-# Its headers are precompiled with those of `contract`: half of a file's time went into them.
+# room(NAME LINKS...): a static library of the folder's *.cpp, which may only include headers of the libraries in LINKS
+# (tests/rooms_test.py). Shares the precompiled headers of `contract`, which halve the compile time of a file.
 function(room name)
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   add_library(${name} STATIC ${sources})

@@ -10,15 +10,15 @@ build_jobs() {  # a file with LibTorch's headers takes up to 1.3 GB of memory to
   echo $((cores < 1 ? 1 : cores))
 }
 
-# What the cache would otherwise keep from an earlier configuration, whatever is asked for now.
+# The settings that CMake's cache would keep from an earlier configuration.
 configuration() { printf '%s|%s|%s' "${CMAKE_PREFIX_PATH:-}" "${CC:-}" "${CXX:-}"; }
 
-configure() {  # PRESET CUDA: release, or ci for tests too; ON for GPUs too. What is configured already stays in.
+configure() {  # PRESET (release, or ci with tests) CUDA (ON or OFF). Parts that are already configured stay.
   local stamp=build/release/.configured
   if [[ -f build/release/CMakeCache.txt ]] &&
     { ! [[ $(cached CMAKE_HOME_DIRECTORY) -ef . && $(cached CMAKE_GENERATOR) == Ninja ]] ||
       [[ -f $stamp && $(<"$stamp") != "$(configuration)" ]]; }; then
-    echo "set-up: build/release belongs to another folder or configuration; starting it again" >&2
+    echo "set-up: build/release was configured for another folder or with other settings; removing it and building again" >&2
     run rm -rf build/release
   fi
   if [[ -f build/release/build.ninja && -f $stamp ]] && [[ $1 != ci || $(cached BUILD_TESTING) == ON ]] &&
@@ -31,13 +31,13 @@ configure() {  # PRESET CUDA: release, or ci for tests too; ON for GPUs too. Wha
   configuration >"$stamp"
 }
 
-# Ninja's lines "[N/M] what" become one line that changes on a terminal, else one for each quarter; all others, messages
-# of the compiler, are shown as they are.
-show_build() {  # COMMAND...: what is being run, shown once there is something to do
+# Shows Ninja's lines "[N/M] what" as one changing line on a terminal, otherwise one line per quarter. Other lines,
+# messages of the compiler, are shown unchanged.
+show_build() {  # COMMAND...: the build command, shown when there is something to do
   local line count shown='' quarter step=''
   while IFS= read -r line; do
     if [[ -z $shown ]]; then
-      case $line in  # what Ninja says at every call
+      case $line in  # printed at every call
         'ninja: no work to do.' | *'Re-checking globbed directories'* | '[1/'*revision.cmake) continue ;;
       esac
       show "$@"
@@ -61,11 +61,11 @@ show_build() {  # COMMAND...: what is being run, shown once there is something t
   [[ ! -t 2 || -z $step ]] || printf '\n' >&2
 }
 
-build() {  # TARGET...: nothing for all
+build() {  # [TARGET...]: without, all targets
   local jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(build_jobs)}
   local command=(cmake --build build/release --parallel "$jobs")
   (($# == 0)) || command+=(--target "$@")
-  # With these a clone in another folder finds the same objects in the cache.
+  # With these settings ccache also finds objects of a clone in another folder.
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
   if ! "${command[@]}" 2>&1 </dev/null | show_build "${command[@]}"; then
     fail "the build failed; the compiler's message is above" \

@@ -1,15 +1,15 @@
-# Whether train_slice_cuda is built, and what it needs besides the toolkit. SKIP_CUDA=1 leaves it out.
+# Decides whether train_slice_cuda is built, and installs what it needs besides the toolkit. SKIP_CUDA=1 leaves it out.
 # shellcheck shell=bash
 
 cuda_compiler() {
   command -v nvcc || { [[ -x /usr/local/cuda/bin/nvcc ]] && echo /usr/local/cuda/bin/nvcc; }
 }
 
-cuda_driver() {  # its version, empty without an NVIDIA GPU
+cuda_driver() {  # prints the driver's version; empty without an NVIDIA GPU
   { nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null || true; } | head -n 1
 }
 
-cuda_wanted() {  # MODE DRIVER: tests build it with the toolkit alone, so that a machine without a GPU keeps it compiling
+cuda_wanted() {  # MODE DRIVER: mode test needs only the toolkit, so that machines without a GPU compile it too
   [[ ${SKIP_CUDA:-} != 1 ]] && cuda_compiler >/dev/null && [[ $1 == test || -n $2 ]]
 }
 
@@ -17,15 +17,15 @@ check_cuda() {  # DRIVER
   local driver=$1 oldest=580
   [[ -n $driver && ${SKIP_CUDA:-} != 1 ]] || return 0
   if ! cuda_compiler >/dev/null; then
-    echo "set-up: an NVIDIA GPU is here, but no nvcc: install the CUDA toolkit 13.0 and put its bin folder into PATH to use the GPU" >&2
+    echo "set-up: an NVIDIA GPU, but no nvcc was found: install the CUDA toolkit 13.0 and put its bin folder into PATH to use the GPU" >&2
   elif ! external_libtorch >/dev/null && ((${driver%%.*} < oldest)); then
     fail "the NVIDIA driver $driver is too old for LibTorch's wheel, which is for CUDA 13 and needs driver $oldest or newer" \
       "update the driver; or name a LibTorch that was built for CUDA 12 in CMAKE_PREFIX_PATH, with that toolkit's nvcc in \
-PATH; or leave the GPU alone with SKIP_CUDA=1"
+PATH; or don't use the GPU, with SKIP_CUDA=1"
   fi
 }
 
-cuda_requirements() {  # wheels for what the toolkit lacks; an own LibTorch brings its libraries along
+cuda_requirements() {  # wheels for libraries that the toolkit lacks; none with an external LibTorch
   local compiler wheel library
   ! external_libtorch >/dev/null || return 0
   compiler=$(readlink -f "$(cuda_compiler)")
@@ -45,7 +45,7 @@ install_cuda_wheels() {
   if ((${#wanted[@]})); then
     install_wheels "${wanted[@]}" ||
       fail "pip could not download or install ${wanted[*]} (up to 2 GB)" \
-        "check the network and the disk, then repeat; or leave the GPU alone with SKIP_CUDA=1"
+        "check the network and the disk, then repeat; or don't use the GPU, with SKIP_CUDA=1"
   fi
   cuda_requirements >.venv/.installed-cuda
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The figures that a GPU is held to, from what scripts/check_gpu has measured: one line each, with its limit.
+"""Prints the figures that scripts/check_gpu has measured, one line each, with their limits.
 
-usage: scripts/gpu_figures.py FOLDER    Exit code 1 when one misses its limit; what was not measured says so.
+usage: scripts/gpu_figures.py FOLDER    Exit code 1 when a figure misses its limit.
 """
 import json
 import pathlib
@@ -13,7 +13,7 @@ def parsed(file, number, text):
     try:
         return json.loads(text)
     except ValueError as error:
-        sys.exit(f"{file}:{number}: expected JSON, found what is none ({error}); remove {file.parent}, then repeat scripts/check_gpu")
+        sys.exit(f"{file}:{number}: expected JSON ({error}); remove {file.parent}, then repeat scripts/check_gpu")
 
 
 def records(folder, study):
@@ -45,7 +45,7 @@ def host_waits(runs, row):
 
 
 def loader_ratio(runs, row, synthetic):
-    """Of the rate without a loader, where the loader alone would be faster than that."""
+    """The row's rate / the rate without a loader; None when the loader alone is slower than that."""
     without = rate(runs, synthetic)
     alone = [run["config"]["batch"] / run["ceilings"]["loader_ms"] * 1e3 for run in runs
              if run["row"] == row and run.get("ceilings", {}).get("loader_ms")]

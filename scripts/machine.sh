@@ -1,4 +1,4 @@
-# What this process may use of the machine: cores and memory, with affinity masks and cgroup limits taken into account.
+# The cores and the memory that this process may use, within affinity masks and cgroup limits.
 # shellcheck shell=bash
 
 cgroup_limits() {  # V2_FILE V1_CONTROLLER V1_FILE...: one line per level, from this process's group up to the root
@@ -26,7 +26,7 @@ cgroup_limits() {  # V2_FILE V1_CONTROLLER V1_FILE...: one line per level, from 
 
 affinity_cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; }
 
-quota_cores() {  # whole cores that the tightest cgroup quota allows, rounded up; nothing without a quota
+quota_cores() {  # prints the cores of the tightest cgroup quota, rounded up; nothing without a quota
   cgroup_limits cpu.max cpu cpu.cfs_quota_us cpu.cfs_period_us |
     awk '$1 ~ /^[0-9]+$/ && $2 > 0 { n = int(($1 + $2 - 1) / $2); if (!best || n < best) best = n } END { if (best) print best }'
 }
@@ -40,7 +40,7 @@ usable_cores() {
 
 memory_field_mib() { awk -v name="$1:" '$1 == name { print int($2 / 1024) }' /proc/meminfo; }
 
-cgroup_memory_mib() {  # the tightest limit; nothing when there is none
+cgroup_memory_mib() {  # prints the tightest limit; nothing without a limit
   cgroup_limits memory.max memory memory.limit_in_bytes |
     awk '$1 ~ /^[0-9]+$/ && $1 < 2 ^ 60 { n = int($1 / 2 ^ 20); if (!best || n < best) best = n } END { if (best) print best }'
 }

@@ -1,4 +1,4 @@
-# Which system packages are missing and how they are installed; knows Debian 12, Ubuntu 22.04 and 24.04 on x86-64.
+# Finds and installs missing system packages on Debian 12, Ubuntu 22.04 and 24.04 (x86-64).
 # shellcheck shell=bash
 
 apt_install=(apt-get install --yes --no-install-recommends)
@@ -39,7 +39,7 @@ missing_packages() {  # LIST_FILE...
   not_installed "${names[@]}"
 }
 
-obtainable_packages() {  # LIST_FILE...: optional ones that are missing and that this system's sources have
+obtainable_packages() {  # LIST_FILE...: prints missing optional packages that this system's sources have
   local names name
   mapfile -t names < <(optional_names "$@")
   for name in $(not_installed "${names[@]}"); do
@@ -79,7 +79,7 @@ install_packages() {  # LIST_FILE...
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive)
   local install=("${apt[@]}" "${apt_install[@]}" -qq -o DPkg::Lock::Timeout=300 "${missing[@]}")
   mkdir -p build
-  # A fresh container has no package lists; elsewhere they are refreshed only if an install fails for want of them.
+  # A fresh container has no package lists; elsewhere they are refreshed only after an install has failed.
   if compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && logged "${install[@]}"; then
     return
   fi

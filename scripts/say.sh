@@ -1,4 +1,4 @@
-# How the set-up scripts talk, on standard error so that `run_matrix --list --json` stays clean.
+# Messages of the set-up scripts, on standard error to keep the output of `run_matrix list --json` clean.
 # shellcheck shell=bash
 
 show() { printf '+%s\n' "$(printf ' %q' "$@")" >&2; }

@@ -1,7 +1,7 @@
-# The project's own Python environment .venv: LibTorch's wheel and the plot renderer.
+# The project's Python environment .venv: LibTorch's wheel and the plot renderer.
 # shellcheck shell=bash
 
-external_libtorch() {  # prints the folder in CMAKE_PREFIX_PATH that holds a LibTorch; false when there is none
+external_libtorch() {  # prints the folder in CMAKE_PREFIX_PATH with a LibTorch; fails when there is none
   local folder folders
   IFS=':;' read -ra folders <<<"${CMAKE_PREFIX_PATH:-}"
   for folder in "${folders[@]}"; do
@@ -29,7 +29,7 @@ venv_complete() {
 
 find_python() {
   local python
-  for python in /usr/bin/python3 python3; do  # the system's first: it outlives version managers
+  for python in /usr/bin/python3 python3; do  # the system's first: a version manager may remove its own
     if "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
       printf '%s' "$python"
       return

@@ -152,11 +152,11 @@ check "without a word" silent
 # --- what changes under it ---
 mv project moved
 check "a moved checkout is built anew" runs moved/run_matrix moved
-check "and says so" says 'belongs to another folder'
+check "and says so" says 'was configured for another folder'
 check "and runs" says '<moved>'
 mkdir -p other/lib && touch other/lib/libtorch_cpu.so
 check "another LibTorch means another configuration" runs env CMAKE_PREFIX_PATH="$sandbox/other" moved/run_matrix
-check "and says so" says 'another folder or configuration'
+check "and says so" says 'another folder or with other settings'
 echo 'int broken' >>moved/main.cpp
 (moved/run_matrix >first 2>&1 || echo "exit $?" >>first) &
 (moved/run_matrix >second 2>&1 || echo "exit $?" >>second) &
