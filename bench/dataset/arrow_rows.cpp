@@ -49,8 +49,8 @@ void ArrowRows::begin(int64_t first, int64_t last, int64_t rows) {
   }
   if (bytes > std::numeric_limits<int32_t>::max())
     throw std::runtime_error(
-        fmt::format("{} is larger than 2 GiB, the most that a column of Arrow's type binary holds: "
-                    "remove it and run `make_dataset index` again",
+        fmt::format("{} is larger than 2 GiB, the most that a column of Arrow's type binary holds: remove it "
+                    "and run `make_dataset index` again",
                     dataset_.images[first].path));
   check_memory(images_.Reserve(bytes));
   check_memory(image_offsets_.Append(0));

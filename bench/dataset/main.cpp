@@ -34,10 +34,9 @@ int main(int count, char** arguments) {
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   standin
-      ->add_option(
-          "--validation", options.validation,
-          "for measuring accuracy: this many images in DIR/val, and classes that can be learned but not all "
-          "told apart")
+      ->add_option("--validation", options.validation,
+                   "for measuring accuracy: this many images in DIR/val, and classes that can be learned but "
+                   "not all told apart")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   standin->callback([&] { run_standin(options); });
@@ -55,8 +54,7 @@ int main(int count, char** arguments) {
     command->add_flag_callback(
         "--skip-unreadable", [&] { unreadable = Unreadable::left_out; },
         "leave out images in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP), and let classes "
-        "be "
-        "without images");
+        "be without images");
   };
   add_skip_unreadable(index);
   index->callback([&] { run_index(data, store, validation, unreadable); });

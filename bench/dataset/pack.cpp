@@ -93,8 +93,7 @@ void for_each_file(const Dataset& dataset, const std::string& what,
           fmt::format("cannot open {}: {}; run `make_dataset index` again", file.string(), opened.why));
     if (opened.bytes != image.bytes)
       throw std::runtime_error(
-          fmt::format("{} is not the {} bytes long that the index says; run `make_dataset index` "
-                      "again",
+          fmt::format("{} is not the {} bytes long that the index says; run `make_dataset index` again",
                       file.string(), image.bytes));
     store(record, opened.descriptor.number(), image.bytes);
     progress.update(record + 1, bytes += image.bytes);

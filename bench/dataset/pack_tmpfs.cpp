@@ -97,8 +97,7 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
     if (room < needed) continue;
     if (const auto memory = base::available_memory_bytes(); memory < needed)
       throw std::runtime_error(
-          fmt::format("copying to {} needs {:.1f} MB of memory but {:.1f} MB are available; use "
-                      "fewer images",
+          fmt::format("copying to {} needs {:.1f} MB of memory but {:.1f} MB are available; use fewer images",
                       mount.string(), needed / 1e6, memory / 1e6));
     if (mkdir(partial.c_str(), 0700)) base::throw_write_error(partial, errno);
     try {

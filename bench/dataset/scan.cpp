@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& folder, const std::string& found) {
   throw std::runtime_error(
-      fmt::format("{}: {}; expected DIR/train/<class>/<image>.JPEG: give the folder that holds "
-                  "train, or make a stand-in with `make_dataset standin --out DIR --images N`",
+      fmt::format("{}: {}; expected DIR/train/<class>/<image>.JPEG: give the folder that holds train, or "
+                  "make a stand-in with `make_dataset standin --out DIR --images N`",
                   folder.string(), found));
 }
 
@@ -69,18 +69,18 @@ void add_classes(Dataset& dataset, const std::string& part, Unreadable unreadabl
   if (const int64_t count = left_out.undecodable(); count > 0) {
     if (unreadable == Unreadable::refused)
       throw std::runtime_error(fmt::format(
-          "{}: {} images are in formats that this suite doesn't decode and torchvision's ImageFolder "
-          "reads: {}; convert them to JPEG or PNG, or leave them out with --skip-unreadable",
+          "{}: {} images are in formats that this suite doesn't decode and torchvision's ImageFolder reads: "
+          "{}; convert them to JPEG or PNG, or leave them out with --skip-unreadable",
           folder, count, left_out.kinds_in_words()));
     dataset.notes.push_back(
         fmt::format("{}: left out {} images in formats that this suite doesn't decode: {}", folder, count,
                     left_out.kinds_in_words()));
   }
   if (!left_out.cycles.empty())
-    dataset.notes.push_back(fmt::format(
-        "{}: {} leads back to a folder above it and was not walked again; torchvision's ImageFolder "
-        "lists the images there up to 40 times",
-        folder, first_of(left_out.cycles)));
+    dataset.notes.push_back(
+        fmt::format("{}: {} leads back to a folder above it and was not walked again; torchvision's "
+                    "ImageFolder lists the images there up to 40 times",
+                    folder, first_of(left_out.cycles)));
   dataset.left_out = left_out.kinds;
   dataset.skipped = left_out.skipped;
 } catch (const fs::filesystem_error& problem) {
@@ -100,8 +100,8 @@ void check_no_class_is_empty(Dataset& dataset, const fs::path& train, Unreadable
   if (unreadable == Unreadable::refused)
     throw std::runtime_error(
         found +
-        ", which torchvision's ImageFolder refuses too; add their images or take these "
-        "folders away, or let them keep class numbers of their own with --skip-unreadable");
+        ", which torchvision's ImageFolder refuses too; add their images or take these folders away, or let "
+        "them keep class numbers of their own with --skip-unreadable");
   dataset.notes.push_back(found + "; they keep their class numbers");
 }
 
@@ -131,8 +131,8 @@ Dataset scan_dataset(const fs::path& root, Unreadable unreadable) {
   if (dataset.classes.empty()) fail(train, "it has no class folders");
   if (!folders.hidden.empty())
     dataset.notes.push_back(fmt::format(
-        "{}: {} hidden folders are no classes here ({}); torchvision's ImageFolder counts them, so "
-        "that there a class has a number that is higher by the hidden folders that sort before it",
+        "{}: {} hidden folders are no classes here ({}); torchvision's ImageFolder counts them, so that "
+        "there a class has a number that is higher by the hidden folders that sort before it",
         train.string(), folders.hidden.size(), first_of(folders.hidden)));
   add_classes(dataset, "train", unreadable);
   if (dataset.images.empty())

@@ -30,8 +30,8 @@ std::optional<StandinRecord> read_standin_record(const std::filesystem::path& fo
   } catch (const std::exception& error) {
     // Whose folder it is can't be known: nobody may be told to remove it.
     throw std::runtime_error(fmt::format(
-        "{} is no record of a stand-in ({}); if the images are your own, move this file elsewhere, "
-        "else make the stand-in anew in another folder with `make_dataset standin --out DIR`",
+        "{} is no record of a stand-in ({}); if the images are your own, move this file elsewhere, else make "
+        "the stand-in anew in another folder with `make_dataset standin --out DIR`",
         file.string(), error.what()));
   }
 }

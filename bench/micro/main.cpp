@@ -21,10 +21,9 @@ namespace {
 int run_families(const MicroOptions& options) {
   if (options.data.empty())
     std::fprintf(stderr, "decode/ and load/ are left out: name a folder that holds train/ with --data\n");
-  std::fprintf(
-      stderr,
-      "all_reduce/, broadcast/, reduce/ and point_to_point/ are left out: name a number of processes with "
-      "--ranks\n");
+  std::fprintf(stderr,
+               "all_reduce/, broadcast/, reduce/ and point_to_point/ are left out: name a number of "
+               "processes with --ranks\n");
   for (const AddBenchmarks& family : benchmark_families()) family(options);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

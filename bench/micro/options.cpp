@@ -9,8 +9,7 @@ namespace bench {
 
 const char* const kOptionsHelp =
     "besides Google Benchmark's flags: --data DIR (holds train/), --store DIR (packed copies), --ranks N (2 "
-    "or "
-    "more: measures collectives between so many processes, and nothing else), --nodes 2 (emulated), "
+    "or more: measures collectives between so many processes, and nothing else), --nodes 2 (emulated), "
     "--link-rate-mbit R, --interface NAME";
 
 namespace {

@@ -125,9 +125,8 @@ std::optional<harness::RankTrace> Trace::gpus() const {
   const auto gpus = summary(gpu_trace(*recorded_, ::gettid()),
                             {ns(begin_), ns(end_of_batches_), ns(end_), last_ - first_ + 1});
   if (!gpus)
-    std::cerr
-        << "the trace holds nothing of the GPU: only one profiler at a time can record it, and --wrap may "
-           "have started another\n";
+    std::cerr << "the trace holds nothing of the GPU: only one profiler at a time can record it, and --wrap "
+                 "may have started another\n";
   return gpus;
 }
 

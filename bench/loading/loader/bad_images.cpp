@@ -16,10 +16,8 @@ constexpr double kSigmas = 3;
 
 constexpr const char* kNextStep =
     "restore these files or take them out of the data set, or name another one with --data; if they are "
-    "whole "
-    "and a packed copy of them was read, that copy is damaged: where make_dataset packed it, remove it, and "
-    "the "
-    "next run packs it again";
+    "whole and a packed copy of them was read, that copy is damaged: where make_dataset packed it, remove "
+    "it, and the next run packs it again";
 
 }  // namespace
 

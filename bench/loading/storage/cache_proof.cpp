@@ -73,8 +73,7 @@ harness::RecordCache CacheProof::slice_ended(int64_t encoded_bytes) {
                      requested_, *from_device * 100)
                : fmt::format(
                      "page cache was asked to be {}, but {} of the pages were resident before the slice and "
-                     "{} of "
-                     "the delivered bytes came from the device during it",
+                     "{} of the delivered bytes came from the device during it",
                      requested_, resident_ ? fmt::format("{:.0f} %", *resident_ * 100) : "an unknown share",
                      from_device ? fmt::format("{:.0f} %", *from_device * 100) : "an unknown share");
   if (remote)

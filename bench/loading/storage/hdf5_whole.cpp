@@ -20,10 +20,10 @@ class Hdf5Whole : public DatasetStorage {
     starts_.push_back(0);
     for (const int64_t record : records_) starts_.push_back(starts_.back() + file_.bytes(record));
     if (const auto free = base::available_memory_bytes(); static_cast<int64_t>(starts_.back()) > free)
-      throw std::runtime_error(fmt::format(
-          "{} images of {} need {} MiB of memory and {} MiB are free: use fewer or smaller images, or "
-          "storage hdf5, which reads them one by one",
-          records_.size(), file_.path().string(), starts_.back() >> 20, free >> 20));
+      throw std::runtime_error(
+          fmt::format("{} images of {} need {} MiB of memory and {} MiB are free: use fewer or smaller "
+                      "images, or storage hdf5, which reads them one by one",
+                      records_.size(), file_.path().string(), starts_.back() >> 20, free >> 20));
     images_ = std::make_unique_for_overwrite<uint8_t[]>(starts_.back());
     for (size_t i = 0; i < records_.size(); ++i) file_.read(records_[i], images_.get() + starts_[i]);
   }

@@ -5,8 +5,7 @@ namespace bench {
 
 inline constexpr const char* kNoArrow =
     "this build found no Apache Arrow 15 or newer: let ./run_matrix install the wheel pyarrow, or name an "
-    "Arrow in "
-    "CMAKE_PREFIX_PATH, and build again";
+    "Arrow in CMAKE_PREFIX_PATH, and build again";
 inline constexpr const char* kNoHdf5 = "this build found no HDF5: install libhdf5-dev and build again";
 
 }  // namespace bench

@@ -52,8 +52,8 @@ class InMemory : public DatasetStorage {
     for (const int64_t record : records_) bytes += dataset_.images.at(record).bytes;
     if (bytes > base::available_memory_bytes())
       throw std::runtime_error(
-          fmt::format("{} images need {} MiB of memory and {} MiB are free: use fewer or smaller images, "
-                      "or mount a larger tmpfs",
+          fmt::format("{} images need {} MiB of memory and {} MiB are free: use fewer or smaller images, or "
+                      "mount a larger tmpfs",
                       records_.size(), bytes >> 20, base::available_memory_bytes() >> 20));
     mapping_ = std::make_unique<Mapping>(static_cast<size_t>(bytes));
     const std::unique_ptr<StorageReader> files = file_reader();

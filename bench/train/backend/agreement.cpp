@@ -12,8 +12,7 @@ void require_agreement(Group& group, const RankInfo& rank, const std::string& te
     if (texts[other] != text)
       throw Disagreement(
           fmt::format("the ranks disagree about the configuration: rank 0 has {} and rank {} has {}; give "
-                      "every node the same "
-                      "build, job file and data",
+                      "every node the same build, job file and data",
                       text, other, texts[other]));
   group.barrier();  // nobody trains before rank 0 has compared
 }

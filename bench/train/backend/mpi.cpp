@@ -23,8 +23,7 @@ class MpiGroup : public TracedGroup {
     if (rank != rank_.rank || size != rank_.world_size)
       throw std::runtime_error(
           fmt::format("MPI says rank {} of {} and the environment rank {} of {}: start the ranks with "
-                      "mpirun, or with srun "
-                      "--mpi=pmix",
+                      "mpirun, or with srun --mpi=pmix",
                       rank, size, rank_.rank, rank_.world_size));
     process_group();  // made by every rank here, whatever comes first later
   }

@@ -35,8 +35,7 @@ static void require_resolvable(const std::string& host) {
   addrinfo* found = nullptr;
   if (const int error = ::getaddrinfo(host.c_str(), nullptr, nullptr, &found); error != 0)
     throw std::invalid_argument(
-        fmt::format("MASTER_ADDR={}: the host can't be resolved ({}); name one that every "
-                    "node can reach",
+        fmt::format("MASTER_ADDR={}: the host can't be resolved ({}); name one that every node can reach",
                     host, ::gai_strerror(error)));
   ::freeaddrinfo(found);
 }

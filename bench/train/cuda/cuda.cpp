@@ -31,8 +31,8 @@ std::shared_ptr<void> pinned_memory(size_t bytes) {
   void* memory = nullptr;
   if (const cudaError_t error = cudaHostAlloc(&memory, bytes, cudaHostAllocDefault); error != cudaSuccess)
     throw std::runtime_error(
-        fmt::format("out of memory: {} bytes of pinned host memory for batches: {}; take "
-                    "fewer of them (ring_depth) or pinned=false",
+        fmt::format("out of memory: {} bytes of pinned host memory for batches: {}; take fewer of them "
+                    "(ring_depth) or pinned=false",
                     bytes, cudaGetErrorString(error)));
   return {memory, [](void* pinned) { cudaFreeHost(pinned); }};
 }

@@ -5,7 +5,6 @@ namespace bench {
 
 inline constexpr const char* kNoCuda =
     "this machine showed no NVIDIA GPU with a driver; with one, and the CUDA toolkit, ./run_matrix builds "
-    "and runs "
-    "train_slice_cuda instead of train_slice";
+    "and runs train_slice_cuda instead of train_slice";
 
 }  // namespace bench

@@ -28,10 +28,10 @@ class NcclGroup : public StoreGroup {
     } catch (const std::exception&) {
       const char* network = std::getenv("NCCL_NET");
       if (!network || !read_nccl_log(log_).without_network) throw;
-      throw WrongLink(fmt::format(
-          "link {}: NCCL can't open the network that NCCL_NET={} names on this node ({}); look for "
-          "libibverbs and for NCCL_* variables that forbid it, or choose another link",
-          link_.link, network, log_.string()));
+      throw WrongLink(
+          fmt::format("link {}: NCCL can't open the network that NCCL_NET={} names on this node ({}); look "
+                      "for libibverbs and for NCCL_* variables that forbid it, or choose another link",
+                      link_.link, network, log_.string()));
     }
   }
   // Left alone, the destructor of LibTorch's group aborts what is still on its way.

@@ -33,8 +33,7 @@ LinkProof prove_link(const RecordCommunication& traffic, std::vector<LinkNode> c
       if (proof.violation.empty())
         proof.violation = fmt::format(
             "node {} {} {:.1f} MB over {} during the timed batches, {:.2f} of the {:.1f} MB that the "
-            "all-reduces "
-            "come to (accepted: {:g} to {:g}): the traffic took another way",
+            "all-reduces come to (accepted: {:g} to {:g}): the traffic took another way",
             node.node, what, bytes / 1e6, node.interface, share, expected / 1e6, kLeastLinkShare,
             kMostLinkShare);
     }

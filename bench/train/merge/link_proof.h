@@ -18,9 +18,9 @@ struct LinkProof {
 };
 
 // traffic: what one rank's collectives carried in the timed batches (rank_report's `traffic`). counted: each
-// node's over the same time, without what is expected. Expected of a ring over n ranks
-// that are ordered by node, per node and direction: 2 (n-1)/n of the all-reduced bytes (Patarasuk & Yuan
-// 2009), n-1 times a rank's gathered bytes; and once what rank 0 broadcasts, from its node only.
+// node's over the same time, without what is expected. Expected of a ring over n ranks that are ordered by
+// node, per node and direction: 2 (n-1)/n of the all-reduced bytes (Patarasuk & Yuan 2009), n-1 times a
+// rank's gathered bytes; and once what rank 0 broadcasts, from its node only.
 LinkProof prove_link(const harness::RecordCommunication& traffic, std::vector<harness::LinkNode> counted,
                      int64_t world_size);
 
