@@ -209,7 +209,7 @@ TEST(Standin, RefusesWhatItMustNotOverwrite) {
   folder.write("real/train/n01440764/n01440764_1.JPEG", "x");
   EXPECT_NE(failure_of([&] {
               make_standin({folder.path / "real", 4, 4, 1, 1});
-            }).find("no stand-in"),
+            }).find("not a stand-in"),
             std::string::npos);
   make_standin({folder.path / "set", 4, 4, 1, 1});
   EXPECT_NE(failure_of([&] {

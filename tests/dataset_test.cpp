@@ -91,7 +91,7 @@ TEST(Scan, MissingAndEmptyFoldersSayWhatWasExpected) {
   EXPECT_NE(error_in("none").find("no such folder; expected DIR/train/<class>/<image>.JPEG"),
             std::string::npos);
   std::filesystem::create_directories(folder.path / "empty");
-  EXPECT_NE(error_in("empty").find("no folder train"), std::string::npos);
+  EXPECT_NE(error_in("empty").find("no subfolder train"), std::string::npos);
   std::filesystem::create_directories(folder.path / "bare/train");
   EXPECT_NE(error_in("bare").find("no class folders"), std::string::npos);
   std::filesystem::create_directories(folder.path / "hollow/train/n00");

@@ -85,7 +85,7 @@ TEST_F(NotAFile, RecordOfAStandIn) {
   expect_named(file, [&] { scan_dataset(dataset_.root); });
   write_nested(file);
   const std::string message = failure_of([&] { scan_dataset(dataset_.root); });
-  EXPECT_NE(message.find("standin.json is no record of a stand-in"), std::string::npos) << message;
+  EXPECT_NE(message.find("standin.json is not a valid record of a stand-in"), std::string::npos) << message;
   EXPECT_EQ(message.find("remove"), std::string::npos) << "the folder may be the user's own: " << message;
 }
 

@@ -52,7 +52,7 @@ TEST_F(Store, CopiesOfOtherSetsAreRemovedWithTheirIndexes) {
     EXPECT_EQ(one.data, fs::canonical(folder.path / (one.kept.empty() ? "other" : "mine")).string());
   }
   const auto kept = prune_all({mine.filename()});
-  EXPECT_EQ(kept.at(mine.filename().string() + "/lmdb"), "it is to be kept");
+  EXPECT_EQ(kept.at(mine.filename().string() + "/lmdb"), "--keep names it");
   EXPECT_EQ(kept.at(other.filename().string() + "/lmdb"), "");
   EXPECT_TRUE(fs::exists(mine / "lmdb/data.mdb"));
   EXPECT_TRUE(fs::exists(mine / "index.tsv"));

@@ -21,7 +21,8 @@ namespace {
 constexpr int64_t kMostBatchBytes = int64_t{256} << 20;
 
 void check_memory(const arrow::Status& status) {
-  if (!status.ok()) throw std::runtime_error("Arrow could not hold a batch of images: " + status.ToString());
+  if (!status.ok())
+    throw std::runtime_error("Arrow could not allocate memory for a batch of images: " + status.ToString());
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-// Images as Arrow rows of image, label and path: what the Arrow and the Parquet copy are written from.
+// Images as Arrow rows of image, label and path. Both the Arrow and the Parquet packer write these rows.
 #pragma once
 #include <arrow/buffer_builder.h>
 #include <arrow/io/file.h>
@@ -12,19 +12,18 @@
 
 namespace bench {
 
-// image: binary, label: int64, path: utf8 (bytes of the file's name, whatever their encoding); nothing is
-// null.
+// Columns, none nullable: image (binary), label (int64), path (utf8; the raw bytes of the path, unchecked).
 std::shared_ptr<arrow::Schema> arrow_schema();
 
-// Batches of `rows` records, fewer where they would exceed 256 MiB: bounds the packer's memory. A single
-// larger image has a batch of its own.
+// Collects batches of `rows` records, fewer where a batch would exceed 256 MiB, to bound the packer's memory.
+// An image above 256 MiB becomes a batch with one record.
 class ArrowRows {
  public:
   explicit ArrowRows(const Dataset& dataset) : dataset_(dataset) {}
-  // Begins a batch with record `first`, none behind `last`.
+  // Begins a batch at record `first` that ends at record `last` (inclusive) at the latest.
   void begin(int64_t first, int64_t last, int64_t rows);
-  bool done() const { return record_ == end_; }  // the batch that was begun is complete
-  void add(int descriptor);                      // the next record, read from an open file
+  bool done() const { return record_ == end_; }  // the batch is complete
+  void add(int descriptor);                      // appends the next record from an open file
   std::shared_ptr<arrow::RecordBatch> finish();
 
  private:
@@ -35,7 +34,7 @@ class ArrowRows {
   arrow::TypedBufferBuilder<int64_t> labels_;
 };
 
-// A file that is flushed to the disk when it is closed; a failure names it and the next step.
+// An output file. close() flushes it to disk; errors name the file and the next step.
 class ArrowFile {
  public:
   explicit ArrowFile(const std::filesystem::path& file);

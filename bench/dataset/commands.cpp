@@ -21,7 +21,7 @@ static void say_notes(const Dataset& dataset) {
 void run_standin(const StandinOptions& options) {
   const auto result = make_standin(options);
   if (result.written == 0)
-    base::say("{}: the finished stand-in is there already, nothing to do\n", options.out.string());
+    base::say("{}: the finished stand-in already exists, nothing to do\n", options.out.string());
   else
     base::say("{}: wrote {} images in {:.1f} s, {:.0f} images/s\n", options.out.string(), result.written,
               result.seconds, result.written / result.seconds);

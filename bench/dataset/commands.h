@@ -1,5 +1,5 @@
-// make_dataset's subcommands. What a program reads goes to stdout (index and pack: one line of JSON), what a
-// person reads beside it to stderr.
+// make_dataset's subcommands. Results go to stdout (index and pack print one line of JSON), notes and
+// progress to stderr.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -14,11 +14,11 @@ namespace bench {
 
 void run_standin(const StandinOptions& options);
 
-// validation: the images of DIR/val too, where that is.
+// validation: also index the images of DIR/val, if that folder exists.
 void run_index(const std::filesystem::path& data, const std::filesystem::path& store, bool validation,
                Unreadable unreadable);
 
-// index: a file that run_index wrote. to: one of pack_destinations(). limit: only the first images; 0: all.
+// index: a file that run_index wrote. to: one of pack_destinations(). limit: number of images; 0 means all.
 void run_pack(const std::filesystem::path& index, const std::string& to, const std::filesystem::path& store,
               int64_t limit);
 std::vector<std::string> pack_destinations();

@@ -1,4 +1,4 @@
-// Adds up sizes and headers into the few lines that say what a data set is like.
+// Summarises file sizes and image headers in a few lines of text.
 #include "bench/dataset/describe.h"
 
 #include <fmt/format.h>
@@ -86,7 +86,7 @@ std::string describe(const Dataset& dataset, int64_t most_headers) {
   line("unreadable", fmt::format("{}", t.unreadable));
   if (dataset.skipped > 0)
     line("skipped",
-         fmt::format("{} named like images, but no files, macOS's own (._*) or with a line break in the path",
+         fmt::format("{} files: not regular files, macOS metadata (._*) or with a line break in the path",
                      dataset.skipped));
   for (const auto& [kind, files] : dataset.left_out)
     line("left out", fmt::format("{} {}, which this suite doesn't decode", files, kind));

@@ -1,4 +1,4 @@
-// The measured distribution of a data set, from file sizes and image headers alone.
+// The measured distribution of a data set, from file sizes and image headers only; no pixel is decoded.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -11,16 +11,16 @@ namespace bench {
 struct ImageHeader {
   enum class Format { unreadable, jpeg, png } format = Format::unreadable;
   int width = 0, height = 0, components = 0;
-  int quality = 0;           // from the luma table, 0 where it is no scaled standard table
+  int quality = 0;           // from the luma quantisation table; 0 if that is not a scaled standard table
   bool half_chroma = false;  // 4:2:0
   bool full_chroma = false;  // 4:4:4
   bool progressive = false, restart_markers = false, adobe = false, exif = false;
 };
 
-// Decodes no pixel. A file that is neither JPEG nor PNG is `unreadable`, as is a missing one.
+// `unreadable` if the file is missing or is neither JPEG nor PNG. Never throws for damaged files.
 ImageHeader read_image_header(const std::filesystem::path& file);
 
-// Headers of at most `most_headers` evenly spaced images are read; sizes are those of all.
+// Reads the headers of at most `most_headers` evenly spaced images; file sizes cover all images.
 std::string describe(const Dataset& dataset, int64_t most_headers = 20000);
 
 }  // namespace bench

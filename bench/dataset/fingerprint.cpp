@@ -1,5 +1,4 @@
-// The name of a data set's content: enough of it is hashed to notice another set, little enough to do so
-// every run.
+// Identifies a data set by a hash of all paths and sizes and a sample of contents: fast enough for every run.
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -30,7 +29,7 @@ std::string fingerprint_of(const Dataset& dataset) {
     const auto file = dataset.root / image.path;
     content.resize(static_cast<size_t>(std::min(image.bytes, kMostImageBytes)));
     const base::RegularFile opened = base::RegularFile::open(file.c_str());
-    if (!opened.is_open()) continue;  // no permission: the loader counts it among the bad images
+    if (!opened.is_open()) continue;  // no permission: the loader counts it as a bad image
     read_fully(opened.descriptor.number(), content.data(), static_cast<int64_t>(content.size()), file);
     XXH3_64bits_update(state.get(), content.data(), content.size());
   }

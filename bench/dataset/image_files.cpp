@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 3> kDecoded{".jpeg", ".jpg", ".png"};
-// With those above they are torchvision's IMG_EXTENSIONS.
+// kDecoded and kUndecodable together are torchvision's IMG_EXTENSIONS.
 constexpr std::array<std::string_view, 6> kUndecodable{".bmp", ".pgm", ".ppm", ".tif", ".tiff", ".webp"};
 
 std::string in_lower_case(std::string name) {
@@ -84,7 +84,7 @@ class Walk {
     const std::string name = entry.path().filename().string(), lower = in_lower_case(name);
     const std::string_view undecodable = ending_among(kUndecodable, lower);
     if (undecodable.empty() && ending_among(kDecoded, lower).empty()) return;
-    if (name.starts_with("._")) {  // what macOS keeps beside a file on a file system that isn't its own
+    if (name.starts_with("._")) {  // macOS's metadata files on foreign file systems
       ++left_out_.skipped;
     } else if (!undecodable.empty()) {
       const std::string path = folder + "/" + name;
@@ -95,7 +95,7 @@ class Walk {
       const bool regular = entry.is_regular_file(error);
       const auto bytes = regular ? static_cast<int64_t>(entry.file_size(error)) : 0;
       const bool one_line = name.find('\n') == std::string::npos && folder.find('\n') == std::string::npos;
-      if (!regular || error || !one_line)  // the index has a line per image
+      if (!regular || error || !one_line)  // the index has one line per image
         ++left_out_.skipped;
       else
         found_.push_back({folder, name, bytes});

@@ -1,4 +1,4 @@
-// Which files of a class folder are its images, as torchvision's ImageFolder finds them.
+// Finds the image files of a class folder in the way of torchvision's ImageFolder.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -13,20 +13,20 @@ struct ImageFile {
   int64_t bytes = 0;
 };
 
-// What ImageFolder would list, or try to, and this suite doesn't.
+// Files that torchvision's ImageFolder would list and this suite leaves out.
 struct LeftOut {
-  std::map<std::string, int64_t> kinds;  // that can't be decoded here: lower-case ending -> number of files
-  std::string example;                   // one of them
-  int64_t skipped = 0;  // named like images, but no files, macOS's own (._*) or with a line break in the path
-  std::vector<std::string> cycles;  // links to a folder above themselves
+  std::map<std::string, int64_t> kinds;  // lower-case extension not decoded here -> number of files
+  std::string example;                   // path of one such file
+  int64_t skipped = 0;              // not regular files, macOS's metadata (._*), or a line break in the path
+  std::vector<std::string> cycles;  // links to a parent folder
 
   int64_t undecodable() const;
   std::string kinds_in_words() const;  // "12 .bmp, 5 .webp (e.g. train/n00/a.webp)"
 };
 
-// All images below root/folder, in ImageFolder's order: folder by folder, the path of a folder and then the
-// name of a file deciding. Links are followed; a link to a folder above itself is walked once. Throws
-// std::filesystem::filesystem_error for a folder that can't be read.
+// All images below root/folder in ImageFolder's order: sorted by folder path, then by file name. Links are
+// followed, except links to a parent folder, which would cycle. Throws std::filesystem::filesystem_error for
+// a folder that can't be read.
 std::vector<ImageFile> images_below(const std::filesystem::path& root, const std::string& folder,
                                     LeftOut& left_out);
 

@@ -1,4 +1,4 @@
-// Reads what a JPEG's or PNG's header says, surviving any file.
+// Reads the header of a JPEG or PNG file; safe for damaged and hostile files.
 #include <unistd.h>
 
 #include <csetjmp>
@@ -16,11 +16,11 @@ namespace bench {
 namespace {
 
 struct Escape {
-  jpeg_error_mgr errors;  // first member: libjpeg hands back a pointer to it
+  jpeg_error_mgr errors;  // must be the first member: libjpeg passes a pointer to it
   jmp_buf target;
 };
 
-// Inverts libjpeg's scaling of the luma table that JPEG's annex K prints.
+// Inverts libjpeg's quality scaling of the standard luma table (JPEG standard, annex K).
 int quality_of(const JQUANT_TBL* table) {
   if (!table) return 0;
   constexpr int kFirst[] = {16, 11, 10, 16, 24, 40, 51, 61};  // row 0 in natural order
@@ -31,7 +31,7 @@ int quality_of(const JQUANT_TBL* table) {
   return static_cast<int>((scale <= 100 ? (200 - scale) / 2 : 5000 / scale) + 0.5);
 }
 
-// No object with a destructor may live here: errors leave by longjmp.
+// Must hold no object with a destructor: errors leave by longjmp.
 void read_jpeg(FILE* file, ImageHeader* header) {
   jpeg_decompress_struct info;
   Escape escape;

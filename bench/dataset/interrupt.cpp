@@ -1,4 +1,4 @@
-// The flag behind Ctrl-C.
+// The flag that SIGINT and SIGTERM set.
 #include "bench/dataset/interrupt.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Ctrl-C as a flag that long work looks at, so that it can clean up behind itself.
+// Turns Ctrl-C into a flag that long loops poll, so that they can remove unfinished files before they stop.
 #pragma once
 #include <stdexcept>
 

@@ -1,5 +1,4 @@
-// make_dataset: makes a stand-in ImageNet, lists a data set's images, packs them for a storage, describes
-// them.
+// make_dataset: makes a stand-in ImageNet; indexes, packs and describes data sets; prunes packed copies.
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -23,20 +22,22 @@ int main(int count, char** arguments) {
   StandinOptions options;
   auto* standin = app.add_subcommand("standin", "write a stand-in ImageNet to DIR/train");
   standin->add_option("--out", options.out, "folder to write to")->required()->type_name("DIR");
-  standin->add_option("--images", options.images, "how many")
+  standin->add_option("--images", options.images, "number of images")
       ->required()
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 32));
-  standin->add_option("--classes", options.classes, "how many class folders")
+  standin->add_option("--classes", options.classes, "number of class folders")
       ->check(CLI::Range(int64_t{1}, int64_t{99'999'999}))
       ->capture_default_str();
-  standin->add_option("--seed", options.seed, "another seed, other images")->capture_default_str();
-  standin->add_option("--threads", options.threads, "0: all cores")
+  standin->add_option("--seed", options.seed, "random seed; each seed gives other images")
+      ->capture_default_str();
+  standin->add_option("--threads", options.threads, "number of threads; 0: one per core")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   standin
-      ->add_option("--validation", options.validation,
-                   "for measuring accuracy: this many images in DIR/val, and classes that can be learned but "
-                   "not all told apart")
+      ->add_option(
+          "--validation", options.validation,
+          "for accuracy measurements: number of images in DIR/val; makes the classes learnable but not "
+          "perfectly separable")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   standin->callback([&] { run_standin(options); });
@@ -44,17 +45,15 @@ int main(int count, char** arguments) {
   fs::path data, store, index_file;
   auto* index = app.add_subcommand("index", "list the images of DIR/train in STORE/<fingerprint>/index.tsv");
   index->add_option("--data", data, "folder that holds train")->required()->type_name("DIR");
-  index->add_option("--store", store, "folder for everything that is derived from data")
-      ->required()
-      ->type_name("DIR");
+  index->add_option("--store", store, "folder for indexes and packed copies")->required()->type_name("DIR");
   bool validation = false;
-  index->add_flag("--validation", validation, "the images of DIR/val too, where that is");
+  index->add_flag("--validation", validation, "also index the images of DIR/val, if it exists");
   Unreadable unreadable = Unreadable::refused;
   const auto add_skip_unreadable = [&](CLI::App* command) {
     command->add_flag_callback(
         "--skip-unreadable", [&] { unreadable = Unreadable::left_out; },
-        "leave out images in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP), and let classes "
-        "be without images");
+        "leave out images in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP) and allow classes "
+        "without images");
   };
   add_skip_unreadable(index);
   index->callback([&] { run_index(data, store, validation, unreadable); });
@@ -63,9 +62,11 @@ int main(int count, char** arguments) {
   int64_t limit = 0;
   auto* pack = app.add_subcommand("pack", "copy a data set into the form that a storage reads");
   pack->add_option("--index", index_file, "index.tsv of the data set")->required()->type_name("FILE");
-  pack->add_option("--to", to, "storage to pack for")->required()->check(CLI::IsMember(pack_destinations()));
+  pack->add_option("--to", to, "storage that will read the copy")
+      ->required()
+      ->check(CLI::IsMember(pack_destinations()));
   pack->add_option("--store", store, "the same as for index")->required()->type_name("DIR");
-  pack->add_option("--limit", limit, "only the first N images; 0: all")
+  pack->add_option("--limit", limit, "pack only the first N images; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   pack->callback([&] { run_pack(index_file, to, store, limit); });
@@ -92,7 +93,7 @@ int main(int count, char** arguments) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const Interrupted&) {
-    base::say("make_dataset: interrupted; run the same command again to go on\n");
+    base::say("make_dataset: interrupted; run the same command again to continue\n");
     return 130;
   } catch (const std::exception& error) {
     base::say("make_dataset: {}\n", base::failure_text(error));

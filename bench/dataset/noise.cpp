@@ -1,4 +1,4 @@
-// Doubling of grids and white noise from a table, in loops that the compiler turns into vector instructions.
+// Doubling of grids and white noise from a table, in loops that the compiler can vectorise.
 #include "bench/dataset/noise.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace bench {
 namespace {
 
 constexpr int kTable = 1 << 17;  // fits the second-level cache; rows start at random places in it
-constexpr int kRow = 8192;       // longest row that one lookup serves
+constexpr int kRow = 8192;       // longest row that one lookup covers
 
 // Bytes with a standard deviation of 32, from the sum of uniform numbers: cheaper than a normal draw per
 // pixel.

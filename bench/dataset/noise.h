@@ -1,5 +1,5 @@
-// Noise with the spectrum of photographs (equal energy per octave), built by doubling a small grid again and
-// again.
+// Noise with the spectrum of photographs (equal energy per octave), built by repeatedly doubling a small
+// grid.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace bench {
 
-// SplitMix64: a good generator in three lines, and every (seed, image) pair starts its own stream.
+// SplitMix64 (Steele et al., OOPSLA 2014). Each (seed, image) pair gets an independent stream.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -35,17 +35,17 @@ struct Grid {
 // Size of level k of a pyramid over n pixels, with the margin that doubling needs.
 inline int level_size(int n, int k) { return ((n + (1 << k) - 1) >> k) + 2; }
 
-// Twice the size by linear interpolation; `out` keeps the size it has, at most 2 (in - 1).
+// Doubles the size by linear interpolation. `out` keeps its size, which is at most 2 (in - 1) per side.
 void double_size(const Grid& in, Grid& out);
 
 // Adds white noise of standard deviation 2 * gain.
 void add_noise(Grid& grid, int gain, Random& random);
 
-// Grids for one pyramid, reused from image to image.
+// Builds noise pyramids; reuses its grids from image to image.
 class Pyramid {
  public:
-  // Octaves `coarsest` down to `finest` over width x height pixels, gain(level) each; the result has the size
-  // of level `finest` and stays valid until the next build.
+  // Adds noise of gain(level) at each level from `coarsest` down to `finest`, for width x height pixels. The
+  // result has the size of level `finest` and is valid until the next call.
   template <class Gain>
   Grid& build(int width, int height, int coarsest, int finest, Random& random, Gain gain) {
     current_.resize(level_size(width, coarsest), level_size(height, coarsest));
@@ -57,7 +57,7 @@ class Pyramid {
     }
     return current_;
   }
-  // Doubles the result on, without more noise, down to level `finest` from level `from`.
+  // Continues doubling the result from level `from` down to `finest` without adding noise.
   Grid& smooth(int width, int height, int from, int finest) {
     for (int level = from - 1; level >= finest; --level) grow(width, height, level);
     return current_;

@@ -1,4 +1,4 @@
-// What all packed copies share: walking the files and noticing that they changed.
+// Shared by all packers: reads the files in index order and detects files that changed.
 #include "bench/dataset/pack.h"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ std::string packed_name(const std::string& name, const PackRequest& request) {
 base::FileLock lock_to_pack(const fs::path& folder) {
   for (;;) {
     base::FileLock lock(folder.string() + ".lock");
-    if (lock.is_current()) return lock;  // else `make_dataset prune` removed the file while this one waited
+    if (lock.is_current()) return lock;  // otherwise `make_dataset prune` removed the file meanwhile
   }
 }
 
@@ -58,8 +58,7 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
                               {"bytes", request.dataset.total_bytes()}};
   if (finished(folder, record)) return {folder, "already packed"};
   const base::FileLock lock = lock_to_pack(folder);
-  if (finished(folder, record))
-    return {folder, "already packed"};  // by another process while this one waited
+  if (finished(folder, record)) return {folder, "already packed"};  // by another process meanwhile
   say_format_changed(folder, record);
   fs::remove_all(partial);
   fs::remove_all(folder);
@@ -93,7 +92,7 @@ void for_each_file(const Dataset& dataset, const std::string& what,
           fmt::format("cannot open {}: {}; run `make_dataset index` again", file.string(), opened.why));
     if (opened.bytes != image.bytes)
       throw std::runtime_error(
-          fmt::format("{} is not the {} bytes long that the index says; run `make_dataset index` again",
+          fmt::format("the size of {} is no longer the {} bytes in the index; run `make_dataset index` again",
                       file.string(), image.bytes));
     store(record, opened.descriptor.number(), image.bytes);
     progress.update(record + 1, bytes += image.bytes);
@@ -107,7 +106,7 @@ void read_fully(int descriptor, void* target, int64_t bytes, const std::filesyst
     if (n <= 0)
       throw std::runtime_error(
           fmt::format("cannot read {}: {}; check the disk and run `make_dataset index` again", file.string(),
-                      n < 0 ? std::strerror(errno) : "it ends early"));
+                      n < 0 ? std::strerror(errno) : "unexpected end of file"));
     done += n;
   }
 }

@@ -1,5 +1,5 @@
-// Packs into one Arrow IPC file (`images.arrow`, file format, what others call Feather V2) of thousand-row
-// batches.
+// Packs into one Arrow IPC file (`images.arrow`, file format, also called Feather V2) with batches of 1000
+// rows.
 #ifdef HAVE_ARROW
 #include <arrow/ipc/writer.h>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr int kArrowVersion = 1;
 constexpr int64_t kRows = 1000;
 
-// Beside the images: 12 bytes of offsets, 8 of label, the path and padding.
+// Per image in addition: 12 bytes of offsets, 8 of label, the path and padding.
 int64_t arrow_bytes(const Dataset& dataset) {
   const auto images = static_cast<int64_t>(dataset.images.size());
   return dataset.total_bytes() + images * 128 + (1 << 20);
@@ -40,7 +40,7 @@ PackResult pack_arrow(const PackRequest& request) {
 }
 
 const bool registered_dataset_pack_arrow = PackRegistry::instance().add(
-    {"pack", "arrow", "one Arrow IPC file of thousand-row batches in record order", {}, ""}, pack_arrow);
+    {"pack", "arrow", "one Arrow IPC file in record order, batches of 1000 rows", {}, ""}, pack_arrow);
 
 }  // namespace
 }  // namespace bench

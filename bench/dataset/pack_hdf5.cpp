@@ -1,5 +1,5 @@
-// Packs into one HDF5 file: all images behind one another in the contiguous dataset `images`, record i from
-// offsets[i] to offsets[i + 1], with labels[i]. Variable-length records would go through HDF5's global heap.
+// Packs into one HDF5 file: the contiguous dataset `images` holds all files one after another; record i is
+// images[offsets[i]:offsets[i + 1]] with labels[i]. Variable-length records would need HDF5's global heap.
 #ifdef HAVE_HDF5
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int kHdf5Version = 1;
-constexpr size_t kPieceBytes = 8 << 20;  // written at once
+constexpr size_t kPieceBytes = 8 << 20;  // per write
 
 class Writer {
  public:
@@ -47,8 +47,8 @@ class Writer {
   }
 
  private:
-  // Version 1.8 brought the checksums of all that describes the data; the library's default are older
-  // structures, whose damage makes it read wild addresses.
+  // File format 1.8 adds checksums to all metadata. The library's default is older structures without them;
+  // if those are damaged, the library reads from invalid addresses.
   Hdf5Handle access() const {
     Hdf5Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, what_);
     hdf5_checked(H5Pset_libver_bounds(properties.id(), H5F_LIBVER_V18, H5F_LIBVER_V18), what_);

@@ -16,13 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int kLmdbVersion = 1;
 constexpr int64_t kLmdbPage = 4096;
-constexpr int64_t kBatchBytes = 64 << 20;  // per transaction: bounds the memory of pages not yet written
+constexpr int64_t kBatchBytes = 64 << 20;  // per transaction, to bound the memory of dirty pages
 
 void check(int code, const fs::path& folder) {
   if (code == MDB_SUCCESS) return;
   if (code > 0) base::throw_write_error(folder, code);  // an errno: full disk, no permission
-  throw std::runtime_error(
-      fmt::format("LMDB could not write {}: {}; pack it again", folder.string(), mdb_strerror(code)));
+  throw std::runtime_error(fmt::format("LMDB could not write {}: {}; run the same `make_dataset pack` again",
+                                       folder.string(), mdb_strerror(code)));
 }
 
 struct NewDatabase {
@@ -34,7 +34,7 @@ struct NewDatabase {
   }
 };
 
-// Values lie in whole pages behind a header of 16 bytes; 1 % more for the tree above them.
+// Each value occupies whole overflow pages with a 16-byte header; the B+ tree adds 1 %.
 int64_t lmdb_bytes(const Dataset& dataset) {
   int64_t pages = 0;
   for (const auto& image : dataset.images) pages += (16 + 8 + image.bytes + kLmdbPage - 1) / kLmdbPage;
@@ -47,7 +47,7 @@ void write_database(const Dataset& dataset, const fs::path& folder) {
   check(mdb_env_set_mapsize(lmdb.env,
                             static_cast<size_t>(lmdb_bytes(dataset) / kLmdbPage * 11 / 10 * kLmdbPage)),
         folder);
-  // No flush per transaction: the folder has its temporary name until one flush at the end has succeeded.
+  // No flush per transaction: the folder keeps its temporary name until the final flush has succeeded.
   check(mdb_env_open(lmdb.env, folder.c_str(), MDB_NOSYNC | MDB_NOMETASYNC | MDB_NOTLS, 0644), folder);
   MDB_dbi table = 0;
   int64_t pending = 0;
@@ -60,8 +60,7 @@ void write_database(const Dataset& dataset, const fs::path& folder) {
     MDB_val key{sizeof number, const_cast<uint64_t*>(&number)};
     MDB_val value{static_cast<size_t>(bytes) + 8, nullptr};
     check(mdb_put(lmdb.transaction, table, &key, &value, MDB_RESERVE | MDB_APPEND), folder);
-    const int64_t label =
-        dataset.images[record].label;  // 8 bytes, so that the image is aligned to 8 in its page
+    const int64_t label = dataset.images[record].label;  // 8 bytes: keeps the image 8-byte aligned
     std::memcpy(value.mv_data, &label, sizeof label);
     read_fully(descriptor, static_cast<char*>(value.mv_data) + 8, bytes,
                dataset.root / dataset.images[record].path);

@@ -1,5 +1,6 @@
-// Packs into Parquet files, `train-00000-of-00NNN.parquet`, of at least two row groups each. JPEG bytes don't
-// compress and are all different: they are stored plainly, so that a reader can use them where they lie.
+// Packs into Parquet files, `train-00000-of-00NNN.parquet`, of at least two row groups each. Images are
+// stored uncompressed with plain encoding (JPEG data doesn't compress further), so that a reader can use them
+// without a copy.
 #ifdef HAVE_ARROW
 #include <arrow/table.h>
 #include <fmt/format.h>
@@ -18,7 +19,8 @@ namespace {
 constexpr int kParquetVersion = 1;
 constexpr int64_t kMostRows = 1000;
 
-// Beside the images: 4 bytes of length, 8 of label, the path; a page header per MiB and a footer per file.
+// Per image in addition: 4 bytes of length, 8 of label and the path; a page header per MiB; a footer per
+// file.
 int64_t packed_bytes(const Dataset& dataset, const Shards& shards) {
   const auto images = static_cast<int64_t>(dataset.images.size());
   return dataset.total_bytes() * 1001 / 1000 + images * 160 + shards.count * (16 << 10);
@@ -30,7 +32,7 @@ std::shared_ptr<parquet::WriterProperties> properties() {
   builder.disable_dictionary("image")
       ->encoding("image", parquet::Encoding::PLAIN)
       ->disable_statistics("image");
-  builder.write_batch_size(1);  // values between two looks at the page's size: a page ends soon after 1 MiB
+  builder.write_batch_size(1);  // check the page size after each value: a page ends soon after 1 MiB
   builder.max_row_group_length(kMostRows);
   return builder.build();
 }

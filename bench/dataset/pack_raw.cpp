@@ -1,6 +1,6 @@
 // Packs decoded pixels: each image resized so that its shorter side has 256 pixels (torchvision's
 // Resize(256): bilinear, antialiased, smaller images enlarged), in flat shard files with an index. An image
-// that can't be decoded keeps its number with no pixels, so that record numbers and counts of bad images stay
+// that can't be decoded becomes a record without pixels, so that record numbers and bad-image counts match
 // those of the files.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -26,9 +26,10 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int kRawVersion = 2;  // 1 had no checksums
 constexpr int64_t kTypicalBytes = int64_t{3} * kRawShorterSide * kRawShorterSide * 7 / 5;
-constexpr int64_t kWidestRatio = 64;  // of the sides; wider ones (25 times what ImageNet has) are bad
-constexpr int64_t kBlockBytes = int64_t{64} << 20;  // files held in memory at a time ...
-constexpr size_t kBlockImages = 32;                 // ... and images, whose pixels take at most 12 MiB each
+constexpr int64_t kWidestRatio =
+    64;  // longer / shorter side; larger ratios (25 times ImageNet's largest) are bad images
+constexpr int64_t kBlockBytes = int64_t{64} << 20;  // encoded bytes held in memory at a time
+constexpr size_t kBlockImages = 32;                 // images at a time; the pixels of one take at most 12 MiB
 
 struct Image {
   std::vector<uint8_t> encoded, pixels;
@@ -38,7 +39,7 @@ struct Image {
 // torchvision's _compute_resized_output_size: the longer side is rounded down.
 ImageSize resized(ImageSize size) {
   const int64_t shorter = std::min(size.width, size.height), longer = std::max(size.width, size.height);
-  if (longer > kWidestRatio * shorter) throw BadImage("its sides differ too much");
+  if (longer > kWidestRatio * shorter) throw BadImage("its aspect ratio is too extreme");
   const int side = static_cast<int>(kRawShorterSide * longer / shorter);
   return size.width < size.height ? ImageSize{kRawShorterSide, side} : ImageSize{side, kRawShorterSide};
 }
@@ -148,12 +149,13 @@ PackResult pack_raw(const PackRequest& request) {
   PackResult result = pack_into_folder(
       request, "raw", kRawVersion, static_cast<int64_t>(request.dataset.images.size()) * kTypicalBytes,
       [&](const fs::path& folder) { bad = RawWriter(request.dataset, folder).write(); });
-  if (bad > 0) result.note += fmt::format(", {} of them without pixels: they could not be decoded", bad);
+  if (bad > 0)
+    result.note += fmt::format(", {} of them without pixels because they could not be decoded", bad);
   return result;
 }
 
 const bool registered_dataset_pack_raw = PackRegistry::instance().add(
-    {"pack", "raw", "decoded pixels of copies with a shorter side of 256, in shard files", {}, ""}, pack_raw);
+    {"pack", "raw", "decoded pixels, resized to a shorter side of 256, in shard files", {}, ""}, pack_raw);
 
 }  // namespace
 }  // namespace bench

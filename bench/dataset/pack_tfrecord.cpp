@@ -1,5 +1,4 @@
-// Packs into TFRecord shards of tf.train.Examples that TensorFlow and DALI can read, with an index beside
-// each.
+// Packs into TFRecord shards of tf.train.Example for TensorFlow and DALI, with one index file per shard.
 #ifdef HAVE_TFRECORD
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int kTfRecordVersion = 1;
-constexpr int64_t kExampleBytes = 160;  // names, tags and lengths around an image: 131 at most
+constexpr int64_t kExampleBytes = 160;  // upper bound of names, tags and lengths per record (131)
 constexpr int64_t kIndexLineBytes = 32;
 
 int64_t tfrecord_bytes(const Dataset& dataset) {
@@ -90,7 +89,7 @@ void write_shards(const Dataset& dataset, const fs::path& folder) {
     const auto& image = dataset.images[record];
     if (bytes > kLargestFrame / 2)
       throw std::runtime_error(
-          fmt::format("{} is {} bytes long, too long for a record; take it out of the data set and run "
+          fmt::format("{} has {} bytes, too many for a TFRecord; remove it from the data set and run "
                       "`make_dataset index` again",
                       (dataset.root / image.path).string(), bytes));
     encoded.resize(static_cast<size_t>(bytes));

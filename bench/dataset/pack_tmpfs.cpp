@@ -1,4 +1,4 @@
-// Copies the files, with the same relative paths, to a file system that lives in memory.
+// Copies the files, with the same relative paths, to a tmpfs (a file system in memory).
 #include "bench/dataset/pack_tmpfs.h"
 
 #include <fcntl.h>
@@ -31,8 +31,8 @@ int64_t needed_bytes(const Dataset& dataset) {
   return pages * kMemoryPage;
 }
 
-// What may be filled: a tenth and at least 64 MiB stay free for others (shared memory of the ranks among
-// them).
+// Bytes that a copy may use: 10 % of the file system, and at least 64 MiB, stay free for other uses such as
+// the ranks' shared memory.
 int64_t room_in(const fs::path& mount) {
   struct statvfs disk;
   if (statvfs(mount.c_str(), &disk)) return 0;
@@ -62,7 +62,7 @@ void copy_files(const Dataset& dataset, const fs::path& folder) {
 
 }  // namespace
 
-// Only where copies of files may be expected: a tmpfs elsewhere belongs to some other program.
+// Only the usual places: a tmpfs elsewhere belongs to other programs.
 std::vector<fs::path> mounted_tmpfs() {
   std::vector<fs::path> mounts;
   for (const char* folder : {"/dev/shm", "/tmp"}) {
@@ -85,15 +85,15 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
   for (const auto& mount : mounts) {
     if (!found.empty()) found += ", ";
     if (access(mount.c_str(), W_OK | X_OK)) {
-      found += mount.string() + " can't be written";
+      found += mount.string() + " is not writable";
       continue;
     }
     const fs::path own = base::private_folder(mount), folder = own / name,
                    partial = own / (name + ".partial");
     if (fs::exists(folder)) return {folder, "already copied"};
-    fs::remove_all(partial);  // of an interrupted copy: it holds memory
+    fs::remove_all(partial);  // from an interrupted copy; it occupies memory
     const int64_t room = room_in(mount);
-    found += fmt::format("{} may take {:.1f} MB", mount.string(), room / 1e6);
+    found += fmt::format("{} has room for {:.1f} MB", mount.string(), room / 1e6);
     if (room < needed) continue;
     if (const auto memory = base::available_memory_bytes(); memory < needed)
       throw std::runtime_error(
@@ -111,7 +111,7 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
     return {folder, fmt::format("copied {} images", request.dataset.images.size())};
   }
   return {"", fmt::format("needs {:.1f} MB in a tmpfs, but {}", needed / 1e6,
-                          found.empty() ? "none is mounted" : found)};
+                          found.empty() ? "none is mounted at /dev/shm or /tmp" : found)};
 }
 
 namespace {

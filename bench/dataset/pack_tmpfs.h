@@ -1,4 +1,4 @@
-// Which mounted tmpfs a data set may be copied to.
+// Copies a data set into a mounted tmpfs.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -8,10 +8,11 @@
 
 namespace bench {
 
-// /dev/shm first, then every other tmpfs that isn't the system's own (/run, /sys, ...), writable or not.
+// Those of /dev/shm and /tmp that are a tmpfs, in this order, writable or not.
 std::vector<std::filesystem::path> mounted_tmpfs();
 
-// Copies to the first of the given mounts that is writable and has room.
+// Copies to the first of the mounts that is writable and has room. If none has, the result has no location
+// and the note lists why. Throws std::runtime_error if too little memory is available.
 PackResult pack_to_memory(const PackRequest& request, const std::vector<std::filesystem::path>& mounts);
 
 }  // namespace bench

@@ -1,5 +1,4 @@
-// Paints stand-in pictures: a smooth base with the class's hue and pattern, and octaves of fine noise above
-// it.
+// Paints stand-in pictures: a smooth base in the class's hue and pattern plus octaves of fine noise.
 #include "bench/dataset/picture.h"
 
 #include <algorithm>
@@ -13,8 +12,8 @@ constexpr int kPatternLevel = 2;  // the pattern is smooth: a quarter of the res
 
 double pattern_at(int kind, double x, double y, double wave) {
   auto turned = [&](double angle) { return x * std::cos(angle) + y * std::sin(angle); };
-  if (kind < 5) return std::sin(turned(kind * kPi / 8) * wave);  // a mirror turns a slope into its opposite,
-  if (kind < 8) {                                                // so only slopes from 0 to 90 degrees count
+  if (kind < 5) return std::sin(turned(kind * kPi / 8) * wave);  // only slopes from 0 to 90 degrees, because
+  if (kind < 8) {                                                // mirroring negates a slope
     const double angle = (kind - 5) * kPi / 8;
     return std::sin(turned(angle) * wave) * std::sin(turned(angle + kPi / 2) * wave) * 1.4;
   }
@@ -74,8 +73,7 @@ void Picture::paint_base(int64_t class_number, Random& random, bool learnable) {
 }
 
 void Picture::paint_detail(Random& random) {
-  const int sharpness =
-      static_cast<int>(random.uniform(6, 20));  // of the finest octave, 24 = as strong as the rest
+  const int sharpness = static_cast<int>(random.uniform(6, 20));  // finest octave; the others have 24
   pyramid_.build(padded_width_, padded_height_, 8, 5, random, [](int) { return 40; });
   mask_ = pyramid_.smooth(padded_width_, padded_height_, 5, 3);
   for (auto& value : mask_.values) value = static_cast<int16_t>(std::clamp(256 + value, 40, 600));

@@ -1,4 +1,4 @@
-// Prints progress without ever filling a log.
+// Limits how often a line is printed, so that logs stay short.
 #include "bench/dataset/progress_line.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// How far a long job is, on stderr: one line that is rewritten on a terminal, else a plain line every few
-// seconds.
+// Progress of a long job on stderr: on a terminal one line that is rewritten, otherwise a line every 5 s.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -11,7 +10,7 @@ class ProgressLine {
  public:
   ProgressLine(std::string what, int64_t total);
   ~ProgressLine();  // ends the line
-  // For one thread. Cheap enough to call for every image.
+  // Not thread-safe. Cheap enough to call for every image.
   void update(int64_t done, int64_t bytes);
 
  private:

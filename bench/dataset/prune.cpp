@@ -49,7 +49,7 @@ mode_t kind_of(int folder, const std::string& name, int64_t* bytes = nullptr) {
   return facts.st_mode & S_IFMT;
 }
 
-// The data set's own folder, as the first line of its index says.
+// The data set's root folder from the first line of its index; empty if there is none.
 std::string data_of(const fs::path& folder) try {
   std::ifstream stream = base::open_regular(folder / "index.tsv");
   std::string line;
@@ -79,10 +79,10 @@ class Pruning {
     std::string kept;
     std::optional<base::FileLock> unused;
     if (request_.keep.contains(fingerprint)) {
-      kept = "it is to be kept";
+      kept = "--keep names it";
     } else {
       unused.emplace(base::FileLock::try_exclusive(in_use_file()));
-      if (!unused->holds() || !unused->is_current()) kept = "a run uses it (or its lock can't be had)";
+      if (!unused->holds() || !unused->is_current()) kept = "a run uses it (or its lock can't be taken)";
     }
     for (const std::string& name : names_in(opened_.number()))
       if (kind_of(opened_.number(), name) == S_IFDIR) consider(name, kept);
@@ -105,7 +105,7 @@ class Pruning {
     std::string odd;
     for (const std::string& file : files)
       if (kind_of(inside.number(), file, &found.bytes) != S_IFREG) odd = file;
-    // A pack takes this lock first, and leaves its file.
+    // A packer creates this lock file first and never removes it.
     const bool packed = partial ? kind_of(opened_.number(), whole + std::string(kLock)) == S_IFREG
                                 : is_packed_copy(folder_ / name);
     if (!packed)
@@ -123,12 +123,13 @@ class Pruning {
     done_.push_back(std::move(found));
   }
 
-  // Under the name of an unfinished copy first: a kill in the middle must not leave one that looks finished.
+  // Renames the copy to <name>.partial first, so that an interrupted removal never leaves one that looks
+  // finished.
   void remove(const std::string& name, const std::string& partial, const std::vector<std::string>& files,
               int inside) {
     const int folder = opened_.number();
     if (name != partial && ::renameat(folder, name.c_str(), folder, partial.c_str()) != 0 &&
-        ::unlinkat(inside, "pack.json", 0) != 0)  // an unfinished copy of that name is there
+        ::unlinkat(inside, "pack.json", 0) != 0)  // NAME.partial exists already
       fail(name, errno);
     const bool renamed = kind_of(folder, name) == 0;
     for (const std::string& file : files)
@@ -140,7 +141,7 @@ class Pruning {
     base::throw_write_error(folder_ / name, error);
   }
 
-  // Where no copy is left, nobody needs the list either.
+  // Removes the index and the lock files when no copy is left.
   void remove_index() {
     const std::vector<std::string> names = names_in(opened_.number());
     if (!std::all_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -152,7 +153,7 @@ class Pruning {
       if (name.ends_with(kLock)) lock.emplace(base::FileLock::try_exclusive(folder_ / name));
       if (!lock || lock->holds()) ::unlinkat(opened_.number(), name.c_str(), 0);
     }
-    ::rmdir(folder_.c_str());  // stays where something is left in it
+    ::rmdir(folder_.c_str());  // fails, as intended, if something is left in it
   }
 
   const PruneRequest& request_;
@@ -165,7 +166,7 @@ class Pruning {
 }  // namespace
 
 std::vector<PrunedFolder> prune(const PruneRequest& request) {
-  // The store itself may be a link: its name is the caller's.
+  // The store itself may be a symbolic link.
   const base::Descriptor store(::open(request.store.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (store.number() < 0)
     throw std::runtime_error(fmt::format("{}: {}; give the folder of packed copies with --store",

@@ -1,4 +1,4 @@
-// Removing packed copies that no run uses: a store grows with every data set that was ever packed into it.
+// Removes packed copies that no run uses; otherwise a store would only grow.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -11,20 +11,21 @@ namespace bench {
 struct PruneRequest {
   std::filesystem::path store;
   std::set<std::string> keep;  // fingerprints of data sets whose copies stay
-  bool dry_run = false;        // say what would be removed
+  bool dry_run = false;        // only report what would be removed
 };
 
 struct PrunedFolder {
   std::filesystem::path folder;
-  std::string data;   // the data set's own folder, as its index says; empty: no index
-  int64_t bytes = 0;  // of its files
+  std::string data;   // the data set's root folder from its index; empty: no index
+  int64_t bytes = 0;  // size of its files
   std::string kept;   // why it stays; empty: it was (or would be) removed
 };
 
-// Looks at each STORE/<fingerprint>. Removed are copies that make_dataset packed and what an interrupted pack
-// left, and with the last of them the data set's index. What holds anything but files is not of
-// make_dataset's making and stays; so does what a run uses (it shares the lock STORE/<fingerprint>.in-use)
-// and what is being packed. Links are never followed. Throws std::runtime_error when the store can't be read.
+// Checks each STORE/<fingerprint>. Removes copies that make_dataset packed, remains of interrupted packs, and
+// the data set's index with its last copy. Keeps folders that contain anything but regular files
+// (make_dataset writes only those), copies that a run uses (it holds a shared lock on
+// STORE/<fingerprint>.in-use) and copies that are being packed. Never follows symbolic links. Throws
+// std::runtime_error when the store can't be read.
 std::vector<PrunedFolder> prune(const PruneRequest& request);
 
 }  // namespace bench

@@ -30,7 +30,7 @@ bool is_utf8(const std::string& text) {
   }
 }
 
-// What is said of many names: the first, and how many more there are.
+// Shortens a list of names for a message: the first one and the number of the others.
 std::string first_of(const std::vector<std::string>& names) {
   return names.size() == 1 ? names[0] : fmt::format("{} and {} more", names[0], names.size() - 1);
 }
@@ -56,7 +56,7 @@ ClassFolders class_folders(const fs::path& train) {
   return found;
 }
 
-// part: train or val. What can't be decoded is refused, or left out with a note.
+// part: train or val. Images that can't be decoded here are refused, or left out with a note.
 void add_classes(Dataset& dataset, const std::string& part, Unreadable unreadable) try {
   LeftOut left_out;
   for (size_t label = 0; label < dataset.classes.size(); ++label) {
@@ -78,7 +78,7 @@ void add_classes(Dataset& dataset, const std::string& part, Unreadable unreadabl
   }
   if (!left_out.cycles.empty())
     dataset.notes.push_back(
-        fmt::format("{}: {} leads back to a folder above it and was not walked again; torchvision's "
+        fmt::format("{}: {} links to a parent folder and was not followed; torchvision's "
                     "ImageFolder lists the images there up to 40 times",
                     folder, first_of(left_out.cycles)));
   dataset.left_out = left_out.kinds;
@@ -100,8 +100,8 @@ void check_no_class_is_empty(Dataset& dataset, const fs::path& train, Unreadable
   if (unreadable == Unreadable::refused)
     throw std::runtime_error(
         found +
-        ", which torchvision's ImageFolder refuses too; add their images or take these folders away, or let "
-        "them keep class numbers of their own with --skip-unreadable");
+        ", which torchvision's ImageFolder refuses too; add images, remove these folders, or keep them "
+        "as empty classes with --skip-unreadable");
   dataset.notes.push_back(found + "; they keep their class numbers");
 }
 
@@ -119,20 +119,20 @@ Dataset scan_dataset(const fs::path& root, Unreadable unreadable) {
   Dataset dataset;
   dataset.root = fs::canonical(root);
   if (!is_utf8(dataset.root.string()))
-    fail(root, "the folder's whole path is not UTF-8, in which indexes and records are written; rename it");
+    fail(root, "the absolute path is not valid UTF-8, which index and record files need; rename the folder");
   const auto record = read_standin_record(root);
   const auto again = [&] { return make_again(root, *record); };
   if (record && !record->finished)
-    throw std::runtime_error(fmt::format("{}: this stand-in was not finished; {}", root.string(), again()));
+    throw std::runtime_error(fmt::format("{}: this stand-in is unfinished; {}", root.string(), again()));
   const auto train = dataset.root / "train";
-  if (!fs::is_directory(train)) fail(root, "it has no folder train");
+  if (!fs::is_directory(train)) fail(root, "it has no subfolder train");
   ClassFolders folders = class_folders(train);
   dataset.classes = std::move(folders.names);
   if (dataset.classes.empty()) fail(train, "it has no class folders");
   if (!folders.hidden.empty())
     dataset.notes.push_back(fmt::format(
-        "{}: {} hidden folders are no classes here ({}); torchvision's ImageFolder counts them, so that "
-        "there a class has a number that is higher by the hidden folders that sort before it",
+        "{}: {} hidden folders are not counted as classes ({}); torchvision's ImageFolder counts them, so "
+        "its class numbers are higher by the number of hidden folders that sort before a class",
         train.string(), folders.hidden.size(), first_of(folders.hidden)));
   add_classes(dataset, "train", unreadable);
   if (dataset.images.empty())
@@ -162,7 +162,7 @@ Dataset scan_validation(const Dataset& train, Unreadable unreadable) {
   if (names.empty()) refuse("it has no class folders");
   for (const std::string& name : names)
     if (!std::binary_search(train.classes.begin(), train.classes.end(), name))
-      refuse(fmt::format("class folder {} is not in train, so no network can have learned it", name));
+      refuse(fmt::format("class folder {} is not in train, so it can't be learned", name));
   Dataset validation = train;
   validation.images.clear();
   validation.notes.clear();

@@ -1,4 +1,4 @@
-// Finds the images of a data set's folders.
+// Scans the folders of a data set for images.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -9,24 +9,24 @@ namespace bench {
 
 enum class Unreadable {
   refused,
-  left_out,  // a class that has no other images keeps its number
+  left_out,  // a class without other images keeps its class number
 };
 
-// Walks root/train as torchvision's ImageFolder does: JPEG and PNG files (.jpeg, .jpg, .png in any case),
-// below nested folders and links too, in its order. Unlike there, hidden folders are no classes (a note says
-// so). Throws std::runtime_error (one line, with the next step) if the folder is missing, has no class
-// folders, has images in ImageFolder's other formats, has a class without images, or is a stand-in that was
-// not finished.
+// Lists root/train in the order of torchvision's ImageFolder: JPEG and PNG files (.jpeg, .jpg, .png in any
+// case), including nested folders and links. Unlike in ImageFolder, hidden folders are not classes (a note is
+// added). Throws std::runtime_error (one line, with the next step) if the folder is missing, has no class
+// folders, has images in ImageFolder's other formats, has a class without images, or is a stand-in that is
+// unfinished.
 Dataset scan_dataset(const std::filesystem::path& root, Unreadable unreadable = Unreadable::refused);
 
-// Walks root/val of a scanned set: the same classes and labels, other images. Throws std::runtime_error as
-// above, and if val has a class that train lacks or a class folder without images. A class of train may be
-// absent.
+// Lists root/val with the classes and labels of `train`; val may lack classes of train. Throws
+// std::runtime_error as scan_dataset(), and if val has a class that train lacks or a class folder without
+// images.
 bool has_validation(const Dataset& train);
 Dataset scan_validation(const Dataset& train, Unreadable unreadable = Unreadable::refused);
 
-// The name of a data set's content: 16 hex digits over every path and size, and the content of up to 64
-// evenly spaced files.
+// Identifies a data set: 16 hex digits, XXH3 over every path and size and the content of up to 64 evenly
+// spaced files.
 std::string fingerprint_of(const Dataset& dataset);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// Generates the missing images of a stand-in on all cores; file names alone say what is missing.
+// Generates the missing images of a stand-in with several threads. A file that exists counts as made.
 #include "bench/dataset/standin.h"
 
 #include <fcntl.h>
@@ -45,20 +45,21 @@ std::string words(int64_t images, int64_t classes, int64_t seed, int64_t validat
                      validation > 0 ? fmt::format(", {} images to validate", validation) : "");
 }
 
-// True: a finished set with these options is there. Throws if the folder holds anything else.
+// True if a finished set with these options exists. Throws std::runtime_error if the folder holds anything
+// else.
 bool check_folder(const StandinOptions& options, bool& outdated) {
   const auto record = read_standin_record(options.out);
   if (!record) {
     if (fs::exists(options.out / "train"))
       throw std::runtime_error(
-          fmt::format("{} exists but is no stand-in (it has no standin.json); choose another --out",
+          fmt::format("{} exists but is not a stand-in (no standin.json); choose another --out",
                       (options.out / "train").string()));
     return false;
   }
   if (record->images != options.images || record->classes != options.classes ||
       record->seed != options.seed || record->validation != options.validation)
     throw std::runtime_error(fmt::format(
-        "{} holds a stand-in of {}, but {} were asked for; choose another --out or remove it",
+        "{} holds a stand-in of {}, but {} were requested; choose another --out or remove it",
         options.out.string(), words(record->images, record->classes, record->seed, record->validation),
         words(options.images, options.classes, options.seed, options.validation)));
   outdated = record->version != kStandinVersion;
@@ -71,7 +72,7 @@ std::vector<int64_t> missing_images(const StandinOptions& options) {
     std::error_code error;
     const auto size = fs::file_size(options.out / plan_of(options, i).path, error);
     if (error || size == 0)
-      missing.push_back(i);  // empty: the machine went down before the file reached the disk
+      missing.push_back(i);  // empty: the machine crashed before the file reached the disk
   }
   return missing;
 }
@@ -129,7 +130,7 @@ StandinResult make_standin(const StandinOptions& options) {
         fmt::format("--classes must be at most {} with --validation", kLearnableClasses));
   bool outdated = false;
   const bool finished = check_folder(options, outdated);
-  if (outdated)  // before the record changes: old files must not be resumed
+  if (outdated)  // before the record is rewritten: files of the old version must not be kept
     for (const char* part : {"train", "val"}) fs::remove_all(options.out / part);
   const auto missing = missing_images(options);
   if (finished && missing.empty()) {

@@ -1,5 +1,4 @@
-// Finds the amount of detail that makes an image as large as planned: a cheap encode of some rows, then a
-// whole one.
+// Finds the amount of detail that gives the planned file size: first encodes some rows, then the whole image.
 #include "bench/dataset/standin_image.h"
 
 #include <algorithm>
@@ -9,14 +8,14 @@ namespace bench {
 namespace {
 
 constexpr double kSlope = 0.75;      // d log bytes / d log amount, near where images end up
-constexpr double kTolerance = 0.08;  // of one file; errors of both signs leave the mean alone
+constexpr double kTolerance = 0.08;  // per file; errors of both signs cancel in the mean
 constexpr double kLeast = 0.02, kMost = 40;
 constexpr double kLearnableDetail = 0.3;
 
-// First guess, fitted to the amounts that a thousand finished images ended up with.
+// Initial guess, fitted to the final amounts of 1000 images.
 double guess_amount(const JpegOptions& options, bool half_chroma, double bits_per_pixel, double pixels) {
   const double area = std::log(pixels / 200e3);
-  if (options.colour == Colour::grey) bits_per_pixel *= 1.3;  // no colour takes its share
+  if (options.colour == Colour::grey) bits_per_pixel *= 1.3;  // no bits are spent on colour
   const double b = std::log(std::clamp(bits_per_pixel, 0.3, 12.0));
   return half_chroma ? std::exp(-0.49 + 1.42 * b - 0.09 * b * b + 0.13 * area)
                      : std::exp(-6.02 + 5.40 * b - 0.92 * b * b + 0.20 * area);
@@ -36,7 +35,7 @@ std::vector<uint8_t> ImageMaker::encode_to_size(const JpegOptions& options, doub
   };
   double slope = kSlope, last_amount = 0, last_size = 0;
   auto correct = [&](double size) {
-    if (last_size > 0 && std::abs(std::log(amount / last_amount)) > 0.02)  // else rounding decides
+    if (last_size > 0 && std::abs(std::log(amount / last_amount)) > 0.02)  // below that, rounding dominates
       slope = std::clamp(std::log(size / last_size) / std::log(amount / last_amount), 0.15, 1.5);
     last_amount = amount;
     last_size = size;

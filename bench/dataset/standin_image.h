@@ -1,4 +1,4 @@
-// Turns the plan of a stand-in image into the bytes of its file.
+// Encodes a stand-in image from its plan.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace bench {
 
-// One per thread: keeps its buffers from image to image, not its results.
+// One per thread: reuses its buffers from image to image; results don't depend on earlier images.
 class ImageMaker {
  public:
   std::vector<uint8_t> make(const ImagePlan& plan);

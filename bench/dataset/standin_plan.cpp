@@ -1,5 +1,4 @@
-// Draws the plan of an image from a sequence that covers the distributions evenly, so small sets have the
-// right means.
+// Draws plans from a low-discrepancy sequence, so that small sets have the right means too.
 #include "bench/dataset/standin_plan.h"
 
 #include <fmt/format.h>
@@ -26,13 +25,13 @@ std::array<double, 5> even_draw(int64_t seed, int64_t index) {
   return draw;
 }
 
-// Quantile of the standard normal distribution, good to 0.01 where it matters (Tukey's lambda).
+// Quantile of the standard normal distribution, approximated with Tukey's lambda distribution to about 0.01.
 double normal_quantile(double u) {
   u = std::clamp(u, 1e-6, 1 - 1e-6);
   return (std::pow(u, 0.135) - std::pow(1 - u, 0.135)) / 0.1975;
 }
 
-// Three quarters have a long side of 500, the rest spreads to both sides of it.
+// Three quarters have a long side of 500 pixels; the rest is spread below and above.
 double long_side(double u) {
   if (u < 0.75) return 500;
   if (u < 0.86) return std::clamp(330 * std::exp(0.3 * normal_quantile((u - 0.75) / 0.11)), 80.0, 499.0);
@@ -46,7 +45,7 @@ double short_over_long(double u) {
   return 0.5 + 0.5 * (u - 0.83) / 0.17;
 }
 
-// Where each odd file sits: early enough for 50 images, and in different classes.
+// The position of each odd file: below 50 and in different classes.
 Oddity oddity_at(int64_t index, int64_t images) {
   if (images >= 1000 && index == 777) return Oddity::huge;
   if (images < 50) return Oddity::none;
@@ -82,10 +81,10 @@ void shape_oddity(ImagePlan& plan) {
       break;
     case Oddity::huge:
       plan.width = 2592, plan.height = 3888;
-      plan.quality = 85;  // at 96 it alone would move the mean of a thousand images by 2 %
+      plan.quality = 85;  // at 96 this file would shift the mean of 1000 images by 2 %
       break;
     case Oddity::png:
-      plan.width = 260, plan.height = 195;  // has no bytes to tune: about 2 per pixel
+      plan.width = 260, plan.height = 195;  // its size is not tuned: about 2 bytes per pixel
       break;
     default:
       plan.width = 500, plan.height = 375;
@@ -126,9 +125,9 @@ ImagePlan plan_image(int64_t seed, int64_t index, int64_t images, int64_t classe
   return plan;
 }
 
-// A class is one of ten hues with one of four patterns: the classes of plan_image whose patterns differ most.
+// A class is one of ten hues with one of four patterns: those patterns of plan_image that differ most.
 ImagePlan plan_learnable_image(int64_t seed, int64_t index, int64_t images, int64_t classes) {
-  constexpr std::array<int64_t, 4> kPatterns{0, 4, 6, 8};  // upright and lying stripes, checkers, rings
+  constexpr std::array<int64_t, 4> kPatterns{0, 4, 6, 8};  // vertical and horizontal stripes, checkers, rings
   const bool validation = index >= images;
   const int64_t number = validation ? index - images : index, label = number % classes;
   const auto draw = even_draw(seed, index);
@@ -137,7 +136,7 @@ ImagePlan plan_learnable_image(int64_t seed, int64_t index, int64_t images, int6
   plan.path =
       fmt::format("{0}/n{1:08}/n{1:08}_{2}.JPEG", validation ? "val" : "train", label, number / classes);
   plan.seed = Random(Random(~static_cast<uint64_t>(seed)).next() ^ static_cast<uint64_t>(index)).next();
-  const int longer = 112 + static_cast<int>(draw[0] * 65);  // short side as ImageNet's 375 is to crops of 224
+  const int longer = 112 + static_cast<int>(draw[0] * 65);  // short side scaled from ImageNet's 375
   plan.width = draw[2] < 0.72 ? longer : 112;
   plan.height = draw[2] < 0.72 ? 112 : longer;
   plan.quality = 90;

@@ -1,12 +1,11 @@
-// What each stand-in image will be: size, compression and bytes, drawn so that the set's statistics match
-// ImageNet's.
+// Size, compression and file size of each stand-in image, drawn so that the statistics match ImageNet's.
 #pragma once
 #include <cstdint>
 #include <string>
 
 namespace bench {
 
-// The kinds of files that break decoders; ImageNet has all of them.
+// Kinds of files that often break decoders; ImageNet contains all of them.
 enum class Oddity { none, grey, cmyk, ycck, png, exif, progressive, restart_markers, thin, huge };
 
 struct ImagePlan {
@@ -16,18 +15,18 @@ struct ImagePlan {
   int width = 0, height = 0;
   int quality = 96;
   bool half_chroma = false;  // 4:2:0
-  double bytes = 0;          // to reach by the amount of detail
+  double bytes = 0;          // target file size, reached by the amount of detail
   Oddity oddity = Oddity::none;
-  bool learnable = false;  // small, and shows its class so faintly that some must be taken for another
+  bool learnable = false;  // small, and not perfectly separable by class
 };
 
-// Depends on nothing but the arguments. `images` matters only for which odd files belong to the set: none
-// below 50, one of each kind from 50, the huge one from 1000. Equal for any thread count, and classes take
-// turns.
+// A pure function of its arguments, so independent of the thread count. Classes alternate (index modulo
+// classes). `images` only determines the odd files: none below 50, one of each kind from 50, the huge one
+// from 1000.
 ImagePlan plan_image(int64_t seed, int64_t index, int64_t images, int64_t classes);
 
-// The index-th image of a set that accuracy is measured on: `images` in train, the rest in val, none of them
-// odd. At most kLearnableClasses.
+// The index-th image of a set for accuracy measurements: indexes below `images` are in train, the rest in
+// val. No odd files. At most kLearnableClasses classes.
 inline constexpr int64_t kLearnableClasses = 40;
 ImagePlan plan_learnable_image(int64_t seed, int64_t index, int64_t images, int64_t classes);
 

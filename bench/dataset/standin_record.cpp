@@ -28,10 +28,10 @@ std::optional<StandinRecord> read_standin_record(const std::filesystem::path& fo
     record.validation = json.value("validation", int64_t{0});
     return record;
   } catch (const std::exception& error) {
-    // Whose folder it is can't be known: nobody may be told to remove it.
+    // The folder may hold the user's own images, so the message must not suggest removing it.
     throw std::runtime_error(fmt::format(
-        "{} is no record of a stand-in ({}); if the images are your own, move this file elsewhere, else make "
-        "the stand-in anew in another folder with `make_dataset standin --out DIR`",
+        "{} is not a valid record of a stand-in ({}); if the images are your own, move this file elsewhere; "
+        "otherwise make the stand-in again in another folder with `make_dataset standin --out DIR`",
         file.string(), error.what()));
   }
 }
