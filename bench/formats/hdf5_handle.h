@@ -1,4 +1,4 @@
-// Objects of the HDF5 library that close themselves, and its errors as exceptions.
+// RAII handles for HDF5 objects; HDF5 errors as exceptions.
 #pragma once
 #include <hdf5.h>
 
@@ -21,20 +21,21 @@ inline std::string hdf5_error() {
   return text.empty() ? "unknown error" : text;
 }
 
-// Throws std::runtime_error("WHAT: message of the library") where a call failed; else gives its result.
+// Returns `result`, or throws std::runtime_error("WHAT: message of the library") if it is negative (an
+// error).
 template <class Result>
 Result hdf5_checked(Result result, const std::string& what) {
   if (result < 0) throw std::runtime_error(what + ": " + hdf5_error());
   return result;
 }
 
-// The library prints its errors to stderr unless told otherwise in each thread; for good, for it complains at
-// exit too.
+// Disables the library's error output to stderr for the calling thread. Never restored, because the library
+// also prints errors at exit.
 inline void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 class Hdf5Handle {
  public:
-  // Throws as hdf5_checked does if `id` is no object.
+  // Throws as hdf5_checked() if `id` is negative.
   Hdf5Handle(hid_t id, herr_t (*close)(hid_t), const std::string& what)
       : id_(hdf5_checked(id, what)), close_(close) {}
   Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
@@ -43,7 +44,7 @@ class Hdf5Handle {
     if (id_ >= 0) close_(id_);
   }
   hid_t id() const { return id_; }
-  // Where closing writes: says whether that succeeded.
+  // Closes explicitly and throws on failure; for objects that write when they are closed.
   void close(const std::string& what) { hdf5_checked(close_(std::exchange(id_, -1)), what); }
 
  private:

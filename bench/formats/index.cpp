@@ -1,4 +1,4 @@
-// The list is kept as a file, so that no later program has to walk the folders again.
+// Reads and writes the index file, so that later programs need not scan the folders again.
 #include "bench/formats/index.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ void write_index(const Dataset& dataset, const fs::path& file) {
                                 {"skipped", dataset.skipped},
                                 {"classes", dataset.classes}};
   if (!dataset.left_out.empty()) header["left_out"] = dataset.left_out;
-  // Class names are for people; paths, which need not be UTF-8, stand in the lines below as they are.
+  // Invalid UTF-8 in class names is replaced (they are informational); paths are written below byte for byte.
   std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   for (const auto& image : dataset.images)
     text += fmt::format("{}\t{}\t{}\n", image.label, image.bytes, image.path);
@@ -58,7 +58,7 @@ Dataset read_index(const fs::path& file) {
   try {
     std::getline(stream, line);
     const auto header = base::parse_json(line);
-    if (header.at("version") != kIndexVersion) throw bad("another version of the index");
+    if (header.at("version") != kIndexVersion) throw bad("unsupported version of the index");
     dataset.root = header.at("root").get<std::string>();
     dataset.fingerprint = header.at("fingerprint");
     dataset.kind = header.at("kind");

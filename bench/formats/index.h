@@ -1,5 +1,4 @@
-// The list of a data set's images that every storage and every packing works from; no image is opened to use
-// it.
+// The index: the list of a data set's images, used by every storage and packer without opening an image.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -9,7 +8,8 @@
 
 namespace bench {
 
-inline constexpr int64_t kMostImageBytes = int64_t{128} << 20;  // a larger file is a mistake, and not read
+inline constexpr int64_t kMostImageBytes = int64_t{128}
+                                           << 20;  // larger files are treated as errors and not read
 
 struct ImageEntry {
   std::string path;   // relative to the data set's root, e.g. train/n00000007/n00000007_42.JPEG, or below val
@@ -23,14 +23,14 @@ struct Dataset {
   std::vector<std::string> classes;  // class folders in sorted order
   std::string fingerprint;           // 16 hex digits over paths, sizes and the content of a sample of files
   std::string kind = "folder";       // or "stand-in"
-  int64_t seed = 0;                  // of a stand-in
-  // Named like images, but pipes, links to nowhere, macOS's own files (._*), or with a line break in the
-  // path.
+  int64_t seed = 0;                  // of a stand-in, otherwise 0
+  // Number of files with an image extension that are not regular files, are macOS metadata (._*) or have a
+  // line break in the path.
   int64_t skipped = 0;
-  // Images in formats that this suite doesn't decode, by lower-case ending; empty unless they may be left
-  // out.
+  // Number of images in formats that are not decoded here, by lower-case extension; empty unless scanned with
+  // Unreadable::left_out.
   std::map<std::string, int64_t> left_out;
-  // Where the list differs from that of torchvision's ImageFolder, in words; not kept in the index file.
+  // Differences from the list of torchvision's ImageFolder, as text; not stored in the index file.
   std::vector<std::string> notes;
   int64_t total_bytes() const;
 };

@@ -24,8 +24,7 @@ nlohmann::json read_pack_record(const fs::path& folder) {
 }
 
 bool is_packed_copy(const fs::path& folder) {
-  const fs::path whole =
-      fs::absolute(folder / ".").lexically_normal().parent_path();  // without a slash at the end
+  const fs::path whole = fs::absolute(folder / ".").lexically_normal().parent_path();  // no trailing slash
   const std::string fingerprint = whole.parent_path().filename().string();
   std::error_code missing;
   if (!is_fingerprint(fingerprint) || fs::symlink_status(whole, missing).type() != fs::file_type::directory ||
@@ -36,14 +35,14 @@ bool is_packed_copy(const fs::path& folder) {
          record.contains("fingerprint") && record["fingerprint"] == fingerprint;
 }
 
-// Only what make_dataset packed may be removed: everything else may be the only copy that a person has.
+// Suggests removing only what make_dataset packed: another folder may be the user's only copy.
 std::string pack_again(const std::string& kind, const std::filesystem::path& location) {
   if (location.empty()) return fmt::format("make it with `make_dataset pack --to {}`", kind);
   if (is_packed_copy(location))
     return fmt::format("remove the folder {}, and the next run packs it again (make_dataset pack --to {})",
                        location.string(), kind);
   return fmt::format(
-      "make_dataset did not pack this folder, so restore it from where it came from, or make a copy of the "
+      "make_dataset did not pack this folder: restore it from its source, or make a copy of the "
       "data set's images with `make_dataset pack --to {}` and read that",
       kind);
 }

@@ -1,4 +1,4 @@
-// The index of a copy as raw pixels: where in its shard each image lies, how large it is, and its checksum.
+// The index of a raw-pixel copy: the position of each image in its shard, its size and its checksum.
 #pragma once
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -12,8 +12,7 @@
 
 namespace bench {
 
-static_assert(std::endian::native == std::endian::little,
-              "the index is read and written as it lies in memory");
+static_assert(std::endian::native == std::endian::little, "the index is read and written in host byte order");
 
 inline constexpr uint64_t kRawIndexMagic = 0x3230584449574152;                  // "RAWIDX02"
 inline constexpr uint64_t kRawIndexWithoutChecksumsMagic = 0x3130584449574152;  // "RAWIDX01", no longer read
@@ -25,7 +24,8 @@ struct RawIndexHeader {
   int64_t shards = 0;
 };
 
-// width x height x 3 bytes from `offset` of the record's shard file; both 0: the image could not be decoded.
+// The pixels are width x height x 3 bytes (uint8 RGB) at byte `offset` of the record's shard file. Width and
+// height 0: the image could not be decoded.
 struct RawIndexEntry {
   int64_t offset = 0;
   int64_t label = 0;
@@ -34,7 +34,7 @@ struct RawIndexEntry {
 };
 static_assert(sizeof(RawIndexEntry) == 32 && std::is_trivially_copyable_v<RawIndexEntry>);
 
-// Over the entry's other fields too: pixels with a wrong label are as bad as wrong pixels.
+// XXH3 over the pixels and the other fields of the entry (a wrong label must be detected too).
 inline uint64_t raw_checksum(const RawIndexEntry& entry, std::span<const uint8_t> pixels) {
   const uint64_t fields = XXH3_64bits(&entry, offsetof(RawIndexEntry, checksum));
   return XXH3_64bits_withSeed(pixels.data(), pixels.size(), fields);

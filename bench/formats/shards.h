@@ -1,4 +1,4 @@
-// How packed copies are cut into shard files, and how a sampler knows which records lie in which.
+// Divides the records of a packed copy among shard files; samplers use it to find the shard of a record.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace bench {
 
-// Consecutive runs of records whose lengths differ by one at most, longer ones first.
+// Shards hold consecutive records; their lengths differ by at most one, the longer ones come first.
 struct Shards {
   int64_t records = 0;
   int64_t count = 1;
@@ -20,7 +20,7 @@ struct Shards {
   }
 };
 
-// The shards that hold these records, each once, ascending. Records outside are left out.
+// The shards that hold these records, each once, in ascending order. Ignores record numbers out of range.
 inline std::vector<int64_t> shards_holding(const Shards& shards, const std::vector<int64_t>& records) {
   std::vector<bool> used(static_cast<size_t>(shards.count));
   for (const int64_t record : records)
@@ -31,8 +31,8 @@ inline std::vector<int64_t> shards_holding(const Shards& shards, const std::vect
   return numbers;
 }
 
-// Shards of about 128 MiB, as ImageNet's usual 1,024 TFRecord files are; at least 4 (where there are so many
-// records), so that interleaving them means something.
+// Shards of about 128 MiB, as ImageNet's usual 1,024 TFRecord files; at least 4 shards (given 4 records), so
+// that interleaving has an effect.
 inline Shards shards_of(int64_t records, int64_t bytes) {
   constexpr int64_t kShardBytes = int64_t{128} << 20, kLeast = 4;
   return {records, std::min(records, std::max(kLeast, (bytes + kShardBytes - 1) / kShardBytes))};

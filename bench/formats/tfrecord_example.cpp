@@ -1,5 +1,4 @@
-// Written and read with protobuf's streams instead of generated classes: those would copy each image out of
-// the record.
+// Uses protobuf's coded streams; generated classes would copy each image out of the record.
 #ifdef HAVE_TFRECORD
 #include "bench/formats/tfrecord_example.h"
 
@@ -23,7 +22,7 @@ constexpr int kKey = 1, kValue = 2;            // of an entry of a map
 constexpr int kBytesList = 1, kInt64List = 3;  // of Feature
 constexpr int kValues = 1;                     // of BytesList (repeated) and Int64List (packed)
 
-// What write(stream) writes.
+// Returns the bytes that write(stream) writes.
 template <class Write>
 std::string written(Write write) {
   std::string message;
@@ -51,7 +50,7 @@ std::string feature(std::string_view name, int kind, std::string_view values) {
   return field(kFeature, field(kKey, name) + field(kValue, field(kind, field(kValues, values))));
 }
 
-// Calls visit(number, content) for each field that is a message, text or bytes, and skips numbers. False:
+// Calls visit(number, content) for each length-delimited field, skips other fields. Returns false if
 // malformed.
 template <class Visit>
 bool visit_fields(Bytes message, Visit visit) {
@@ -70,7 +69,7 @@ bool visit_fields(Bytes message, Visit visit) {
   return stream.ConsumedEntireMessage();
 }
 
-// Where a field stands several times the last counts, as protobuf has it.
+// The content of field `number`; of a repeated occurrence the last one, as in protobuf.
 std::optional<Bytes> content_of(std::optional<Bytes> message, int number) {
   std::optional<Bytes> found;
   const bool whole = message && visit_fields(*message, [&](int found_number, Bytes content) {

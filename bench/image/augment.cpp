@@ -42,8 +42,8 @@ Augmentation draw_augmentation(ImageSize size, uint64_t seed, int64_t epoch, int
     const PhiloxBlock random = block(static_cast<uint32_t>(attempt));
     const double target = area * uniform(random[0], kMinScale, kMaxScale);
     const double ratio = std::exp(uniform(random[1], std::log(kMinRatio), std::log(kMaxRatio)));
-    const int width =
-        static_cast<int>(std::nearbyint(std::sqrt(target * ratio)));  // half to even, as Python's round
+    // nearbyint rounds half to even, as Python's round.
+    const int width = static_cast<int>(std::nearbyint(std::sqrt(target * ratio)));
     const int height = static_cast<int>(std::nearbyint(std::sqrt(target / ratio)));
     if (width < 1 || height < 1 || width > size.width || height > size.height) continue;
     drawn.box = {below(random[3], size.width - width + 1), below(random[2], size.height - height + 1), width,

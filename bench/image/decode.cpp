@@ -1,4 +1,4 @@
-// Encoded bytes to a square of the batch: picks the format, feeds rows of the box to the resizer.
+// Detects the format and feeds the rows of the crop box to the resizer.
 #include "bench/image/decode.h"
 
 #include <utility>
@@ -14,7 +14,7 @@ struct Decoder::State {
   JpegReader jpeg;
   Resizer resizer;
   std::vector<uint8_t> png_pixels;
-  std::span<const uint8_t> opened;  // a JPEG whose header was read and whose pixels were not
+  std::span<const uint8_t> opened;  // a JPEG of which only the header has been read
   ImageSize opened_size;
 
   ImageSize open(const EncodedImage& image) {
@@ -23,7 +23,7 @@ struct Decoder::State {
     if (bytes.empty()) throw BadImage("the file is empty");
     if (image.raw_width > 0) {
       if (bytes.size() != size_t{3} * image.raw_width * image.raw_height)
-        throw BadImage("its pixels don't fill its width and height");
+        throw BadImage("the number of its bytes is not width x height x 3");
       return {image.raw_width, image.raw_height};
     }
     if (is_png(bytes)) return png_size(bytes);

@@ -1,5 +1,4 @@
-// libjpeg and libpng calls that write ready-made planes: no colour conversion or resampling stands in
-// between.
+// Encodes planes with libjpeg and libpng without colour conversion or resampling.
 #include "bench/image/encode.h"
 
 #include <png.h>
@@ -23,7 +22,7 @@ namespace {
   throw std::runtime_error(std::string("libjpeg could not encode a picture: ") + text);
 }
 
-// Frees libjpeg's memory also when an error is thrown.
+// Frees libjpeg's memory, also when an error is thrown.
 struct Compressor {
   jpeg_compress_struct info{};
   jpeg_error_mgr errors{};
@@ -148,9 +147,9 @@ std::vector<uint8_t> exif_segment(int orientation, std::span<const uint8_t> thum
   auto entry = [&](int tag, int type, uint32_t value) {
     put(tag, 2), put(type, 2), put(1, 4), put(value, 4);
   };
-  put(8, 4);                                 // where the first directory starts, counted from "II"
+  put(8, 4);                                 // offset of the first directory, from "II"
   put(1, 2), entry(0x0112, 3, orientation);  // 14 bytes
-  put(26, 4);                                // where the thumbnail's directory starts
+  put(26, 4);                                // offset of the thumbnail's directory
   put(3, 2), entry(0x0103, 3, 6), entry(0x0201, 4, 26 + 2 + 3 * 12 + 4);
   entry(0x0202, 4, static_cast<uint32_t>(thumbnail.size())), put(0, 4);
   out.insert(out.end(), thumbnail.begin(), thumbnail.end());

@@ -1,4 +1,4 @@
-// Encodes planes as the kinds of files that ImageNet holds.
+// Encodes planes as the kinds of files that occur in ImageNet.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace bench {
 
-// Y, Cb, Cr (and K) as an encoder takes them; rows and columns are padded to 16.
+// Y, Cb, Cr (and K) planes, uint8; rows and columns are padded to a multiple of 16.
 struct Planes {
   int width = 0, height = 0;
   bool half_chroma = false;  // 4:2:0: Cb and Cr have half the size
@@ -15,7 +15,7 @@ struct Planes {
   std::array<int, 4> stride{};
 };
 
-enum class Colour { ycc, grey, cmyk, ycck };  // cmyk and ycck as Adobe writes them: inverted, with its marker
+enum class Colour { ycc, grey, cmyk, ycck };  // cmyk, ycck: inverted, with Adobe's marker
 
 struct JpegOptions {
   int quality = 96;
@@ -23,10 +23,10 @@ struct JpegOptions {
   bool progressive = false;
   bool restart_markers = false;  // after each row of blocks
   std::vector<uint8_t> exif;     // content of an APP1 segment; empty: none
-  int every = 1;  // encodes only every n-th band of rows, to learn how large the whole would be
+  int every = 1;                 // encodes only every n-th band of rows, to estimate the size of the whole
 };
 
-// Reuses its buffer: the result is valid until the next call.
+// The result is valid until the next call. Throws std::runtime_error if libjpeg fails.
 class JpegEncoder {
  public:
   std::span<const uint8_t> encode(const Planes& planes, const JpegOptions& options);
@@ -41,8 +41,8 @@ std::vector<uint8_t> encode_png(const Planes& planes);
 void to_inverted_cmyk(Planes& planes);
 void to_inverted_ycck(Planes& planes);
 
-// An EXIF segment with the given orientation and a whole JPEG as thumbnail: its end marker must not end the
-// file.
+// An EXIF segment with the given orientation and a whole JPEG as thumbnail, whose end marker a decoder must
+// not take for the end of the file.
 std::vector<uint8_t> exif_segment(int orientation, std::span<const uint8_t> thumbnail);
 
 }  // namespace bench

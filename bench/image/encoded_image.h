@@ -1,4 +1,4 @@
-// What a storage gives for one record.
+// One record as a storage returns it.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -6,9 +6,9 @@
 namespace bench {
 
 struct EncodedImage {
-  std::span<const uint8_t> bytes;  // JPEG (or PNG) as stored; with a raw_width RGB pixels, rows top to bottom
+  std::span<const uint8_t> bytes;  // JPEG or PNG file; if raw_width > 0, uint8 RGB pixels, HWC
   int64_t label = 0;
-  int raw_width = 0, raw_height = 0;  // both 0: encoded; else bytes.size() is raw_width x raw_height x 3
+  int raw_width = 0, raw_height = 0;  // pixels; both 0: encoded
 };
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// Crop decoding: columns to the MCU, rows above skipped, rows below never looked at.
+// Decodes only the crop box: columns are cropped to MCUs, rows above are skipped, rows below are not decoded.
 #include "bench/image/jpeg.h"
 
 #include <algorithm>
@@ -18,19 +18,18 @@ extern "C" {
 namespace bench {
 namespace {
 
-// Coefficients of all scans are held at once: 22 million pixels of 4:4:4, 44 million of 4:2:0. A few hundred
-// bytes can claim more.
+// Multi-scan files: libjpeg holds all coefficients in memory. The limit allows 22 million pixels of 4:4:4 or
+// 44 million of 4:2:0; the header of a tiny file can claim more.
 constexpr int64_t kMostCoefficientBytes = int64_t{128} << 20;
 
-// A scan passes over all blocks of the image, 0.1 us each, even if its data say nothing. Encoders write 10 or
-// so.
+// Each scan visits all blocks of the image (0.1 us each) even if it has no data. Encoders write about 10
+// scans.
 constexpr int64_t kLeastScans = 20, kMostScans = 100, kMostBlocksOfScans = 30'000'000;
 
 }  // namespace
 
-// libjpeg reports errors by a call that must not return. It jumps back into the member function of State that
-// made the libjpeg call; those functions hold nothing that has a destructor, and only C frames lie in
-// between.
+// libjpeg's error callback must not return: it longjmps back into the member function of State that called
+// libjpeg. Those functions hold no object with a destructor, and only C frames are in between.
 struct JpegReader::State {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
@@ -40,10 +39,10 @@ struct JpegReader::State {
   bool end_of_input = false;  // libjpeg asked for bytes after the last one
   bool has_end_marker = false;
   int64_t most_scans = kMostScans;
-  int left = 0, width = 0;  // of the box within the decoded columns
+  int left = 0, width = 0;  // crop box within the decoded columns
   std::vector<uint8_t> row_memory;
-  // Into a row at a multiple of 16 or 32 bytes libjpeg-turbo stores past the caches (jdcolext-avx2.asm), and
-  // reading it right after takes a third of an image's time.
+  // libjpeg-turbo writes rows aligned to 16 or 32 bytes with non-temporal stores (jdcolext-avx2.asm); reading
+  // them back right afterwards would take a third of the time per image. Hence the unaligned row.
   uint8_t* row() { return row_memory.data() + 4; }
 
   State() {
@@ -59,13 +58,13 @@ struct JpegReader::State {
       State& state = *static_cast<State*>(common->client_data);
       switch (common->err->msg_code) {
         case JWRN_HIT_MARKER:
-        case JWRN_HUFF_BAD_CODE:  // at once: the library would fill the rest with grey, however large it is
+        case JWRN_HUFF_BAD_CODE:  // stop now: the library would fill the rest with grey
           state.leave("its data ends early or is damaged");
         case JWRN_JPEG_EOF:
           state.end_of_input = true;
           break;
         default:
-          break;  // e.g. stray bytes before a marker: nothing is lost, real sets have them
+          break;  // e.g. extra bytes before a marker: harmless and common
       }
     };
     jpeg_create_decompress(&jpeg);
@@ -78,7 +77,7 @@ struct JpegReader::State {
   }
   ~State() { jpeg_destroy_decompress(&jpeg); }
 
-  [[noreturn]] void leave(const char* text) {  // only from a call of libjpeg's back to here
+  [[noreturn]] void leave(const char* text) {  // only from libjpeg callbacks
     std::strncpy(message, text, sizeof message - 1);
     std::longjmp(jump, 1);
   }
@@ -107,11 +106,11 @@ struct JpegReader::State {
     left = box.left;
     width = box.width;
     if (box.width < static_cast<int>(jpeg.output_width)) {
-      // One more pixel on each side: fancy upsampling of chroma looks at the neighbours.
+      // One more pixel on each side, because fancy upsampling of chroma uses the neighbours.
       const int from = box.left > 0 ? box.left - 1 : 0;
       const int to = std::min(box.left + box.width + 1, static_cast<int>(jpeg.output_width));
       JDIMENSION aligned = static_cast<JDIMENSION>(from), columns = static_cast<JDIMENSION>(to - from);
-      jpeg_crop_scanline(&jpeg, &aligned, &columns);  // moves `aligned` down to an MCU's edge
+      jpeg_crop_scanline(&jpeg, &aligned, &columns);  // rounds `aligned` down to an MCU boundary
       left = box.left - static_cast<int>(aligned);
     }
     if (box.top > 0) jpeg_skip_scanlines(&jpeg, static_cast<JDIMENSION>(box.top));
@@ -123,8 +122,8 @@ struct JpegReader::State {
     return jpeg_read_scanlines(&jpeg, &out, 1) == 1;
   }
 
-  // Decodes what is below the box. The last row is read, not skipped: the library doesn't look at data when
-  // it is told to skip all that is left.
+  // Decodes the rows below the box. Reads the last row instead of skipping it, because jpeg_skip_scanlines()
+  // doesn't decode when it skips all remaining rows.
   bool read_to_end(uint8_t* last_row) {
     if (setjmp(jump)) return false;
     const JDIMENSION left_over = jpeg.output_height - jpeg.output_scanline;
@@ -142,8 +141,8 @@ struct JpegReader::State {
 
 namespace {
 
-// Is there an end-of-image marker behind the first scan's header? Entropy-coded data can't contain one by
-// accident. A thumbnail's own marker stands before it, trailing bytes of any kind may follow it.
+// Whether there is an end-of-image marker after the header of the first scan. Entropy-coded data can't
+// contain one, a thumbnail's marker comes earlier, and any bytes may follow it.
 bool ends_properly(const uint8_t* scan, const uint8_t* end) {
   for (const uint8_t* at = end - 2; at >= scan; --at)
     if (at[0] == 0xFF && at[1] == JPEG_EOI) return true;
@@ -157,13 +156,13 @@ int64_t blocks_of(const jpeg_decompress_struct& jpeg) {
   return blocks;
 }
 
-// What an interrupted copy leaves in space that was reserved for the rest. Zeros decode, as grey.
+// Zeros at the end: an interrupted copy into preallocated space. They would decode as grey.
 bool ends_in_zeros(const uint8_t* scan, const uint8_t* end) {
   constexpr int kMany = 8;
   return end - scan >= kMany && std::all_of(end - kMany, end, [](uint8_t byte) { return byte == 0; });
 }
 
-// Pillow's "CMYK;I" followed by its cmyk2rgb: values are inverted as Adobe writes them.
+// Pillow's "CMYK;I" followed by its cmyk2rgb: values are inverted, as Adobe writes them.
 void inverted_cmyk_to_rgbx(uint8_t* pixel, int count) {
   for (int i = 0; i < count; ++i, pixel += 4) {
     const int black = pixel[3];
@@ -185,16 +184,17 @@ ImageSize JpegReader::open(std::span<const uint8_t> encoded) {
   if (!state.read_header(encoded.data(), encoded.size())) state.fail(state.message);
   const jpeg_decompress_struct& jpeg = state.jpeg;
   if (static_cast<int64_t>(jpeg.image_width) * jpeg.image_height > kMostPixels)
-    state.fail("its header claims more pixels than any photograph has");
-  if (jpeg.arith_code) state.fail("it is arithmetic-coded, and missing data can't be noticed in such files");
+    state.fail("its header claims more pixels than the limit of 178956970");
+  if (jpeg.arith_code) state.fail("it is arithmetic-coded: missing data can't be detected in such files");
   const int64_t blocks = blocks_of(jpeg);
   if (jpeg_has_multiple_scans(&state.jpeg) &&
       blocks > kMostCoefficientBytes / static_cast<int64_t>(sizeof(JBLOCK)))
-    state.fail("it has several scans and is too large to hold their coefficients");
+    state.fail("it has several scans, and their coefficients need more than 128 MiB");
   state.most_scans = std::clamp(kMostBlocksOfScans / blocks, kLeastScans, kMostScans);
   const uint8_t *scan = jpeg.src->next_input_byte, *end = encoded.data() + encoded.size();
   state.has_end_marker = ends_properly(scan, end);
-  if (!state.has_end_marker && ends_in_zeros(scan, end)) state.fail("its end is missing, zeros stand there");
+  if (!state.has_end_marker && ends_in_zeros(scan, end))
+    state.fail("its end is missing (the file ends in zeros)");
   return {static_cast<int>(jpeg.image_width), static_cast<int>(jpeg.image_height)};
 }
 

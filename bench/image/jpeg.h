@@ -1,4 +1,4 @@
-// One JPEG at a time through libjpeg-turbo, decoding no more than a crop box needs.
+// Reads JPEG files with libjpeg-turbo, decoding only what a crop box needs.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,18 +8,19 @@
 
 namespace bench {
 
-// open(), then start() and box.height times next_row(), then finish(). The encoded bytes must live until
-// finish(). Every call throws BadImage and leaves the reader ready for the next open().
+// Call open(), then start(), next_row() box.height times, then finish(). The encoded bytes must stay valid
+// until finish(). Any call may throw BadImage; the reader is then ready for the next open().
 class JpegReader {
  public:
   JpegReader();
   ~JpegReader();
   ImageSize open(std::span<const uint8_t> encoded);
-  bool is_usual() const;  // after open(): one colour or YCbCr, and an end marker behind its data
+  bool is_usual() const;  // after open(): greyscale or YCbCr, with an end-of-image marker
   void start(const CropBox& box);
-  const uint8_t* next_row();  // box.width pixels of R, G, B, unused; valid until the next call; some bytes
-                              // beyond are readable
-  void finish();              // what lies below the box is decoded only if the file's end looks cut off
+  // box.width pixels of R, G, B, unused (uint8), valid until the next call; Resizer::kRowPadding bytes after
+  // them are readable.
+  const uint8_t* next_row();
+  void finish();  // decodes the rows below the box if the file has no end-of-image marker
 
  private:
   struct State;

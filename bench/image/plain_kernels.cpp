@@ -1,5 +1,5 @@
-// The resizer's kernels in plain C++: what the vector kernels are tested against, and serve rows too short
-// for them.
+// The resizer's kernels in plain C++: the reference for testing the vector kernels, and used for rows shorter
+// than a vector.
 #include <cstring>
 
 #include "bench/image/batch_format.h"

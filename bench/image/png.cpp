@@ -1,4 +1,4 @@
-// libpng's row interface: the simplified one would apply gamma chunks, which Pillow ignores.
+// Uses libpng's row interface: the simplified API would apply gamma chunks, which Pillow ignores.
 #include "bench/image/png.h"
 
 #include <png.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kHeaderBytes = 33;  // signature and IHDR
 constexpr size_t kInterlaceAt = 28;
 constexpr uint32_t kMostSide = 65'500;                  // JPEG's limit; the resizer's memory grows with it
-constexpr size_t kMostBufferBytes = size_t{256} << 20;  // 67 million pixels where all must be held
+constexpr size_t kMostBufferBytes = size_t{256} << 20;  // 67 million pixels of an interlaced image
 
 struct PngSource {
   std::span<const uint8_t> left;
@@ -36,8 +36,8 @@ void on_error(png_structp png, png_const_charp text) {
 
 void on_warning(png_structp, png_const_charp) {}
 
-// Nothing in here has a destructor: libpng's errors jump to the setjmp below. `out` holds one row, or the
-// whole of an interlaced image, whose rows are complete after the last pass only.
+// Must hold no object with a destructor: libpng's errors longjmp to the setjmp below. `out` holds one row, or
+// all rows of an interlaced image, which are complete only after the last pass.
 bool read_rows(png_structp png, png_infop info, PngSource& source, const CropBox& box, uint8_t* out,
                size_t stride, const std::function<void(const uint8_t*)>& add_row) {
   if (setjmp(png_jmpbuf(png))) return false;
@@ -86,7 +86,7 @@ void decode_png(std::span<const uint8_t> encoded, const CropBox& box, std::vecto
   const bool interlaced = encoded[kInterlaceAt] != PNG_INTERLACE_NONE;
   const size_t stride = static_cast<size_t>(size.width) * 4,
                bytes = stride * static_cast<size_t>(interlaced ? size.height : 1);
-  if (bytes > kMostBufferBytes) throw BadImage("PNG: it is interlaced and too large to hold");
+  if (bytes > kMostBufferBytes) throw BadImage("PNG: it is interlaced and needs more than 256 MiB");
   if (buffer.size() < bytes + Resizer::kRowPadding) buffer.resize(bytes + Resizer::kRowPadding);
   PngSource source{encoded};
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, on_error, on_warning);

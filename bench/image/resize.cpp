@@ -1,4 +1,4 @@
-// The two passes: across while rows are still in the first-level cache, then down into the batch.
+// Two passes: horizontal while a row is still in the L1 cache, then vertical into the batch.
 #include "bench/image/resize.h"
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 namespace bench {
 namespace {
 
-// The pass down needs all rows of the box at once. Beyond this a header's claim would cost too much memory,
-// and the other order differs by one level at most.
+// The vertical pass needs all rows of the box in memory. Above this limit the horizontal pass comes first to
+// save memory; the result then differs by at most 1.
 constexpr int64_t kMostPixelsHeld = 32'000'000;
 
-// Never shrinks: no allocation once the largest image was seen.
+// Never shrinks, so that there are no allocations after the largest image.
 template <class T>
 void grow(std::vector<T>& buffer, size_t size) {
   if (buffer.size() < size) buffer.resize(size);
@@ -23,7 +23,7 @@ int padded(int bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
 }  // namespace
 
 // Pillow's precompute_coeffs and normalize_coeffs_8bpc (src/libImaging/Resample.c), for the bilinear filter.
-// Every output gets the same number of taps, windows at the edges are moved inwards and filled with zero
+// Every output has the same number of taps; windows at the edges are shifted inwards and padded with zero
 // weights.
 void ResizeTaps::compute(int input_size, int output_size) {
   const double scale = static_cast<double>(input_size) / output_size;
@@ -63,8 +63,8 @@ void Resizer::begin(int input_width, int input_height, int width, int height, bo
   flip_ = flip;
   rows_ = 0;
   input_width_ = input_width;
-  // Pillow 13's rule (ImagingResampleInner). The 8-bit rounding in between makes the order visible: about one
-  // pixel in six differs by 1. Older versions always went across first.
+  // Pillow 13's rule (ImagingResampleInner). The order matters because of the 8-bit rounding in between:
+  // about one pixel in six differs by 1. Older versions always do the horizontal pass first.
   down_first_ = input_height > height && input_height - height > 2 * (input_width - width) &&
                 int64_t{input_width} * input_height <= kMostPixelsHeld;
   across_.compute(input_width, width);

@@ -1,11 +1,11 @@
-// Bilinear weights are positive and add up to 1, so that no sum needs clipping. Highway compiles the vector
-// kernels once for every instruction set and picks at run time.
+// Bilinear weights are positive and sum to 1, so that no result needs clipping. Highway compiles this file
+// once per instruction set and selects one at run time.
 #include "bench/image/resize_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bench/image/resize_kernels.cpp"
 #include <hwy/cache_control.h>
-#include <hwy/foreach_target.h>  // includes this file again for each of them
+#include <hwy/foreach_target.h>  // includes this file once per target
 #include <hwy/highway.h>
 
 #include "bench/image/batch_format.h"
@@ -23,8 +23,8 @@ ResizeKernels vector_kernels() { return plain_kernels(); }
 
 #else
 
-// Weights are spread over the channels here and not in memory: four times over they are 14 KB and more, which
-// from row to row the decoder would push out of the first-level cache.
+// Weights are broadcast to the channels here, not stored four times: at 14 KB and more, the decoder would
+// evict them from the L1 cache between rows.
 #if HWY_MAX_BYTES >= 32
 
 template <int PAIRS>  // 0: any
@@ -121,8 +121,8 @@ HWY_INLINE auto normalised(D floats, hn::Vec<hn::RebindToSigned<D> > pixels) {
                     hn::Set(floats, normalise_shift(CHANNEL)));
 }
 
-// both(x): `lanes` pixels from x on. The last ones are done twice where the row isn't a multiple of the
-// lanes; rest(x): all from x on, where it is shorter than that.
+// Calls both(x) to process `lanes` pixels from x; if `lanes` doesn't divide `pixels`, the last call overlaps
+// the one before. Rows shorter than `lanes` are processed by rest(0).
 template <class Both, class Rest>
 HWY_INLINE void along_row(int pixels, int lanes, const Both& both, const Rest& rest) {
   if (pixels < lanes) return rest(0);
@@ -130,7 +130,7 @@ HWY_INLINE void along_row(int pixels, int lanes, const Both& both, const Rest& r
   if (pixels % lanes) both(pixels - lanes);
 }
 
-template <bool PAST_CACHES>  // then every store is aligned
+template <bool PAST_CACHES>  // non-temporal stores; needs aligned planes
 HWY_INLINE void normalise_planes(const uint8_t* HWY_RESTRICT rgbx, float* HWY_RESTRICT red,
                                  float* HWY_RESTRICT green, float* HWY_RESTRICT blue, int side) {
   const hn::ScalableTag<float> d;
@@ -153,7 +153,7 @@ HWY_INLINE void normalise_planes(const uint8_t* HWY_RESTRICT rgbx, float* HWY_RE
       [&](int) { plain_kernels().normalise_row(rgbx, red, green, blue, side); });
 }
 
-// Nobody reads the planes soon: stored past the caches they leave the next image's bytes there.
+// The planes are not read soon: non-temporal stores keep the next image's bytes in the caches.
 void normalise_row(const uint8_t* HWY_RESTRICT rgbx, float* HWY_RESTRICT red, float* HWY_RESTRICT green,
                    float* HWY_RESTRICT blue, int side) {
   const size_t vector = hn::Lanes(hn::ScalableTag<float>()) * sizeof(float);

@@ -1,4 +1,4 @@
-// The loops of the resizer, in plain C++ and in vector instructions that are chosen at run time.
+// The inner loops of the resizer: a plain C++ version and vector versions selected at run time.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,14 +8,14 @@ namespace bench {
 // Taps of one direction: output i is the sum over k < width of weight[i * stride + k] * input[first[i] + k].
 struct ResizeTaps {
   int width = 0;
-  int stride = 0;  // width made even with a weight of zero, so that taps go in pairs
+  int stride = 0;  // width rounded up to even with a zero weight: taps are processed in pairs
   std::vector<int32_t> first, weight;
-  static constexpr int kPadding = 2;  // readable weights behind the last pair
+  static constexpr int kPadding = 2;  // readable weights after the last pair
   void compute(int input_size, int output_size);
 };
 
-inline constexpr int kWeightBits = 22;  // Pillow's PRECISION_BITS: leaves 8 for the pixel and 2 of headroom
-inline constexpr int kBlock = 64;       // bytes that sum_rows works on at a time: `bytes` is a multiple of it
+inline constexpr int kWeightBits = 22;  // Pillow's PRECISION_BITS: 32 - 8 pixel bits - 2 bits of headroom
+inline constexpr int kBlock = 64;       // sum_rows requires `bytes` to be a multiple of it
 
 // in, rgbx: pixels of R, G, B, unused. step: bytes from one output pixel to the next, negative to flip.
 using NarrowRow = void (*)(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side);
@@ -23,8 +23,8 @@ using SumRows = void (*)(const uint8_t* first, int stride, const int32_t* weight
                          int bytes);
 using NormaliseRow = void (*)(const uint8_t* rgbx, float* red, float* green, float* blue, int side);
 using NormalisePixels = void (*)(const uint8_t* rgbx, float* rgb, int pixels);
-using RepackPixels = void (*)(const uint8_t* in, uint8_t* out,
-                              int pixels);  // touches nothing beyond either row
+// Accesses no byte outside the two rows.
+using RepackPixels = void (*)(const uint8_t* in, uint8_t* out, int pixels);
 
 struct ResizeKernels {
   NarrowRow narrow_row;
@@ -33,7 +33,7 @@ struct ResizeKernels {
   NormalisePixels normalise_pixels;
   RepackPixels narrow_pixels;  // R, G, B, unused to R, G, B
   RepackPixels widen_row;      // R, G, B to R, G, B, anything
-  void (*finish)();            // after the last row, before another thread may look at them
+  void (*finish)();            // call after the last row, before another thread reads the output
 };
 
 ResizeKernels plain_kernels();

@@ -1,5 +1,6 @@
-// The axes of the matrix: each value (a storage, a precision, ...) registers itself with one line at the end
-// of its own file, and everything else (lists, checks, labels) is read from here.
+// The axes of the matrix: each value (a storage, a precision, ...) registers itself in its source file;
+// lists, checks and labels are generated from the registry. Filled during static initialisation; not
+// thread-safe.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,20 +17,21 @@ struct Value {
   std::string summary;  // one line for `run_matrix list --values`
   nlohmann::json traits =
       nlohmann::json::object();  // facts the harness plans with, e.g. {"process_per_device": true}
-  std::string missing = {};      // non-empty: the name is known but this build can't run it, and why
+  std::string missing = {};      // why this build can't run it; empty: it can
 };
 
 // Every registered value of every axis, in no particular order.
 std::vector<Value>& registered_values();
 
-// For the file of a value whose library this build lacks: the value is known by name, and rows that ask for
-// it end as SKIPPED. reason: what is missing and how to get it.
+// Registers a value whose library this build lacks: rows that use it end as SKIPPED. reason: what is missing
+// and how to install it. Always returns true.
 bool register_missing(Value value, std::string reason);
 
 // `train_slice --values`: {axis: [{"name", "summary", "traits", "missing"}, ...]}, sorted by name.
 nlohmann::json values_as_json();
 
-// One registry per interface. Factory is any std::function type that makes one.
+// One registry per interface. Factory is the std::function type that creates instances. find() throws
+// std::invalid_argument for an unknown name.
 template <class Factory>
 class Registry {
  public:

@@ -1,5 +1,5 @@
-// Histories of nights that never were: as many nights and rows as asked for, with steps of rows and of the
-// machine. For tests and for the benchmark of the trend page.
+// Generates nightly histories with a given number of nights and rows and with step changes of one row and of
+// the machine. For tests and for the micro-benchmark of the trend page.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,7 +9,8 @@
 
 struct MadeUp {
   size_t nights = 60, rows = 27;
-  size_t row_step = 40, machine_step = 25;  // nights in which row 7, and the machine, slow down
+  size_t row_step = 40,
+         machine_step = 25;  // nights from which row 7 (by 10 %) and the machine (6 %) are slower
   std::string machine = "AMD EPYC, 2 cores, 24 GiB, cpu";
   unsigned seed = 1;
 };
@@ -17,5 +18,5 @@ struct MadeUp {
 std::string made_up_day(size_t night);
 std::vector<harness::Night> made_up_nights(const MadeUp& made);
 
-// The changes that were made, where change_points.h would look for them.
+// The trends of `nights` with the step changes of `made` as their change points.
 std::vector<harness::Trend> made_up_trends(const std::vector<harness::Night>& nights, const MadeUp& made);

@@ -1,5 +1,5 @@
-// Reports of ranks that never ran: every key that rank_report writes, and times with as many digits as real
-// ones. For tests and for the benchmark of their merge.
+// Generates a rank's report with every key of bench/train/rank_report.h and random times with realistic
+// precision. For tests and for the micro-benchmark of merging reports.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
