@@ -221,12 +221,13 @@ TEST_F(Hdf5, ForeignFilesAreRefused) {
   EXPECT_EQ(says({}), "");
   EXPECT_EQ(open("hdf5")->reader()->read(2).bytes.size(), 7u);
   EXPECT_SAYS(says({.fingerprint = "another"}), "it holds the data set another, expected 0123456789abcdef");
-  EXPECT_SAYS(says({.fingerprint = std::string(5000, 'x')}), "attribute fingerprint isn't a short text");
+  EXPECT_SAYS(says({.fingerprint = std::string(5000, 'x')}), "attribute fingerprint isn't a short string");
   EXPECT_SAYS(says({.without_labels = true}), "dataset labels can't be opened");
-  EXPECT_SAYS(says({.image_type = H5T_STD_U16LE}), "dataset images isn't of 1-byte integers");
-  EXPECT_SAYS(says({.image_type = H5T_IEEE_F32LE}), "dataset images isn't of 1-byte integers");
-  EXPECT_SAYS(says({.offset_type = H5T_STD_I32LE}), "dataset offsets isn't of 8-byte integers");
-  EXPECT_SAYS(says({.old_format = true}), "its description has no checksums");
+  EXPECT_SAYS(says({.image_type = H5T_STD_U16LE}), "the elements of dataset images are not 1-byte integers");
+  EXPECT_SAYS(says({.image_type = H5T_IEEE_F32LE}), "the elements of dataset images are not 1-byte integers");
+  EXPECT_SAYS(says({.offset_type = H5T_STD_I32LE}),
+              "the elements of dataset offsets are not 8-byte integers");
+  EXPECT_SAYS(says({.old_format = true}), "its metadata has no checksums");
   EXPECT_SAYS(says({.chunked = true}), "dataset images isn't contiguous");
   EXPECT_SAYS(says({.unwritten = true}), "dataset images was never written");
   EXPECT_SAYS(says({.image_bytes = 1 << 20, .unwritten = true}), "more than the file can hold");
@@ -244,9 +245,9 @@ TEST_F(Hdf5, WhatIsNoHdf5FileIsNamed) {
   EXPECT_SAYS(failure(), file.string() + ": it can't be opened: ");
   EXPECT_SAYS(failure(), "make_dataset pack --to hdf5");
   write_bytes(file, Bytes(20'000, 7));
-  EXPECT_SAYS(failure(), "it is no HDF5 file");
+  EXPECT_SAYS(failure(), "it is not an HDF5 file");
   write_bytes(file, {});
-  EXPECT_SAYS(failure(), "it is no HDF5 file");
+  EXPECT_SAYS(failure(), "it is not an HDF5 file");
   fs::remove(file);
   EXPECT_SAYS(failure("hdf5_whole"), "No such file");
   fs::create_directory(file);

@@ -223,9 +223,8 @@ TEST_F(RawPixels, CopiesWithoutChecksumsArePackedAgain) {
   auto record = nlohmann::json::parse(std::ifstream(location / "pack.json"));
   record["version"] = 1;
   std::ofstream(location / "pack.json") << record;
-  EXPECT_NE(
-      failure_of([&] { open(location); }).find("earlier version of this suite, which kept no checksums"),
-      std::string::npos);
+  EXPECT_NE(failure_of([&] { open(location); }).find("earlier version of this suite, without checksums"),
+            std::string::npos);
   testing::internal::CaptureStderr();
   EXPECT_EQ(pack().note, "packed 12 images");
   const std::string said = testing::internal::GetCapturedStderr();

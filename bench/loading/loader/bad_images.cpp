@@ -1,4 +1,4 @@
-// The 1 % rule, with the evidence it asks for.
+// Decides when more than 1 % of a data set is unreadable.
 #include "bench/loading/loader/bad_images.h"
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@ constexpr int64_t kLeastSeen = 100;  // below this a single bad image would alre
 constexpr double kSigmas = 3;
 
 constexpr const char* kNextStep =
-    "restore these files or take them out of the data set, or name another one with --data; if they are "
-    "whole and a packed copy of them was read, that copy is damaged: where make_dataset packed it, remove "
-    "it, and the next run packs it again";
+    "restore these files, remove them from the data set, or name another one with --data; if they are "
+    "intact and a packed copy was read, the copy is damaged: if make_dataset packed it, remove it, and the "
+    "next run packs it again";
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void BadImages::add(int64_t record, const std::string& name, const std::string& 
   const bool by_sample = static_cast<double>(bad_) > expected + kSigmas * std::sqrt(expected);
   if (by_count || by_sample)
     throw BadDataset(
-        fmt::format("more than 1 % of the data set is unreadable: {} of {} images so far ({} different ones "
+        fmt::format("more than 1 % of the data set is unreadable: {} of {} images so far ({} distinct ones "
                     "of {}), the last was {}; {}",
                     bad_, seen, different_.size(), records_, warning, kNextStep));
 }

@@ -1,4 +1,4 @@
-// Counts unreadable images and says when a data set has too many of them to be used.
+// Counts unreadable images and stops the loader when a data set has too many of them. Thread-safe.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,10 +17,11 @@ class BadImages {
   explicit BadImages(int64_t records) : records_(records) {}
 
   void count_good() { good_.fetch_add(1, std::memory_order_relaxed); }
-  // Throws std::runtime_error when more than 1 % of the data set is bad: for certain, once that many
-  // different records have failed; or by the sample so far, once their number is beyond what chance does to a
-  // set with 1 %.
+  // Throws BadDataset when more than 1 % of the data set is bad: either more than 1 % of all records have
+  // failed, or the number of failures so far exceeds 1 % of the images seen by 3 standard deviations
+  // (Poisson).
   void add(int64_t record, const std::string& name, const std::string& why);
+  // Throws BadDataset. Called after kMostInARow failures in a row.
   [[noreturn]] void stop_after_many_in_a_row(const std::string& why) const;
 
   int64_t good() const { return good_.load(std::memory_order_relaxed); }

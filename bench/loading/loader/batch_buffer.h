@@ -1,4 +1,5 @@
-// Memory of one batch, aligned to cache lines and touched when made: no page fault is left to the timed loop.
+// Memory of one batch, aligned to cache lines and written once on construction, so that the timed loop has no
+// page faults.
 #pragma once
 #include <sys/mman.h>
 
@@ -11,7 +12,7 @@
 
 namespace bench {
 
-// Memory from elsewhere than the heap, aligned to cache lines, freed with its last owner.
+// Returns memory aligned to cache lines, freed with its last owner. May throw std::bad_alloc.
 using Allocator = std::function<std::shared_ptr<void>(size_t bytes)>;
 using HostAllocator = Allocator;  // memory that the host can write, e.g. a device's pinned memory
 
@@ -19,7 +20,8 @@ class BatchBuffer {
  public:
   static constexpr size_t kAlignment = 64, kHugePage = size_t{2} << 20;
 
-  // allocate_images: of memory that the host can't touch; empty: images are where labels are.
+  // allocate_images: for images in memory that the host can't access (device memory); empty: `allocate` is
+  // used for images too. Labels are int64.
   BatchBuffer(int64_t batch_size, int64_t bytes_per_image, const HostAllocator& allocate = on_heap,
               const Allocator& allocate_images = {})
       : images_((allocate_images ? allocate_images
@@ -37,7 +39,7 @@ class BatchBuffer {
     void* memory = std::aligned_alloc(alignment, bytes);
     if (!memory) throw std::bad_alloc();
     if (alignment == kHugePage)
-      ::madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: fewer page walks while it is filled
+      ::madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: fewer page walks while it is filled
     return {memory, std::free};
   }
 

@@ -1,4 +1,4 @@
-// Decoding by a device in place of the loader's threads, which then only start it: `decoder: nvjpeg`.
+// Image decoding on a device (row field `decoder: nvjpeg`); the loader's threads only launch it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace bench {
 
-// Empty members: as without a device.
+// All members empty: decoding on the CPU.
 struct DeviceDecoding {
-  // Called once for each loader thread. What it makes writes crops into memory of `allocate_images`, and they
-  // are there when crop() returns.
+  // Called once per loader thread. The decoder writes crops to memory from `allocate_images`; crop() returns
+  // when the write is complete.
   std::function<std::unique_ptr<Decoder>()> make_decoder;
-  Allocator allocate_images;  // of whole batches, in memory that the host can't touch
-  // From host memory into such memory; it is there on return.
+  Allocator allocate_images;  // allocates device memory for whole batches
+  // Copies from host memory to such memory; complete on return.
   std::function<void(void* to, const void* from, size_t bytes)> fill;
-  std::function<int64_t()> left_to_cpu;  // images so far that the device refused and the CPU decoded
+  std::function<int64_t()> left_to_cpu;  // number of images that the CPU decoded because the device can't
 };
 
 }  // namespace bench

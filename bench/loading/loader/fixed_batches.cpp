@@ -1,4 +1,4 @@
-// Fills ring_depth batches with a fixed random pattern; next() only hands out pointers.
+// Fills ring_depth batches with a fixed random pattern; next() only returns pointers to them.
 #include "bench/loading/loader/fixed_batches.h"
 
 #include <vector>
@@ -52,7 +52,7 @@ class FixedBatches : public Loader {
  private:
   void fill_images(uint8_t* bytes, uint32_t number) const {
     const int64_t values = options_.batch_size * 3 * options_.image_px * options_.image_px;
-    // Uniform with mean 0 and deviation 1, as normalised images have; pixels of any value.
+    // Floats: uniform with mean 0 and standard deviation 1, as in normalised images. uint8: uniform 0 to 255.
     constexpr float kWidth = 3.4641016f;  // sqrt(12)
     const bool pixels = options_.format == BatchFormat::uint8;
     auto* floats = reinterpret_cast<float*>(bytes);

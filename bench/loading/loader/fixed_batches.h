@@ -1,4 +1,4 @@
-// The loader of the synthetic storage: no threads, no reading, the same batches over and over.
+// The loader of the synthetic storage: no threads and no reading; next() cycles through the same batches.
 #pragma once
 #include <memory>
 

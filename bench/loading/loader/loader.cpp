@@ -1,6 +1,6 @@
-// The ring: threads draw tickets, one per image, and put each image where its ticket says.
-// A ticket gives batch, place and record, so the result doesn't depend on who draws it. Nothing is locked per
-// image: a slot opens when its previous batch was released, and its last image completes it.
+// The ring: threads draw tickets, one per image. A ticket determines batch, place and record, so the result
+// doesn't depend on the thread that draws it. There is no lock per image: a slot opens when its previous
+// batch is released, and its last image completes it.
 #include "bench/loading/loader/loader.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ int64_t nanoseconds(Clock::duration duration) {
 
 constexpr int kStopped = -1;
 
-// Best effort: the kernel refuses a core that a container has lost meanwhile.
+// Best effort: fails silently if the container has lost the core since start.
 void pin_to_core(std::thread& thread, int number) {
   cpu_set_t allowed, one;
   CPU_ZERO(&one);
@@ -48,8 +48,8 @@ struct Slot {
                options.decoding.allocate_images),
         open_for(number) {}
   BatchBuffer buffer;
-  // Number of the batch that may be written here. Threads that drew a ticket of a later one wait on it. (int:
-  // the widest type that the kernel can wait on directly.)
+  // Number of the batch that may be written here. Threads with a ticket of a later batch wait on it. (int:
+  // the widest type with a direct futex wait.)
   std::atomic<int> open_for;
   std::atomic<int> complete{-1};  // number of the last batch that was finished here
   std::atomic<int64_t> missing{0};
@@ -58,7 +58,7 @@ struct Slot {
 
 class RingLoader : public Loader {
  public:
-  // Buffers are allocated and touched here, threads and readers come with start().
+  // Allocates and touches the buffers; start() creates threads and readers.
   RingLoader(Storage& storage, const LoaderOptions& options)
       : storage_(storage),
         options_(options),
@@ -100,7 +100,8 @@ class RingLoader : public Loader {
     Slot& slot = slot_of(number);
     if (options_.threads == 0) {
       if (slot.open_for != number)
-        throw std::logic_error("release() batches: the ring of a loader without threads is full");
+        throw std::logic_error(
+            "the ring of a loader without threads is full: release() batches before next()");
       for (int64_t i = 0; i < options_.batch_size; ++i) load(*workers_[0], number, i);
     }
     for (;;) {
@@ -194,7 +195,7 @@ class RingLoader : public Loader {
     return draw_augmentation(size, options_.sampler.seed, sample.epoch, sample.record);
   }
 
-  // False: the record can't be read or decoded; worker.reason says why.
+  // Returns false if the record can't be read or decoded; the reason is then in worker.reason.
   bool load_record(Worker& worker, Slot& slot, Sample sample, int64_t place) {
     const auto began = Clock::now();
     auto read = began;
@@ -216,7 +217,8 @@ class RingLoader : public Loader {
     slot.decode_ns.fetch_add(nanoseconds(Clock::now() - read), std::memory_order_relaxed);
     if (label < 0 || label >= options_.classes)
       throw BadDataset(
-          fmt::format("{} has label {}, but the model has {} classes: set `classes` to the data set's",
+          fmt::format("{} has label {}, but the model has {} classes: set `classes` to the number of the "
+                      "data set's classes",
                       storage_.record_name(sample.record), label, options_.classes));
     slot.buffer.labels()[place] = label;
     return true;
@@ -237,8 +239,8 @@ class RingLoader : public Loader {
   std::vector<std::thread> threads_;
   std::atomic<int64_t> next_ticket_{0};
   std::atomic<int64_t> encoded_bytes_{0};
-  std::atomic<int> completed_{0}, taken_{0};  // batches finished by the threads, batches handed out by next()
-  std::atomic<int> events_{0};                // changes when next() should look again
+  std::atomic<int> completed_{0}, taken_{0};  // batches completed by the threads, returned by next()
+  std::atomic<int> events_{0};                // incremented when next() should check again
   std::atomic<bool> stopping_{false}, failed_{false};
   std::mutex failure_mutex_;
   std::exception_ptr failure_;  // written once, before failed_

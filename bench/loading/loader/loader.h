@@ -21,52 +21,52 @@ struct LoaderOptions {
   int threads = 1;         // 0: next() loads in the calling thread
   int ring_depth = 4;      // batch buffers; the loader is at most this many batches ahead
   BatchFormat format = BatchFormat::float32;
-  bool pin_threads =
-      false;  // thread i stays on the i-th of the cores that the process may use, from first_core on
+  bool pin_threads = false;  // pins thread i to core first_core + i of those that the process may use
   int first_core = 0;
   SamplerOptions sampler;                                    // order, seed, rank and world size
-  const std::vector<Augmentation>* augmentations = nullptr;  // of each record, instead of drawn ones
-  HostAllocator allocate = BatchBuffer::on_heap;             // memory of the batches
-  DeviceDecoding decoding;                                   // by a device, into memory of its own
-  int64_t classes = 1000;  // labels at or above this are an error of the data set
+  const std::vector<Augmentation>* augmentations = nullptr;  // per record; null: drawn at random
+  HostAllocator allocate = BatchBuffer::on_heap;             // allocates the batches' memory
+  DeviceDecoding decoding;                                   // on a device, to device memory
+  int64_t classes = 1000;                                    // a label outside [0, classes) throws BadDataset
 };
 
-// A finished batch; its buffers belong to the loader until release().
+// A finished batch. The loader owns the buffers; they are valid until release().
 struct Batch {
-  const void* images = nullptr;  // batch_size images in the loader's BatchFormat, where they were allocated
+  const void* images = nullptr;  // batch_size images in BatchFormat; host or device memory
   const int64_t* labels = nullptr;
   int64_t size = 0;
-  int64_t number = -1;   // counted from the loader's start
-  double read_ms = 0;    // time that threads spent reading this batch's images, added up over the threads
-  double decode_ms = 0;  // the same for decoding, cropping, resizing and normalising them
+  int64_t number = -1;   // 0, 1, 2, ... since start()
+  double read_ms = 0;    // time spent reading this batch's images, summed over threads
+  double decode_ms = 0;  // the same for decoding, cropping, resizing and normalising
 };
 
 struct LoaderStats {
-  int64_t images = 0;                 // images put into batches so far
-  int64_t encoded_bytes = 0;          // their encoded size
+  int64_t images = 0;                 // images loaded so far
+  int64_t encoded_bytes = 0;          // encoded size of these images
   int64_t buffer_bytes = 0;           // memory of the ring's batches
-  int64_t bad_images = 0;             // unreadable or truncated ones, each replaced by the next record
-  std::vector<std::string> warnings;  // the first ten, each naming its record and what is wrong with it
+  int64_t bad_images = 0;             // unreadable or truncated images, each replaced by the next record
+  std::vector<std::string> warnings;  // the first ten bad images: record and reason
 };
 
-// One thread calls next() and release(). Destruction ends each thread after the image it is working on.
-// The data set itself can't be trained on: too many unreadable images, labels that the model has no class
-// for.
+// The data set is not usable for training: too many unreadable images, or labels outside the model's classes.
 struct BadDataset : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// next() and release() must be called from one thread. The destructor waits until each thread has finished
+// its current image.
 class Loader {
  public:
   virtual ~Loader() = default;
-  virtual void start() = 0;  // starts the threads; the ring is empty until then. Call once.
-  virtual Batch next() = 0;  // waits for the next batch in order; rethrows what stopped the threads
-  virtual void release(const Batch& batch) = 0;  // gives the buffer back for a later batch
+  virtual void start() = 0;                      // starts the threads that fill the ring. Call once.
+  virtual Batch next() = 0;                      // waits for the next batch; rethrows an error of the threads
+  virtual void release(const Batch& batch) = 0;  // returns the buffer for reuse
   virtual int ready_batches() const = 0;         // complete batches waiting in the ring
   virtual LoaderStats stats() const = 0;
 };
 
-// Allocates the ring's buffers and touches them. The storage must outlive the loader.
+// Allocates and touches the ring's buffers. The storage must outlive the loader. Throws std::invalid_argument
+// for sizes below 1.
 std::unique_ptr<Loader> make_loader(Storage& storage, const LoaderOptions& options);
 
 }  // namespace bench

@@ -1,4 +1,5 @@
-// Orders of epochs as a keyed bijection (Feistel network, cycle walking): nothing to permute, store or lock.
+// Shuffles with a keyed bijection (Feistel network with cycle walking), which needs no stored permutation and
+// no lock.
 #include "bench/loading/loader/sampler.h"
 
 #include <algorithm>
@@ -19,9 +20,13 @@ uint64_t mixed(uint64_t value) {  // splitmix64's finalizer
   return value ^ (value >> 31);
 }
 
-enum : uint32_t { kShuffle = 0x5A3D1E, kWindow, kFirstShard };  // what random numbers are for
+enum : uint32_t {
+  kShuffle = 0x5A3D1E,
+  kWindow,
+  kFirstShard
+};  // purpose of the random numbers, part of the key
 
-// Maps 0 .. count - 1 onto itself, another way for each (seed, epoch, window).
+// A permutation of 0 .. count - 1 that depends on (seed, epoch, window, what).
 int64_t permuted(int64_t index, int64_t count, uint64_t seed, int64_t epoch, uint32_t window, uint32_t what) {
   const int half_bits =
       std::max(1, (static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1))) + 1) / 2);
@@ -30,7 +35,7 @@ int64_t permuted(int64_t index, int64_t count, uint64_t seed, int64_t epoch, uin
       philox({static_cast<uint32_t>(epoch), static_cast<uint32_t>(epoch >> 32), window, what}, seed);
   const uint64_t key = (static_cast<uint64_t>(words[0]) << 32 | words[1]) | 1;
   uint64_t value = static_cast<uint64_t>(index);
-  do {  // the network's domain is at most four times as large as count
+  do {  // cycle walking: the network's domain is at most four times count
     uint64_t left = value >> half_bits, right = value & mask;
     for (int round = 0; round < kRounds; ++round) {
       const uint64_t next = left ^ (mixed(right + key * static_cast<uint64_t>(round + 1) + words[2]) & mask);
@@ -52,12 +57,12 @@ Order record_order(const std::string& name) {
 }
 
 Sampler::Sampler(const SamplerOptions& options) : options_(options) {
-  if (options.records < 1) throw std::invalid_argument("the sampler has no records to draw from");
+  if (options.records < 1) throw std::invalid_argument("the sampler needs at least one record");
   if (options.world_size < 1 || options.rank < 0 || options.rank >= options.world_size)
     throw std::invalid_argument("the sampler's rank is not within its world size");
   if (options.shards < 1 || options.shards > options.records || options.interleave < 1 || options.window < 1)
     throw std::invalid_argument(
-        "windowed order needs 1 shard to one per record, interleave and window of at least 1");
+        "windowed order needs 1 to `records` shards, and interleave and window of at least 1");
   per_epoch_ = (options.records + options.world_size - 1) / options.world_size;
 }
 
@@ -87,10 +92,11 @@ int64_t Sampler::interleaved(int64_t place, int64_t epoch) const {
   const Shards shards{options_.records, options_.shards};
   const int64_t first = permuted(0, shards.count, options_.seed, epoch, 0, kFirstShard);
   const auto shard_at = [&](int64_t turn) { return (first + turn) % shards.count; };
-  const auto start_of = [&](int64_t turn) {  // of the records of the shards before it, in this epoch's circle
-    const int64_t wrapped = shards.start(shard_at(turn)) - shards.start(first);
-    return turn >= shards.count ? shards.records : wrapped < 0 ? wrapped + shards.records : wrapped;
-  };
+  const auto start_of =
+      [&](int64_t turn) {  // number of records in the shards before `turn`, starting at `first`
+        const int64_t wrapped = shards.start(shard_at(turn)) - shards.start(first);
+        return turn >= shards.count ? shards.records : wrapped < 0 ? wrapped + shards.records : wrapped;
+      };
   const int64_t least = shards.records / shards.count;  // records in the shorter shards
   int64_t group = place / (options_.interleave * (least + 1));
   while (start_of((group + 1) * options_.interleave) <= place) ++group;
@@ -107,7 +113,7 @@ int64_t Sampler::interleaved(int64_t place, int64_t epoch) const {
 std::vector<int64_t> Sampler::records_of_first(int64_t positions) const {
   std::vector<int64_t> records;
   for (int64_t position = 0; position < positions; ++position) {
-    if (position % per_epoch_ == 0 && position > 0) {  // an epoch's worth more: keep memory to one epoch
+    if (position % per_epoch_ == 0 && position > 0) {  // once per epoch, to bound the memory
       std::sort(records.begin(), records.end());
       records.erase(std::unique(records.begin(), records.end()), records.end());
     }

@@ -1,4 +1,4 @@
-// Which record is the i-th image of a rank: the order of epochs, fixed by the seed whatever the thread count.
+// Maps the i-th image of a rank to a record. The order depends only on the options, not on the thread count.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace bench {
 
-// Ranks share an epoch by torch.utils.data.DistributedSampler's rule: it is padded to a multiple of
+// Ranks share an epoch as in torch.utils.data.DistributedSampler: the epoch is padded to a multiple of
 // world_size by repeating its first records, and rank r takes positions r, r + world_size, ...
 enum class Order { in_order, shuffled, windowed };
 Order record_order(const std::string& name);  // the row field `order`; throws std::invalid_argument
@@ -17,10 +17,10 @@ struct SamplerOptions {
   uint64_t seed = 1;
   int64_t rank = 0;
   int64_t world_size = 1;
-  // Order `windowed`, for what can't be read at random: `interleave` shards at a time give a record in turn
-  // (tf.data's interleave with a block length of 1), beginning with a shard that each epoch draws; `window`
-  // records one after another are then shuffled among each other (Grain's WindowShuffle; a tf.data shuffle
-  // buffer of as many mixes about as far, but keeps a state).
+  // Order `windowed`, for storages without random access: reads `interleave` shards round-robin, one record
+  // each (tf.data's interleave with block length 1), starting at a random shard per epoch; then shuffles
+  // within consecutive windows of `window` records (Grain's WindowShuffle; similar to a tf.data shuffle
+  // buffer of that size, but stateless).
   int64_t shards = 1;
   int64_t interleave = 1;
   int64_t window = 1024;
@@ -31,8 +31,9 @@ struct Sample {
   int64_t epoch = 0;
 };
 
-// Position 0, 1, 2, ... of this rank runs through epoch after epoch. Holds no state, so any thread may ask.
-// Batches that span two epochs take from both, so every batch is full.
+// Positions 0, 1, 2, ... of this rank run through the epochs one after another, so batches can span two
+// epochs and are always full. Stateless and thread-safe. Throws std::invalid_argument for inconsistent
+// options.
 class Sampler {
  public:
   explicit Sampler(const SamplerOptions& options);

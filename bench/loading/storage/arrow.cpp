@@ -1,7 +1,6 @@
-// One Arrow IPC file of all images, decoded in place from its mapped pages.
-// Arrow's own MemoryMappedFile asks the kernel for each range that is handed out, which for the images would
-// be the whole file; so the file is mapped here, and Arrow reads the batches' descriptions out of that
-// memory.
+// One Arrow IPC file of all images, decoded in place from mapped pages. Arrow's MemoryMappedFile would
+// prefetch (madvise) every range that it returns, here the whole file; so the file is mapped here, and Arrow
+// only reads the batches' metadata from that memory.
 #ifdef HAVE_ARROW
 #include <arrow/array/array_binary.h>
 #include <arrow/array/array_primitive.h>
@@ -19,7 +18,7 @@
 namespace bench {
 namespace {
 
-// The buffers of one batch, checked to lie within the mapped file.
+// The buffers of one batch, verified to be within the mapped file.
 struct Batch {
   std::shared_ptr<arrow::RecordBatch> owner;
   std::span<const int32_t> offsets;
@@ -72,7 +71,7 @@ class Arrow : public DatasetStorage {
         fmt::format("the Arrow file {} can't be used: {}; {}", file_.string(), why, next_step_));
   }
 
-  // Only the batch's description is touched here: an offset is checked when its image is read.
+  // Reads only the batch's metadata; offsets are checked when their image is read.
   void add_batch(arrow::ipc::RecordBatchFileReader& reader, int number, int image, int label) {
     auto read = reader.ReadRecordBatch(number);
     if (!read.ok()) fail(fmt::format("batch {}: {}", number, read.status().ToString()));
@@ -88,7 +87,7 @@ class Arrow : public DatasetStorage {
     ends_.push_back((ends_.empty() ? 0 : ends_.back()) + static_cast<int64_t>(rows));
   }
 
-  // The buffer as `count` numbers. Outside the mapped file it would be a copy, made because it is compressed.
+  // The buffer as `count` values. A buffer outside the mapped file is a decompressed copy and is refused.
   template <class T>
   std::span<const T> part(const arrow::ArrayData& column, size_t index, size_t count, int number) const {
     const auto& buffer = column.buffers.at(index);
@@ -107,13 +106,13 @@ class Arrow : public DatasetStorage {
     const auto found = std::upper_bound(ends_.begin(), ends_.end(), record);
     if (record < 0 || found == ends_.end())
       throw std::runtime_error(
-          fmt::format("record {} of {}: not among its {} records", record, file_.string(), ends_.back()));
+          fmt::format("record {} of {}: the file has only {} records", record, file_.string(), ends_.back()));
     const Batch& batch = batches_[static_cast<size_t>(found - ends_.begin())];
     const auto row = batch.labels.size() - static_cast<size_t>(*found - record);
     const int64_t begin = batch.offsets[row], end = batch.offsets[row + 1];
     if (begin < 0 || begin > end || end > static_cast<int64_t>(batch.images.size()))
       throw std::runtime_error(
-          fmt::format("record {} of {}: its offsets {} and {} don't lie within the batch's {} bytes", record,
+          fmt::format("record {} of {}: its offsets {} and {} are not within the batch's {} bytes", record,
                       file_.string(), begin, end, batch.images.size()));
     EncodedImage image;
     image.bytes = batch.images.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
@@ -125,13 +124,13 @@ class Arrow : public DatasetStorage {
   std::string next_step_;
   MappedFile mapped_;
   std::vector<Batch> batches_;
-  std::vector<int64_t> ends_;  // of batches: record behind the last
+  std::vector<int64_t> ends_;  // per batch: number of its last record + 1
 };
 
 [[maybe_unused]] const bool registered_storage_arrow = StorageRegistry::instance().add(
     {"storage",
      "arrow",
-     "one Arrow IPC file of thousand-row batches, decoded in place from its mapped pages",
+     "one Arrow IPC file (batches of 1000 rows), decoded in place from mapped pages",
      {{"packed", true}},
      ""},
     [](const StorageOptions& options) { return std::make_unique<Arrow>(options); });

@@ -6,11 +6,10 @@
 
 namespace bench {
 
-// Cold: nearly nothing may be resident, and nearly every byte must come from the device during the slice.
-// Warm: the reverse. The margins leave room for file-system metadata and for files that share pages with
-// read-ahead.
+// Cold: almost no page is resident, and almost all bytes come from the device during the slice. Warm: the
+// reverse. The margins allow for file-system metadata and read-ahead of neighbouring files.
 constexpr double kColdResident = 0.02, kWarmResident = 0.98, kColdDeviceShare = 0.9, kWarmDeviceShare = 0.1;
-// For images that are decoded in place: rows outside the crop are never read, 30 % of an image on average.
+// For images decoded in place: bytes of rows below the crop are never read, 30 % of an image on average.
 constexpr double kColdInPlaceShare = 0.5;
 
 CacheProof::CacheProof(const std::string& requested, const Storage& storage,
@@ -24,12 +23,12 @@ CacheProof::CacheProof(const std::string& requested, const Storage& storage,
   if (!cached_) return;
   if (requested_ == "cold") drop_from_page_cache(files);
   if (requested_ == "warm") read_into_page_cache(files);
-  // Pages of a mount say nothing: every opening drops them, mincore's own too. What lasts is rclone's cache,
-  // which is empty when the row begins.
+  // mincore is meaningless for an rclone mount, because each open() drops the file's pages. The relevant
+  // cache is rclone's own, which is empty when the row starts.
   if (server_counter_.empty()) resident_ = resident_share(files);
 }
 
-// Where the storage's bytes come from: a block device or an object store.
+// Bytes read so far from the storage's source: a block device or an object store.
 std::optional<int64_t> CacheProof::bytes_read() const {
   if (server_counter_.empty()) return device_bytes_read();
   std::ifstream lines(server_counter_);
@@ -54,7 +53,7 @@ harness::RecordCache CacheProof::slice_ended(int64_t encoded_bytes) {
     from_device = double(*now - *read_before_) / double(encoded_bytes);
   }
   if (!cached_) {
-    proof.note = remote ? "nothing is cached on this side; the server's own page cache is left as it is"
+    proof.note = remote ? "the client caches nothing; the server's page cache is not controlled"
                         : "no page cache between this storage and the loader";
     return proof;
   }
@@ -67,17 +66,18 @@ harness::RecordCache CacheProof::slice_ended(int64_t encoded_bytes) {
   proof.state = !known ? "unknown" : seems_cold ? "cold" : seems_warm ? "warm" : "mixed";
   if (known && ((requested_ == "cold" && !seems_cold) || (requested_ == "warm" && !seems_warm)))
     violation_ =
-        remote ? fmt::format(
-                     "the mount's cache was asked to be {}, but the object store sent {:.0f} % of the "
-                     "delivered bytes during the slice",
-                     requested_, *from_device * 100)
-               : fmt::format(
-                     "page cache was asked to be {}, but {} of the pages were resident before the slice and "
-                     "{} of the delivered bytes came from the device during it",
-                     requested_, resident_ ? fmt::format("{:.0f} %", *resident_ * 100) : "an unknown share",
-                     from_device ? fmt::format("{:.0f} %", *from_device * 100) : "an unknown share");
+        remote
+            ? fmt::format(
+                  "the row requests a {} mount cache, but the object store sent {:.0f} % of the "
+                  "delivered bytes during the slice",
+                  requested_, *from_device * 100)
+            : fmt::format(
+                  "the row requests a {} page cache, but {} of the pages were resident before the slice and "
+                  "{} of the delivered bytes came from the device during it",
+                  requested_, resident_ ? fmt::format("{:.0f} %", *resident_ * 100) : "an unknown share",
+                  from_device ? fmt::format("{:.0f} %", *from_device * 100) : "an unknown share");
   if (remote)
-    proof.note = "of the mount's own cache; the server's page cache is left as it is";
+    proof.note = "state of the mount's cache; the server's page cache is not controlled";
   else if (requested_ == "cold")
     proof.note = "in a virtual machine cold means cold for the guest: its host may still cache";
   return proof;

@@ -1,5 +1,5 @@
-// Brings the page cache, or the cache of a mount, into the state that a row asks for, and afterwards proves
-// or refutes that it was so.
+// Sets the page cache, or the cache of a mount, to the state that the row requests, and verifies it
+// afterwards.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -13,16 +13,15 @@ namespace bench {
 
 class CacheProof {
  public:
-  // requested: cold (pages dropped), warm (pages read in) or as_is. Drops or fills now, and measures
-  // residency. server_counter: /proc/<pid>/io of the object store that the storage reads from, empty for
-  // others; bytes that it sends are then the proof in place of bytes from a device.
+  // requested: cold (drops the pages), warm (reads them in) or as_is. The constructor does so and measures
+  // residency. server_counter: /proc/<pid>/io of the object store that the storage reads from; then the bytes
+  // that it sends are counted instead of bytes read from a device. Empty for other storages.
   CacheProof(const std::string& requested, const Storage& storage, const std::vector<int64_t>& records,
              std::filesystem::path server_counter = {});
-  void slice_begins();  // right before the first read
-  // encoded_bytes: what the loader delivered since. The record's `cache` object.
+  void slice_begins();  // call right before the first read
+  // Returns the record's `cache` object. encoded_bytes: bytes that the loader delivered since slice_begins().
   harness::RecordCache slice_ended(int64_t encoded_bytes);
-  // Empty when the state was as requested or can't be known; else why the row is INVALID. After
-  // slice_ended().
+  // Why the row is INVALID; empty if the state was as requested or is unknown. Call after slice_ended().
   const std::string& violation() const { return violation_; }
 
  private:

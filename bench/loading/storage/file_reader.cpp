@@ -1,4 +1,5 @@
-// open, read into a reused buffer, close: three system calls per image and no path to build.
+// Opens relative to the folder, reads into a reused buffer, closes: few system calls and no path building per
+// image.
 #include "bench/loading/storage/file_reader.h"
 
 #include <fcntl.h>
@@ -42,7 +43,7 @@ EncodedImage FileReader::read(int64_t record) {
     const ssize_t count = ::read(descriptor, buffer_.get() + done, size - done);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail(std::strerror(errno));
-    if (count == 0) break;  // shrunk since fstat: decoding will tell
+    if (count == 0) break;  // shrunk since fstat: decoding will fail
     done += static_cast<size_t>(count);
   }
   return {{buffer_.get(), done}, image.label};

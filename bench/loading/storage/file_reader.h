@@ -1,4 +1,4 @@
-// Reads image files below a folder; shared by the storages whose records are plain files.
+// Reads image files below a folder; used by the storages whose records are plain files.
 #pragma once
 #include <filesystem>
 #include <memory>

@@ -1,4 +1,4 @@
-// The data set's own image files, through the page cache.
+// Reads the data set's original image files through the page cache.
 #include "bench/loading/storage/file_reader.h"
 
 namespace bench {
@@ -30,8 +30,7 @@ class Files : public DatasetStorage {
 };
 
 [[maybe_unused]] const bool registered_storage_files = StorageRegistry::instance().add(
-    {"storage", "files", "JPEG files of the disk, page cache cold or warm as `cache` says",
-     nlohmann::json::object(), ""},
+    {"storage", "files", "image files on disk; page cache as set by `cache`", nlohmann::json::object(), ""},
     [](const StorageOptions& options) { return std::make_unique<Files>(options); });
 
 }  // namespace

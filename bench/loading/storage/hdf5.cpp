@@ -1,4 +1,4 @@
-// One HDF5 file of all images, a piece of it read per image.
+// One HDF5 file of all images; reads one range per image.
 #ifdef HAVE_HDF5
 #include <algorithm>
 
@@ -40,7 +40,7 @@ class Hdf5 : public DatasetStorage {
 };
 
 [[maybe_unused]] const bool registered_storage_hdf5 = StorageRegistry::instance().add(
-    {"storage", "hdf5", "one HDF5 file, a piece read per image", {{"packed", true}}, ""},
+    {"storage", "hdf5", "one HDF5 file, one range read per image", {{"packed", true}}, ""},
     [](const StorageOptions& options) { return std::make_unique<Hdf5>(options); });
 
 }  // namespace

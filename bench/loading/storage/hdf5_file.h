@@ -1,4 +1,5 @@
-// The HDF5 file that `make_dataset pack --to hdf5` makes: checked once, then read by many threads at a time.
+// The HDF5 file that `make_dataset pack --to hdf5` writes. Verified once; then any thread may read
+// concurrently.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -12,16 +13,16 @@ namespace bench {
 
 class Hdf5File {
  public:
-  // Throws std::runtime_error with the next step if options.location holds no such file, one of another data
-  // set, one that is cut off or damaged, or one with fewer records than are needed.
+  // Throws std::runtime_error with the next step if the file in options.location is missing, belongs to
+  // another data set, is truncated or damaged, or has too few records.
   explicit Hdf5File(const StorageOptions& options);
 
   const std::filesystem::path& path() const { return path_; }
   int64_t records() const { return static_cast<int64_t>(labels_.size()); }
   int64_t label(int64_t record) const { return labels_[static_cast<size_t>(record)]; }
-  // Throws std::runtime_error for a record that isn't in the file or larger than 1 GiB.
+  // Size of a record. Throws std::runtime_error if it isn't in the file or is larger than 1 GiB.
   size_t bytes(int64_t record) const;
-  // Fills `target` with the bytes(record) bytes of a record. Throws std::runtime_error naming the record.
+  // Reads bytes(record) bytes into `target`. Throws std::runtime_error that names the record.
   void read(int64_t record, uint8_t* target) const;
 
  private:
@@ -30,7 +31,7 @@ class Hdf5File {
 
   std::filesystem::path path_;
   base::RegularFile opened_;
-  int64_t images_at_ = 0;  // in the file
+  int64_t images_at_ = 0;  // byte offset in the file
   std::vector<int64_t> offsets_, labels_;
 };
 

@@ -1,4 +1,4 @@
-// One HDF5 file whose images are loaded into memory before the slice, as far as the slice needs them.
+// One HDF5 file; the images that the slice needs are loaded into memory before the slice.
 #ifdef HAVE_HDF5
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ class Hdf5Whole : public DatasetStorage {
       const auto& [records, starts] = std::tie(storage_.records_, storage_.starts_);
       const auto found = std::lower_bound(records.begin(), records.end(), record);
       const Hdf5File& file = storage_.file_;
-      if (found == records.end() || *found != record) {  // stands in for a bad image
+      if (found == records.end() || *found != record) {  // a replacement for a bad image
         replacement_.resize(file.bytes(record));
         file.read(record, replacement_.data());
         return {replacement_, file.label(record)};
@@ -55,7 +55,7 @@ class Hdf5Whole : public DatasetStorage {
 
   Hdf5File file_;
   std::vector<int64_t> records_;
-  std::vector<size_t> starts_;  // of records_[i] in images_, and the end of the last
+  std::vector<size_t> starts_;  // offset of records_[i] in images_; the last entry is the end
   std::unique_ptr<uint8_t[]> images_;
 };
 

@@ -1,4 +1,4 @@
-// One LMDB database of all images, decoded in place from its mapped pages.
+// One LMDB database of all images, decoded in place from mapped pages.
 #include <fmt/format.h>
 #include <lmdb.h>
 
@@ -11,19 +11,18 @@
 namespace bench {
 namespace {
 
-constexpr size_t kLabelBytes = 8;  // little-endian int64 in front of the image
+constexpr size_t kLabelBytes = 8;  // little-endian int64 before the image
 
 class Lmdb : public DatasetStorage {
  public:
   explicit Lmdb(const StorageOptions& options)
       : DatasetStorage(options.dataset), location_(options.location) {
     if (location_.empty() || !std::filesystem::exists(file())) fail("not found");
-    // The library opens it by name, and would wait for ever where it is a named pipe.
+    // The library opens the file by name and would block forever on a named pipe.
     if (const base::RegularFile opened = base::RegularFile::open(file().c_str()); !opened.is_open())
       fail("can't be opened: " + opened.why);
     check(mdb_env_create(&environment_.handle), "mdb_env_create");
-    // No lock file and no table of readers: nothing writes while this is open. Transactions don't belong to
-    // threads.
+    // No lock file and no reader table, because there are no writers. Transactions are not bound to threads.
     unsigned flags = MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS;
     if (!options.readahead) flags |= MDB_NORDAHEAD;
     check(mdb_env_open(environment_.handle, location_.c_str(), flags, 0444), "can't be opened");
@@ -45,7 +44,7 @@ class Lmdb : public DatasetStorage {
     }
   };
 
-  // A transaction as long-lived as its reader: in a database that nobody writes it holds nothing up.
+  // Holds a transaction for its whole lifetime, which is harmless in a read-only database.
   class Reader : public StorageReader {
    public:
     explicit Reader(const Lmdb& lmdb) : lmdb_(lmdb) {
@@ -88,7 +87,7 @@ class Lmdb : public DatasetStorage {
     if (code != MDB_SUCCESS) fail(fmt::format("{}: {}", what, mdb_strerror(code)));
   }
 
-  // Reading a page behind the end of a cut-off file would end the process with SIGBUS.
+  // Reading a page beyond the end of a truncated file would kill the process with SIGBUS.
   void check_completeness(const StorageOptions& options) const {
     MDB_envinfo info{};
     MDB_stat facts{};
@@ -108,7 +107,7 @@ class Lmdb : public DatasetStorage {
 [[maybe_unused]] const bool registered_storage_lmdb = StorageRegistry::instance().add(
     {"storage",
      "lmdb",
-     "one LMDB database (key = record number), decoded in place from its mapped pages",
+     "one LMDB database (key = record number), decoded in place from mapped pages",
      {{"packed", true}},
      ""},
     [](const StorageOptions& options) { return std::make_unique<Lmdb>(options); });

@@ -20,7 +20,7 @@ MappedFile::MappedFile(const std::filesystem::path& file, bool readahead, const 
   };
   const base::RegularFile opened = base::RegularFile::open(file.c_str());
   if (!opened.is_open()) fail(opened.why);
-  if (opened.bytes == 0) return;  // mmap refuses it
+  if (opened.bytes == 0) return;  // mmap refuses length 0
   const auto size = static_cast<size_t>(opened.bytes);
   void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, opened.descriptor.number(), 0);
   if (memory == MAP_FAILED) fail(std::strerror(errno));

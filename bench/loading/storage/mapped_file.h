@@ -1,4 +1,4 @@
-// A file of a packed copy in memory, read-only: what its records are read from in place.
+// Maps a file of a packed copy read-only, so that records can be decoded in place.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -7,19 +7,19 @@
 
 namespace bench {
 
-// Holds the whole file as it was long when it was opened; a file that is cut off later ends the process with
-// SIGBUS, so nothing may write to a packed copy that is in use.
+// Maps the file with its size at opening. Access beyond a later truncation kills the process with SIGBUS, so
+// a packed copy in use must not be modified.
 class MappedFile {
  public:
-  // readahead false: the kernel reads only the pages that are touched. Throws std::runtime_error with
-  // `next_step` when there is no such file, or nothing in it.
+  // readahead false: the kernel reads only pages that are accessed. Throws std::runtime_error with
+  // `next_step` if the file can't be opened or mapped; an empty file gives empty bytes().
   MappedFile(const std::filesystem::path& file, bool readahead, const std::string& next_step);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const uint8_t> bytes() const { return bytes_; }
-  // Has the kernel fetch a range from the disk in the background; does nothing with readahead false.
+  // Asks the kernel to read a range in the background (MADV_WILLNEED); does nothing if readahead is false.
   void will_need(size_t offset, size_t count) const;
 
  private:

@@ -1,4 +1,4 @@
-// posix_fadvise drops, read fills, mincore tells.
+// Drops pages with posix_fadvise(), fills with read(), checks with mincore().
 #include "bench/loading/storage/page_cache.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 namespace bench {
 namespace {
 
-constexpr size_t kMostFilesAsked = 2000;  // residency of a larger set is that of an even sample
+constexpr size_t kMostFilesAsked = 2000;  // of more files, evenly spaced ones are sampled
 
 base::Descriptor open_file(const std::filesystem::path& file) {
   base::Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -62,15 +62,14 @@ bool acts_as_owner_of_any_file() {  // CAP_FOWNER, bit 3 of the effective set
   return false;
 }
 
-// The kernel's own rule (can_do_mincore): others are told that every page is resident.
+// The kernel's rule (can_do_mincore): for other callers mincore() reports every page as resident.
 bool is_told_the_truth(const std::filesystem::path& file, const struct stat& facts, bool any_owner) {
-  constexpr uid_t kUnmapped = 65534;  // the owner is unknown in this user namespace: no capability reaches it
+  constexpr uid_t kUnmapped = 65534;  // owner not mapped in this user namespace: CAP_FOWNER has no effect
   return facts.st_uid == ::geteuid() || (any_owner && facts.st_uid != kUnmapped) ||
          ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) == 0;
 }
 
-// Some sandboxes answer mincore with "resident" for anything. Pages of a new file that nobody touched must
-// not be.
+// Some sandboxes report every page as resident. Pages of a new sparse file must not be resident.
 bool mincore_is_real() {
   std::FILE* file = std::tmpfile();
   if (!file) return true;  // nothing to test with
@@ -86,9 +85,8 @@ bool mincore_is_real() {
 void drop_from_page_cache(const FileList& files) {
   for (const auto& file : files) {
     const base::Descriptor descriptor = open_file(file);
-    ::fdatasync(
-        descriptor
-            .number());  // pages not yet written can't be dropped; fails on read-only mounts, where none are
+    // Dirty pages can't be dropped. Fails on read-only mounts, which have none.
+    ::fdatasync(descriptor.number());
     const int code = ::posix_fadvise(descriptor.number(), 0, 0, POSIX_FADV_DONTNEED);
     if (code != 0)
       throw std::runtime_error(

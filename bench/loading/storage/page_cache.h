@@ -1,4 +1,5 @@
-// Dropping, filling and proving the page-cache state of files: `cold` and `warm` are facts, not wishes.
+// Drops, fills and measures the page-cache state of files. The functions throw std::runtime_error if a file
+// can't be opened or read.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -9,16 +10,17 @@ namespace bench {
 
 using FileList = std::vector<std::filesystem::path>;
 
-// fdatasync + POSIX_FADV_DONTNEED on each file: works without root on clean pages that nobody has mapped.
+// fdatasync() and POSIX_FADV_DONTNEED on each file. Needs no root; drops clean pages that no process has
+// mapped.
 void drop_from_page_cache(const FileList& files);
 void read_into_page_cache(const FileList& files);
 
-// Share of the files' pages that are resident, 0..1. Empty where the kernel won't tell the truth: mincore
-// reports every page as resident for files that the process neither owns nor may write.
+// Share of the files' pages that are resident, 0 to 1. Empty if mincore() is unreliable: it reports every
+// page as resident for files that the process neither owns nor may write.
 std::optional<double> resident_share(const FileList& files);
 
-// Bytes that this process caused to be read from block devices so far (read_bytes of /proc/self/io; page
-// faults and read-ahead of mapped files included). Empty where /proc/self/io is missing.
+// Bytes that this process has caused to be read from block devices (read_bytes of /proc/self/io, which
+// includes page faults and read-ahead of mapped files). Empty if /proc/self/io is missing.
 std::optional<int64_t> device_bytes_read();
 
 }  // namespace bench

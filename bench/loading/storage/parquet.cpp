@@ -1,10 +1,9 @@
 // Parquet files, streamed row group by row group (at most 1,000 rows) into Arrow arrays that refer to the
-// mapped file. The first thread that reads a record of a row group opens it: page headers and the length in
-// front of each image are read, the images stay where they lie, because the packer stores them plainly.
-// Parquet's own Arrow reader would copy every group. Memory: 24 bytes per record of the groups opened so far.
-// Opening touches pages all over the group, on a cold disk as dear as reading it whole; so records must be
-// read in about the order in which they lie, and the kernel fetches the next group while the second half of
-// one is read.
+// mapped file. The first thread that reads a record of a row group opens it: this reads only the page headers
+// and the length before each image, because the packer uses plain encoding. (Parquet's Arrow reader would
+// copy every group.) Memory: 24 bytes per record of the groups opened so far. Opening accesses pages of the
+// whole group, which on a cold disk costs as much as reading it; so records must be read approximately in
+// stored order. The kernel prefetches the next group while the second half of a group is read.
 #ifdef HAVE_ARROW
 #include <fmt/format.h>
 
@@ -33,7 +32,7 @@ class Parquet : public DatasetStorage {
     shards_ = {records, count};
     for (int64_t shard = 0; shard < count; ++shard)
       if (files_[static_cast<size_t>(shard)]->rows() != shards_.size(shard))
-        fail(fmt::format("{} holds {} records and not {}", file(shard, count).filename().string(),
+        fail(fmt::format("{} holds {} records instead of {}", file(shard, count).filename().string(),
                          files_[static_cast<size_t>(shard)]->rows(), shards_.size(shard)));
     const int64_t needed = records_needed(options);
     if (records < needed) fail(fmt::format("they hold {} records and {} are needed", records, needed));
@@ -56,7 +55,7 @@ class Parquet : public DatasetStorage {
     EncodedImage read(int64_t record) override {
       const Shards& shards = parquet_.shards_;
       if (record < 0 || record >= shards.records)
-        parquet_.fail(fmt::format("record {} is not among their {}", record, shards.records));
+        parquet_.fail(fmt::format("record {} is not among their {} records", record, shards.records));
       const int64_t shard = shards.holding(record);
       return parquet_.files_[static_cast<size_t>(shard)]->image(record - shards.start(shard));
     }
@@ -74,7 +73,7 @@ class Parquet : public DatasetStorage {
                                          why, pack_again("parquet", location_)));
   }
 
-  // Every file's name says how many there are.
+  // Each file name contains the number of files.
   int64_t count_files() const {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(location_, error)) {
@@ -83,7 +82,7 @@ class Parquet : public DatasetStorage {
           shard < count && count <= size())
         return count;
     }
-    fail(error ? error.message() : "there are none");
+    fail(error ? error.message() : "no file train-NNNNN-of-NNNNN.parquet");
   }
 
   fs::path location_;

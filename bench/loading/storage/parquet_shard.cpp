@@ -19,7 +19,7 @@ int column(const parquet::SchemaDescriptor& schema, const char* name, parquet::T
   if (index < 0 || schema.Column(index)->physical_type() != type ||
       schema.Column(index)->max_definition_level() > 0 || schema.Column(index)->max_repetition_level() > 0)
     throw ParquetException(
-        fmt::format("it has no column {} of type {} without nulls", name, parquet::TypeToString(type)));
+        fmt::format("it has no non-nullable column {} of type {}", name, parquet::TypeToString(type)));
   return index;
 }
 
@@ -82,14 +82,14 @@ void ParquetShard::fail(const std::string& why) const {
                                        pack_again("parquet", file_.parent_path())));
 }
 
-// Has the kernel read a group's images in the background.
+// Makes the kernel prefetch a group's images in the background.
 void ParquetShard::fetch(size_t number) {
   if (number >= slots_.size() || slots_[number].fetched.load(std::memory_order_relaxed)) return;
   Slot& slot = slots_[number];
   if (!slot.fetched.exchange(true)) mapped_.will_need(slot.offset, slot.bytes);
 }
 
-// A second thread that wants the same group waits here for the first.
+// Another thread that needs the same group waits here.
 const ParquetShard::RowGroup* ParquetShard::open(size_t number) {
   const std::lock_guard lock(opening_);
   Slot& slot = slots_[number];
@@ -112,11 +112,12 @@ std::unique_ptr<const ParquetShard::RowGroup> ParquetShard::read(size_t number) 
       RowGroup{views(images), arrow::Int64Array(rows, arrow::Buffer::FromVector(std::move(labels)))});
 }
 
-// Values outside the mapped file would be gone with their page: of a compressed or dictionary-encoded column.
+// Refuses values outside the mapped file: they belong to a compressed or dictionary-encoded column and would
+// become invalid with their page.
 arrow::BinaryViewArray ParquetShard::views(const std::vector<parquet::ByteArray>& values) const {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   const auto all = mapped_.bytes();
-  const uint8_t* const begin = values.front().ptr;  // views count from here with 31 bits
+  const uint8_t* const begin = values.front().ptr;  // views hold 31-bit offsets from here
   const uint8_t* const end = all.data() + all.size();
   std::vector<arrow::BinaryViewType::c_type> views;
   views.reserve(values.size());

@@ -1,4 +1,4 @@
-// One Parquet file of a packed copy, mapped, its row groups opened when they are first read.
+// One mapped Parquet file of a packed copy; its row groups are opened at the first read.
 #pragma once
 #include <arrow/array/array_binary.h>
 #include <arrow/array/array_primitive.h>
@@ -16,13 +16,14 @@ namespace bench {
 
 class ParquetShard {
  public:
-  // Refuses anything but a Parquet file of the packer's columns with at most `most_rows` rows:
-  // std::runtime_error with the file, the reason and the next step, here and below.
+  // Throws std::runtime_error (file, reason and next step) unless this is a Parquet file with the packer's
+  // columns and at most `most_rows` rows.
   ParquetShard(const std::filesystem::path& file, bool readahead, int64_t most_rows);
 
   int64_t rows() const { return ends_.empty() ? 0 : ends_.back(); }
 
-  // For any thread; 0 <= row < rows(). The bytes lie in the mapped file as long as this object lives.
+  // Thread-safe; 0 <= row < rows(). The bytes are in the mapped file and valid for the lifetime of this
+  // object. Throws as the constructor.
   EncodedImage image(int64_t row);
 
  private:
@@ -33,7 +34,7 @@ class ParquetShard {
   struct Slot {
     std::atomic<const RowGroup*> ready{nullptr};
     std::atomic<bool> fetched{false};
-    size_t offset = 0, bytes = 0;  // of the images, as the file says
+    size_t offset = 0, bytes = 0;  // of the images, from the file's metadata
     std::unique_ptr<const RowGroup> group;
   };
 
@@ -48,8 +49,8 @@ class ParquetShard {
   MappedFile mapped_;
   std::unique_ptr<parquet::ParquetFileReader> reader_;
   int image_ = 0, label_ = 0;
-  std::vector<int64_t> ends_;  // of row groups: row behind the last
-  std::vector<Slot> slots_;    // of row groups
+  std::vector<int64_t> ends_;  // per row group: number of its last row + 1
+  std::vector<Slot> slots_;    // per row group
   std::mutex opening_;
 };
 

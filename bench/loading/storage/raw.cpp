@@ -1,7 +1,6 @@
-// Pixels of every image, decoded when they were packed and resized to a shorter side of 256: read in place
-// from mapped shard files, nothing to decode. Pixels have no structure in which damage would show, so that
-// the checksum of a record is verified every time. Other data than the files: about twice their bytes, and
-// already resized once.
+// Pixels that were decoded and resized to a shorter side of 256 at packing, read in place from mapped shard
+// files. Damage in pixels would go unnoticed, so every read verifies the record's checksum. The data differ
+// from the original files: about twice the bytes, and already resized once.
 #include <fmt/format.h>
 
 #include <vector>
@@ -59,7 +58,7 @@ class Raw : public DatasetStorage {
     const auto bytes = index_.bytes();
     const auto* header = reinterpret_cast<const RawIndexHeader*>(bytes.data());
     if (bytes.size() >= sizeof(RawIndexHeader) && header->magic == kRawIndexWithoutChecksumsMagic)
-      fail("index.bin is of an earlier version of this suite, which kept no checksums");
+      fail("index.bin was written by an earlier version of this suite, without checksums");
     if (bytes.size() < sizeof(RawIndexHeader) || header->magic != kRawIndexMagic)
       fail("index.bin is not an index");
     if (header->records < 1 || header->shards < 1 || header->shards > header->records ||
@@ -71,7 +70,7 @@ class Raw : public DatasetStorage {
     shards_ = {header->records, header->shards};
   }
 
-  // The last image ends where its file ends: a cut-off file is noticed without touching its pages.
+  // The last image must end at the end of its file: detects a truncated file without reading its pages.
   void open_shard(int64_t shard, bool readahead) {
     const auto file = location_ / raw_shard_name(shard, shards_.count);
     files_.push_back(std::make_unique<MappedFile>(file, readahead, next_step_));
@@ -86,18 +85,18 @@ class Raw : public DatasetStorage {
   bool fits(const RawIndexEntry& entry, int64_t shard) const {
     const auto size = static_cast<int64_t>(files_[static_cast<size_t>(shard)]->bytes().size());
     if (entry.width < 0 || entry.height < 0 || entry.offset < 0) return false;
-    const int64_t pixels = int64_t{entry.width} * entry.height;  // the product of three could overflow
+    const int64_t pixels = int64_t{entry.width} * entry.height;  // times 3 could overflow
     return pixels <= size / 3 && entry.offset <= size - 3 * pixels;
   }
 
   EncodedImage image(int64_t record) const {
     if (record < 0 || record >= shards_.records)
-      fail(fmt::format("record {} is not among its {}", record, shards_.records));
+      fail(fmt::format("record {} is not among its {} records", record, shards_.records));
     const RawIndexEntry& entry = entries_[static_cast<size_t>(record)];
     const int64_t shard = shards_.holding(record);
     if (!fits(entry, shard))
       throw std::runtime_error(
-          fmt::format("record {} in {}: {}x{} pixels at byte {} don't lie within its shard {}", record,
+          fmt::format("record {} in {}: {}x{} pixels at byte {} are not within its shard {}", record,
                       location_.string(), entry.width, entry.height, entry.offset, shard));
     const auto pixels = files_[static_cast<size_t>(shard)]->bytes().subspan(
         static_cast<size_t>(entry.offset), static_cast<size_t>(bytes_of(entry)));
@@ -127,7 +126,7 @@ class Raw : public DatasetStorage {
 [[maybe_unused]] const bool registered_storage_raw = StorageRegistry::instance().add(
     {"storage",
      "raw",
-     "pixels of copies with a shorter side of 256, mapped, nothing to decode; not comparable with rows of "
+     "decoded pixels, resized to a shorter side of 256, in mapped files; not comparable with rows that read "
      "full-size files",
      {{"packed", true}},
      ""},

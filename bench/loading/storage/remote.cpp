@@ -1,4 +1,4 @@
-// Images of an HTTP object store: one GET each, over a connection that each loader thread keeps.
+// Reads images from an HTTP object store with one GET each; each loader thread keeps its connection open.
 #ifdef HAVE_CURL
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -12,8 +12,8 @@ namespace bench {
 namespace {
 
 constexpr int64_t kMostImageBytes = int64_t{128} << 20;  // as for files
-constexpr long kConnect_s = 10, kStalled_s = 30;  // longest wait for a connection, and for the next byte
-constexpr long kReceiveBuffer_bytes = 256 << 10;  // libcurl's own default takes seven pieces for an image
+constexpr long kConnect_s = 10, kStalled_s = 30;         // timeouts for connecting and for the next byte
+constexpr long kReceiveBuffer_bytes = 256 << 10;  // libcurl's default would split an image into seven pieces
 
 class Remote : public DatasetStorage {
  public:
@@ -35,14 +35,14 @@ class Remote : public DatasetStorage {
     explicit Reader(const Remote& remote) : remote_(remote) {
       static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
       handle_ = ready == CURLE_OK ? curl_easy_init() : nullptr;
-      if (!handle_) throw std::runtime_error("libcurl can't be started: out of memory?");
+      if (!handle_) throw std::runtime_error("libcurl can't be initialised: out of memory?");
       set(CURLOPT_ERRORBUFFER, error_);
-      set(CURLOPT_NOSIGNAL, 1L);  // other threads run
+      set(CURLOPT_NOSIGNAL, 1L);  // the process has other threads
       set(CURLOPT_CONNECTTIMEOUT, kConnect_s);
       set(CURLOPT_LOW_SPEED_TIME, kStalled_s);
       set(CURLOPT_LOW_SPEED_LIMIT, 1L);
       set(CURLOPT_BUFFERSIZE, kReceiveBuffer_bytes);
-      set(CURLOPT_NOPROXY, "*");  // a proxy of the environment knows no way to this server
+      set(CURLOPT_NOPROXY, "*");  // ignore proxies of the environment: the server is local
       set(CURLOPT_PATH_AS_IS, 1L);
       set(CURLOPT_WRITEFUNCTION, &Reader::take);
       set(CURLOPT_WRITEDATA, this);
@@ -55,7 +55,7 @@ class Remote : public DatasetStorage {
       set(CURLOPT_NOBODY, 1L);
       const CURLcode code = curl_easy_perform(handle_);
       if (code != CURLE_OK || status() != 200) fail(code);
-      set(CURLOPT_HTTPGET, 1L);  // takes NOBODY back
+      set(CURLOPT_HTTPGET, 1L);  // resets NOBODY
     }
 
     EncodedImage read(int64_t record) override {
@@ -73,9 +73,9 @@ class Remote : public DatasetStorage {
       const CURLcode code = curl_easy_perform(handle_);
       if ((code != CURLE_OK && received_ <= expected_) || status() != 200) fail(code);
       if (received_ != expected_)
-        throw std::runtime_error(
-            fmt::format("{}: {} {} bytes came and the index has {}: does the server serve this data set?",
-                        url_, received_ > expected_ ? "at least" : "only", received_, expected_));
+        throw std::runtime_error(fmt::format(
+            "{}: received {} {} bytes, but the index says {}: does the server serve this data set?", url_,
+            received_ > expected_ ? "at least" : "only", received_, expected_));
       return {{buffer_.get(), received_}, image.label};
     }
 
@@ -95,10 +95,10 @@ class Remote : public DatasetStorage {
     [[noreturn]] void fail(CURLcode code) const {
       if (status() != 0 && status() != 200)
         throw std::runtime_error(fmt::format(
-            "{}: the object store answers with HTTP status {}: does it serve the folder that holds train/?",
+            "{}: the object store returned HTTP status {}: does it serve the folder that contains train/?",
             url_, status()));
-      throw std::runtime_error(fmt::format("{}: {}; does the object store still run, and is it in reach?",
-                                           url_, *error_ ? error_ : curl_easy_strerror(code)));
+      throw std::runtime_error(fmt::format("{}: {}; is the object store running and reachable?", url_,
+                                           *error_ ? error_ : curl_easy_strerror(code)));
     }
 
     void set_path(const std::string& path) {
@@ -106,7 +106,7 @@ class Remote : public DatasetStorage {
       url_ = remote_.url_;
       for (size_t begin = 0; begin < path.size();) {
         const size_t end = std::min(path.find('/', begin), path.size());
-        // A length of 0 would mean up to the end of the string.
+        // For curl_easy_escape, length 0 means strlen().
         if (char* segment =
                 end > begin ? curl_easy_escape(handle_, path.data() + begin, int(end - begin)) : nullptr) {
           url_ += segment;

@@ -1,5 +1,5 @@
-// Images of an object store through an rclone mount: remote_mounted keeps nothing, remote_cached keeps whole
-// files on the disk of this side.
+// Reads images from an object store through an rclone mount: remote_mounted has no cache, remote_cached
+// caches whole files on the client's disk.
 #include <system_error>
 
 #include "bench/loading/storage/file_reader.h"
@@ -35,8 +35,8 @@ class RemoteMounted : public DatasetStorage {
   }
 
  private:
-  // HTTP has no call that lists a folder with sizes: when the first name of a folder is looked up, rclone
-  // asks for the head of every file in it. That is how the mount works and no part of reading an image.
+  // HTTP can't list a folder with sizes: at the first lookup in a folder, rclone sends a HEAD request for
+  // every file in it. Done in advance, because this cost is not part of reading an image.
   void look_folders_up(const std::vector<int64_t>& records) const {
     std::string last;
     for (const int64_t record : records) {
@@ -44,7 +44,7 @@ class RemoteMounted : public DatasetStorage {
       const std::string folder = path.substr(0, path.rfind('/'));
       if (folder == last) continue;
       last = folder;
-      std::error_code missing;  // an image that isn't there counts when it is read
+      std::error_code missing;  // missing images are counted when they are read
       [[maybe_unused]] const auto facts = std::filesystem::status(location_ / path, missing);
     }
   }
@@ -58,7 +58,7 @@ class RemoteMounted : public DatasetStorage {
 [[maybe_unused]] const bool mounted_registered = StorageRegistry::instance().add(
     {"storage",
      "remote_mounted",
-     "the same object store as files of an rclone mount without a cache",
+     "the same object store through an rclone mount without a cache",
      {{"service", "mount"}, {"page_cache", false}},
      ""},
     [](const StorageOptions& options) {

@@ -1,4 +1,4 @@
-// Where encoded images come from. One storage is one file in this folder.
+// The interface of storages, the sources of encoded images. Each storage is one file in this folder.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -14,8 +14,8 @@
 
 namespace bench {
 
-// One per loader thread. read() gives bytes that stay valid until the next read() of the same reader, or its
-// end. Throws std::runtime_error naming the record when it can't be read.
+// One per loader thread. The bytes that read() returns are valid until the reader's next read() or its
+// destruction. read() throws std::runtime_error that names the record if it can't be read.
 class StorageReader {
  public:
   virtual ~StorageReader() = default;
@@ -23,13 +23,13 @@ class StorageReader {
 };
 
 struct StorageOptions {
-  Dataset dataset;                 // what record numbers refer to: record i is dataset.images[i]
-  std::filesystem::path location;  // where `make_dataset pack` put it; empty where nothing is packed
+  Dataset dataset;                 // record i is dataset.images[i]
+  std::filesystem::path location;  // of the packed copy; empty: none
   bool readahead = true;           // field `readahead` of the row
   std::vector<int64_t> records;    // the records that this rank's slice will read (sorted, each once)
 };
 
-// How many records a packed copy must hold to serve the slice.
+// Number of records that a packed copy must hold for the slice.
 inline int64_t records_needed(const StorageOptions& options) {
   return options.records.empty() ? static_cast<int64_t>(options.dataset.images.size())
                                  : options.records.back() + 1;
@@ -38,23 +38,23 @@ inline int64_t records_needed(const StorageOptions& options) {
 class Storage {
  public:
   virtual ~Storage() = default;
-  virtual int64_t size() const = 0;  // records
+  virtual int64_t size() const = 0;  // number of records
   virtual std::unique_ptr<StorageReader> reader() = 0;
-  // Files of a disk that hold the given records, for dropping or filling the page cache; empty: no page cache
-  // lies between this storage and the loader (tmpfs, memory, synthetic).
+  // The files on disk that hold the given records, for dropping or filling the page cache. Empty: no page
+  // cache between this storage and the loader (tmpfs, memory, synthetic).
   virtual std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const { return {}; }
-  // False: decoded where they are mapped, so that what decoding leaves out is never read from the disk.
+  // False: images are decoded in place from mapped files, so bytes that the decoder skips are never read from
+  // disk.
   virtual bool reads_whole_records() const { return true; }
-  // What the images really came from: the storage's own name unless it had to fall back (tmpfs -> memory).
+  // The storage that was actually used: its name, or that of its fallback (tmpfs -> memory).
   virtual std::string used() const = 0;
-  // For warnings: the image's path where it is known.
+  // For warnings: the image's path if known.
   virtual std::string record_name(int64_t record) const { return "record " + std::to_string(record); }
-  // True: there is nothing to read or decode; batches are made once and handed out again (the compute
-  // ceiling).
+  // True: nothing is read or decoded; the same batches are reused (to measure the compute ceiling).
   virtual bool generates_batches() const { return false; }
 };
 
-// What storages of a data set's images share.
+// Base class of the storages that hold a data set's images.
 class DatasetStorage : public Storage {
  public:
   explicit DatasetStorage(const Dataset& dataset) : dataset_(dataset) {}
@@ -67,16 +67,16 @@ class DatasetStorage : public Storage {
   const Dataset dataset_;
 };
 
-// Traits of a storage value: "packed": true when `make_dataset pack --to NAME` must run before,
-// "transient": true when the packed copy must be removed after the run (it occupies memory), "page_cache":
-// false when none lies between it and the loader, "stream": true when records can only be read in about the
-// order in which they are stored (order `shuffled` is refused).
+// Traits of a storage value: "packed": true if `make_dataset pack --to NAME` must run first; "transient":
+// true if the packed copy must be removed after the run (it occupies memory); "page_cache": false if there is
+// none between the storage and the loader; "stream": true if records can only be read approximately in stored
+// order (`order: shuffled` is refused). A factory throws std::runtime_error with the next step if the storage
+// can't be opened.
 using StorageFactory = std::function<std::unique_ptr<Storage>(const StorageOptions&)>;
 using StorageRegistry = Registry<StorageFactory>;
 
-// Decorates any storage with the emulated limits of the row fields read_rate (bytes/s, shared by the threads
-// of one rank: the caller passes its share of the node's rate) and read_latency_ms (per record). Both 0:
-// returns it as is.
+// Wraps a storage to emulate the row fields read_rate (bytes/s, shared by the threads of one rank; pass this
+// rank's share of the node's rate) and read_latency_ms (ms per record). Both 0: returns it unchanged.
 std::unique_ptr<Storage> throttled(std::unique_ptr<Storage> storage, double bytes_per_second,
                                    double latency_ms);
 

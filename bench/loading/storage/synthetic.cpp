@@ -1,4 +1,4 @@
-// No images at all: batches are made once and handed out again, which shows what computing alone could do.
+// No images: the same generated batches are reused, to measure the throughput of compute alone.
 #include "bench/loading/storage/storage.h"
 
 namespace bench {
@@ -20,7 +20,7 @@ class Synthetic : public Storage {
 };
 
 [[maybe_unused]] const bool registered_storage_synthetic = StorageRegistry::instance().add(
-    {"storage", "synthetic", "no loading: fixed random batches, made once (the compute ceiling)",
+    {"storage", "synthetic", "no loading: fixed random batches, generated once (the compute ceiling)",
      nlohmann::json::object(), ""},
     [](const StorageOptions& options) { return std::make_unique<Synthetic>(options); });
 

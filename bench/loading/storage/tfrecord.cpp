@@ -1,6 +1,5 @@
-// TFRecord shards, read at random: the index beside each shard says where a record lies. Both of its
-// checksums are verified every time, in the mapped file: that takes less than half of copying the record
-// first.
+// TFRecord shards with random access: each shard's index file gives the positions of the records. Every read
+// verifies both checksums in the mapped file, which takes less than half the time of copying the record.
 #ifdef HAVE_TFRECORD
 #include <fmt/format.h>
 
@@ -28,7 +27,7 @@ namespace fs = std::filesystem;
 struct Shard {
   fs::path file;
   std::unique_ptr<MappedFile> mapped;
-  std::vector<int64_t> starts;  // of its records' frames, and the end of the last
+  std::vector<int64_t> starts;  // of the records' frames; the last entry is the end
   int64_t records() const { return static_cast<int64_t>(starts.size()) - 1; }
 };
 
@@ -75,7 +74,7 @@ class TfRecord : public DatasetStorage {
     shards_.count = count;
     for (int64_t i = 0; i < count; ++i)
       if (files_[i].records() != shards_.size(i))
-        fail(options.location, fmt::format("the TFRecord shard {} holds {} records and {} are expected of it",
+        fail(options.location, fmt::format("the TFRecord shard {} holds {} records, expected {}",
                                            files_[i].file.string(), files_[i].records(), shards_.size(i)));
     const int64_t needed = records_needed(options);
     if (shards_.records < needed)
@@ -100,7 +99,7 @@ class TfRecord : public DatasetStorage {
     EncodedImage read(int64_t record) override {
       if (record < 0 || record >= storage_.shards_.records)
         throw std::runtime_error(
-            fmt::format("record {} isn't among the {} packed ones", record, storage_.shards_.records));
+            fmt::format("record {} isn't among the {} packed records", record, storage_.shards_.records));
       const int64_t number = storage_.shards_.holding(record);
       const Shard& shard = storage_.files_[number];
       const int64_t place = record - storage_.shards_.start(number), start = shard.starts[place];
@@ -139,7 +138,7 @@ class TfRecord : public DatasetStorage {
 [[maybe_unused]] const bool registered_storage_tfrecord = StorageRegistry::instance().add(
     {"storage",
      "tfrecord",
-     "TFRecord shards of tf.train.Examples, decoded in place from mapped pages, both checksums verified",
+     "TFRecord shards of tf.train.Example, decoded in place from mapped pages, both checksums verified",
      {{"packed", true}},
      ""},
     [](const StorageOptions& options) { return std::make_unique<TfRecord>(options); });

@@ -1,4 +1,4 @@
-// Emulates a slower source: a rate that all readers share, and a delay per record.
+// Emulates a slower source: a byte rate shared by all readers, and a delay per record.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Hands out moments: bytes asked for now are there at the returned time.
+// Returns the time at which bytes that are requested now have arrived.
 class TokenBucket {
  public:
   explicit TokenBucket(double bytes_per_second)
@@ -27,9 +27,10 @@ class TokenBucket {
   }
 
  private:
-  static constexpr int64_t kCreditNs = 10'000'000;  // time left unused that still counts: sleeps end late
+  static constexpr int64_t kCreditNs =
+      10'000'000;  // unused time that is carried over, because sleeps end late
   const double ns_per_byte_;
-  std::atomic<int64_t> free_at_{0};  // when the last byte handed out so far is through
+  std::atomic<int64_t> free_at_{0};  // when the last requested byte has arrived
 };
 
 class Throttled : public Storage {

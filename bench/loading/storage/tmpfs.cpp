@@ -1,4 +1,4 @@
-// Image files in memory: copied to a mounted tmpfs or, without one, held by this process itself.
+// Image files in memory: copied to a mounted tmpfs or, if there is none, held by this process.
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -67,8 +67,7 @@ class InMemory : public DatasetStorage {
         size = std::min(encoded.bytes.size(), static_cast<size_t>(image.bytes));
         std::memcpy(mapping_->bytes() + offset, encoded.bytes.data(), size);
       } catch (const std::runtime_error&) {
-        size =
-            kUnreadable;  // the reader tries again and tells, so that the loader counts it like any bad image
+        size = kUnreadable;  // the reader tries again and throws: the loader counts it as a bad image
       }
       places_.push_back({offset, size});
       offset += static_cast<size_t>(image.bytes);
@@ -91,7 +90,8 @@ class InMemory : public DatasetStorage {
       const auto found = std::lower_bound(storage_.records_.begin(), storage_.records_.end(), record);
       const bool kept = found != storage_.records_.end() && *found == record;
       const Place place = kept ? storage_.places_[found - storage_.records_.begin()] : Place{0, kUnreadable};
-      if (place.size == kUnreadable) return files_->read(record);  // stands in for a bad image, or is one
+      if (place.size == kUnreadable)
+        return files_->read(record);  // unreadable, or a replacement for a bad image
       return {{storage_.mapping_->bytes() + place.offset, place.size},
               storage_.dataset_.images[record].label};
     }
@@ -114,7 +114,7 @@ class InMemory : public DatasetStorage {
 [[maybe_unused]] const bool registered_storage_tmpfs = StorageRegistry::instance().add(
     {"storage",
      "tmpfs",
-     "image files in memory: copied to a tmpfs, or held by the process where none has room",
+     "image files in memory: copied to a tmpfs, or held by the process if no tmpfs has room",
      {{"packed", true}, {"transient", true}},
      ""},
     [](const StorageOptions& options) -> std::unique_ptr<Storage> {
