@@ -8,8 +8,7 @@
 
 namespace bench {
 
-inline constexpr int64_t kMostImageBytes = int64_t{128}
-                                           << 20;  // larger files are treated as errors and not read
+inline constexpr int64_t kMostImageBytes = int64_t{128} << 20;  // larger files are errors and not read
 
 struct ImageEntry {
   std::string path;   // relative to the data set's root, e.g. train/n00000007/n00000007_42.JPEG, or below val

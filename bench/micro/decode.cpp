@@ -31,7 +31,7 @@ void measure(benchmark::State& state, const Jpegs& loaded, const Work& work) {
   state.counters["ns_per_encoded_byte"] = seconds * 1e9 / static_cast<double>(bytes);
 }
 
-// The box's pixels as the decoder hands them on, row after row.
+// The pixels of each crop box as the decoder passes them to the resizer, row by row.
 std::vector<std::vector<uint8_t>> decoded_boxes(const Jpegs& loaded) {
   std::vector<std::vector<uint8_t>> boxes;
   JpegReader reader;

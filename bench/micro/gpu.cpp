@@ -1,6 +1,6 @@
-// copy/: batches to the GPU, beside a bare copy of the same bytes; normalise/: the device's own kernel,
-// beside the rate at which the GPU copies within its own memory. Times are the device's, of many in a row.
-// decode/nvjpeg/: the decoder of rows with `decoder: nvjpeg`, beside the CPU's with as many threads.
+// copy/: batches to the GPU, compared with a bare copy of the same bytes. normalise/: the device's kernel,
+// compared with a copy within GPU memory (copy/within). Both are timed on the device over many calls.
+// decode/nvjpeg/: the decoder of `decoder: nvjpeg`, compared with the CPU's with the same number of threads.
 #include <ATen/cuda/CUDAEvent.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -32,7 +32,7 @@ bool gpu_is_here() {
 
 at::TensorOptions on_gpu(at::ScalarType type) { return at::TensorOptions(type).device(at::kCUDA); }
 
-// `work` is given to the current stream kInARow times between two events. `bytes` is what one of them moves.
+// Enqueues `work` kInARow times in the current stream between two events. bytes: moved by one call of `work`.
 template <class Work>
 void time_on_device(benchmark::State& state, int64_t bytes, Work work) {
   for (int i = 0; i < 3; ++i) work();
@@ -96,7 +96,7 @@ void add(const std::string& name, Arguments... arguments) {
   benchmark::RegisterBenchmark(name.c_str(), arguments...)->UseManualTime()->Unit(benchmark::kMillisecond);
 }
 
-// All images once per round, as crops in uint8, by threads that each take the next.
+// Each iteration decodes all images once as uint8 crops; each thread takes the next image.
 void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDecoding& decoding, int threads) {
   const size_t bytes = size_t(bytes_per_image(BatchFormat::uint8, kSide)), count = jpegs.images.size();
   std::vector<std::unique_ptr<Decoder>> decoders;

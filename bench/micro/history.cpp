@@ -1,6 +1,6 @@
-// history/NIGHTS: what one more night costs once its rows have run: adding it to a history of that many
-// nights of 27 rows and 4 canaries, reading all of them, looking for changes, and writing the trend page.
-// 5,000 nights may take 5 s and their page 5 MB.
+// history/NIGHTS: the cost of one more night after its rows have run: appends it to a history of that many
+// nights (27 rows, 4 canaries each), reads all nights, detects changes and writes the trend page. Limits for
+// 5,000 nights: 5 s, and 5 MB for the page.
 #include "harness/nightly/history.h"
 
 #include <benchmark/benchmark.h>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A history as `nightly` would have left it, its phases included, which make up most of a night's line.
+// Writes a history as `nightly` does, including the phases, which make up most of each line.
 std::vector<harness::Night> fill(const fs::path& folder, size_t nights) {
   std::vector<harness::Night> made =
       made_up_nights({.nights = nights, .row_step = nights - 10, .machine_step = nights / 2});

@@ -23,7 +23,7 @@ static Jpegs load_jpegs(const std::filesystem::path& data, int64_t most, int sid
       decoder.crop_to_float(bytes, drawn, side, out.data());
       jpegs.augmentations.push_back(drawn);
       jpegs.images.emplace_back(bytes.begin(), bytes.end());
-    } catch (const BadImage&) {  // not this benchmark's business
+    } catch (const BadImage&) {  // unreadable images are left out
     }
   }
   if (jpegs.images.empty()) throw std::runtime_error("no readable JPEG in " + data.string());

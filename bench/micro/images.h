@@ -1,4 +1,4 @@
-// The images that decode/ and load/ work on: the same ones for every storage, few enough to stay in memory.
+// The images for decode/ and load/: the same for every storage, few enough to stay in memory.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -25,12 +25,13 @@ struct Jpegs {
   std::vector<std::vector<uint8_t>> images;  // readable ones only
   std::vector<Augmentation> augmentations;
 };
-// Up to `most` of the data set, each with a box that was drawn for it. Read at the first call, for
-// --benchmark_list_tests and other filters need no images, and kept.
+// Up to `most` JPEG files of the data set, each with a random crop box. Read and cached at the first call, so
+// that --benchmark_list_tests and other filters don't read them. Throws std::runtime_error if none is
+// readable.
 using KeptJpegs = std::function<const Jpegs&()>;
 KeptJpegs keep_jpegs(const std::filesystem::path& data, int64_t most, int side);
 
-inline std::vector<int> thread_counts() {  // 1, 2, 4 and so on to all cores
+inline std::vector<int> thread_counts() {  // 1, 2, 4, ... up to all cores
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   std::vector<int> counts;
   for (int threads = 1; threads < cores; threads *= 2) counts.push_back(threads);

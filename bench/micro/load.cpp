@@ -1,5 +1,5 @@
-// load/<storage>/<output>/threads:<N>: the whole chain from storage to finished batch, page cache warm.
-// The calling thread only takes and releases batches; nobody else should be working.
+// load/<storage>/<output>/threads:<N>: from storage to finished batch, with a warm page cache. The calling
+// thread only takes and releases batches; run it on an idle machine.
 #include <benchmark/benchmark.h>
 
 #include "bench/loading/loader/loader.h"
@@ -23,11 +23,11 @@ void run(benchmark::State& state, Source& source, const std::string& output, int
     options.classes = source.classes();
     options.format = batch_format(output);
     options.sampler.records = storage.size();
-    options.sampler.order = Order::windowed;  // what every storage can serve
+    options.sampler.order = Order::windowed;  // supported by every storage
     const auto loader = make_loader(storage, options);
     loader->start();
     for (int i = 0; i < options.ring_depth; ++i)
-      loader->release(loader->next());  // made before the clock runs
+      loader->release(loader->next());  // loaded before timing starts
     const LoaderStats before = loader->stats();
     int64_t images = 0;
     double read_ms = 0, decode_ms = 0;

@@ -1,7 +1,7 @@
-// load_list: loads the images of a list with given boxes, side by side with other loaders or for a look at
-// the pixels. It says `ready`, then takes words on standard input: `go` loads the list once, in full batches
-// (the last one goes on from the list's beginning), and answers `<images> <seconds>`; `dump PATH K` writes
-// the first K images raw and answers `done`.
+// load_list: loads the images of a list with given crop boxes, to compare speed and pixels with other
+// loaders. Prints `ready`, then reads commands from standard input: `go` loads the list once in full batches
+// (the last one wraps around) and prints `<images> <seconds>`; `dump PATH K` writes the first K images as raw
+// values and prints `done`.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -25,7 +25,7 @@ struct List {
   std::vector<Augmentation> augmentations;
 };
 
-// path TAB x TAB y TAB w TAB h TAB flip: the numbers are the last five fields, so that a path may hold tabs.
+// path TAB x TAB y TAB w TAB h TAB flip: the last five fields are numbers, so the path may contain tabs.
 void add_line(const std::string& line, List& list) {
   int numbers[5];
   size_t end = line.size();
@@ -35,7 +35,8 @@ void add_line(const std::string& line, List& list) {
       throw std::runtime_error("expected path and five numbers");
     const auto [stop, error] = std::from_chars(line.data() + tab + 1, line.data() + end, numbers[i]);
     if (error != std::errc() || stop != line.data() + end || numbers[i] < 0)
-      throw std::runtime_error("expected a number from 0, found " + line.substr(tab + 1, end - tab - 1));
+      throw std::runtime_error("expected a number of at least 0, found " +
+                               line.substr(tab + 1, end - tab - 1));
     end = tab;
   }
   if (numbers[4] > 1) throw std::runtime_error("flip is neither 0 nor 1");
@@ -56,11 +57,11 @@ List read_list(const std::filesystem::path& file) {
                                            file.string(), number, error.what()));
     }
   }
-  if (list.images.empty()) throw std::runtime_error(file.string() + " can't be read or lists no image");
+  if (list.images.empty()) throw std::runtime_error(file.string() + " can't be read or lists no images");
   return list;
 }
 
-// From the threads' start to the last batch; the ring was allocated and touched before.
+// Times from the threads' start to the last batch; allocating the ring is not timed.
 void load_once(Storage& storage, const LoaderOptions& options) {
   const int64_t batches = (storage.size() + options.batch_size - 1) / options.batch_size;
   const auto loader = make_loader(storage, options);
@@ -89,7 +90,8 @@ void dump(Storage& storage, const List& list, const std::string& path, size_t im
 int main(int count, char** arguments) {
   base::start_program();
   CLI::App app{
-      "Loads the images of a list with given boxes; answers `go` and `dump PATH K` on standard input."};
+      "Loads the images of a list with given crop boxes; reads the commands `go` and `dump PATH K` from "
+      "standard input."};
   std::filesystem::path file;
   LoaderOptions options;
   options.batch_size = 64;
@@ -103,7 +105,7 @@ int main(int count, char** arguments) {
   app.add_option("--batch", options.batch_size, "images per batch")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
-  app.add_option("--output", output, "what a batch holds")
+  app.add_option("--output", output, "format of a batch")
       ->check(CLI::IsMember({"float32", "channels_last", "uint8"}))
       ->capture_default_str();
   CLI11_PARSE(app, count, arguments);

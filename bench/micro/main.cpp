@@ -1,4 +1,4 @@
-// bench_micro: parts of the suite alone, e.g. bench_micro --benchmark_filter=load/files --data DIR
+// bench_micro: micro-benchmarks, e.g. bench_micro --benchmark_filter=load/files --data DIR
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -20,9 +20,9 @@ namespace {
 
 int run_families(const MicroOptions& options) {
   if (options.data.empty())
-    std::fprintf(stderr, "decode/ and load/ are left out: name a folder that holds train/ with --data\n");
+    std::fprintf(stderr, "decode/ and load/ are skipped: name a folder that contains train/ with --data\n");
   std::fprintf(stderr,
-               "all_reduce/, broadcast/, reduce/ and point_to_point/ are left out: name a number of "
+               "all_reduce/, broadcast/, reduce/ and point_to_point/ are skipped: set the number of "
                "processes with --ranks\n");
   for (const AddBenchmarks& family : benchmark_families()) family(options);
   benchmark::RunSpecifiedBenchmarks();
@@ -34,8 +34,8 @@ int run(int count, char** values) {
   std::vector<std::string> arguments(values, values + count);
   const MicroOptions options = take_options(arguments);
   if (is_rank() && options.ranks > 0)
-    throw BadOption("--ranks starts processes itself; leave it out where mpirun or srun does");
-  std::vector<std::string> kept = arguments;  // Google Benchmark takes its own out
+    throw BadOption("--ranks starts processes; omit it under mpirun or srun");
+  std::vector<std::string> kept = arguments;  // Google Benchmark removes its own flags
   std::vector<char*> left;
   for (std::string& argument : kept) left.push_back(argument.data());
   int left_count = static_cast<int>(left.size());

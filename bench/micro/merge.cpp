@@ -1,6 +1,6 @@
-// merge/RANKS, report/RANKS: what a row of many ranks costs once it has ended. `merge` is rank 0 putting
-// reports together and writing them; `report` is `run_matrix report` on that record. Together 1,024 ranks of
-// 300 batches may take 5 s and 1 GiB.
+// merge/RANKS, report/RANKS: the cost of a row of many ranks after its end. `merge`: rank 0 merges the
+// reports and writes the record; `report`: `run_matrix report` on that record. Limits for 1,024 ranks of 300
+// batches together: 5 s and 1 GiB.
 #include "bench/train/merge/merge.h"
 
 #include <benchmark/benchmark.h>
@@ -25,7 +25,7 @@ struct Folder {
   ~Folder() { std::filesystem::remove_all(path); }
 };
 
-// Of this process, LibTorch included: set back to what is resident now, and the highest since.
+// Resets the process's peak resident memory (VmHWM) to the current value, and reads it in MiB.
 void forget_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
 double peak_memory_mib() {
   std::ifstream status("/proc/self/status");

@@ -8,13 +8,14 @@
 namespace bench {
 
 const char* const kOptionsHelp =
-    "besides Google Benchmark's flags: --data DIR (holds train/), --store DIR (packed copies), --ranks N (2 "
-    "or more: measures collectives between so many processes, and nothing else), --nodes 2 (emulated), "
+    "options in addition to Google Benchmark's: --data DIR (contains train/), --store DIR (packed copies), "
+    "--ranks N (2 "
+    "or more: measures only collectives, between N processes), --nodes 2 (emulated), "
     "--link-rate-mbit R, --interface NAME";
 
 namespace {
 
-// Takes `--name VALUE` or `--name=VALUE` out of the arguments.
+// Removes `--name VALUE` or `--name=VALUE` from the arguments and returns the value.
 std::optional<std::string> take(const std::string& name, std::vector<std::string>& arguments) {
   for (size_t i = 1; i < arguments.size(); ++i) {
     const auto here = arguments.begin() + std::ptrdiff_t(i);
@@ -57,12 +58,11 @@ MicroOptions take_options(std::vector<std::string>& arguments) {
   options.link_rate_mbit = take_number("--link-rate-mbit", arguments, 0.0, 1.0, 1e6);
   options.interface = take("--interface", arguments).value_or("");
   if (options.nodes > 1 && options.ranks == 0)
-    throw BadOption("--nodes 2: say with --ranks how many processes the two nodes run together");
+    throw BadOption("--nodes 2: set the total number of processes of both nodes with --ranks");
   if (options.ranks % options.nodes != 0)
-    throw BadOption(
-        fmt::format("--ranks {}: an odd number can't be shared out evenly over --nodes 2", options.ranks));
+    throw BadOption(fmt::format("--ranks {}: expected an even number with --nodes 2", options.ranks));
   if (options.link_rate_mbit > 0 && options.ranks > 0 && options.nodes == 1)
-    throw BadOption("--link-rate-mbit: ranks on one node have no link between them; add --nodes 2");
+    throw BadOption("--link-rate-mbit: there is no link between ranks on one node; add --nodes 2");
   return options;
 }
 

@@ -27,11 +27,11 @@ static void require_mpi() {
     if (value.axis == "backend" && value.name == "mpi" && !value.missing.empty())
       throw BadOption("--ranks: " + value.missing);
   if (!base::program_exists("mpirun"))
-    throw BadOption("--ranks: there is no mpirun in PATH, which starts the processes; install openmpi-bin");
+    throw BadOption("--ranks: mpirun, which starts the processes, is not in PATH; install openmpi-bin");
 }
 
-// The command that starts the ranks of a row with so many of them, with another program in train_slice's
-// place: so OpenMPI's settings, the allocator and the cores are a row's.
+// The command that starts the ranks of a row, with `program` instead of train_slice, so that OpenMPI's
+// settings, the memory allocator and the core binding are the same as in a row.
 static base::Command command_of_a_row(const MicroOptions& options, const std::vector<std::string>& program,
                                       const harness::LaunchSetting& setting) {
   harness::Row row;
@@ -46,7 +46,7 @@ static base::Command command_of_a_row(const MicroOptions& options, const std::ve
       row, values_as_json(), installation, harness::Request(), setting,
       options.nodes > 1 ? harness::MpirunOn::emulated_nodes : harness::MpirunOn::this_machine);
   auto& words = command.arguments;
-  while (words.back() != program[0]) words.pop_back();  // train_slice's own arguments
+  while (words.back() != program[0]) words.pop_back();  // removes train_slice's arguments
   words.insert(words.end(), program.begin() + 1, program.end());
   command.output = command.errors = "";
   return command;
@@ -56,7 +56,7 @@ static int exit_code_of(pid_t mpirun) {
   int status = 0;
   while (::waitpid(mpirun, &status, 0) < 0) {
     if (errno != EINTR) throw std::runtime_error(fmt::format("waiting for mpirun: {}", std::strerror(errno)));
-    if (base::interrupted()) ::kill(mpirun, SIGTERM);  // it ends the ranks
+    if (base::interrupted()) ::kill(mpirun, SIGTERM);  // mpirun then ends the ranks
   }
   if (base::interrupted()) return 130;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -80,7 +80,8 @@ int start_ranks(const MicroOptions& options, const std::vector<std::string>& arg
     interface = harness::emulated::kInterface;
   }
   harness::write_remote_shell(setting);
-  // Defaults first: a later one on the command line wins. Ranks see mpirun's terminal, whatever ours is.
+  // Defaults first, because later options override earlier ones. Colour is set explicitly, because the ranks'
+  // stdout is mpirun's.
   std::vector<std::string> program = {std::filesystem::read_symlink("/proc/self/exe"),
                                       "--benchmark_repetitions=5", "--benchmark_min_time=0.1",
                                       fmt::format("--benchmark_color={}", ::isatty(STDOUT_FILENO) != 0)};
@@ -91,8 +92,10 @@ int start_ranks(const MicroOptions& options, const std::vector<std::string>& arg
   return exit_code_of(base::start(command_of_a_row(options, program, setting)));
 }
 
-#ifndef HAVE_MPI  // else in collectives/
-int run_rank(const MicroOptions&) { throw BadOption("this build found no MPI, which ranks need"); }
+#ifndef HAVE_MPI  // otherwise defined in collectives/
+int run_rank(const MicroOptions&) {
+  throw BadOption("this build has no MPI: install libopenmpi-dev and openmpi-bin and build again");
+}
 #endif
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// Several processes of bench_micro that measure collectives together.
+// Runs bench_micro as several processes to measure collectives.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace bench {
 
-// Whether mpirun, or srun --mpi=pmix, has started this process.
+// Whether mpirun or srun --mpi=pmix started this process.
 bool is_rank();
 
-// Starts options.ranks processes of this program under mpirun, with these of its arguments, and waits for
-// them; returns their exit code. Throws BadOption when that can't be done here.
+// Starts options.ranks processes of this program under mpirun with the given arguments, waits for them and
+// returns their exit code. Throws BadOption if this machine can't run them.
 int start_ranks(const MicroOptions& options, const std::vector<std::string>& arguments);
 
-// A rank's whole life; returns its exit code.
+// Runs this process as a rank; returns its exit code.
 int run_rank(const MicroOptions& options);
 
 }  // namespace bench

@@ -1,7 +1,6 @@
-// read/<storage>/<cold|warm>: records as a loader thread gets them, in windowed order and without decoding.
-// Beside them read/plain_pread and read/plain_memcpy: the same images back to back in one file, and nothing
-// but the call. Everyone adds up the bytes that he got, because a mapped record is not read before someone
-// looks at it.
+// read/<storage>/<cold|warm>: reads records as a loader thread does, in windowed order, without decoding. For
+// comparison, read/plain_pread and read/plain_memcpy read the same images from one contiguous file. All of
+// them sum the bytes, because a mapped record is only read when it is accessed.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,7 +17,7 @@
 namespace bench {
 namespace {
 
-// About as fast as memory: one addition per 8 bytes, vectorised.
+// Runs at about memory speed: one vectorised addition per 8 bytes.
 uint64_t sum_of(std::span<const uint8_t> bytes) {
   uint64_t sum = 0;
   for (size_t i = 0; i + 8 <= bytes.size(); i += 8) {
@@ -29,8 +28,8 @@ uint64_t sum_of(std::span<const uint8_t> bytes) {
   return sum;
 }
 
-// One iteration is one pass over all records. read(record) gives its bytes; before() prepares a pass,
-// unmeasured.
+// One iteration is one pass over all records. read(record) returns its bytes; before() prepares a pass and
+// isn't timed.
 template <class Before, class Read>
 void measure(benchmark::State& state, int64_t records, const Before& before, const Read& read) {
   SamplerOptions options;
@@ -58,7 +57,8 @@ void measure(benchmark::State& state, int64_t records, const Before& before, con
 
 void run(benchmark::State& state, Source& source, bool cold) {
   try {
-    if (!source.set_page_cache(cold) && cold) return state.SkipWithError("no page cache lies below it");
+    if (!source.set_page_cache(cold) && cold)
+      return state.SkipWithError("this storage doesn't use the page cache");
     auto reader = source.storage().reader();
     const auto before = [&] {
       if (!cold) return;
@@ -73,7 +73,7 @@ void run(benchmark::State& state, Source& source, bool cold) {
   }
 }
 
-// The images of storage `files` back to back in a file without a name.
+// The images of storage `files`, contiguous in an unnamed temporary file.
 struct Flat {
   base::Descriptor file;
   std::vector<size_t> offsets{0};
@@ -83,14 +83,14 @@ struct Flat {
   Flat(Source& source, const std::filesystem::path& folder)
       : file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {
     if (file.number() < 0)
-      throw std::runtime_error("say with --store DIR where a copy of the images may lie");
+      throw std::runtime_error("name a writable folder for a copy of the images with --store DIR");
     const auto reader = source.storage().reader();
     size_t longest = 0;
     for (int64_t record = 0; record < source.storage().size(); ++record) {
       const auto bytes = reader->read(record).bytes;
       for (size_t done = 0; done < bytes.size();) {
         const ssize_t count = ::write(file.number(), bytes.data() + done, bytes.size() - done);
-        if (count <= 0) throw std::runtime_error("no room for a copy of the images");
+        if (count <= 0) throw std::runtime_error("not enough disk space or memory for a copy of the images");
         done += static_cast<size_t>(count);
       }
       offsets.push_back(offsets.back() + bytes.size());
@@ -98,7 +98,8 @@ struct Flat {
     }
     buffer.resize(longest);
     void* memory = ::mmap(nullptr, offsets.back(), PROT_READ, MAP_SHARED | MAP_POPULATE, file.number(), 0);
-    if (memory == MAP_FAILED) throw std::runtime_error("no room for a copy of the images");
+    if (memory == MAP_FAILED)
+      throw std::runtime_error("not enough disk space or memory for a copy of the images");
     mapped = static_cast<const uint8_t*>(memory);
   }
   ~Flat() { ::munmap(const_cast<uint8_t*>(mapped), offsets.back()); }

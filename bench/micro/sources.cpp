@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kImages = 2048;
 
-// Some records of another storage, numbered from 0.
+// A subset of the records of another storage, numbered from 0.
 class Subset : public Storage {
  public:
   Subset(std::unique_ptr<Storage> storage, const std::vector<int64_t>& records)
@@ -46,7 +46,7 @@ class Subset : public Storage {
 
 std::filesystem::path packed(const std::string& name, const Dataset& dataset, const MicroOptions& options) {
   if (options.store.empty())
-    throw std::runtime_error("say with --store DIR where a copy for storage " + name + " may be packed");
+    throw std::runtime_error("name a folder for the packed copy of storage " + name + " with --store DIR");
   PackRequest request;
   request.dataset = dataset;
   request.folder = options.store / dataset.fingerprint;

@@ -1,5 +1,4 @@
-// Storages as read/ and load/ open them: a sample of the data set's records, packed first where that is
-// needed.
+// The storages for read/ and load/: each holds a sample of the data set's records, packed first if needed.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,20 +10,19 @@
 
 namespace bench {
 
-// Opened when the first benchmark of its name runs; serves all of them.
+// Opened when its first benchmark runs, and shared by all its benchmarks.
 class Source {
  public:
   Source(const MicroOptions& options, const Value& value)
       : options_(options), name_(value.name), packed_(value.traits.value("packed", false)) {}
-  // Records 0 to size() - 1 stand for an even sample of the data set. Throws what the storage or its packer
-  // throws.
+  // Records 0 to size() - 1 are an evenly spaced sample of the data set. Throws as the storage or its packer.
   Storage& storage();
-  // Files of the disk that hold the sample.
+  // Files on disk that hold the sample.
   std::vector<std::filesystem::path> files() { return storage().cached_files(records_); }
   const std::string& name() const { return name_; }
   int64_t classes() const { return classes_; }  // after storage()
-  // Drops (or reads in) the files that hold the sample; true: they lie on a disk, so that it meant something.
-  // Opens the storage anew: what is mapped can't be dropped. Readers must be gone.
+  // Drops (cold) or reads in the files that hold the sample; returns false if there are none. Closes the
+  // storage first, because mapped pages can't be dropped; all readers must be destroyed before.
   bool set_page_cache(bool cold);
 
  private:
@@ -37,8 +35,7 @@ class Source {
   int64_t classes_ = 1;
 };
 
-// One per registered storage that this build can open by itself; those that need a service run in the matrix
-// only.
+// One per registered storage of this build, except those that need a service (they run only in the matrix).
 std::vector<std::shared_ptr<Source>> sources(const MicroOptions& options);
 
 }  // namespace bench

@@ -1,5 +1,4 @@
-// step/: the training step on data that is already there, per precision; phase_clock/: what taking a time
-// costs.
+// step/: the training step on synthetic data, per precision. phase_clock/: the cost of one phase boundary.
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -10,7 +9,7 @@
 namespace bench {
 namespace {
 
-// The rehearsal scale's sizes, so that figures here can be set beside a row's phases.
+// The sizes of the rehearsal scale, so that results are comparable with a row's phases.
 harness::Row rehearsal_row(const std::string& precision, int64_t batch) {
   harness::Row row;
   row.storage = "synthetic";
@@ -23,7 +22,7 @@ harness::Row rehearsal_row(const std::string& precision, int64_t batch) {
   return row;
 }
 
-// Forward, loss, accuracy, backward and update of run_slice itself, on the synthetic storage.
+// Runs run_slice() (forward, loss, accuracy, backward, update) on the synthetic storage.
 void time_step(benchmark::State& state, const harness::Row& row) {
   at::set_num_threads(1);
   StorageOptions storage_options;

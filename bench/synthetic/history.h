@@ -9,8 +9,7 @@
 
 struct MadeUp {
   size_t nights = 60, rows = 27;
-  size_t row_step = 40,
-         machine_step = 25;  // nights from which row 7 (by 10 %) and the machine (6 %) are slower
+  size_t row_step = 40, machine_step = 25;  // nights from which row 7 (10 %) and the machine (6 %) are slower
   std::string machine = "AMD EPYC, 2 cores, 24 GiB, cpu";
   unsigned seed = 1;
 };

@@ -1,4 +1,4 @@
-// A carrier over LibTorch's interface to collectives: c10d::ProcessGroup, or a c10d::Backend alone.
+// A carrier over LibTorch's collectives interface: a c10d::ProcessGroup or a bare c10d::Backend.
 #pragma once
 #include <torch/csrc/distributed/c10d/Types.hpp>
 #include <torch/csrc/distributed/c10d/Work.hpp>
@@ -10,8 +10,8 @@ namespace bench {
 template <class Group>
 class C10dCarrier : public Carrier {
  public:
-  // `posted`: as LibTorch's Reducer does it, which goes on computing, and waits for the future later. Else as
-  // torch.distributed.all_reduce and its like do it when they are not told otherwise.
+  // posted: asynchronous (asyncOp = true), then wait for the future, as LibTorch's Reducer. Otherwise
+  // synchronous, as torch.distributed.all_reduce by default.
   explicit C10dCarrier(Group& group, bool posted = false) : group_(group), posted_(posted) {}
   void run(Operation operation, at::Tensor& tensor) override {
     std::vector<at::Tensor> tensors = {tensor};

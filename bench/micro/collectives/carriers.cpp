@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-// Over a backend of the suite, as strategies reach it.
+// Uses a backend of the suite in the same way as the strategies.
 class Ours : public Carrier {
  public:
   Ours(Group& group, bool posted) : carrier_(*group.process_group(), posted) {}
@@ -28,7 +28,8 @@ std::vector<NamedCarrier> make_carriers(Group& mpi, GroupOptions options) {
   if (options.interface.empty()) {
     if (options.rank.local_world_size < options.rank.world_size)
       throw std::invalid_argument(
-          "the ranks are on several nodes: name with --interface what joins them, for Gloo");
+          "the ranks are on several nodes: name the network interface between them with --interface (for "
+          "Gloo)");
     options.interface = "lo";
   }
   std::vector<NamedCarrier> carriers;

@@ -1,5 +1,5 @@
-// What carries a collective from rank to rank: the backends of the suite as strategies use them and, to
-// compare with, the same calls without anything around them.
+// Carriers run collectives between ranks: the suite's backends as the strategies use them and, for
+// comparison, bare calls of the same libraries.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -16,28 +16,30 @@ enum class Operation { all_reduce, broadcast, reduce, point_to_point };
 class Carrier {
  public:
   virtual ~Carrier() = default;
-  // Returns when it has ended on this rank; sums, in place. Rank 0 is the root, and the one that sends to the
-  // last rank. At the end of `reduce` only the root's tensor means anything.
+  // Runs a collective in place on a contiguous float32 tensor (reductions use SUM) and returns when it has
+  // completed on this rank. Rank 0 is the root; point_to_point sends from rank 0 to the last rank. After
+  // `reduce` only the root's tensor is defined. Throws std::runtime_error on failure.
   virtual void run(Operation operation, at::Tensor& tensor) = 0;
 };
 
 struct NamedCarrier {
   std::string name;
   std::unique_ptr<Carrier> carrier;
-  std::string bare;              // name of the one to set it beside; empty: none
-  at::Device device = at::kCPU;  // where its tensors are
+  std::string bare;              // name of the carrier to compare with; empty: none
+  at::Device device = at::kCPU;  // device of its tensors
 };
 
-// All carriers of this build, of bare ones only those of its backends. Every rank must call it. MPI must have
-// been initialised; it chooses and hands around where Gloo's ranks meet. They live no longer than MPI.
+// All carriers of this build. Every rank must call it, after MPI is initialised (MPI distributes the address
+// at which Gloo's ranks meet). Destroy the carriers before MPI is finalised. Throws std::invalid_argument for
+// a bad network interface.
 std::vector<NamedCarrier> make_carriers(Group& mpi, GroupOptions options);
 
-// Those between GPUs; none where ranks outnumber the GPUs of their node.
+// The carriers between GPUs; empty if a node has fewer GPUs than ranks.
 std::vector<NamedCarrier> make_gpu_carriers(GroupOptions options);
-// bare_mpi is MPI's non-blocking call, awaited as MpiBackend does, in the calling thread; blocking_mpi the
-// blocking one, awaited as MPI does.
+// blocking false (bare_mpi): MPI's non-blocking call, waited for in the calling thread as MpiBackend does.
+// true (blocking_mpi): MPI's blocking call.
 std::unique_ptr<Carrier> make_bare_mpi(bool blocking);
-// bare_gloo: LibTorch's ProcessGroupGloo without c10d::ProcessGroup and TracedBackend around it.
+// bare_gloo: LibTorch's ProcessGroupGloo without c10d::ProcessGroup and TracedBackend.
 std::unique_ptr<Carrier> make_bare_gloo(const GroupOptions& options);
 
 }  // namespace bench

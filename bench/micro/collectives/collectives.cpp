@@ -13,10 +13,10 @@ namespace bench {
 namespace {
 
 constexpr const char* kOperations[] = {"all_reduce", "broadcast", "reduce", "point_to_point"};
-// 3.3 MB and 48 MB: about what the gradients of ResNet18 have at the scales rehearsal and article.
+// 3.3 MB and 48 MB: about the size of ResNet18's gradients at the scales rehearsal and article.
 constexpr int64_t kBytes[] = {1 << 10, 16 << 10, 256 << 10, 1 << 20, 3'300'000, 8 << 20, 48'000'000};
 
-// What crosses each rank's link relative to the message, as nccl-tests counts it (doc/PERFORMANCE.md).
+// Bytes over each rank's link per message byte, as defined by nccl-tests (doc/PERFORMANCE.md).
 double bus_factor(Operation operation, int ranks) {
   return operation == Operation::all_reduce ? 2.0 * (ranks - 1) / ranks : 1;
 }
@@ -54,7 +54,7 @@ void measure(benchmark::State& state, const BenchmarkCase& one, Run run) {
 }
 
 void lead(Lockstep& ranks, const std::vector<NamedCarrier>& carriers, int world_size, double link_rate_mbit) {
-  benchmark::ClearRegisteredBenchmarks();  // the others would be measured beside waiting ranks
+  benchmark::ClearRegisteredBenchmarks();  // other benchmarks would run while ranks wait
   Comparison comparison;
   for (int operation = 0; operation < int(std::size(kOperations)); ++operation)
     for (const int64_t bytes : kBytes)

@@ -1,4 +1,4 @@
-// Carriers of the suite beside bare ones, over the repetitions of a benchmark.
+// Compares the suite's carriers with bare ones over the repetitions of a benchmark.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -10,17 +10,18 @@ namespace bench {
 
 class Comparison {
  public:
-  // One run's median call over the bare carrier's, whose calls lay between; kept for print. Shorter runs of
-  // the same name are forgotten: Google Benchmark finds a benchmark's number of calls with them.
+  // Returns the ratio of the median call times, carrier / bare carrier, of one run (their calls alternate)
+  // and stores it for print(). Discards shorter runs of the same name, with which Google Benchmark determines
+  // the number of calls.
   double add(const std::string& name, const Times& times);
-  // A line for each name: median and range over its runs.
+  // Prints a line per name: median and range over its runs.
   void print(std::FILE* file) const;
 
  private:
   struct Ratios {
     std::string name;
     size_t calls = 0;
-    std::vector<double> ratios, seconds, bare_seconds;  // one of each run
+    std::vector<double> ratios, seconds, bare_seconds;  // one per run
   };
   std::vector<Ratios> all_;
 };

@@ -63,8 +63,8 @@ Times Lockstep::run_once_told(const Run& run) {
   return times;
 }
 
-// Small whole numbers, others on each rank and in neighbouring places: float32 adds those of 1,024 ranks
-// exactly, in any order.
+// Checks with small integers that differ between ranks and between neighbouring elements. float32 sums them
+// exactly over up to 1,024 ranks in any order.
 bool Lockstep::is_right(const Run& run, at::Tensor& tensor) {
   const std::array<int64_t, 3> key = {run.operation, run.carrier, run.bytes};
   if (found_right_.count(key)) return true;
@@ -74,7 +74,7 @@ bool Lockstep::is_right(const Run& run, at::Tensor& tensor) {
   tensor.copy_(pattern.mul(float(rank_ + 1)));
   barrier();
   carriers_.at(size_t(run.carrier)).carrier->run(operation, tensor);
-  float factor = float(rank_ + 1);  // what this rank gave
+  float factor = float(rank_ + 1);  // this rank's input
   if (operation == Operation::all_reduce || (operation == Operation::reduce && rank_ == 0))
     factor = float(size_ * (size_ + 1)) / 2;
   if (operation == Operation::broadcast || (operation == Operation::point_to_point && rank_ == size_ - 1))
@@ -82,7 +82,7 @@ bool Lockstep::is_right(const Run& run, at::Tensor& tensor) {
   const bool any_will_do = operation == Operation::reduce && rank_ != 0;
   int right = any_will_do || at::equal(tensor, pattern * factor);
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, communicator_), "MPI_Allreduce");
-  tensor.fill_(0);  // zeros stay zeros, however often they are summed
+  tensor.fill_(0);  // sums of zeros stay zero
   if (right) found_right_.insert(key);
   return right;
 }
@@ -103,7 +103,7 @@ void Lockstep::take_slowest(std::vector<double>& seconds) {
 void Lockstep::barrier() {
   MPI_Request request;
   check_mpi(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
-  wait_for(request, "MPI_Ibarrier");  // spinning ranks would hold the cores of those that are still to come
+  wait_for(request, "MPI_Ibarrier");  // spinning would occupy cores that late ranks need
 }
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// The same calls on all ranks at once: rank 0 says what to run next, the others do it with it.
+// Runs the same calls on all ranks: rank 0 broadcasts what to run next, the other ranks follow.
 #pragma once
 #include <mpi.h>
 
@@ -14,16 +14,16 @@ namespace bench {
 
 struct Run {
   int operation = 0;  // Operation
-  int carrier = 0;    // index
+  int carrier = 0;    // index in the list of carriers
   int64_t bytes = 0;
-  int64_t calls = 0;  // 0: that was all
+  int64_t calls = 0;  // 0: end
 };
 
-// Seconds of each call, of the slowest rank: from leaving a barrier until the collective has ended there.
+// Seconds per call on the slowest rank, from the end of a barrier to the end of the collective.
 struct Times {
-  bool right = true;  // this carrier and the bare one beside it gave what they should, on all ranks
+  bool right = true;  // results of this carrier and of its bare one were correct on all ranks
   std::vector<double> calls;
-  std::vector<double> bare_calls;  // of the carrier beside it, call by call in turn; empty without one
+  std::vector<double> bare_calls;  // of the bare carrier, called alternately; empty without one
 };
 
 class Lockstep {
@@ -36,11 +36,11 @@ class Lockstep {
 
   Times lead(Run run);  // rank 0
   void end();           // rank 0, once
-  void follow();        // every other rank, until rank 0 ends it
+  void follow();        // every other rank; returns when rank 0 calls end()
 
  private:
   Times run_once_told(const Run& run);
-  bool is_right(const Run& run, at::Tensor& tensor);  // tried once for each operation, carrier and size
+  bool is_right(const Run& run, at::Tensor& tensor);  // checked once per operation, carrier and size
   double time(const Run& run, Carrier& carrier, at::Tensor& tensor);
   void take_slowest(std::vector<double>& seconds);
   void barrier();
@@ -48,7 +48,7 @@ class Lockstep {
   const std::vector<NamedCarrier>& carriers_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
-  // Of the host and of a GPU, for all sizes, so that none of them meets fresh pages.
+  // Host and GPU memory for the largest message, reused for all sizes to avoid page faults.
   std::map<at::DeviceType, at::Tensor> memory_;
   std::set<std::array<int64_t, 3>> found_right_;
 };

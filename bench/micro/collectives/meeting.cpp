@@ -23,8 +23,8 @@ static std::string address_of(const std::string& interface) {
     ::freeifaddrs(all);
   }
   if (address.empty())
-    throw std::invalid_argument(
-        fmt::format("--interface {}: this node has none of that name with an IPv4 address", interface));
+    throw std::invalid_argument(fmt::format(
+        "--interface {}: this node has no interface of that name with an IPv4 address", interface));
   return address;
 }
 

@@ -1,4 +1,4 @@
-// Where ranks meet that MPI has started and that talk otherwise: Gloo's and NCCL's.
+// Rendezvous for Gloo and NCCL between ranks that MPI started.
 #pragma once
 #include <optional>
 
@@ -7,9 +7,9 @@
 
 namespace bench {
 
-// A port that rank 0 listens on already, so that nobody else can take it; goes into `options`. Every rank
-// makes one, and keeps it until its group stands. Throws std::invalid_argument when this node has no such
-// interface.
+// Rank 0 listens on a free port; its address and port are broadcast with MPI and stored in `options`. Every
+// rank must construct one and keep it until its group exists. Throws std::invalid_argument if this node has
+// no such interface.
 class Meeting {
  public:
   explicit Meeting(GroupOptions& options);

@@ -1,5 +1,5 @@
-// nccl: the suite's backend between GPUs; bare_nccl: NCCL's own calls with nothing around them, in place and
-// on a stream, as nccl-tests times them.
+// nccl: the suite's backend between GPUs; bare_nccl: NCCL's calls alone, in place and on a stream, as
+// nccl-tests times them.
 #include "bench/micro/collectives/carriers.h"
 
 #ifdef HAVE_CUDA
@@ -28,7 +28,7 @@ class Nccl : public Carrier {
   void run(Operation operation, at::Tensor& tensor) override {
     carrier_.run(operation, tensor);
     wait_for_gpu();
-    if (++calls_ % 64 == 0) group_->traffic()->next_batch();  // which else keeps them all
+    if (++calls_ % 64 == 0) group_->traffic()->next_batch();  // otherwise it would store all collectives
   }
 
  private:
@@ -100,7 +100,7 @@ std::vector<NamedCarrier> make_gpu_carriers(GroupOptions options) {
 #else
 namespace bench {
 
-// bench_micro knows no GPUs; bench_micro_cuda does.
+// bench_micro has no GPU support; bench_micro_cuda has.
 std::vector<NamedCarrier> make_gpu_carriers(GroupOptions) { return {}; }
 
 }  // namespace bench
