@@ -14,7 +14,7 @@ void require_agreement(Group& group, const RankInfo& rank, const std::string& te
           fmt::format("the ranks disagree about the configuration: rank 0 has {} and rank {} has {}; give "
                       "every node the same build, job file and data",
                       text, other, texts[other]));
-  group.barrier();  // nobody trains before rank 0 has compared
+  group.barrier();  // no rank trains before rank 0 has compared
 }
 
 }  // namespace bench

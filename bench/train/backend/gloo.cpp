@@ -1,5 +1,4 @@
-// gloo: PyTorch's collectives over TCP, the engine of its DDP on CPUs. Tensors on a GPU travel through host
-// memory.
+// gloo: PyTorch's collectives over TCP, used by its DDP on CPUs. GPU tensors are staged through host memory.
 #define USE_C10D_GLOO
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -13,7 +12,7 @@ class GlooGroup : public StoreGroup {
   explicit GlooGroup(const GroupOptions& options)
       : StoreGroup(options.rank), options_(c10d::ProcessGroupGloo::Options::create(kTimeout)) {
     options_->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(options.interface));
-    process_group();  // made by every rank here, whatever comes first later
+    process_group();  // collective: every rank must create it at the same point
   }
 
  protected:

@@ -1,5 +1,4 @@
-// The processes of a row, and what they say to each other outside the timed batches. One backend is one file
-// here.
+// The process group of a row and its communication backends. Each backend is one file in this folder.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -18,50 +17,53 @@ class ProcessGroup;
 
 namespace bench {
 
-// A rank's place as its launcher tells it: RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and GROUP_RANK (the
-// node) as torchrun and the harness set them, else what OpenMPI's mpirun or Slurm's srun set. MASTER_ADDR and
-// MASTER_PORT are where rank 0 listens; MASTER_LISTEN_FD hands it a socket that already does.
+// A rank's place from its launcher's environment variables: RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE
+// and GROUP_RANK (the node) of torchrun and the harness, otherwise those of OpenMPI's mpirun or Slurm's srun.
+// Rank 0 listens at MASTER_ADDR:MASTER_PORT; MASTER_LISTEN_FD is an already listening socket for it (-1:
+// none).
 struct RankInfo {
   int rank = 0, world_size = 1, local_rank = 0, local_world_size = 1, node = 0;
   std::string master_addr = "127.0.0.1";
   int master_port = 0;
   int listen_fd = -1;
 };
-// One process when nothing is set. Throws std::invalid_argument on a value that is no number, on a rank
-// outside its world, and on a MASTER_ADDR that does not resolve.
+// Rank 0 of 1 if no variable is set. Throws std::invalid_argument for a value that is not a number, a rank
+// outside its world size, and a MASTER_ADDR that does not resolve.
 RankInfo rank_from_environment();
 
 struct GroupOptions {
   RankInfo rank;
-  std::string interface = "lo";  // network interface that carries the collectives
-  std::string link = "none";     // the row's, and LinkOptions::emulated
-  bool emulated_link = false;
-  std::filesystem::path logs = {};  // folder for what a backend writes down of itself; empty: it doesn't
+  std::string interface = "lo";     // network interface that carries the collectives
+  std::string link = "none";        // the row field `link`
+  bool emulated_link = false;       // see LinkOptions::emulated
+  std::filesystem::path logs = {};  // folder for the backend's log files; empty: none
 };
 
+// One per process. All members except describe() must be called from the training thread, and barrier(),
+// gather() and the first call of each process-group getter by every rank in the same order.
 class Group {
  public:
   virtual ~Group() = default;
   virtual void barrier() = 0;
-  // Collects one text per rank; rank 0 gets them in rank order, the others an empty list. Blocks until rank 0
-  // has all.
+  // Collects one text per rank: rank 0 gets all in rank order, other ranks an empty list. Blocks until rank 0
+  // has received all.
   virtual std::vector<std::string> gather(const std::string& text) = 0;
-  // What strategies hand to LibTorch; null with one process. Lives as long as the group.
+  // The process group that strategies pass to LibTorch; null with one process. Owned by this object.
   virtual c10d::ProcessGroup* process_group() { return nullptr; }
-  // A second one of the same ranks, whose collectives need no order among those of the first: for a strategy
-  // that communicates from a thread of its own. Made at the first call, which every rank must make.
+  // A second process group of the same ranks, for a strategy that communicates from its own thread: its
+  // collectives are not ordered with those of the first. Created at the first call.
   virtual c10d::ProcessGroup* separate_process_group() { return nullptr; }
-  // What went over both; null with one process.
+  // The traffic of both process groups; null with one process.
   virtual Traffic* traffic() { return nullptr; }
-  // For the record, after the slice: what this rank's backend found out about itself.
+  // Facts about this rank's backend for the record (e.g. NCCL's transports). Call after the slice.
   virtual nlohmann::json describe() const { return nlohmann::json::object(); }
 };
 
 struct Disagreement : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// Throws Disagreement on rank 0 when `text`, e.g. a fingerprint of the configuration, isn't the same on all
-// ranks; the others wait for rank 0's verdict, and end with it.
+// Throws Disagreement on rank 0 if `text`, e.g. a fingerprint of the configuration, differs between ranks.
+// Collective; the other ranks wait for rank 0.
 void require_agreement(Group& group, const RankInfo& rank, const std::string& text);
 
 using GroupFactory = std::function<std::unique_ptr<Group>(const GroupOptions&)>;

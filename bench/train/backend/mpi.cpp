@@ -1,4 +1,4 @@
-// mpi: collectives over OpenMPI. Ranks find one another through what started them: mpirun, or srun with PMIx.
+// mpi: collectives over OpenMPI. The launcher connects the ranks: mpirun, or srun with PMIx.
 #ifdef HAVE_MPI
 #include <fmt/format.h>
 
@@ -16,16 +16,18 @@ class MpiGroup : public TracedGroup {
     int granted = 0;
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &granted), "MPI_Init_thread");
     if (granted < MPI_THREAD_MULTIPLE)
-      throw std::runtime_error("this MPI allows calls from one thread only; MPI_THREAD_MULTIPLE is needed");
+      throw std::runtime_error(
+          "this MPI library doesn't support MPI_THREAD_MULTIPLE, which is needed; install an OpenMPI that "
+          "does");
     int rank = 0, size = 0;
     check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
     if (rank != rank_.rank || size != rank_.world_size)
       throw std::runtime_error(
-          fmt::format("MPI says rank {} of {} and the environment rank {} of {}: start the ranks with "
+          fmt::format("MPI reports rank {} of {}, but the environment rank {} of {}: start the ranks with "
                       "mpirun, or with srun --mpi=pmix",
                       rank, size, rank_.rank, rank_.world_size));
-    process_group();  // made by every rank here, whatever comes first later
+    process_group();  // collective: every rank must create it at the same point
   }
   ~MpiGroup() override {
     end_process_groups();
@@ -42,7 +44,8 @@ class MpiGroup : public TracedGroup {
       total += sizes[rank];
     }
     if (total > std::numeric_limits<int>::max())
-      throw std::runtime_error(fmt::format("the ranks' reports have {} bytes, MPI takes 2 GiB", total));
+      throw std::runtime_error(
+          fmt::format("the ranks' reports have {} bytes, but MPI_Gatherv is limited to 2 GiB", total));
     std::string all(rank_.rank == 0 ? size_t(total) : 0, '\0');
     check_mpi(MPI_Gatherv(text.data(), size, MPI_CHAR, all.data(), sizes.data(), starts.data(), MPI_CHAR, 0,
                           MPI_COMM_WORLD),

@@ -1,4 +1,4 @@
-// c10d's collectives over MPI: what ProcessGroupMPI is in a LibTorch built with MPI, which the wheel is not.
+// A c10d::Backend over MPI, like c10d's ProcessGroupMPI, which the LibTorch wheel doesn't include.
 #pragma once
 #include <mpi.h>
 
@@ -11,27 +11,27 @@
 
 namespace bench {
 
-// Throws std::runtime_error naming the call when an MPI function returns an error.
+// Throws std::runtime_error that names `call` if `code` is not MPI_SUCCESS.
 void check_mpi(int code, const char* call);
 
-// Returns when the request has ended. MPI's own waiting spins, and with more ranks than cores a spinning rank
-// holds the core that the one it waits for needs until the scheduler's next tick. So this one looks a few
-// times and then sleeps between looks. A thread that waits here gets precise timers (PR_SET_TIMERSLACK) from
-// then on.
+// Waits for the request. MPI_Wait spins, and with more ranks than cores a spinning rank occupies the core
+// that another rank needs. So this function polls with MPI_Test a few times and then sleeps 20 us between
+// polls. Sets the calling thread's timer slack to 1 ns (PR_SET_TIMERSLACK). Throws as check_mpi().
 void wait_for(MPI_Request& request, const char* call);
 
-// Owns a duplicate of the communicator and a thread that runs one collective after another in the order in
-// which they were posted, so that they overlap with computing; MPI by itself only moves on inside its calls.
-// With asyncOp = false the caller's own thread runs it at once, if nothing else is posted or under way; so
-// does a thread that waits for one which is next and which the communication thread has not begun. Every rank
-// must post the same collectives in the same order. Tensors: contiguous, one for each rank and call, those of
-// a GPU are carried through host memory; types float32, float64, int64, int32, uint8, bfloat16, float16 (the
-// last two are summed as PyTorch sums them: in float32, each partial sum rounded). All-reduce and reduce: SUM
-// only. MPI must have been initialised with MPI_THREAD_MULTIPLE. A failing call sets the Work's exception.
+// Owns a duplicate of the communicator and a communication thread that runs the collectives in the order in
+// which they were posted, so that they overlap with compute (MPI makes progress only inside its calls). If
+// nothing else is queued or running, a call with asyncOp = false runs in the caller's thread; wait() also
+// runs the next collective in the waiting thread if the communication thread has not started it. Every rank
+// must post the same collectives in the same order. Tensors: one per call, contiguous; GPU tensors are staged
+// through host memory. Types: float32, float64, int64, int32, uint8, bfloat16, float16 (the last two are
+// summed as in PyTorch: in float32, each partial sum rounded). Reductions: SUM only. Throws
+// std::invalid_argument for anything else. MPI must be initialised with MPI_THREAD_MULTIPLE. A failing MPI
+// call sets the Work's exception.
 class MpiBackend : public c10d::Backend {
  public:
   explicit MpiBackend(MPI_Comm communicator);
-  ~MpiBackend() override;  // waits for what was posted
+  ~MpiBackend() override;  // waits for all posted collectives
 
   const std::string getBackendName() const override { return "mpi"; }
   c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
@@ -66,7 +66,7 @@ class MpiBackend : public c10d::Backend {
   std::mutex mutex_;
   std::condition_variable posted_;
   std::deque<Posted> queue_;
-  bool running_ = false;  // some thread is inside a collective
+  bool running_ = false;  // a thread is running a collective
   bool stop_ = false;
   std::thread thread_;
 };

@@ -11,15 +11,14 @@
 namespace bench {
 namespace {
 
-// MPI has no 16-bit floating-point types: they travel as 16-bit integers and are summed by LibTorch's
-// kernels.
+// MPI has no 16-bit floating-point types: they are sent as 16-bit integers and summed by LibTorch's kernels.
 template <at::ScalarType type>
 void add_sixteen_bit(void* in, void* in_out, int* count, MPI_Datatype*) {
   at::from_blob(in_out, {*count}, at::TensorOptions(type))
       .add_(at::from_blob(in, {*count}, at::TensorOptions(type)));
 }
 
-// Operators are made at first use and live as long as MPI.
+// The MPI_Op is created at first use and never freed.
 template <at::ScalarType type>
 Wire sixteen_bit_wire() {
   static const MPI_Op sum = [] {
@@ -49,7 +48,8 @@ Wire wire_of(const at::Tensor& tensor) {
     case at::kHalf:
       return sixteen_bit_wire<at::kHalf>();
     default:
-      throw std::invalid_argument(fmt::format("backend mpi can't carry {}", toString(tensor.scalar_type())));
+      throw std::invalid_argument(
+          fmt::format("backend mpi doesn't support tensors of type {}", toString(tensor.scalar_type())));
   }
 }
 

@@ -1,4 +1,4 @@
-// How a tensor's numbers are called in MPI, and how MPI adds them.
+// The MPI datatype of a tensor and the MPI operation that sums it.
 #pragma once
 #include <ATen/core/Tensor.h>
 #include <mpi.h>
@@ -10,7 +10,7 @@ struct Wire {
   MPI_Op sum;
 };
 
-// Throws std::invalid_argument for a type that isn't carried.
+// Throws std::invalid_argument for an unsupported type.
 Wire wire_of(const at::Tensor& tensor);
 
 }  // namespace bench

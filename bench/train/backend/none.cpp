@@ -1,4 +1,4 @@
-// none: one process, nobody to talk to.
+// none: one process, no communication.
 #include "bench/train/backend/group.h"
 
 namespace bench {

@@ -1,4 +1,4 @@
-// c10d's front to a backend, as strategies and the Reducer take it.
+// The c10d::ProcessGroup interface of a backend, for strategies and LibTorch's Reducer.
 #pragma once
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
@@ -6,8 +6,8 @@
 
 namespace bench {
 
-// LibTorch's own sends each call through the operator dispatcher, for compilers that trace it: a microsecond,
-// which a small collective feels. These go to the backend directly.
+// Calls the backend directly. LibTorch's ProcessGroup goes through the operator dispatcher (needed only for
+// tracing compilers), which costs a microsecond per call.
 class DirectProcessGroup : public c10d::ProcessGroup {
  public:
   using Work = c10::intrusive_ptr<c10d::Work>;
@@ -42,7 +42,8 @@ class DirectProcessGroup : public c10d::ProcessGroup {
   c10::intrusive_ptr<c10d::Backend> backend_;
 };
 
-// What to say to a call that is waited for at once; backend mpi then needs no other thread for it.
+// Options for a call that is waited for immediately (asyncOp = false); MpiBackend then needs no thread
+// switch.
 template <class Options>
 Options at_once() {
   Options options;

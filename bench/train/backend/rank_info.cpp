@@ -30,7 +30,7 @@ static int number_from(std::initializer_list<const char*> variables, int otherwi
   return otherwise;
 }
 
-// LibTorch's store would go on asking for half an hour.
+// LibTorch's TCPStore would retry until its timeout of 30 minutes.
 static void require_resolvable(const std::string& host) {
   addrinfo* found = nullptr;
   if (const int error = ::getaddrinfo(host.c_str(), nullptr, nullptr, &found); error != 0)
@@ -47,7 +47,7 @@ RankInfo rank_from_environment() {
   info.local_rank = number_from({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}, info.rank);
   info.local_world_size = number_from(
       {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"}, info.world_size);
-  // OpenMPI doesn't number its nodes; every node of a row has the same number of ranks, in order.
+  // OpenMPI sets no node number, but every node of a row has the same number of consecutive ranks.
   info.node = number_from({"GROUP_RANK", "SLURM_NODEID"}, info.rank / std::max(1, info.local_world_size));
   if (const char* address = std::getenv("MASTER_ADDR")) info.master_addr = address;
   info.master_port = number_from("MASTER_PORT", 0);

@@ -24,7 +24,7 @@ at::Tensor Staging::to_host() {
   const c10::Stream stream = copying_stream(tensor_.device());
   const c10::StreamGuard guard(stream);
   given_->block(stream);
-  host_.copy_(tensor_);  // returns when it is done
+  host_.copy_(tensor_);  // synchronous
   return host_;
 }
 

@@ -1,4 +1,4 @@
-// The way of a GPU's tensor through host memory, for a carrier that can't reach into a GPU.
+// Stages a GPU tensor through host memory, for backends that can't access GPU memory.
 #pragma once
 #include <ATen/core/Tensor.h>
 #include <c10/core/Event.h>
@@ -7,21 +7,21 @@
 
 namespace bench {
 
-// Made where the tensor is given away, used where it is carried. A tensor on the CPU is carried as it is. On
-// a GPU nothing else may use the tensor in between; both copies have a stream of their own, so that they wait
-// for no work but the tensor's.
+// Construct it where the collective is posted, use it in the thread that runs the collective. CPU tensors are
+// used directly. A GPU tensor must not be used elsewhere in between; the copies run on a separate stream, so
+// that they wait only for the work that produces the tensor.
 class Staging {
  public:
-  // Notes what the calling thread's current stream has been given so far: the tensor waits for that.
+  // Records an event on the calling thread's current stream; to_host() waits for it.
   explicit Staging(const at::Tensor& tensor);
-  // The tensor's values in host memory, in which the carrier may write. Waits for the device.
+  // Copies the tensor to writable host memory; waits for the device.
   at::Tensor to_host();
-  // What stands there now becomes the tensor's. Returns when it has arrived.
+  // Copies the host memory back to the tensor; returns when the copy is complete.
   void to_device() const;
 
  private:
   at::Tensor tensor_, host_;
-  std::shared_ptr<c10::Event> given_;  // shared: calls that are queued must be copyable
+  std::shared_ptr<c10::Event> given_;  // shared: queued calls must be copyable
 };
 
 }  // namespace bench

@@ -23,7 +23,7 @@ std::vector<std::string> StoreGroup::gather(const std::string& text) {
       const auto bytes = store_->get(round + std::to_string(rank));
       texts.emplace_back(bytes.begin(), bytes.end());
     }
-  barrier();  // rank 0 serves the store: nobody may leave before it has read everything
+  barrier();  // no rank may exit before rank 0, which serves the store, has read everything
   return texts;
 }
 

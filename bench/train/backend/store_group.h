@@ -1,4 +1,4 @@
-// What the groups have in common whose ranks meet at a TCPStore on rank 0: gloo and nccl.
+// Base class of the groups whose ranks meet at a TCPStore on rank 0: gloo and nccl.
 #pragma once
 #include <chrono>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -13,8 +13,8 @@ class StoreGroup : public TracedGroup {
   std::vector<std::string> gather(const std::string& text) override;
 
  protected:
-  // Ranks of a row prepare their data before they meet, which may take minutes on a slow disk; the harness's
-  // own watchdog is what ends a row that really hangs.
+  // Long, because ranks prepare their data before they meet, which can take minutes on a slow disk. The
+  // harness's watchdog ends a row that hangs.
   static constexpr std::chrono::minutes kTimeout{30};
 
   explicit StoreGroup(const RankInfo& rank);

@@ -22,7 +22,7 @@ WorkPointer TracedBackend::until_done(Traffic::Ticket ticket, WorkPointer work) 
     traffic_->end_on_device(ticket, [work]() -> std::optional<double> {
       return work->isCompleted() ? std::optional(double(work->getDuration())) : std::nullopt;
     });
-  else if (work->isCompleted())  // run at once: nobody else needs the future
+  else if (work->isCompleted())  // completed synchronously: no future needed
     traffic_->end(ticket);
   else
     work->getFuture()->addCallback(

@@ -1,4 +1,4 @@
-// A c10d::Backend that hands every call to another one and notes what was carried and for how long.
+// A c10d::Backend that forwards every call to another backend and records sizes and durations in Traffic.
 #pragma once
 #include <memory>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
@@ -9,7 +9,7 @@ namespace bench {
 
 class TracedBackend : public c10d::Backend {
  public:
-  // on_device: a GPU carries the messages and times them itself, as NCCL does when it is told to.
+  // on_device: the backend runs and times collectives on the GPU (NCCL with enableCollectivesTiming).
   TracedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Traffic> traffic, bool on_device);
   const std::string getBackendName() const override { return inner_->getBackendName(); }
   c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
@@ -19,7 +19,7 @@ class TracedBackend : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> allgather(std::vector<std::vector<at::Tensor>>& outputs,
                                            std::vector<at::Tensor>& inputs,
                                            const c10d::AllgatherOptions& options) override;
-  // Carry no training data and are not noted.
+  // Not recorded, because these carry no training data.
   c10::intrusive_ptr<c10d::Work> gather(std::vector<std::vector<at::Tensor>>& outputs,
                                         std::vector<at::Tensor>& inputs,
                                         const c10d::GatherOptions& options) override;
@@ -30,7 +30,7 @@ class TracedBackend : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override;
 
  private:
-  // NCCL's backend gives no Work to those who say that they wait at once; here somebody always asks for it.
+  // With asyncOp = false NCCL's backend returns no Work, which is needed here for timing.
   template <class Options>
   Options posted(Options options) const {
     options.asyncOp = options.asyncOp || on_device_;

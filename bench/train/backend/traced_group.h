@@ -1,4 +1,4 @@
-// What the groups of all backends share: two traced process groups of the same ranks.
+// Base class of all groups with several processes: two traced process groups of the same ranks.
 #pragma once
 #include "bench/train/backend/group.h"
 #include "bench/train/backend/process_group.h"
@@ -19,11 +19,11 @@ class TracedGroup : public Group {
   void barrier() override { process_group()->barrier(at_once<c10d::BarrierOptions>())->wait(); }
 
  protected:
-  // A new backend of the same ranks; every rank makes the same ones in the same order.
+  // Creates a backend for all ranks; called on every rank in the same order.
   virtual c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name) = 0;
   virtual c10::intrusive_ptr<c10d::Store> store() = 0;
   virtual bool carried_by_device() const { return false; }
-  // For backends that must be gone before what carries them ends.
+  // For backends that must be destroyed before their library is finalised.
   void end_process_groups() {
     separate_.reset();
     row_.reset();

@@ -1,4 +1,4 @@
-// The phase clock's second face: when a device that runs behind the host has done what each phase gave it.
+// The phase clock of an asynchronous device: when the device has executed the work of each phase.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,18 +9,18 @@ namespace bench {
 
 using harness::Phase;
 
-// Marks are left in the device's queue and read after the slice: nothing here waits for the device. The time
-// of a phase on the device is that between its mark and the next one, idle time included. Calls are those of
-// PhaseClock, from a thread that gives work to the same queue.
+// Enqueues marks (e.g. CUDA events) that are read after the slice, so no call waits for the device. The
+// device time of a phase is the time from its mark to the next one, including idle time. Called by
+// PhaseClock, from a thread that uses the same queue (current stream).
 class DeviceClock {
  public:
   virtual ~DeviceClock() = default;
-  virtual void start() = 0;  // the first mark; again where the window opens
-  // The phase begins for the device after what it has been given up to here; the first phase of a batch at
-  // the batch's own mark.
+  virtual void start() = 0;  // sets the first mark; called again when the timed window starts
+  // On the device the phase starts after all work enqueued so far; a batch's first phase starts at the
+  // batch's mark.
   virtual void enter(Phase phase) = 0;
   virtual void next_batch() = 0;
-  // After synchronising: milliseconds of that phase in each batch from `first` on.
+  // Milliseconds of the phase per batch, from batch `first`. Call after synchronising the device.
   virtual std::vector<double> milliseconds(Phase phase, int64_t first, int64_t count) const = 0;
 };
 

@@ -45,7 +45,8 @@ std::vector<double> PhaseClock::milliseconds(Phase phase, int64_t first, int64_t
   std::vector<double> values;
   values.reserve(count);
   for (int64_t batch = first; batch < first + count; ++batch)
-    values.push_back(double(nanoseconds_[batch][int(phase)]) / 1e6);  // not times 1e-6: prints shorter
+    values.push_back(double(nanoseconds_[batch][int(phase)]) /
+                     1e6);  // dividing prints shorter than multiplying by 1e-6
   return values;
 }
 
@@ -53,7 +54,7 @@ double PhaseClock::nanoseconds_per_call() {
   constexpr int calls = 100000;
   PhaseClock clock(1, true);
   clock.start();
-  clock.enter(Phase::other);  // the batch's first is no boundary
+  clock.enter(Phase::other);  // a batch's first phase adds no boundary
   const Time begin = clock.last_boundary();
   for (int i = 0; i < calls; ++i) clock.enter(Phase::other);
   return std::chrono::duration<double, std::nano>(clock.last_boundary() - begin).count() / calls;

@@ -1,5 +1,5 @@
-// The phase clock: exclusive host intervals with shared boundaries. bench/README.md defines what each phase
-// holds.
+// The phase clock: exclusive host intervals with shared boundaries (monotonic clock). bench/README.md defines
+// the phases.
 #pragma once
 #include <array>
 #include <chrono>
@@ -13,8 +13,8 @@ namespace bench {
 
 using harness::kPhaseNames;
 
-// Calls come one at a time: from the training thread, or from a gradient hook in whichever thread runs
-// backward, for which the training thread waits.
+// Not thread-safe: call it from the training thread, or from a gradient hook in the thread that runs backward
+// while the training thread waits.
 class PhaseClock {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -23,40 +23,40 @@ class PhaseClock {
     Time begin, end;
   };
 
-  // Room for that many batches is taken here; the loop allocates nothing. Disabled, enter() costs a branch.
-  // `device`, where there is one, is told of the same boundaries.
+  // Allocates memory for `batches` batches, so the loop allocates nothing. If not enabled, enter() costs one
+  // branch. Boundaries are forwarded to `device` if it isn't null (not owned).
   PhaseClock(int64_t batches, bool enabled, DeviceClock* device = nullptr);
 
-  void start();  // the first batch begins now; again where the window opens, between two batches
-  // Begins a phase and ends the one before. A batch's first phase has begun with the batch. After the last
-  // batch nothing is kept.
+  void start();  // starts a batch now; call it again when the timed window starts
+  // Ends the current phase and begins another. A batch's first phase starts with the batch. Ignored after the
+  // last batch.
   void enter(Phase phase) {
     if (enabled_) enter_at(phase, std::chrono::steady_clock::now());
   }
-  // For a boundary that is not now. Never earlier than the last one.
+  // The same with a given boundary time, clamped to the last boundary.
   void enter_at(Phase phase, Time begin);
-  void next_batch();  // ends the batch and its last phase; the next batch begins
+  void next_batch();  // ends the batch and its last phase
 
   int64_t finished_batches() const { return batch_; }
   Time last_boundary() const { return last_; }
   bool enabled() const { return enabled_; }
-  // The last finished batch as it lay in time, until the second enter() of the next one.
+  // Intervals of the last finished batch; valid until the second enter() of the next one.
   std::vector<Interval> last_batch() const { return {intervals_.begin(), intervals_.begin() + last_ended_}; }
-  // Milliseconds of that phase in each batch from `first` on.
+  // Milliseconds of the phase per batch, from batch `first`.
   std::vector<double> milliseconds(Phase phase, int64_t first, int64_t count) const;
-  // Boundaries between phases, the batch's end included.
+  // Mean number of phase boundaries per batch, including the batch's end.
   double calls_per_batch() const { return batch_ ? double(calls_) / double(batch_) : 0; }
-  // Measured now, outside any slice: nanoseconds that one enter() takes.
+  // Measures the cost of one enter() in ns. Don't call it during a slice.
   static double nanoseconds_per_call();
 
  private:
   void end_phase(Time end);
 
-  static constexpr int kMostIntervals = 32;  // remembered of a batch; more than any strategy enters
+  static constexpr int kMostIntervals = 32;  // stored per batch; more than any strategy needs
   std::vector<std::array<int64_t, kPhaseNames.size()>> nanoseconds_;  // [batch][phase]
-  std::array<Interval, kMostIntervals> intervals_ = {};               // of the batch under way
-  int ended_ = 0, last_ended_ = 0;                                    // intervals of it, and of the last one
-  std::optional<Phase> phase_;  // under way; none where a batch has begun and nobody has said with what
+  std::array<Interval, kMostIntervals> intervals_ = {};               // of the current batch
+  int ended_ = 0, last_ended_ = 0;  // number of intervals, current and last batch
+  std::optional<Phase> phase_;      // current phase; empty between a batch's start and its first enter()
   Time last_;
   int64_t batch_ = 0;
   int64_t calls_ = 0;

@@ -1,4 +1,4 @@
-// The batches of a phase clock and their phases as ranges of a profiler. No CUDA here.
+// Shows batches and phases as profiler ranges (e.g. NVTX). No CUDA here.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace bench {
 
-// At any time at most two ranges are open: "batch N", N counted from the first warm-up batch, and a phase in
-// it. Calls are those of DeviceClock.
+// At most two ranges are open at a time: "batch N", counted from the first warm-up batch, and a phase in it.
+// Same calls as DeviceClock.
 class PhaseRanges {
  public:
   using Begin = std::function<uint64_t(const char* name)>;
-  using End = std::function<void(uint64_t range)>;  // from whichever thread
+  using End = std::function<void(uint64_t range)>;  // may be called from any thread
   PhaseRanges(Begin begin, End end) : begin_(std::move(begin)), end_(std::move(end)) {}
   ~PhaseRanges() { end_both(); }
   PhaseRanges(const PhaseRanges&) = delete;

@@ -1,4 +1,5 @@
-// Spans: durations that overlap phases or lie inside one, summed batch by batch. bench/README.md names them.
+// Spans: durations that overlap phases or are part of one, summed per batch. bench/README.md lists them. Not
+// thread-safe.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,15 +9,15 @@ namespace bench {
 
 class Spans {
  public:
-  // Registers a span before the slice, or finds the one of that name; the returned number stays valid.
+  // Registers a span, or finds the one of that name; returns its index. Call before the slice.
   size_t add(std::string name);
-  // Training thread: some milliseconds of that span lay in the current batch.
+  // Adds milliseconds to the span in the current batch. Training thread only.
   void count(size_t span, double milliseconds) { spans_[span].current_ms += milliseconds; }
 
-  // What became known after the slice, of each batch from the first.
+  // Adds durations that become known after the slice, per batch from the first.
   void count_later(size_t span, const std::vector<double>& batches_ms);
 
-  // Forgets what was counted and takes room for that many batches; the loop allocates nothing.
+  // Resets all spans and allocates memory for `batches` batches, so the loop allocates nothing.
   void start(int64_t batches);
   void next_batch();
 

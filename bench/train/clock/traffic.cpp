@@ -19,7 +19,7 @@ void Traffic::end(Ticket ticket) {
   const Time now = std::chrono::steady_clock::now();
   add_time_under_way(now);
   --under_way_;
-  // A callback that comes after the batch has been handed out finds it closed.
+  // Ignored if the batch has already been returned by next_batch().
   if (ticket.batch == batch_) current_.collectives[ticket.place].ended = now;
 }
 
@@ -29,7 +29,7 @@ void Traffic::end_on_device(Ticket ticket, Duration duration) {
   on_device_.emplace_back(ticket.batch, std::move(duration));
 }
 
-// A device carries them in their order, so the first that is still under way ends the search.
+// A device runs collectives in order, so the loop stops at the first unfinished one.
 void Traffic::ask_device() {
   for (; !on_device_.empty(); on_device_.pop_front()) {
     const auto& [batch, duration] = on_device_.front();
@@ -50,7 +50,7 @@ std::vector<double> Traffic::take_device_ms() {
 const Traffic::Batch& Traffic::next_batch() {
   const std::lock_guard lock(mutex_);
   add_time_under_way(std::chrono::steady_clock::now());
-  std::swap(current_, last_);  // both keep their memory: nothing is allocated inside the window
+  std::swap(current_, last_);  // both keep their memory: no allocation in the timed window
   current_.under_way_ms = 0;
   current_.bytes = {};
   current_.all_reduces.clear();

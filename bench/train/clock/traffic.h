@@ -1,5 +1,5 @@
-// What the collectives of one rank carry, batch by batch: the evidence behind "all-reduced bytes", "buckets"
-// and "communication" in a record.
+// Records sizes and times of one rank's collectives per batch, for "all-reduced bytes", "buckets" and
+// "communication" in a record.
 #pragma once
 #include <array>
 #include <chrono>
@@ -12,44 +12,43 @@
 
 namespace bench {
 
-enum class Collective { all_reduce, broadcast, all_gather };  // what else there is carries no training data
+enum class Collective { all_reduce, broadcast, all_gather };  // others carry no training data
 
 class Traffic {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // A message as one rank gave it away.
+  // The input of a collective on this rank.
   struct Message {
     int64_t bytes = 0;
     int type = 0;  // c10::ScalarType
   };
   struct Event {
     Collective kind;
-    Time posted, ended;  // ended: the clock's epoch while it is under way
+    Time posted, ended;  // ended: default value while in progress
   };
   struct Batch {
-    double under_way_ms = 0;            // time in which the host had at least one posted and not done
+    double under_way_ms = 0;            // time with at least one collective in progress, seen by the host
     std::array<int64_t, 3> bytes = {};  // by Collective, of this rank's messages
-    std::vector<Message> all_reduces;   // in the order in which they were posted
-    std::vector<Event> collectives;     // all of them, in that order
+    std::vector<Message> all_reduces;   // in posting order
+    std::vector<Event> collectives;     // all collectives, in posting order
   };
-  // Which collective ends.
+  // Identifies a collective in progress.
   struct Ticket {
     int64_t batch;
     size_t place;  // in its `collectives`
   };
 
-  // Called by any thread when a collective is posted, and when it has ended.
+  // Call when a collective is posted, and when it has completed. Any thread.
   Ticket begin(Collective kind, Message message);
   void end(Ticket ticket);
-  // In place of end(), for a collective that a device carries behind the host's back: it is asked, by the
-  // training thread, until it knows for how many milliseconds it was under way there.
+  // Instead of end(), for a collective that runs asynchronously on a device. The training thread polls
+  // `duration` until it returns the device time in ms.
   using Duration = std::function<std::optional<double>()>;
   void end_on_device(Ticket ticket, Duration duration);
-  // Training thread, between batches: everything since the last call. The returned object stays valid, and
-  // unchanged, until the next call.
+  // Returns everything since the last call; valid until the next call. Training thread, between batches.
   const Batch& next_batch();
-  // Training thread, after the device was synchronised: what it told of each batch since the last call,
-  // milliseconds; the batch under way last.
+  // Device time in ms per batch since the last call; the last entry is the current batch. Training thread,
+  // after synchronising the device.
   std::vector<double> take_device_ms();
 
  private:
@@ -60,7 +59,7 @@ class Traffic {
   int64_t batch_ = 0;
   Time since_;
   Batch current_, last_;
-  std::deque<std::pair<int64_t, Duration>> on_device_;  // with their batches, as they were given away
+  std::deque<std::pair<int64_t, Duration>> on_device_;  // batch and duration, in posting order
   std::vector<double> device_ms_;                       // from first_on_device_ on
   int64_t first_on_device_ = 0;
 };

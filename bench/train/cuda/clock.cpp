@@ -6,14 +6,14 @@
 
 namespace bench {
 
-constexpr int64_t kMarksPerBatch = 16;  // more than any strategy enters phases
+constexpr int64_t kMarksPerBatch = 16;  // more than any strategy has phases
 
-// Ranges are started and ended, not pushed and popped: backward may end in a thread of autograd's. Without a
-// tool that listens each call costs some nanoseconds.
+// Uses NVTX start/end instead of push/pop ranges, because a phase may end in an autograd thread. Without an
+// attached tool each call costs a few nanoseconds.
 CudaClock::CudaClock(int64_t batches) : ranges_(nvtxRangeStartA, nvtxRangeEnd) {
   const int64_t marks = (batches + 1) * kMarksPerBatch;
   for (int64_t i = 0; i < marks; ++i) events_.emplace_back(cudaEventDefault);
-  // By itself an event is made where it is first recorded: in a batch.
+  // Creates the events now; otherwise they would be created at their first record(), within a batch.
   for (at::cuda::CUDAEvent& event : events_) event.create(c10::cuda::current_device());
   marks_.reserve(size_t(marks));
 }
@@ -25,7 +25,7 @@ void CudaClock::mark() {
 }
 
 void CudaClock::start() {
-  if (!marks_.empty()) marks_.back().phase.reset();  // it lies before the window
+  if (!marks_.empty()) marks_.back().phase.reset();  // before the timed window
   mark();
   ranges_.start();
 }

@@ -1,5 +1,5 @@
-// The device clock of CUDA: an event at every boundary, in the stream that computes. A profiler is told of
-// the same boundaries, as NVTX ranges.
+// The device clock for CUDA: records an event in the compute stream at every phase boundary, and marks the
+// phases as NVTX ranges for profilers.
 #pragma once
 #include <ATen/cuda/CUDAEvent.h>
 
@@ -23,11 +23,11 @@ class CudaClock : public DeviceClock {
  private:
   struct Mark {
     int64_t batch;
-    std::optional<Phase> phase;  // that begins here; none: what follows isn't counted
+    std::optional<Phase> phase;  // starts here; empty: the time until the next mark isn't counted
   };
   void mark();
 
-  // An event for each mark. Made beforehand; should there be more, none that is recorded moves.
+  // One event per mark, created in advance. A deque, so that adding more doesn't move recorded ones.
   std::deque<at::cuda::CUDAEvent> events_;
   std::vector<Mark> marks_;
   int64_t batch_ = 0;

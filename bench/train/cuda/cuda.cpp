@@ -1,6 +1,5 @@
-// cuda: an NVIDIA GPU. Batches are copied into one of two buffers. With `prefetch` copies have a stream of
-// their own and run while the step before computes; the streams wait for each other through events, the host
-// only where it must.
+// cuda: an NVIDIA GPU. Batches are copied into one of two buffers. With `prefetch` copies run on a separate
+// stream during the previous step; streams synchronise with events, and the host waits only where necessary.
 #ifdef HAVE_CUDA
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -31,8 +30,8 @@ std::shared_ptr<void> pinned_memory(size_t bytes) {
   void* memory = nullptr;
   if (const cudaError_t error = cudaHostAlloc(&memory, bytes, cudaHostAllocDefault); error != cudaSuccess)
     throw std::runtime_error(
-        fmt::format("out of memory: {} bytes of pinned host memory for batches: {}; take fewer of them "
-                    "(ring_depth) or pinned=false",
+        fmt::format("out of memory: {} bytes of pinned host memory for batches: {}; use a "
+                    "smaller ring_depth or pinned=false",
                     bytes, cudaGetErrorString(error)));
   return {memory, [](void* pinned) { cudaFreeHost(pinned); }};
 }
@@ -58,7 +57,7 @@ class Cuda : public Device, public Accelerator {
     };
     if (options.prefetch) copy_stream_.emplace(new_stream());
     if (options.cuda_graphs)
-      c10::cuda::setCurrentCUDAStream(new_stream());  // the default one can't be recorded
+      c10::cuda::setCurrentCUDAStream(new_stream());  // the default stream can't be captured
     for (Slot& slot : slots_) slot = make_slot();
     synchronize();
   }
@@ -87,7 +86,7 @@ class Cuda : public Device, public Accelerator {
 
   DeviceBatch copy_batch(const Batch& batch) override {
     const c10::cuda::CUDAStream compute = c10::cuda::getCurrentCUDAStream();
-    slots_[last_].used.record(compute);  // all that reads the batch before has been given to the device
+    slots_[last_].used.record(compute);  // after all work that reads the previous batch
     last_ = 1 - last_;
     Slot& slot = slots_[last_];
     const c10::cuda::CUDAStream stream = copy_stream_.value_or(compute);
@@ -109,7 +108,7 @@ class Cuda : public Device, public Accelerator {
   }
 
   std::optional<Batch> take_copied() override {
-    // After copy_batch() the one before it: by then its copy has ended, unless the host runs far ahead.
+    // Returns the batch before the last one, whose copy is usually complete.
     if (under_way_.empty() || (under_way_.size() == 1 && options_.non_blocking && !synchronised_))
       return std::nullopt;
     const auto [batch, slot] = under_way_.front();
@@ -122,7 +121,7 @@ class Cuda : public Device, public Accelerator {
 
   void finish_copy() override {
     slots_[last_].copied.synchronize();
-    synchronised_ = true;  // earlier copies went the same way and have ended before
+    synchronised_ = true;  // earlier copies used the same stream
   }
 
   void synchronize() override {
@@ -169,19 +168,19 @@ class Cuda : public Device, public Accelerator {
 
  private:
   struct Slot {
-    at::Tensor received;  // as the host has it
-    at::Tensor images;    // as the network takes it; `received` itself where these are the same
+    at::Tensor received;  // in the host's format
+    at::Tensor images;    // the network's input; may be `received` itself
     at::Tensor labels;
-    at::cuda::CUDAEvent used{cudaEventDisableTiming};  // the last step that read this slot has ended
-    at::cuda::CUDAEvent began{cudaEventDefault}, copied{cudaEventDefault};  // the copy into it
+    at::cuda::CUDAEvent used{cudaEventDisableTiming};  // end of the last step that read this slot
+    at::cuda::CUDAEvent began{cudaEventDefault}, copied{cudaEventDefault};  // of the copy to it
   };
 
-  // Of a batch, from the host: images that were decoded here are here.
+  // Host-to-device bytes per batch; without images if they are decoded on the GPU.
   size_t h2d_bytes() const {
     return (decoding_ ? 0 : slots_[0].received.nbytes()) + slots_[0].labels.nbytes();
   }
 
-  // From the device's clock, of all batches so far.
+  // Host-to-device bandwidth of all batches so far, by CUDA events; null if unknown.
   nlohmann::json h2d_gb_per_s() const {
     if (copies_ == 0 || decoding_) return nullptr;
     return double(h2d_bytes()) * double(copies_) / copying_ms_ / 1e6;
@@ -211,19 +210,19 @@ class Cuda : public Device, public Accelerator {
 
   const DeviceOptions options_;
   const at::Device device_;
-  std::optional<c10::cuda::CUDAStream> copy_stream_;  // of `prefetch`
+  std::optional<c10::cuda::CUDAStream> copy_stream_;  // with `prefetch`
   std::optional<CudaRecording::Pool> pool_;
-  std::optional<DeviceDecoding> decoding_;  // of `decoder: nvjpeg`
+  std::optional<DeviceDecoding> decoding_;  // with `decoder: nvjpeg`
   at::ScalarType image_type_ = at::kFloat;
   std::array<Slot, 2> slots_;
   int last_ = 0;
-  std::vector<std::pair<Batch, int>> under_way_;  // host batches not yet given back, with their slots
+  std::vector<std::pair<Batch, int>> under_way_;  // host batches being copied, with their slots
   bool synchronised_ = true;
   double copying_ms_ = 0;
   int64_t copies_ = 0;
 };
 
-// Without a GPU, or without a driver for it, the reason why; asked before anything of LibTorch is.
+// Why no GPU is usable; empty if one is. Called before any LibTorch function.
 std::string why_not() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);

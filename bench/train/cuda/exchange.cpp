@@ -13,11 +13,11 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-// Tensors of one type, the same on every GPU, as one message.
+// All tensors of one type, flattened to one message per GPU.
 struct Message {
-  std::vector<size_t> tensors;  // which
+  std::vector<size_t> tensors;  // indices
   Tensors flat;                 // [GPU]
-  std::vector<Tensors> views;   // [GPU]: into flat, shaped as the tensors
+  std::vector<Tensors> views;   // [GPU]: views of flat, shaped as the tensors
 };
 
 std::vector<Message> messages_of(const std::vector<Tensors>& by_gpu) {
@@ -32,7 +32,7 @@ std::vector<Message> messages_of(const std::vector<Tensors>& by_gpu) {
       int64_t first = 0;
       Tensors& views = message.views.emplace_back();
       for (const size_t i : message.tensors) {
-        // In the order that the tensor has in memory: copies then are one run.
+        // With the tensor's strides, so that copies are contiguous.
         views.push_back(message.flat.back().as_strided(tensors[i].sizes(), tensors[i].strides(), first));
         first += tensors[i].numel();
       }

@@ -21,25 +21,25 @@
 namespace bench {
 namespace {
 
-// Buffers grow in such steps: growing one waits for the whole GPU.
+// Buffers grow in these steps, because growing one synchronises the whole GPU.
 constexpr size_t kDeviceStep = size_t{16} << 20, kPinnedStep = size_t{8} << 20;
 
-// Pixels decoded around a box: chroma is interpolated from neighbours, and nvJPEG before 13.3 has none at the
-// edges of what it was asked for. Four is one chroma sample of the coarsest subsampling.
+// Margin of decoded pixels around a box: chroma interpolation needs neighbours, which nvJPEG before 13.3
+// lacks at the edges of the region of interest. 4 pixels are one chroma sample at the coarsest subsampling.
 constexpr int kMargin = 4;
 
-// LibTorch's kernel keeps the weights of a window in 48 KiB of shared memory, enough to shrink 93-fold.
+// LibTorch's resize kernel keeps the filter weights in 48 KiB of shared memory, enough for a factor of 93.
 constexpr int kMostShrinking = 64;
 
-// Ends the row: in another type than std::runtime_error, which the loader takes for a bad image.
+// Ends the row with c10::Error; the loader would treat a std::runtime_error as a bad image.
 void require(nvjpegStatus_t status) {
   TORCH_CHECK(status != NVJPEG_STATUS_ALLOCATOR_FAILURE,
-              "out of memory: nvJPEG's buffers; take fewer loader_threads or decoder=cpu");
+              "out of memory: nvJPEG's buffers; use fewer loader_threads or decoder=cpu");
   TORCH_CHECK(status == NVJPEG_STATUS_SUCCESS, "nvJPEG failed with status ", int(status),
               " (nvjpegStatus_t in nvjpeg.h); decoder=cpu runs the row without it");
 }
 
-// False: the image was refused. (A GPU that has failed says so again when it is waited for.)
+// Returns false if nvJPEG refused the image. (GPU failures are reported again at synchronisation.)
 bool accepted(nvjpegStatus_t status) {
   switch (status) {
     case NVJPEG_STATUS_NOT_INITIALIZED:
@@ -71,7 +71,7 @@ using DeviceBuffer = Owned<nvjpegBufferDevice, nvjpegBufferDeviceDestroy>;
 using Parameters = Owned<nvjpegDecodeParams, nvjpegDecodeParamsDestroy>;
 using Stream = Owned<CUstream_st, cudaStreamDestroy>;
 
-// create(&object) makes one.
+// Creates an object with create(&object).
 template <class Owner, class Create>
 Owner made(const Create& create) {
   typename Owner::pointer object = nullptr;
@@ -80,7 +80,7 @@ Owner made(const Create& create) {
 }
 
 Handle new_handle() {
-  // Chroma as libjpeg's "fancy upsampling" has it; and an error, not a guess, where a file breaks the rules.
+  // Chroma interpolation as in libjpeg's "fancy upsampling"; errors for files that violate the standard.
   constexpr unsigned kFlags = NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION | NVJPEG_FLAGS_BITSTREAM_STRICT;
   Handle handle = made<Handle>([](nvjpegHandle_t* out) {
     return nvjpegCreateEx(NVJPEG_BACKEND_DEFAULT, nullptr, nullptr, kFlags, out);
@@ -90,7 +90,7 @@ Handle new_handle() {
   return handle;
 }
 
-// What all threads share.
+// State shared by all threads.
 struct Library {
   Library(c10::DeviceIndex number, Huffman who) : gpu(number), huffman(who) {}
   const c10::DeviceIndex gpu;
@@ -103,11 +103,11 @@ struct Library {
 std::shared_ptr<Library> open_library(c10::DeviceIndex gpu, Huffman huffman) {
   const c10::cuda::CUDAGuard on(gpu);
   auto library = std::make_shared<Library>(gpu, huffman);
-  c10::cuda::device_synchronize();  // streams of other threads will read `normalisation`
+  c10::cuda::device_synchronize();  // before streams of other threads read `normalisation`
   return library;
 }
 
-// One implementation within nvJPEG.
+// One of nvJPEG's backends with its decoder and state.
 struct Backend {
   Backend(nvjpegHandle_t handle, nvjpegBackend_t kind)
       : decoder(made<JpegDecoder>([&](auto* out) { return nvjpegDecoderCreate(handle, kind, out); })),
@@ -118,13 +118,13 @@ struct Backend {
 };
 
 Stream new_stream() {
-  // None of LibTorch's pool of 32, which it hands out in turn: one may be that which computes.
+  // Not from LibTorch's pool of 32 streams, which are reused and may include the compute stream.
   cudaStream_t stream = nullptr;
   C10_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   return Stream(stream);
 }
 
-// nvJPEG's phases one after another, into planes of the GPU. What a thread of a loader owns.
+// Decodes into planes in GPU memory with nvJPEG's decoupled API. One per loader thread.
 class Planes {
  public:
   explicit Planes(const Library& library)
@@ -141,8 +141,8 @@ class Planes {
     require(nvjpegDecodeParamsSetOutputFormat(parameters_.get(), NVJPEG_OUTPUT_RGB));
   }
 
-  // The box's pixels as 1 x 3 x height x width, until the next call; undefined: the image was refused. Gives
-  // work to `stream` in both cases.
+  // The box's pixels as 1 x 3 x height x width, uint8, valid until the next call; an undefined tensor if the
+  // image was refused. Enqueues work on `stream` in both cases.
   at::Tensor decode(std::span<const uint8_t> file, ImageSize size, const CropBox& box, cudaStream_t stream) {
     const int left = std::max(0, box.left - kMargin), top = std::max(0, box.top - kMargin);
     const int width = std::min(size.width, box.left + box.width + kMargin) - left;
@@ -158,7 +158,7 @@ class Planes {
   }
 
  private:
-  // The GPU's Huffman decoder is for baseline files only.
+  // The GPU's Huffman decoder supports baseline files only.
   Backend* backend_for_file() {
     nvjpegJpegEncoding_t encoding = NVJPEG_ENCODING_UNKNOWN;
     if (!accepted(nvjpegJpegStreamGetJpegEncoding(file_.get(), &encoding))) return nullptr;
@@ -207,7 +207,7 @@ class Planes {
 
 class CudaJpeg : public Decoder {
  public:
-  explicit CudaJpeg(std::shared_ptr<Library> library)  // made on its GPU
+  explicit CudaJpeg(std::shared_ptr<Library> library)  // construct with its GPU as current device
       : library_(std::move(library)), stream_(new_stream()), planes_(*library_) {}
 
   void crop(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
@@ -215,8 +215,8 @@ class CudaJpeg : public Decoder {
     const c10::cuda::CUDAStreamGuard on(c10::cuda::getStreamFromExternal(stream_.get(), library_->gpu));
     const c10::InferenceMode no_gradients;
     const bool cropped = crop_on_gpu(image, augmentation, side, format, out);
-    if (!cropped) cudaGetLastError();  // a refusal's trace, which LibTorch would take for its own
-    // The thread sleeps, where cudaStreamSynchronize might turn round and round on its core.
+    if (!cropped) cudaGetLastError();  // clears nvJPEG's error, which LibTorch would report as its own
+    // Blocks without spinning (cudaEventBlockingSync), unlike cudaStreamSynchronize.
     ended_.record();
     ended_.synchronize();
     if (!cropped) crop_on_cpu(image, augmentation, side, format, out);
@@ -253,7 +253,7 @@ class CudaJpeg : public Decoder {
 std::shared_ptr<void> device_memory(c10::DeviceIndex gpu, size_t bytes) {
   const auto memory = std::make_shared<at::Tensor>(
       at::zeros({int64_t(bytes)}, at::TensorOptions(at::kByte).device(at::kCUDA, gpu)));
-  c10::cuda::device_synchronize();  // other streams will write here what this one may still be using
+  c10::cuda::device_synchronize();  // this stream's zeroing must end before other streams write
   return {memory, memory->mutable_data_ptr()};
 }
 

@@ -1,13 +1,12 @@
-// JPEG files decoded by nvJPEG, started by the loader's threads: `decoder: nvjpeg`.
+// Decodes JPEG files with nvJPEG, launched by the loader's threads (`decoder: nvjpeg`).
 //
-// A thread gives its image to a stream of its own and sleeps until the crop lies in the batch, which is in
-// the GPU's memory; so the span `decode` is the whole of that, waiting for the GPU included, and phase h2d a
-// copy within the GPU (labels apart). Beside the decoding of other threads runs the training, on the same
-// GPU.
+// Each thread enqueues its image on its own stream and sleeps until the crop is in the batch in GPU memory.
+// So the span `decode` includes waiting for the GPU, which is shared with training and other threads, and
+// phase h2d is a copy within the GPU (except labels).
 //
-// What the GPU refuses (PNG, CMYK, files without an end, what nvJPEG finds wrong) the CPU's decoder decodes
-// in the thread, so that damaged files are told of in the same words; damage that nvJPEG doesn't notice it
-// decodes.
+// Images that the GPU refuses (PNG, CMYK, truncated files, nvJPEG errors) are decoded by the CPU's decoder in
+// the same thread, so that messages for damaged files are the same. Damage that nvJPEG doesn't detect goes
+// unnoticed.
 #pragma once
 #include <string>
 
@@ -15,17 +14,17 @@
 
 namespace bench {
 
-// Who decodes the Huffman codes of baseline files; the CPU always does those of progressive ones. They are
-// most of an image's work, and rows are to show what a GPU can take off the CPU, so it does them. NVIDIA's
-// DALI gives it files from a megapixel on: the micro-benchmarks decode/nvjpeg and
-// decode/nvjpeg/huffman_on_cpu compare. (The H100's own JPEG engine decodes batches in one call and fits no
-// loader that fills batches image by image.)
+// Where the Huffman codes of baseline files are decoded (progressive files: always on the CPU). Default: GPU,
+// because this is most of the work per image and rows are to show how much a GPU can take over. (NVIDIA's
+// DALI uses the GPU from one megapixel; compare decode/nvjpeg and decode/nvjpeg/huffman_on_cpu of the
+// micro-benchmarks. The H100's hardware JPEG engine decodes whole batches per call, so it doesn't fit this
+// loader.)
 enum class Huffman { gpu, cpu };
 
-// Of the GPU with this number. Loaders of several calls are independent of each other.
+// gpu: CUDA device number. Results of separate calls are independent. Throws std::logic_error without nvJPEG.
 DeviceDecoding decode_with_nvjpeg(int gpu, Huffman huffman = Huffman::gpu);
 
-bool has_nvjpeg();  // this build; without it the other two mustn't be called
+bool has_nvjpeg();  // whether this build has nvJPEG, required by the others
 std::string nvjpeg_version();
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// nccl: NVIDIA's collectives between GPUs, the engine of PyTorch's DDP on them. Each rank has a GPU of its
-// own, the one that its device has made current.
+// nccl: NVIDIA's collectives between GPUs, used by PyTorch's DDP. Each rank has its own GPU: the current CUDA
+// device.
 #ifdef HAVE_CUDA
 #define USE_C10D_NCCL
 #include <c10/cuda/CUDAFunctions.h>
@@ -24,17 +24,17 @@ class NcclGroup : public StoreGroup {
         log_(options.logs.empty() ? "" : options.logs / fmt::format("rank-{}.nccl.log", rank_.rank)),
         set_by_row_(set_nccl_environment(nccl_variables(link_, log_))) {
     try {
-      process_group();  // made by every rank here, whatever comes first later
+      process_group();  // collective: every rank must create it at the same point
     } catch (const std::exception&) {
       const char* network = std::getenv("NCCL_NET");
       if (!network || !read_nccl_log(log_).without_network) throw;
       throw WrongLink(
-          fmt::format("link {}: NCCL can't open the network that NCCL_NET={} names on this node ({}); look "
-                      "for libibverbs and for NCCL_* variables that forbid it, or choose another link",
+          fmt::format("link {}: NCCL can't open the network that NCCL_NET={} names on this node ({}); check "
+                      "libibverbs and NCCL_* variables that disable it, or choose another link",
                       link_.link, network, log_.string()));
     }
   }
-  // Left alone, the destructor of LibTorch's group aborts what is still on its way.
+  // Without this, the destructor of LibTorch's group would abort pending collectives.
   ~NcclGroup() override {
     c10::cuda::device_synchronize();
     for (auto& backend : backends_) backend->shutdown();
@@ -55,8 +55,8 @@ class NcclGroup : public StoreGroup {
         c10::make_intrusive<c10d::ProcessGroupNCCL>(store_of(name), rank_.rank, rank_.world_size, options);
     const at::Device device(at::kCUDA, c10::cuda::current_device());
     backend->setBoundDeviceId(device);
-    backend->enableCollectivesTiming();         // an event before each, beside the one after it
-    backend->eagerConnectSingleDevice(device);  // or the first collective would pay for it
+    backend->enableCollectivesTiming();         // also records an event before each collective
+    backend->eagerConnectSingleDevice(device);  // otherwise the first collective would connect
     backends_.push_back(backend);
     return backend;
   }

@@ -1,5 +1,5 @@
-// One byte read and two or four written for each value: bound by memory, so every access is as wide as the
-// type allows and neighbouring threads touch neighbouring bytes.
+// Memory-bound: reads one byte and writes two or four per value. So accesses are as wide as possible and
+// coalesced.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -40,8 +40,8 @@ __device__ float normalised(uint8_t pixel, int channel, const Channels& channels
   return fmaf(float(pixel), channels.scale[channel], channels.shift[channel]);
 }
 
-// A thread turns kCount neighbouring values, whose channels follow from where they lie. `count` is what is
-// left of them.
+// Each thread converts kCount consecutive values, whose channel is index % 3. count: number of values in
+// total.
 template <class Out, int kCount>
 __global__ void same_order(const uint8_t* pixels, Out* out, int64_t count, Channels channels) {
   const int64_t first = (int64_t(blockIdx.x) * kThreads + threadIdx.x) * kCount;
@@ -60,8 +60,8 @@ __global__ void same_order(const uint8_t* pixels, Out* out, int64_t count, Chann
   *reinterpret_cast<Pack<Out, kCount>*>(out + first) = result;
 }
 
-// A thread turns kCount neighbouring pixels and writes kCount values into each of the image's three planes.
-// kCount divides the pixels of an image.
+// Each thread converts kCount consecutive pixels and writes kCount values to each of the image's three
+// planes. kCount must divide pixels_per_image.
 template <class Out, int kCount>
 __global__ void planes(const uint8_t* pixels, Out* out, int64_t pixels_per_image, Channels channels) {
   const int64_t pixel = (int64_t(blockIdx.x) * kThreads + threadIdx.x) * kCount;
@@ -91,7 +91,7 @@ unsigned blocks_for(int64_t count, int per_thread) {
 template <class Out, int kCount>
 void launch_planes(const uint8_t* pixels, Out* out, int64_t images, int64_t pixels_per_image,
                    const Channels& channels, cudaStream_t stream) {
-  constexpr int64_t kMostImages = 65535;  // the grid's second dimension
+  constexpr int64_t kMostImages = 65535;  // limit of gridDim.y
   for (int64_t first = 0; first < images; first += kMostImages) {
     const int64_t count = images - first < kMostImages ? images - first : kMostImages;
     planes<Out, kCount><<<dim3(blocks_for(pixels_per_image, kCount), unsigned(count)), kThreads, 0, stream>>>(

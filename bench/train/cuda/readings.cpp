@@ -24,7 +24,7 @@ std::unique_ptr<DeviceSampler> make_gpu_sampler(const std::vector<int>& gpus, do
   for (const int gpu : gpus) ids.insert(pci_bus_id(gpu));
   return std::make_unique<CudaSampler>(std::vector(ids.begin(), ids.end()), period_ms);
 } catch (const std::runtime_error& error) {
-  std::cerr << "gpu_sampling_ms: nothing is read: " << error.what() << '\n';
+  std::cerr << "gpu_sampling_ms: no GPU readings: " << error.what() << '\n';
   return nullptr;
 }
 

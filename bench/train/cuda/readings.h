@@ -1,4 +1,4 @@
-// What the driver tells of the GPUs that CUDA numbers.
+// Driver (NVML) readings of GPUs by CUDA device number.
 #pragma once
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -8,10 +8,10 @@
 
 namespace bench {
 
-// Null, and a line on stderr, where the driver's library can't be asked. `gpus` are CUDA's numbers.
+// gpus: CUDA device numbers. Returns null and prints a line on stderr if NVML isn't available.
 std::unique_ptr<DeviceSampler> make_gpu_sampler(const std::vector<int>& gpus, double period_ms);
 
-// Nvml::clocks(), empty where the driver's library can't be asked.
+// Nvml::clocks() of a CUDA device; an empty object if NVML isn't available.
 nlohmann::json gpu_clocks(int gpu);
 
 }  // namespace bench

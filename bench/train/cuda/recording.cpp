@@ -7,7 +7,7 @@ namespace bench {
 
 void CudaRecording::record(const std::function<void()>& work) {
   c10::cuda::device_synchronize();
-  // A recording can't use what the steps before it have left in the allocator.
+  // A capture can't reuse memory that earlier steps left in the allocator's cache.
   c10::cuda::CUDACachingAllocator::emptyCache();
   graph_.capture_begin(pool_, cudaStreamCaptureModeThreadLocal);
   try {
@@ -15,7 +15,7 @@ void CudaRecording::record(const std::function<void()>& work) {
   } catch (...) {
     try {
       graph_.capture_end();
-    } catch (const c10::Error&) {  // `work` has already made it invalid; its own error says more
+    } catch (const c10::Error&) {  // `work` has invalidated the capture; its error is more specific
     }
     throw;
   }

@@ -1,5 +1,5 @@
-// A recording of CUDA's: one graph. All graphs of a device share one pool of memory, which is why they must
-// be replayed in the order in which they were recorded.
+// A recording as one CUDA graph. All graphs of a device share one memory pool, so they must be replayed in
+// recording order.
 #pragma once
 #include <ATen/cuda/CUDAGraph.h>
 
@@ -11,9 +11,9 @@ class CudaRecording : public Recording {
  public:
   using Pool = decltype(at::cuda::graph_pool_handle());
   explicit CudaRecording(Pool pool) : pool_(pool) {}
-  // In the current stream, which must not be the default one. Work may come from other threads, as that of a
-  // backward pass does; calls of other threads that have nothing to do with it, e.g. of a loader that decodes
-  // on the GPU, are no part of it.
+  // Captures the current stream, which must not be the default stream (cudaStreamCaptureModeThreadLocal).
+  // Includes work that other threads enqueue for it, e.g. autograd's, but not unrelated work such as a
+  // loader's decoding.
   void record(const std::function<void()>& work) override;
   void replay() override { graph_.replay(); }
 

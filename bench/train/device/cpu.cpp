@@ -1,4 +1,4 @@
-// cpu: some compute threads of this machine as a device, with buffers of its own so that the copy to it is
+// cpu: compute threads of this machine as a device. It has its own buffers, so that the copy to the device is
 // real.
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -36,7 +36,7 @@ class Cpu : public Device {
         labels_(at::empty({options.batch_size}, at::kLong)),
         channels_last_(options.channels_last) {
     at::set_num_threads(int(options.intra_op_threads));
-    images_.zero_();  // touches the pages before the clock runs
+    images_.zero_();  // touches the pages before timing starts
     if (options.format == BatchFormat::uint8)
       pixels_ = at::zeros({options.batch_size, options.image_px, options.image_px, 3}, at::kByte);
   }
@@ -51,7 +51,7 @@ class Cpu : public Device {
       images_.copy_(pixels_.permute({0, 3, 1, 2})).mul_(normalisation_.scale).add_(normalisation_.shift);
     }
     copied_ = batch;
-    // Another order than the host's is made here; without, contiguous() is no copy.
+    // Converts the memory format if it differs from the host's; otherwise contiguous() makes no copy.
     return {channels_last_ ? images_.contiguous(at::MemoryFormat::ChannelsLast) : images_, labels_};
   }
   std::optional<Batch> take_copied() override { return std::exchange(copied_, std::nullopt); }

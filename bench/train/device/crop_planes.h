@@ -1,5 +1,4 @@
-// Decoded pixels of a crop box to a place in a batch, by LibTorch's own operators: the same code on every
-// device.
+// Resizes decoded pixels of a crop box into a batch with LibTorch operators; the same code on every device.
 #pragma once
 #include <ATen/ops/_upsample_bilinear2d_aa.h>
 #include <ATen/ops/from_blob.h>
@@ -8,9 +7,9 @@
 
 namespace bench {
 
-// planes: 1 x 3 x height x width of uint8, a view of more being fine. Resizes them as the CPU's Resizer does
-// (bilinear, antialiased, rounded to whole values; not between the passes, which makes a difference of 1),
-// flips, and writes bytes_per_image(format, side) bytes at `out`, memory of the planes' device.
+// planes: 1 x 3 x height x width, uint8, may be a view. Resizes like Resizer (bilinear, antialiased, rounded
+// to integers; not rounded between the passes, so values can differ by 1), flips, and writes
+// bytes_per_image(format, side) bytes to `out` on the planes' device.
 inline void write_crop(const at::Tensor& planes, bool flip, int64_t side, BatchFormat format,
                        const Normalisation& normalisation, void* out) {
   at::Tensor square =

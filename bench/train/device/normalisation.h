@@ -1,4 +1,4 @@
-// The normalisation of images as LibTorch's operators take it.
+// Scale and shift of the image normalisation as tensors.
 #pragma once
 #include <ATen/ops/tensor.h>
 
@@ -6,7 +6,7 @@
 
 namespace bench {
 
-// ImageNet's mean and deviation as factor and summand of each channel, on a device.
+// normalised = pixel * scale + shift (see batch_format.h); both 1 x 3 x 1 x 1, float32, on `device`.
 struct Normalisation {
   explicit Normalisation(at::Device device)
       : scale(of_channels(normalise_scale).to(device)), shift(of_channels(normalise_shift).to(device)) {}

@@ -1,4 +1,4 @@
-// How a process with several devices brings weights to its replicas and gradients back.
+// Broadcasts weights to the replicas of a process with several devices, and reduces their gradients.
 #pragma once
 #include <memory>
 #include <vector>
@@ -10,13 +10,14 @@ namespace bench {
 class ReplicaExchange {
  public:
   virtual ~ReplicaExchange() = default;
-  // The first model's parameters and buffers become those of all others.
+  // Copies the first model's parameters and buffers to all others.
   virtual void broadcast() = 0;
-  // The others' gradients are added to the first model's, and cleared.
+  // Adds the other models' gradients to the first model's, then clears theirs.
   virtual void reduce() = 0;
 };
 
-// Tensor by tensor, between any two devices. The models outlive it; the first is the one that is trained.
+// Copies tensor by tensor; works between any devices. The models (not owned) must outlive it; the first is
+// the trained one.
 std::unique_ptr<ReplicaExchange> make_plain_exchange(const std::vector<ResNet*>& models);
 
 }  // namespace bench

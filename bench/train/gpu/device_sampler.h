@@ -1,15 +1,15 @@
-// Readings of a device's load beside the training loop.
+// Samples a device's load during the training loop.
 #pragma once
 #include "bench/train/gpu/gpu_readings.h"
 
 namespace bench {
 
-// A thread of its own takes them: neither call waits for a reading while batches are timed.
+// Samples in a separate thread, so that the timed batches don't wait for readings.
 class DeviceSampler {
  public:
   virtual ~DeviceSampler() = default;
-  virtual void start() = 0;        // where the timed window opens
-  virtual GpuReadings stop() = 0;  // once, where it has closed
+  virtual void start() = 0;        // when the timed window starts
+  virtual GpuReadings stop() = 0;  // once, after the window's end
 };
 
 }  // namespace bench

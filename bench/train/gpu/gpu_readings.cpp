@@ -11,7 +11,7 @@ namespace bench {
 
 namespace {
 
-// nvmlClocksEventReason... of nvml.h, whose numbers drivers keep.
+// Values of nvmlClocksEventReason... in nvml.h, which are stable across drivers.
 constexpr uint64_t kIdle = 0x1;
 struct ClockReason {
   uint64_t bit;
@@ -34,7 +34,7 @@ std::vector<std::string> names_of(uint64_t reasons) {
     if (reasons & bit) names.emplace_back(name);
     reasons &= ~bit;
   }
-  if (reasons) names.push_back(fmt::format("{:#x}", reasons));  // younger than this table
+  if (reasons) names.push_back(fmt::format("{:#x}", reasons));  // newer than this table
   return names;
 }
 

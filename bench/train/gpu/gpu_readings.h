@@ -1,4 +1,4 @@
-// What was read of a GPU while batches were timed, and what the record says of it. No CUDA here.
+// GPU readings taken during the timed batches, and their summary for the record. No CUDA here.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,23 +8,23 @@
 
 namespace bench {
 
-// One reading of one GPU. A figure that the GPU or its driver doesn't tell is empty.
+// One reading of one GPU. Values that the GPU or its driver doesn't provide are empty.
 struct GpuReading {
-  std::optional<double> utilisation_percent;         // share of time in which some kernel ran
-  std::optional<double> memory_utilisation_percent;  // and in which its memory was read or written
+  std::optional<double> utilisation_percent;         // share of time in which a kernel ran
+  std::optional<double> memory_utilisation_percent;  // share of time in which its memory was accessed
   std::optional<double> sm_clock_mhz, memory_clock_mhz;
   std::optional<double> power_w;
   std::optional<double> temperature_c;
-  std::optional<uint64_t> clock_reasons;  // why clocks are what they are, a bit each, as NVML numbers them
+  std::optional<uint64_t> clock_reasons;  // NVML's bit mask of clock event reasons
 };
 
 struct GpuReadings {
-  std::vector<GpuReading> samples;  // of all GPUs of one rank, mixed
-  std::optional<double> energy_j;   // that they took from the first to the last moment of the window
+  std::vector<GpuReading> samples;  // all GPUs of one rank, in time order
+  std::optional<double> energy_j;   // energy that they used during the window
 };
 
-// The record's key `gpu` for one rank that trained so many images, without its number. What no sample has is
-// absent.
+// The record's key `gpu` for one rank (without its rank number) that trained `images` images. Values that no
+// sample has are absent.
 harness::RankGpu summary(const GpuReadings& readings, int64_t images);
 
 }  // namespace bench

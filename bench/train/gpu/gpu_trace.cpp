@@ -18,7 +18,7 @@ int64_t covered(std::vector<Interval> intervals, int64_t begin, int64_t end) {
   return sum;
 }
 
-// Names as the profiler has them, with a suffix for calls of default streams per thread: cudaMemcpy_ptds.
+// The profiler's names may have a suffix, e.g. cudaMemcpy_ptds for per-thread default streams.
 bool waits(std::string_view function) {
   const std::string_view name = function.substr(0, function.find('_'));
   if (name.starts_with("cudaMemcpy")) return name.find("Async") == std::string_view::npos;
@@ -26,7 +26,7 @@ bool waits(std::string_view function) {
          name == "cudaEventSynchronize" || name == "cudaFree";  // freeing waits for the whole device
 }
 
-// Mean over GPUs of the share in which some work of that kind went on.
+// Mean over GPUs of the share of time in which work of that kind ran.
 template <class Counts>
 static double share(const std::map<int, std::vector<GpuTrace::Work>>& gpus, const TracedTime& time,
                     Counts counts) {

@@ -1,5 +1,5 @@
-// What a trace's device events say of the GPUs of one rank: how much of the traced time they worked, and how
-// often the host waited for them. No Torch here.
+// Summarises a trace's device events for the GPUs of one rank: the busy share of the traced time, and how
+// often the host waited. No Torch here.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,10 +15,10 @@ namespace bench {
 struct GpuTrace {
   struct Work {
     int gpu;
-    bool copy;  // or memset; else a kernel
+    bool copy;  // true: copy or memset; false: kernel
     int64_t begin_ns, end_ns;
   };
-  struct Call {  // of CUDA's runtime, by any thread that computes
+  struct Call {  // of the CUDA runtime, from a thread that computes
     std::string name;
     int64_t begin_ns;
   };
@@ -26,22 +26,22 @@ struct GpuTrace {
   std::vector<Call> calls;
 };
 
-// On the clock of the trace. The GPUs had nothing to do at the beginning.
+// Times of the trace's clock. The GPUs are idle at begin_ns.
 struct TracedTime {
-  int64_t begin_ns, end_of_batches_ns;  // of the host
-  int64_t end_ns;                       // and of the GPUs, when the last batch was done
+  int64_t begin_ns, end_of_batches_ns;  // on the host
+  int64_t end_ns;                       // when the GPUs finished the last batch
   int64_t batches;
 };
 
-// Shares of the time from begin to end, means over the GPUs that did something; without the rank's number.
-// Nothing where no GPU worked: none was recorded.
+// Shares of the time from begin to end, averaged over the GPUs with work; without the rank number. Empty if
+// no GPU work was recorded.
 std::optional<harness::RankTrace> summary(const GpuTrace& trace, const TracedTime& time);
 
-// How much of the time from `begin` to `end` at least one of the intervals covers. They may overlap.
+// The time from `begin` to `end` that is covered by at least one interval. Intervals may overlap.
 using Interval = std::pair<int64_t, int64_t>;
 int64_t covered(std::vector<Interval> intervals, int64_t begin, int64_t end);
 
-// Whether the host comes back from this function of CUDA's runtime only when the device has done something.
+// Whether this CUDA runtime function blocks the host until the device has finished some work.
 bool waits(std::string_view function);
 
 }  // namespace bench

@@ -16,7 +16,7 @@ std::string asked_network(const NcclLink& link) {
   return link.link == "infiniband" && !link.emulated ? "IB" : "Socket";
 }
 
-// NCCL puts the host for %h and the process for %p.
+// NCCL replaces %h by the host name and %p by the process id, so % is escaped.
 static std::string without_patterns(const std::string& path) {
   std::string text;
   for (const char character : path) text.append(character == '%' ? 2 : 1, character);
@@ -24,18 +24,16 @@ static std::string without_patterns(const std::string& path) {
 }
 
 std::map<std::string, std::string> nccl_variables(const NcclLink& link, const std::filesystem::path& log) {
-  // Without `=` the name is a prefix: eth1 would take eth10 too.
+  // `=` requests an exact match; otherwise eth1 would also match eth10.
   std::map<std::string, std::string> variables = {{"NCCL_SOCKET_IFNAME", "=" + link.interface}};
   if (const std::string network = asked_network(link); !network.empty()) {
-    variables["NCCL_NET"] =
-        network;  // and no other: NCCL fails where it isn't there, instead of falling back
-    variables["NCCL_MNNVL_ENABLE"] = "0";  // nodes that share NVLink would pass the link by
-    variables["NCCL_ALGO"] = "Ring";       // a tree's bytes on the link can't be foretold
+    variables["NCCL_NET"] = network;       // NCCL then fails instead of falling back to another network
+    variables["NCCL_MNNVL_ENABLE"] = "0";  // otherwise nodes that share NVLink would bypass the link
+    variables["NCCL_ALGO"] = "Ring";       // the bytes on the link can't be predicted for trees
   }
   if (!log.empty()) {
     variables["NCCL_DEBUG"] = "INFO";
-    variables["NCCL_DEBUG_SUBSYS"] =
-        "INIT,NET,ENV";  // channels are INIT; nothing here is written per collective
+    variables["NCCL_DEBUG_SUBSYS"] = "INIT,NET,ENV";  // includes channels; nothing per collective
     variables["NCCL_DEBUG_FILE"] = without_patterns(log.string());
   }
   return variables;

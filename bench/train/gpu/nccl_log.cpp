@@ -8,7 +8,7 @@
 namespace bench {
 namespace {
 
-// What follows `words` in the line; nothing where they aren't in it.
+// The rest of the line after `words`; empty optional if the line doesn't contain them.
 std::optional<std::string> after(const std::string& line, const char* words) {
   const size_t at = line.find(words);
   if (at == std::string::npos) return std::nullopt;
@@ -17,21 +17,21 @@ std::optional<std::string> after(const std::string& line, const char* words) {
   return rest;
 }
 
-// NET/IB/0(2)/GDRDMA/Shared, P2P/CUMEM/read: the kind and its name. Of the rest (number of the adapter, who
-// serves it, options) only GPU Direct RDMA is another way for the bytes.
+// Shortens e.g. NET/IB/0(2)/GDRDMA/Shared or P2P/CUMEM/read to kind and name. Of the rest (adapter number,
+// proxy rank, options) only GPU Direct RDMA is kept, because it is a different data path.
 std::string transport_name(const std::string& way) {
   const std::string name = way.substr(0, way.find('/', way.find('/') + 1));
   const bool direct = way.starts_with("NET/") && way.find("/GDRDMA") != std::string::npos;
   return direct ? name + "/GDRDMA" : name;
 }
 
-// "Channel 03/0 : 0[0] -> 4[1] [send] via NET/Socket/0": number and connection of the channel, ranks with
-// their GPUs. SHM names no connection.
+// "Channel 03/0 : 0[0] -> 4[1] [send] via NET/Socket/0": channel and connection number, ranks and their GPUs.
+// SHM lines have no connection number.
 void read_channel(const std::string& line, NcclLog& log) {
   const std::optional<std::string> way = after(line, " via ");
   const size_t start = line.find("Channel ");
   if (!way || way->find('/') == std::string::npos || start == std::string::npos) return;
-  if (line.find("[receive]") != std::string::npos) return;  // the sender's log has the same channel
+  if (line.find("[receive]") != std::string::npos) return;  // the sender logs the same channel
   int peer = 0;
   for (const char* format :
        {"Channel %*9d/%*9d : %*9d[%*[0-9a-f]] -> %9d[", "Channel %*9d : %*9d[%*[0-9a-f]] -> %9d["})
@@ -71,7 +71,7 @@ void to_json(nlohmann::json& object, const NcclLog& log) {
     object["transports"][name] = {{"channels", way.channels}, {"peers", way.peers}};
   if (log.transports.empty())
     object["note"] =
-        "NCCL's log names no channel; it does where the row sets NCCL_DEBUG, NCCL_DEBUG_SUBSYS and "
+        "NCCL's log contains no channel; it does if the row sets NCCL_DEBUG, NCCL_DEBUG_SUBSYS and "
         "NCCL_DEBUG_FILE";
 }
 

@@ -1,5 +1,4 @@
-// What NCCL's own log tells of the ways that it took: the INFO lines of NCCL 2.18 to 2.30. No CUDA and no
-// Torch here.
+// Parses the transports in use from NCCL's log: INFO lines of NCCL 2.18 to 2.30. No CUDA and no Torch here.
 #pragma once
 #include <filesystem>
 #include <istream>
@@ -13,20 +12,20 @@ namespace bench {
 struct NcclLog {
   struct Way {
     int channels = 0;     // from this rank
-    std::set<int> peers;  // the ranks that they lead to
+    std::set<int> peers;  // the ranks at their other end
   };
-  std::string version;  // "2.28.9+cuda13.0"; empty where the log tells none
-  std::string network;  // that NCCL chose for what leaves a node: "Socket", "IB", or a plugin's name
+  std::string version;                    // e.g. "2.28.9+cuda13.0"; empty: not in the log
+  std::string network;                    // between nodes: "Socket", "IB", or a plugin's name
   std::map<std::string, Way> transports;  // "NET/Socket", "NET/IB/GDRDMA", "P2P/CUMEM", "SHM/direct", ...
-  bool without_network = false;  // NCCL gave up: it couldn't open the one network it was told to take
+  bool without_network = false;           // NCCL could not open the network of NCCL_NET
 };
 
-// Other lines, and a last one that isn't whole, are passed over. NCCL connects two ranks at the first
-// collective that needs them, so that the log is to be read after the slice. Without a file the log is empty.
+// Ignores other lines and an incomplete last line. Read the log after the slice, because NCCL connects two
+// ranks at the first collective that needs it. A missing file gives an empty log.
 NcclLog read_nccl_log(std::istream& text);
 NcclLog read_nccl_log(const std::filesystem::path& file);
 
-// {version, network, transports: {name: {channels, peers}}}, and a `note` where the log names no channel.
+// {version, network, transports: {name: {channels, peers}}}, with a `note` if the log contains no channel.
 void to_json(nlohmann::json& object, const NcclLog& log);
 
 }  // namespace bench

@@ -7,9 +7,8 @@
 
 namespace bench {
 
-// Declared here and not by nvml.h: an optional header would make readings depend on how the program was
-// built, while a driver keeps the binary interface of these versioned names. As in CUDA 13.0; all return 0
-// for success.
+// Declared here instead of including nvml.h, so that readings don't depend on the build; drivers keep the ABI
+// of these versioned names. Signatures of CUDA 13.0; all return 0 for success.
 struct Nvml::Functions {
   struct Utilisation {
     unsigned gpu, memory;
@@ -24,8 +23,8 @@ struct Nvml::Functions {
   int (*nvmlDeviceGetPowerUsage)(Gpu*, unsigned* milliwatts);
   int (*nvmlDeviceGetTemperature)(Gpu*, int sensor, unsigned* celsius);
   int (*nvmlDeviceGetCurrentClocksEventReasons)(Gpu*, unsigned long long* bits);
-  int (*nvmlDeviceGetCurrentClocksThrottleReasons)(Gpu*,
-                                                   unsigned long long* bits);  // its name before driver 535
+  // The name of nvmlDeviceGetCurrentClocksEventReasons before driver 535.
+  int (*nvmlDeviceGetCurrentClocksThrottleReasons)(Gpu*, unsigned long long* bits);
   int (*nvmlDeviceGetTotalEnergyConsumption)(Gpu*, unsigned long long* millijoules);
 };
 
@@ -34,7 +33,7 @@ namespace {
 constexpr int kSmClock = 1, kMemoryClock = 2;  // nvmlClockType_t
 constexpr int kDieSensor = 0;                  // nvmlTemperatureSensors_t
 
-// What a function tells of the GPU; empty where this driver lacks the function or this GPU the figure.
+// Calls an NVML function; empty if the driver lacks the function or the GPU doesn't provide the value.
 template <class Value, class Function, class... Arguments>
 std::optional<Value> told(Function* function, Arguments... arguments) {
   Value value{};
@@ -52,7 +51,7 @@ std::optional<double> times(double factor, std::optional<unsigned long long> val
 Nvml::Nvml(const std::string& library)
     : library_(::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL), ::dlclose) {
   if (!library_)
-    throw std::runtime_error(fmt::format("{}: install the NVIDIA driver's own libraries", ::dlerror()));
+    throw std::runtime_error(fmt::format("{}: install the libraries of the NVIDIA driver", ::dlerror()));
   const auto function = [&](auto& pointer, const char* name) {
     pointer = reinterpret_cast<std::decay_t<decltype(pointer)>>(::dlsym(library_.get(), name));
   };
@@ -73,11 +72,11 @@ Nvml::Nvml(const std::string& library)
 #undef FIND
   if (!found.nvmlInit_v2 || !found.nvmlShutdown || !found.nvmlErrorString ||
       !found.nvmlDeviceGetHandleByPciBusId_v2)
-    throw std::runtime_error(
-        fmt::format("{} is no NVML: it lacks functions of NVIDIA's drivers since 2013", library));
+    throw std::runtime_error(fmt::format(
+        "{} is not NVML: functions that every NVIDIA driver since 2013 has are missing", library));
   if (const int error = found.nvmlInit_v2(); error != 0)
     throw std::runtime_error(
-        fmt::format("{}: {}: see what nvidia-smi says", library, found.nvmlErrorString(error)));
+        fmt::format("{}: {}: check with nvidia-smi", library, found.nvmlErrorString(error)));
   functions_ = std::make_unique<const Functions>(found);
 }
 
@@ -87,7 +86,7 @@ Nvml::Gpu* Nvml::find(const std::string& pci_bus_id) const {
   Gpu* gpu = nullptr;
   if (const int error = functions_->nvmlDeviceGetHandleByPciBusId_v2(pci_bus_id.c_str(), &gpu); error != 0)
     throw std::runtime_error(
-        fmt::format("GPU {}: {}: see what nvidia-smi says", pci_bus_id, functions_->nvmlErrorString(error)));
+        fmt::format("GPU {}: {}: check with nvidia-smi", pci_bus_id, functions_->nvmlErrorString(error)));
   return gpu;
 }
 

@@ -1,6 +1,6 @@
-// NVIDIA's management library, NVML: clocks, load, power and temperature of a GPU, as nvidia-smi shows them.
-// It comes with the driver and is loaded at run time: a program linked with it would not start on a machine
-// without a driver. No CUDA here.
+// NVML, the NVIDIA Management Library: clocks, load, power and temperature of a GPU, as shown by nvidia-smi.
+// Loaded at run time, because it comes with the driver and a program linked with it would not start without
+// one. No CUDA here.
 #pragma once
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,20 +13,20 @@ namespace bench {
 
 class Nvml {
  public:
-  struct Gpu;  // the library's own, valid as long as this object
+  struct Gpu;  // NVML's handle, valid for the lifetime of this object
   static constexpr const char* kLibrary = "libnvidia-ml.so.1";
 
-  // Throws std::runtime_error where there is no such library, or no GPU that it can talk to.
+  // Throws std::runtime_error if the library can't be loaded or initialised.
   explicit Nvml(const std::string& library = kLibrary);
   ~Nvml();
-  // By PCI bus id, e.g. 0000:01:00.0: the numbers of CUDA_VISIBLE_DEVICES aren't the driver's. Throws
-  // std::runtime_error when the driver knows no such GPU.
+  // Finds a GPU by its PCI bus id, e.g. 0000:01:00.0, because CUDA's device numbers (CUDA_VISIBLE_DEVICES)
+  // differ from the driver's. Throws std::runtime_error if there is no such GPU.
   Gpu* find(const std::string& pci_bus_id) const;
 
   GpuReading read(Gpu* gpu) const;
-  std::optional<double> energy_j(Gpu* gpu) const;  // since the driver was loaded
+  std::optional<double> energy_j(Gpu* gpu) const;  // since the driver was loaded; J
   // {"sm_clock_mhz": now, "max_sm_clock_mhz": ..., "memory_clock_mhz": ..., "max_memory_clock_mhz": ...};
-  // what isn't told is absent.
+  // unavailable values are absent.
   nlohmann::json clocks(Gpu* gpu) const;
 
  private:

@@ -25,8 +25,8 @@ GpuReadings CudaSampler::stop() {
   return std::move(readings_);
 }
 
-// The first reading comes a period after the start: before, the GPU waited for the window to open. A reading
-// that took longer than a period is followed by the next at once, and none is made up.
+// The first reading is taken one period after the start, because the GPU is idle before the window starts. If
+// a reading takes longer than a period, the next follows immediately; missed ones are not caught up.
 void CudaSampler::sample(const std::stop_token& stop) {
   const auto before = energy_j();
   Clock::time_point next = Clock::now() + period_;

@@ -1,4 +1,4 @@
-// The device sampler of NVIDIA GPUs: a thread that asks the driver in fixed intervals. No CUDA here.
+// The device sampler for NVIDIA GPUs: a thread that reads NVML at fixed intervals. No CUDA here.
 #pragma once
 #include <condition_variable>
 #include <mutex>
@@ -13,7 +13,7 @@ namespace bench {
 
 class CudaSampler : public DeviceSampler {
  public:
-  // Throws std::runtime_error when there is no NVML, or no such GPU.
+  // Throws std::runtime_error if NVML or one of the GPUs isn't available.
   CudaSampler(const std::vector<std::string>& pci_bus_ids, double period_ms,
               const std::string& library = Nvml::kLibrary);
   void start() override;
@@ -21,7 +21,7 @@ class CudaSampler : public DeviceSampler {
 
  private:
   void sample(const std::stop_token& stop);
-  std::optional<double> energy_j() const;  // of all GPUs; empty when one doesn't tell
+  std::optional<double> energy_j() const;  // sum of all GPUs; empty if one doesn't provide it
 
   const Nvml nvml_;
   std::vector<Nvml::Gpu*> gpus_;
@@ -29,7 +29,7 @@ class CudaSampler : public DeviceSampler {
   GpuReadings readings_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::jthread thread_;  // last: it ends first
+  std::jthread thread_;  // last member: destroyed first
 };
 
 }  // namespace bench

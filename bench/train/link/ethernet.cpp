@@ -1,5 +1,5 @@
-// ethernet: nodes joined by an IP network; on one machine two network namespaces and a veth pair, shaped to
-// the row's link_rate_mbit.
+// ethernet: nodes connected by an IP network. On one machine: two network namespaces and a veth pair with the
+// rate link_rate_mbit.
 #include "bench/train/link/interface.h"
 
 namespace bench {

@@ -1,4 +1,4 @@
-// InfiniBand ports of this node, as the kernel's RDMA drivers show them under /sys/class/infiniband.
+// Byte counters of this node's InfiniBand ports, from /sys/class/infiniband.
 #pragma once
 #include <filesystem>
 
@@ -6,8 +6,8 @@
 
 namespace bench {
 
-// Data sent and received over all active InfiniBand ports (RoCE ports are Ethernet and don't count). The
-// drivers count words of four bytes. Throws WrongLink when no port is active.
+// Bytes sent and received by all active InfiniBand ports (not RoCE, which is Ethernet). The kernel counts in
+// 4-byte words (port_xmit_data, port_rcv_data). Throws WrongLink if no port is active.
 LinkBytes bytes_of_adapters(const std::filesystem::path& root = "/sys/class/infiniband");
 
 }  // namespace bench

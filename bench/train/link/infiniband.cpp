@@ -1,5 +1,5 @@
-// infiniband: nodes joined by RDMA hardware, proved by its own counters, so that a fall-back to sockets
-// shows; on one machine an unshaped veth pair stands in ("fast link: veth, no RDMA").
+// infiniband: nodes connected by RDMA hardware, verified with its counters, so that a fallback to sockets is
+// detected. On one machine: an unshaped veth pair ("fast link: veth, no RDMA").
 #include "bench/train/link/host_channel_adapter.h"
 #include "bench/train/link/interface.h"
 
@@ -11,7 +11,7 @@ class InfiniBand : public Link {
   explicit InfiniBand(const LinkOptions& options)
       : emulated_(options.emulated),
         interface_(options.interface.empty() ? interface_towards(options.master_addr) : options.interface) {
-    bytes();  // throws at once when there is no such hardware
+    bytes();  // throws now if there is no such hardware
   }
   std::string interface() const override { return interface_; }
   std::optional<LinkBytes> bytes() const override {

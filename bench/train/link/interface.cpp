@@ -16,13 +16,13 @@ namespace bench {
 std::string interface_towards(const std::string& host) {
   const auto fail = [&](const char* why) {
     throw WrongLink(
-        fmt::format("no network interface leads to {} ({}); name one with --interface", host, why));
+        fmt::format("found no network interface towards {} ({}); name one with --interface", host, why));
   };
   addrinfo hints{}, *found = nullptr;
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_DGRAM;
   if (const int error = ::getaddrinfo(host.c_str(), "9", &hints, &found)) fail(::gai_strerror(error));
-  // Connecting a datagram socket sends nothing; it makes the kernel choose the route and with it our address.
+  // Connecting a datagram socket sends nothing, but makes the kernel choose the route and the local address.
   const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_in mine{};
   socklen_t size = sizeof mine;
@@ -42,12 +42,12 @@ std::string interface_towards(const std::string& host) {
         name = one->ifa_name;
     ::freeifaddrs(all);
   }
-  if (name.empty()) fail("its address belongs to none");
+  if (name.empty()) fail("no interface has the local address");
   return name;
 }
 
 LinkBytes bytes_of_interface(const std::string& name) {
-  std::ifstream counters("/proc/net/dev");  // of this process's own network namespace, unlike /sys
+  std::ifstream counters("/proc/net/dev");  // for this process's network namespace, unlike /sys
   return bytes_of_interface(name, counters);
 }
 
@@ -57,7 +57,7 @@ LinkBytes bytes_of_interface(const std::string& name, std::istream& proc_net_dev
     if (colon == std::string::npos) continue;
     const size_t begin = line.find_first_not_of(' ');
     if (line.substr(begin, colon - begin) != name) continue;
-    // Eight columns of what was received (bytes first), then as many of what was sent.
+    // Eight columns for received data (bytes first), then eight for sent data.
     std::istringstream columns(line.substr(colon + 1));
     LinkBytes bytes;
     int64_t skipped = 0;
@@ -65,7 +65,8 @@ LinkBytes bytes_of_interface(const std::string& name, std::istream& proc_net_dev
     for (int column = 1; column < 8; ++column) columns >> skipped;
     if (columns >> bytes.sent) return bytes;
   }
-  throw WrongLink(fmt::format("/proc/net/dev counts nothing for an interface '{}'", name));
+  throw WrongLink(
+      fmt::format("/proc/net/dev has no network interface '{}'; name one with --interface", name));
 }
 
 }  // namespace bench

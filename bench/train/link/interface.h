@@ -1,4 +1,4 @@
-// Network interfaces of this node, or of the network namespace that this process lives in.
+// Network interfaces in this process's network namespace.
 #pragma once
 #include <istream>
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace bench {
 
-// The interface from which this node reaches that host, or that has the host's own address.
-// Throws WrongLink when there is none.
+// The interface through which this node reaches `host`, or that has the host's address. Throws WrongLink if
+// there is none.
 std::string interface_towards(const std::string& host);
 
-// The kernel's counters of an interface (/proc/net/dev). Throws WrongLink when there is no such interface.
+// The kernel's byte counters of an interface (/proc/net/dev). Throws WrongLink if there is no such interface.
 LinkBytes bytes_of_interface(const std::string& name);
 LinkBytes bytes_of_interface(const std::string& name, std::istream& proc_net_dev);
 

@@ -1,4 +1,4 @@
-// What joins the nodes of a row, and the count of what crossed it. One link is one file in this folder.
+// The network link between the nodes of a row, and its byte counters. Each link is one file in this folder.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,14 +12,13 @@
 namespace bench {
 
 struct LinkBytes {
-  int64_t sent = 0, received = 0;  // by this node since its start, headers included
+  int64_t sent = 0, received = 0;  // bytes of this node since boot, including headers
 };
 
 struct LinkOptions {
-  std::string
-      interface;  // network interface of this node on the link; empty: the one that leads to the master
-  std::string master_addr;  // where rank 0 listens
-  bool emulated = false;    // two network namespaces on one machine, joined by a veth pair
+  std::string interface;    // network interface of this node; empty: the one towards master_addr
+  std::string master_addr;  // host name or address of rank 0
+  bool emulated = false;    // two network namespaces on one machine with a veth pair
 };
 
 class Link {
@@ -27,11 +26,11 @@ class Link {
   virtual ~Link() = default;
   // The network interface that carries the collectives.
   virtual std::string interface() const = 0;
-  // Nothing when the row has one node.
+  // Counters of this node; empty if the row has one node. Throws WrongLink if they can't be read.
   virtual std::optional<LinkBytes> bytes() const = 0;
 };
 
-// The link that a row asks for isn't there: the row is INVALID.
+// The link of the row isn't available: the row is INVALID. Also thrown by factories.
 struct WrongLink : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,5 +1,4 @@
-// none: all devices sit in one node; collectives between processes go over shared memory or the loopback
-// interface.
+// none: all devices are in one node; collectives use shared memory or the loopback interface.
 #include "bench/train/link/link.h"
 
 namespace bench {
@@ -12,7 +11,7 @@ class None : public Link {
 };
 
 const bool registered_link_none =
-    LinkRegistry::instance().add({"link", "none", "one node, processes talk over loopback"},
+    LinkRegistry::instance().add({"link", "none", "one node, processes communicate over loopback"},
                                  [](const LinkOptions&) { return std::make_unique<None>(); });
 
 }  // namespace
