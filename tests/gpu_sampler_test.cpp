@@ -42,7 +42,7 @@ TEST(Nvml, SaysWhyItCantBeAsked) {
   const std::string absent = failure_of([] { Nvml("libnot-there.so.1"); });
   EXPECT_NE(absent.find("libnot-there.so.1"), std::string::npos) << absent;
   const std::string foreign = failure_of([] { Nvml("libc.so.6"); });
-  EXPECT_NE(foreign.find("no NVML"), std::string::npos) << foreign;
+  EXPECT_NE(foreign.find("not NVML"), std::string::npos) << foreign;
   const std::string unknown = failure_of([] { Nvml(FAKE_NVML).find("0000:07:00.0"); });
   EXPECT_NE(unknown.find("0000:07:00.0: Not Found"), std::string::npos) << unknown;
   ::setenv("FAKE_NVML_BROKEN", "1", 1);

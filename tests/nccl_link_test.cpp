@@ -126,7 +126,7 @@ TEST(NcclLog, ALogWithoutChannelsSaysSo) {
        {std::string(), std::string("\n"), info("Using network IB"), info("Channel 00/02 : 0 1 2 3")}) {
     const json log = read(text);
     EXPECT_EQ(log["transports"], json::object());
-    EXPECT_NE(log.value("note", "").find("names no channel"), std::string::npos) << text;
+    EXPECT_NE(log.value("note", "").find("contains no channel"), std::string::npos) << text;
   }
   const NcclLog missing = read_nccl_log(std::filesystem::path("/nonexistent/rank-0.nccl.log"));
   EXPECT_TRUE(missing.transports.empty());
@@ -184,10 +184,9 @@ TEST(Transports, ThatTheLinkAsksForAreRight) {
 TEST(Transports, OtherOnesBetweenNodesAreAViolationThatSaysWhatToDo) {
   const json check = prove_transports(places("IB", "NET/Socket"), "infiniband");
   EXPECT_FALSE(check["ok"].get<bool>());
-  EXPECT_EQ(
-      check["detail"],
-      "rank 1 on node 0 talks to rank 2 on node 1 over NET/Socket, and link infiniband asks NCCL for NET/IB: "
-      "rank-1.nccl.log in the row's folder tells why, or choose another link");
+  EXPECT_EQ(check["detail"],
+            "rank 1 on node 0 is connected to rank 2 on node 1 over NET/Socket, but link infiniband requests "
+            "NET/IB: see rank-1.nccl.log in the row's folder, or choose another link");
   for (const char* way : {"NET/IB/GDRDMA", "NET/Socketless", "P2P/MNNVL", "SHM/direct"})
     EXPECT_FALSE(prove_transports(places("Socket", way), "ethernet")["ok"].get<bool>()) << way;
 }

@@ -93,7 +93,7 @@ TEST(RecordedStep, ADeviceThatRecordsNothingIsToldOf) {
     run_slice(parts);
     FAIL();
   } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "cuda_graphs: device cpu records nothing");
+    EXPECT_STREQ(error.what(), "cuda_graphs: device cpu doesn't support recording; set cuda_graphs=false");
   }
 }
 

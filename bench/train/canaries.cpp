@@ -30,7 +30,7 @@ double median_ms(const std::function<void()>& work) {
     const auto begin = std::chrono::steady_clock::now();
     work();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    if (round >= 0) times.push_back(took.count());  // the first ones touch memory and wake the clocks
+    if (round >= 0) times.push_back(took.count());  // two untimed warm-up rounds
   }
   std::nth_element(times.begin(), times.begin() + kCanaryRounds / 2, times.end());
   return times[kCanaryRounds / 2];
@@ -44,7 +44,7 @@ double gemm_ms() {
 
 double memcpy_ms() {
   std::vector<char> from(64 << 20, 1), to(from.size());
-  volatile char seen = 0;  // or the copy might be left out
+  volatile char seen = 0;  // keeps the compiler from removing the copy
   return median_ms([&] {
     std::memcpy(to.data(), from.data(), from.size());
     seen = to[from.size() / 2];
@@ -59,7 +59,8 @@ double decode_ms() {
   for (size_t i = 0; i < 3; ++i) {
     planes.stride[i] = kSide;
     planes.data[i].resize(size_t(kSide) * kSide);
-    for (size_t j = 0; j < planes.data[i].size(); ++j)  // a ramp under noise: work for the entropy decoder
+    for (size_t j = 0; j < planes.data[i].size();
+         ++j)  // a ramp with noise, so that entropy decoding has work
       planes.data[i][j] = uint8_t(64 + (j % kSide) / 4 + random() % 32);
   }
   JpegEncoder encoder;

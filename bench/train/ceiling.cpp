@@ -32,7 +32,7 @@ double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Tra
     std::vector<c10::intrusive_ptr<c10d::Work>> posted;
     for (auto& buffer : buffers) posted.push_back(group.process_group()->allreduce(buffer));
     for (auto& work : posted) work->wait();
-    device.synchronize();  // on a GPU waiting is a matter of its queue
+    device.synchronize();  // on a GPU wait() only enqueues a dependency
     if (round >= 0) rounds.push_back(ms_since(begin));
   }
   std::nth_element(rounds.begin(), rounds.begin() + kCeilingRounds / 2, rounds.end());
@@ -51,7 +51,7 @@ ComputeCeiling compute_ceiling(const SliceParts& slice, const LoaderOptions& opt
   const PhaseClock::Time begin = clock.last_boundary();
   for (int64_t batch = 0; batch < batches; ++batch) {
     train_step(parts, clock, reads_loss(parts.row, batch));
-    ++parts.progress.batches;  // the heartbeat
+    ++parts.progress.batches;  // heartbeat for the watchdog
     clock.next_batch();
   }
   parts.device.synchronize();

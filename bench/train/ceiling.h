@@ -1,5 +1,5 @@
-// Ceilings: what a row could do if only one part of it bound it. Measured after the slice, by all ranks at
-// the same time.
+// Ceilings: the time per batch if only one part limited the row. Measured after the slice by all ranks at the
+// same time; all functions are collective.
 #pragma once
 #include <map>
 #include <string>
@@ -9,27 +9,27 @@
 
 namespace bench {
 
-// Posts these all-reduces at once, waits for all of them, and returns the median milliseconds of such rounds
-// on this rank, each begun after a barrier. Every rank calls it with the same messages. 0 without messages.
+// Each round starts after a barrier, posts all these all-reduces and waits for them. Returns the median time
+// of a round on this rank in ms; 0 without messages. Messages must be the same on all ranks.
 double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Traffic::Message>& messages);
 
 struct ComputeCeiling {
-  double ms = 0;                            // per batch, this rank's whole step
-  std::map<std::string, double> phases_ms;  // per batch; without `load`, and those that never were
+  double ms = 0;                            // per batch, whole training step of this rank
+  std::map<std::string, double> phases_ms;  // per batch; without `load` and phases of 0 ms
 };
 
-// The slice's own training step on batches that were made up beforehand, after two untimed ones. No loader
-// thread may run. It goes on training: what is wanted of the slice's weights must have been taken before.
+// Times the slice's training step on pre-generated batches, after two untimed ones. No loader thread may run.
+// Changes the weights, so evaluate the slice's weights before.
 ComputeCeiling compute_ceiling(const SliceParts& parts, const LoaderOptions& options, int64_t batches);
 
 struct LoaderCeiling {
   double ms = 0;                      // per batch
-  double read_ms = 0, decode_ms = 0;  // loader thread time spent on all of these batches
+  double read_ms = 0, decode_ms = 0;  // summed over loader threads and batches
 };
 
-// Takes and releases batches of a loader that was not yet started, and does nothing else. Its first batch is
-// not timed: starting threads and opening files would weigh more on a few batches than on a slice. As nobody
-// pauses between batches, no head start lies in the ring when timing begins.
+// Starts the loader and only takes and releases batches. The first batch is not timed, because starting
+// threads and opening files would weigh more than in a slice. There is no pause between batches, so the ring
+// is not filled in advance.
 LoaderCeiling loader_ceiling(Loader& loader, Group& group, harness::ProgressSlot& progress, int64_t batches);
 
 }  // namespace bench

@@ -26,8 +26,8 @@ static double relative_error(const std::vector<at::Tensor>& found, const std::ve
 
 namespace {
 
-// A share of a batch and the whole of it may be convolved by different algorithms, which round TF32 products
-// differently: more than the limit allows.
+// Disables TF32: cuDNN may use different algorithms for a share and for the whole batch, and with TF32 their
+// rounding differs by more than the limit.
 class WithoutTf32 {
  public:
   WithoutTf32() { at::globalContext().setAllowTF32CuDNN(false); }
@@ -45,11 +45,10 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   if (harness::all_devices(row) == 1) return {"gradients", true, "one device: nothing to compare"};
 
   const WithoutTf32 exact;
-  // Two images for each device, and one less where the strategy may divide unevenly: every device has a
-  // share.
+  // Two images per device; one less in single-process strategies, to test an uneven split.
   const int64_t images = 2 * harness::all_devices(row) - (rank.world_size == 1 ? 1 : 0);
-  at::Generator generator =
-      at::detail::createCPUGenerator(uint64_t(row.seed) + 17);  // the same batch on every rank
+  // The same batch on every rank.
+  at::Generator generator = at::detail::createCPUGenerator(uint64_t(row.seed) + 17);
   const at::Device device = parts.device.torch_device();
   const at::Tensor batch = at::randn({images, 3, row.image_px, row.image_px}, generator).to(device);
   const at::Tensor labels = at::randint(row.classes, {images}, generator, at::kLong).to(device);
@@ -99,9 +98,11 @@ Check check_loss(const std::vector<double>& loss) {
 Check check_decoder(int64_t left_to_cpu, int64_t images) {
   constexpr double kMostShare = 0.01;
   const bool few = double(left_to_cpu) <= kMostShare * double(images);
-  return {"decoder", few,
-          fmt::format("{} of {} images were left to the CPU{}", left_to_cpu, images,
-                      few ? "" : ": more than 1 %, the row isn't the device's; use decoder: cpu")};
+  return {
+      "decoder", few,
+      fmt::format(
+          "{} of {} images were decoded by the CPU{}", left_to_cpu, images,
+          few ? "" : ": more than 1 %, so the row doesn't measure the device's decoder; use decoder: cpu")};
 }
 
 std::string weights_fingerprint(const ResNet& model) {

@@ -1,4 +1,4 @@
-// The checks that a row must pass before its time counts.
+// Checks that a row must pass for its times to be valid.
 #pragma once
 #include <string>
 
@@ -9,20 +9,20 @@ namespace bench {
 
 using Check = harness::RecordCheck;
 
-// The strategy's gradients of a small made-up batch against those of one device on the whole of it, batch
-// norm frozen (its batch statistics differ between shares by design) unless it is synchronised; then the
-// running statistics are compared too. Untimed, before the slice; leaves gradients and buffers as they were.
-// Every rank calls it and gets its own verdict. Relative error of the whole gradient vector: 1e-4 in float32,
-// 5e-2 with 16-bit types.
+// Compares the strategy's gradients of a small random batch with those of one device on the whole batch.
+// Batch norm uses running statistics (batch statistics differ between shares by design) unless it is
+// synchronised; then the running statistics are compared too. Limit of the relative error (L2 norm of the
+// whole gradient vector): 1e-4 in float32, 5e-2 with 16-bit types. Untimed, before the slice; clears the
+// gradients and restores the buffers. Collective; each rank gets its own result.
 Check check_gradients(const SliceParts& parts, const RankInfo& rank);
 
-// Loss finite in every batch.
+// Whether the loss is finite in every batch.
 Check check_loss(const std::vector<double>& loss);
 
-// At most 1 % of the images were left to the CPU by the device that decodes: the row's time is the device's.
+// Whether the CPU decoded at most 1 % of the images of a row that decodes on the device.
 Check check_decoder(int64_t left_to_cpu, int64_t images);
 
-// Fingerprint of the weights, to be equal on every rank after the slice.
+// XXH3 hash of the weights (16 hex digits), which must be equal on every rank after the slice.
 std::string weights_fingerprint(const ResNet& model);
 
 }  // namespace bench

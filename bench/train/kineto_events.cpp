@@ -10,8 +10,8 @@ using libkineto::ActivityType;
 using torch::autograd::profiler::KinetoEvent;
 using torch::autograd::profiler::ProfilerResult;
 
-// Operators, and calls of CUDA's runtime by a thread that runs some, have the thread's number as resource.
-// Only autograd's operators are numbered in sequence.
+// For operators and CUDA runtime calls, the resource id is the thread id. Only operators with autograd have a
+// sequence number.
 static std::set<int64_t> threads_with_gradients(const ProfilerResult& recorded) {
   std::set<int64_t> threads;
   for (const KinetoEvent& event : recorded.events())
@@ -37,7 +37,7 @@ GpuTrace gpu_trace(const ProfilerResult& recorded, int64_t training_thread) {
       case ActivityType::CUDA_RUNTIME:
         if (threads.contains(event.deviceResourceId())) trace.calls.push_back({event.name(), begin});
         break;
-      default:  // ranges of a program that span kernels are no work
+      default:  // e.g. annotation ranges, which are not work
         break;
     }
   }

@@ -1,4 +1,4 @@
-// What Kineto recorded of GPUs and of the calls that drive them, out of a profiler's result.
+// Extracts GPU work and CUDA runtime calls from a Kineto profiler result.
 #pragma once
 #include <torch/csrc/autograd/profiler_kineto.h>
 
@@ -6,9 +6,8 @@
 
 namespace bench {
 
-// Times are nanoseconds since 1970. Calls are those of the training thread (as gettid() names it) and of all
-// that compute gradients or what gradients are taken of: loader threads wait for a GPU that decodes, and no
-// step waits for that.
+// Times are ns since 1970. Includes calls of the training thread (its gettid()) and of threads that run
+// operators with autograd, but not of loader threads, whose waits for a decoding GPU don't delay a step.
 GpuTrace gpu_trace(const torch::autograd::profiler::ProfilerResult& recorded, int64_t training_thread);
 
 }  // namespace bench

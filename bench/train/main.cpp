@@ -1,5 +1,4 @@
-// train_slice: one rank of one row. Reads a job, prepares everything, trains the slice, hands its samples to
-// rank 0.
+// train_slice: runs one rank of one row: reads the job, trains the slice and sends its samples to rank 0.
 #include <execinfo.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -23,7 +22,7 @@
 namespace bench {
 namespace {
 
-// The harness asks a rank that makes no progress for its stack before it ends it.
+// Prints a stack trace on this signal, which the harness sends to a hung rank before it kills it.
 void print_stack_on(int signal_number) {
   struct sigaction action {};
   action.sa_handler = [](int) {
@@ -32,10 +31,10 @@ void print_stack_on(int signal_number) {
   };
   sigaction(signal_number, &action, nullptr);
   void* warm[1];
-  backtrace(warm, 1);  // loads libgcc now, where allocating is still allowed
+  backtrace(warm, 1);  // loads libgcc now, because a signal handler must not allocate
 }
 
-// mpirun and srun mix the outputs of their ranks, so each opens its own files where RANK_LOGS says.
+// mpirun and srun merge the output of their ranks, so each rank writes its own files in the folder RANK_LOGS.
 void open_rank_logs(const RankInfo& rank) {
   if (const char* folder = std::getenv("RANK_LOGS"))
     for (const auto& [name, stream] : {std::pair("stdout", stdout), std::pair("stderr", stderr)})
@@ -44,17 +43,17 @@ void open_rank_logs(const RankInfo& rank) {
         base::throw_write_error(file, errno);
 }
 
-// A rank under --wrap ends with the wrapping program, and a rank of mpirun with mpirun, even when that is
-// killed. Slurm ends its ranks itself.
+// Kills this rank when its parent dies: the program of --wrap, or mpirun. Slurm ends its ranks itself.
 void end_with_parent() {
   if (std::getenv("RUN_MATRIX_WRAPPED")) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (std::getenv("OMPI_COMM_WORLD_RANK") && !std::getenv("SLURM_PROCID")) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() == 1) std::_Exit(1);  // it was gone before the line above
+    if (::getppid() == 1) std::_Exit(1);  // the parent died before the prctl call
   }
 }
 
-// The harness reads why a rank ended from here; nothing else is left of its numbers.
+// Stores the status and reason in shared memory and in a file, where the harness reads them. Returns the exit
+// code 1.
 int report_error(const harness::Job& job, const RankInfo& rank, const char* status,
                  const std::string& reason) {
   std::cerr << "rank " << rank.rank << ": " << reason << '\n';
@@ -65,7 +64,7 @@ int report_error(const harness::Job& job, const RankInfo& rank, const char* stat
     harness::Progress progress(job.progress, 0);
     harness::ProgressSlot& slot = progress.slot(rank.rank);
     std::string text, shortened = reason;
-    do {  // escapes may make the text longer
+    do {  // JSON escapes may make the text longer
       text = why(shortened).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
       shortened.resize(shortened.size() / 2);
     } while (text.size() >= sizeof slot.why_ended && !shortened.empty());
@@ -76,7 +75,7 @@ int report_error(const harness::Job& job, const RankInfo& rank, const char* stat
   try {
     write_json(std::filesystem::path(job.directory) / fmt::format("rank-{}.error.json", rank.rank),
                why(reason));
-  } catch (const std::exception& error) {  // a full disk, and stderr may lie there too
+  } catch (const std::exception& error) {  // full disk: stderr may be on it too
     std::cerr << error.what() << '\n';
   }
   return 1;
@@ -115,10 +114,11 @@ int main(int argc, char** argv) try {
   app.add_option("--job", job_file, "job file that run_matrix wrote");
   app.add_flag("--values", values, "print the values of every axis as JSON");
   app.add_flag("--probe-precision", probe,
-               "with --job: time a few steps of each precision, print ms as JSON");
+               "with --job: time a few steps of each precision and print the ms as JSON");
   app.add_flag("--probe-memory", memory,
-               "with --job: whether the row's share of a batch fits into its device's memory, as JSON");
-  app.add_flag("--canaries", canaries, "time the fixed work that tells a slower machine, print ms as JSON");
+               "with --job: print as JSON whether the row's share of a batch fits into its device's memory");
+  app.add_flag("--canaries", canaries,
+               "time fixed workloads that detect a slower machine and print the ms as JSON");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -145,7 +145,7 @@ int main(int argc, char** argv) try {
   }
   const bench::RankInfo rank = bench::rank_from_environment();
   const int code = bench::run_and_report(job, rank);
-  if (code != 0) std::_Exit(code);  // threads of a group that failed may still wait for other ranks
+  if (code != 0) std::_Exit(code);  // threads of a failed group may still wait for other ranks
   return 0;
 } catch (const std::exception& error) {
   std::cerr << "train_slice: " << base::failure_text(error) << '\n';

@@ -18,8 +18,7 @@ bool tells_of_memory(std::string_view error) {
 }
 
 static void train(const harness::Row& row, int64_t images) {
-  constexpr int kSteps =
-      3;  // momenta and master weights come with the first, cuDNN's workspaces are tried there
+  constexpr int kSteps = 3;  // the first allocates momenta, master weights and cuDNN's workspaces
   const auto device = DeviceRegistry::instance().find(row.device)({.batch_size = images,
                                                                    .image_px = row.image_px,
                                                                    .intra_op_threads = row.intra_op_threads,

@@ -1,5 +1,5 @@
-// Whether a row's share of a batch fits into its device's memory, tried with a few training steps on made-up
-// images.
+// Tests with a few training steps on random images whether a row's share of a batch fits into its device's
+// memory.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace bench {
 
-// Whether an error says that memory was lacking: LibTorch's allocators throw no type of their own on a CPU,
-// and cuBLAS and cuDNN only a status of theirs.
+// Whether an error message means out of memory. Needed because LibTorch's CPU allocator, cuBLAS and cuDNN
+// have no separate exception type for it.
 bool tells_of_memory(std::string_view error);
 
-// {"images", "fits"}: the images of one device, and whether its memory held what training on them takes.
+// Returns {"images": images per device, "fits": whether training on them fits into its memory}.
 nlohmann::json probe_memory(const harness::Row& row);
 
 }  // namespace bench

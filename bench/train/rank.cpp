@@ -23,25 +23,25 @@ void write_json(const std::filesystem::path& file, const nlohmann::json& object)
 
 namespace {
 
-// Loader threads are given per node; remainders go to low ranks, and every rank has at least one unless 0 was
-// asked.
+// Divides the node's loader threads among its ranks: low ranks get the remainder, each rank at least one (0
+// stays 0).
 int loader_threads_of(const harness::Row& row, const RankInfo& rank) {
   if (row.loader_threads == 0) return 0;
   const int64_t share = row.loader_threads / rank.local_world_size;
   return int(std::max<int64_t>(1, share + (rank.local_rank < row.loader_threads % rank.local_world_size)));
 }
 
-// What must be the same on all ranks.
+// Text that must be equal on all ranks, for require_agreement().
 std::string configuration(const harness::Job& job, const Dataset& dataset) {
   const std::string row = harness::to_json(job.row).dump();
   return fmt::format("row {} with settings {:016x} and {} images", job.row.id,
                      XXH3_64bits(row.data(), row.size()), dataset.images.size());
 }
 
-// A rank with everything that it trains with, in the order in which it is made.
+// A rank and its parts; members are in order of construction.
 class Rank {
  public:
-  // Everything that needs no other rank.
+  // Prepares everything that needs no communication.
   Rank(const harness::Job& job, const RankInfo& rank)
       : job_(job),
         rank_(rank),
@@ -49,7 +49,7 @@ class Rank {
         dataset_(read_index(job.index)),
         batch_(row_.batch / rank.world_size) {
     harness::record_process(progress_.slot(rank_.rank));
-    // One machine that stands in for several nodes has the devices of all of them.
+    // With emulated nodes one machine has the devices of all nodes.
     const int64_t device = job_.emulated_link ? rank_.rank : rank_.local_rank;
     device_ = DeviceRegistry::instance().find(row_.device)({.local_rank = device,
                                                             .batch_size = batch_,
@@ -119,13 +119,13 @@ class Rank {
     harness::RankReport report = rank_report(parts, rank_, result, proof, checks);
     report.trace = traced;
     if (row_.validation && loss.ok) report.accuracy = accuracy();
-    // The report has what is to be told of weights and loader: from here on both may change.
+    // The report is complete for weights and loader, which may change from here on.
     if (const int64_t batches = ceiling_batches(); batches > 0)
       report.ceilings = measure_ceilings(parts, batches);
-    strategy_.reset();  // its threads would disturb what is measured next
+    strategy_.reset();  // its threads would disturb the next measurement
     if (rank_.world_size > 1)
       report.ceiling_ms = all_reduce_ceiling_ms(*group_, *device_, result.all_reduces);
-    // Warnings name files, whose names need not be UTF-8.
+    // Warnings contain file names, which may be invalid UTF-8.
     auto reports = group_->gather(
         harness::encode(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     if (rank_.rank == 0) write_result(merge_reports(row_, std::move(reports)));
@@ -134,7 +134,7 @@ class Rank {
 
  private:
   harness::RecordAccuracy accuracy() {
-    loader_.reset();  // its threads would read on
+    loader_.reset();  // stops its threads
     const Dataset images = read_index(job_.validation);
     harness::ProgressSlot& progress = progress_.slot(rank_.rank);
     const Correct correct = validate(images, *model_, *precision_,
@@ -150,19 +150,20 @@ class Rank {
     return accuracy;
   }
 
-  // The loader alone reads the slice's first batches again, one of them untimed: storages may hold no others.
+  // The loader ceiling reads the slice's first batches again (one untimed), because a storage may hold no
+  // others.
   int64_t ceiling_batches() const {
     return std::min(row_.ceiling_batches, row_.warmup_batches + row_.timed_batches - 1);
   }
 
   harness::RankCeilings measure_ceilings(const SliceParts& parts, int64_t batches) {
-    loader_.reset();  // its threads, and the memory of its ring
+    loader_.reset();  // frees its threads and its ring's memory
     const ComputeCeiling compute = compute_ceiling(parts, load_, batches);
     harness::RankCeilings ceilings;
     ceilings.batches = batches;
     ceilings.compute_ms = compute.ms;
     ceilings.compute = compute.phases_ms;
-    strategy_.reset();  // its threads
+    strategy_.reset();  // stops its threads
     if (!cache_is_again_as_before_the_slice(batches)) return ceilings;
     loader_ = make_loader(*storage_, load_);
     const LoaderCeiling loader = loader_ceiling(*loader_, *group_, parts.progress, batches);
@@ -174,8 +175,9 @@ class Rank {
     return ceilings;
   }
 
-  // Drops what a cold row's loader will read again. Pages stay that some process has mapped, so that every
-  // rank opens its storage anew; the cache of a mount can't be emptied while it is mounted.
+  // For cold rows, drops the pages that the loader will read again. Mapped pages can't be dropped, so every
+  // rank reopens its storage first. Returns false for a mount, whose cache can't be emptied while it is
+  // mounted.
   bool cache_is_again_as_before_the_slice(int64_t batches) {
     if (row_.cache != "cold") return true;
     if (!job_.server_counter.empty()) return false;
@@ -217,7 +219,7 @@ class Rank {
     try {
       storage_ = StorageRegistry::instance().find(row_.storage)(
           {dataset_, packed == job_.packed.end() ? "" : packed->second, row_.readahead, records_});
-    } catch (const std::runtime_error& error) {  // damaged, not whole, no memory for it: the row is INVALID
+    } catch (const std::runtime_error& error) {  // damaged, incomplete or too large for memory: INVALID
       throw BadDataset(error.what());
     }
     storage_ = throttled(std::move(storage_), row_.read_rate / rank_.local_world_size, row_.read_latency_ms);
@@ -244,7 +246,7 @@ class Rank {
   const RankInfo rank_;
   harness::Progress progress_;
   const Dataset dataset_;
-  const int64_t batch_;  // of this rank
+  const int64_t batch_;  // images per batch of this rank
   Spans spans_;
   std::vector<int64_t> records_;
   LoaderOptions load_;
@@ -267,7 +269,7 @@ void train_rank(const harness::Job& job, const RankInfo& info) {
     rank->join_others();
     rank->train();
   } catch (...) {
-    rank.release();  // on purpose: taking a group apart may wait for ranks that will never answer
+    rank.release();  // intentional leak: destroying a group may wait for dead ranks
     throw;
   }
 }

@@ -13,13 +13,13 @@ static std::vector<double> timed(const std::vector<double>& values, int64_t warm
   return {values.begin() + warmup, values.end()};
 }
 
-// To the nanosecond, which is what a clock told: a sum of such times prints up to 17 digits.
+// Rounds to the clock's resolution of 1 ns; otherwise sums print with up to 17 digits.
 static std::vector<double> rounded(std::vector<double> milliseconds) {
   for (double& value : milliseconds) value = std::round(value * 1e6) / 1e6;
   return milliseconds;
 }
 
-// By this rank in the timed batches, and its all-reduces of the last one in their order.
+// This rank's bytes in the timed batches, and the all-reduces of the last batch in posting order.
 static harness::RecordCommunication traffic_of(const SliceResult& result) {
   harness::RecordCommunication traffic;
   traffic.all_reduced_bytes = result.collective_bytes[size_t(Collective::all_reduce)];

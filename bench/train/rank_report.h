@@ -1,4 +1,4 @@
-// What each rank hands to rank 0; merge.h puts it together.
+// The report that each rank sends to rank 0, where merge.h merges them.
 #pragma once
 #include <map>
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace bench {
 
-// One rank's part: place, samples of every phase and span, loss, counts, cache proof, checks.
+// This rank's place, samples of every phase and span, loss, counts, cache state and checks.
 harness::RankReport rank_report(const SliceParts& parts, const RankInfo& rank, const SliceResult& result,
                                 const harness::RecordCache& cache, const std::vector<Check>& checks);
 
-// Versions of the libraries as loaded at run time, for the record.
+// Library versions for the record.
 std::map<std::string, std::string> library_versions();
 
 }  // namespace bench

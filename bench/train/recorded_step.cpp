@@ -13,7 +13,9 @@ RecordedStep::Place& RecordedStep::place_of(const DeviceBatch& data) {
   if (place.forward) return place;
   const auto record = [&](std::unique_ptr<Recording>& recording, const std::function<void()>& work) {
     recording = parts_.device.make_recording();
-    if (!recording) throw std::runtime_error("cuda_graphs: device " + parts_.row.device + " records nothing");
+    if (!recording)
+      throw std::runtime_error("cuda_graphs: device " + parts_.row.device +
+                               " doesn't support recording; set cuda_graphs=false");
     recording->record(work);
   };
   record(place.forward,

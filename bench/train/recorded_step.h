@@ -1,5 +1,5 @@
-// What follows a batch's arrival on the device, recorded and replayed: a row's `cuda_graphs`. A step of some
-// hundred kernels then costs the host four calls.
+// Records and replays the training step after the copy to the device (row field `cuda_graphs`): the host
+// makes four calls instead of launching several hundred kernels.
 #pragma once
 #include <map>
 
@@ -7,32 +7,32 @@
 
 namespace bench {
 
-// Forward, loss, backward and optimizer are a recording each, so that their phases can still be told apart.
+// Forward, loss, backward and optimizer are separate recordings, so that their phases can be timed.
 class RecordedStep {
  public:
   explicit RecordedStep(const SliceParts& parts) : parts_(parts) {}
 
-  // The next step is one of the first, which run as always, so that nothing that lasts is made inside a
-  // recording: momenta, master weights, cuDNN's choice of algorithms. Counts it.
+  // True for the first three calls: these steps run without recording, so that persistent state (momenta,
+  // master weights, cuDNN's choice of algorithms) is not created inside a recording.
   bool runs_as_always() { return as_always_ > 0 && as_always_-- > 0; }
 
-  // One step on a batch that lies where an earlier one did, or is then recorded. Enters forward, loss,
-  // backward and step, and `loss` once more, where the metrics are taken: with `read` the host waits for
-  // them, at the end of the step. Returns metrics_of() the batch, in memory of their own.
+  // Runs one step; records it if the batch's memory is new. Enters forward, loss, backward and step, then
+  // `loss` again to fetch the metrics; with `read` the host waits for them. Returns a copy of metrics_of()
+  // the batch.
   at::Tensor run(const DeviceBatch& data, PhaseClock& clock, bool read);
 
   int64_t recordings() const { return int64_t(places_.size()); }
 
  private:
-  // Recordings are of fixed memory: one for each place where the device keeps batches.
+  // Recordings use fixed memory: one set per device buffer.
   struct Place {
     std::unique_ptr<Recording> forward, loss, backward, step;
-    at::Tensor logits, loss_value, metrics;  // logits and loss_value: while they are being recorded
+    at::Tensor logits, loss_value, metrics;  // logits, loss_value: only during recording
   };
   Place& place_of(const DeviceBatch& data);
 
   SliceParts parts_;
-  PhaseClock unused_{1, false};  // what is being recorded takes no time that anyone should see
+  PhaseClock unused_{1, false};  // disabled: recording is not timed
   std::map<const void*, Place> places_;
   int as_always_ = 3;
 };

@@ -13,7 +13,7 @@ namespace bench {
 
 using harness::RankState;
 
-// Emulates a slower host program (an interpreter, logging): processor time of this thread, not a sleep.
+// Emulates a slower host program (an interpreter, logging) by using CPU time of this thread.
 static void burden_host(double ms) {
   const auto used_ms = [] {
     timespec used{};
@@ -74,7 +74,7 @@ SliceResult run_slice(const SliceParts& parts) {
       if (parts.sampler) parts.sampler->start();
       clock.start();
       window_start = clock.last_boundary();
-      if (warmup == 0) parts.loader.start();  // a window from the first batch contains the loader's start-up
+      if (warmup == 0) parts.loader.start();  // then the timed window includes the loader's start-up
     }
 
     steps.push_back(train_step(parts, clock, reads_loss(row, batch)));
@@ -110,10 +110,10 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
 
   clock.enter(Phase::h2d);
   const DeviceBatch data = parts.device.copy_batch(host);
-  // The next batch of a ring of one buffer is loaded into what this one leaves.
+  // With one ring buffer the next batch is loaded into the buffer of this one.
   if (parts.row.ring_depth == 1) parts.device.finish_copy();
 
-  clock.enter(Phase::load);  // may wake loader threads that then take this core: part of what loading costs
+  clock.enter(Phase::load);  // releasing may wake loader threads: counts as loading
   if (const auto copied = parts.device.take_copied()) parts.loader.release(*copied);
 
   if (parts.recorded && !parts.recorded->runs_as_always()) {
@@ -126,7 +126,7 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
 
   clock.enter(Phase::loss);
   const at::Tensor loss = at::cross_entropy_loss(logits, data.labels);
-  result.metrics = metrics_of(loss, logits, data.labels);  // belongs to the timed step, as in the article
+  result.metrics = metrics_of(loss, logits, data.labels);  // part of the timed step, as in the article
   if (read) result.metrics = parts.device.read(result.metrics);
 
   clock.enter(Phase::backward);
@@ -135,7 +135,7 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   clock.enter(Phase::step);
   parts.precision.step(parts.model);
 
-  clock.enter(Phase::other);  // here the step's graph is freed
+  clock.enter(Phase::other);  // the autograd graph is freed in this phase
   return result;
 }
 

@@ -1,5 +1,5 @@
-// One rank's training slice: warm-up batches, the timed window, and what is kept of it. One training step is
-// train_step, here and wherever else one is measured.
+// One rank's training slice: warm-up batches, the timed window and its results. train_step() is the training
+// step that all measurements use.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -31,11 +31,11 @@ struct SliceParts {
   Strategy& strategy;
   Group& group;
   Link& link;
-  Spans& spans;  // registered before the slice; run_slice adds read, decode and communication
+  Spans& spans;  // run_slice() adds read, decode and communication
   harness::ProgressSlot& progress;
-  RecordedStep* recorded = nullptr;  // of a row with cuda_graphs
-  Trace* trace = nullptr;            // of --trace
-  DeviceSampler* sampler = nullptr;  // of a row with gpu_sampling_ms
+  RecordedStep* recorded = nullptr;  // with cuda_graphs
+  Trace* trace = nullptr;            // with --trace
+  DeviceSampler* sampler = nullptr;  // with gpu_sampling_ms
 
   SliceParts with(Loader& other) const {
     return {row, other, device, model, precision, strategy, group, link, spans, progress, recorded};
@@ -47,45 +47,44 @@ struct SliceResult {
       : device_clock(phase_clock && device.accelerator() ? device.accelerator()->make_clock(batches)
                                                          : nullptr),
         clock(batches, phase_clock, device_clock.get()) {}
-  std::unique_ptr<DeviceClock> device_clock;  // null where the host's clock is the device's
+  std::unique_ptr<DeviceClock> device_clock;  // null for a synchronous device
   PhaseClock clock;                           // all batches, warm-up included
-  std::vector<double> loss;                   // per batch, this rank's mean
-  // Bytes of this rank's collectives in the timed batches by kind, and the last batch's all-reduces.
+  std::vector<double> loss;                   // per batch, mean over this rank's images
+  // Bytes of this rank's collectives in the timed batches, by Collective; all-reduces of the last batch.
   std::array<int64_t, 3> collective_bytes = {};
   std::vector<Traffic::Message> all_reduces;
-  std::vector<Traffic::Event> collectives;  // all of the last batch
-  std::optional<LinkBytes> link;            // what crossed this node's link during the timed batches
-  std::optional<GpuReadings> gpu;           // what was read of this rank's GPUs meanwhile
+  std::vector<Traffic::Event> collectives;  // all collectives of the last batch
+  std::optional<LinkBytes> link;            // bytes over this node's link in the timed batches
+  std::optional<GpuReadings> gpu;           // readings of this rank's GPUs in the timed batches
   int64_t correct_top1 = 0, correct_top5 = 0, images = 0;  // timed batches only
-  int ready_at_start = 0, ready_at_end = 0;  // complete batches in the ring at the window's edges
-  double total_s = 0;  // the timed batches, from the barrier before to the barrier after them
+  int ready_at_start = 0, ready_at_end = 0;  // complete batches in the ring at the window's start and end
+  double total_s = 0;                        // timed batches, between the barriers before and after
 };
 
-// The training loop. Allocates nothing of its own inside the window.
+// The training loop. Makes no allocations of its own in the timed window. Collective; rethrows errors of the
+// loader.
 SliceResult run_slice(const SliceParts& parts);
 
-// What a step tells besides its times.
+// Results of one step.
 struct StepResult {
-  at::Tensor metrics = {};  // of this rank: see metrics_of()
+  at::Tensor metrics = {};  // of this rank, see metrics_of()
   int64_t images = 0;
-  double read_ms = 0, decode_ms = 0;  // loader thread time spent on its images
+  double read_ms = 0, decode_ms = 0;  // loader thread time for its images
 };
 
-// One training step on the loader's next batch: enters every phase, `load` first, and leaves the clock in
-// `other`. With `read` the host waits for the metrics, which then lie in its memory; on a GPU it else runs
-// ahead of the device.
+// One training step on the loader's next batch: enters every phase from `load` to `other`. With `read` the
+// host waits for the metrics and copies them to host memory; otherwise it runs ahead of a GPU.
 StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read);
 
-// Whether the host reads the loss of a batch, counted from 0: field `loss_every`.
+// Whether the host reads the loss of batch number `batch` (from 0): row field `loss_every`.
 inline bool reads_loss(const harness::Row& row, int64_t batch) { return (batch + 1) % row.loss_every == 0; }
 
-// Gives the loader back what the device has copied, after it was synchronised: before another loader takes
-// over.
+// Releases all copied batches to the loader. Call after synchronising the device, before using another
+// loader.
 void release_copied(const SliceParts& parts);
 
-// For windows that start at the first batch: a few steps on a made-up batch without an update, so that the
-// window shows the start-up of the loader and not the first touch of memory. `images`: of this rank in a
-// batch.
+// For rows without warm-up batches: runs a few steps on random images without an update, so that the window
+// includes the loader's start-up but not first memory allocations. images: this rank's batch size.
 void warm_model(const SliceParts& parts, int64_t images);
 
 }  // namespace bench

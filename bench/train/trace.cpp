@@ -30,7 +30,7 @@ static ProfilerConfig configuration() {
   return config;
 }
 
-// Timelines are told by the steady clock, Kineto's events in nanoseconds since 1970.
+// Offset from the steady clock (timelines) to ns since 1970 (Kineto's events).
 static int64_t steady_clock_began_ns() {
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::nanoseconds(since_1970 - std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -44,8 +44,8 @@ Trace::~Trace() {
   if (state_ == State::recorded && !recorded_) profiler::disableProfiler();
 }
 
-// GPUs are recorded from the moment that a recording is prepared, which is why the first one is thrown away:
-// what takes long is done only once.
+// On a GPU, recording starts at prepareProfiler(). So the slow first initialisation is done here with a
+// recording that is discarded.
 void Trace::prepare() {
   profiler::prepareProfiler(configuration(), activities(on_gpu_));
   if (on_gpu_ && first_ > 0) {
@@ -64,8 +64,8 @@ void Trace::start() {
   begin_ = std::chrono::steady_clock::now();
 }
 
-// Ends the recording alone. Kineto's work on what it recorded takes as long as some batches and waits for
-// write(), but on a GPU, which would be recorded until then.
+// Stops recording. Kineto's post-processing takes as long as several batches and is deferred to write(),
+// except on a GPU, where recording would continue until then.
 void Trace::stop() {
   if (auto* const recorder = torch::profiler::impl::ProfilerStateBase::get()) recorder->removeCallback();
   if (on_gpu_) recorded_ = profiler::disableProfiler();
@@ -92,7 +92,7 @@ void Trace::keep(int64_t batch, const SliceParts& parts, const SliceResult& resu
   const auto seen = rank_timeline(
       {result.clock.last_batch(), result.collectives, parts.strategy.device_intervals()}, rank_.rank);
   if (!seen) return;  // phase_clock=false
-  // A window may open only after the recording began.
+  // The timed window may start after the recording.
   if (batch == first_) begin_ = std::max(begin_, result.clock.last_batch().front().begin);
   nlohmann::json timeline = harness::encode(*seen);
   timeline["batch"] = batch - parts.row.warmup_batches;
@@ -125,7 +125,7 @@ std::optional<harness::RankTrace> Trace::gpus() const {
   const auto gpus = summary(gpu_trace(*recorded_, ::gettid()),
                             {ns(begin_), ns(end_of_batches_), ns(end_), last_ - first_ + 1});
   if (!gpus)
-    std::cerr << "the trace holds nothing of the GPU: only one profiler at a time can record it, and --wrap "
+    std::cerr << "the trace contains no GPU events: only one profiler at a time can record them, and --wrap "
                  "may have started another\n";
   return gpus;
 }

@@ -1,5 +1,5 @@
-// A trace of some batches of one rank: LibTorch's operators and what GPUs did, as Kineto records them, and
-// the same batches' timelines. The harness makes one file of all ranks' (harness/run/trace_merge.h).
+// Traces some batches of one rank: LibTorch operators and GPU work recorded by Kineto, and the batches'
+// timelines. The harness merges the files of all ranks (harness/run/trace_merge.h).
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -16,20 +16,19 @@ namespace bench {
 
 class Trace {
  public:
-  // Batches are counted from the first warm-up one.
+  // first, last: batch numbers, counted from the first warm-up batch.
   Trace(const RankInfo& rank, const Device& device, int64_t first, int64_t last);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  // Before the slice, outside its window: the profiler's slow first start.
+  // Initialises the profiler, which is slow. Call before the slice.
   void prepare();
-  // Training thread, after each batch: starts before the first traced one and stops after the last. What that
-  // takes is put down as `other` of the batch that comes next.
+  // Call after each batch in the training thread: starts before the first traced batch and stops after the
+  // last. Its time counts as `other` of the next batch.
   void batch_ended(int64_t batch, const SliceParts& parts, SliceResult& result);
-  // After the slice: rank-N.kineto.json and rank-N.timeline.json in that folder. What can't be written is
-  // missing from the trace and no more. Returns what summary() of bench/train/gpu/gpu_trace.h says of a GPU,
-  // else nothing.
+  // Writes rank-N.kineto.json and rank-N.timeline.json to `folder` after the slice; a write error is only
+  // reported on stderr. Returns summary() of bench/train/gpu/gpu_trace.h for a GPU, otherwise empty.
   std::optional<harness::RankTrace> write(const std::filesystem::path& folder);
 
  private:

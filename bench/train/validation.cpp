@@ -42,9 +42,8 @@ CentreCrop centre_crop(ImageSize size, int side) {
     crop.resized.height = static_cast<int>(int64_t{shorter} * size.height / size.width);
   else
     crop.resized.width = static_cast<int>(int64_t{shorter} * size.width / size.height);
-  const auto half = [&](int whole) {
-    return static_cast<int>(std::nearbyint((whole - side) / 2.0));
-  };  // as Python
+  // nearbyint rounds half to even, as Python's round.
+  const auto half = [&](int whole) { return static_cast<int>(std::nearbyint((whole - side) / 2.0)); };
   crop.left = half(crop.resized.width);
   crop.top = half(crop.resized.height);
   return crop;
@@ -65,7 +64,7 @@ void centre_crop_to_float(Decoder& decoder, const EncodedImage& image, int side,
 
 namespace {
 
-// Fills batches with images of a data set; threads live as long as one batch, which costs a share of its
+// Fills batches with images of a data set. Starts its threads for each batch, which is cheap compared with
 // decoding.
 class Images {
  public:
@@ -110,8 +109,9 @@ class Images {
     const int64_t label = dataset_.images[size_t(number)].label;
     if (label >= classes_)
       throw BadDataset(
-          fmt::format("{} has label {}, but the model has {} classes: set `classes` to the data set's", name,
-                      label, classes_));
+          fmt::format("{} has label {}, but the model has {} classes: set `classes` to the number of the "
+                      "data set's classes",
+                      name, label, classes_));
     try {
       centre_crop_to_float(worker.decoder, worker.reader->read(number), side, chw);
     } catch (const std::runtime_error& error) {
@@ -126,7 +126,7 @@ class Images {
   std::vector<Worker> workers_;
 };
 
-// Batch norm uses what it learned of all batches instead of the batch at hand.
+// Makes batch norm use its running statistics during the lifetime of this object.
 class RunningStatistics {
  public:
   explicit RunningStatistics(ResNet& model) : model_(model) { model_.use_batch_statistics(false); }

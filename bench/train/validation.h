@@ -1,5 +1,4 @@
-// Validation: what the trained network makes of images that it has not seen, after the slice and outside its
-// clock.
+// Validation: accuracy of the trained network on unseen images, measured after the slice and not timed.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,33 +13,33 @@ struct Correct {
   int64_t top1 = 0, top5 = 0, images = 0;
 };
 
-// Loss, and how many labels are the first or among the first five answers: three float64 on the device of the
-// logits, which the host has not waited for.
+// [loss, number of top-1 hits, number of top-5 hits]: float64, on the device of the logits; doesn't wait for
+// the device. loss: scalar; logits: N x classes; labels: N, int64.
 at::Tensor metrics_of(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels);
-// The same without a loss, for the host.
+// The same without a loss; copies the counts to the host.
 Correct count_correct(const at::Tensor& logits, const at::Tensor& labels);
 
-// torchvision's recipe for a crop of 224, Resize(256) and CenterCrop(224), for a crop of any side: the size
-// that an image is resized to, and the place of the crop in it.
+// torchvision's Resize(256) and CenterCrop(224), scaled to any crop side: the size that an image is resized
+// to, and the position of the crop in it (pixels).
 struct CentreCrop {
   ImageSize resized;
   int left = 0, top = 0;
 };
 CentreCrop centre_crop(ImageSize size, int side);
 
-// Writes 3 x side x side floats, normalised as in training. One Decoder per thread.
+// Writes 3 x side x side floats, normalised as in training. Throws BadImage. Use one Decoder per thread.
 void centre_crop_to_float(Decoder& decoder, const EncodedImage& image, int side, float* chw);
 
 struct ValidationOptions {
   int64_t batch_size = 32, image_px = 224;
-  int threads = 1;                            // that decode
-  at::Device device = at::kCPU;               // that the model is on
-  std::function<void()> after_batch = [] {};  // a sign of life
+  int threads = 1;                            // for decoding
+  at::Device device = at::kCPU;               // device of the model
+  std::function<void()> after_batch = [] {};  // e.g. a heartbeat
 };
 
-// Classifies all images in the precision's types, with running statistics and without gradients; the model
-// trains on afterwards as if nothing had happened. Throws BadDataset naming an image that can't be read or
-// has a label that the model has no output for.
+// Classifies all images with the given precision, running statistics and without gradients; doesn't change
+// the model. Throws BadDataset that names an image that can't be read or whose label is outside the model's
+// classes.
 Correct validate(const Dataset& images, ResNet& model, const Precision& precision,
                  const ValidationOptions& options);
 

@@ -19,7 +19,7 @@ int column(const parquet::SchemaDescriptor& schema, const char* name, parquet::T
   if (index < 0 || schema.Column(index)->physical_type() != type ||
       schema.Column(index)->max_definition_level() > 0 || schema.Column(index)->max_repetition_level() > 0)
     throw ParquetException(
-        fmt::format("it has no non-nullable column {} of type {}", name, parquet::TypeToString(type)));
+        fmt::format("it has no column {} of type {} (non-nullable)", name, parquet::TypeToString(type)));
   return index;
 }
 

@@ -45,8 +45,7 @@ std::vector<double> PhaseClock::milliseconds(Phase phase, int64_t first, int64_t
   std::vector<double> values;
   values.reserve(count);
   for (int64_t batch = first; batch < first + count; ++batch)
-    values.push_back(double(nanoseconds_[batch][int(phase)]) /
-                     1e6);  // dividing prints shorter than multiplying by 1e-6
+    values.push_back(double(nanoseconds_[batch][int(phase)]) / 1e6);  // prints shorter than * 1e-6
   return values;
 }
 

@@ -33,7 +33,7 @@ LinkProof prove_link(const RecordCommunication& traffic, std::vector<LinkNode> c
       if (proof.violation.empty())
         proof.violation = fmt::format(
             "node {} {} {:.1f} MB over {} during the timed batches, {:.2f} of the {:.1f} MB that the "
-            "all-reduces come to (accepted: {:g} to {:g}): the traffic took another way",
+            "all-reduces need (accepted: {:g} to {:g}): the traffic took another path",
             node.node, what, bytes / 1e6, node.interface, share, expected / 1e6, kLeastLinkShare,
             kMostLinkShare);
     }
@@ -42,24 +42,25 @@ LinkProof prove_link(const RecordCommunication& traffic, std::vector<LinkNode> c
   return proof;
 }
 
-// Plugins for InfiniBand have names that begin with its own, such as HPC-X's IBext_v10.
+// Names of InfiniBand plugins also start with IB, e.g. HPC-X's IBext_v10.
 static bool is_on(const std::string& network, const std::string& transport) {
   const std::string way = "NET/" + network;
   return network == "IB" ? transport.starts_with(way) : transport == way;
 }
 
-// What a user can do where NCCL took another way: his own variables come before the row's.
+// The next step if NCCL used another network: the user's NCCL variables take precedence over the row's.
 static std::string why_another_way(const RankPlace& place) {
   std::vector<std::string> own;
   for (const auto& [name, variable] : place.nccl.at("environment").items())
     if (variable.at("set_by") == "user")
       own.push_back(fmt::format("{}={}", name, variable.at("value").get<std::string>()));
-  if (own.empty()) return fmt::format("rank-{}.nccl.log in the row's folder tells why", place.rank);
-  return fmt::format("it found {} in its environment: unset what leads elsewhere", fmt::join(own, ", "));
+  if (own.empty()) return fmt::format("see rank-{}.nccl.log in the row's folder", place.rank);
+  return fmt::format("it found {} in its environment: unset the variables that select another network",
+                     fmt::join(own, ", "));
 }
 
-// Adds the transports between this rank and ranks of other nodes to `taken`; says which isn't on the network
-// that was asked for, or nothing.
+// Adds the transports between this rank and ranks of other nodes to `taken`. Returns a message if one is not
+// on the requested network, otherwise an empty string.
 static std::string add_transports(const RankPlace& place, const std::vector<RankPlace>& places,
                                   const std::string& link, std::set<std::string>& taken) {
   const std::string asked = place.nccl.at("asked_network");
@@ -69,7 +70,8 @@ static std::string add_transports(const RankPlace& place, const std::vector<Rank
       taken.insert(transport);
       if (is_on(asked, transport)) continue;
       return fmt::format(
-          "rank {} on node {} talks to rank {} on node {} over {}, and link {} asks NCCL for NET/{}: {}, or "
+          "rank {} on node {} is connected to rank {} on node {} over {}, but link {} requests NET/{}: {}, "
+          "or "
           "choose another link",
           place.rank, place.node, peer, places[peer].node, transport, link, asked, why_another_way(place));
     }
@@ -88,8 +90,9 @@ std::optional<RecordCheck> prove_transports(const std::vector<RankPlace>& places
   if (!asked) return std::nullopt;
   std::string detail = violation;
   if (violation.empty())
-    detail = taken.empty() ? "NCCL's logs name no channel between nodes: the bytes alone prove the link"
-                           : fmt::format("NCCL's channels between nodes: {}", fmt::join(taken, ", "));
+    detail = taken.empty()
+                 ? "NCCL's logs contain no channel between nodes: only the byte counters verify the link"
+                 : fmt::format("NCCL's channels between nodes: {}", fmt::join(taken, ", "));
   return RecordCheck{"transport", violation.empty(), detail};
 }
 

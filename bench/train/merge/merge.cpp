@@ -16,12 +16,12 @@ using harness::RankReport;
 using harness::Record;
 using harness::RecordCheck;
 
-// One rank's {name: [batch]} joins {name: [rank][batch]}.
+// Appends one rank's {name: [batch]} to {name: [rank][batch]}.
 static void move_samples(harness::RankSamples& samples, harness::Samples& merged) {
   for (auto& [name, values] : samples) merged[name].push_back(std::move(values));
 }
 
-// Good ones once, bad ones by rank.
+// Keeps passed checks of rank 0 only, and failed checks of every rank.
 static void add_checks(RankReport& report, size_t world_size, std::vector<RecordCheck>& merged) {
   for (RecordCheck& check : report.checks) {
     if (check.ok && report.place.rank != 0) continue;
@@ -34,7 +34,7 @@ static void raise(std::optional<double>& highest, const std::optional<double>& v
   if (value) highest = std::max(highest.value_or(0), *value);
 }
 
-// What is the same on all ranks, or ought to be.
+// Values that are equal on all ranks.
 static void take_common(RankReport& report, size_t world_size, Record& merged) {
   merged.cache = report.cache;
   merged.strategy = std::move(report.strategy);
@@ -42,7 +42,7 @@ static void take_common(RankReport& report, size_t world_size, Record& merged) {
   if (world_size > 1) merged.communication = std::move(report.traffic.value());
 }
 
-// What ranks have measured apart: of times the slowest rank's, of phases the mean over ranks.
+// Merges ceilings: times of the slowest rank, means over ranks of the phases.
 struct Ceilings {
   std::optional<harness::RecordCeilings> merged;
   double read_ms = 0, decode_ms = 0;
@@ -58,7 +58,7 @@ struct Ceilings {
   }
 };
 
-// Sums over the ranks, which become shares and means at the end.
+// Sums over the ranks, converted to shares and means by write().
 struct Sums {
   std::vector<double> loss;
   harness::RankAnswers correct;
@@ -86,7 +86,7 @@ struct Sums {
   }
 };
 
-// Facts that not every rank need have.
+// Values that only some ranks report.
 static void take_facts_of_some(RankReport& report, Record& merged,
                                std::vector<harness::RankTimeline>& timelines,
                                std::vector<harness::LinkNode>& links) {

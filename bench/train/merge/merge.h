@@ -1,4 +1,4 @@
-// How rank 0 puts together what the ranks hand to it. No Torch here.
+// Merges the ranks' reports on rank 0. No Torch here.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace bench {
 
-// The part of a record that a row's ranks know, out of each rank's RankReport as JSON, in rank order: samples
-// by rank, slowest total, sums, checks of all ranks (and that all ended with the same weights). Move the
-// texts in: each is freed once it is read. Throws Violation for a report without what it must have.
+// Builds the ranks' part of a record from their RankReports (JSON, in rank order): samples by rank, the
+// slowest total, sums, and checks of all ranks including equal weights. Move `reports` in: each text is freed
+// after parsing. Throws Violation for a report with missing keys.
 harness::Record merge_reports(const harness::Row& row, std::vector<std::string> reports);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// The last timed batch as it lay in time: phases, collectives, and each replica's own work. No Torch here.
+// The timeline of the last timed batch: phases, collectives and the work of each replica. No Torch here.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace bench {
 
-constexpr int kTimelineRanks = 16;  // the first ones; a picture holds no more
+constexpr int kTimelineRanks = 16;  // the first ones; more don't fit into a figure
 
-// What one rank saw of a batch.
+// The events of one batch on one rank.
 struct BatchEvents {
   std::vector<PhaseClock::Interval> host;
   std::vector<Traffic::Event> collectives;
-  std::vector<std::vector<PhaseClock::Interval>> devices;  // of this process; empty when it has one
+  std::vector<std::vector<PhaseClock::Interval>> devices;  // per device; empty if the process has one device
 };
 
-// One rank's part: its machine, `begin_ns` of its steady clock, and events in ms from then on. What begins
-// before the batch or ends after it is cut at its edges. Nothing when the phase clock was off.
+// One rank's part: its machine, `begin_ns` on its steady clock, and events in ms from there. Events are
+// clipped to the batch. Empty if the phase clock was off.
 std::optional<harness::RankTimeline> rank_timeline(const BatchEvents& batch, int rank);
 
-// `timeline` of a record, out of what rank_timeline gave. Steady clocks of one machine agree, and those of
-// several do not: then each rank's events begin at 0.
+// The record's `timeline` from the results of rank_timeline(). Steady clocks are comparable only on one
+// machine; with several machines each rank's events start at 0.
 harness::RecordTimeline merge_timelines(std::vector<harness::RankTimeline> parts, int64_t batch);
 
 }  // namespace bench

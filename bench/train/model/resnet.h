@@ -1,5 +1,5 @@
 // ResNet18 (He et al. 2015) with torchvision's structure, names and initialisation, as plain tensors and
-// functions: no module tree, so a replica is a list of tensors and a strategy can copy, convert or reduce it
+// functions without a module tree, so that strategies can copy, convert or reduce the list of tensors
 // directly.
 #pragma once
 #include <ATen/core/Tensor.h>
@@ -14,8 +14,8 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
-// A batch normalisation in training mode: normalises x (N x C x H x W) with statistics of its own making, and
-// moves the running ones by the momentum 0.1. Differentiable in x, scale and shift.
+// Batch normalisation in training mode: normalises x (N x C x H x W) with its own statistics and updates the
+// running statistics (C) with kBatchNormMomentum. Differentiable in x, scale and shift (both C).
 class BatchNorm {
  public:
   virtual ~BatchNorm() = default;
@@ -27,14 +27,13 @@ constexpr double kBatchNormEpsilon = 1e-5, kBatchNormMomentum = 0.1;
 
 class ResNet {
  public:
-  // width: channels after the first convolution (torchvision: 64); stages have 1, 2, 4 and 8 times as many.
-  // Weights: convolutions Kaiming normal over fan-out, batch norm 1 and 0, classifier uniform
-  // +-1/sqrt(fan-in).
+  // width: channels after the first convolution (torchvision: 64); the four stages have 1, 2, 4 and 8 times
+  // as many. Initial weights as in torchvision: convolutions Kaiming normal (fan-out), batch norm 1 and 0,
+  // classifier uniform +-1/sqrt(fan-in).
   ResNet(int64_t width, int64_t classes, uint64_t seed);
 
-  // images: N x 3 x H x W in the type of the convolution weights (or any under autocast). Returns N x
-  // classes. Safe to call from any thread, but not from two at once (running statistics are updated in
-  // place).
+  // images: N x 3 x H x W in the type of the convolution weights (under autocast any type). Returns logits N
+  // x classes. May be called from any thread, but not concurrently (updates running statistics in place).
   at::Tensor forward(const at::Tensor& images);
 
   // Batch norm: batch statistics (training) or running statistics (frozen, for gradient checks).
@@ -42,27 +41,25 @@ class ResNet {
 
   int64_t classes() const { return classifier_bias_.size(0); }
   const std::vector<NamedTensor>& parameters() const { return parameters_; }
-  const std::vector<NamedTensor>& buffers() const {
-    return buffers_;
-  }  // running statistics, FP32; counts, int64
+  // Running statistics (float32) and batch counts (int64).
+  const std::vector<NamedTensor>& buffers() const { return buffers_; }
   std::vector<at::Tensor> parameter_tensors() const;
   std::vector<at::Tensor> buffer_tensors() const;
-  std::vector<at::Tensor> gradient_tensors() const;  // of the parameters, in their order
+  std::vector<at::Tensor> gradient_tensors() const;  // in the order of parameters()
 
-  // Moves parameters and buffers in place, with `channels_last` the weights of convolutions as NHWC in
-  // memory; before a strategy or an optimizer sees them.
+  // Moves parameters and buffers in place; with `channels_last` convolution weights become NHWC. Call before
+  // a strategy or optimizer uses them.
   void to(at::Device device, bool channels_last = false);
-  // Changes a parameter's type in place; every handle of it (parameters(), forward()) sees the change.
+  // Changes a parameter's dtype in place; affects all handles of the tensor.
   void convert(size_t parameter, at::ScalarType type);
   bool is_batch_norm(size_t parameter) const;
-  // Drops the gradients; or zeroes them in place, for a strategy whose communication buffers they are views
-  // of.
+  // Releases the gradients, or with keep_gradient_memory(true) zeroes them in place (for strategies in which
+  // they are views of communication buffers).
   void clear_gradients();
   void keep_gradient_memory(bool on) { keep_gradient_memory_ = on; }
-  // Takes the place of at::batch_norm wherever batch statistics are used; null: at::batch_norm again. Not
-  // owned.
+  // Replaces at::batch_norm where batch statistics are used (not owned); null: at::batch_norm.
   void replace_batch_norm(BatchNorm* batch_norm) { batch_norm_ = batch_norm; }
-  // Batch-norm layers in the order in which forward() meets them, as in torchvision's state_dict, e.g. bn1.
+  // Names of the batch-norm layers as in torchvision's state_dict, e.g. bn1, in forward order.
   std::vector<std::string> batch_norm_names() const;
 
  private:
@@ -73,7 +70,7 @@ class ResNet {
   };
   struct Block {
     ConvBn first, second;
-    std::vector<ConvBn> downsample;  // none or one
+    std::vector<ConvBn> downsample;  // empty or one
   };
   ConvBn make_conv_bn(const std::string& conv, const std::string& bn, int64_t in, int64_t out, int64_t kernel,
                       int64_t stride);

@@ -12,9 +12,8 @@ namespace bench {
 
 using Tensors = std::vector<at::Tensor>;
 
-// LibTorch 2.11's fused SGD on a CPU updates only the last n mod 16 elements of 16-bit tensors, so all-16-bit
-// parameters on a CPU take plain operators. tests/optimizer_test.cpp says when a newer LibTorch has mended
-// it.
+// LibTorch 2.11's fused SGD on CPU updates only the last n mod 16 elements of 16-bit tensors, so these use
+// plain operators. tests/optimizer_test.cpp detects when a newer LibTorch has fixed it.
 static bool fused_works(const Tensors& parameters) {
   return std::all_of(parameters.begin(), parameters.end(),
                      [](const at::Tensor& p) { return !p.is_cpu() || p.scalar_type() == at::kFloat; });
@@ -25,7 +24,7 @@ static void plain_step(const Tensors& parameters, const Tensors& gradients, cons
   Tensors change = gradients;
   if (options.weight_decay != 0) change = at::_foreach_add(change, parameters, options.weight_decay);
   if (options.momentum != 0) {
-    at::_foreach_mul_(momenta, options.momentum);  // zero before the first step, which makes m = g there
+    at::_foreach_mul_(momenta, options.momentum);  // m = 0 before the first step, so m = g there
     at::_foreach_add_(momenta, change);
     change = momenta;
   }

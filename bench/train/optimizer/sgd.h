@@ -9,15 +9,15 @@ namespace bench {
 
 struct SgdOptions {
   double learning_rate, momentum, weight_decay;
-  bool fused = true;  // one kernel; else an operation at a time over all tensors, as PyTorch's foreach has it
+  bool fused = true;  // fused kernel; false: foreach operators, as in PyTorch
 };
 
 class Sgd {
  public:
   explicit Sgd(const SgdOptions& options) : options_(options) {}
-  // The same parameters at every call, and one gradient for each, of its type; momenta are made in the first
-  // step. found_inf, if defined: a float tensor of one element; 1 skips the update (the fused kernel looks at
-  // it on the device; else the host reads it, and waits for the device).
+  // Pass the same parameters at every call and one gradient of the same type for each; momenta are created in
+  // the first step. found_inf, if defined: float32, one element; 1 skips the update (the fused kernel reads
+  // it on the device; otherwise the host reads it, which waits for the device).
   void step(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients,
             const at::Tensor& found_inf = {});
 

@@ -14,7 +14,7 @@ Autocast::Autocast(c10::DeviceType device, c10::ScalarType type)
 }
 
 Autocast::~Autocast() {
-  // The cache holds 16-bit copies of the weights; they are stale after the next optimizer step.
+  // The cache holds 16-bit copies of the weights, which are stale after the next optimizer step.
   if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
   at::autocast::set_autocast_dtype(device_, previous_type_);
   at::autocast::set_autocast_enabled(device_, was_enabled_);

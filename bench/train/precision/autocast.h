@@ -1,5 +1,4 @@
-// Autocast for the calling thread, as torch.autocast does it: operators choose 16 or 32 bit, weights stay
-// float32.
+// Autocast for the calling thread, as torch.autocast: operators run in 16 or 32 bit, weights stay float32.
 #pragma once
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>

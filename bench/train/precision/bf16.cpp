@@ -1,4 +1,4 @@
-// bf16: autocast to bfloat16 without loss scaling, which its exponent range makes needless.
+// bf16: autocast to bfloat16 without loss scaling, which its exponent range makes unnecessary.
 #include "bench/train/precision/autocast.h"
 #include "bench/train/precision/precision.h"
 

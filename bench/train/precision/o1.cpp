@@ -1,4 +1,4 @@
-// O1: float32 weights, operators choose their type (autocast), dynamic loss scaling.
+// O1: float32 weights, 16-bit operators by autocast, dynamic loss scaling.
 #include "bench/train/optimizer/grad_scaler.h"
 #include "bench/train/precision/autocast.h"
 #include "bench/train/precision/precision.h"

@@ -1,5 +1,5 @@
-// What number formats weights, activations and the optimizer use. One mode is one file in this folder; the
-// names O0-O3 are those of NVIDIA APEX's opt_level, whose semantics they follow.
+// The number formats of weights, activations and optimizer. Each mode is one file in this folder; O0 to O3
+// follow the semantics of NVIDIA APEX's opt_level (apex.amp).
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -13,25 +13,27 @@
 
 namespace bench {
 
-// The 16-bit type of a device: bfloat16 on a CPU (half is 16 times slower there), half on CUDA.
+// The 16-bit type of a device: bfloat16 on a CPU (float16 is 16 times slower there), float16 on CUDA.
 at::ScalarType sixteen_bit_type(const at::Device& device);
 const char* type_name(at::ScalarType type);  // "float32", "bfloat16", "float16"
 
 class Precision {
  public:
   virtual ~Precision() = default;
-  // The types of the weights. Called once for the model and for each replica, before a strategy or optimizer
-  // sees it.
+  // Converts the weights in place. Called once for the model and each replica, before a strategy or optimizer
+  // uses it.
   virtual void convert(ResNet& model) const {}
-  // Runs a forward pass in this mode; called by every thread that runs one. Returns float32 logits.
+  // Runs a forward pass in this mode. images: N x 3 x H x W, any floating-point type. Returns float32 logits,
+  // N x classes. Thread-safe for different models.
   virtual at::Tensor forward(ResNet& model, const at::Tensor& images) const = 0;
-  // What forward() turns images into first.
+  // The type to which forward() converts the images.
   virtual at::ScalarType image_type() const { return at::kFloat; }
-  // The loss that backward starts from.
+  // Multiplies the loss by the loss scale; call backward() on the result.
   virtual at::Tensor scale_loss(const at::Tensor& loss) const { return loss; }
-  // From the gradients of model.parameters() to new weights, then clears the gradients.
+  // Optimizer step: updates model.parameters() from their gradients, then clears these. Throws
+  // std::logic_error if a gradient is missing.
   virtual void step(ResNet& model) = 0;
-  // The 16-bit type really used; empty when everything is float32.
+  // Name of the 16-bit type in use; empty if everything is float32.
   virtual std::string sixteen_bit() const { return ""; }
 };
 

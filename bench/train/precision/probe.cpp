@@ -25,11 +25,11 @@ static double fastest_step_ms(const std::string& name, const harness::Row& row) 
     const auto begin = std::chrono::steady_clock::now();
     precision->scale_loss(at::cross_entropy_loss(precision->forward(model, batch), labels)).backward();
     precision->step(model);
-    if (step > 0)  // the first one allocates
+    if (step > 0)  // the first step allocates
       times.push_back(
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
   }
-  return *std::min_element(times.begin(), times.end());  // the one that other programs disturbed least
+  return *std::min_element(times.begin(), times.end());  // the least disturbed by other programs
 }
 
 nlohmann::json probe_precisions(const harness::Row& row) {

@@ -1,4 +1,4 @@
-// A few steps of each precision on made-up data, so that a plan can skip modes that this processor only
+// Times a few steps of each precision on random data, so that a plan can skip modes that this CPU only
 // emulates.
 #pragma once
 #include <nlohmann/json.hpp>
@@ -7,8 +7,8 @@
 
 namespace bench {
 
-// {precision: ms of the fastest of five training steps} at the row's width, image size and at most 16 images,
-// on one device.
+// Returns {precision: ms of the fastest of five training steps} for the row's width and image size with at
+// most 16 images, on the CPU.
 nlohmann::json probe_precisions(const harness::Row& row);
 
 }  // namespace bench

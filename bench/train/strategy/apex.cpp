@@ -1,10 +1,10 @@
-// apex: the semantics of NVIDIA APEX's apex.parallel.DistributedDataParallel, rebuilt; the package isn't run.
-// During the first backward gradients are noted in the order in which they arrive and cut into buckets, one
-// number format each, that close at `message_size` elements; rank 0's buckets hold for all from then on. In
-// later ones a bucket whose gradients are all there is flattened and all-reduced while backward goes on, in
-// the order of the buckets, and copied back, averaged, after it. The first backward, and every one under
-// `delay_allreduce`, reduces all gradients of a format as one flat message at the end. No buffers are sent
-// after the start: running statistics stay each rank's own.
+// apex: reimplements the semantics of NVIDIA APEX's apex.parallel.DistributedDataParallel; the package is not
+// used. The first backward records the order in which gradients become ready and divides them into buckets of
+// one dtype that close at `message_size` elements; all ranks use rank 0's buckets. In later backward passes a
+// complete bucket is flattened and all-reduced while backward continues, in bucket order, then averaged and
+// copied back after backward. The first backward, and every one with `delay_allreduce`, reduces all gradients
+// of a dtype as one flat message at the end. Buffers are not synchronised after the start: each rank keeps
+// its own running statistics.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/empty.h>
@@ -25,12 +25,12 @@ namespace {
 
 using GroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
 
-// Gradients that travel as one message.
+// Gradients that are reduced as one message.
 struct Bucket {
   std::vector<size_t> parameters;
   at::Tensor flat;
-  std::vector<at::Tensor> views;  // into flat, shaped as the gradients
-  size_t missing = 0;             // gradients that this backward pass hasn't brought yet
+  std::vector<at::Tensor> views;  // views of flat, shaped as the gradients
+  size_t missing = 0;             // gradients not ready in this backward pass
   c10::intrusive_ptr<c10d::Work> work;
 };
 
@@ -92,21 +92,20 @@ class Apex : public Strategy {
   }
 
  private:
-  // From inside backward.
+  // Gradient hook, called during backward.
   void arrived(size_t parameter) {
     arrivals_.push_back(parameter);
     if (!buckets_.empty()) {
       --buckets_[bucket_of_[parameter]].missing;
-      // In the order of the buckets, or ranks whose gradients arrive otherwise would reduce different
-      // messages.
+      // In bucket order; otherwise ranks with another gradient order would reduce different messages.
       at::NoGradGuard no_grad;
       for (; next_ < buckets_.size() && buckets_[next_].missing == 0; ++next_) launch(buckets_[next_]);
     }
     if (arrivals_.size() == parameters_.size()) clock_->enter(Phase::sync);
   }
 
-  // Flattening, sum and the way back have a stream of their own, APEX's bucket_streams, so that backward goes
-  // on meanwhile.
+  // Flattening, reduction and copying back use a separate stream (APEX's bucket_streams), so that backward
+  // continues.
   void launch(Bucket& bucket) {
     stream_.wait_for_current();
     const auto in_own_stream = stream_.enter();
@@ -127,21 +126,21 @@ class Apex : public Strategy {
     at::_foreach_copy_(gradients, bucket.views);
   }
 
-  // Every rank uses rank 0's order, as APEX's sync_bucket_structure has it.
+  // Every rank uses rank 0's order, as in APEX's sync_bucket_structure.
   void agree_on_arrivals() {
     const at::Tensor mine = at::empty({int64_t(arrivals_.size())}, at::kLong);
     std::copy(arrivals_.begin(), arrivals_.end(), mine.mutable_data_ptr<int64_t>());
-    std::vector<at::Tensor> order{mine.to(parameters_[0].device())};  // where the group's backend carries
+    std::vector<at::Tensor> order{mine.to(parameters_[0].device())};  // a device that the backend supports
     group_->broadcast(order, at_once<c10d::BroadcastOptions>())->wait();
     const at::Tensor agreed = order[0].cpu();
     std::copy_n(agreed.const_data_ptr<int64_t>(), arrivals_.size(), arrivals_.begin());
   }
 
-  // Cuts the gradients, in that order, into buckets of one format each; one closes when it has `elements`.
-  // Buckets stand in the order in which they close, those that never fill last.
+  // Divides the gradients, in the given order, into buckets of one dtype; a bucket closes at `elements`
+  // elements. Buckets are in the order in which they close, unfilled ones last.
   std::vector<Bucket> cut(const std::vector<size_t>& order, size_t elements) const {
     std::vector<Bucket> buckets;
-    std::map<at::ScalarType, std::pair<Bucket, size_t>> open;  // with its elements so far
+    std::map<at::ScalarType, std::pair<Bucket, size_t>> open;  // bucket and its number of elements
     for (size_t parameter : order) {
       auto& [bucket, filled] = open[parameters_[parameter].scalar_type()];
       bucket.parameters.push_back(parameter);
@@ -168,13 +167,13 @@ class Apex : public Strategy {
   Precision& precision_;
   GroupPointer group_;
   std::vector<at::Tensor> parameters_;
-  std::vector<size_t> arrivals_;  // parameters in the order in which this backward brought their gradients
-  std::vector<Bucket> buckets_;   // empty until the first backward has shown the order
-  std::vector<Bucket> whole_;     // one for each number format
+  std::vector<size_t> arrivals_;  // parameters in the order of this backward's gradients
+  std::vector<Bucket> buckets_;   // empty before the first backward
+  std::vector<Bucket> whole_;     // one per dtype
   std::vector<size_t> bucket_of_;
   SideStream stream_;
-  size_t next_ = 0;              // bucket to be reduced next
-  PhaseClock* clock_ = nullptr;  // of the backward pass under way
+  size_t next_ = 0;              // next bucket to reduce
+  PhaseClock* clock_ = nullptr;  // of the current backward pass
   GradientHooks hooks_;
 };
 

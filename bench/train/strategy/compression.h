@@ -1,5 +1,5 @@
-// A communication hook of the Reducer: buckets travel in 16 bits, as PyTorch's fp16_compress_hook and
-// bf16_compress_hook do it. LibTorch's own C++ hook knows float16 only.
+// A communication hook for the Reducer that all-reduces buckets in 16 bits, as PyTorch's fp16_compress_hook
+// and bf16_compress_hook. LibTorch's C++ hook supports float16 only.
 #pragma once
 #include <ATen/ops/_foreach_copy.h>
 
@@ -13,7 +13,7 @@ class CompressionHook : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10
   CompressionHook(c10::intrusive_ptr<c10d::ProcessGroup> group, at::ScalarType type)
       : CppCommHookInterface(std::move(group)), type_(type) {}
 
-  // The Reducer calls this when a bucket is full; a hook divides by the number of ranks itself.
+  // Called by the Reducer when a bucket is full. A hook must divide by the number of ranks itself.
   c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
     const at::Tensor buffer = bucket.getBuffer();
     std::vector<at::Tensor> message{buffer.to(type_).div_(state_->getSize())};

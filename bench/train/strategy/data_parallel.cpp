@@ -1,7 +1,7 @@
 // data_parallel: torch.nn.DataParallel's semantics in one process. Each batch is scattered over the devices,
 // the first device's weights and buffers are broadcast to the replicas, forward and backward run in a thread
 // per device, logits are gathered on the first device and gradients reduced to it. Replica 0 is the model
-// itself, so its running statistics (from its own share of the batch) are the ones that last, as in Python.
+// itself, so only its running statistics (of its share of the batch) are kept, as in PyTorch.
 #include <ATen/Parallel.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty_like.h>
@@ -49,8 +49,8 @@ class DataParallel : public Strategy {
     on_every_device(Phase::forward,
                     [this](int64_t i) { outputs_[i] = precision_.forward(model(i), inputs_[i]); });
     clock.enter(Phase::gather);
-    // The graph is cut at the gathered logits: each device's backward then starts in its own thread from its
-    // share of their gradient.
+    // The autograd graph is cut at the gathered logits; each device's backward starts in its own thread from
+    // its share of their gradient.
     std::vector<at::Tensor> parts;
     for (const at::Tensor& output : outputs_) parts.push_back(output.detach().to(device_));
     logits_ = at::cat(parts).set_requires_grad(true);
@@ -84,7 +84,7 @@ class DataParallel : public Strategy {
   }
   ResNet& model(int64_t device) { return device == 0 ? model_ : *replicas_[device - 1]; }
 
-  // torch.chunk's division: ceil(n / devices) images each, the last device takes what is left.
+  // As torch.chunk: ceil(n / devices) images per device, the last one gets the rest.
   void scatter(const at::Tensor& images) {
     const int64_t total = images.size(0), chunk = (total + devices_ - 1) / devices_;
     first_image_.assign(devices_, 0);
@@ -113,7 +113,7 @@ class DataParallel : public Strategy {
     try {
       task(0);
     } catch (...) {
-      error = std::current_exception();  // the others still use `task`
+      error = std::current_exception();  // wait first: the other threads still use `task`
     }
     for (auto& worker : workers_) try {
         worker->wait();

@@ -1,5 +1,5 @@
-// ddp: one process per device, gradients all-reduced in buckets while backward runs. The engine is LibTorch's
-// c10d::Reducer, the code behind Python's DistributedDataParallel; the calls follow that class's order.
+// ddp: one process per device, gradients all-reduced in buckets while backward runs. Uses LibTorch's
+// c10d::Reducer, which Python's DistributedDataParallel also uses, with the same order of calls.
 #include <algorithm>
 #include <torch/csrc/distributed/c10d/comm.hpp>
 #include <torch/csrc/distributed/c10d/logger.hpp>
@@ -26,10 +26,9 @@ class Ddp : public Strategy {
     c10d::verify_params_across_processes(group_, parameters, std::nullopt);
     broadcast_initial_state(group_, model_);
     make_reducer(parameters);
-    model_.keep_gradient_memory(
-        row_.gradient_as_bucket_view);  // or each step would copy out of the views again
-    // `backward` ends when the last gradient is ready. These hooks run after the Reducer's own, so a gradient
-    // counts as ready when it lies in its bucket; what follows is waiting for communication.
+    model_.keep_gradient_memory(row_.gradient_as_bucket_view);  // otherwise each step copies from the views
+    // Phase `backward` ends when the last gradient is ready; the rest is waiting for communication (`sync`).
+    // These hooks run after the Reducer's, so a gradient is ready when it has been copied to its bucket.
     hooks_ = std::make_unique<GradientHooks>(parameters, [this, total = parameters.size()](size_t) {
       if (++ready_ == total) clock_->enter(Phase::sync);
     });
@@ -38,7 +37,7 @@ class Ddp : public Strategy {
   at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
     clock.enter(Phase::broadcast);
     reducer_->prepare_for_forward();
-    // Real work once, after the first backward has shown the order of the gradients.
+    // Rebuilds the buckets once, after the first backward has determined the order of the gradients.
     if (!row_.static_buckets) reducer_->rebuild_buckets();
     if (row_.broadcast_buffers) {
       if (buffers_.empty()) buffers_ = model_.buffer_tensors();
@@ -71,7 +70,7 @@ class Ddp : public Strategy {
   void make_reducer(const std::vector<at::Tensor>& parameters) {
     const std::vector<bool> sparse(parameters.size(), false);
     const auto bytes = [](double mib) { return int64_t(mib * 1048576); };
-    // Python's DDP starts with one bucket per type and splits by size when the buckets are rebuilt.
+    // Python's DDP starts with one bucket per dtype and splits by size when it rebuilds the buckets.
     const std::vector<size_t> limits =
         row_.static_buckets
             ? std::vector<size_t>{size_t(bytes(row_.first_bucket_mib)), size_t(bytes(row_.bucket_mib))}
@@ -102,7 +101,7 @@ class Ddp : public Strategy {
   std::unique_ptr<GradientHooks> hooks_;
   std::vector<at::Tensor> buffers_;
   size_t ready_ = 0;
-  PhaseClock* clock_ = nullptr;  // of the backward pass under way
+  PhaseClock* clock_ = nullptr;  // of the current backward pass
 };
 
 const bool registered_strategy_ddp = StrategyRegistry::instance().add(

@@ -56,7 +56,8 @@ void Fusion::wait() {
   if (error_) std::rethrow_exception(error_);
   stream_.hold_up_current();
   if (unfinished_ > 0)
-    throw std::runtime_error("another rank ended while this one still had gradients to reduce");
+    throw std::runtime_error(
+        "another rank ended while this one still had gradients to reduce; see that rank's error");
 }
 
 void Fusion::run() {
@@ -68,8 +69,7 @@ void Fusion::run() {
   std::exception_ptr error;
   try {
     for (auto next = Clock::now(); negotiate();) {
-      next =
-          std::max(next + cycle, Clock::now());  // a cycle that took longer is followed by the next at once
+      next = std::max(next + cycle, Clock::now());  // after a long cycle the next starts immediately
       std::this_thread::sleep_until(next);
     }
   } catch (...) {
@@ -102,7 +102,7 @@ bool Fusion::negotiate() {
 
   const int64_t* told = verdict_.const_data_ptr<int64_t>();
   const std::vector<int64_t> ready(told + 2, told + 2 + told[1]);
-  // As many tensors of one format as the buffer holds, in rank 0's order.
+  // Fuses as many tensors of one dtype as fit into the buffer, in rank 0's order.
   for (size_t first = 0; first < ready.size();) {
     std::vector<size_t> together;
     int64_t bytes = 0;
@@ -119,8 +119,8 @@ bool Fusion::negotiate() {
   return told[0] == 0;
 }
 
-// Rank 0: which tensors all ranks have by now, in the order in which the last rank announced them; sorted by
-// format first, so that they fuse.
+// Rank 0: determines the tensors that all ranks have announced, in the order of their last announcement,
+// sorted by dtype so that they can be fused.
 void Fusion::decide() {
   bool stop = false;
   for (const at::Tensor& news : all_news_) {
@@ -147,8 +147,7 @@ void Fusion::reduce_together(const std::vector<size_t>& indices) {
     tensors.push_back(tensors_[index]);
     elements += tensors.back().numel();
   }
-  // The buffer is made as large as it gets, at most once more than `buffer_bytes`: a single tensor may exceed
-  // it.
+  // The buffer has `buffer_bytes`, or more if a single tensor is larger.
   const int64_t bytes = elements * int64_t(tensors[0].element_size());
   if (!buffer_.defined() || int64_t(buffer_.nbytes()) < bytes)
     buffer_ = at::empty({std::max(bytes, options_.buffer_bytes)},

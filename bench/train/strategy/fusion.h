@@ -1,6 +1,6 @@
-// Horovod's engine: a thread that learns from rank 0 which gradients every rank has ready, packs them into
-// one buffer and all-reduces that. On a GPU it packs in a stream of its own, beside the backward pass; what
-// is negotiated stays in host memory.
+// Horovod's engine (Sergeev & Del Balso 2018): a background thread negotiates through rank 0 which gradients
+// are ready on all ranks, packs them into one fusion buffer and all-reduces it. On a GPU it uses a separate
+// stream, parallel to backward; negotiation messages are in host memory.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -19,24 +19,23 @@ namespace bench {
 struct FusionOptions {
   int64_t buffer_bytes = 64 << 20;  // HOROVOD_FUSION_THRESHOLD's default
   double cycle_ms = 1;              // HOROVOD_CYCLE_TIME's default
-  at::Device device = at::kCPU;     // of the tensors
+  at::Device device = at::kCPU;     // device of the tensors
 };
 
 class Fusion {
  public:
-  // `group` is used by the engine's thread alone; it carries tensors of the device and of the host. The
-  // tensors are the ones that will be reduced, by index; all ranks have as many. Every rank must destroy its
-  // engine, which ends those of all others.
+  // group: used only by the engine's thread; must support tensors of the device and of the host. tensors:
+  // number of tensors to reduce, equal on all ranks. Destroying the engine on one rank ends it on all ranks.
   Fusion(c10::intrusive_ptr<c10d::ProcessGroup> group, size_t tensors, const FusionOptions& options);
   ~Fusion();
 
-  // The tensor is to become the mean over all ranks; it must stay alive and untouched until wait() returns.
-  // On a GPU it may still be under way in the calling thread's current stream.
+  // Replaces the tensor by its mean over all ranks; don't use it until wait() returns. On a GPU it may still
+  // be computed in the calling thread's current stream.
   void enqueue(size_t index, const at::Tensor& tensor);
-  // Returns when all that was enqueued is done; on a GPU the current stream then waits for the device's part.
-  // Throws what the engine met, or that another rank ended it.
+  // Waits for all enqueued tensors; on a GPU the current stream then waits for the engine's stream. Rethrows
+  // the engine's error; throws std::runtime_error if another rank ended the engine.
   void wait();
-  // All-reduces of the most recent enqueue-wait round: bytes and tensors of each.
+  // The all-reduces of the last round (enqueue() to wait()): bytes and number of tensors of each.
   struct Message {
     int64_t bytes = 0, tensors = 0;
   };
@@ -45,7 +44,7 @@ class Fusion {
 
  private:
   void run();
-  // One cycle; false when some rank has ended its engine.
+  // One negotiation cycle; returns false if a rank has ended its engine.
   bool negotiate();
   void tell_rank_0(bool stop);
   void decide();
@@ -54,11 +53,11 @@ class Fusion {
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
   const FusionOptions options_;
   at::Tensor news_;                   // int64: [stop, announced tensor...] -1 for none
-  std::vector<at::Tensor> all_news_;  // rank 0: of each rank
+  std::vector<at::Tensor> all_news_;  // rank 0: news_ of each rank
   at::Tensor verdict_;                // int64: [stop, count, ready tensor...]
-  std::vector<int> announced_by_;     // rank 0: ranks that have this tensor ready
-  std::vector<int64_t> ready_;        // rank 0: announced by all and not yet told
-  at::Tensor buffer_;                 // bytes
+  std::vector<int> announced_by_;     // rank 0: number of ranks that have announced each tensor
+  std::vector<int64_t> ready_;        // rank 0: announced by all ranks, not yet broadcast
+  at::Tensor buffer_;                 // uint8
   SideStream stream_;
 
   std::mutex mutex_;

@@ -11,7 +11,7 @@ GradientHooks::GradientHooks(const std::vector<at::Tensor>& parameters, std::fun
   using torch::autograd::utils::LambdaPostHook;
   for (size_t i = 0; i < parameters.size(); ++i) {
     auto accumulator = torch::autograd::impl::grad_accumulator(parameters[i]);
-    // A graph that outlives this object still holds the accumulator and with it the hook.
+    // weak_ptr: an autograd graph that outlives this object keeps the accumulator and the hook alive.
     accumulator->add_post_hook(
         std::make_unique<LambdaPostHook>([weak = std::weak_ptr(ready_), i](const auto& outputs, const auto&) {
           if (const auto call = weak.lock()) (*call)(i);

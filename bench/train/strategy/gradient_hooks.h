@@ -1,4 +1,4 @@
-// Tells a strategy when each gradient is there, while backward is still running.
+// Notifies a strategy when each gradient is ready, while backward is still running.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -14,13 +14,13 @@ namespace bench {
 
 class GradientHooks {
  public:
-  // `ready` gets the index of each parameter whose gradient has just been accumulated, in the thread that
-  // runs backward, after hooks that were installed earlier. Lives as long as this object.
+  // Calls ready(index) when the gradient of a parameter has been accumulated, in the thread that runs
+  // backward, after hooks that were installed earlier. Active for the lifetime of this object.
   GradientHooks(const std::vector<at::Tensor>& parameters, std::function<void(size_t)> ready);
 
  private:
   std::shared_ptr<std::function<void(size_t)>> ready_;
-  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;  // the hooks live in these
+  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;  // own the hooks
 };
 
 }  // namespace bench

@@ -1,6 +1,7 @@
-// horovod: the semantics of Horovod's DistributedOptimizer, rebuilt; the package isn't run. A hook on each
-// gradient hands it to the engine (fusion.h); after backward the training thread waits until every gradient
-// is the mean over all ranks. No buffers are sent after the start: running statistics stay each rank's own.
+// horovod: reimplements the semantics of Horovod's DistributedOptimizer; the package is not used. A hook on
+// each gradient enqueues it in the engine (fusion.h); after backward the training thread waits until every
+// gradient is the mean over all ranks. Buffers are not synchronised after the start: each rank keeps its own
+// running statistics.
 #include "bench/train/strategy/fusion.h"
 #include "bench/train/strategy/gradient_hooks.h"
 #include "bench/train/strategy/initial_state.h"
@@ -47,7 +48,7 @@ class Horovod : public Strategy {
     nlohmann::json buckets = nlohmann::json::array();
     for (const Fusion::Message& message : engine_.messages())
       buckets.push_back({{"bytes", message.bytes}, {"parameters", message.tensors}});
-    return {{"buckets", buckets},  // of the last batch: they differ from batch to batch
+    return {{"buckets", buckets},  // of the last batch; they vary between batches
             {"negotiations", engine_.negotiations()},
             {"semantics", "Horovod's DistributedOptimizer"}};
   }
@@ -57,7 +58,7 @@ class Horovod : public Strategy {
   Precision& precision_;
   std::vector<at::Tensor> parameters_;
   size_t ready_ = 0;
-  PhaseClock* clock_ = nullptr;  // of the backward pass under way
+  PhaseClock* clock_ = nullptr;  // of the current backward pass
   Fusion engine_;
   GradientHooks hooks_;
 };

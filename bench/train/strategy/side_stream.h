@@ -1,5 +1,5 @@
-// A second stream of a GPU, for work beside the one that computes, and the order between the two. On a CPU,
-// which computes while its caller waits, none of this does anything.
+// A second GPU stream for work parallel to the compute stream, and synchronisation between the two. On a CPU
+// all members do nothing.
 #pragma once
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
@@ -11,12 +11,12 @@ namespace bench {
 class SideStream {
  public:
   explicit SideStream(const c10::Device& device);
-  // As long as the guard lives, what the calling thread gives to the device goes to this stream.
+  // Makes this stream the calling thread's current stream during the guard's lifetime.
   c10::OptionalStreamGuard enter() const { return c10::OptionalStreamGuard(stream_); }
-  // What this stream is given from now on waits for what the calling thread's current stream has been given
-  // so far. One thread at a time.
+  // Later work in this stream waits for the work enqueued so far in the calling thread's current stream. Not
+  // thread-safe.
   void wait_for_current();
-  // The other way round. One thread at a time.
+  // Later work in the calling thread's current stream waits for this stream. Not thread-safe.
   void hold_up_current();
 
  private:

@@ -1,4 +1,4 @@
-// single: one device, one process; what every other strategy is compared with.
+// single: one device, one process; the baseline for all other strategies.
 #include "bench/train/strategy/strategy.h"
 
 namespace bench {

@@ -1,4 +1,5 @@
-// How a row uses its devices. One strategy is one file in this folder.
+// The interface of parallelisation strategies: how a row uses its devices. Each strategy is one file in this
+// folder.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -17,32 +18,38 @@ namespace bench {
 
 struct StrategyContext {
   const harness::Row& row;
-  ResNet& model;  // already converted by the precision; what the optimizer steps
+  ResNet& model;  // already converted by the precision; updated by the optimizer
   Precision& precision;
   Device& device;
   Group& group;
   RankInfo rank;
 };
 
-// Both calls enter the phases that a strategy has of its own; the caller enters what follows.
+// Called from the training thread. forward() and backward() enter the phases of the strategy; the caller
+// enters the next phase. With several processes constructor, forward() and backward() are collective.
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // images: this process's whole batch on its first device, float32 NCHW. Returns float32 logits in the order
-  // of the images; what backward() needs may hang on them. Enters scatter, broadcast, forward, gather.
+  // images: this process's batch on its first device, N x 3 x H x W (type: see DeviceBatch). Returns float32
+  // logits, N x classes, in the order of the images, attached to the autograd graph. Enters scatter,
+  // broadcast, forward, gather (those that the strategy has).
   virtual at::Tensor forward(const at::Tensor& images, PhaseClock& clock) = 0;
-  // loss: mean over this process's batch, already scaled by the precision. Leaves the gradient of the mean
-  // over the global batch in the model's parameters. Called in phase backward; enters reduce or sync.
+  // loss: scalar, mean over this process's batch, already scaled by the precision. Afterwards the model's
+  // gradients are those of the mean over the global batch (with the loss scale). Called in phase backward;
+  // enters reduce or sync.
   virtual void backward(const at::Tensor& loss, PhaseClock& clock) = 0;
-  // Batch norm of every replica: batch statistics, or running statistics for gradient checks.
+  // Batch norm of every replica uses batch statistics (true) or running statistics (false, for gradient
+  // checks).
   virtual void use_batch_statistics(bool on) = 0;
-  // Where one process has several devices: each device's own phases of the last batch, to draw them.
+  // The phases of each device in the last batch, for the timeline; empty unless one process has several
+  // devices.
   virtual std::vector<std::vector<PhaseClock::Interval>> device_intervals() const { return {}; }
-  // For the record: bucket plan and the like.
+  // Facts for the record, e.g. the buckets.
   virtual nlohmann::json describe() const { return nlohmann::json::object(); }
 };
 
-// Traits: "process_per_device": true when each device is a process of its own.
+// Traits: "process_per_device": true if each device has its own process; "several_devices": true if it
+// supports more than one device.
 using StrategyFactory = std::function<std::unique_ptr<Strategy>(const StrategyContext&)>;
 using StrategyRegistry = Registry<StrategyFactory>;
 

@@ -21,7 +21,7 @@ double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-// Rows of one channel lie at `planes` places, each `size` floats long.
+// Addresses the H x W planes of a contiguous N x C x H x W float32 tensor; `size` is H x W.
 struct Planes {
   int64_t images, channels, size;
   explicit Planes(const at::Tensor& x)
@@ -34,8 +34,8 @@ struct Planes {
   }
 };
 
-// Independent partial sums let the compiler use vector registers: floating-point addition may not be
-// reordered.
+// Sums with independent partial sums, so that the compiler can vectorise (it must not reorder floating-point
+// additions).
 template <class Term>
 double sum_over(int64_t size, Term term) {
   constexpr int64_t kLanes = 16;
@@ -49,7 +49,8 @@ double sum_over(int64_t size, Term term) {
   return sum;
 }
 
-// [mean of each channel, sum of squared deviations from it of each channel, values per channel]
+// Returns [mean per channel, sum of squared deviations per channel, number of values per channel], 2 C + 1
+// doubles.
 at::Tensor local_statistics(const at::Tensor& x) {
   const Planes planes(x);
   const double count = double(planes.images * planes.size);
@@ -67,7 +68,7 @@ at::Tensor local_statistics(const at::Tensor& x) {
       const float* plane = planes.of(data, image, channel);
       squares += sum_over(planes.size, [&](int64_t i) { return (plane[i] - mean) * (plane[i] - mean); });
     }
-    const double shift = mean - sum / count;  // the deviations were taken from the rounded mean
+    const double shift = mean - sum / count;  // corrects for deviations from the rounded mean
     result[channel] = sum / count;
     result[planes.channels + channel] = squares - count * shift * shift;
   }
@@ -94,7 +95,7 @@ struct SyncBatchNormFunction : torch::autograd::Function<SyncBatchNormFunction> 
     for (int64_t channel = 0; channel < planes.channels; ++channel) {
       const double variance = squares[channel] / count;
       inverse[channel] = 1 / std::sqrt(variance + kBatchNormEpsilon);
-      // Running variance is the unbiased one, as PyTorch keeps it.
+      // The running variance is unbiased, as in PyTorch.
       const auto move = [](float& value, double towards) {
         value = float((1 - kBatchNormMomentum) * value + kBatchNormMomentum * towards);
       };
@@ -190,7 +191,7 @@ std::vector<at::Tensor> SyncBatchNorm::all_of(size_t layer, const at::Tensor& mi
 
 at::Tensor SyncBatchNorm::gather(size_t layer, const at::Tensor& mine) {
   const std::vector<at::Tensor> all = all_of(layer, mine);
-  // Chan, Golub & LeVeque (1979): statistics of parts into those of the whole, without cancellation.
+  // Chan, Golub & LeVeque (1979): merges the statistics of parts without cancellation.
   at::Tensor whole = all[0].clone();
   const int64_t channels = (mine.numel() - 1) / 2;
   double* a = whole.mutable_data_ptr<double>();

@@ -1,7 +1,7 @@
-// SyncBN: batch normalisation with the statistics of all ranks' batches together, as
-// apex.parallel.SyncBatchNorm and torch.nn.SyncBatchNorm do it: in forward every rank gathers the mean,
-// squared deviations and count of all; in backward the two sums that the gradient of x needs are all-reduced.
-// The gradients of scale and shift stay each rank's own: the strategy averages them with all others.
+// SyncBN: batch normalisation over the batches of all ranks, as apex.parallel.SyncBatchNorm and
+// torch.nn.SyncBatchNorm. forward() all-gathers mean, squared deviations and count of every rank; backward
+// all-reduces the two sums that the gradient of x needs. The gradients of scale and shift stay local; the
+// strategy averages them.
 #pragma once
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <vector>
@@ -13,22 +13,22 @@ namespace bench {
 
 class SyncBatchNorm : public BatchNorm {
  public:
-  // Registers spans: what each layer waits for the others in forward, as sync_bn/<layer>, and what all layers
-  // together wait in backward, as sync_bn_backward.
+  // Registers spans for the time in collectives: sync_bn/<layer> per layer in forward, sync_bn_backward for
+  // all layers in backward. `group` (not owned) and `spans` must outlive this object.
   SyncBatchNorm(c10d::ProcessGroup* group, const std::vector<std::string>& layers, Spans& spans);
 
-  // x: N x C x H x W, float32 or 16 bits; N, H and W may differ between ranks. Returns x's type and, on a
-  // GPU, its order in memory.
+  // x: N x C x H x W, float32 or a 16-bit type; N, H and W may differ between ranks. The result has x's type
+  // and, on a GPU, its memory format. Collective.
   at::Tensor forward(size_t layer, const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                      at::Tensor& running_mean, at::Tensor& running_variance) override;
 
-  // What each rank has given for that layer, by rank. Waits for the other ranks; on a GPU the current stream
-  // does, and the layer's span is what starting it took.
+  // All-gathers `mine` for a layer; returns one tensor per rank, in rank order. Waits for the other ranks; on
+  // a GPU only the current stream waits, so the layer's span is the launch time.
   std::vector<at::Tensor> all_of(size_t layer, const at::Tensor& mine);
-  // On the CPU: statistics of all ranks together, from this rank's: 2 C + 1 doubles, sums of squared
-  // deviations after the means, the count last. Waits for the other ranks.
+  // CPU only: merges this rank's statistics with those of all ranks (Chan, Golub & LeVeque 1979). 2 C + 1
+  // doubles: means, sums of squared deviations, count. Waits for the other ranks.
   at::Tensor gather(size_t layer, const at::Tensor& mine);
-  // Sums over ranks in place. Waits as all_of() does.
+  // All-reduces `sums` in place. Waits as all_of().
   void sum_backward(at::Tensor& sums);
 
  private:

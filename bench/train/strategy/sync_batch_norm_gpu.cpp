@@ -13,7 +13,7 @@
 namespace bench {
 namespace {
 
-// The kernels read NCHW and NHWC.
+// The kernels support NCHW and NHWC.
 at::Tensor in_either_order(const at::Tensor& x) { return x.contiguous(x.suggest_memory_format()); }
 
 struct OnGpu : torch::autograd::Function<OnGpu> {

@@ -1,4 +1,4 @@
-// A thread that runs one task at a time, kept for the whole slice: DataParallel's replicas live in these.
+// A persistent thread that runs one task at a time; data_parallel uses one per replica.
 #pragma once
 #include <condition_variable>
 #include <exception>
@@ -10,11 +10,11 @@ namespace bench {
 
 class WorkerThread {
  public:
-  // setup runs first in the new thread (thread-local settings such as the number of compute threads).
+  // setup: runs first in the new thread, for thread-local settings such as the number of compute threads.
   explicit WorkerThread(std::function<void()> setup);
   ~WorkerThread();
-  void start(std::function<void()> task);  // the previous task must have been waited for
-  void wait();                             // rethrows what the task threw
+  void start(std::function<void()> task);  // call wait() for the previous task first
+  void wait();                             // waits for the task; rethrows its exception
 
  private:
   void run(const std::function<void()>& setup);
