@@ -1,5 +1,4 @@
-// unit: accuracy by precision from records: spread over seeds, pairs, what has no figure, and that it stays
-// apart
+// unit: accuracy by precision from records: spread over seeds, pairs, rows without figures, separate tables
 #include "harness/report/summary/accuracy.h"
 
 #include <gtest/gtest.h>
@@ -80,7 +79,7 @@ TEST(Accuracy, DifferencesAreBetweenRunsOfOneSeed) {
   EXPECT_NEAR(rows[1].less_o0, -0.02, 1e-12);
   EXPECT_NEAR(rows[1].less_o0_min, -0.02, 1e-12);
   EXPECT_NEAR(rows[1].less_o0_max, -0.02, 1e-12);
-  EXPECT_EQ(rows[0].paired_seeds, 0) << "o0 is no mode beside itself";
+  EXPECT_EQ(rows[0].paired_seeds, 0) << "o0 is not compared with itself";
 }
 
 TEST(Accuracy, OtherBudgetsAndOtherImagesAreNotCompared) {

@@ -41,7 +41,7 @@ class Copies : public testing::TestWithParam<const char*> {
                                 bool readahead = true) {
     return StorageRegistry::instance().find(kind_)({dataset_, location, readahead, std::move(records)});
   }
-  // The file whose damage the tests look at.
+  // The file that the tests damage.
   fs::path file(const fs::path& location) {
     return location / (kind_ == "arrow" ? "images.arrow" : "train-00001-of-00004.parquet");
   }
@@ -153,7 +153,7 @@ TEST_P(Copies, ForeignFilesAreRefused) {
   EXPECT_NE(failure_to_open(location).find("not a regular file"), std::string::npos);
 }
 
-// Whatever byte is wrong: a record is read or refused, and what is read lies in memory that may be read.
+// With any damaged byte a record is read or refused, and only mapped memory is accessed.
 TEST_P(Copies, DamagedBytesNeverCrash) {
   const auto location = pack().location;
   const Bytes whole = read_bytes(file(location));
@@ -186,7 +186,7 @@ TEST_P(Copies, DamagedBytesNeverCrash) {
 INSTANTIATE_TEST_SUITE_P(Kinds, Copies, testing::Values("arrow", "parquet"),
                          [](const auto& info) { return std::string(info.param); });
 
-// Files that others wrote: valid, but not what these storages read in place.
+// Files of other writers: valid, but not readable in place.
 class ForeignColumns : public testing::Test {
  protected:
   static std::shared_ptr<arrow::Table> table(const std::shared_ptr<arrow::DataType>& label_type,

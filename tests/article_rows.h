@@ -1,4 +1,4 @@
-// The article's rows and the values that its axes would have, for tests that run without train_slice.
+// The article's rows and axis values for tests that run without train_slice.
 #pragma once
 #include <filesystem>
 #include <stdexcept>

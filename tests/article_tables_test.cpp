@@ -1,5 +1,4 @@
-// unit: the article's tables from golden records: cells, marks, ratios beside the article's, rows without
-// figures
+// unit: the article's tables from golden records: cells, marks, ratios next to the article's, missing figures
 #include "harness/report/article_tables.h"
 
 #include <fmt/format.h>
@@ -121,7 +120,7 @@ std::map<std::string, double> with(std::map<std::string, double> phases,
   return phases;
 }
 
-TEST(ArticleTables, TheBaselinesBatchStandsBesideTheArticlesRatios) {
+TEST(ArticleTables, TheBaselinesBatchIsComparedWithTheArticlesRatios) {
   std::vector<json> records = {record_of("disk", with(kOne, {{"load", 101}})), record_of("tmpfs", kOne)};
   EXPECT_EQ(cell(table(tables_of(records), "Table 1: a batch"), "SGD", "against the article"),
             "too few runs");
@@ -155,7 +154,7 @@ TEST(ArticleTables, OnOtherDevicesPhasesAreComparedWithTheHostsPart) {
   EXPECT_EQ(cell(batch, "H2D", "article"), "0.88") << "no figure of the host's part";
 }
 
-TEST(ArticleTables, StartingWorkStandsBesideDoingItWhereTheDeviceHasItsOwnTime) {
+TEST(ArticleTables, LaunchTimesAreNextToDeviceTimesWhereThereAreSome) {
   std::vector<json> records = {record_of("tmpfs", kOne)};
   for (const Grid& grid : tables_of(records)) EXPECT_NE(grid.title, "Table 1: starting work and doing it");
   const double host = records[0]["samples_ms"]["forward"][0][0].get<double>();
@@ -202,7 +201,7 @@ TEST(ArticleTables, PrecisionMarksTheFigureWhoseRowIsInferred) {
   EXPECT_EQ(cell(speed, "o2", "article"), "1.26~");
   EXPECT_EQ(cell(speed, "o2", "against the article"), "reproduced");
   EXPECT_EQ(cell(speed, "o1", "against the article"), "-");
-  EXPECT_EQ(cell(speed, "tmpfs", "base / row"), "-") << "its base stands in Table 1";
+  EXPECT_EQ(cell(speed, "tmpfs", "base / row"), "-") << "its base is in Table 1";
   EXPECT_EQ(cell(speed, "o3", "total s"), "DIVERGED");
   EXPECT_EQ(cell(speed, "o3", "bwd"), "-");
   EXPECT_NE(text(speed.notes).find("o3: DIVERGED: loss is not finite"), std::string::npos);
@@ -261,7 +260,7 @@ TEST(ArticleTables, DataParallelHasItsCopiesInTwoParts) {
   EXPECT_NE(text(parallels.above).find("100-399"), std::string::npos);
 }
 
-TEST(ArticleTables, ThreadsStandAsRunAndAsMultiples) {
+TEST(ArticleTables, ThreadsAreListedAsRunAndAsMultiples) {
   std::vector<json> records = {record_of("7", kOne), record_of("10", with(kOne, {{"backward", 60}})),
                                record_of("11", with(kOne, {{"backward", 70}}))};
   records[1]["config"]["cpus"] = 2;
@@ -271,13 +270,13 @@ TEST(ArticleTables, ThreadsStandAsRunAndAsMultiples) {
   EXPECT_EQ(cell(threads, "10", "cpus"), "2 = 0.5 C0~");
   EXPECT_EQ(cell(threads, "11", "cpus"), "16 = 4 C0~");
   EXPECT_EQ(cell(threads, "10", "against the article"), "other direction") << "1.36 there, 0.47 here";
-  EXPECT_EQ(cell(threads, "7", "base / row"), "-") << "its ratio stands in Table 4";
+  EXPECT_EQ(cell(threads, "7", "base / row"), "-") << "its ratio is in Table 4";
   EXPECT_NE(text(threads.notes).find("10: cpus: 12 clipped to 2"), std::string::npos);
   EXPECT_NE(text(threads.notes).find("10 / 11 here: 0.88"), std::string::npos);
   EXPECT_NE(text(threads.above).find("inferred for 10, 11"), std::string::npos) << text(threads.above);
 }
 
-TEST(ArticleTables, DdpBesideDataParallelAndTheRestOfTheCascade) {
+TEST(ArticleTables, DdpNextToDataParallelAndTheRestOfTheCascade) {
   const auto ranks = with(kOne, {{"broadcast", 0.5}, {"sync", 4}, {"h2d", 0.125}});
   std::vector<json> records = {record_of("10", with(kOne, {{"scatter", 10}, {"reduce", 5}})),
                                record_of("12", ranks),
@@ -484,14 +483,13 @@ TEST(ArticleCsv, AReportsFileIsReadAsOneTableByAnotherProgram) {
     GTEST_SKIP() << "no pyarrow in .venv: read by this test alone";
   const std::string read =
       "import sys, pyarrow.csv as c; t = c.read_csv(sys.argv[1]); print(','.join(t.column_names), "
-      "t.num_rows, "
-      "t.schema.field('article').type)";
+      "t.num_rows, t.schema.field('article').type)";
   EXPECT_EQ(base::run_to_end({{python, "-c", read, folder / "article.csv"}, {}, {}, {}, {}}).output,
             fmt::format("table,row,quantity,unit,value,low,high,article {} double\n", lines.size() - 1));
   std::filesystem::remove_all(folder);
 }
 
-TEST(AgainstArticle, WidensTheIntervalAndElseNamesTheDirection) {
+TEST(AgainstArticle, WidensTheIntervalOtherwiseNamesTheDirection) {
   const Ratio clear{2.0, 1.9, 2.1, 5};
   EXPECT_EQ(harness::against_article(clear, 2.2), "reproduced");
   EXPECT_EQ(harness::against_article(clear, 1.81), "reproduced");
@@ -525,7 +523,7 @@ TEST(PublishedMs, ReadsPhasesAndTheHostsPartAndRefusesTheRest) {
     EXPECT_NE(harness::published_ms_problem(wrong), "") << wrong;
 }
 
-TEST(PublishedMs, TheBaselinesFiguresStandInTheMatrixAndAreHandedToNoOtherRow) {
+TEST(PublishedMs, TheBaselinesFiguresAreInTheMatrixAndInNoOtherRow) {
   for (const harness::Row& row : harness::article().rows)
     EXPECT_EQ(row.published_ms.empty(), row.id != "disk" && row.id != "tmpfs") << row.id;
 }

@@ -1,5 +1,5 @@
-// unit: options that name what can't be: hosts, files in the way of folders, names that are too long; each is
-// a sentence and exit code 2, and nothing is started.
+// unit: impossible options: hosts, files in place of folders, names that are too long. Each gives a
+// one-sentence error and exit code 2, and nothing is started.
 #include "harness/base/failure_text.h"
 #include "harness/config/hosts.h"
 #include "program.h"
@@ -37,7 +37,7 @@ class BadOptions : public Program {
     std::ofstream(directory / name) << text;
     return directory / name;
   }
-  // What it says of such words, which end it at once with exit code 2.
+  // Runs the program with these arguments, expects exit code 2 and returns its error message.
   std::string refusal(const std::vector<std::string>& words) {
     EXPECT_EQ(run(words), 2) << words.front() << " " << words.back();
     EXPECT_FALSE(contains(errors(), "filesystem error")) << errors();

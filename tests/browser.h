@@ -1,5 +1,5 @@
-// A headless Chromium driven through its DevTools pipe: opens a file, evaluates, moves the mouse, takes
-// notes.
+// A headless Chromium controlled through its DevTools pipe: opens a file, evaluates scripts, moves the mouse,
+// records events.
 #pragma once
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +22,7 @@ class Browser {
   using json = nlohmann::json;
 
  public:
-  // The first that is installed; empty where there is none.
+  // The first browser that is installed; empty if there is none.
   static std::string program() {
     for (const char* name : {"chromium-headless-shell", "chromium", "google-chrome", "chrome-headless-shell"})
       if (base::program_exists(name)) return name;
@@ -36,7 +36,7 @@ class Browser {
     if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
-    // The browser reads 3 and writes 4, numbers that our own ends may have.
+    // The browser reads from descriptor 3 and writes to 4, which may also be our ends of the pipes.
     posix_spawn_file_actions_adddup2(&files, fcntl(to[0], F_DUPFD_CLOEXEC, 10), 3);
     posix_spawn_file_actions_adddup2(&files, fcntl(from[1], F_DUPFD_CLOEXEC, 10), 4);
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -91,14 +91,14 @@ class Browser {
     requests.clear();
     call("Page.navigate", {{"url", "file://" + std::filesystem::absolute(file).string()}});
   }
-  // The value of an expression, or of the promise that it is; a thrown error as text.
+  // The value of an expression (promises are awaited); a thrown error as text.
   json evaluate(const std::string& expression) {
     const json answer = call("Runtime.evaluate",
                              {{"expression", expression}, {"awaitPromise", true}, {"returnByValue", true}});
     if (answer.contains("exceptionDetails")) return answer["exceptionDetails"].dump();
     return answer.at("result").value("value", json());
   }
-  // Until the expression is true; false after half a minute.
+  // Waits until the expression is true; false after 30 s.
   bool wait_for(const std::string& expression) {
     for (int tries = 0; tries < 300; ++tries) {
       if (evaluate("Boolean(" + expression + ")") == true) return true;
@@ -110,7 +110,7 @@ class Browser {
     call("Input.dispatchMouseEvent", {{"type", "mouseMoved"}, {"x", x}, {"y", y}});
   }
 
-  std::vector<std::string> requests;  // addresses that the page asked for
+  std::vector<std::string> requests;  // URLs that the page requested
 
  private:
   json call(const std::string& method, const json& parameters = json::object()) {

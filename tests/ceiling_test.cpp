@@ -1,5 +1,5 @@
-// train: ceilings after a slice: the loader alone sees its own limits and no head start, compute alone
-// neither loader nor burdened host; the last batch's timeline.
+// train: ceilings after a slice: the loader ceiling has the loader's limits and no head start, the compute
+// ceiling excludes loader and emulated host work; the last batch's timeline.
 #include "bench/train/ceiling.h"
 
 #include <gtest/gtest.h>

@@ -16,9 +16,8 @@ namespace harness {
 using nlohmann::json;
 using Times = std::map<std::string, double>;  // phase -> ms in every batch
 
-// Rows of the article's own matrix, run on made-up hardware where every claim can be tested: four GPUs with a
-// clock of their own, 64 cores, float16, several runs. Device times are those of the phases unless said
-// otherwise.
+// Rows of the article's own matrix, run on made-up hardware where every claim can be tested: four GPUs with
+// device clocks, 64 cores, float16, several runs. Device times are those of the phases unless said otherwise.
 class ClaimRecords {
  public:
   explicit ClaimRecords(const std::string& scale = "article") : scale_(scale) {
@@ -95,7 +94,7 @@ inline Times step_of(double load, double compute) {
   return {{"load", load}, {"h2d", 1}, {"forward", 0.3 * compute}, {"backward", 0.7 * compute}, {"step", 1}};
 }
 
-// Missing, failed, of smoke scale: whatever the claim, there is nothing to judge.
+// Missing, failed and smoke-scale records: no claim can be judged.
 inline void expect_untestable_without(const std::string& id, ClaimRecords records, int claim, size_t part) {
   records.set(id, "/status", "CRASHED");
   records.set(id, "/reason", "signal 11");

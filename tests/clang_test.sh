@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/clang_test.sh: Clang knows every warning option that the build gives it. Exit code 77: there is no clang++.
+# tests/clang_test.sh: Clang accepts every warning option of the build. Exit code 77: no clang++.
 set -euo pipefail
 command -v clang++ >/dev/null || { echo "no clang++ in PATH"; exit 77; }
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

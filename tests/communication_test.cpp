@@ -44,7 +44,7 @@ TEST(Communication, IsPerBatchAndTypicalOverRanks) {
   EXPECT_TRUE(it->sync_bn.empty());
 }
 
-TEST(Communication, SyncBatchNormLayersStandInTheirOrderAndCountAsExposed) {
+TEST(Communication, SyncBatchNormLayersAreInTheirOrderAndCountAsExposed) {
   json record = record_of_two_ranks();
   record["spans_ms"]["sync_bn/layer1.0.bn1"] = {{1.0, 1.0}, {1.0, 1.0}};
   record["spans_ms"]["sync_bn/bn1"] = {{3.0, 3.0}, {3.0, 3.0}};

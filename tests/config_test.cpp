@@ -62,7 +62,7 @@ TEST(AsRun, HoldsWhateverTheScaleAndIsTakenOverByLike) {
         scale);
     EXPECT_EQ(rows[0].width, 24) << scale;
     EXPECT_EQ(rows[0].batch, 64) << scale << ": not divided";
-    EXPECT_EQ(rows[1].width, 40) << scale << ": its own over that of the row it is like";
+    EXPECT_EQ(rows[1].width, 40) << scale << ": its own value overrides that of `like`";
     EXPECT_EQ(rows[1].loader_threads, 1) << scale;
   }
 }

@@ -1,5 +1,5 @@
-// unit: the structs that programs hand to one another and that records hold: nothing is lost on the way to
-// JSON and back, and what isn't as agreed is refused by its key.
+// unit: the structs exchanged between programs and stored in records: nothing is lost in conversion to JSON
+// and back, and violations are reported with their key.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -21,7 +21,7 @@ std::vector<json> sample_records() {
   return records;
 }
 
-// What `there` has and `here` lacks or has otherwise, by path.
+// The differences of `there` from `here`, by path.
 std::string lost(const json& there, const json& here, const std::string& at = "") {
   if (there.is_object() && here.is_object()) {
     std::string text;

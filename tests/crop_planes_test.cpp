@@ -1,4 +1,4 @@
-// train: what LibTorch's operators make of decoded pixels, beside the CPU decoder's crops.
+// train: crops made with LibTorch operators compared with the CPU decoder's crops.
 #include "bench/train/device/crop_planes.h"
 
 #include <ATen/ops/empty.h>
@@ -11,7 +11,7 @@
 
 namespace bench::crop_planes_test {
 
-// All of the image as planes.
+// The whole image as planes.
 at::Tensor planes_of(const Bytes& encoded) {
   JpegReader reader;
   const ImageSize size = reader.open(encoded);

@@ -1,10 +1,10 @@
-// CSV as RFC 4180 has it, for tests of what the suite writes.
+// Parses CSV (RFC 4180) that the suite writes.
 #pragma once
 #include <map>
 #include <string>
 #include <vector>
 
-// Lines of cells, the header first.
+// Rows of cells, header first.
 inline std::vector<std::vector<std::string>> csv_lines(const std::string& text) {
   std::vector<std::vector<std::string>> lines;
   std::vector<std::string> cells = {""};
@@ -26,7 +26,7 @@ inline std::vector<std::vector<std::string>> csv_lines(const std::string& text) 
   return lines;
 }
 
-// The cells of one line under their headers.
+// The cells of one row by header.
 inline std::map<std::string, std::string> csv_row(const std::vector<std::vector<std::string>>& lines,
                                                   size_t line) {
   std::map<std::string, std::string> row;

@@ -1,4 +1,4 @@
-// gpu: what is read of a GPU beside training: the driver's figures, and what the profiler tells of its work
+// gpu: GPU readings during training: the driver's figures and the profiler's events
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
@@ -33,12 +33,12 @@ class CudaReadings : public testing::Test {
 
 TEST_F(CudaReadings, ABusyGpuIsSeenToBeBusy) {
   const auto sampler = gpu->accelerator()->make_sampler(/*period_ms=*/20, /*replicas=*/1);
-  if (!sampler) GTEST_SKIP() << "no libnvidia-ml.so.1, or none that may be asked";
+  if (!sampler) GTEST_SKIP() << "libnvidia-ml.so.1 is missing or not usable";
   sampler->start();
   work_for(milliseconds(2000));
   const json record = harness::encode(summary(sampler->stop(), 100));
   EXPECT_GT(record["samples"].get<int>(), 20) << record;
-  // What a GPU doesn't tell is absent, which is no failure.
+  // Values that a GPU doesn't provide are absent, which is not a failure.
   EXPECT_GT(record.value("/utilisation_percent/max"_json_pointer, 100.0), 50.0) << record;
   EXPECT_GT(record.value("/sm_clock_mhz/mean"_json_pointer, 1000.0), 100.0) << record;
   EXPECT_GT(record.value("/power_w/mean"_json_pointer, 100.0), 5.0) << record;
@@ -46,15 +46,15 @@ TEST_F(CudaReadings, ABusyGpuIsSeenToBeBusy) {
   EXPECT_LE(record.value("throttled_share", 0.0), 1.0) << record;
 }
 
-TEST_F(CudaReadings, SettingsTellTheClocks) {
+TEST_F(CudaReadings, SettingsContainTheClocks) {
   const json clocks = gpu->describe().at("clocks");
-  if (clocks.empty()) GTEST_SKIP() << "this GPU or its driver tells no clocks";
+  if (clocks.empty()) GTEST_SKIP() << "this GPU or its driver provides no clocks";
   EXPECT_LE(clocks.value("sm_clock_mhz", 0), clocks.value("max_sm_clock_mhz", 100000)) << clocks;
   EXPECT_GT(clocks.value("max_memory_clock_mhz", 1000), 100) << clocks;
 }
 
-// Two recordings, as a trace makes them: the first is thrown away.
-TEST_F(CudaReadings, TheProfilerTellsOfKernelsCopiesAndWaits) {
+// Two recordings, as in a trace: the first is discarded.
+TEST_F(CudaReadings, TheProfilerRecordsKernelsCopiesAndWaits) {
   const torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO);
   const std::set<ActivityType> activities = {ActivityType::CPU, ActivityType::CUDA};
   work_for(milliseconds(10));  // the first product loads libraries
@@ -66,7 +66,7 @@ TEST_F(CudaReadings, TheProfilerTellsOfKernelsCopiesAndWaits) {
     at::cuda::getCurrentCUDAStream().synchronize();
     const GpuTrace trace = gpu_trace(*profiler::disableProfiler(), ::gettid());
     if (!kept) continue;
-    ASSERT_FALSE(trace.work.empty()) << "the profiler recorded nothing of the GPU";
+    ASSERT_FALSE(trace.work.empty()) << "the profiler recorded no GPU work";
     int64_t begin = INT64_MAX, end = 0, kernels = 0, copies = 0, waits_seen = 0;
     for (const GpuTrace::Work& work : trace.work) {
       begin = std::min(begin, work.begin_ns);

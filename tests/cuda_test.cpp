@@ -1,5 +1,4 @@
-// gpu: the CUDA device: its own kernel beside LibTorch's result, copies, their order, the device clock,
-// memory.
+// gpu: the CUDA device: its kernel compared with LibTorch, copies and their order, the device clock, memory.
 #include <ATen/core/grad_mode.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/ops/cross_entropy_loss.h>
@@ -122,7 +121,7 @@ TEST_F(CudaTest, TheDeviceClockTellsWhenTheDeviceWorked) {
   }
 }
 
-// One step of each precision from the same weights on the same images, beside the CPU in float32.
+// One step of each precision from the same weights on the same images, compared with the CPU in float32.
 TEST_F(CudaTest, EveryPrecisionTrains) {
   const at::Tensor images = at::randn({8, 3, 64, 64}), labels = at::randint(10, {8}, at::kLong);
   const auto loss_after = [&](const std::string& name, const at::Device& where) {

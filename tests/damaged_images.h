@@ -1,5 +1,4 @@
-// Image files that are wrong on purpose: cut at a marker, lying about their size, or small files that unpack
-// to much.
+// Deliberately damaged image files: cut at a marker, with a wrong size, or decompression bombs.
 #pragma once
 #include <png.h>
 
@@ -9,7 +8,7 @@
 
 namespace bench {
 
-// Where each marker of a JPEG stands (its 0xFF), restart markers and those of later scans included.
+// Position of each marker of a JPEG (its 0xFF), including restart markers and markers of later scans.
 inline std::vector<size_t> marker_positions(const Bytes& jpeg) {
   std::vector<size_t> positions;
   for (size_t at = 0; at + 1 < jpeg.size();) {
@@ -25,8 +24,8 @@ inline std::vector<size_t> marker_positions(const Bytes& jpeg) {
   return positions;
 }
 
-// Just before and after each marker, within its length, in the middle of its segment, and of the data behind
-// it.
+// Just before and after each marker, within its length field, and in the middle of its segment and of the
+// data after it.
 inline std::vector<Bytes> cut_at_every_marker(const Bytes& jpeg) {
   std::vector<Bytes> cuts;
   std::vector<size_t> positions = marker_positions(jpeg);
@@ -44,7 +43,7 @@ inline void put_big_endian(Bytes& bytes, size_t at, uint32_t value, int count) {
     bytes.at(at + static_cast<size_t>(i)) = static_cast<uint8_t>(value >> (8 * (count - 1 - i)));
 }
 
-// The frame header, of whatever kind, claims another size.
+// Changes the size in the frame header (any SOF marker).
 inline Bytes with_claimed_size(Bytes jpeg, int width, int height) {
   for (const size_t at : marker_positions(jpeg)) {
     const uint8_t code = jpeg[at + 1];

@@ -1,4 +1,4 @@
-// A folder that lives as long as a test, with a small set of files in ImageNet's layout on request.
+// A temporary folder for one test, optionally with a small set of files in ImageNet's layout.
 #pragma once
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ struct DatasetFolder {
     std::ifstream stream(path / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-  // Three classes of unequal size; the content is no image, which neither listing nor packing may mind.
+  // Three classes of unequal size. The contents are not images, which indexing and packing must accept.
   void write_small_set(const std::string& root) const {
     for (int c = 0; c < 3; ++c)
       for (int n = 0; n <= c; ++n)

@@ -65,7 +65,7 @@ TEST_F(Packing, LmdbHoldsLabelsAndFilesInIndexOrder) {
   }
 }
 
-TEST_F(Packing, FinishedLmdbIsKeptAndAnotherLimitLiesBesideIt) {
+TEST_F(Packing, FinishedLmdbIsKeptAndAnotherLimitIsASeparateCopy) {
   pack_lmdb();
   const auto written = std::filesystem::last_write_time(request.folder / "lmdb/data.mdb");
   EXPECT_EQ(pack_lmdb().note, "already packed");

@@ -161,7 +161,7 @@ TEST(Decode, YcckIsReadAsAdobeWritesIt) {
   EXPECT_EQ(rows_of(reader, encoded, {0, 0, 32, 24}).size(), 32u * 24 * 3);
 }
 
-// The crop needs only the first rows, the damage lies behind them.
+// The crop needs only the first rows; the damage is after them.
 constexpr CropBox kTop{0, 0, 40, 8};
 
 void expect_bad(const Bytes& encoded, const std::string& what) {

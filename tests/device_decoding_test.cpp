@@ -1,4 +1,4 @@
-// unit: a loader whose images a device decodes into memory of its own, with a device made of two mappings.
+// unit: a loader whose images are decoded by a (fake) device into device memory, made of two mappings.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 
 namespace bench::device_decoding_test {
 
-// Memory at an address where it can't be touched; `seen` is the same memory elsewhere.
+// Memory mapped without access rights; `seen` is a readable mapping of the same memory.
 class OutOfReach {
  public:
   explicit OutOfReach(size_t bytes) : bytes_(bytes), file_(::memfd_create("out of reach", 0)) {
@@ -122,7 +122,7 @@ TEST(DeviceDecoding, GivesTheSameBatchesInMemoryOfItsOwn) {
   }
 }
 
-TEST(DeviceDecoding, MadeUpBatchesLieInItsMemoryToo) {
+TEST(DeviceDecoding, SyntheticBatchesAreInItsMemoryToo) {
   const auto storage = StorageRegistry::instance().find("synthetic")({});
   FakeDevice device;
   LoaderOptions options = options_for(5, 1);
@@ -176,7 +176,7 @@ TEST(DeviceDecoding, WhatItDeclinesIsDecodedAsEver) {
   Decoder().crop_to_uint8(encoded, augmentation, 16, expected.data());
   sorter.size(encoded);
   sorter.size_if_usual({encoded}, augmentation.box);
-  encoded = small_jpeg(40, 30, 2);  // the same memory, perhaps: nothing of the first may be left
+  encoded = small_jpeg(40, 30, 2);  // may reuse the memory: no state of the first may remain
   sorter.crop_to_uint8(encoded, augmentation, 16, found.data());
   EXPECT_NE(found, expected);
   encoded = small_jpeg(40, 30, 1);

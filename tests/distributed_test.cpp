@@ -11,7 +11,7 @@
 
 namespace bench::distributed_test {
 
-// One fixed batch for all ranks together; each rank hands out its own part of it, again and again.
+// A loader with one fixed global batch; each rank always returns its part of it.
 class ShardLoader : public Loader {
  public:
   ShardLoader(const harness::Row& row, const RankInfo& rank) : share_(row.batch / rank.world_size) {
@@ -83,7 +83,7 @@ nlohmann::json train(const harness::Row& row, const RankInfo& rank) {
   return merged;
 }
 
-// Of every rank, within the batch: its phases, and the collectives of some of them.
+// Checks that every rank has phases within the batch, and that some have collectives.
 void expect_timeline(const nlohmann::json& timeline, int ranks) {
   EXPECT_EQ(timeline["clocks"], "one host");
   std::map<int, std::pair<double, double>> batch;  // by rank
@@ -106,7 +106,7 @@ void expect_timeline(const nlohmann::json& timeline, int ranks) {
     EXPECT_LE(event["end_ms"].get<double>(), batch.at(event["rank"]).second + 1e-6);
 }
 
-// Not a test of its own: what each process of the tests below runs.
+// Not a separate test: run by each process of the tests below.
 TEST(DISABLED_Rank, Trains) {
   const RankInfo rank = rank_from_environment();
   const auto merged = train(child_row(), rank);

@@ -1,4 +1,5 @@
-// What an action fails with; empty when it doesn't. Other exceptions than std::runtime_error end the test.
+// The message of the std::runtime_error that an action throws; empty if it throws none. Other exceptions end
+// the test.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A library that stands in for the driver's NVML: GPU 1 tells everything under the names of an old driver,
-// GPU 2 refuses every figure. The energy counter goes up with each question.
+// A fake NVML library: GPU 1 provides everything under an old driver's function names, GPU 2 refuses every
+// value. The energy counter increases with each query.
 #include <cstdlib>
 #include <cstring>
 

@@ -1,7 +1,7 @@
-// Stands in for train_slice in the harness's tests: speaks the same protocol, trains nothing, and misbehaves
-// as told by FAKE_SLICE ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour"). FAKE_TIMES and FAKE_CANARIES
-// multiply what it says that the slice and the canaries took. FAKE_GPUS is how many GPUs it claims,
-// FAKE_MEMORY how many images one of them holds; with FAKE_NVJPEG=0 it was built without nvJPEG.
+// A fake train_slice for the harness's tests: the same protocol without training. FAKE_SLICE sets a
+// misbehaviour ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour"). FAKE_TIMES and FAKE_CANARIES multiply
+// the reported times of slice and canaries. FAKE_GPUS is the reported number of GPUs, FAKE_MEMORY the number
+// of images that fit into one; FAKE_NVJPEG=0 reports a build without nvJPEG.
 #include <signal.h>
 #include <unistd.h>
 

@@ -112,7 +112,7 @@ TEST_F(FigureKinds, BusySharesAddUp) {
   for (const auto& [bin, sum] : sums) EXPECT_NEAR(sum, 1, 1e-3) << bin.first << " " << bin.second;
 }
 
-TEST_F(FigureKinds, TimelineShowsWhatWasRecordedElsePhasesEndToEnd) {
+TEST_F(FigureKinds, TimelineShowsRecordedEventsOtherwisePhasesEndToEnd) {
   std::vector<json> ddp, dp;
   for (const json& value : values_of("timeline", "lane")) (value["row"] == "12" ? ddp : dp).push_back(value);
   ASSERT_EQ(ddp.size(), 3u) << "an event that ends before it begins is left out";

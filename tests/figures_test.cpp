@@ -77,7 +77,7 @@ TEST_F(Figures, EveryPhaseHasAColourOfItsOwn) {
   EXPECT_EQ(scale["domain"].size(), 12u);
 }
 
-// A colour that fits one theme is unreadable in the other.
+// A fixed colour would be unreadable in one of the themes.
 void expect_no_fixed_text_colours(const json& node, const std::string& where) {
   if (node.is_object()) {
     if (const json mark = node.value("mark", json()); mark.is_object() && mark["type"] == "text") {

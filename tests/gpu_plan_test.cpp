@@ -1,4 +1,4 @@
-// unit: what is planned on a machine with GPUs, with a train_slice that claims some
+// unit: plans on a machine with GPUs, with a fake train_slice that reports some
 #include "tests/program.h"
 
 namespace harness::gpu_plan_test {

@@ -1,4 +1,4 @@
-// unit: readings of a GPU become the record's key gpu: means, shares, names; what was not told has no key
+// unit: GPU readings become the record's key gpu: means, shares, names; missing readings have no key
 #include "bench/train/gpu/gpu_readings.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ GpuReading reading(double utilisation, double watts, uint64_t reasons) {
 
 json record_of(const GpuReadings& readings, int64_t images) {
   json record = harness::encode(summary(readings, images));
-  record.erase("rank");  // who puts the ranks together knows it
+  record.erase("rank");  // added when the ranks are merged
   return record;
 }
 

@@ -23,7 +23,7 @@ TEST(Nvml, ReadsWhatTheGpuTells) {
   EXPECT_EQ(reading.memory_clock_mhz, 1215);
   EXPECT_EQ(reading.power_w, 250.5);
   EXPECT_EQ(reading.temperature_c, 55);
-  EXPECT_EQ(reading.clock_reasons, 4u) << "asked by the name of older drivers";
+  EXPECT_EQ(reading.clock_reasons, 4u) << "with the function name of older drivers";
   EXPECT_EQ(nvml.clocks(nvml.find(kTelling)),
             json({{"sm_clock_mhz", 1410}, {"max_sm_clock_mhz", 1980}, {"memory_clock_mhz", 1215}}));
 }
@@ -62,7 +62,7 @@ TEST(GpuSampler, ReadsEverySoOften) {
   const GpuReadings readings = readings_of({kTelling}, 5, 200);
   EXPECT_GE(readings.samples.size(), 4u);
   EXPECT_LE(readings.samples.size(), 41u) << "not more often than asked";
-  EXPECT_EQ(readings.energy_j, 2.5) << "one question at each edge";
+  EXPECT_EQ(readings.energy_j, 2.5) << "one query at each end";
   for (const GpuReading& sample : readings.samples) EXPECT_EQ(sample.power_w, 250.5);
 }
 
@@ -81,7 +81,7 @@ TEST(GpuSampler, EnergyOfSeveralGpusNeedsAllOfThem) {
   EXPECT_EQ(summary(readings, 10).utilisation_percent.has_value(), !readings.samples.empty());
 }
 
-TEST(GpuSampler, ThatNobodyStopsEndsWithItsOwner) {
+TEST(GpuSampler, EndsWithItsOwnerIfNotStopped) {
   CudaSampler never_started({kTelling}, 5, FAKE_NVML);
   CudaSampler sampler({kTelling}, 5, FAKE_NVML);
   sampler.start();

@@ -17,7 +17,7 @@ TEST(Covered, CutsAtTheEdges) {
   EXPECT_EQ(covered({{0, 60}, {90, 200}}, 50, 100), 20);
   EXPECT_EQ(covered({{0, 1000}}, 50, 100), 50);
   EXPECT_EQ(covered({{0, 40}, {110, 120}}, 50, 100), 0);
-  EXPECT_EQ(covered({{60, 60}, {70, 65}}, 50, 100), 0) << "no length, or none that can be";
+  EXPECT_EQ(covered({{60, 60}, {70, 65}}, 50, 100), 0) << "zero or negative length";
 }
 
 TEST(GpuTrace, SharesAreOfTheWholeTime) {
@@ -49,7 +49,7 @@ TEST(GpuTrace, CountsTheWaitsOfTheBatchesAlone) {
                  {"cudaStreamSynchronize", 10}, {"cudaLaunchKernel", 20},
                  {"cudaEventSynchronize", 30},  {"cudaMemcpy", 40},
                  {"cudaMemcpyAsync", 50},       {"cudaDeviceSynchronize", 60},
-                 {"cudaDeviceSynchronize", 90}};  // the trace's own, behind the last batch
+                 {"cudaDeviceSynchronize", 90}};  // the trace's own call, after the last batch
   EXPECT_EQ(summary(trace, {10, 90, 100, 2})->host_waits_per_batch, 2.0);
 }
 

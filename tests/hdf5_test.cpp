@@ -16,7 +16,7 @@ TEST(Hdf5, NeedsItsLibrary) { GTEST_SKIP() << "this build found no HDF5"; }
 #include "tests/small_images.h"
 
 #ifdef __SANITIZE_ADDRESS__
-// HDF5 1.10 leaks some of what it held when it refuses a damaged file; ours is not suppressed.
+// HDF5 1.10 leaks memory when it refuses a damaged file; leaks of our code are not suppressed.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 #endif
 
@@ -60,7 +60,7 @@ struct Hdf5 : testing::Test {
   }
 };
 
-// A file as pack_hdf5.cpp makes it, but for what a test changes.
+// A file as pack_hdf5.cpp writes it, except for the test's changes.
 struct Recipe {
   std::string fingerprint = "0123456789abcdef";
   std::vector<int64_t> offsets{0, 3, 3, 10}, labels{1, 0, 1};
@@ -178,7 +178,7 @@ TEST_F(Hdf5, ImageOfMoreThanAGibibyteIsRefused) {
   EXPECT_SAYS(failure("hdf5_whole"), "record 0 of " + file.string() + " is larger than 1 GiB");
 }
 
-TEST_F(Hdf5, PacksOnceForBothAndFirstRecordsBeside) {
+TEST_F(Hdf5, PacksOnceForBothAndFirstRecordsSeparately) {
   const auto written = fs::last_write_time(file);
   for (const char* name : {"hdf5", "hdf5_whole"}) {
     EXPECT_EQ(pack(name).note, "already packed");
@@ -235,7 +235,7 @@ TEST_F(Hdf5, ForeignFilesAreRefused) {
   EXPECT_SAYS(says({.offsets = {0, 3, 3, 11}}), "its offsets don't ascend");
   EXPECT_SAYS(says({.offsets = {-4, 3, 3, 10}}), "its offsets don't ascend");
   EXPECT_SAYS(says({.labels = {1, 1}}), "4 offsets for 2 labels");
-  EXPECT_SAYS(says({.offset_type = H5T_STD_I64BE}), "");  // another byte order is no fault
+  EXPECT_SAYS(says({.offset_type = H5T_STD_I64BE}), "");  // another byte order is valid
   EXPECT_EQ(open("hdf5")->reader()->read(0).bytes.size(), 3u);
 }
 

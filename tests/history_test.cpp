@@ -123,7 +123,7 @@ TEST_F(HistoryTest, AClockThatWentBackIsNamedAndNothingIsReordered) {
   EXPECT_NE(warnings_.str().find("went backwards"), std::string::npos) << warnings_.str();
 }
 
-TEST_F(HistoryTest, ImportedNightsStandWhereTheirTimeBelongs) {
+TEST_F(HistoryTest, ImportedNightsAreInOrderOfTime) {
   open().append(night("own-1", "2026-01-05T03:00:00Z"));
   open().append(night("own-2", "2026-01-07T03:00:00Z"));
   std::vector<Night> others = {night("late", "2026-01-06T03:00:00Z"), night("early", "2026-01-01T03:00:00Z")};

@@ -20,7 +20,7 @@ namespace bench::hostile_files_test {
 
 namespace fs = std::filesystem;
 
-// What AddressSanitizer keeps of freed memory, and its shadow, come on top.
+// AddressSanitizer adds its quarantine of freed memory and its shadow memory.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int64_t kMostMemory = 1400, kMostSeconds = 60;
 #else
@@ -34,7 +34,7 @@ int64_t peak_memory_mib() {
   return -1;
 }
 
-// The highest growth of resident memory while the action runs.
+// Peak growth of resident memory during the action.
 template <class Action>
 int64_t memory_of(const Action& action) {
   std::ofstream("/proc/self/clear_refs") << "5";  // the peak is what is resident now

@@ -1,6 +1,6 @@
-// unit: a data set's images are those that torchvision's ImageFolder lists, in its order, and what this suite
-// lists otherwise is refused or said. Expectations follow torchvision.datasets.folder:
-// sorted(os.walk(followlinks=True)), endings in any case.
+// unit: a data set's images are those that torchvision's ImageFolder lists, in its order; differences are
+// refused or noted. Expectations follow torchvision.datasets.folder: sorted(os.walk(followlinks=True)),
+// endings in any case.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -66,7 +66,8 @@ TEST_F(ImageFolder, LinksAreFollowedAndCyclesWalkedOnce) {
   EXPECT_EQ(listed(dataset), (std::vector<std::string>{"n0/1.jpg 0", "n0/same.jpg 0", "n0/sub/2.jpg 0",
                                                        "n1/3.jpg 1", "n1/more/4.jpg 1", "n2/4.jpg 2"}));
   ASSERT_EQ(dataset.notes.size(), 1u);
-  EXPECT_NE(dataset.notes[0].find("train/n0/sub/up links to a parent folder"), std::string::npos) << dataset.notes[0];
+  EXPECT_NE(dataset.notes[0].find("train/n0/sub/up links to a parent folder"), std::string::npos)
+      << dataset.notes[0];
 }
 
 TEST_F(ImageFolder, FilesOfMacOsAreNoImages) {
@@ -137,7 +138,7 @@ TEST_F(ImageFolder, HiddenFoldersAreNoClassesAndThatIsSaid) {
   EXPECT_NE(dataset.notes[0].find("higher"), std::string::npos) << dataset.notes[0];
 }
 
-// Of a set as ImageNet lies, packed copies of before must still be found.
+// For ImageNet's layout fingerprints must not change, so that existing packed copies are still found.
 TEST_F(ImageFolder, FingerprintsOfOrdinarySetsAreThoseOfBefore) {
   folder.write_small_set("set");
   EXPECT_EQ(scan().fingerprint, "765c9b220bb5029d");

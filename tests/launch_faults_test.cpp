@@ -84,9 +84,9 @@ class LaunchFaults : public testing::Test {
     std::getline(stream, line);
     return json::parse(line, nullptr, false);
   }
-  // Everything that a run_matrix of this test has started, directly or not (the holders of namespaces too),
-  // and its scratch folder, if it outlives it by more than five seconds. A network namespace lives as long as
-  // its processes.
+  // Lists all processes that a run_matrix of this test started (including holders of namespaces), and its
+  // scratch folder, if they outlive it by more than five seconds. A network namespace exists as long as its
+  // processes.
   std::string left_behind(pid_t run_matrix) {
     const std::string mark = "LAUNCH_FAULTS=" + directory.string();
     std::string left;
@@ -271,7 +271,7 @@ pid_t process_named(const std::string& name, const std::string& mark) {
   return 0;
 }
 
-TEST_F(LaunchFaults, NoRowStartsBesideProcessesOfAnEarlierOne) {
+TEST_F(LaunchFaults, NoRowStartsWhileProcessesOfAnEarlierOneRun) {
   // Ranks that are still starting and don't end with mpirun: for eighteen minutes.
   const auto environment =
       slow_worker(directory, "exec setpriv --pdeathsig clear setsid sh -c 'sleep 1103; exec true'");
@@ -295,7 +295,7 @@ TEST_F(LaunchFaults, NoRowStartsBesideProcessesOfAnEarlierOne) {
   fs::remove(seen);
   ::kill(mpirun, SIGKILL);
   EXPECT_EQ(exit_code_of(pid), 1);
-  EXPECT_EQ(text(seen), "looked\n") << "the next row ran beside them";
+  EXPECT_EQ(text(seen), "looked\n") << "the next row ran at the same time";
   EXPECT_EQ(left_behind(pid), "");
 }
 
@@ -331,7 +331,7 @@ TEST_F(LaunchFaults, AFullDiskIsNamedByTheRowThatMetIt) {
 }
 
 TEST_F(LaunchFaults, AFullMemoryFileSystemEndsTheRowSoonWithTheReason) {
-  if (::geteuid() != 0) GTEST_SKIP() << "a /dev/shm of the test's own takes root";
+  if (::geteuid() != 0) GTEST_SKIP() << "mounting a separate /dev/shm needs root";
   for (const std::string size : {"64k", "4m"}) {
     fs::remove_all(directory / "run");
     const auto begin = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
-// train: the proof of what crossed a link: counters of interfaces and InfiniBand ports, and the bytes
-// expected.
+// train: verification of a link's traffic: counters of interfaces and InfiniBand ports, and the expected
+// bytes.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -97,7 +97,7 @@ TEST(LinkProof, ARingCrossesALinkWithTwiceNMinusOneNthsOfTheBytes) {
   const auto good = prove_link(traffic(1000000), {node(0, 1.75e6, 1.80e6), node(1, 1.80e6, 1.75e6)}, 8);
   EXPECT_EQ(good.violation, "");
   EXPECT_EQ(good.record->nodes.at(0).expected_sent_bytes, 1750000);
-  // What rank 0 broadcasts leaves its node once.
+  // The bytes that rank 0 broadcasts leave its node once.
   const auto with_broadcast =
       prove_link(traffic(1000000, 500000), {node(0, 2.25e6, 1.75e6), node(1, 1.75e6, 2.25e6)}, 8);
   EXPECT_EQ(with_broadcast.violation, "");

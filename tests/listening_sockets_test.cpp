@@ -1,5 +1,5 @@
-// net: what the processes of a row listen on while they train: the loopback interface or the row's own
-// network, never every interface of the machine.
+// net: a row's processes listen only on the loopback interface or the row's network while they train, never
+// on all interfaces.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <signal.h>

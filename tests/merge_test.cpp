@@ -1,4 +1,4 @@
-// unit: rank 0 puts the ranks' reports together: samples by rank, slowest total, sums, checks of every rank
+// unit: rank 0 merges the ranks' reports: samples by rank, slowest total, sums, checks of every rank
 #include "bench/train/merge/merge.h"
 
 #include <gtest/gtest.h>
@@ -148,7 +148,7 @@ TEST(Merge, DeviceBytesThatOneRankDoesNotKnowAreUnknown) {
   EXPECT_TRUE(merged(reports)["cache"]["device_bytes"].is_null());
 }
 
-TEST(Merge, GoodChecksStandOnceAndBadOnesNameTheirRank) {
+TEST(Merge, PassedChecksAreListedOnceAndFailedOnesNameTheirRank) {
   std::vector<json> reports = reports_of(3);
   reports[2]["checks"][1] = {{"name", "loss"}, {"ok", false}, {"detail", "not finite in batch 1"}};
   EXPECT_EQ(check_lines(merged(reports)),

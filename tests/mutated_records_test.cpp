@@ -1,5 +1,5 @@
-// unit: whatever a record holds, a report is written or the record is left out with its line; nothing ever
-// crashes.
+// unit: for any content of a record, a report is written or the record is left out with a warning that names
+// its line; nothing crashes.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ std::vector<json> golden() {
   return records;
 }
 
-// Pointers to all values down to a depth; of a long list the first two elements stand for all.
+// JSON pointers to all values down to a depth; only the first two elements of long lists.
 void collect(const json& value, const json::json_pointer& here, int depth,
              std::vector<json::json_pointer>& all) {
   if (depth == 0 || !value.is_structured()) return;
@@ -57,7 +57,7 @@ const std::vector<json>& strange_values() {
   return values;
 }
 
-// Everything that reads records; throws what a program would have died of.
+// Calls everything that reads records; exceptions propagate.
 void report_on(const Records& records) {
   for (const Summary& summary : summarise(records)) {
     console_table(summary);
@@ -78,7 +78,7 @@ class MutatedRecords : public testing::Test {
   MutatedRecords() { fs::create_directories(folder_); }
   ~MutatedRecords() override { fs::remove_all(folder_); }
 
-  // The records as a report gets them, and what was said about the others.
+  // The records that a report uses, and the warnings about the others.
   Records read_back(const std::vector<json>& records, std::string& said) {
     std::ofstream output(folder_ / "records.jsonl");
     for (const json& record : records) output << record << '\n';

@@ -1,4 +1,4 @@
-// unit: what NCCL is told of a row's link, what its log tells back, and the verdict over both
+// unit: NCCL's environment for a row's link, parsing of NCCL's log, and the check of the transports
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ TEST(NcclVariables, EthernetIsSocketsOnExactlyItsInterface) {
   EXPECT_EQ(told("ethernet", "eth1", /*emulated=*/true), expected);
 }
 
-TEST(NcclVariables, InfiniBandIsVerbsUnlessAVethPairStandsInForIt) {
+TEST(NcclVariables, InfiniBandIsVerbsUnlessEmulatedByAVethPair) {
   EXPECT_EQ(told("infiniband", "ib0").at("NCCL_NET"), "IB");
   EXPECT_EQ(told("infiniband", "ib0").at("NCCL_SOCKET_IFNAME"), "=ib0") << "ranks still meet over sockets";
   EXPECT_EQ(told("infiniband", "link0", /*emulated=*/true).at("NCCL_NET"), "Socket");
@@ -45,7 +45,7 @@ TEST(NcclVariables, TheLogGoesToTheFileWhateverItsName) {
   EXPECT_EQ(variables.at("NCCL_DEBUG_FILE"), "/runs/50%%p/rank-0.nccl.log") << "%p is the process to NCCL";
 }
 
-// This process has no variables of NCCL's but a test's own.
+// Removes all NCCL variables except the test's.
 class NcclEnvironment : public testing::Test {
  protected:
   void SetUp() override { forget(); }
@@ -63,10 +63,10 @@ TEST_F(NcclEnvironment, WhatIsNotThereIsSet) {
   EXPECT_EQ(nccl_environment(set)["NCCL_NET"], json({{"value", "Socket"}, {"set_by", "row"}}));
 }
 
-TEST_F(NcclEnvironment, WhatTheUserHasSetWinsAndIsTold) {
+TEST_F(NcclEnvironment, WhatTheUserHasSetWinsAndIsRecorded) {
   ::setenv("NCCL_NET", "IB", 1);
   ::setenv("NCCL_SOCKET_IFNAME", "", 1);
-  ::setenv("NCCL_IB_HCA", "=mlx5_0:1", 1);  // the row has no opinion of it
+  ::setenv("NCCL_IB_HCA", "=mlx5_0:1", 1);  // not set by the row
   const auto set = set_nccl_environment(told("ethernet", "eth1"));
   EXPECT_STREQ(::getenv("NCCL_NET"), "IB");
   EXPECT_STREQ(::getenv("NCCL_SOCKET_IFNAME"), "");
@@ -78,7 +78,7 @@ TEST_F(NcclEnvironment, WhatTheUserHasSetWinsAndIsTold) {
   EXPECT_EQ(environment.size(), 5u) << "none but NCCL's: " << environment;
 }
 
-// As NCCL's debug.cc begins the lines of its file.
+// Line prefix as in NCCL's debug.cc.
 std::string info(const std::string& text) { return "node0:4711:4720 [0] NCCL INFO " + text + "\n"; }
 
 json read(const std::string& text) {
@@ -240,7 +240,7 @@ bool passes(const json& record, const std::string& name) {
   return false;
 }
 
-TEST(Transports, AreCheckedBesideTheBytesAndStandInTheRankMap) {
+TEST(Transports, AreCheckedInAdditionToBytesAndAreInTheRankMap) {
   const json good = merged(places("Socket", "NET/Socket"));
   EXPECT_TRUE(passes(good, "transport"));
   EXPECT_TRUE(passes(good, "link"));

@@ -105,7 +105,7 @@ TEST_F(NightlyTest, SaysLoudlyThatNothingWasMeasured) {
   EXPECT_EQ(nights().size(), 1u);
 }
 
-TEST_F(NightlyTest, ARegressionIsToldOnceAndOnlyThatNightFails) {
+TEST_F(NightlyTest, ARegressionIsReportedOnceAndOnlyThatNightFails) {
   make_history(30, 1.5, 1);
   EXPECT_EQ(run(row_0(), {{"FAKE_TIMES", "1.5"}}), 4);
   EXPECT_PRED_FORMAT2(testing::IsSubstring,

@@ -21,7 +21,7 @@ namespace bench::not_a_file_test {
 
 namespace fs = std::filesystem;
 
-// What the action fails with, or that it waits for a writer of the pipe. No wait here outlives the test.
+// The action's error message, or a note that it waits for a writer of the pipe (the wait is always ended).
 std::string failure_beside_pipe(const fs::path& pipe, const std::function<void()>& action) {
   auto failure = std::async(std::launch::async, [&] { return failure_of(action); });
   if (failure.wait_for(std::chrono::seconds(10)) == std::future_status::ready) return failure.get();

@@ -26,7 +26,7 @@ TEST(Offspring, EndsOrphansInSessionsOfTheirOwnAndNothingOlder) {
   EXPECT_EQ(offspring.living().size(), 5u) << "bash, its sleep, sh in its session, and that one's two";
   ::kill(launcher, SIGKILL);
   ::waitpid(launcher, nullptr, 0);
-  EXPECT_EQ(offspring.living().size(), 4u) << "they lost their parent, not their place";
+  EXPECT_EQ(offspring.living().size(), 4u) << "they lost their parent, but are still found";
   offspring.end(0ms);
   EXPECT_TRUE(offspring.living().empty());
   EXPECT_EQ(base::live_strays(), "");
@@ -45,7 +45,7 @@ TEST(Offspring, IsGivenTimeToEndByItself) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
 }
 
-TEST(Offspring, WhatCannotBeEndedIsToldUntilItEnds) {
+TEST(Offspring, WhatCannotBeEndedIsReportedUntilItEnds) {
   const base::Offspring offspring;
   const pid_t parent = shell("sleep 1111 & disown; exit 0");
   ::waitpid(parent, nullptr, 0);

@@ -22,7 +22,7 @@ TEST_P(SgdOfType, FollowsTheFormulaOnEveryElement) {
   const at::ScalarType type = GetParam();
   const double rate = 0.1, momentum = 0.9, decay = 0.01;
   at::Tensor p =
-      at::randn({37}).to(type);  // not a multiple of 16: the fused 16-bit kernel only gets the rest right
+      at::randn({37}).to(type);  // not a multiple of 16: the fused kernel is right only for the remainder
   at::Tensor expected = p.to(at::kDouble), m = at::zeros({37}, at::kDouble);
   Sgd sgd({rate, momentum, decay});
   for (int step = 0; step < 3; ++step) {
@@ -69,7 +69,7 @@ TEST(FusedSgd, StillUpdatesOnlyTheTailOf16BitTensorsOnACpu) {
   at::_fused_sgd_(params, grads, momenta, 0, 0.9, 0.5, 0, false, false, false);
   const int64_t updated = p.lt(1).sum().item<int64_t>();
   if (updated == 37)
-    GTEST_SKIP() << "this LibTorch has mended it: Sgd may use the fused kernel for 16 bit too";
+    GTEST_SKIP() << "this LibTorch has fixed it: Sgd can use the fused kernel for 16 bit too";
   EXPECT_EQ(updated, 37 % 16);
 }
 

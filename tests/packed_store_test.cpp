@@ -23,7 +23,7 @@ struct Store : testing::Test {
   DatasetFolder folder;
   fs::path store = folder.path / "store";
 
-  // A set of its own content, indexed and packed for LMDB; its folder in the store.
+  // Creates, indexes and packs (LMDB) a set with unique content; returns its folder in the store.
   fs::path add_set(const std::string& name) {
     folder.write_small_set(name);
     folder.write(name + "/train/n00/" + name + ".JPEG", name);

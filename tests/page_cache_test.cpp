@@ -28,7 +28,7 @@ class PageCache : public testing::Test {
 };
 
 TEST_F(PageCache, DropsAndFills) {
-  if (!resident_share(files_)) GTEST_SKIP() << "mincore doesn't tell the truth here";
+  if (!resident_share(files_)) GTEST_SKIP() << "mincore is not reliable here";
   EXPECT_EQ(resident_share(files_), 1.0);  // just written
   drop_from_page_cache(files_);
   EXPECT_EQ(resident_share(files_), 0.0);
@@ -47,11 +47,11 @@ TEST_F(PageCache, DropsAndFills) {
   }
 }
 
-TEST_F(PageCache, StrangersAreNotToldAndSaySo) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become somebody else";
+TEST_F(PageCache, WithoutPermissionThereIsNoShare) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to change the user";
   std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
   std::filesystem::permissions(files_[0], std::filesystem::perms(0644));
-  // A process of its own: its capabilities end with its user.
+  // A separate process, because it changes its user and loses its capabilities.
   const pid_t child = ::fork();
   if (child == 0) {
     if (::setuid(12345) != 0 || ::access(files_[0].c_str(), R_OK) != 0) ::_exit(2);
@@ -64,7 +64,7 @@ TEST_F(PageCache, StrangersAreNotToldAndSaySo) {
 }
 
 TEST_F(PageCache, SamplesLargeSets) {
-  if (!resident_share(files_)) GTEST_SKIP() << "mincore doesn't tell the truth here";
+  if (!resident_share(files_)) GTEST_SKIP() << "mincore is not reliable here";
   drop_from_page_cache({files_[0]});
   FileList many(20'000, files_[0]);
   many.insert(many.end(), 20'000, files_[1]);

@@ -1,4 +1,4 @@
-// Runs whose page is tested: golden ones, with hostile texts, and as large as a page must bear.
+// Runs for page tests: golden records, hostile texts, and the largest supported size.
 #pragma once
 #include <unistd.h>
 
@@ -57,8 +57,8 @@ inline std::vector<nlohmann::json> hostile_records() {
   return records;
 }
 
-// Times as a clock of nanoseconds gives them, so that they pack no better than real ones: 27 rows, 300
-// batches, 8 ranks, with every span that a row can have.
+// Times with nanosecond resolution, so that they compress like real ones: 27 rows, 300 batches, 8 ranks,
+// every span that a row can have.
 inline std::vector<nlohmann::json> large_records() {
   constexpr int ranks = 8, batches = 300, warmup = 30;
   std::mt19937_64 random(1);

@@ -45,7 +45,7 @@ TEST(Page, HostileTextEndsNoElement) {
       << "shown as it is";
 }
 
-TEST(Page, AsksForNothingFromOutside) {
+TEST(Page, LoadsNothingFromOutside) {
   const PageRun run(golden_records("matrix.jsonl"));
   run.page();
   std::string page = run.text("report.html");

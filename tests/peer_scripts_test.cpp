@@ -1,5 +1,5 @@
-// unit: the Python scripts beside the suite: a program, package, file or number that is missing or wrong is a
-// sentence with the next step and no traceback.
+// unit: the peer scripts in Python: a missing or wrong program, package, file or number gives a sentence with
+// the next step and no traceback.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,8 +14,7 @@ namespace peer_scripts_test {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-// The scripts in a project of their own, in which nothing is built; -S leaves Python without installed
-// packages.
+// The scripts in a copy of the project in which nothing is built; -S disables installed Python packages.
 class PeerScripts : public testing::Test {
  protected:
   void SetUp() override {
@@ -36,7 +35,7 @@ class PeerScripts : public testing::Test {
     std::ofstream(project / file) << text;
     fs::permissions(project / file, fs::perms::owner_all);
   }
-  // What it ends with, which must be no traceback.
+  // The script's error message, which must not be a traceback.
   std::string failure(Words command) {
     command[1] = project / command[1];
     if (command[0] == "python3") command.insert(command.begin() + 1, {"-S", "-B"});

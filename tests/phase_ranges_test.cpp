@@ -9,7 +9,7 @@
 
 namespace bench::phase_ranges_test {
 
-// Remembers the ranges in the order in which they began, and refuses to end one twice.
+// Records the ranges in order of their start; fails if one is ended twice.
 struct Profiler {
   std::vector<std::string> begun;
   std::map<uint64_t, std::string> open;  // by number, so the batch is first

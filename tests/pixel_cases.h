@@ -11,7 +11,7 @@
 namespace bench {
 
 struct PixelCase {
-  std::string line;  // of cases.txt, to tell it by
+  std::string line;  // of cases.txt, for messages
   std::string file;
   Augmentation augmentation;
   int side = 0;

@@ -1,5 +1,5 @@
-// unit: folders in /dev/shm that other users can't block, fill or point elsewhere, and locks that tell
-// whether a run still uses them.
+// unit: folders in /dev/shm that other users can't block, fill or redirect, and locks that show whether a run
+// still uses them.
 #include "harness/base/private_folder.h"
 
 #include <sys/stat.h>
@@ -93,7 +93,7 @@ TEST_F(PrivateFolder, ScratchOfALiveProcessStaysAndOfAKilledOneGoes) {
 }
 
 // Everything in /dev/shm that another user can do to the names of this suite.
-TEST_F(PrivateFolder, NobodyElseCanKeepARunFromItsMemory) {
+TEST_F(PrivateFolder, OtherUsersCantBlockARunsMemory) {
   const std::string uid = std::to_string(::geteuid());
   base::Command inner = command({"--scale", "smoke", "--only", "tmpfs,0", "--out", directory / "run"});
   const std::vector<std::string> shell = {

@@ -1,4 +1,4 @@
-// The program run_matrix from outside, with a fake train_slice and results of its own.
+// Runs the program run_matrix with a fake train_slice and a separate results folder.
 #pragma once
 #include <gtest/gtest.h>
 #include <signal.h>

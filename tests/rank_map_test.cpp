@@ -13,7 +13,7 @@ RankPlace place(const char* host, const char* device, const std::vector<int64_t>
   return place;
 }
 
-TEST(RankMap, RanksThatShareAPlaceStandTogether) {
+TEST(RankMap, RanksThatShareAPlaceAreGrouped) {
   const std::vector<RankPlace> map = {place("node0", "cpu:0", {0, 1, 2, 5}),
                                       place("node0", "cpu:1", {0, 1, 2, 5}), place("node1", "cpu:0", {7})};
   EXPECT_EQ(rank_map_text(map),

@@ -1,5 +1,5 @@
-// What the tests with several processes share: they start their own program again, once for each rank, with
-// the commands that a row's ranks are started with.
+// Shared by tests with several processes: they start their own program once per rank, with the same commands
+// as a row's ranks.
 #pragma once
 #include <gtest/gtest.h>
 #include <unistd.h>

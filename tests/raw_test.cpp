@@ -255,7 +255,7 @@ TEST_F(RawPixels, AdviceDependsOnWhoPackedThem) {
   EXPECT_EQ(theirs.find("remove"), std::string::npos) << theirs;
 }
 
-// Whatever number of the index is wrong: it is noticed, and nothing outside the shard is read.
+// Any wrong number in the index is detected, and nothing outside the shard is read.
 TEST_F(RawPixels, DamagedIndexNeverCrashes) {
   add_small_images(12);
   const auto location = pack().location;

@@ -1,5 +1,5 @@
-// train: a step that is recorded and replayed is the step itself, phase by phase; on a device that records
-// the calls and makes them again, as a CUDA graph does with the work that they give to a GPU.
+// train: a recorded and replayed step equals the normal step, phase by phase; tested with a fake device that
+// records calls and repeats them, as a CUDA graph does with GPU work.
 #include "bench/train/recorded_step.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST(RecordedStep, TrainsAsTheStepThatWasRecorded) {
     const SliceResult expected = run_slice(plain.parts()), found = replayed.run();
     EXPECT_EQ(found.loss, expected.loss) << precision;
     EXPECT_EQ(found.correct_top5, expected.correct_top5);
-    EXPECT_EQ(replayed.device.replays, 4 * 5) << "three of the eight steps run as always";
+    EXPECT_EQ(replayed.device.replays, 4 * 5) << "three of the eight steps run without recording";
     EXPECT_EQ(replayed.step.recordings(), 1);
     for (const Phase phase : {Phase::forward, Phase::loss, Phase::backward, Phase::step}) {
       const auto ms = found.clock.milliseconds(phase, row.warmup_batches, row.timed_batches);
@@ -83,7 +83,7 @@ TEST(RecordedStep, KeepsMetricsThatAreReadLater) {
   EXPECT_EQ(Replayed(row).run().loss, run_slice(plain.parts()).loss);
 }
 
-TEST(RecordedStep, ADeviceThatRecordsNothingIsToldOf) {
+TEST(RecordedStep, ADeviceWithoutRecordingIsRefused) {
   const harness::Row row = tiny_row();
   TinyRank rank(row);
   SliceParts parts = rank.parts();

@@ -1,5 +1,4 @@
-// unit: records are appended whole and read back whatever a crash, another program or an editor did to the
-// file
+// unit: records are appended completely and read back after crashes, and after changes by other programs
 #include "harness/stats/records.h"
 
 #include <fmt/format.h>

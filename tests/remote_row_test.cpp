@@ -91,8 +91,8 @@ class RemoteRow : public testing::Test {
     }
     return 0;
   }
-  // Whatever a run_matrix of this test has started and what it made, if it outlives it by more than five
-  // seconds. Namespaces live as long as their processes.
+  // All processes and files that a run_matrix of this test created, if they outlive it by more than five
+  // seconds. Namespaces exist as long as their processes.
   std::string left_behind(pid_t run_matrix) {
     const std::string mark = "REMOTE_ROW=" + directory.string(), scratch = scratch_prefix(run_matrix);
     std::string left;
@@ -170,7 +170,7 @@ TEST_F(ShapedRow, TheBytesCrossTheLinkAtItsRate) {
   EXPECT_GE(record["wall_s"].get<double>(), (bits - burst_bits) / 40e6);
 }
 
-TEST_F(ShapedRow, MountsLiveAtItsNearEnd) {
+TEST_F(ShapedRow, MountsAreAtItsNearEnd) {
   if (!harness::why_no_mount().empty()) GTEST_SKIP() << harness::why_no_mount();
   for (const char* storage : {"remote_mounted", "remote_cached"}) {
     const json record = record_of("0", {std::string("storage=") + storage, "store_rate_mbit=1000"});
@@ -179,7 +179,7 @@ TEST_F(ShapedRow, MountsLiveAtItsNearEnd) {
   }
 }
 
-TEST_F(ShapedRow, SoDoRanksOfEveryBackend) {
+TEST_F(ShapedRow, RanksOfEveryBackendAreAtItsNearEnd) {
   for (const char* backend : {"mpi", "gloo"}) {
     const json record =
         record_of("12", {"storage=remote", "store_rate_mbit=1000", std::string("backend=") + backend});

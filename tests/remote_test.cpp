@@ -38,7 +38,7 @@ std::string processes_naming(const fs::path& folder) {
   return found;
 }
 
-// Those that still run after a while.
+// The processes that still run after a while.
 std::string left_behind(const fs::path& folder) {
   for (int i = 0; i < 50 && !processes_naming(folder).empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -242,7 +242,7 @@ TEST_F(MountTest, WithoutACacheEveryReadingAsksTheServer) {
 }
 
 TEST_F(MountTest, AnEmptyCacheIsProvenColdAndAFilledOneWarm) {
-  // As large as real ones: heads of answers count too, and few bytes would hide behind them.
+  // As large as real images, because response headers count too and would dominate small images.
   for (int i = 0; i < 20; ++i)
     add_image(fmt::format("train/n00000001/large{}.JPEG", i), Bytes(200000, uint8_t(i)));
   const auto storage = open("remote_cached", mounted(true), all());
@@ -293,7 +293,7 @@ TEST_F(MountTest, SaysWhyItDoesNotStart) {
   EXPECT_NE(why.find("invalid URL escape"), std::string::npos) << why;
 }
 
-// Not a test of its own: serves and mounts until it is killed.
+// Not a separate test: serves and mounts until it is killed.
 TEST(DISABLED_Server, ServesAndMounts) {
   const fs::path folder = std::getenv("REMOTE_TEST_FOLDER");
   harness::ObjectStore server(folder / "data", folder / "server", folder / "log", nullptr);
@@ -348,7 +348,7 @@ TEST(ScratchOnADisk, RemovesWhatAKilledRunLeft) {
   const TemporaryFolder place;
   const fs::path left = place.path() / "cache-2147483000", foreign = place.path() / "cache-x";
   fs::create_directories(left / "vfs");
-  std::ofstream(left / ".lock").flush();  // nobody holds it
+  std::ofstream(left / ".lock").flush();  // no process holds it
   fs::create_directories(foreign);
   fs::path own;
   {

@@ -1,5 +1,5 @@
 # Writes the targets' link graph for rooms_test.py: a line of name|folder|links|links handed on|sources for each target.
-# Libraries by generator expression, and those that are no targets of the project, mean nothing there.
+# rooms_test.py ignores generator expressions and libraries that are not targets of the project.
 function(describe_targets directory output)
   set(lines "")
   get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)

@@ -184,7 +184,7 @@ TEST_F(RunMatrix, RepeatsAreInterleaved) {
   EXPECT_EQ(order, "00 70 01 71 ");
 }
 
-TEST_F(RunMatrix, AccuracyHasSeedsOfItsOwnBesideRowsThatAreTimedOnce) {
+TEST_F(RunMatrix, AccuracyHasItsOwnSeedsAndTimedRowsRunOnce) {
   ASSERT_EQ(smoke("tmpfs,accuracy-o0,accuracy-o2", "", {SOURCE_DIR "/configs/article.yaml", "--accuracy"}),
             0);
   std::string order;

@@ -38,7 +38,7 @@ TEST(Slice, PhasesAddUpToTheWindow) {
   }
 }
 
-// A loader that takes its time: what it costs must stand in `load` and nowhere else.
+// A slow loader: its time must be in phase `load` and nowhere else.
 class SlowLoader : public Loader {
  public:
   explicit SlowLoader(Loader& inner) : inner_(inner) {}
@@ -90,7 +90,7 @@ TEST(Slice, TheSameSeedGivesTheSameLosses) {
   EXPECT_EQ(run_slice(a.parts()).loss, run_slice(b.parts()).loss);
 }
 
-// As on a GPU: a copy is under way until the next one begins, or until somebody waits for it.
+// As on a GPU: a copy is in progress until the next one starts or until it is waited for.
 class LateDevice : public Device {
  public:
   explicit LateDevice(Device& inner) : inner_(inner) {}
@@ -131,7 +131,7 @@ TEST_P(RingOf, GetsItsBuffersBackFromADeviceThatCopiesLate) {
   LoaderOptions options;
   options.batch_size = row.batch;
   options.image_px = row.image_px;
-  options.threads = 0;  // with none, a ring that never opens again is an error and no endless wait
+  options.threads = 0;  // without threads a ring that stays full throws instead of waiting forever
   options.ring_depth = int(row.ring_depth);
   options.classes = row.classes;
   options.sampler.records = 31;
@@ -194,7 +194,7 @@ TEST(Report, FakeOnesHaveTheKeysOfRealOnes) {
   }
 }
 
-// Remembers in which state the rank was when it was called, and tells of one made-up reading.
+// Records the rank's state at each call and returns one fake reading.
 class FakeSampler : public DeviceSampler {
  public:
   explicit FakeSampler(const harness::ProgressSlot& slot) : slot_(slot) {}

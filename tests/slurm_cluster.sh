@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tests/slurm_cluster.sh COMMAND...: runs COMMAND beside a real Slurm cluster that lives for that long: a controller and
+# tests/slurm_cluster.sh COMMAND...: runs COMMAND with a temporary real Slurm cluster: a controller and
 # the nodes node0 and node1, all on this machine. The exit code is COMMAND's; 2 when there is no cluster.
 #
-# Everything lies in one temporary folder, munge's key and socket too, so the system's services neither help nor hinder.
+# Everything is in one temporary folder, including munge's key and socket, so the system's services have no influence.
 # A node claims CPUS (default 4) processors, whatever the machine has. CPUs are given node by node: to get two tasks on
 # each ask for `salloc -N2 -n4 --ntasks-per-node=2`.
 set -euo pipefail
@@ -59,7 +59,7 @@ free_ports() {  # COUNT: ports of this machine on which nothing listens
 
 host=$(hostname -s)
 mapfile -t port < <(free_ports 3)
-chmod 755 "$folder"  # munged wants its socket within everybody's reach
+chmod 755 "$folder"  # munged requires that all users can reach its socket
 mkdir "$folder"/{munge,state,node0,node1}
 (umask 077 && head -c 128 /dev/urandom >"$folder/munge/key")
 

@@ -28,7 +28,7 @@ class Slurm : public testing::Test {
   void TearDown() override {
     if (!directory.empty()) fs::remove_all(directory);
   }
-  // In an allocation of both nodes, on CPUs; records by row.
+  // Runs rows in an allocation of both nodes on CPUs; returns the records by row.
   std::map<std::string, json> run(const std::vector<std::string>& more,
                                   const std::vector<std::string>& asked = {"--ntasks=8",
                                                                            "--ntasks-per-node=4"}) {
@@ -68,7 +68,7 @@ TEST_F(Slurm, RunsRowsOverMpi) {
   EXPECT_EQ(records["12"]["launcher"], "slurm");
   EXPECT_EQ(records["12"]["rank_map"].size(), 4u);
   EXPECT_EQ(records["12"]["emulated"], json::array());
-  // Both nodes are this machine and the ranks of one talk over the same interface: the proof notices.
+  // Both nodes are this machine and ranks of one node use the same interface: the link check detects it.
   EXPECT_EQ(records["17"]["status"], "INVALID");
   EXPECT_EQ(records["17"]["rank_map"][7]["node"], 1) << output;
   EXPECT_NE(records["17"]["reason"].get<std::string>().find("took another path"), std::string::npos)

@@ -27,7 +27,7 @@ struct JpegKind {
   int restart_rows = 0;
   bool ycck = false;  // four channels
   bool grey = false;
-  bool flat = false;    // nothing in it: as few bytes as its size allows
+  bool flat = false;    // one colour: the smallest file of its size
   int chroma_rows = 0;  // rows per chroma sample where they differ from `chroma`, e.g. 1 with chroma 2: 4:2:2
 };
 
@@ -80,7 +80,7 @@ inline Bytes read_bytes(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// A new folder below `parent`, removed with all it holds at the end of its life.
+// A new folder below `parent`, removed with its contents by the destructor.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {

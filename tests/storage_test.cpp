@@ -150,7 +150,7 @@ TEST_F(Storages, FilesNameWhatIsWrong) {
   std::filesystem::create_directory(file);
   EXPECT_NE(message().find("not a regular file"), std::string::npos);
   std::filesystem::remove(file);
-  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);  // nobody writes into it: must not wait
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);  // has no writer: must not wait
   EXPECT_NE(message().find("not a regular file"), std::string::npos);
   EXPECT_EQ(reader->read(5).label, 0);  // the reader goes on
   Dataset nowhere = dataset_;

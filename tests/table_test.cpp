@@ -51,7 +51,7 @@ size_t columns_of(const std::string& line) {
   return size_t(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-TEST(Summary, RatiosAreOfSecondsAndStandBesideTheArticles) {
+TEST(Summary, RatiosAreOfSecondsNextToTheArticles) {
   const Summary matrix = harness::summarise(typed(golden("matrix.jsonl"))).at(0);
   ASSERT_EQ(matrix.rows.size(), 27u);
   const SummaryRow& tmpfs = row(matrix, "tmpfs");

@@ -126,7 +126,8 @@ TEST_F(TfRecord, CachedFilesAreTheShardsOfTheRecords) {
   EXPECT_TRUE(storage->cached_files({}).empty());
 }
 
-// Walks the shards as the format's description has it, without the index and with another crc32c.
+// Reads the shards according to the format's specification, without the index and with another CRC32C
+// implementation.
 TEST_F(TfRecord, FramesAreTensorFlows) {
   size_t record = 0;
   for (int i = 0; i < 4; ++i) {
@@ -153,7 +154,7 @@ TEST_F(TfRecord, FramesAreTensorFlows) {
   EXPECT_EQ(crc32c_by_bits(bytes_of("123456789")), 0xE3069283u);  // the check value of crc32c
 }
 
-TEST_F(TfRecord, PacksOnceAndFirstRecordsBeside) {
+TEST_F(TfRecord, PacksOnceAndFirstRecordsSeparately) {
   const auto written = fs::last_write_time(shard(0));
   EXPECT_EQ(pack().note, "already packed");
   EXPECT_EQ(fs::last_write_time(shard(0)), written);
@@ -249,7 +250,7 @@ TEST_F(TfRecord, WhatIsMissingOrForeignIsNamed) {
   EXPECT_SAYS(failure_to_open(), "make_dataset pack --to tfrecord");
 }
 
-// As Google's own library for Python serialized it: label first, and features that we don't know.
+// Serialized with Google's Python library: label first, with unknown features.
 TEST(TfRecordExample, AnotherWritersExampleIsRead) {
   constexpr char kExample[] =
       "\n\x83\x01"
@@ -295,7 +296,7 @@ TEST(TfRecordExample, DamageIsNeverReadBeyondTheEnd) {
   int refused = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::vector<uint8_t> example(good.begin(),
-                                 good.end());  // exactly as large: a sanitizer sees what reads on
+                                 good.end());  // exact size, so that sanitizers detect reads beyond it
     for (unsigned changes = random() % 4 + 1; changes > 0; --changes)
       example[random() % example.size()] = static_cast<uint8_t>(random());
     if (i % 3 == 0) example.resize(random() % example.size());

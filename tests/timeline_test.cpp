@@ -1,4 +1,4 @@
-// unit: a batch as it lay in time: the clock's last batch, one rank's events, cut at the batch's edges.
+// unit: timelines: the clock's last batch, one rank's events, clipped to the batch.
 #include "bench/train/merge/timeline.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(PhaseClock, ManyPhasesInOneBatchDoNoHarm) {
   EXPECT_EQ(clock.calls_per_batch(), 1001);
 }
 
-// What a device clock is told.
+// Records the calls to a device clock.
 struct ToldClock : DeviceClock {
   void start() override { calls.push_back("start"); }
   void enter(Phase phase) override { calls.emplace_back(kPhaseNames[size_t(phase)]); }

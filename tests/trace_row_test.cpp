@@ -1,4 +1,4 @@
-// net: real rows with --trace and --wrap: what the trace holds of every rank, and what the record says.
+// net: real rows with --trace and --wrap: the trace's content for every rank, and the record.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,7 +74,7 @@ TEST_F(TraceRow, HoldsPhasesCollectivesAndOperatorsOfEveryRank) {
   }
 }
 
-// The profiler and the ranks tell time by different clocks.
+// The profiler and the ranks use different clocks.
 TEST_F(TraceRow, OperatorsLieInsideTheirPhases) {
   record_of("0", {"--trace", "0-1", "--set", "warmup_batches=0"});
   ASSERT_EQ(exit_code, 0);

@@ -1,4 +1,4 @@
-// unit: which batches --trace means, and one trace made of what the ranks left, whatever became of it.
+// unit: the batches that --trace selects, and merging of the ranks' files, also damaged or missing ones.
 #include "harness/run/trace_merge.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(TracedBatches, OutsideTheWindowAreRefused) {
     EXPECT_NE(failure_of([&] { batches_of(text, 6); }), "") << text;
 }
 
-TEST(GpusOfATrace, AreToldInOneLine) {
+TEST(GpusOfATrace, AreDescribedInOneLine) {
   RecordTrace trace;
   EXPECT_EQ(describe_gpus(trace), "");
   trace.ranks = {{0, 0.8, 0.75, 0.1, 2}, {1, 0.9, 0.85, 0.2, 3}};
@@ -194,7 +194,7 @@ TEST_F(MergeTraces, KeepsWhatOverlapsAndWhatBelongsTogetherApart) {
     if (event.at("name") == "gemm") devices.insert(event["pid"].get<int64_t>());
   }
   EXPECT_EQ(devices.size(), 2u) << "rank 0's device 0 is another than rank 1's";
-  EXPECT_EQ(devices.count(0), 0u) << "and no rank";
+  EXPECT_EQ(devices.count(0), 0u) << "and is not a rank";
 }
 
 TEST_F(MergeTraces, AGpuIsAProcessOfItsRankAndAStreamAThread) {
@@ -236,10 +236,10 @@ TEST_F(MergeTraces, WarnsOfADamagedRankAndShowsTheOthers) {
   EXPECT_EQ(find(events, "aten::mm", 0).size(), 1u);
   EXPECT_EQ(find(events, "aten::mm", 1).size(), 0u);
   EXPECT_EQ(find(events, "load", 1).size(), 1u) << "its phases are good";
-  EXPECT_TRUE(fs::exists(directory / "rank-1.kineto.json")) << "what wasn't taken over stays";
+  EXPECT_TRUE(fs::exists(directory / "rank-1.kineto.json")) << "files that were not merged stay";
 }
 
-TEST_F(MergeTraces, LivesWithMissingAndForeignFiles) {
+TEST_F(MergeTraces, AcceptsMissingAndForeignFiles) {
   fs::remove(directory / "rank-0.timeline.json");
   write("rank-1.timeline.json", {{"batches", "none"}});
   write("rank-1.kineto.json", json::array({1, 2}));

@@ -1,4 +1,4 @@
-// train: what collectives carry and how long, also where a device carries them behind the host's back
+// train: sizes and durations of collectives, also for asynchronous ones on a device
 #include "bench/train/clock/traffic.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(Traffic, CountsBytesByKindAndBatch) {
   EXPECT_GT(second.under_way_ms, 0) << "the broadcast ended in this one";
 }
 
-TEST(Traffic, AsksADeviceUntilItKnows) {
+TEST(Traffic, PollsADeviceUntilItHasTheDuration) {
   Traffic traffic;
   traffic.next_batch();
   traffic.take_device_ms();  // what came before the slice
@@ -28,14 +28,14 @@ TEST(Traffic, AsksADeviceUntilItKnows) {
                           [&done, ms] { return done ? std::optional(ms) : std::nullopt; });
   };
   post(1), post(2);
-  traffic.next_batch();  // not yet told
+  traffic.next_batch();  // not yet complete
   post(4);
   done = true;
   traffic.next_batch();
   post(8);
   const std::vector<double> told = traffic.take_device_ms();
   EXPECT_EQ(told, (std::vector<double>{3, 4, 8}))
-      << "each in the batch that posted it; the last is under way";
+      << "each in the batch that posted it; the last is in progress";
   post(16);
   EXPECT_EQ(traffic.take_device_ms(), std::vector<double>{16}) << "only since the last call";
 }

@@ -1,4 +1,4 @@
-// What the training tests share: a row small enough to run in milliseconds, and its parts put together.
+// Shared by the training tests: a row small enough to run in milliseconds, and its parts.
 #pragma once
 #include <ATen/Parallel.h>
 

@@ -66,7 +66,7 @@ TEST_F(TrendPage, SaysWhatTheLastNightWas) {
   EXPECT_NE(blocks.dump().find("gemm_ms 3."), std::string::npos);
 }
 
-TEST_F(TrendPage, AlarmsStandFirstAndTheMachinesAreNoAlarms) {
+TEST_F(TrendPage, AlarmsComeFirstAndMachineChangesAreNoAlarms) {
   const auto nights = made_up_nights({});
   const json blocks = first_screen(nights, {{"k", "7", "m", "2012-02-13T030000-1", 40, 10, 11, ""},
                                             {"k", "1", "m", "2012-01-26T030000-1", 25, 6, 6.3, "gemm_ms"}});

@@ -74,7 +74,7 @@ TEST_F(TwoNodesTest, TheLinkIsShapedAndCountsWhatCrossesIt) {
   EXPECT_LT(double(sent() - before), 2.2e6) << "headers only";
 }
 
-// Not a test of its own: makes two nodes as whoever runs it.
+// Not a separate test: creates two nodes as the current user.
 TEST(DISABLED_User, MakesTwoNodes) {
   const TwoNodes nodes(200);
   ASSERT_EQ(output_in(nodes, 1, "cat /proc/sys/kernel/hostname"), "node1\n");

@@ -1,4 +1,4 @@
-// Records made of JSON that says only what a test needs.
+// Records from JSON that contains only the keys that a test needs.
 #pragma once
 #include <deque>
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 
 #include "harness/contract/record.h"
 
-// What every record must have and the test leaves out is filled in.
+// Adds required keys that the test leaves out.
 inline harness::Record typed(nlohmann::json object) {
   const nlohmann::json needed = {{"schema", 1},
                                  {"row", "a row"},
@@ -20,7 +20,7 @@ inline harness::Record typed(nlohmann::json object) {
   return harness::decode<harness::Record>(object);
 }
 
-// Kept until the end of the program: summaries point into them.
+// Kept until the end of the program, because summaries refer to them.
 inline const harness::Records& typed(const std::vector<nlohmann::json>& objects) {
   static std::deque<harness::Records> kept;
   harness::Records& records = kept.emplace_back();

@@ -1,5 +1,5 @@
-// unit: run_matrix on a folder of the user's: images that aren't decoded are refused or left out as asked,
-// and what packing it leaves behind is said.
+// unit: run_matrix on a user's folder: unsupported image formats are refused or left out, and the size of
+// packed copies is reported.
 #include "program.h"
 
 namespace harness::users_images_test {

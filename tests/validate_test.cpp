@@ -39,7 +39,7 @@ Validation validate(const std::vector<json>& run, const References& references) 
 const std::vector<std::vector<json>> good = {{record_of({100, 101, 99, 100})},
                                              {record_of({100, 100, 102, 99})}};
 
-TEST(Validate, AGoodRunHasNobodyOdd) {
+TEST(Validate, AGoodRunHasNoOddRanks) {
   const Validation it = validate({record_of({101, 100, 99, 103})}, good);
   EXPECT_TRUE(it.odd.empty()) << it.odd[0];
   EXPECT_EQ(it.checks.size(), 8u) << "loading and computing of four ranks";
@@ -55,7 +55,7 @@ TEST(Validate, ASlowNodeIsOneFinding) {
   EXPECT_EQ(it.odd, std::vector<std::string>{"node 1 (b): all 2 ranks, computing at least +20 % (row 12)"});
 }
 
-TEST(Validate, WaitingForASlowRankIsNobodysFault) {
+TEST(Validate, WaitingForASlowRankIsNotOdd) {
   const Validation it = validate({record_of({60, 60, 60, 130})}, good);
   ASSERT_EQ(it.odd.size(), 1u) << "the others wait longer in sync";
   EXPECT_NE(it.odd[0].find("rank 3"), std::string::npos);

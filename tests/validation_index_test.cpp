@@ -1,4 +1,4 @@
-// unit: the set that accuracy is measured on: its two parts, its bytes, and what val/ of a folder must hold
+// unit: the set for accuracy measurements: its two parts, its bytes, and the required content of val/
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// train: validation: the centre crop, a classifier whose accuracy is known, training that goes on unmoved,
-// and that the learnable classes can be learned
+// train: validation: the centre crop, a classifier with known accuracy, unchanged training afterwards, and
+// learnable classes
 #include "bench/train/validation.h"
 
 #include <ATen/core/grad_mode.h>
@@ -67,7 +67,7 @@ Dataset ten_images(const std::filesystem::path& root) {
   return dataset;
 }
 
-// Answers class 0 first, then 1, 2 ...: the classifier's bias alone.
+// Always ranks class 0 first, then 1, 2, ... (only the classifier's bias).
 void make_constant(ResNet& model) {
   at::NoGradGuard no_grad;
   for (const NamedTensor& parameter : model.parameters()) {

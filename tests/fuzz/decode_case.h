@@ -1,4 +1,4 @@
-// One input of the decoder's fuzzing: six bytes that say how to crop, then an encoded image.
+// One fuzzing input: six bytes that define the crop, then an encoded image.
 #pragma once
 #include <zlib.h>
 
@@ -31,8 +31,8 @@ inline void repair_png_checksums(std::span<uint8_t> png) {
   }
 }
 
-// True: the image was decoded. False: it was refused as BadImage, or its box lies outside it on purpose.
-// Every other exception leaves here, and is a fault.
+// Returns true if the image was decoded; false if it was refused with BadImage or its box is deliberately
+// outside. Any other exception is a bug and propagates.
 inline bool decode_case(std::span<const uint8_t> input) {
   if (input.size() < kCropBytes) return false;
   const uint8_t flags = input[0];
