@@ -142,7 +142,7 @@ TEST(ArticleTables, TheBaselinesBatchIsComparedWithTheArticlesRatios) {
   const Grid& platform = table(tables, "Table 1: platform");
   EXPECT_EQ(cell(platform, "libraries", "here"), "libtorch 0.0.0, lmdb 0.9");
   EXPECT_EQ(cell(platform, "batch", "here"),
-            "16 images of 64 px, 786432 B as float32; the article's has 256 images");
+            "16 images of 64 px, 786432 B as float32; the article's batch has 256 images");
   EXPECT_EQ(tables.size(), 2u) << "no other row was run";
 }
 

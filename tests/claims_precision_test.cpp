@@ -16,7 +16,7 @@ TEST(Claim4, SixteenBitsShortenComputing) {
   EXPECT_NE(slower.reason(4, 0).find("O2"), std::string::npos);
   ClaimRecords other_type = records;
   other_type.set("o2", "/precision/sixteen_bit", "bfloat16");
-  EXPECT_NE(other_type.reason(4, 0).find("in bfloat16, the article's is float16"), std::string::npos);
+  EXPECT_NE(other_type.reason(4, 0).find("in bfloat16, the article's type is float16"), std::string::npos);
   ClaimRecords emulating = records;
   emulating.set("", "/device/kind", "cpu");
   EXPECT_EQ(emulating.verdict(4, 0), ClaimVerdict::cannot_be_tested)

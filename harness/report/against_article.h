@@ -1,4 +1,4 @@
-// What one may say of a ratio measured here beside the article's, which is of one run and has no spread.
+// Compares a ratio measured here with the article's, which comes from one run and has no spread.
 #pragma once
 #include <string>
 
@@ -6,18 +6,18 @@
 
 namespace harness {
 
-// The article's point may lie this far outside the interval and still count as reproduced: about twice what
-// MLPerf takes for the run-to-run spread of imaging results. Two rows that differ by less are the same.
+// Relative tolerance for the article's ratio outside the interval, and for rows that count as equal: about
+// twice MLPerf's run-to-run spread of imaging results.
 inline constexpr double kArticleMargin = 0.05;
 
-// `reproduced`: the point lies within the interval, widened by the margin on either side. Else, of a point
-// within the margin around 1, which has no direction: `differs`; of others `same direction` or `other
-// direction`, both surely above 1 or both below, or not, and `direction unclear` where the interval holds 1.
-// `too few runs` of fewer than kFewestRuns, `-` without one of the two figures.
+// Compares the interval of `here` with the article's ratio `point`. Returns `reproduced` if the point lies in
+// the interval widened by the margin. Otherwise `differs` if the point lies within the margin of 1, so that
+// it has no direction; `direction unclear` if the interval contains 1; else `same direction` or `other
+// direction`. `too few runs` below kFewestRuns runs, `-` if one of the two figures is missing.
 std::string against_article(const Ratio& here, double point);
 
-// For rows that the article calls equal, which are not to be ranked: `same` (the interval lies within the
-// margin around 1), `differs` (it lies on one side of 1), `undecided`, or as above.
+// For rows that the article calls equal. Returns `same` if the interval lies within the margin of 1,
+// `differs` if it lies on one side of 1, otherwise `undecided`; `too few runs` and `-` as above.
 std::string against_equal(const Ratio& here);
 
 }  // namespace harness

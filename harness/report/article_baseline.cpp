@@ -1,4 +1,4 @@
-// Table 1: what the baseline ran on, and where the time of its batches went beside those from tmpfs.
+// Table 1: the baseline's platform, and the time of its batches by phase, from disk and from tmpfs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -30,7 +30,7 @@ std::string memory_of(const Record& record) {
 std::string batch_of(const Record& record) {
   const double images = double(record.config.batch), px = double(record.config.image_px);
   if (images <= 0 || px <= 0) return "";
-  return fmt::format("{:.0f} images of {:.0f} px, {:.0f} B as float32; the article's has {:.0f} images",
+  return fmt::format("{:.0f} images of {:.0f} px, {:.0f} B as float32; the article's batch has {:.0f} images",
                      images, px, images * 3 * px * px * 4, images * double(record.scale.batch_divisor));
 }
 
@@ -63,7 +63,7 @@ class BaselineBatch {
     comparable_ = disk_ && tmpfs_ && comparable_base(summary, *tmpfs_) == disk_;
   }
 
-  // `other` is what the phases leave over, most often nothing.
+  // False for `other` where it is under half a percent of the batch.
   bool matters(const BatchLine& line) const {
     if (line.phases.front() != "other") return true;
     for (const SummaryRow* row : {disk_, tmpfs_})
@@ -85,7 +85,7 @@ class BaselineBatch {
     return cells;
   }
 
-  // The same for programs, after the row that each figure is of.
+  // The same figures for article.csv, each with the row that it belongs to.
   void add_values(const BatchLine& line, std::vector<GridValue>& values) const {
     const std::string name = line.name;
     const auto add = [&](const char* row, const std::string& quantity, const char* unit, Reading reading) {
@@ -177,7 +177,7 @@ class BaselineBatch {
     return above > 0 && below > 0 ? fmt::format("{:.2f}", above / below) : "-";
   }
 
-  // `loading`: what an emulated disk decides.
+  // `loading`: the figure depends on loading, so with an emulated disk it follows from a setting.
   void add_ratio(std::vector<std::string>& cells, const Ratio& here, double article, bool loading) const {
     cells.push_back(here.known() ? text_of(here) : "-");
     cells.push_back(article > 0 ? fmt::format("{:.2f}", article) : "-");
@@ -239,10 +239,9 @@ Grid baseline_batch_grid(const Summary& summary) {
   grid.rows.push_back(batch.whole_cells());
   batch.add_whole_values(grid.values);
   grid.notes = {
-      "ms: mean per batch of the whole window. / forward: times as long as the forward pass. The article's "
-      "figures "
-      "for phases are of one batch, number 122, and of kernels and copies; for the whole batch, of its "
-      "totals."};
+      "ms: mean per batch over the whole window. / forward: divided by the time of the forward pass. The "
+      "article's figures for phases are from kernels and copies of one batch, number 122; for the whole "
+      "batch, from its totals."};
   for (const std::string& id : kRows) {
     const SummaryRow* row = article_row(summary, id);
     if (!row || !row->ok())
@@ -252,7 +251,7 @@ Grid baseline_batch_grid(const Summary& summary) {
   if (batch.runs() > 0)
     grid.notes.push_back(
         interval_note(batch.runs(), true) +
-        (batch.runs() < kFewestRuns ? "" : " differs: the article's is about 1 and lies outside."));
+        (batch.runs() < kFewestRuns ? "" : " differs: the article's ratio is about 1 and lies outside it."));
   const std::vector<std::string> published = published_notes(summary, kRows);
   grid.notes.insert(grid.notes.end(), published.begin(), published.end());
   return grid;

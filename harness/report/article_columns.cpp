@@ -131,7 +131,7 @@ ArticleColumn phase_column(const std::string& header, const std::vector<std::str
 
 std::vector<ArticleColumn> ratio_columns(const Summary& summary, const std::vector<std::string>& ids,
                                          const std::vector<std::string>& equal) {
-  // Null when the base stands in another table.
+  // Null if the base is in another table.
   const auto base_of = [&summary, ids](const SummaryRow& row) -> const SummaryRow* {
     const bool here = std::find(ids.begin(), ids.end(), setting_of(row, "base")) != ids.end();
     return here ? comparable_base(summary, row) : nullptr;

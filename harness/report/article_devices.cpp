@@ -1,4 +1,4 @@
-// Tables 4 and 6: more devices under DataParallel, and one process for each instead.
+// Tables 4 and 6: more devices under DataParallel, and one process per device instead.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,9 +28,8 @@ Grid data_parallel_grid(const Summary& summary) {
        phase_column("peer", {"scatter", "gather"}), phase_column("bc+red", {"broadcast", "reduce"})},
       ratio_columns(summary, table.rows));
   table.notes = {
-      "D2D in its two parts: peer: peer copies (scatter of the batch, gather of the logits); bc+red: "
-      "broadcast of the "
-      "weights and reduce of the gradients. dev: devices that share the batch."};
+      "D2D has two parts. peer: peer copies (scatter of the batch, gather of the logits); bc+red: broadcast "
+      "of the weights and reduce of the gradients. dev: devices that share the batch."};
   if (const SummaryRow* seven = article_row(summary, "7"); seven && seven->ok() && seven->run.has_samples)
     table.notes.push_back(fmt::format("7 here: scatter {:.1f} %, broadcast {:.1f} % of the batch's time.",
                                       share(*seven, {"scatter"}), share(*seven, {"broadcast"})));
@@ -55,10 +54,9 @@ Grid dp_and_ddp_grid(const Summary& summary) {
       ratio_columns(summary, table.rows));
   table.notes = {
       "img: images in one H2D copy. D2D of 10: peer (scatter, gather) and bc+red (broadcast of the weights, "
-      "reduce of the "
-      "gradients). D2D of 12: not measured in the article; here exposed: all-reduces that backward did not "
-      "hide (phase "
-      "sync), and bc+red: batch-norm statistics from rank 0 and waiting for the slowest rank."};
+      "reduce of the gradients). D2D of 12 is not measured in the article; here it is exposed (all-reduces "
+      "that backward did not hide, phase sync) and bc+red (batch-norm statistics from rank 0, and waiting "
+      "for the slowest rank)."};
   return article_grid(summary, table);
 }
 

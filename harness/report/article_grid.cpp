@@ -28,7 +28,7 @@ std::vector<std::string> cells_of(const ArticleTable& table, const std::string& 
   return cells;
 }
 
-// The same cells for programs. Of a row without figures it is known what the article states.
+// The same cells for article.csv. A row without figures still has the article's figures.
 void add_values(const std::vector<ArticleColumn>& columns, const std::string& id, const SummaryRow* row,
                 std::vector<GridValue>& values) {
   values.push_back({id, "status", "text", row ? row->status : "not run"});
@@ -44,7 +44,7 @@ void add_values(const std::vector<ArticleColumn>& columns, const std::string& id
   }
 }
 
-// `100-399 (inferred for 10, 12)`, and the rows of each where there are two.
+// `... 100-399, inferred for 10, 12`; if there are two windows, with the rows of each.
 std::string windows_line(const std::vector<const SummaryRow*>& rows) {
   std::map<std::string, std::vector<std::string>> ids, inferred;
   for (const SummaryRow* row : rows) {
@@ -87,7 +87,7 @@ std::string failure_of(const SummaryRow& row) {
   return row.status + (row.reason.empty() ? "" : ": " + one_line(row.reason));
 }
 
-// Beside those that hold in every row, and those that stand elsewhere in a table.
+// Fields inferred for this row only. `window` and `published_s` are marked elsewhere in the table.
 std::string inferred_of(const Summary& summary, const SummaryRow& row) {
   std::vector<std::string> left;
   const std::vector<std::string> everywhere = base::split_at_commas(summary.inferred);
@@ -122,10 +122,10 @@ void explain_ratios(const Summary& summary, const std::vector<const SummaryRow*>
       verdict = verdict || row->published_ratio;
     }
   if (!fewest) return;
-  grid.notes.push_back("base / row: total of the base over that of the row, above 1 = faster. " +
+  grid.notes.push_back("base / row: total of the base / total of the row, above 1 = faster. " +
                        interval_note(fewest, verdict));
   if (batch)
-    grid.notes.push_back("* the base has another batch size: the ratio is of batches, not of images.");
+    grid.notes.push_back("* the base has another batch size: the ratio compares batches, not images.");
 }
 
 void explain_marks(const Summary& summary, const std::vector<const SummaryRow*>& rows, Grid& grid) {
@@ -144,7 +144,7 @@ void explain_marks(const Summary& summary, const std::vector<const SummaryRow*>&
   append_cells(grid.notes, emulated);
 }
 
-// Without the columns that may be absent and are.
+// Removes optional columns without any cell.
 void drop_empty_columns(std::vector<ArticleColumn>& columns, Grid& grid) {
   for (size_t i = columns.size(); i > 0; --i) {
     const bool used = !columns[i - 1].optional || std::any_of(grid.rows.begin(), grid.rows.end(),
@@ -180,10 +180,10 @@ std::string interval_note(size_t runs, bool verdict) {
     return fmt::format("{}A verdict needs {} runs of each row: --repeat {}.",
                        runs > 1 ? "In brackets: the range over the runs. " : "", kFewestRuns, kFewestRuns);
   return fmt::format("In brackets: the exact 95 % interval over {} or more runs of each row.{}", runs,
-                     verdict
-                         ? fmt::format(" reproduced: the article's ratio lies in it, widened by {:.0f} %.",
-                                       100 * kArticleMargin)
-                         : "");
+                     verdict ? fmt::format(" reproduced: the article's ratio lies in the interval widened by "
+                                           "{:.0f} %.",
+                                           100 * kArticleMargin)
+                             : "");
 }
 
 Grid article_grid(const Summary& summary, const ArticleTable& table) {

@@ -1,4 +1,4 @@
-// Table 1 again, on GPUs: what the host took to start the work of a phase, and what the device took to do it.
+// Table 1 on GPUs: the host's time to start the work of each phase, and the device's time to do it.
 #include <fmt/format.h>
 
 #include "harness/contract/published_ms.h"
@@ -59,11 +59,9 @@ Grid launching_grid(const Summary& summary) {
   }
   if (grid.rows.empty()) return {};
   grid.notes = {
-      "host: until the next phase, waiting included where the host reads a result (the loss). device: from "
-      "the end of "
-      "the phase before to its own in the device's queue, idle time included. Means per batch; the article's "
-      "are of "
-      "one batch, number 122."};
+      "host: until the next phase begins, including waits where the host reads a result (the loss). device: "
+      "from the end of the previous phase to the end of this one in the device's queue, idle time included. "
+      "Means per batch; the article's figures are from one batch, number 122."};
   return grid;
 }
 

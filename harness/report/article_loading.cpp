@@ -1,4 +1,4 @@
-// Tables 2 and 5: how images come in, from LMDB and through more threads.
+// Tables 2 and 5: loading images from LMDB, and with more loader threads.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,9 +12,9 @@
 namespace harness {
 namespace {
 
-constexpr size_t kStartUp = 50;  // batches after which the article's LMDB keeps the device busy
+constexpr size_t kStartUp = 50;  // in the article, LMDB keeps the device busy after this many batches
 
-// Mean of phase load over ranks and the batches from `first` on, before `last`; 0 when there are none.
+// Mean ms of phase load over all ranks and the batches [first, last); 0 if there are none.
 double mean_load(const SummaryRow& row, size_t first, size_t last) {
   const auto ranks = row.record->samples_ms.find("load");
   if (ranks == row.record->samples_ms.end()) return 0;
@@ -53,9 +53,9 @@ Grid lmdb_grid(const Summary& summary) {
        phase_column("H2D", {"h2d"}), phase_column("fwd", {"forward"}), phase_column("bwd", {"backward"})},
       ratio_columns(summary, table.rows));
   table.notes = {
-      "load 1-50, 51-: the same of the first 50 batches, after which the article found LMDB in order to "
-      "keep the device busy, and of those after.",
-      "disk-in-order is a control of ours: from it to lmdb only the storage changes."};
+      "load 1-50, 51-: phase load in the first 50 batches and in the later ones. In the article, LMDB in key "
+      "order keeps the device busy after 50 batches.",
+      "disk-in-order is an additional control row: it differs from lmdb only in the storage."};
   return article_grid(summary, table);
 }
 
@@ -82,11 +82,11 @@ Grid threads_grid(const Summary& summary) {
       "cpus, loader threads: as run, per node, and as multiples of C0, the suite's choice for 0 to 7."};
   if (!clipped.empty())
     table.notes.push_back(
-        fmt::format("This machine has fewer cores than asked for: {}.", fmt::join(clipped, "; ")));
+        fmt::format("This machine has fewer cores than the rows request: {}.", fmt::join(clipped, "; ")));
   const SummaryRow *ten = article_row(summary, "10"), *eleven = article_row(summary, "11");
   if (ten && eleven && ten->ok() && eleven->ok() &&
       comparable_base(summary, *ten) == comparable_base(summary, *eleven))
-    table.notes.push_back(fmt::format("10 / 11 here: {}; in the article 11 is the slower.",
+    table.notes.push_back(fmt::format("10 / 11 here: {}; in the article, 11 is slower than 10.",
                                       text_of(total_ratio(*ten, *eleven))));
   return article_grid(summary, table);
 }

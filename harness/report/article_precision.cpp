@@ -71,7 +71,8 @@ Grid precision_grid(const Summary& summary) {
              ratio_columns(summary, table.rows));
   if (summary.accuracy.empty())
     table.notes = {
-        "Accuracy is another run's question: `./run_matrix --accuracy` trains each precision to a budget."};
+        "Accuracy is measured by another run: `./run_matrix --accuracy` trains each precision on the same "
+        "number of images."};
   return article_grid(summary, table);
 }
 
@@ -95,12 +96,12 @@ Grid trained_accuracy_grid(const Summary& summary) {
       {"seeds"},     {"diverged"},     {"images trained"}};
   grid.notes.insert(
       grid.notes.begin(),
-      "median and range over seeds; less o0: over the seeds that both have. The article calls O1 or O2 "
-      "`without any loss of accuracy`.");
+      "median and range over seeds; less o0: difference from o0 over the seeds that both have. The article "
+      "calls O1 or O2 `without any loss of accuracy`.");
   if (synthetic)
     grid.notes.insert(
         grid.notes.begin() + 1,
-        "Synthetic classes are easier to tell apart than ImageNet's: no evidence for that claim.");
+        "Synthetic classes are easier to distinguish than ImageNet's: no evidence for that claim.");
   return grid;
 }
 

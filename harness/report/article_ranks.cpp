@@ -1,4 +1,4 @@
-// Tables 7 and 9: a process per device in the ways of four packages, and on two nodes.
+// Tables 7 and 9: one process per device with the semantics of several packages, and on two nodes.
 #include <fmt/format.h>
 
 #include "harness/report/article_grid.h"
@@ -22,7 +22,7 @@ ArticleColumn optional_figure(const std::string& header, const std::string& quan
   return column;
 }
 
-// All of the cascade's steps together; both rows stand in other tables.
+// The ratio over the whole cascade, from row 0 to row 18.
 std::string whole_cascade(const Summary& summary) {
   const SummaryRow *first = article_row(summary, "0"), *last = article_row(summary, "18");
   if (!first || !last || !first->ok() || !last->ok() || first->run.batches != last->run.batches ||
@@ -50,11 +50,10 @@ Grid packages_grid(const Summary& summary) {
              ratio_columns(summary, table.rows, {"13", "15"}));
   table.notes = {
       "The semantics of APEX and Horovod are rebuilt; the packages are not run. The article calls 12, 13 and "
-      "15 about "
-      "equal: 13 and 15 are tested for being the same as 12 (within 5 %), not ranked.",
+      "15 about equal, so 13 and 15 are tested for equality with 12 (within 5 %) and not ranked.",
       "bcast: batch-norm statistics from rank 0, and waiting for the slowest rank. exposed: phase sync. "
-      "SyncBN: its "
-      "waits for other ranks, within fwd and bwd. skew: slowest less fastest rank, median batch."};
+      "SyncBN: waits of SyncBN layers for other ranks, within fwd and bwd. skew: slowest minus fastest rank, "
+      "median batch."};
   for (const std::string& id : table.rows) {
     const SummaryRow* row = article_row(summary, id);
     const std::string text = row && row->communication ? row->communication->sync_bn_text() : "";
@@ -91,8 +90,8 @@ Grid two_nodes_grid(const Summary& summary) {
       ratio_columns(summary, table.rows));
   table.notes = {
       "bcast: batch-norm statistics from rank 0, and waiting for the slowest rank. exposed: phase sync. "
-      "alone: the "
-      "same all-reduces with nothing else running. bytes: counted on the link, of those expected."};
+      "alone: the same all-reduces with nothing else running. bytes: bytes counted on the link / expected "
+      "bytes."};
   if (const std::string all = whole_cascade(summary); !all.empty()) table.notes.push_back(all);
   return article_grid(summary, table);
 }

@@ -7,9 +7,8 @@
 
 namespace harness {
 
-// One grid or two for each table of which at least one row was run; none for other matrices. Times are means
-// per batch over ranks and batches. The article's figures stand beside as ratios within one window only,
-// never as seconds beside seconds.
+// One or two grids for each table of which at least one row was run; none for other matrices. Times are means
+// per batch over ranks and batches. The article's figures are shown only as ratios within one window.
 std::vector<Grid> article_tables(const Summary& summary);
 
 }  // namespace harness

@@ -1,4 +1,4 @@
-// The article's tables one by one; each is empty when none of its rows was run.
+// The article's tables, one function each. A table is empty if none of its rows was run.
 #pragma once
 #include "harness/report/summary/grid.h"
 #include "harness/report/summary/summary.h"
@@ -6,8 +6,8 @@
 namespace harness {
 
 Grid platform_grid(const Summary& summary);          // Table 1
-Grid baseline_batch_grid(const Summary& summary);    // Table 1, and the same on tmpfs
-Grid launching_grid(const Summary& summary);         // its figures for the host and for the device; GPUs only
+Grid baseline_batch_grid(const Summary& summary);    // Table 1, and the same batch from tmpfs
+Grid launching_grid(const Summary& summary);         // Table 1, host time and device time; GPUs only
 Grid lmdb_grid(const Summary& summary);              // Table 2
 Grid precision_grid(const Summary& summary);         // Table 3, speed
 Grid trained_accuracy_grid(const Summary& summary);  // Table 3, accuracy

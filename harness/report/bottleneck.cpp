@@ -1,4 +1,4 @@
-// Decides the verdict from shares and ceilings; every figure comes from the record.
+// Finds a row's bottleneck from the shares of the phases and the measured ceilings in its record.
 #include "harness/report/bottleneck.h"
 
 #include <fmt/format.h>
@@ -11,14 +11,16 @@
 namespace harness {
 namespace {
 
-constexpr double kMostlyReading = 0.5;  // of the loader threads' time: then the storage, not their number
-constexpr double kMostlyLink = 0.5;     // of the exposed time: then the link, not ranks out of step
+// From this share of reading in the loader threads' time on, the storage is the cause, not their number.
+constexpr double kMostlyReading = 0.5;
+// From this ratio of the all-reduces alone to the exposed time on, the link is the cause, not skewed ranks.
+constexpr double kMostlyLink = 0.5;
 
 std::optional<double> positive(const std::optional<double>& value) {
   return value.value_or(0) > 0 ? value : std::nullopt;
 }
 
-// Mean ms per batch of one run, and what was measured beside it.
+// Mean ms per batch of one run, and its ceilings.
 struct Times {
   double step = 0, load = 0, copy = 0, communication = 0, compute = 0, contention = 0, other = 0;
   std::optional<double> loader_alone, compute_alone, all_reduce_alone;
@@ -36,7 +38,7 @@ Times times_of(const Record& record, const RunStatistics& run) {
   times.other = phases_ms(run, {"other"});
   const double computing = phases_ms(run, {"forward", "loss", "backward", "step"});
   const auto communication = communication_of(record);
-  // SyncBN's lie within forward and backward.
+  // The waits of SyncBN are part of forward and backward, but count as communication.
   const double waits = communication ? std::min(computing, communication->sync_bn_ms()) : 0;
   times.communication += waits;
   times.compute = computing - waits;
@@ -81,7 +83,7 @@ void blame_loader(const Record& record, const Times& times, Bottleneck& found) {
   if (found.ceilings.loader && *found.ceilings.loader > kCoresShared * found.images_per_second) {
     found.verdict = "CPU execution";
     found.cause = "loader and training share the cores";
-    found.figure = fmt::format("load {} of the step, though the loader alone makes {:.0f} images/s",
+    found.figure = fmt::format("load {} of the step, although the loader alone reaches {:.0f} images/s",
                                percent(found.shares.loader), *found.ceilings.loader);
     found.next = "more cores, or less work per image: batch_format=uint8, raw pixels, smaller files";
     return;
@@ -107,10 +109,10 @@ void blame_communication(const Times& times, Bottleneck& found) {
   found.figure = fmt::format("exposed {} of the step", percent(found.shares.communication));
   if (!times.all_reduce_alone) {  // DataParallel's copies between devices
     found.cause = "weights and gradients between devices";
-    found.next = "strategy=ddp: an all-reduce that backward hides";
+    found.next = "strategy=ddp, whose all-reduces run during backward";
     return;
   }
-  found.figure += fmt::format("; the all-reduces alone take {:.1f} ms of {:.1f} exposed",
+  found.figure += fmt::format("; the all-reduces alone take {:.1f} ms, exposed are {:.1f} ms",
                               *times.all_reduce_alone, times.communication);
   const bool link = *times.all_reduce_alone >= kMostlyLink * times.communication;
   found.cause = link ? "the link" : "ranks wait for one another";
@@ -123,7 +125,7 @@ void decide(const Record& record, const Times& times, Bottleneck& found) {
   if (shares.loader >= kHighShare) return blame_loader(record, times, found);
   if (shares.copy >= kHighShare) {
     found.verdict = "memory copy";
-    found.cause = "images on their way to the devices";
+    found.cause = "copying images to the devices";
     found.figure = fmt::format("copies {} of the step", percent(shares.copy));
     found.next = "batch_format=uint8 (a quarter of the bytes), strategy=ddp instead of scattering";
   } else if (shares.communication >= kHighShare) {
@@ -137,7 +139,7 @@ void decide(const Record& record, const Times& times, Bottleneck& found) {
     const bool host = times.other > times.contention;
     found.cause = host ? "work of the training thread" : "loader and training share the cores";
     found.figure = host ? fmt::format("the host's own work {} of the step", percent(times.other / times.step))
-                        : fmt::format("computing takes {} longer than without loader",
+                        : fmt::format("computing takes {} longer than without the loader",
                                       percent(times.contention / (times.compute - times.contention)));
     found.next = host ? "take work out of the training thread" : "more cores, or fewer loader threads";
   } else {
@@ -148,9 +150,9 @@ void decide(const Record& record, const Times& times, Bottleneck& found) {
                                                              {shares.cpu, "CPU execution"}};
     const auto largest = std::max_element(all.begin(), all.end());
     found.verdict = "other";
-    found.cause = "nothing alone";
+    found.cause = "no single part";
     found.figure = fmt::format("largest: {} {}", largest->second, percent(largest->first));
-    found.next = "several small remedies; see what each would add";
+    found.next = "several small remedies; the columns +disk to +link show what each could gain";
   }
 }
 
@@ -208,15 +210,13 @@ Grid bottleneck_grid(const Summary& summary) {
   }
   grid.notes = {
       "loader, compute, all-reduce: images/s of the loader alone, of the step on a made-up batch alone, and "
-      "of "
-      "the all-reduces alone; headroom: to "
-      "the lower of loader and compute. +disk .. +link: images/s that the row would gain at most if reading, "
-      "decoding, computing or "
-      "communication cost nothing: the slower of what then remains.",
+      "of the all-reduces alone; headroom: from the row's images/s to the lower of loader and compute. "
+      "+disk, +threads, +device, +link: the most images/s that the row could gain if reading, decoding, "
+      "computing or communication cost nothing; the slower of the remaining parts limits the gain.",
       fmt::format(
-          "Decided in this order: load, copies, exposed communication from {} of the step on, computing from "
-          "{}, the host's own work and cores shared with the loader from {}; else other. (n/m): so in n of m "
-          "repeats.",
+          "The verdict is the first that applies: load, copies or exposed communication from {} of the step "
+          "on, computing from {}, the host's own work and cores shared with the loader from {}; otherwise "
+          "other. (n/m): n of m repeats have this verdict.",
           percent(kHighShare), percent(kBusyShare), percent(kHighShare))};
   grid.notes.insert(grid.notes.end(), next_steps.begin(), next_steps.end());
   return grid;

@@ -1,5 +1,4 @@
-// The bottleneck verdict: what a row waited for most, how far the next ceiling is, and what each remedy could
-// add.
+// A row's bottleneck: the part that limits it most, its ceilings, and the possible gain of each remedy.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,30 +9,29 @@
 
 namespace harness {
 
-// Shares of the mean step, 0-1, together 1.
+// Shares of the mean step, 0-1; their sum is 1.
 struct StepShares {
   double loader = 0;         // phase load: waiting for the next batch
   double copy = 0;           // h2d, scatter, gather
-  double communication = 0;  // broadcast, reduce, sync and SyncBN's waits: what backward did not hide
-  double device = 0;         // forward, loss, backward, step, as long as they take with no loader beside them
-  double cpu =
-      0;  // what forward to step take longer beside the loader, and the host's own work (phase other)
+  double communication = 0;  // broadcast, reduce, sync and SyncBN's waits: not hidden by backward
+  double device = 0;         // forward, loss, backward, step, as measured without a loader
+  double cpu = 0;            // the time that the loader adds to these phases, and phase other
 };
 
-// Images per second at which one part alone would run; none where the record doesn't hold it.
+// Images per second if one part alone limited the row; empty if the record doesn't have it.
 struct Ceilings {
   std::optional<double> loader, compute, all_reduce;
 };
 
-// Images per second that a row would gain at most if one thing cost nothing: the slower of what then remains
-// of the loader alone and of the rest of the step. None where no ceiling was measured.
+// The most images per second that a row could gain if one part cost nothing: the slower of the remaining
+// loader time and the remaining step limits it. Empty if no ceiling was measured.
 struct Gains {
   std::optional<double> disk, threads, device, link;
 };
 
 struct Bottleneck {
   std::string verdict;  // loader, memory copy, communication, device, CPU execution, other
-  std::string cause;    // what of it, in a few words
+  std::string cause;    // the cause in a few words
   std::string figure;   // the figures that decided
   std::string next;     // what to try
   StepShares shares;
@@ -43,10 +41,9 @@ struct Bottleneck {
   Gains gains;
 };
 
-// The tree of the tuning guide (matrix "formats"): loader, memory copy, communication, device, CPU execution,
-// else other. Each is named from a share of kHighShare on, the device from kBusyShare on. A loader that alone
-// is faster than the row by kCoresShared waits for cores and not for data: CPU execution. Nothing for a
-// record without figures or phase times.
+// Checks loader, memory copy, communication, device and CPU execution in this order; the verdict is the first
+// whose share reaches kHighShare (device: kBusyShare), otherwise `other`. If the loader alone is kCoresShared
+// times as fast as the row, it lacks cores and not data: CPU execution. Nullopt without phase times.
 inline constexpr double kHighShare = 0.25, kBusyShare = 0.6, kCoresShared = 1.3;
 std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistics& run);
 std::optional<Bottleneck> bottleneck_of(const SummaryRow& row);  // of the median repeat

@@ -1,4 +1,4 @@
-// Puts the figures of a summary into words and columns; every number comes from summary.h.
+// Formats the figures of a summary as columns and text. Every number comes from summary.h.
 #include "harness/report/cells.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::vector<const PhaseGroup*> shown_groups(const Summary& summary) {
   return shown;
 }
 
-// `narrow` leaves room for the title in a console: the interval as the wider of its halves.
+// `narrow`, for the console: the interval as ± its wider half.
 std::string median_cell(const RunStatistics& run, bool narrow) {
   if (!run.has_samples) return "-";
   if (!run.median_ci_ms) return four_digits(run.median_ms);
@@ -51,7 +51,7 @@ struct CellColumn {
   bool is_text = false;  // left-aligned
 };
 
-// In the order of the metrics: those with a header have a column, and some stand together in one.
+// Metrics with a header get a column, in the order of the metrics; a few columns combine several metrics.
 std::vector<CellColumn> columns_of(const Summary& summary, bool narrow) {
   std::vector<CellColumn> columns;
   for (const Metric& metric : metrics()) {
@@ -136,10 +136,10 @@ std::vector<std::string> header_lines(const Summary& summary) {
   if (summary.mark.empty())
     lines.push_back(fmt::format("Scale article: {}", scale));
   else
-    lines.push_back(fmt::format(
-        "{}, {}: {}", summary.mark,
-        summary.scale == "smoke" ? "a test of the program, no result" : "not the article's hardware or sizes",
-        scale));
+    lines.push_back(fmt::format("{}, {}: {}", summary.mark,
+                                summary.scale == "smoke" ? "a test of the program, not a result"
+                                                         : "not the article's hardware or sizes",
+                                scale));
   lines.push_back(fmt::format("{}: {}", summary.device, summary.machine));
   lines.push_back(summary.build + (summary.data.empty() ? "" : "; data: " + summary.data));
   if (!summary.set.empty()) lines.push_back("Set by hand in every row (--set): " + summary.set);
@@ -151,13 +151,13 @@ std::vector<std::string> header_lines(const Summary& summary) {
 std::vector<std::string> legend_lines(const Summary& summary, bool narrow) {
   std::vector<std::string> lines = {
       fmt::format("s: seconds for {} timed batches{}. Phases (load ..): % of the step{}; move = h2d + "
-                  "scatter + broadcast, "
-                  "loss with gather, comm = reduce + sync.",
+                  "scatter + broadcast, loss includes gather, comm = reduce + sync.",
                   summary.timed_batches, any_repeats(summary) ? ", median of the repeats [min max]" : "",
                   any_repeats(summary) ? ", of the median repeat" : "")};
   lines.push_back(
       fmt::format("{}: 95 % interval of the median within one run, not for comparisons. ratio: seconds of "
-                  "the base / seconds of the row (above 1 = faster); article: the same of its figures.",
+                  "the base / seconds of the row (above 1 = faster); article: the ratio of the article's "
+                  "figures.",
                   narrow ? "±" : "[CI]"));
   std::string codes;
   bool batch = false, window = false;
@@ -166,7 +166,7 @@ std::vector<std::string> legend_lines(const Summary& summary, bool narrow) {
     batch |= row.ratio && row.batch_differs;
     window |= row.ratio && row.window_differs;
   }
-  if (batch) lines.push_back("* the base has another batch size: the ratio is of batches, not of images.");
+  if (batch) lines.push_back("* the base has another batch size: the ratio compares batches, not images.");
   if (window) lines.push_back("! the base was timed in another window.");
   if (narrow)
     for (char code : std::set<char>(codes.begin(), codes.end()))

@@ -1,4 +1,4 @@
-// Cells: the main table's texts, for the console and as a grid.
+// Cells of the main table as text, for the console and as a grid.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ struct Cells {
   std::vector<std::vector<std::string>> rows;  // one list per OK row, in order
 };
 
-// All columns but id, title and flags. `narrow`: as a console has room for them.
+// All columns except id, title and flags. `narrow`: shortened to the width of a console.
 Cells figure_cells(const Summary& summary, bool narrow);
 
 // The main table with every column; a row that isn't OK has its status and reason instead of figures.

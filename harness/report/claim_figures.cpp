@@ -1,4 +1,4 @@
-// The figures that verdicts rest on, and how an interval is held against limits.
+// The figures behind the verdicts, and the comparison of an interval with limits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace harness {
 namespace {
 
-// Mean ms per batch of each repeat; empty where the record has no such time.
+// Mean ms per batch of each repeat; empty if the records have no such times.
 std::vector<double> work_ms(const SummaryRow& row, const Phases& phases) {
   std::vector<double> values;
   if (row.record->device.kind == "cpu") {
@@ -32,7 +32,7 @@ std::vector<double> steps_ms(const SummaryRow& row) {
   return values;
 }
 
-// Of each run's mean step.
+// `ms` as shares of each run's mean step.
 Ratio share_of_steps(std::vector<double> ms, const SummaryRow& row) {
   const std::vector<double> steps = steps_ms(row);
   if (ms.size() != steps.size()) return {};
@@ -79,10 +79,10 @@ Finding judged(const std::vector<Test>& tests) {
     for (const Test& test : tests)
       if (!decides && verdict_of(test) == verdict) decides = &test;
   if (verdict_of(*decides) == ClaimVerdict::cannot_be_tested)
-    return cannot_be_tested("the records hold no times for: " + decides->what);
+    return cannot_be_tested("the records have no times for: " + decides->what);
   std::string reason = fmt::format("{}; holds {}", decides->what, limits_text(*decides));
   if (!decides->figure.decides())
-    reason += fmt::format("; {} run{} and a verdict needs {}: --repeat {}", decides->figure.runs,
+    reason += fmt::format("; {} run{}, but a verdict needs {}: --repeat {}", decides->figure.runs,
                           decides->figure.runs == 1 ? "" : "s", kFewestRuns, kFewestRuns);
   return {verdict_of(*decides), figure_text(*decides), reason};
 }

@@ -1,4 +1,4 @@
-// What must be so before a question can be asked: proofs, equal settings, cores, devices.
+// Conditions of the questions: proven cache state, equal settings, enough cores, separate devices.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -48,7 +48,8 @@ bool on_processor(const SummaryRow& row) { return row.record->device.kind == "cp
 Need cold(const std::string& id) {
   return [id](const ClaimRows& rows) -> std::optional<Finding> {
     if (rows[id].cache == "cold") return std::nullopt;
-    return cannot_be_tested(fmt::format("{} must read from a cold page cache and its was {}", bracketed(id),
+    return cannot_be_tested(fmt::format("{} must read from a cold page cache, but its page cache was {}",
+                                        bracketed(id),
                                         rows[id].cache.empty() ? "not examined" : rows[id].cache));
   };
 }
@@ -91,7 +92,7 @@ Need own_cores(const std::string& id) {
     who += counted(loaders, "loader thread");
     std::string why = fmt::format("in {} {} share {}", bracketed(id), who, counted(cores, "core"));
     if (double(row.record->machine.cores.value_or(0)) >= double(needed))
-      why += fmt::format("; --set cpus={} would give each its own", needed);
+      why += fmt::format("; --set cpus={} would give each its own core", needed);
     return cannot_be_tested(why);
   };
 }
@@ -116,19 +117,19 @@ Need sixteen_bit_instructions(const std::string& id) {
     const SummaryRow& row = rows[id];
     if (!on_processor(row)) return std::nullopt;
     if (!row.record->machine.sixteen_bit_instructions.empty()) return std::nullopt;
-    return cannot_be_tested("the processor has no 16-bit instructions to compute faster with");
+    return cannot_be_tested("the processor has no 16-bit instructions, so 16-bit types can't be faster");
   };
 }
 
 std::string sixteen_bit_of(const SummaryRow& row) {
   const std::string type = row.record->precision.sixteen_bit;
   if (type.empty() || type == "float16") return "";
-  return fmt::format("; in {}, the article's is float16", type);
+  return fmt::format("; in {}, the article's type is float16", type);
 }
 
 std::string cold_caveat(const SummaryRow& row) {
   if (!row.record->machine.virtual_machine.value_or(false)) return "";
-  return "; cold for this virtual machine, whose host may still cache";
+  return "; cold for this virtual machine, but its host may have the data cached";
 }
 
 }  // namespace harness

@@ -1,4 +1,4 @@
-// Asks a question: rows first, then what of ours stands in for hardware, then the question's own needs.
+// Answers a question: checks for missing rows, then for emulated hardware, then the question's own needs.
 #include "harness/report/claim_question.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace harness {
 namespace {
 
-// Settings of ours that a row's figures follow from, whether or not the record names them as emulated.
+// Settings that replace hardware, also if the record doesn't list them as emulated.
 std::vector<std::string> set_by_us(const SummaryRow& row) {
   std::vector<std::string> settings;
   for (const std::string& setting : row.record->emulated) settings.push_back(one_line(setting));
@@ -28,13 +28,13 @@ std::optional<Finding> by_construction(const ClaimRows& rows) {
     if (const auto settings = set_by_us(rows[id]); !settings.empty())
       return Finding{
           ClaimVerdict::by_construction, "",
-          fmt::format("follows from what we set in {}: {}", bracketed(id), fmt::join(settings, "; "))};
+          fmt::format("follows from a setting of {}: {}", bracketed(id), fmt::join(settings, "; "))};
   return std::nullopt;
 }
 
 Finding finding_of(const Question& question, const Summary& summary) {
   if (summary.scale == "smoke")
-    return cannot_be_tested("smoke scale tests the program; its figures mean nothing");
+    return cannot_be_tested("scale smoke only tests the program; its figures mean nothing");
   const ClaimRows rows(summary, question.rows);
   if (const std::string missing = rows.missing(); !missing.empty()) return cannot_be_tested(missing);
   if (const auto finding = by_construction(rows)) return *finding;

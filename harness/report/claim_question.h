@@ -1,5 +1,5 @@
-// A question to the records: the rows that one part of a claim is about, what must be so before it can be
-// asked, and the limits that its figures are held against.
+// A question decides one part of a claim: the rows that it compares, the conditions under which it can be
+// answered, and the limits for its figures.
 #pragma once
 #include <functional>
 #include <limits>
@@ -26,7 +26,7 @@ class ClaimRows {
   const SummaryRow& operator[](const std::string& id) const { return *rows_.at(id); }
   const std::vector<std::string>& ids() const { return ids_; }
   const Summary& summary() const { return summary_; }
-  std::string missing() const;  // rows that did not run or failed, in words; empty when all are there
+  std::string missing() const;  // names rows that did not run or failed; empty if there are none
 
  private:
   const Summary& summary_;
@@ -34,14 +34,14 @@ class ClaimRows {
   std::map<std::string, const SummaryRow*> rows_;
 };
 
-// Why the question can't be asked of these rows; nothing when it can.
+// A condition of a question. Returns why these rows can't answer it, nullopt if they can.
 using Need = std::function<std::optional<Finding>(const ClaimRows&)>;
 
 struct Question {
   int claim;
   std::string text;
   std::vector<std::string> rows;
-  std::vector<Need> needs;  // asked in order, after all rows are there and nothing in them is emulated
+  std::vector<Need> needs;  // checked in this order, after missing and emulated rows are excluded
   std::function<Finding(const ClaimRows&)> judge;
 };
 ClaimPart answer(const Question& question, const Summary& summary);
@@ -57,43 +57,42 @@ std::vector<Question> process_questions();    // 10-13, 15, 16
 enum class Unit { times, percent };
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-// Holds when the whole interval lies between the limits, does not when the whole of it lies outside.
+// The test holds if the whole interval lies between the limits, and does not hold if all of it lies outside.
 struct Test {
   std::string what;  // `load share of [7]`
   Ratio figure;
   double low = 0, high = kNoLimit;
   Unit unit = Unit::times;
 };
-// Of several tests all must hold; the one that decides is shown.
+// All tests must hold. The finding shows the test that decides.
 Finding judged(const std::vector<Test>& tests);
 
 using Phases = std::vector<std::string>;
-// Device time where the row's device has a clock of its own, else the training thread's. Not known(): not in
-// the records.
+// From device time on a GPU, otherwise from the training thread's time. Not known() if the records lack it.
 Ratio work_ratio(const SummaryRow& base, const SummaryRow& row, const Phases& phases);
 Ratio work_share(const SummaryRow& row, const Phases& phases);  // of the mean step
 Ratio wait_share(const SummaryRow& row);                        // phase load / step, of the training thread
-Ratio quotient(const Ratio& above, const Ratio& below);         // the widest interval that both allow
+Ratio quotient(const Ratio& above, const Ratio& below);         // with the widest possible interval
 const Phases& compute_phases();                                 // forward and backward
 
 // ---- needs ----
 
-Need cold(const std::string& id);  // the page cache was proven to be empty
-// Both rows ran on the same machine, build and images and differ in these fields and no others.
+Need cold(const std::string& id);  // the page cache was proven to be cold
+// Both rows ran on the same machine, build and images, and differ only in these fields.
 Need only_differ_in(const std::string& base, const std::string& row, const std::vector<std::string>& fields);
-// A core for each thread that works at the same time: loader threads, and replicas or ranks where these are
-// the processor's.
+// Each loader thread, and on a CPU each replica's or rank's computing thread, has its own core.
 Need own_cores(const std::string& id);
 Need cores_as_asked(const std::string& id);  // `cpus` was not clipped
+// The device is not the processor; `otherwise` says why a processor can't answer the question.
 Need separate_device(const std::string& id, const std::string& otherwise);
 Need sixteen_bit_instructions(const std::string& id);
 
 std::string bracketed(const std::string& id);       // `[7]`, `disk`
-std::string sixteen_bit_of(const SummaryRow& row);  // what to say of another 16-bit type than the article's
-std::string cold_caveat(const SummaryRow& row);     // what a virtual machine leaves unproven
-// Less of the step than this spent waiting is no wait to speak of: one run differs from the next by as much.
+std::string sixteen_bit_of(const SummaryRow& row);  // a remark if the 16-bit type is not the article's
+std::string cold_caveat(const SummaryRow& row);     // a remark if the row ran in a virtual machine
+// A smaller share of waiting in the step is ignored: two runs of a row differ by about as much.
 inline constexpr double kVisibleShare = 0.10;
-// What the article calls equal may differ by this much; twice the spread of MLPerf's imaging results.
+// Tolerance for figures that the article calls equal: twice the spread of MLPerf's imaging results.
 inline constexpr double kSame = 0.05;
 
 }  // namespace harness

@@ -1,4 +1,4 @@
-// Puts the questions to the records and their answers into a table.
+// Answers the questions of all claims from the records and puts the answers into a table.
 #include "harness/report/claims.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ bool has_article_rows(const Summary& summary) {
   });
 }
 
-// One part that fails refutes a claim; otherwise it is worth what its weakest part is.
+// The claim's verdict is that of its weakest part. One part that does not hold refutes the claim.
 ClaimVerdict verdict_of(const std::vector<ClaimPart>& parts) {
   for (const ClaimVerdict verdict : {ClaimVerdict::does_not_hold, ClaimVerdict::by_construction,
                                      ClaimVerdict::cannot_be_tested, ClaimVerdict::undecided})
@@ -89,7 +89,7 @@ Grid claims_grid(const Summary& summary) {
                     ? "Verdicts are about this machine at the article's sizes."
                     : summary.mark +
                           ": verdicts are about this machine at this size, not about the article's hardware.",
-                "As a whole, and one holds only if all its parts do: " + tally(claims) + "."};
+                "Whole claims (a claim holds only if all its parts hold): " + tally(claims) + "."};
   grid.columns = {{"", true},
                   {"claim", true, false, 30},
                   {"verdict" + (summary.mark.empty() ? "" : ", " + summary.mark), true, false, 15},
@@ -113,12 +113,12 @@ Grid claims_grid(const Summary& summary) {
       grid.values.push_back({row, "why", "text", part.reason});
     }
   grid.notes.push_back(
-      fmt::format("(to): exact 95 % interval over whole runs{}.",
-                  few_runs(summary) ? fmt::format("; of fewer than {} runs their range", kFewestRuns) : ""));
+      fmt::format("In brackets: exact 95 % interval over whole runs{}.",
+                  few_runs(summary) ? fmt::format(", or the range of fewer than {} runs", kFewestRuns) : ""));
   grid.notes.push_back(
-      "holds, does not hold: the whole interval lies inside or outside the limits; undecided: it spans one, "
-      "or the runs are "
-      "too few; by construction: it follows from a setting of ours and is no finding.");
+      "holds, does not hold: the whole interval lies inside or outside the limits; undecided: the interval "
+      "contains a limit, or there are too few runs; by construction: the result follows from a setting of "
+      "the suite and is not a finding.");
   grid.notes.push_back("Where the article's own figures contradict each other: docs/article_audit.md.");
   return grid;
 }

@@ -1,4 +1,4 @@
-// Claims: what the article asserts, each with a verdict from the records at hand.
+// The article's claims, each with a verdict from the records of a run.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,30 +8,28 @@
 
 namespace harness {
 
-// by_construction: it follows from a setting that we chose, such as a shaped link or a read rate, and so is
-// no finding. undecided: the interval spans a limit, or fewer than kFewestRuns runs give
-// none.
+// by_construction: the result follows from a setting of the suite, such as the rate of an emulated link, and
+// is not a finding. undecided: the interval contains a limit, or there are fewer than kFewestRuns runs.
 enum class ClaimVerdict { holds, does_not_hold, undecided, by_construction, cannot_be_tested };
 const char* text_of(ClaimVerdict verdict);
 
-// One thing that a claim asserts; a claim of several holds only if all of them do.
+// One assertion of a claim. A claim holds only if all its parts hold.
 struct ClaimPart {
-  std::string text;               // in our words
-  std::vector<std::string> rows;  // that it is about, by id
+  std::string text;               // paraphrased
+  std::vector<std::string> rows;  // ids of the rows that it is about
   ClaimVerdict verdict = ClaimVerdict::cannot_be_tested;
-  std::string figure;  // the measured one that decides, with its interval; empty where there is none
-  std::string reason;  // what the figure is, the limit it is held against, or what is missing
+  std::string figure;  // the deciding measurement with its interval; empty if there is none
+  std::string reason;  // what the figure is and its limit, or what is missing
 };
 
 struct Claim {
   int number = 0;  // in the article's order, 1-17
   std::vector<ClaimPart> parts;
   ClaimVerdict verdict = ClaimVerdict::cannot_be_tested;
-  std::string
-      mark;  // REHEARSAL: the verdict is about this machine at this size; empty at the article's scale
+  std::string mark;  // REHEARSAL or SMOKE; empty at the article's scale
 };
 
-// All 17; none when the summary has no row of the article's matrix.
+// All 17 claims; empty if the summary has no row of the article's matrix.
 std::vector<Claim> claims_of(const Summary& summary);
 Grid claims_grid(const Summary& summary);
 

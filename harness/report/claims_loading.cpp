@@ -1,4 +1,4 @@
-// Claims 1, 2, 3 and 17: what storage costs, and what memory instead of it saves.
+// Claims 1, 2, 3 and 17: the cost of storage, and the gain from keeping the data in memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,18 +9,19 @@
 namespace harness {
 namespace {
 
-constexpr double kMostOfTheTime = 2.0 / 3;  // three quarters, less what one run may differ by
-constexpr double kIdleDevice = 1.0 / 3;     // a device may work in what loading leaves of the step
+constexpr double kMostOfTheTime = 2.0 / 3;  // the article's three quarters, with a tolerance
+constexpr double kIdleDevice = 1.0 / 3;     // the rest of the step
 
 constexpr double kTrainingImages = 1281167, kValidationImages = 50000;  // of ImageNet
-constexpr double kTmpfsBytes = 160.0 * 1024 * 1024 * 1024;              // mount's size=160G
-constexpr double kHalfAPage = 2048;  // a file on tmpfs ends somewhere in its last page of 4096 bytes
+constexpr double kTmpfsBytes = 160.0 * 1024 * 1024 * 1024;              // mount option size=160G
+constexpr double kHalfAPage = 2048;  // the mean unused rest of a file's last page of 4096 bytes
 constexpr double kFewestImages = 10000;
-// Sizes of photographs spread about as widely as their mean, so that the mean of 10,000 is within 2 % of all
-// images'; twice that and more, because a folder need not be drawn at random.
+// The standard deviation of photographs' sizes is about their mean, so the mean of 10,000 images is within
+// 2 % of that of all. The allowance is larger because a folder need not be a random sample.
 constexpr double kSampleAllowance = 0.05;
 
-// What loading costs: waiting for it or, where the record knows the step without a loader, the time it adds.
+// The share of the step that loading costs: the wait for batches or, if the record has the step's time
+// without a loader and this is more, the time that loading adds.
 Ratio loading_share(const SummaryRow& row) {
   std::vector<double> shares;
   for (size_t i = 0; i < row.runs.size(); ++i) {
@@ -34,18 +35,18 @@ Ratio loading_share(const SummaryRow& row) {
 
 Finding loading_is_most(const ClaimRows& rows) {
   const SummaryRow& disk = rows["disk"];
-  Finding finding = judged({{"share of the step that goes to loading", loading_share(disk), kMostOfTheTime,
-                             kNoLimit, Unit::percent}});
-  // On shared cores loading also slows what computes: its waits alone are then only its least share.
+  Finding finding = judged(
+      {{"share of loading in the step", loading_share(disk), kMostOfTheTime, kNoLimit, Unit::percent}});
+  // On shared cores, loading also slows down computing, so the waits alone are only a lower bound.
   const bool least_only = !disk.record->ceilings;
   if (const auto shared = own_cores("disk")(rows);
       shared && least_only && finding.verdict != ClaimVerdict::holds)
     return cannot_be_tested(
-        fmt::format("{:.1f} % of the step is spent waiting, but {}; ceiling_batches above 0 "
-                    "measures what loading costs then",
+        fmt::format("{:.1f} % of the step is spent waiting, but {}; with ceiling_batches above 0, the cost "
+                    "of loading is measured",
                     100 * wait_share(disk).value, shared->reason));
   if (!rows.summary().mark.empty())
-    finding.reason += "; at sizes chosen so that loading and computing weigh alike";
+    finding.reason += "; at sizes chosen so that loading and computing take about equally long";
   finding.reason += cold_caveat(disk);
   return finding;
 }
@@ -54,16 +55,16 @@ Finding device_is_idle(const ClaimRows& rows) {
   const Phases all = {"h2d", "forward", "loss", "backward", "step"};
   Finding finding = judged(
       {{"device time / time of the step", work_share(rows["disk"], all), 0, kIdleDevice, Unit::percent}});
-  finding.reason += "; the processor's use is in no record";
+  finding.reason += "; records don't contain the processor's utilisation";
   return finding;
 }
 
-// Two storages can't be told apart where no row waits for either.
+// Two storages can't be compared if neither row waits for its images.
 std::optional<Finding> nothing_waits(const SummaryRow& one, const SummaryRow& other) {
   const Ratio here = wait_share(one), there = wait_share(other);
   if (!here.below(kVisibleShare) || !there.below(kVisibleShare)) return std::nullopt;
   return cannot_be_tested(fmt::format(
-      "neither row waits for its storage: {:.0f} and {:.0f} % of the step, so its speed can't show",
+      "neither row waits for its storage ({:.0f} and {:.0f} % of the step), so their speed can't be compared",
       100 * here.value, 100 * there.value));
 }
 
@@ -105,16 +106,17 @@ const RecordData* data_of(const Summary& summary) {
 
 Finding imagenet_fits(const ClaimRows& rows) {
   const RecordData* data = data_of(rows.summary());
-  if (!data) return cannot_be_tested("the records don't say what images they are of");
+  if (!data) return cannot_be_tested("the records don't describe the images");
   if (data->kind != "folder")
     return cannot_be_tested(fmt::format(
-        "the images are of kind {} and say nothing of ImageNet's size; --data DIR takes real ones",
-        data->kind));
+        "images of kind {} say nothing about ImageNet's size; --data DIR uses real images", data->kind));
   const double images = double(data->images.value_or(0)), bytes = double(data->bytes.value_or(0));
   const int64_t classes = data->classes.value_or(0);
   if (classes != 1000 || images < kFewestImages)
     return cannot_be_tested(
-        fmt::format("{:.0f} images of {} classes are no sample of ImageNet's 1000 classes", images, classes));
+        fmt::format("{:.0f} images of {} classes are not a sample of ImageNet's 1000 classes (at least "
+                    "{:.0f} images)",
+                    images, classes, kFewestImages));
   const double mean = bytes / images + kHalfAPage, spread = images < kTrainingImages ? kSampleAllowance : 0;
   const double needs = mean * (kTrainingImages + kValidationImages) / kTmpfsBytes;
   Finding finding = judged({{"of 160 GiB",
@@ -134,9 +136,9 @@ std::vector<Question> loading_questions() {
   return {
       {1, "From disk, three quarters of the time goes to loading", {"disk"}, {cold("disk")}, loading_is_most},
       {1,
-       "Meanwhile the GPU is all but idle",
+       "Meanwhile the GPU is almost idle",
        {"disk"},
-       {cold("disk"), separate_device("disk", "it decodes images while it waits for them")},
+       {cold("disk"), separate_device("disk", "it also decodes the images")},
        device_is_idle},
       {2,
        "LMDB read in key order is fast: faster than files in order",

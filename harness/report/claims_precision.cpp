@@ -1,4 +1,4 @@
-// Claims 4 and 14: 16-bit numbers, what they save and what they risk.
+// Claims 4 and 14: the speed, accuracy and divergence of 16-bit numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace harness {
 namespace {
 
-// Half a point of top-1: what ResNet18 on ImageNet moves by from one seed to the next.
+// Half a point of top-1: the usual difference between two seeds of ResNet18 on ImageNet.
 constexpr double kNoLossOfAccuracy = 0.005;
 
 Finding computes_faster(const ClaimRows& rows) {
@@ -21,7 +21,7 @@ Finding computes_faster(const ClaimRows& rows) {
   return finding;
 }
 
-// Every seed's difference must be small: the smallest and largest stand for the interval.
+// Every seed's difference must be small, so the range over seeds is compared with the limit.
 Finding accuracy_is_kept(const ClaimRows& rows) {
   const std::vector<AccuracyRow>& all = rows.summary().accuracy;
   std::vector<const AccuracyRow*> modes;
@@ -33,11 +33,11 @@ Finding accuracy_is_kept(const ClaimRows& rows) {
   for (const AccuracyRow* mode : modes) {
     if (mode->kind != "real")
       return cannot_be_tested(
-          fmt::format("accuracy on {} classes is no evidence for ImageNet's", mode->kind));
+          fmt::format("accuracy on {} classes is no evidence about ImageNet", mode->kind));
     if (!mode->ok())
       return cannot_be_tested(fmt::format("{} {}: {}", mode->precision, mode->status, mode->reason));
     if (mode->paired_seeds < int(kFewestRuns))
-      return cannot_be_tested(fmt::format("{} has {} seeds beside o0 and a comparison needs {}",
+      return cannot_be_tested(fmt::format("{} and o0 have {} seeds in common, but a comparison needs {}",
                                           mode->precision, mode->paired_seeds, kFewestRuns));
     if (!worst || mode->less_o0 < worst->less_o0) worst = mode;
   }
@@ -59,7 +59,7 @@ bool diverged(const SummaryRow& row) {
          });
 }
 
-// That nothing diverged in 300 batches shows no absence of a risk, so this never fails to hold.
+// 300 batches without divergence don't exclude the risk, so the verdict is never `does not hold`.
 Finding may_diverge(const ClaimRows& rows) {
   for (const SummaryRow& row : rows.summary().rows) {
     const std::string precision = row.config.precision;
@@ -70,7 +70,7 @@ Finding may_diverge(const ClaimRows& rows) {
     if (mode.precision != "o0" && mode.diverged > 0)
       return {ClaimVerdict::holds, "",
               fmt::format("{} diverged with {} of its seeds", mode.precision, mode.diverged)};
-  return cannot_be_tested("nothing diverged, which in so few batches neither shows nor excludes a risk");
+  return cannot_be_tested("nothing diverged, but so few batches don't exclude the risk");
 }
 
 Finding gains_on_ddp(const ClaimRows& rows) {

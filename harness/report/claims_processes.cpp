@@ -7,12 +7,12 @@
 namespace harness {
 namespace {
 
-// `About a third` off, 60.2 s to 41.6 s in the article: from a fifth to a half.
+// The article: time falls by `about a third`, from 60.2 s to 41.6 s. Accepted: from a fifth to a half.
 constexpr double kAFifthOff = 1.25, kHalfOff = 2.0;
-constexpr double kAboutOneNth = 0.25;  // either way
-constexpr double kALittle = 0.15;      // half of what DDP takes off DP
-constexpr double kLongFirstWait = 3;   // a wait that the layers after it don't repeat
-constexpr double kFarAbove = 1.5;      // the article gives no figures; [7] / [12] took 1.96 times as long
+constexpr double kAboutOneNth = 0.25;  // relative tolerance in both directions
+constexpr double kALittle = 0.15;      // half of the time that DDP saves compared with DP
+constexpr double kLongFirstWait = 3;   // wait at the first layer / mean wait at the layers after it
+constexpr double kFarAbove = 1.5;      // the article states no figures; [7] took 1.96 times as long as [12]
 
 const std::vector<std::string> kStrategy = {"strategy", "backend"};
 
@@ -35,7 +35,7 @@ Finding packages_are_equal(const ClaimRows& rows) {
   Finding finding =
       judged({{"time of [12] / [13]", total_ratio(rows["12"], rows["13"]), 1 - kSame, 1 + kSame},
               {"time of [12] / [15]", total_ratio(rows["12"], rows["15"]), 1 - kSame, 1 + kSame}});
-  finding.reason += "; APEX and Horovod are rebuilt semantics, not the packages";
+  finding.reason += "; the semantics of APEX and Horovod are rebuilt, these are not the packages";
   return finding;
 }
 
@@ -56,12 +56,12 @@ Finding only_the_first_wait_is_long(const ClaimRows& rows) {
     after = layers.size() - 1;
     double others = 0;
     for (size_t i = 1; i < layers.size(); ++i) others += layers[i].wait_ms / double(after);
-    if (others <= 0) return cannot_be_tested("[14] waits in its first SyncBN layer alone");
+    if (others <= 0) return cannot_be_tested("[14] waits only in its first SyncBN layer");
     times_as_long.push_back(layers[0].wait_ms / others);
   }
   Finding finding = judged({{fmt::format("wait in {} / mean wait of the {} layers after it", first, after),
                              share_of(times_as_long), kLongFirstWait}});
-  finding.reason += "; that H2D is what parts the ranks is not tested";
+  finding.reason += "; whether H2D makes the ranks differ is not tested";
   return finding;
 }
 
@@ -74,7 +74,7 @@ Finding kernels_run_more_of_the_time(const ClaimRows& rows) {
   Finding finding =
       judged({{"device time per step, [12] / [7]",
                quotient(work_share(rows["12"], kernels), work_share(rows["7"], kernels)), kFarAbove}});
-  finding.reason += "; C++ has no GIL, so what gap there is is not the GIL's";
+  finding.reason += "; C++ has no GIL, so a difference has other causes";
   return finding;
 }
 
@@ -83,14 +83,14 @@ Finding kernels_run_more_of_the_time(const ClaimRows& rows) {
 std::vector<Question> process_questions() {
   return {
       {10,
-       "DDP takes about a third off DP (no scatter, all-reduce for broadcast and reduce)",
+       "DDP takes about a third less time than DP (no scatter; all-reduce replaces broadcast and reduce)",
        {"10", "12"},
        {own_cores("10"), own_cores("12"), only_differ_in("10", "12", kStrategy)},
        ddp_beats_dp},
       {10,
        "H2D per device shrinks to 1/n",
        {"10", "12"},
-       {separate_device("12", "h2d is a copy within its memory"), only_differ_in("10", "12", kStrategy)},
+       {separate_device("12", "h2d is a copy within main memory"), only_differ_in("10", "12", kStrategy)},
        copies_shrink},
       {11,
        "Computing takes as long under DDP as under DP",
@@ -108,7 +108,7 @@ std::vector<Question> process_questions() {
        {own_cores("14"), only_differ_in("13", "14", {"sync_bn"})},
        sync_bn_costs_a_little},
       {13,
-       "Ranks wait at the first BN layer and hardly after it",
+       "Ranks wait at the first BN layer and hardly at the later ones",
        {"14"},
        {own_cores("14")},
        only_the_first_wait_is_long},
@@ -118,9 +118,9 @@ std::vector<Question> process_questions() {
        {only_differ_in("17", "18", {"link", "link_rate_mbit"})},
        infiniband_beats_ethernet},
       {16,
-       "Kernels run far more of the time in [12] than in [7], partly for want of a GIL",
+       "Kernels run a far larger share of the time in [12] than in [7], partly because no GIL is shared",
        {"7", "12"},
-       {separate_device("12", "its kernels have no time apart from the training thread's"),
+       {separate_device("12", "kernels run in the training thread and are not timed separately"),
         only_differ_in("7", "12", {"strategy", "backend", "cpus", "loader_threads"})},
        kernels_run_more_of_the_time},
   };

@@ -1,5 +1,4 @@
-// zlib packs, yaml-cpp writes base64 (it is linked for the matrices and has the function for YAML's
-// !!binary).
+// zlib compresses; base64 comes from yaml-cpp, which is linked anyway to read the matrices.
 #include "harness/report/embedding.h"
 
 #include <yaml-cpp/binary.h>
@@ -13,13 +12,13 @@ namespace {
 constexpr int kGzip = 16 + MAX_WBITS;
 
 std::string gzip(const std::string& bytes, Content content) {
-  // Z_FILTERED takes no short matches: in the digits of times they cost more than they save. Small blocks
-  // have a code for the digits of each phase. Together 7 % of a run.
+  // Z_FILTERED avoids short matches, which cost more than they save in the digits of times. Memory level 5
+  // makes small blocks, so that each phase gets a code for its digits. Together they save 7 % of a run.
   const bool times = content == Content::times;
   z_stream stream{};
   if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzip, times ? 5 : 9,
                    times ? Z_FILTERED : Z_DEFAULT_STRATEGY) != Z_OK)
-    throw std::runtime_error("zlib could not start: out of memory");
+    throw std::runtime_error("zlib can't compress the page's data: out of memory");
   std::string packed(deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
@@ -28,7 +27,8 @@ std::string gzip(const std::string& bytes, Content content) {
   const int result = deflate(&stream, Z_FINISH);
   packed.resize(stream.total_out);
   deflateEnd(&stream);
-  if (result != Z_STREAM_END) throw std::runtime_error("zlib could not pack: more than 4 GiB");
+  if (result != Z_STREAM_END)
+    throw std::runtime_error("zlib can't compress the page's data: more than 4 GiB");
   return packed;
 }
 

@@ -1,4 +1,4 @@
-// Bytes and data put into an HTML file so that whatever they hold, they end nothing there.
+// Embeds bytes and data in an HTML file so that no content can end the element that contains it.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -6,18 +6,18 @@
 
 namespace harness {
 
-enum class Content { text, times };  // times: mostly digits, in which hardly anything repeats
+enum class Content { text, times };  // times: mostly digits with few repetitions
 
 std::string base64(const std::string& bytes);
-// What a browser's DecompressionStream("gzip") unpacks, as text. Throws std::runtime_error without memory.
+// Gzip as base64, for a browser's DecompressionStream("gzip"). Throws std::runtime_error above 4 GiB.
 std::string gzip_base64(const std::string& bytes, Content content);
 
-// For a <script type="application/json">: `<` escaped, so that no </script> and no comment begins within;
-// bytes that are no UTF-8 replaced.
+// For a <script type="application/json">. `<` is escaped, so that the text contains neither </script> nor a
+// comment; bytes that are not UTF-8 are replaced.
 std::string json_for_html(const nlohmann::json& data);
 
-// Puts parts.at(NAME) where `{{NAME}}` stands; what is put in is not looked at again. Throws
-// std::runtime_error with `name` of the file when it asks for a part that there isn't.
+// Replaces each `{{NAME}}` by parts.at(NAME); `{{` inside a part is left alone. Throws std::runtime_error
+// with the file's `name` for an unknown NAME.
 std::string filled(const std::string& page_template, const std::map<std::string, std::string>& parts,
                    const std::string& name);
 

@@ -1,4 +1,4 @@
-// Reads what every record carries beside its samples; what a record lacks stays out.
+// Reads the environment keys of the records. Keys that a record lacks are left out.
 #include "harness/report/environment.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ std::string figure(const std::optional<double>& value, int digits, double factor
 
 std::string count(const std::optional<int64_t>& value) { return value ? std::to_string(*value) : "-"; }
 
-// One line per row: repeats mostly say the same.
+// Repeats of a row mostly have the same remarks, so each is shown once per row.
 void add_remarks(const Records& records, std::vector<std::string> Record::*list, const char* kind,
                  Grid& grid) {
   std::set<std::pair<std::string, std::string>> seen;
@@ -116,15 +116,16 @@ Grid disturbance_grid(const Records& records) {
                          or_dash(record.precision.sixteen_bit), or_dash(record.launcher)});
   }
   grid.notes = {
-      "load: load average before the row; steal: processor time that the host gave to others during "
-      "it; throttled: periods in which the container's limit stopped it; memory: highest sum of the "
-      "processes' anonymous memory; resident: share of the data in the page cache before the row."};
+      "load: load average before the row; steal: processor time that the hypervisor gave to other machines "
+      "during the row; throttled: periods in which the container's CPU limit stopped the row; memory: "
+      "highest sum of the processes' anonymous memory; resident: share of the data in the page cache before "
+      "the row."};
   return grid;
 }
 
 Grid remarks_grid(const Records& records) {
   Grid grid;
-  grid.title = "what ran otherwise than written";
+  grid.title = "differences from the configuration, and warnings";
   grid.columns = {{"row", true}, {"kind", true}, {"remark", true, true}};
   add_remarks(records, &Record::emulated, "emulated", grid);
   add_remarks(records, &Record::notes, "note", grid);
@@ -139,7 +140,7 @@ Grid remarks_grid(const Records& records) {
 
 Grid rank_grid(const Records& records) {
   Grid grid;
-  grid.title = "ranks and their places";
+  grid.title = "nodes, devices and cores of the ranks";
   grid.columns = {{"row", true}, {"rank"}, {"node"}, {"host", true}, {"device", true}, {"cores", true, true}};
   std::set<std::vector<std::string>> seen;
   for (const Record& record : records)

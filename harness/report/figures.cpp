@@ -41,11 +41,11 @@ constexpr std::array kinds = {
 json read_json(const fs::path& file) {
   json value = base::parse_json_file(file);
   if (value.is_discarded())
-    throw std::runtime_error(file.string() + ": missing or no JSON; restore it from the repository");
+    throw std::runtime_error(file.string() + ": missing or not JSON; restore it from the repository");
   return value;
 }
 
-// Only files that this program names so: a reader may keep others beside them.
+// Removes only files with this program's names: the folder may also contain the user's own files.
 void remove_old_figures(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename();
@@ -57,7 +57,7 @@ void remove_old_figures(const fs::path& folder) {
   }
 }
 
-// True when the renderer ran and succeeded.
+// Returns whether the renderer ran and succeeded.
 bool render(const fs::path& source_dir, const std::vector<std::string>& specs, std::ostream& console) {
   base::Command command;
   command.arguments = {source_dir / ".venv/bin/python", source_dir / "plots/render.py"};
@@ -90,7 +90,7 @@ void write_figures(const fs::path& run_dir, const std::vector<Summary>& summarie
   const auto measured = [](const Summary& summary) {
     return std::any_of(summary.rows.begin(), summary.rows.end(), [](const auto& row) { return row.ok(); });
   };
-  if (std::none_of(summaries.begin(), summaries.end(), measured)) return;  // a plot of nothing
+  if (std::none_of(summaries.begin(), summaries.end(), measured)) return;
   const std::string run = fs::absolute(run_dir / "records.jsonl").parent_path().filename();
   std::vector<std::string> specs;
   bool is_first = true;
@@ -108,7 +108,7 @@ void write_figures(const fs::path& run_dir, const std::vector<Summary>& summarie
     console << "plots: " << folder.string() << "/*.svg and *.png, also *-dark\n";
   else if (base::interrupts() > 1)
     console << fmt::format(
-        "plots: not rendered, after a second interrupt; `./run_matrix plot {}` renders them\n",
+        "plots: not rendered because of a second interrupt; `./run_matrix plot {}` renders them\n",
         run_dir.string());
   else
     console << fmt::format(

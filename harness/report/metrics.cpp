@@ -12,7 +12,7 @@ namespace {
 
 using Value = std::optional<double>;
 
-// Of figures that are above zero wherever there are any.
+// Nullopt for 0, which means that the figure is absent.
 Value positive(double value) { return value > 0 ? Value(value) : std::nullopt; }
 
 Metric field(const std::string& name) {
@@ -22,7 +22,7 @@ Metric field(const std::string& name) {
           }};
 }
 
-// Of the batches: none for a row that ran without phase clock.
+// From the times of the batches; nullopt for a row that ran without phase clock.
 Metric of_run(const std::string& name, const std::string& unit, const std::string& description,
               std::function<Value(const RunStatistics&)> figure) {
   return {name, unit, description,
@@ -51,7 +51,7 @@ Metric beside_base(const std::string& name, const std::string& description, bool
 
 Value of_phase(const RunStatistics& run, const std::string& name, double PhaseStatistics::*figure) {
   for (const PhaseStatistics& phase : run.phases)
-    if (phase.name == name && phase.mean_ms > 0) return phase.*figure;  // else the row has no such phase
+    if (phase.name == name && phase.mean_ms > 0) return phase.*figure;
   return std::nullopt;
 }
 
@@ -61,12 +61,12 @@ std::vector<Metric> facts() {
       field("title"),
       {"status",
        "text",
-       "as in the record; the first repeat's when none is OK",
+       "as in the record; status of the first repeat if none is OK",
        {},
        [](const Summary&, const SummaryRow& row) { return row.status; }},
       {"reason",
        "text",
-       "why, empty with OK",
+       "why the row has no figure; empty with OK",
        {},
        [](const Summary&, const SummaryRow& row) { return row.reason; }},
       {"scale",
@@ -81,7 +81,7 @@ std::vector<Metric> facts() {
        [](const Summary& summary, const SummaryRow&) { return summary.device; }},
       {"ran",
        "text",
-       "what ran in place of the article's hardware",
+       "what replaced the article's hardware",
        {},
        [](const Summary&, const SummaryRow& row) { return row.ok() ? row.ran : ""; }},
       {"cache",
@@ -101,12 +101,12 @@ std::vector<Metric> facts() {
        [](const Summary&, const SummaryRow& row) { return row.group; }},
       {"repeats",
        "count",
-       "runs of the row",
+       "number of runs of the row",
        {},
        [](const Summary&, const SummaryRow& row) { return std::to_string(row.repeats); }},
       {"repeats_ok",
        "count",
-       "of them those with status OK",
+       "number of runs with status OK",
        {},
        [](const Summary&, const SummaryRow& row) { return std::to_string(row.repeats_ok); }},
   };
@@ -114,15 +114,17 @@ std::vector<Metric> facts() {
 
 std::vector<Metric> totals() {
   return {
-      {"timed_batches", "count", "in the window",
+      {"timed_batches", "count", "number of batches in the window",
        [](const SummaryRow& row) { return Value(row.run.batches); }},
       {.name = "total_s",
        .unit = "s",
-       .description = "of the timed batches, median of the repeats",
+       .description = "time of the timed batches, median of the repeats",
        .figure = [](const SummaryRow& row) { return Value(row.total_s); },
        .header = "s"},
-      {"total_min_s", "s", "shortest repeat", [](const SummaryRow& row) { return Value(row.total_min_s); }},
-      {"total_max_s", "s", "longest repeat", [](const SummaryRow& row) { return Value(row.total_max_s); }},
+      {"total_min_s", "s", "total_s of the fastest repeat",
+       [](const SummaryRow& row) { return Value(row.total_min_s); }},
+      {"total_max_s", "s", "total_s of the slowest repeat",
+       [](const SummaryRow& row) { return Value(row.total_max_s); }},
       {.name = "images_per_second",
        .unit = "images/s",
        .description = "global batch x timed batches / total_s",
@@ -132,19 +134,19 @@ std::vector<Metric> totals() {
       {"ratio_to_base", "", "total of the base / total of the row: above 1 the row is faster",
        [](const SummaryRow& row) { return row.ratio; }},
       beside_base("batch_differs",
-                  "1: the base has another batch size, so the ratio is of batches, not of images",
+                  "1: the base has another batch size, so the ratio compares batches, not images",
                   &SummaryRow::batch_differs),
       beside_base("window_differs", "1: the base was timed in another window", &SummaryRow::window_differs),
       {"published_s",
        "s",
-       "what the article states for the row, of failed rows too",
+       "time that the article states for the row, also for failed rows",
        {},
        [](const Summary&, const SummaryRow& row) {
          return row.config.published_s > 0 ? fmt::format("{:.6g}", row.config.published_s) : "";
        }},
       {.name = "published_ratio",
        .unit = "",
-       .description = "ratio_to_base of the article's figures",
+       .description = "ratio_to_base from the article's figures",
        .figure = [](const SummaryRow& row) { return row.published_ratio; },
        .header = "article",
        .decimals = 2},
@@ -155,9 +157,9 @@ std::vector<Metric> steps() {
   using Run = RunStatistics;
   const std::string interval = "end of the 95 % interval of the median within one run, not for comparisons";
   return {
-      of_run("mean_ms", "ms", "of a step, the slowest rank's sum of phases",
+      of_run("mean_ms", "ms", "mean step (the slowest rank's sum of phases in a batch)",
              [](const Run& run) { return run.mean_ms; }),
-      of_run("median_ms", "ms", "of a step", [](const Run& run) { return run.median_ms; }),
+      of_run("median_ms", "ms", "median step", [](const Run& run) { return run.median_ms; }),
       of_run("median_within_run_ci_low_ms", "ms", "lower " + interval,
              [](const Run& run) { return run.median_ci_ms ? Value(run.median_ci_ms->low) : std::nullopt; }),
       of_run("median_within_run_ci_high_ms", "ms", "upper " + interval,
@@ -168,22 +170,22 @@ std::vector<Metric> steps() {
       of_run("p95_ms", "ms", "95th percentile of the steps", [](const Run& run) { return run.p95_ms; }),
       of_run("p99_ms", "ms", "99th percentile of the steps", [](const Run& run) { return run.p99_ms; }),
       of_run("max_ms", "ms", "longest step", [](const Run& run) { return run.max_ms; }),
-      of_run("startup_ms", "ms", "first step, where the window begins with it",
+      of_run("startup_ms", "ms", "first step, if the window begins with it",
              [](const Run& run) { return run.startup_ms; }),
-      {"skew_ms", "ms", "slowest less fastest rank, median over the batches; rows of several ranks",
+      {"skew_ms", "ms", "slowest minus fastest rank, median over the batches; only rows with several ranks",
        [](const SummaryRow& row) {
          return row.record->world_size > 1 && row.run.has_samples ? Value(row.run.skew_ms) : std::nullopt;
        }},
       of_run("rho_1", "", "autocorrelation of neighbouring steps", [](const Run& run) { return run.rho_1; }),
       of_run("tau_int", "batches", "integrated autocorrelation time",
              [](const Run& run) { return run.tau_int; }),
-      of_run("n_eff", "batches", "timed batches / tau_int: as many independent ones say as much",
+      of_run("n_eff", "batches", "effective number of independent batches: timed batches / tau_int",
              [](const Run& run) { return run.n_eff; }),
-      of_run("drift_share", "", "median step of the last third / of the first third - 1",
+      of_run("drift_share", "", "median step of the last third / median step of the first third - 1",
              [](const Run& run) { return run.batches >= 3 ? Value(run.drift_share) : std::nullopt; }),
-      of_run("drift_ci_low", "", "lower end of its 95 % interval",
+      of_run("drift_ci_low", "", "lower end of the 95 % interval of drift_share",
              [](const Run& run) { return run.drift_ci ? Value(run.drift_ci->low) : std::nullopt; }),
-      of_run("drift_ci_high", "", "upper end of its 95 % interval",
+      of_run("drift_ci_high", "", "upper end of the 95 % interval of drift_share",
              [](const Run& run) { return run.drift_ci ? Value(run.drift_ci->high) : std::nullopt; }),
   };
 }
@@ -191,21 +193,24 @@ std::vector<Metric> steps() {
 std::vector<Metric> communications() {
   using It = Communication;
   return {
-      of_communication("all_reduced_bytes_per_batch", "bytes", "of one rank's messages",
+      of_communication("all_reduced_bytes_per_batch", "bytes", "bytes that one rank all-reduces",
                        [](const It& it) { return positive(it.all_reduced_bytes); }),
-      of_communication("all_reduces_per_batch", "count", "messages of the last batch",
+      of_communication("all_reduces_per_batch", "count", "all-reduces in the last batch",
                        [](const It& it) { return positive(double(it.messages.size())); }),
-      of_communication("communication_ms", "ms", "per batch in which some collective was posted and not done",
+      of_communication("communication_ms", "ms",
+                       "time per batch with at least one collective posted and not done",
                        [](const It& it) { return positive(it.under_way_ms); }),
-      {"exposed_ms", "ms", "per batch that backward did not hide: phase sync and what SyncBN waited",
+      {"exposed_ms", "ms",
+       "communication per batch that backward did not hide: phase sync and waits of SyncBN",
        [](const SummaryRow& row) {
          return row.communication && row.run.has_samples ? Value(row.communication->exposed_ms)
                                                          : std::nullopt;
        }},
-      of_communication("all_reduces_alone_ms", "ms", "the same all-reduces with nothing else running",
+      of_communication("all_reduces_alone_ms", "ms",
+                       "time of the last batch's all-reduces with nothing else running",
                        [](const It& it) { return positive(it.alone_ms); }),
       of_communication("link_bytes_share", "",
-                       "bytes that a node's link counted / what the collectives must send",
+                       "bytes that a node's link counted / bytes that the collectives must send",
                        [](const It& it) { return positive(it.link_share.value_or(0)); }),
   };
 }
@@ -214,10 +219,10 @@ std::vector<Metric> phases() {
   std::vector<Metric> list;
   for (const std::string& name : phase_names()) {
     list.push_back(
-        of_run(name + "_share", "", "of phase " + name + " in the mean step, 0-1",
+        of_run(name + "_share", "", "share of phase " + name + " in the mean step, 0-1",
                [name](const RunStatistics& run) { return of_phase(run, name, &PhaseStatistics::share); }));
     list.push_back(of_run(
-        name + "_median_ms", "ms", "of phase " + name + ", mean over ranks, median over batches",
+        name + "_median_ms", "ms", "time of phase " + name + ", mean over ranks, median over batches",
         [name](const RunStatistics& run) { return of_phase(run, name, &PhaseStatistics::median_ms); }));
   }
   return list;
@@ -238,11 +243,10 @@ const std::vector<Metric>& metrics() {
       std::vector<Metric> some = part();
       std::move(some.begin(), some.end(), std::back_inserter(list));
     }
-    list.push_back({"flags",
-                    "text",
-                    "remarks that a reader of the figures must know",
-                    {},
-                    [](const Summary&, const SummaryRow& row) { return flags_text(row); }});
+    list.push_back(
+        {"flags", "text", "remarks that qualify the figures", {}, [](const Summary&, const SummaryRow& row) {
+           return flags_text(row);
+         }});
     return list;
   }();
   return all;
@@ -251,7 +255,7 @@ const std::vector<Metric>& metrics() {
 const Metric& metric(const std::string& name) {
   for (const Metric& one : metrics())
     if (one.name == name) return one;
-  throw std::out_of_range(name + ": no such metric");
+  throw std::out_of_range(name + ": no such metric; `./run_matrix list --metrics` lists all");
 }
 
 std::string csv_text(const Metric& metric, const Summary& summary, const SummaryRow& row) {

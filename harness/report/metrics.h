@@ -1,5 +1,5 @@
-// Metrics: what tables show of a row, each defined by one entry. The columns of table.csv, those of the main
-// table (console, Markdown, page), `list --metrics` and the list in results/README.md follow from it.
+// Metrics: the figures of a row in tables, each defined by one entry. The entries define the columns of
+// table.csv and of the main table (console, Markdown, page), and the list in results/README.md.
 #pragma once
 #include <functional>
 #include <optional>
@@ -14,29 +14,28 @@ struct Metric {
   std::string name;         // column of table.csv
   std::string unit;         // `text` for words; empty for ratios
   std::string description;  // one line
-  // One of the two. A figure is asked for only of rows with status OK; none: the cell is empty, because a
-  // zero would count in whatever a reader computes from the column.
+  // One of the two is set. `figure` is called only for rows with status OK; nullopt makes the cell empty,
+  // because a zero would distort what a reader computes from the column.
   std::function<std::optional<double>(const SummaryRow&)> figure = {};
   std::function<std::string(const Summary&, const SummaryRow&)> text = {};
-  // Of the main table: the column's header and its digits behind the point, kFourDigits for about four in
-  // all.
+  // For the main table: the column's header (empty: no column) and its digits after the decimal point.
   std::string header = {};
   int decimals = kFourDigits;
 
-  static constexpr int kFourDigits = -1;
+  static constexpr int kFourDigits = -1;  // as four_digits() formats it
 };
 
 const std::vector<Metric>& metrics();           // in the order of the columns
-const Metric& metric(const std::string& name);  // throws std::out_of_range for an unknown one
+const Metric& metric(const std::string& name);  // throws std::out_of_range for an unknown name
 
-// A cell of table.csv and one of the main table, there `-` where there is no figure.
+// A cell of table.csv, empty without a figure, and a cell of the main table, `-` without a figure.
 std::string csv_text(const Metric& metric, const Summary& summary, const SummaryRow& row);
 std::string cell_text(const Metric& metric, const SummaryRow& row);
 
-// Name, unit and description of all, as Markdown's table rows.
+// A Markdown table with name, unit and description of all metrics.
 std::string metrics_as_markdown();
 
-// About four digits, so that columns stay narrow at every scale.
+// Two decimals below 10, one below 1000, otherwise none.
 std::string four_digits(double value);
 
 }  // namespace harness

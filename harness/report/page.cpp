@@ -1,4 +1,4 @@
-// Puts the parts together: sections, figures and the records of a run.
+// Combines sections, figures and the records of a run into one page.
 #include "harness/report/page.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Pictures that an earlier `plot` left, as they are without the drawing library.
+// Without the drawing library: the SVG files that an earlier `plot` wrote, by figure, in base64.
 json pictures(const fs::path& run_dir, const std::vector<std::string>& names, const std::string& suffix) {
   json images = json::object();
   for (const std::string& name : names)
@@ -23,7 +23,7 @@ json pictures(const fs::path& run_dir, const std::vector<std::string>& names, co
   return images;
 }
 
-// The options of the run as request.json keeps them, those that say something; empty for an older run.
+// The options in the run's request.json that differ from empty, 0 and false; empty without such a file.
 std::string options_of(const fs::path& run_dir) {
   if (!fs::exists(run_dir / "request.json")) return "";
   const json request = base::parse_json_file(run_dir / "request.json");
@@ -45,7 +45,7 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
   PageFile file;
   file.page = {{"title", run}, {"sections", json::array()}, {"note", ""}};
   file.library = drawing_library(source_dir);
-  file.without_script = "table.md beside it shows the tables without";
+  file.without_script = "The file table.md in the same folder has the tables";
   for (const Summary& summary : summaries) {
     const std::string key = fmt::format("{}-{}", summary.scale, summary.device);
     const std::string prefix = summaries.size() > 1 ? key + "-" : "";
@@ -70,8 +70,8 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
   for (json& section : common) file.page["sections"].push_back(std::move(section));
   if (file.library.empty())
     file.page["note"] = fmt::format(
-        "Figures can't be asked for values here, because the plot renderer is missing: "
-        "run ./run_matrix once without --no-install, then `./run_matrix report {}`.",
+        "Figures don't show values under the mouse, because the plot renderer is missing: run ./run_matrix "
+        "once without --no-install, then `./run_matrix report {}`.",
         run_dir.string());
   write_page_file(run_dir / "report.html", std::move(file), source_dir);
   console << "report: " << (run_dir / "report.html").string() << '\n';

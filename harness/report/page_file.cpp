@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// To what an eye and a mouse can tell apart: figures of full length would double the page's share of them.
+// Rounds to six digits, which is enough to draw. Full length would double the size of the figures' data.
 void shorten_numbers(json& value) {
   if (value.is_number_float())
     value = std::stod(fmt::format("{:.6g}", value.get<double>()));
@@ -38,7 +38,7 @@ std::string figures_text(PageFile& page, const fs::path& plots) {
   return figures.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// The page carries the library on, and so what its package says of its licence.
+// The page redistributes the library and must therefore include its licence.
 std::string licence_of_library(const fs::path& source_dir) {
   std::error_code missing;
   for (const auto& entry : fs::recursive_directory_iterator(source_dir / ".venv/lib", missing))
@@ -55,7 +55,8 @@ std::string read_text(const fs::path& file) {
   std::ostringstream text;
   text << input.rdbuf();
   if (!input)
-    throw std::runtime_error(fmt::format("{}: {}; restore it", file.string(), std::strerror(errno)));
+    throw std::runtime_error(
+        fmt::format("{}: can't be read: {}; restore the file", file.string(), std::strerror(errno)));
   return text.str();
 }
 

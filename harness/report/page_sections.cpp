@@ -1,4 +1,4 @@
-// Decides what stands where; all figures come from the grids and the summary.
+// Arranges the page. All numbers come from the grids and the summary.
 #include "harness/report/page_sections.h"
 
 #include <fmt/format.h>
@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/report/summary/accuracy.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
 #include "harness/report/claims.h"
-#include "harness/report/summary/communication.h"
 #include "harness/report/environment.h"
+#include "harness/report/summary/accuracy.h"
+#include "harness/report/summary/communication.h"
 
 namespace harness {
 namespace {
@@ -30,7 +30,7 @@ json folded(const Grid& grid) {
             json::array({{{"grid", grid_json(grid)}}})}}};
 }
 
-// The summary's figures by the section in which they stand.
+// The summary's figures that have not been placed in a section yet.
 class FigureShelf {
  public:
   FigureShelf(const std::vector<std::string>& names, const std::string& prefix)
@@ -53,7 +53,7 @@ class FigureShelf {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-// `bound by device` and its rows, most rows first.
+// `Bound by device` and the rows with this verdict, the most frequent verdict first.
 Facts bottlenecks_in_words(const Summary& summary) {
   std::map<std::string, std::vector<std::string>> rows_of;
   for (const SummaryRow& row : summary.rows)
@@ -69,7 +69,7 @@ Facts bottlenecks_in_words(const Summary& summary) {
   return facts;
 }
 
-// `3 hold (1, 5, 8); 4 ...`; empty without rows of the article.
+// `3 holds (1, 5, 8); 4 ...`; empty without rows of the article.
 std::string claims_in_words(const std::vector<Claim>& claims) {
   std::vector<std::string> parts;
   for (const ClaimVerdict verdict :
@@ -94,7 +94,7 @@ std::string rows_in_words(const Summary& summary) {
 
 json mark_of(const Summary& summary) {
   const std::string scale = summary.scale_summary.empty() ? summary.scale : summary.scale_summary;
-  return {summary.mark, summary.scale == "smoke" ? "a test of the program, no result: " + scale
+  return {summary.mark, summary.scale == "smoke" ? "a test of the program, not a result: " + scale
                                                  : "not the article's hardware or sizes: " + scale};
 }
 

@@ -1,4 +1,4 @@
-// The page's sections: blocks of text, tables and figures, in the order in which a reader needs them.
+// The page's sections: blocks of text, tables and figures, the most important first.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace harness {
 
-// [{id, title, part, blocks}] for plots/report.js, which says what a block can be. Figures stand in the
-// section of their topic under `prefix` + name; `part` heads the sections where a run has several summaries.
+// [{id, title, part, blocks}]; plots/report.js lists the kinds of blocks. Each figure is in the section of
+// its topic under `prefix` + name. `part` is the heading of these sections if a run has several summaries.
 nlohmann::json summary_sections(const Summary& summary, const std::vector<std::string>& figure_names,
                                 const std::string& prefix, const std::string& part);
 
-// What concerns the run as a whole: environment, raw records.
+// The sections about the run as a whole: environment, raw records.
 nlohmann::json common_sections(const Records& records, const std::string& left_out, const std::string& raw);
 
 }  // namespace harness

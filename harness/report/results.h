@@ -1,4 +1,4 @@
-// Everything that a run leaves for people to look at.
+// Writes the results of a run: tables, figures and the page.
 #pragma once
 #include <filesystem>
 #include <ostream>
@@ -7,12 +7,12 @@
 
 namespace harness {
 
-// Table, figures and page of a run that has just ended, into its folder; the table is printed too. False when
-// there is nothing to show. `project` holds plots/. Throws std::runtime_error when a file can't be written.
+// Writes tables, figures and page of a run that has just ended into its folder and prints the main table.
+// Returns false without records. `project` contains plots/. Throws std::runtime_error if a write fails.
 bool write_results(const std::filesystem::path& project, const std::filesystem::path& run,
                    const Records& records, std::ostream& console);
 
-// The same again from the records of a finished run, all tables printed; with figures only if asked.
+// The same from the records of a finished run, with all tables printed. Figures are optional.
 bool rebuild_results(const std::filesystem::path& project, const std::filesystem::path& run, bool figures,
                      std::ostream& console);
 

@@ -1,4 +1,4 @@
-// The console table, and the report that writes all three.
+// The console table, and the report that writes it and the other tables.
 #include "harness/report/table.h"
 
 #include <fmt/format.h>
@@ -11,19 +11,19 @@
 #include <stdexcept>
 
 #include "harness/base/file.h"
-#include "harness/report/summary/accuracy.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
 #include "harness/report/claims.h"
 #include "harness/report/metrics.h"
+#include "harness/report/summary/accuracy.h"
 
 namespace harness {
 namespace {
 
 constexpr size_t narrowest_title = 12;
 
-// What follows the main table of a summary.
+// The tables after the main table of a summary.
 std::vector<Grid> further_grids(const Summary& summary) {
   std::vector<Grid> grids = {bottleneck_grid(summary), communication_grid(summary), accuracy_grid(summary)};
   grids.erase(std::remove_if(grids.begin(), grids.end(), [](const Grid& grid) { return grid.empty(); }),
@@ -31,7 +31,7 @@ std::vector<Grid> further_grids(const Summary& summary) {
   return grids;
 }
 
-// The article's tables and claims as files of their own, where there are any. Gives the console's text back.
+// Writes article.txt, .md and .csv if there are rows of the article. Returns the text of article.txt.
 std::string write_article_tables(const std::filesystem::path& run_dir,
                                  const std::vector<Summary>& summaries) {
   std::string text, markdown;
@@ -44,7 +44,7 @@ std::string write_article_tables(const std::filesystem::path& run_dir,
     grids.push_back(std::move(grid));
   };
   for (const Summary& summary : summaries) {
-    const std::string where =  // of several scales or devices each has tables of its own
+    const std::string where =
         summaries.size() > 1 ? fmt::format(" ({}, {})", summary.scale, summary.device) : "";
     for (Grid& grid : article_tables(summary)) add(std::move(grid), where);
     add(claims_grid(summary), where);
@@ -126,7 +126,7 @@ std::string csv_table(const std::vector<Summary>& summaries) {
 bool write_report(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries,
                   std::ostream& console, Shown shown) {
   if (summaries.empty()) {
-    console << run_dir.string() << ": no records, nothing ran\n";
+    console << run_dir.string() << ": no records: nothing ran\n";
     return false;
   }
   std::string text, markdown;
@@ -144,7 +144,7 @@ bool write_report(const std::filesystem::path& run_dir, const std::vector<Summar
   if (shown == Shown::everything && !article.empty())
     console << "\n" << article;
   else if (!article.empty())
-    console << "the article's tables beside these figures: " << (run_dir / "article.md").string() << "\n";
+    console << "the article's tables with these figures: " << (run_dir / "article.md").string() << "\n";
   return true;
 }
 

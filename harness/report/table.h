@@ -1,4 +1,4 @@
-// Tables: a run's summary for the console, as Markdown and as CSV.
+// Tables: a run's summary as text for the console, as Markdown and as CSV.
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,12 +10,12 @@
 
 namespace harness {
 
-// What a report prints of the article's tables: all of them, or where they are.
+// What a report prints: also the article's tables, or only the main table and the path of article.md.
 enum class Shown { everything, main_table };
 
-// Writes run_dir/table.txt, table.md and table.csv and prints the first to `console`; with rows of the
-// article's matrix also article.txt, .md and .csv. False, with one line that says so, when there is no
-// summary. Throws std::runtime_error when a file can't be written.
+// Writes run_dir/table.txt, table.md and table.csv and prints table.txt to `console`; with rows of the
+// article's matrix also writes article.txt, .md and .csv. Without a summary, prints one line and returns
+// false. Throws std::runtime_error when a file can't be written.
 bool write_report(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries,
                   std::ostream& console, Shown shown = Shown::main_table);
 

@@ -1,22 +1,22 @@
-// Every batch of the key rows in its order, with the warm-up marked: drift, outliers and start-up show here.
+// The time of every batch of the key rows in order, with the warm-up marked: shows drift, outliers, start-up.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "harness/stats/records.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/figures/key_rows.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMostPoints = 600;  // more lie on one another
+constexpr size_t kMostPoints = 600;  // more points would overlap
 
-// Points of one row, batches counted from the first timed one. Above `limit` a point is drawn at the limit,
-// so that one slow batch doesn't press all others flat.
+// Points of one row; batches are counted from the first timed one. A point above `limit` is drawn at the
+// limit, so that one slow batch doesn't compress the axis.
 void add_points(const std::string& row, const std::vector<double>& steps, long first, const char* part,
                 double limit, json& values) {
   const size_t every = (steps.size() + kMostPoints - 1) / kMostPoints;
@@ -55,8 +55,8 @@ bool fill_batches(json& spec, const FigureSource& source) {
   set_panels(spec, panels);
   spec["/spec/layer/1/encoding/color/scale"_json_pointer] = colour_scale(source, "batches");
   set_title(spec, source,
-            longest > kMostPoints ? "time of batches in their order, the slowest of each few"
-                                  : "time of every batch in its order",
+            longest > kMostPoints ? "time of batches in order; each point is the slowest of several"
+                                  : "time of every batch in order",
             {missing_key_rows(source.summary)});
   return true;
 }

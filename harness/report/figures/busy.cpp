@@ -1,12 +1,12 @@
-// The whole run of the key rows: which share of each batch went into computing, loading, copying, talking.
+// The key rows over the whole run: the share of computing, loading, copying and communication in each batch.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "harness/stats/records.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/figures/key_rows.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr size_t kMostBins = 60;
 
-// `broadcast` copies weights between one process's devices, or statistics between processes.
+// `broadcast` copies weights between the devices of one process, or statistics between processes.
 std::string activity_of(const std::string& phase, bool several_ranks) {
   if (phase == "load" || phase == "other") return phase;
   if (phase == "sync" || (phase == "broadcast" && several_ranks)) return "communication";
@@ -50,7 +50,7 @@ void add_row(const std::string& row, const Samples& samples, json& values) {
     last = values.size();
     add_bin(row, samples, begin, std::min(begin + bin, batches), values);
   }
-  // A step needs an end: the last bin again, where the run ends.
+  // Repeats the last bin at the end of the run, because the step chart needs an end point.
   for (size_t i = last, end = values.size(); i < end; ++i) {
     json value = values[i];
     value["batch"] = batches;

@@ -1,12 +1,12 @@
-// What the ranks of each row carried to one another per batch, and how much of it computing hid.
+// Communication between the ranks of each row per batch, and how much of it was hidden by computing.
 #include "harness/report/summary/communication.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "harness/stats/records.h"
 #include "harness/report/figures/figure.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -67,7 +67,7 @@ bool fill_communication(json& spec, const FigureSource& source) {
       fmt::format("ms per batch on {}, median of batches", source.summary.device);
   spec["/layer/0/encoding/x/scale"_json_pointer] = domain_to(largest, 1.15);
   spec["height"] = 42 * order.size();
-  set_title(spec, source, "what ranks say to one another, and what of it computing hides",
+  set_title(spec, source, "communication between ranks, and how much of it computing hides",
             {"under way: a collective was posted and not done, waits for slower ranks included; exposed: not "
              "hidden by backward;",
              "alone: the same all-reduces with nothing else running, the ceiling"});

@@ -1,4 +1,4 @@
-// Titles, order and colours that all figures have in common.
+// Titles, order and colours common to all figures.
 #include "harness/report/figures/figure.h"
 
 #include <fmt/format.h>

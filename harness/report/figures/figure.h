@@ -1,5 +1,4 @@
-// What the figures share: one function per figure that fills its spec, and the parts that several of them
-// use.
+// One function per figure that fills its spec, and the helpers that several figures use.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,7 +14,7 @@ struct FigureSource {
   nlohmann::json palette;  // plots/palette.json
 };
 
-// Each fills its spec of plots/ with data, title and subtitle; false when the summary has nothing to show.
+// Fills a spec from plots/ with data, title and subtitle. Returns false if the summary has no data for it.
 using FillFigure = bool (*)(nlohmann::json& spec, const FigureSource&);
 bool fill_cascade(nlohmann::json& spec, const FigureSource&);
 bool fill_phases(nlohmann::json& spec, const FigureSource&);
@@ -28,25 +27,24 @@ bool fill_precision(nlohmann::json& spec, const FigureSource&);
 bool fill_timeline(nlohmann::json& spec, const FigureSource&);
 bool fill_busy(nlohmann::json& spec, const FigureSource&);
 
-// Title with the scale's mark, and below it what ran, on which machine, with which data. `notes` are further
-// lines.
+// Sets the title with the scale's mark, and a subtitle with scale, machine, build, data and `notes`.
 void set_title(nlohmann::json& spec, const FigureSource&, const std::string& what,
                const std::vector<std::string>& notes = {});
 
-// Layers of one chart sort their rows only by a list that all share.
+// The ids of all rows in order. Layers of one chart need the same list to sort their rows equally.
 nlohmann::json row_order(const Summary& summary);
-// id, title, what ran and status: the columns on the left of a figure with a line per row.
+// id, title, `ran` and status: the columns on the left of a figure with a line per row.
 nlohmann::json row_values(const SummaryRow& row);
 // `SKIPPED: why`
 std::string reason_of(const SummaryRow& row);
 
-// A colour scale of a named part of the palette, as Vega-Lite wants it: domain and range.
+// A Vega-Lite colour scale {domain, range} from a part of the palette.
 nlohmann::json colour_scale(const FigureSource&, const char* part);
-// The names of that part which occur in `field` of the values, in the palette's order.
+// The names in this part of the palette that occur in `field` of the values, in the palette's order.
 nlohmann::json present(const FigureSource&, const char* part, const nlohmann::json& values,
                        const char* field);
 
-// Zero up to the largest value, times `room` for the text behind the longest bar.
+// The domain from 0 to `largest` times `room`, which leaves space for the text after the longest bar.
 nlohmann::json domain_to(double largest, double room);
 
 }  // namespace harness

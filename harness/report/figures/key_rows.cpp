@@ -1,4 +1,4 @@
-// Picks key rows and reads samples of records that may come from another machine.
+// Selects key rows and reads their samples, which may have been recorded on another machine.
 #include "harness/report/figures/key_rows.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ std::vector<const SummaryRow*> key_rows(const Summary& summary) {
   for (const SummaryRow* row : measured)
     if (!is_drawn(*row)) chosen.push_back(row);
   if (chosen.size() > most) chosen.resize(most);
-  std::sort(chosen.begin(), chosen.end());  // all lie in one vector: by place
+  std::sort(chosen.begin(), chosen.end());  // pointers into one vector: the summary's order
   return chosen;
 }
 

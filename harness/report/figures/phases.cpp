@@ -1,11 +1,11 @@
-// The phases: where the mean batch of every row spends its host time, and below it its device time.
+// The host time of the mean batch of every row by phase, and below it the device time.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "harness/stats/records.h"
-#include "harness/report/summary/device_time.h"
 #include "harness/report/figures/figure.h"
+#include "harness/report/summary/device_time.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -17,7 +17,7 @@ json phase_value(const SummaryRow& row, const std::string& phase, const char* cl
   return {{"row", row.id}, {"phase", phase}, {"clock", clock}, {"phase_position", place}, {"ms", ms}};
 }
 
-// Means, not medians: a loader that delivers in bursts has a median near zero, and means add up to the step.
+// Uses means: they add up to the step, while the median of a loader that delivers in bursts is near zero.
 double add_host_phases(const SummaryRow& row, json& values) {
   double step_ms = 0;
   for (const PhaseStatistics& phase : row.run.phases) {

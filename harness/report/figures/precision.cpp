@@ -1,11 +1,11 @@
-// Precision: how fast each number format is and, where it was trained to a budget, how accurate.
+// Precision: the speed of each number format and, from rows with `validation`, its accuracy.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "harness/stats/records.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/figures/key_rows.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

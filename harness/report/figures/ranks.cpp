@@ -1,22 +1,22 @@
-// Stragglers: which rank took longer than the others in which batches, of the row with the most ranks.
+// Stragglers: which ranks took longer than the others in which batches, for the row with the most ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "harness/stats/records.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/figures/key_rows.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
 
 using nlohmann::json;
 
-// 1,024 ranks and 300 batches stay a figure: some 3,000 cells.
+// Limits the figure to about 3,000 cells, also with 1,024 ranks and 300 batches.
 constexpr size_t kMostRankBins = 32, kMostCells = 3000;
 
-// A straggler makes the others wait, so that all steps last equally long: its own work is what differs.
+// A straggler makes the other ranks wait, so all steps are equally long. Only the times without waits differ.
 bool is_waiting(const std::string& name) { return name == "sync" || name == "broadcast"; }
 
 using ByRank = std::vector<std::vector<double>>;
@@ -26,7 +26,7 @@ bool reaches(const ByRank& by_rank, size_t ranks, size_t batches) {
                                                 [&](const auto& times) { return times.size() >= batches; });
 }
 
-// [rank][batch]: all phases but those that wait, less what SyncBN waits within them.
+// [rank][batch] in ms: all phases except waits, minus SyncBN's waits within them.
 ByRank own_times(const Record& record) {
   const Samples& samples = record.samples_ms;
   ByRank own(ranks_of(samples), std::vector<double>(batches_of(samples)));
@@ -52,7 +52,7 @@ const SummaryRow* row_with_most_ranks(const Summary& summary) {
   return found;
 }
 
-// Of a rank in some batches: mean of own time / that of the batch's median rank - 1.
+// Mean over the batches [begin, end) of the rank's time / the median rank's time - 1.
 double lag_of(const std::vector<double>& times, const std::vector<double>& medians, size_t begin,
               size_t end) {
   double sum = 0;
@@ -91,7 +91,7 @@ bool fill_ranks(json& spec, const FigureSource& source) {
   for (size_t first = 0; first < ranks; first += rank_bin)
     for (size_t begin = 0; begin < batches; begin += batch_bin) {
       const size_t end = std::min(begin + batch_bin, batches), past = std::min(first + rank_bin, ranks);
-      size_t slowest = first;  // of several ranks in a cell: a mean would hide a straggler
+      size_t slowest = first;  // a cell shows its slowest rank, because a mean would hide a straggler
       for (size_t rank = first; rank < past; ++rank)
         if (lag_of(own[rank], medians, begin, end) > lag_of(own[slowest], medians, begin, end))
           slowest = rank;
@@ -111,8 +111,7 @@ bool fill_ranks(json& spec, const FigureSource& source) {
   json& scale = spec["/encoding/color/scale"_json_pointer];
   scale = {{"domain", {-limit, 0, limit}}, {"clamp", true}, {"range", source.palette.at("diverging")}};
   set_title(spec, source, fmt::format("stragglers of row {}, {}", row->id, row->title),
-            {"A rank's own time in a batch (all phases but the waits: sync, broadcast and SyncBN's) against "
-             "the median rank's.",
+            {"A rank's time in a batch without waits (sync, broadcast, SyncBN), relative to the median rank.",
              "Row " + row->id + ": " + row->ran});
   return true;
 }

@@ -1,13 +1,13 @@
-// Scaling: images/s and speed-up by the number of devices, beside what as many times as fast would be.
+// Scaling: images/s and speed-up by the number of devices, with the ideal (linear) speed-up.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "harness/stats/records.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/figures/key_rows.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -16,7 +16,7 @@ using nlohmann::json;
 
 int64_t devices_of(const SummaryRow& row) { return all_devices(row.config); }
 
-// The single device that a row is compared with: one that rows with more devices are based on.
+// The row with a single device for the speed-up: preferably one that is the base of rows with more devices.
 const SummaryRow* single_device(const Summary& summary, int64_t batch) {
   for (const SummaryRow& row : summary.rows) {
     if (!row.ok() || devices_of(row) != 1 || row.config.batch != batch) continue;
@@ -35,7 +35,7 @@ std::string series_of(const SummaryRow& row) {
   return "a process per device";
 }
 
-// Points at one number of devices that lie too close for a label each share one, above the highest.
+// Points with the same number of devices that are too close for separate labels share one above the highest.
 void add_labels(json& values, const char* field, const char* label_field, double largest) {
   std::vector<json> points;
   for (const json& value : values)

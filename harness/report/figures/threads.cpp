@@ -1,18 +1,18 @@
-// The sweep over loader threads: seconds, and what is left of waiting for the loader.
+// The sweep over loader threads: seconds, and the remaining wait for the loader.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "harness/stats/records.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/figures/key_rows.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
 
 using nlohmann::json;
 
-// Rows that differ from their base in threads, and those bases, by loader threads.
+// Rows that differ from their base in threads, and these bases, ordered by the number of loader threads.
 std::vector<const SummaryRow*> swept_rows(const Summary& summary) {
   std::vector<const SummaryRow*> rows;
   for (const SummaryRow& row : summary.rows) {
@@ -36,10 +36,10 @@ double load_share(const SummaryRow& row) {
 json value_of(const SummaryRow& row) {
   const int64_t threads = row.config.loader_threads, cpus = row.config.cpus;
   json value = row_values(row);
-  value.update({{"label", fmt::format("row {}|{} threads|{} {}", row.id, threads, cpus,
-                                      cpus == 1 ? "core" : "cores")},
-                {"threads", threads},
-                {"cpus", cpus}});
+  value.update(
+      {{"label", fmt::format("row {}|{} threads|{} {}", row.id, threads, cpus, cpus == 1 ? "core" : "cores")},
+       {"threads", threads},
+       {"cpus", cpus}});
   if (!row.ok()) {
     value.update({{"reason_label", reason_of(row)}, {"reason", row.reason}});
     return value;

@@ -1,20 +1,20 @@
-// One batch of the key rows as it lay in time: phases, devices and collectives of each rank.
+// The timeline of one batch of the key rows: phases, devices and collectives of each rank.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "harness/stats/records.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/figures/key_rows.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMostRanks = 4;  // further lanes would look the same
+constexpr int64_t kMostRanks = 4;  // further ranks would look the same
 
 using Event = TimelineEvent;
 
@@ -27,7 +27,7 @@ std::vector<Event> recorded_events(const Record& record) {
   return events;
 }
 
-// For a record without a timeline: the last batch's phases, one after the other from 0.
+// For a record without a timeline: the last batch's phases one after another, starting at 0.
 std::vector<Event> stacked_events(const Record& record) {
   std::vector<Event> events;
   const Samples& samples = record.samples_ms;
@@ -46,7 +46,7 @@ std::vector<Event> stacked_events(const Record& record) {
   return events;
 }
 
-int64_t place_of(const Event& event) {  // host, devices, collectives of a rank lie together
+int64_t place_of(const Event& event) {  // keeps host, devices and collectives of a rank together
   const int64_t track = event.track == "host" ? 0 : event.track == "collectives" ? 99 : 1;
   return 100 * event.rank + track;
 }
@@ -108,9 +108,9 @@ bool fill_timeline(json& spec, const FigureSource& source) {
   if (colour["legend"]["values"].size() > 12) colour["legend"]["columns"] = 7;  // two lines of equal length
   if (longest > 4 * shortest) spec["/resolve/scale/x"_json_pointer] = "independent";
   set_title(spec, source,
-            recorded ? "the last timed batch, as it lay in time" : "the last timed batch, phase after phase",
+            recorded ? "timeline of the last timed batch" : "the last timed batch, phase after phase",
             {fmt::format("At most {} ranks of each row.{}", kMostRanks,
-                         skewed_clocks ? " Ranks of several hosts begin at 0 by each host's own clock." : ""),
+                         skewed_clocks ? " With several hosts, each rank starts at 0 of its own clock." : ""),
              missing_key_rows(source.summary)});
   return true;
 }

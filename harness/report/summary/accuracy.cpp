@@ -26,12 +26,12 @@ bool has_accuracy(const Record& record) {
   return is_ok(record) && record.accuracy && record.accuracy->images > 0;
 }
 
-// What happened instead of a figure.
+// Sets status and reason of a row without a figure.
 void explain(const RecordList& repeats, AccuracyRow& row) {
   const auto first = std::find_if(repeats.begin(), repeats.end(), [&](const Record* record) {
     return row.diverged > 0 ? has_status(*record, "DIVERGED") : !has_status(*record, "OK");
   });
-  if (first == repeats.end()) {  // a record of another version
+  if (first == repeats.end()) {  // a record written by another version
     row.status = "INVALID";
     row.reason = "the record has no accuracy";
     return;
@@ -88,7 +88,7 @@ std::map<int64_t, double> top1_by_seed(const RecordList& repeats) {
   return by_seed;
 }
 
-// Images answered and the budget must be the same for a difference to mean something.
+// A difference is meaningful only for the same validation images and number of training images.
 bool comparable(const AccuracyRow& a, const AccuracyRow& b) {
   return a.ok() && b.ok() && a.budget_images == b.budget_images &&
          a.validation_images == b.validation_images && a.kind == b.kind;
@@ -121,12 +121,11 @@ std::string statement(const AccuracyRow& row) {
   if (!row.ok()) return fmt::format("{}: {}: {}", row.label, row.status, one_line(row.reason));
   if (row.precision == "o0" || row.paired_seeds == 0) return "";
   if (row.paired_seeds == 1)
-    return fmt::format("{}: {} points from O0 with one seed: no spread is known", row.label, points(row));
+    return fmt::format("{}: {} points from O0 with one seed: the spread is unknown", row.label, points(row));
   const std::string difference =
       fmt::format("{}: {} points from O0 over {} seeds: ", row.label, points(row), row.paired_seeds);
-  if (row.less_o0_min <= 0 && row.less_o0_max >= 0)
-    return difference + "none that exceeds the spread over seeds";
-  return difference + fmt::format("{} with every seed, as chance alone has it in 1 of {} cases",
+  if (row.less_o0_min <= 0 && row.less_o0_max >= 0) return difference + "not more than the spread over seeds";
+  return difference + fmt::format("{} with every seed, which happens by chance in 1 of {} cases",
                                   row.less_o0_max < 0 ? "worse" : "better",
                                   int64_t{1} << std::min(row.paired_seeds - 1, 62));
 }
@@ -164,21 +163,21 @@ Grid accuracy_grid(const Summary& summary) {
                            "-", "-"});
       continue;
     }
-    budgets.insert(fmt::format("{} images trained on, {} to answer, {} {} classes", row.budget_images,
+    budgets.insert(fmt::format("{} training images, {} validation images, {} {} classes", row.budget_images,
                                row.validation_images, row.classes, row.kind));
     grid.rows.push_back({row.id, row.label, std::to_string(row.seeds),
                          in_percent(row.top1, row.top1_min, row.top1_max, row.seeds),
                          in_percent(row.top5, row.top5_min, row.top5_max, row.seeds), points(row),
                          fmt::format("{:.1f}", row.seconds)});
   }
-  grid.title = synthetic ? "accuracy by precision: synthetic classes: no evidence for claim 4"
+  grid.title = synthetic ? "accuracy by precision (synthetic classes: no evidence for claim 4)"
                          : "accuracy by precision";
   if (!summary.mark.empty()) grid.above.push_back(fmt::format("{}: {}", summary.mark, summary.scale_summary));
   grid.above.insert(grid.above.end(), budgets.begin(), budgets.end());
   grid.notes.push_back(
-      "Medians and ranges over seeds, which change weights, order and augmentation; differences are between "
-      "runs of the "
-      "same seed. Centre crops, running statistics of batch norm, in the row's own precision.");
+      "Medians and ranges over seeds; a seed sets weights, order and augmentation. Differences are between "
+      "runs with the same seed. Validation uses centre crops and batch norm's running statistics, in the "
+      "row's precision.");
   return grid;
 }
 

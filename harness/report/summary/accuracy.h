@@ -1,4 +1,4 @@
-// Accuracy by precision: what the rows with `validation` trained to, over their seeds.
+// Accuracy by precision: the results of the rows with `validation`, over their seeds.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace harness {
 
-bool is_of_accuracy(const Record& record);  // its row has `validation`
+bool is_of_accuracy(const Record& record);  // whether its row has `validation`
 
-// One per row, in the order in which rows first occur. A row of which a repeat diverged has no figure: the
-// seeds that did not would tell of the lucky ones only.
+// One per row, in the order in which rows first occur. If a repeat diverged, the row has no figure, because
+// the other seeds alone would be a biased sample.
 std::vector<AccuracyRow> accuracy_rows(const RecordList& records);
 
 Grid accuracy_grid(const Summary& summary);

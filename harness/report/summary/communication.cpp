@@ -9,7 +9,6 @@
 #include "harness/report/summary/summary.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
-#include "harness/report/summary/summary.h"
 
 namespace harness {
 namespace {
@@ -59,11 +58,10 @@ std::vector<std::vector<std::string>> lines_of(const Summary& summary) {
 
 std::vector<std::string> notes_of(const Summary& summary) {
   std::vector<std::string> notes = {
-      "Per batch and rank. under way: some collective was posted and not done, waiting for slower ranks "
-      "included; "
-      "alone: the same all-reduces with nothing else running, the ceiling; exposed: what backward did not "
-      "hide (phase "
-      "sync) and what SyncBN waited; hidden: the rest of the time under way."};
+      "Per batch and rank. under way: time with at least one collective posted and not done, including waits "
+      "for slower ranks; alone: the same all-reduces with nothing else running, the ceiling; exposed: "
+      "communication that backward did not hide (phase sync) and waits of SyncBN; hidden: the rest of the "
+      "time under way."};
   for (const SummaryRow& row : summary.rows) {
     if (!row.communication || row.communication->messages.empty()) continue;
     std::vector<std::string> sizes;
@@ -111,7 +109,7 @@ std::optional<Communication> communication_of(const Record& record) {
   it.alone_ms = record.communication->ceiling_ms.value_or(0);
   it.under_way_ms = typical(record.spans_ms, "communication");
   if (record.link) it.link_share = share_of_link(*record.link);
-  // The order of the layers is not that of the keys.
+  // The keys are sorted by name, and bn1 precedes all layers.
   const std::string prefix = "sync_bn/";
   for (const auto& [name, values] : record.spans_ms)
     if (name.rfind(prefix, 0) == 0) it.sync_bn.push_back({name.substr(prefix.size()), typical(values)});
@@ -120,7 +118,7 @@ std::optional<Communication> communication_of(const Record& record) {
            std::pair(b.name.rfind("layer", 0) == 0, b.name);
   });
   it.sync_bn_backward_ms = typical(record.spans_ms, "sync_bn_backward");
-  // On a GPU the host runs ahead, and what the device waits stands in its own times.
+  // On a GPU the host runs ahead of the device, so only the device's times contain its waits.
   const auto on_device = record.device_ms.find("sync");
   const bool has_device_time = on_device != record.device_ms.end() && !on_device->second.empty();
   it.exposed_ms = has_device_time ? typical(record.device_ms, "sync")

@@ -1,4 +1,4 @@
-// What the ranks of a row carried to one another, and how much of the time for it computing hid.
+// Communication between the ranks of a row, and how much of its time was hidden by computing.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,33 +9,32 @@
 
 namespace harness {
 
-// Per batch unless it says otherwise; times are medians over the timed batches of the mean over ranks.
+// Figures are per batch unless noted; times are medians over the timed batches of the mean over ranks.
 struct Communication {
   int64_t ranks = 0;
   std::string backend, link;
-  double all_reduced_bytes = 0;      // by each rank
+  double all_reduced_bytes = 0;      // of each rank
   std::vector<int64_t> messages;     // bytes of the last batch's all-reduces, in their order
   double under_way_ms = 0;           // at least one collective was posted and not done (span `communication`)
   double exposed_ms = 0;             // not hidden by backward (phase `sync`), and SyncBN's waits
   double alone_ms = 0;               // the ceiling: the same all-reduces with nothing else running
-  std::optional<double> link_share;  // bytes that the busiest node counted on its link, of those expected
+  std::optional<double> link_share;  // counted / expected bytes on the busiest node's link
   struct Layer {
     std::string name;
     double wait_ms = 0;
   };
-  std::vector<Layer> sync_bn;  // waits of each SyncBN layer in forward, in their order; empty without SyncBN
-  double sync_bn_backward_ms = 0;  // of all layers together
+  std::vector<Layer> sync_bn;      // waits in forward by SyncBN layer, in order; empty without SyncBN
+  double sync_bn_backward_ms = 0;  // waits of all layers together
 
-  double sync_bn_ms() const;  // all waits
-  std::string sync_bn_text()
-      const;  // `SyncBN waits 1.20 ms in bn1, the first layer, ...`; empty without SyncBN
+  double sync_bn_ms() const;         // all waits
+  std::string sync_bn_text() const;  // the waits in a sentence; empty without SyncBN
 };
 
-// Nothing for a record without figures, or of one rank.
+// Nullopt for a record without figures or with one rank.
 std::optional<Communication> communication_of(const Record& record);
 
 struct Summary;
-// A second table below the main one; empty when no row has several ranks.
+// The table below the main one; empty if no row has several ranks.
 Grid communication_grid(const Summary& summary);
 
 }  // namespace harness

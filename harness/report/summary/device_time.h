@@ -1,4 +1,4 @@
-// The device's own time of a record's phases, where the device runs behind the host.
+// Device time of a record's phases, on devices that run asynchronously to the host.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace harness {
 
-// Mean ms per batch over batches and ranks, of these phases together; none where the record has no such time.
+// Sum over these phases of the mean ms per batch and rank; nullopt if the record has no device time for them.
 std::optional<double> device_ms(const Record& record, const std::vector<std::string>& phases);
 
 }  // namespace harness

@@ -1,4 +1,4 @@
-// Finds in a record what qualifies its figures: inferred or clipped settings, emulation, drift.
+// Finds remarks that qualify a record's figures: inferred or clipped settings, emulation, drift.
 #include "harness/report/summary/flags.h"
 
 #include <fmt/format.h>
@@ -62,26 +62,26 @@ std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, c
 std::string flag_meaning(char code) {
   switch (code) {
     case '~':
-      return "the article doesn't state the row or the fields named; inferred from its text";
+      return "the article doesn't state the row or the named fields; they are inferred from its text";
     case '+':
       return "not one of the article's rows";
     case 'A':
-      return "batches hang together so closely that the run holds few independent ones";
+      return "the times of batches are so correlated that few are independent";
     case 'B':
       return "unreadable images, each replaced by the next";
     case 'C':
       return "clipped to what this machine has";
     case 'D':
-      return "the last third of the run differs from the first by over 2 %, more than chance explains";
+      return "the last third of the run differs from the first by over 2 %, more than by chance";
     case 'E':
-      return "emulated: a setting stands in for hardware; what follows from it is by construction, no "
-             "finding";
+      return "emulated: a setting replaces hardware; results that follow from it are by construction, not "
+             "findings";
     case 'M':
-      return "another storage than asked for (table.md names it)";
+      return "the storage differs from the requested one (table.md names it)";
     case 'N':
-      return "ran otherwise than written (table.md says how)";
+      return "differs from the configuration (table.md says how)";
     case 'R':
-      return "some repeats failed; figures are of the others";
+      return "some repeats failed; the figures come from the others";
     case 'T':
       return "the machine took CPU time away during the row";
     default:

@@ -1,4 +1,4 @@
-// Flags: remarks on a row that a reader of its figures must know.
+// Flags: remarks that qualify the figures of a row.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace harness {
 
-// `code` where there is room for one letter, `text` where there is more.
+// Tables show `code` where there is room for one letter only, otherwise `text`.
 struct Flag {
   char code;
   std::string text;
@@ -15,13 +15,13 @@ struct Flag {
 
 using Names = std::vector<std::string>;
 
-// Fields inferred in every row stand in the header, or the mark would tell no row from another.
+// Fields that are inferred in every row. The table's header names them, so that flags show only differences.
 Names inferred_everywhere(const RecordList& records);
 
-// `run` is null for a row without figures.
+// `run`: null for a row without figures.
 std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, const RunStatistics* run);
 
-// What a code means, one line.
+// The meaning of a code in one line; empty for an unknown code.
 std::string flag_meaning(char code);
 
 }  // namespace harness

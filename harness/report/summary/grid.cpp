@@ -34,7 +34,7 @@ std::string cell_text(const std::string& cell, size_t width, bool is_text) {
   return is_text || taken > width ? fit(cell, width) : std::string(width - taken, ' ') + cell;
 }
 
-// One line, or as many as the longest of its wrapped cells needs.
+// One line, or several if cells are wrapped.
 std::string console_line(const Grid& grid, const std::vector<size_t>& widths,
                          const std::vector<std::string>& cells) {
   std::vector<std::vector<std::string>> lines(1, std::vector<std::string>(cells.size()));
@@ -59,7 +59,7 @@ std::string console_line(const Grid& grid, const std::vector<size_t>& widths,
   return text;
 }
 
-// What a spreadsheet would evaluate: OWASP's list of first characters, numbers excepted.
+// Whether a spreadsheet would evaluate the text: OWASP's list of first characters, except for numbers.
 bool is_formula(const std::string& text) {
   if (text.empty() || !std::strchr("=+-@\t\r\n", text.front())) return false;
   double number = 0;
@@ -70,7 +70,7 @@ bool is_formula(const std::string& text) {
 
 }  // namespace
 
-size_t width_of(const std::string& text) {  // code points: good enough for Latin text
+size_t width_of(const std::string& text) {  // counts code points, which suffices for Latin text
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }

@@ -1,4 +1,4 @@
-// Turns records into summary rows: repeats joined, ratios to the base, one summary per scale and device.
+// Turns records into summaries, one per scale and device: combines repeats and computes ratios to the base.
 #include "harness/report/summary/summary.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// The different texts that a list of records holds, in order, as one line.
+// The distinct texts of the records in order, as one line.
 template <typename Describe>
 std::string all_of(const RecordList& records, Describe describe) {
   std::vector<std::string> seen;
@@ -61,7 +61,7 @@ std::string describe_what_ran(const Record& record) {
   const std::string link = record.config.link;
   const std::string used = storage_used(record);
   if (used != record.config.storage) add(used);
-  std::string stand_in;  // for a link: it comes first, because a narrow column cuts the rest
+  std::string stand_in;  // an emulated link comes first, because a narrow column cuts off the end
   for (const std::string& words : record.emulated) {
     if (words.rfind("link: ", 0) == 0)
       stand_in = words.substr(words.rfind(": ") + 2) + ", ";
@@ -122,7 +122,7 @@ void compare_with_base(SummaryRow& row, const SummaryRow* base) {
   if (here > 0 && there > 0 && !row.window_differs) row.published_ratio = there / here;
 }
 
-// Rows of accuracy train other sizes on other images: nothing of theirs belongs into the other rows' lines.
+// Accuracy rows train other sizes on other images, so they don't contribute to the other rows' summary.
 Summary summarise_group(const RecordList& all) {
   RecordList records, of_accuracy;
   for (const Record* record : all) (is_of_accuracy(*record) ? of_accuracy : records).push_back(record);
