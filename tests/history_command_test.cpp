@@ -66,7 +66,7 @@ TEST_F(HistoryCommandTest, ComparesNightsFromWhatTheHistoryKeeps) {
   keep({night(1), night(2, 1.2), night(3)});
   EXPECT_EQ(history({"compare", "n1", "n2"}), 4);
   for (const char* words :
-       {"SLOWER", "forward +12.5", "From what the history keeps", "A has no figure: HUNG"})
+       {"SLOWER", "forward +12.5", "From the history's own data", "A has no figure: HUNG"})
     EXPECT_PRED_FORMAT2(testing::IsSubstring, words, output());
   EXPECT_EQ(history({"compare", "last-2", "2026-01-03", "--json"}), 0);
   EXPECT_EQ(nlohmann::json::parse(output())["rows"][0]["verdict"], "SAME");
@@ -92,10 +92,10 @@ TEST_F(HistoryCommandTest, ComparesFullRecordsWhileTheyAreThere) {
   ASSERT_EQ(run(nightly({"--no-report", "--repeat", "5"})), 0);
   ASSERT_EQ(run(nightly({"--no-report", "--repeat", "5"}), {{"FAKE_TIMES", "2"}}), 0);
   EXPECT_EQ(history({"compare", "last-1", "last"}), 4);
-  EXPECT_PRED_FORMAT2(testing::IsNotSubstring, "From what the history keeps", output());
+  EXPECT_PRED_FORMAT2(testing::IsNotSubstring, "From the history's own data", output());
   fs::remove_all(results() / "runs");
   EXPECT_EQ(history({"compare", "last-1", "last"}), 4);
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "From what the history keeps", output());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "From the history's own data", output());
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "backward +50.0", output());
 }
 

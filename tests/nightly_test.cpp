@@ -113,7 +113,7 @@ TEST_F(NightlyTest, ARegressionIsReportedOnceAndOnlyThatNightFails) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "software", output());
   EXPECT_EQ(run(row_0(), {{"FAKE_TIMES", "1.5"}}), 0);
   EXPECT_PRED_FORMAT2(testing::IsNotSubstring, "REGRESSION", output());
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "told in earlier nights: 1", output());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "reported in earlier nights: 1", output());
 }
 
 TEST_F(NightlyTest, WhatTheMachineDidIsNoRegression) {
@@ -193,7 +193,7 @@ TEST_F(NightlyTest, DamagedLinesAreNamedAndCostThemselvesAlone) {
   std::ofstream(history_folder() / "open" / "x.json") << "{\"id\": ";
   EXPECT_EQ(run(nightly()), 0);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "nights.jsonl:2: not JSON", errors());
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "alarms.jsonl:1: no alarm", errors());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "alarms.jsonl:1: not an alarm", errors());
   EXPECT_EQ(nights().size(), 2u);
 }
 
@@ -212,7 +212,8 @@ TEST_F(NightlyTest, BadRowsAreBadInputAndNoNight) {
 TEST_F(NightlyTest, GoesOnWithoutCanaries) {
   EXPECT_EQ(run(nightly(), {{"FAKE_CANARIES", "0"}}), 0);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "warning: ", output());
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "a slower machine can't be told from slower software", output());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "a slower machine can't be distinguished from slower software",
+                      output());
   EXPECT_TRUE(nights().at(0).canaries.empty());
 }
 

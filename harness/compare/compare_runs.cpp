@@ -19,7 +19,7 @@ int compare_runs(const RunsToCompare& runs, std::ostream& console) {
   const Records records_a = read_records(a, std::cerr), records_b = read_records(b, std::cerr);
   for (const auto& [folder, records] : {std::pair{&a, &records_a}, std::pair{&b, &records_b}})
     if (records->empty()) {
-      fmt::print(std::cerr, "{}: no usable record, nothing to compare\n", folder->string());
+      fmt::print(std::cerr, "{}: no usable record, so there is nothing to compare\n", folder->string());
       return base::kNothingRan;
     }
   const Noise noise = read_noise(noise_folder, machine_fingerprint(records_a.front()), std::cerr);

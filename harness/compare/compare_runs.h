@@ -1,4 +1,4 @@
-// Two runs against each other: what `compare` prints and writes, and `ab` at its end.
+// Compares two runs: the output of `compare`, and of `ab` at its end.
 #pragma once
 #include <filesystem>
 #include <ostream>
@@ -6,14 +6,14 @@
 namespace harness {
 
 struct RunsToCompare {
-  std::filesystem::path a, b;  // folders of runs
-  std::filesystem::path out;   // for comparison.txt, .md, .json and .html; empty: nothing is written
-  bool as_json = false;        // what is printed
-  std::filesystem::path noise;    // folder with the noise that was measured on this and other machines
-  std::filesystem::path project;  // holds plots/
+  std::filesystem::path a, b;     // folders of runs
+  std::filesystem::path out;      // folder for comparison.txt, .md, .json and .html; empty: no files
+  bool as_json = false;           // print JSON instead of the table
+  std::filesystem::path noise;    // folder with the noise measured on this and other machines
+  std::filesystem::path project;  // contains plots/
 };
 
-// Returns kRegression when a row is SLOWER, kNothingRan when no row could be compared.
+// Returns kRegression if a row is SLOWER, kNothingRan if no row could be compared, otherwise kAllGood.
 int compare_runs(const RunsToCompare& runs, std::ostream& console);
 
 }  // namespace harness

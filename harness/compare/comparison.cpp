@@ -15,7 +15,7 @@
 namespace harness {
 namespace {
 
-constexpr double kAlarm = 0.05;           // Holm's adjusted p below which a difference is one
+constexpr double kAlarm = 0.05;           // significance level for Holm's adjusted p
 constexpr double kSmallestPhase = 0.005;  // of the step
 
 using RowKey = std::tuple<std::string, std::string, std::string>;  // row, scale, device
@@ -49,7 +49,7 @@ std::vector<double> totals(const Runs& runs) {
   return values;
 }
 
-// Runs of one `ab` experiment that ran side by side; empty unless every run has its partner.
+// The totals of runs that one `ab` experiment ran side by side; empty unless all runs of A come from `ab`.
 std::pair<std::vector<double>, std::vector<double>> pairs_of(const Runs& a, const Runs& b) {
   std::map<std::pair<std::string, int64_t>, double> partners;
   for (const Record* run : b)
@@ -65,7 +65,7 @@ std::pair<std::vector<double>, std::vector<double>> pairs_of(const Runs& a, cons
   return pairs;
 }
 
-// Mean milliseconds of a batch in each phase, one value a run.
+// Mean ms of a batch in each phase, one value per run.
 std::map<std::string, std::vector<double>> phase_means(const Runs& runs) {
   std::map<std::string, std::vector<double>> means;
   for (const Record* run : runs)
@@ -137,8 +137,8 @@ void judge(RowComparison& row) {
   const double limit = std::log(1 + row.margin);
   if (runs < kFewestRuns) {
     row.verdict = Verdict::undecided;
-    row.reason = fmt::format("{} run{} a side; a verdict needs {}: run with --repeat {}, nightly too", runs,
-                             runs == 1 ? "" : "s", kFewestRuns, kFewestRuns);
+    row.reason = fmt::format("{} run{} per side; a verdict needs {}: use --repeat {} (for nightly, too)",
+                             runs, runs == 1 ? "" : "s", kFewestRuns, kFewestRuns);
     return;
   }
   const bool large = std::abs(std::log(effect.ratio)) >= limit;
@@ -152,7 +152,7 @@ void judge(RowComparison& row) {
   } else {
     row.verdict = Verdict::undecided;
     row.reason = large ? "more runs are needed: --repeat 15"
-                       : fmt::format("may be within the margin of {:.1f} % or beyond: more runs are needed",
+                       : fmt::format("within or beyond the margin of {:.1f} %: more runs are needed",
                                      100 * row.margin);
   }
 }

@@ -10,8 +10,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kNarrowest = 0.06;  // the axis reaches at least this far to either side of 1
-constexpr double kWidest = 3.0;      // intervals that go this much beyond all ratios are cut off
+constexpr double kNarrowest = 0.06;  // the axis covers at least this deviation from 1
+constexpr double kWidest = 3.0;      // the axis ends at the extreme ratios times this factor
 
 const char* kind_of(const RowComparison& row, bool across_machines) {
   if (row.verdict == Verdict::faster) return "better";
@@ -70,7 +70,7 @@ json order_of(const Comparison& comparison) {
   return order;
 }
 
-// In numbers: a chart as wide as its box takes no height per step.
+// Sets the height as a number, because Vega-Lite has no height per step in a chart as wide as its container.
 void set_rows(json& spec, const json& order) {
   spec["/encoding/y/sort"_json_pointer] = order;
   spec["height"] = spec["height"].get<double>() * double(order.size());

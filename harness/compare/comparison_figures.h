@@ -1,4 +1,4 @@
-// Figures of a comparison: ratios with intervals, and what differences are made of.
+// Figures of a comparison: ratios with intervals, and the differences by phase.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -6,7 +6,7 @@
 
 namespace harness {
 
-// plots/comparison.vl.json and plots/difference.vl.json with their data; false when there is none to show.
+// Fill plots/comparison.vl.json and plots/difference.vl.json with data; return false if there is none.
 bool fill_ratios(nlohmann::json& spec, const Comparison& comparison);
 bool fill_differences(nlohmann::json& spec, const Comparison& comparison, const nlohmann::json& palette);
 

@@ -1,4 +1,4 @@
-// How a comparison reads: one table for people, one JSON object for programs.
+// Formats a comparison: a table for people, a JSON object for programs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,7 +13,7 @@ constexpr size_t kPhasesShown = 3;
 
 std::string percent(double ratio) { return fmt::format("{:+.1f} %", 100 * (ratio - 1)); }
 
-// So few runs have no interval.
+// Without the interval for fewer than kFewestRuns runs.
 std::string effect_text(const Effect& effect) {
   if (std::min(effect.a, effect.b) < kFewestRuns) return fmt::format("{:.3f}", effect.ratio);
   return fmt::format("{:.3f} ({:.3f} to {:.3f})", effect.ratio, effect.low, effect.high);
@@ -36,7 +36,7 @@ Grid comparison_grid(const Comparison& comparison, const std::string& name_a, co
   for (const Difference& difference : comparison.environment)
     grid.above.push_back(fmt::format("{}: {} -> {}", difference.what, difference.a, difference.b));
   if (comparison.across_machines)
-    grid.above.push_back("Different machines: speed-ups of the whole, no verdicts about software.");
+    grid.above.push_back("Different machines: speed-ups of machine and software together, no verdicts.");
   grid.columns = {{"row", true},
                   {"verdict", true},
                   {"A s"},
@@ -63,14 +63,13 @@ Grid comparison_grid(const Comparison& comparison, const std::string& name_a, co
                          fmt::format("{}", fmt::join(remarks, "; "))});
   }
   grid.notes = {
-      "times as fast: the median of seconds of A / seconds of B over pairs of whole runs (those side by side "
-      "where `ab` ran them; else all, Hodges and Lehmann), which is not the quotient of the two medians; "
-      "with an "
-      "exact rank interval of 95 % from five runs a side on. FASTER and SLOWER: the interval excludes 1, the "
-      "effect reaches the margin and "
-      "Holm's p "
-      "over all rows is under 0.05; SAME: the interval lies within the margin; else UNDECIDED.",
-      "step: how much longer the median run took, and the phases that make it up, in percent of A's step."};
+      "times as fast: the median of seconds of A / seconds of B over pairs of whole runs, which is not the "
+      "quotient of the two medians. Pairs are the runs that `ab` ran side by side, otherwise all "
+      "combinations "
+      "(Hodges and Lehmann). From five runs per side on with an exact 95 % rank interval. FASTER and SLOWER: "
+      "the interval excludes 1, the effect reaches the margin, and Holm's p over all rows is under 0.05; "
+      "SAME: the interval lies within the margin; otherwise UNDECIDED.",
+      "step: change of the median run's time, and of the phases that changed most, in percent of A's step."};
   const auto missing = [&](const char* side, const std::vector<std::string>& rows) {
     if (!rows.empty()) grid.notes.push_back(fmt::format("only in {}: {}", side, fmt::join(rows, ", ")));
   };

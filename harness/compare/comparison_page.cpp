@@ -16,13 +16,13 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 
 Grid environment_grid(const Comparison& comparison) {
   Grid grid;
-  grid.title = "What differs around them";
+  grid.title = "Differences in the environment";
   grid.columns = {{"", true}, {"A", true}, {"B", true}};
   for (const Difference& it : comparison.environment) grid.rows.push_back({it.what, it.a, it.b});
   return grid;
 }
 
-// `SLOWER` and its rows; verdicts that no row has are left out.
+// Each verdict with its rows; verdicts without rows are left out.
 json verdict_facts(const Comparison& comparison) {
   json facts = json::array();
   for (const Verdict verdict : {Verdict::slower, Verdict::faster, Verdict::same, Verdict::undecided}) {
@@ -45,7 +45,7 @@ json first_blocks(const Comparison& comparison, const std::string& name_a, const
   json blocks = json::array();
   if (comparison.across_machines)
     blocks.push_back(
-        {{"mark", {"DIFFERENT MACHINES", "speed-ups of the whole, no verdicts about software"}}});
+        {{"mark", {"DIFFERENT MACHINES", "speed-ups of machine and software together, no verdicts"}}});
   if (comparison.compared() == 0)
     blocks.push_back({{"alarm", {"NOTHING COMPARED", "no row has a figure on both sides"}}});
   blocks.push_back({{"facts", Facts{{"A", name_a}, {"B", name_b}}}});
@@ -60,7 +60,7 @@ json first_blocks(const Comparison& comparison, const std::string& name_a, const
 json verdict_grid(const Comparison& comparison, const std::string& name_a, const std::string& name_b) {
   Grid grid = comparison_grid(comparison, name_a, name_b);
   grid.title = "";
-  grid.above.clear();  // all of it stands on the first screen
+  grid.above.clear();  // the first section has the same lines
   return grid_json(grid);
 }
 
@@ -78,7 +78,7 @@ void write_comparison_page(const fs::path& file, const Comparison& comparison, c
   };
   PageFile page;
   page.library = drawing_library(source_dir);
-  page.without_script = "comparison.txt beside it says the same without";
+  page.without_script = "the file comparison.txt in the same folder has the tables";
   page.page = {{"title", "B against A"}, {"sections", json::array()}, {"note", ""}};
   if (page.library.empty())
     page.page["note"] =

@@ -1,4 +1,4 @@
-// comparison.html: what differs around two runs, verdicts, ratios with intervals, and the phases behind them.
+// comparison.html: differences in the environment, verdicts, ratios with intervals, and differences by phase.
 #pragma once
 #include <filesystem>
 #include <ostream>
@@ -8,7 +8,7 @@
 
 namespace harness {
 
-// Without the renderer in source_dir the page has its tables and says how to get the figures. Throws
+// Without the renderer in source_dir/.venv, the page has only tables and says how to get the figures. Throws
 // std::runtime_error when the file can't be written.
 void write_comparison_page(const std::filesystem::path& file, const Comparison& comparison,
                            const std::string& name_a, const std::string& name_b,

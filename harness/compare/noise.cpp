@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr int kExperiments = 2000;
 
-// Effects of A/A experiments of `runs` pairs each, drawn from the pairs seen; which side was first is chance.
+// The 95 % quantile of the effects of A/A experiments with `runs` pairs, with random signs.
 double expected_effect(const std::vector<double>& pairs, size_t runs) {
   std::mt19937_64 random(300);
   std::vector<double> effects, sample(std::max<size_t>(1, runs));
@@ -86,7 +86,7 @@ Noise read_noise(const std::filesystem::path& folder, const std::string& machine
         for (const json& value : values.is_array() ? values : json::array({nullptr}))
           good = good && value.is_number() && std::isfinite(value.get<double>());
     if (!good) {
-      fmt::print(warnings, "{}:{}: no A/A experiment; line left out\n", file.string(), number);
+      fmt::print(warnings, "{}:{}: not an A/A experiment; line left out\n", file.string(), number);
       continue;
     }
     for (const auto& [row, values] : pairs.items())

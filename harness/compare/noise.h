@@ -1,4 +1,4 @@
-// Noise: how far two runs of one and the same thing lie apart on a machine, row by row.
+// Noise: the difference between two equal runs on a machine, by row.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -9,27 +9,28 @@
 
 namespace harness {
 
-// Effects below the margin aren't worth a verdict, however sure they are.
+// The smallest margin on any machine. Smaller effects are irrelevant even if they are significant.
 inline constexpr double kSmallestMargin = 0.02;
 
-// Learned from A/A experiments: pairs of runs of the same row, side by side, nothing changed.
+// Measured by A/A experiments: pairs of equal runs of a row, side by side.
 struct Noise {
-  std::string machine;                               // fingerprint of where it was learned
-  std::map<std::string, std::vector<double>> pairs;  // by row: log ratios of the pairs
+  std::string machine;                               // fingerprint of the machine
+  std::map<std::string, std::vector<double>> pairs;  // {row: log ratios of the pairs}
 
   bool empty() const { return pairs.empty(); }
-  // The larger of kSmallestMargin and the effect that 95 of 100 A/A experiments of `runs` pairs stay under
-  // (resampled from the pairs with random signs). A row that no experiment holds takes the largest margin of
-  // the others; without any: kSmallestMargin.
+  // The smallest relevant effect for `runs` pairs: the 95 % quantile of the effects of A/A experiments,
+  // resampled from the pairs with random signs, but at least kSmallestMargin. A row without pairs gets the
+  // largest margin of the other rows.
   double margin(const std::string& row, size_t runs) const;
 };
 
 // The pairs of an A/A experiment's records: sides A and B of the same block (record key `pair`).
 Noise noise_of(const Records& records);
 
-// The noise kept for this machine in `folder` (one file a machine, one line an experiment), all experiments
-// together; empty when there is none. A damaged line is left out and named in `warnings`.
+// Reads the noise of this machine from all experiments in `folder` (one file per machine, one line per
+// experiment); empty if there is none. A damaged line is left out with a warning.
 Noise read_noise(const std::filesystem::path& folder, const std::string& machine, std::ostream& warnings);
+// Adds an experiment to the machine's file. Throws std::runtime_error when it can't be written.
 void append_noise(const std::filesystem::path& folder, const Noise& noise, const std::string& started_at);
 
 }  // namespace harness

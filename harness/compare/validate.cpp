@@ -14,9 +14,9 @@
 namespace harness {
 namespace {
 
-constexpr double kSmallPart = 0.01;  // of the step: below, a deviation is nothing to mend
+constexpr double kSmallPart = 0.01;  // of the step; deviations of smaller parts are ignored
 constexpr double kSpreads = 3;
-constexpr double kMadToDeviation = 1.4826;  // of a normal distribution
+constexpr double kMadToDeviation = 1.4826;  // standard deviation / MAD of a normal distribution
 constexpr size_t kFewestReferences = 3;
 
 struct Part {
@@ -90,9 +90,9 @@ void check_row(const RecordList& runs, const std::vector<Records>& references, V
     for (const auto& reference : references)
       for (double ms : typical_by_rank(runs_of_row(reference, record), part)) good.push_back(ms);
     if (good.size() < kFewestReferences) {
-      validation.remarks.push_back(
-          fmt::format("row {}: {} ranks in the references ran the same work; {} are needed: name more runs",
-                      row, good.size(), kFewestReferences));
+      validation.remarks.push_back(fmt::format(
+          "row {}: only {} ranks in the references did the same work, {} are needed: name more runs", row,
+          good.size(), kFewestReferences));
       return;
     }
     const double centre = median(good);
@@ -109,7 +109,7 @@ void check_row(const RecordList& runs, const std::vector<Records>& references, V
   }
 }
 
-// Ranks that are odd in the same way are one finding where they make up a whole node.
+// If all ranks of a node are odd in the same part, reports the node instead of each rank.
 void name_the_odd(Validation& validation) {
   std::map<std::tuple<std::string, std::string, std::string>,
            std::pair<std::vector<const RankCheck*>, size_t>>
@@ -173,7 +173,7 @@ Grid validation_grid(const Validation& validation) {
                          fmt::format("{:.0f} %", 100 * it.limit), it.odd ? "ODD" : ""});
   grid.notes = {
       fmt::format("Medians over batches and repeats. Odd: slower than the median of the references' ranks by "
-                  "more than {:.0f} % and three times their spread. Waiting for other ranks is not in it.",
+                  "more than {:.0f} % and three times their spread. Waits for other ranks are not included.",
                   100 * kFloor)};
   for (const std::string& remark : validation.remarks) grid.notes.push_back(remark);
   return grid;

@@ -56,7 +56,7 @@ Analysis analyse(const std::vector<Night>& nights, const Night& last,
   const bool some_long = std::any_of(of_last.begin(), of_last.end(), [](const Trend* trend) {
     return !trend->canary && trend->values.size() >= kFewestNights;
   });
-  if (!some_long) return analysis;  // nothing could come of it
+  if (!some_long) return analysis;  // no row can alarm
   find_changes(of_last, source_dir);
   analysis.alarms = lasting_changes(analysis.trends, last, Direction::slower);
   analysis.improvements = lasting_changes(analysis.trends, last, Direction::faster);

@@ -30,8 +30,8 @@ Canaries measure_canaries(const std::filesystem::path& train_slice, std::ostream
   }
   if (!problem.empty())
     fmt::print(console,
-               "warning: {} --canaries failed ({}): without canaries a slower machine can't be told from "
-               "slower software\n",
+               "warning: {} --canaries failed ({}): without canaries a slower machine can't be distinguished "
+               "from slower software\n",
                train_slice.string(), problem);
   return canaries;
 }

@@ -9,10 +9,10 @@ namespace harness {
 
 using Canaries = std::map<std::string, double>;  // ms by name
 
-// Asks `train_slice --canaries`. Empty, with a line on `console`, when that fails: a night goes on without.
+// Runs `train_slice --canaries`. If this fails, prints a warning and returns no canaries.
 Canaries measure_canaries(const std::filesystem::path& train_slice, std::ostream& console);
 
-// The middle of both. A canary that moved by more than kCanaryDrift during the night is named on `console`.
+// The mean of both. Prints each canary that changed by more than kCanaryDrift during the night.
 inline constexpr double kCanaryDrift = 0.10;
 Canaries canaries_of_night(const Canaries& before, const Canaries& after, std::ostream& console);
 

@@ -14,12 +14,12 @@ namespace harness {
 
 using nlohmann::json;
 
-// A file in memory as the program's stdin: a pipe would block beyond its buffer.
+// A file in memory for the program's stdin. Writing to a pipe would block when its buffer is full.
 static int memory_file(const std::string& text) {
   const int file = memfd_create("series", MFD_CLOEXEC);
   for (size_t done = 0; file >= 0 && done < text.size();) {
     const ssize_t wrote = write(file, text.data() + done, text.size() - done);
-    if (wrote <= 0) throw std::runtime_error("no memory for the series of the history");
+    if (wrote <= 0) throw std::runtime_error("out of memory for the series of the history");
     done += static_cast<size_t>(wrote);
   }
   lseek(file, 0, SEEK_SET);
@@ -44,8 +44,8 @@ std::vector<std::vector<ChangePoint>> find_change_points(const std::vector<Serie
   const json found = base::parse_json(finished.output);
   if (finished.exit_code != 0 || !found.is_array() || found.size() != series.size())
     throw std::runtime_error(
-        fmt::format("change points were not looked for: {} ended with {}; run ./run_matrix once without "
-                    "--no-install, and the next night looks again",
+        fmt::format("change points were not searched: {} ended with exit code {}; run ./run_matrix once "
+                    "without --no-install, and the next night searches again",
                     command.arguments[1], finished.exit_code));
   std::vector<std::vector<ChangePoint>> all;
   for (const json& points : found) {

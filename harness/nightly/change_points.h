@@ -1,4 +1,4 @@
-// Where a series of figures changed for good: E-divisive as Apache Otava has it.
+// Finds lasting changes in a series with Apache Otava (E-divisive).
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -8,21 +8,21 @@
 namespace harness {
 
 struct Series {
-  std::string name;            // for messages alone
-  std::vector<double> values;  // one a night, in their order
-  double magnitude = 0.02;     // smallest relative change that counts
+  std::string name;            // only for messages
+  std::vector<double> values;  // one per night, in order
+  double magnitude = 0.02;     // smallest relative change
 };
 
 struct ChangePoint {
-  size_t index = 0;              // of the first night after the change
-  double before = 0, after = 0;  // means of the stretches on either side
-  double p = 1;                  // of Student's t between them
+  size_t index = 0;              // first night after the change
+  double before = 0, after = 0;  // means of the levels before and after
+  double p = 1;                  // of Student's t test between the two levels
 
   double change() const { return after / before - 1; }
 };
 
-// One list per series. Window 50 and p 0.001 are Otava's defaults. Throws std::runtime_error with the next
-// step when Otava can't be run. `source_dir` holds harness/nightly/change_points.py and .venv/.
+// Returns one list per series. Window 50 and p 0.001 are Otava's defaults. `source_dir` contains
+// harness/nightly/change_points.py and .venv/. Throws std::runtime_error with the next step if Otava fails.
 std::vector<std::vector<ChangePoint>> find_change_points(const std::vector<Series>& series,
                                                          const std::filesystem::path& source_dir);
 

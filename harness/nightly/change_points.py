@@ -1,18 +1,18 @@
-"""Finds change points with Apache Otava: JSON on stdin, JSON on stdout (change_points.h says what is in them)."""
+"""Finds change points with Apache Otava: reads JSON from stdin, writes JSON to stdout (see change_points.cpp)."""
 import json
 import sys
 
 try:
     from otava.series import AnalysisOptions, Metric, Series
 except ImportError as error:
-    print(f"{error}; `./run_matrix` without --no-install puts what is missing into .venv", file=sys.stderr)
+    print(f"{error}; run `./run_matrix` once without --no-install to install it into .venv", file=sys.stderr)
     sys.exit(2)
 
 asked = json.load(sys.stdin)
 options = AnalysisOptions()
 options.window_len = asked["window"]
 options.max_pvalue = asked["p"]
-options.min_magnitude = 0.0  # a series has its own, below
+options.min_magnitude = 0.0  # replaced by each series' own magnitude below
 found = []
 for series in asked["series"]:
     values = series["values"]

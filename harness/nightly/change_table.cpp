@@ -30,7 +30,7 @@ std::vector<Change> newest_first(const std::vector<Trend>& trends, const std::st
   return changes;
 }
 
-// Of the night before the change and of its first night.
+// The revisions of the last night before and the first night after the change.
 std::string revisions(const Change& change, const std::map<std::string, const Night*>& nights) {
   const auto revision = [&](size_t i) {
     const auto night = nights.find(change.trend->nights[i]);
@@ -70,8 +70,8 @@ Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, 
   if (changes.size() > kMostChanges)
     grid.notes.push_back(fmt::format("{} older changes are left out", changes.size() - kMostChanges));
   grid.notes.push_back(
-      "cause: the machine where a canary changed the same way about the same night, else the row: its "
-      "software or its settings. before and after: means of the levels on either side.");
+      "cause: the machine if a canary changed in the same direction at about the same night, otherwise the "
+      "row's software or settings. before and after: means of the two levels.");
   return grid;
 }
 

@@ -1,4 +1,4 @@
-// The changes of a machine's rows and canaries as a table.
+// The table of all changes of a machine's rows and canaries.
 #pragma once
 #include <string>
 #include <vector>

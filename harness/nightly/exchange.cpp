@@ -18,11 +18,11 @@ using nlohmann::json;
 size_t export_nights(const History& history, const std::vector<NightEntry>& nights, std::ostream& output) {
   for (const NightEntry& entry : nights) {
     Night night = history.read(entry);
-    night.imported = false;  // whoever takes it in says so again
+    night.imported = false;  // set again by import_nights()
     output << to_json(night).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
   }
   output.flush();
-  if (!output) throw std::runtime_error("the export could not be written: free space or name another file");
+  if (!output) throw std::runtime_error("the export can't be written: free space or name another file");
   return nights.size();
 }
 

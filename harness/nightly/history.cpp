@@ -26,17 +26,17 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr size_t kNightsPerThread = 200;  // fewer aren't worth a thread
+constexpr size_t kNightsPerThread = 200;  // at least; fewer are not worth a thread
 
-// One writer at a time, on this host and on others that see the folder.
+// Allows one writer at a time, on all hosts that share the folder.
 class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder) {
     const fs::path file = folder / "lock";
     descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (descriptor_ < 0)
-      throw std::runtime_error(fmt::format("{}: {}; choose a writable folder with --history", file.string(),
-                                           std::strerror(errno)));
+      throw std::runtime_error(fmt::format("{}: can't be opened: {}; choose a writable folder with --history",
+                                           file.string(), std::strerror(errno)));
     while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) continue;
   }
   ~FolderLock() { close(descriptor_); }
@@ -82,7 +82,7 @@ uint64_t size_of(const fs::path& file) {
   return missing ? 0 : size;
 }
 
-// Entries that follow one another without a gap from the start of nights.jsonl to its end, or nothing.
+// The entries of index.jsonl if they cover nights.jsonl completely and without gaps, otherwise none.
 std::vector<NightEntry> fitting_index(const fs::path& folder) {
   std::vector<NightEntry> entries;
   std::ifstream input(folder / "index.jsonl");
@@ -107,9 +107,8 @@ History::History(fs::path folder, std::ostream& warnings) : folder_(std::move(fo
     if (!entries_[i].imported && entries_[i].host == entries_[i - 1].host &&
         entries_[i].started_at < entries_[i - 1].started_at) {
       fmt::print(warnings_,
-                 "{}: night {} began before {}, which was added earlier: the clock of {} went backwards; "
-                 "nights stay "
-                 "in the order in which they were added\n",
+                 "{}: night {} began before {}, which was added earlier, so the clock of {} went backwards; "
+                 "nights stay in the order in which they were added\n",
                  (folder_ / "nights.jsonl").string(), entries_[i].id, entries_[i - 1].id, entries_[i].host);
       break;
     }
@@ -148,7 +147,7 @@ std::vector<NightEntry> History::scan() {
     try {
       if (object.is_discarded())
         throw std::invalid_argument(
-            input.eof() ? "the line is cut off; it was being written when its program ended" : "not JSON");
+            input.eof() ? "the line is cut off, because the program ended while writing it" : "not JSON");
       entries.push_back(entry_of(night_from_json(object), offset, bytes));
     } catch (const std::invalid_argument& error) {
       if (line.find_first_not_of(" \t\r") != std::string::npos)
@@ -169,7 +168,7 @@ Night History::read(const NightEntry& entry) const {
     return night_from_json(base::require_json(line));
   } catch (const std::exception& error) {
     throw std::runtime_error(
-        fmt::format("{}: night {} at byte {}: {}; delete index.jsonl beside it to have it made anew",
+        fmt::format("{}: night {} at byte {}: {}; delete index.jsonl in the same folder, it is then rebuilt",
                     file.string(), entry.id, entry.offset, error.what()));
   }
 }
@@ -188,7 +187,7 @@ std::vector<Night> History::read_all() const {
       }
     return part;
   };
-  // Parsing is what takes time when there are thousands: each core has its share of them.
+  // Parsing thousands of nights takes time, so the cores share them.
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());
   const size_t share = std::max(kNightsPerThread, (entries_.size() + cores - 1) / cores);
   std::vector<std::future<Part>> parts;
@@ -206,7 +205,8 @@ std::vector<Night> History::read_all() const {
 
 void History::append(const Night& night) {
   if (append_new({night}) == 0)
-    throw std::runtime_error(fmt::format("{}: night {} is there already", folder_.string(), night.id));
+    throw std::runtime_error(
+        fmt::format("{}: night {} is already in the history", folder_.string(), night.id));
 }
 
 size_t History::append_new(const std::vector<Night>& nights) {
@@ -243,8 +243,8 @@ void History::write_index() const {
     base::write_whole_file(file, text, /*durable=*/false);
   } catch (const std::runtime_error& error) {
     std::error_code ignored;
-    fs::remove(file, ignored);  // without an index the nights are scanned
-    fmt::print(warnings_, "{}; the history works without it, slower\n", error.what());
+    fs::remove(file, ignored);
+    fmt::print(warnings_, "{}; the history works without the index, but more slowly\n", error.what());
   }
 }
 
@@ -274,9 +274,9 @@ void History::narrow(const std::string& machine, const std::string& tag) {
            (!tag.empty() && night.tag != tag);
   });
   if (entries_.empty() && !was_empty)
-    throw std::invalid_argument(
-        fmt::format("{}: no night{}{}; `history list` without them shows what there is", folder_.string(),
-                    machine.empty() ? "" : " of machine " + machine, tag.empty() ? "" : " with tag " + tag));
+    throw std::invalid_argument(fmt::format(
+        "{}: no night{}{}; `history list` without these options lists all nights", folder_.string(),
+        machine.empty() ? "" : " of machine " + machine, tag.empty() ? "" : " with tag " + tag));
 }
 
 std::vector<NightEntry> History::between(const std::string& range) const {

@@ -1,4 +1,4 @@
-// History: one folder of nights that many programs may append to and read at any time.
+// History: a folder of nights. Several programs may append to it and read it at the same time.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -10,43 +10,43 @@
 
 namespace harness {
 
-// What the index holds of a night: enough to list and to choose without reading all.
+// A night's entry in the index, with which nights can be listed and selected without reading them.
 struct NightEntry {
   std::string id, started_at, tag, machine, host, revision;
   bool complete = true, imported = false;
   size_t rows = 0, ok = 0;
-  uint64_t offset = 0, bytes = 0;  // of its line in nights.jsonl
+  uint64_t offset = 0, bytes = 0;  // position and length of its line in nights.jsonl
 };
 
-// nights.jsonl: one line a night, appended and fsynced, never changed. index.jsonl: one line for each of
-// them, made anew whenever the two don't fit together, so that it may be deleted. Both are written under a
-// lock on the folder (flock, which NFS passes on from Linux 2.6.12 on).
+// nights.jsonl: one line per night, appended and fsynced, never changed. index.jsonl: one entry per line; it
+// is rebuilt if it doesn't match nights.jsonl, so it may be deleted. Both are written under a lock on the
+// folder (flock, which works over NFS since Linux 2.6.12).
 class History {
  public:
-  // Damaged lines and the like are named as file:line in `warnings` and left out.
+  // Leaves out damaged lines, with a warning file:line.
   History(std::filesystem::path folder, std::ostream& warnings);
 
-  // In the order in which they were appended, but for imported ones, which stand where their time belongs. A
-  // clock that went backwards is named in `warnings` once.
+  // In the order in which they were appended; imported nights are inserted by their time.
   const std::vector<NightEntry>& entries() const { return entries_; }
-  // Looks from here on at the nights alone whose machine or host contains `machine` and whose tag is `tag`;
-  // empty: any. Throws std::invalid_argument when none is left. What is appended is kept whatever it is.
+  // Limits entries() to nights whose machine or host contains `machine` and whose tag is `tag`; empty: any.
+  // Throws std::invalid_argument if none is left. append() still accepts all nights.
   void narrow(const std::string& machine, const std::string& tag);
-  // Throws std::runtime_error when the line can't be read any more.
+  // Throws std::runtime_error when the line can't be read.
   Night read(const NightEntry& entry) const;
   std::vector<Night> read_all() const;
 
-  // Throws std::runtime_error naming the file and the next step; what the history held is then unchanged. A
-  // night whose id the history holds already is refused.
+  // Throws std::runtime_error when the file can't be written or a night with this id exists. The nights that
+  // were there are then unchanged.
   void append(const Night& night);
-  // The same for many at once, leaving out those whose id is there; returns how many were added.
+  // Appends several nights except those whose id exists; returns the number of added nights.
   size_t append_new(const std::vector<Night>& nights);
   bool holds(const std::string& id) const;
 
-  // By id, `last`, `last-N`, a tag (its latest night), `yesterday`, or a date (its latest night).
-  // Throws std::invalid_argument that names what there is.
+  // `which`: an id, `last`, `last-N`, `yesterday`, or a tag or date, of which the latest night is returned.
+  // Throws std::invalid_argument if there is no such night.
   const NightEntry& find(const std::string& which) const;
-  // `FROM:TO` of dates, `now-30d` or `now`; both ends count. Throws std::invalid_argument on anything else.
+  // `range`: `FROM:TO`, each a date, `now-30d` or `now`, both inclusive. Otherwise throws
+  // std::invalid_argument.
   std::vector<NightEntry> between(const std::string& range) const;
 
   const std::filesystem::path& folder() const { return folder_; }

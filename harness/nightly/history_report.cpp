@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "harness/stats/provenance.h"
 #include "harness/nightly/night_records.h"
+#include "harness/stats/provenance.h"
 
 namespace harness {
 namespace {
@@ -37,7 +37,7 @@ std::string name_of(const Night& night) {
                      night.tag.empty() ? "" : ", " + one_line(night.tag));
 }
 
-// What its key knows, without the gaps of what it doesn't.
+// The known parts of an environment key.
 std::string environment_text(const std::string& key) {
   std::vector<std::string> parts = environment_parts(key);
   std::erase(parts, "");
@@ -106,9 +106,8 @@ Grid night_comparison_grid(const NightComparison& compared, const Night& a, cons
   Grid grid = comparison_grid(compared.comparison, name_of(a), name_of(b));
   if (!compared.full)
     grid.above.push_back(
-        "From what the history keeps: the full records of a run are gone, so that settings are known by "
-        "their "
-        "hash and states of the cache not at all.");
+        "From the history's own data, because the full records of a run no longer exist. Of settings it has "
+        "only the hash, and it has no cache states.");
   return grid;
 }
 

@@ -1,4 +1,4 @@
-// A history as people and programs read it: lists of nights, one night, one night against another.
+// Formats a history as tables and JSON: lists of nights, one night, comparisons of two nights.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -16,9 +16,9 @@ Grid night_grid(const Night& night);
 
 struct NightComparison {
   Comparison comparison;
-  bool full = false;  // from the records of both runs, else from what the history keeps
+  bool full = false;  // from the full records of both runs; false: from the history's own data
 };
-// B against A. Margins come from the noise kept in `noise_folder`.
+// Compares B with A. Margins come from the noise in `noise_folder`.
 NightComparison compare_nights(const Night& a, const Night& b, const std::filesystem::path& noise_folder,
                                std::ostream& warnings);
 Grid night_comparison_grid(const NightComparison& compared, const Night& a, const Night& b);

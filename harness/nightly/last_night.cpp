@@ -18,7 +18,7 @@ using nlohmann::json;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 constexpr size_t kAlarmsInFull = 6;
-constexpr size_t kTypicalOver = 20;  // nights before the last that it is set against
+constexpr size_t kTypicalOver = 20;  // the last night is compared with the median of this many nights before
 
 std::string alarm_text(const Alarm& alarm) {
   return fmt::format("row {} takes {:.1f} % longer since {}: {:.4g} s, before {:.4g} s", alarm.row,
@@ -39,13 +39,13 @@ void add_alarms(json& blocks, const std::vector<Alarm>& alarms) {
     blocks.push_back({{"alarm", {"SLOWER", alarm_text(*of_rows[i])}}});
   if (of_rows.size() > kAlarmsInFull)
     blocks.push_back({{"alarm",
-                       {"SLOWER", fmt::format("{} more changes for the worse, in the table of changes below",
+                       {"SLOWER", fmt::format("{} more rows became slower, see the table of changes below",
                                               of_rows.size() - kAlarmsInFull)}}});
   for (const auto& [canary, rows] : by_canary)
     blocks.push_back({{"mark",
                        {"MACHINE", fmt::format("the canary {} slowed down together with {} {}: {}", canary,
                                                rows.size() == 1 ? "row" : "rows", fmt::join(rows, ", "),
-                                               "look at the machine before the software")}}});
+                                               "check the machine before the software")}}});
 }
 
 std::vector<std::string> failed_rows(const Night& night) {
@@ -55,7 +55,7 @@ std::vector<std::string> failed_rows(const Night& night) {
   return failed;
 }
 
-// Where the last value of a series stands against the nights before it.
+// The last value of a series relative to the median of the nights before it.
 std::string against_before(const Trend& trend) {
   if (trend.values.size() < 2) return "-";
   const size_t from = trend.values.size() - 1 - std::min(kTypicalOver, trend.values.size() - 1);
@@ -90,8 +90,8 @@ Grid rows_grid(const std::vector<Trend>& trends, const Night& night) {
                          has ? std::to_string(trend->values.size()) : "0", has ? last_change(*trend) : "-"});
   }
   grid.notes = {
-      fmt::format("s: median of the repeats. against before: the median of up to {} nights before it with "
-                  "the same settings on the same machine.",
+      fmt::format("s: median of the repeats. against before: relative to the median of up to {} nights "
+                  "before, with the same settings on the same machine.",
                   kTypicalOver)};
   return grid;
 }
@@ -104,7 +104,7 @@ std::string canaries_in_words(const std::vector<Trend>& trends, const Night& nig
       parts.push_back(fmt::format("{} {} ({})", trend.row, figure_text(trend.values.back(), true),
                                   against_before(trend)));
   return parts.empty() ? "none were run"
-                       : fmt::format("{}; in brackets against the median of up to {} nights before",
+                       : fmt::format("{}; in brackets: relative to the median of up to {} nights before",
                                      fmt::join(parts, ", "), kTypicalOver);
 }
 
@@ -140,7 +140,7 @@ json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm
                        const std::vector<Night>& nights, const std::vector<std::string>& machines) {
   if (nights.empty())
     return json::array(
-        {{{"mark", {"EMPTY", "the history holds no night yet: ./run_matrix nightly adds one"}}}});
+        {{{"mark", {"EMPTY", "the history has no night yet: ./run_matrix nightly adds one"}}}});
   const Night& last = nights.back();
   const std::vector<std::string> failed = failed_rows(last);
   json blocks = json::array();
@@ -151,7 +151,7 @@ json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm
     blocks.push_back({{"alarm", {"FAILED", fmt::format("{}", fmt::join(failed, ", "))}}});
   if (!last.complete)
     blocks.push_back(
-        {{"mark", {"CUT SHORT", "the last night ended early: these are the rows that it had finished"}}});
+        {{"mark", {"CUT SHORT", "the last night ended early; only its finished rows are shown"}}});
   if (blocks.empty()) blocks.push_back({{"lines", {"No alarm, no failed row."}}});
   blocks.push_back({{"facts", facts_of(trends, nights, machines)}});
   if (!last.rows.empty()) {

@@ -1,4 +1,4 @@
-// The last night in words: alarms, what failed, canaries.
+// The last night as text for the page: alarms, failed rows, canaries.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

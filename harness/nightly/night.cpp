@@ -6,12 +6,12 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "harness/stats/provenance.h"
-#include "harness/stats/records.h"
 #include "harness/contract/config_hash.h"
 #include "harness/contract/row.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/report/summary/summary.h"
+#include "harness/stats/provenance.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -41,7 +41,7 @@ T required(const json& object, const char* key) {
   try {
     return object.at(key).get<T>();
   } catch (const json::exception&) {
-    throw std::invalid_argument(fmt::format("`{}` is missing or of a wrong type", key));
+    throw std::invalid_argument(fmt::format("`{}` is missing or has a wrong type", key));
   }
 }
 
@@ -117,7 +117,7 @@ json to_json(const Night& night) {
 Night night_from_json(const json& object) {
   if (!object.is_object()) throw std::invalid_argument("not a JSON object");
   if (required<int>(object, "schema") != 1)
-    throw std::invalid_argument("schema " + object.at("schema").dump() + ", this program reads 1");
+    throw std::invalid_argument("found schema " + object.at("schema").dump() + ", expected 1");
   Night night;
   night.id = required<std::string>(object, "id");
   night.started_at = required<std::string>(object, "started_at");
@@ -132,7 +132,7 @@ Night night_from_json(const json& object) {
   night.canaries = required<std::map<std::string, double>>(object, "canaries");
   for (const auto& [name, ms] : night.canaries) positive(ms, "canaries");
   const json& rows = object.contains("rows") ? object.at("rows") : json();
-  if (!rows.is_array()) throw std::invalid_argument("`rows` is missing or of a wrong type");
+  if (!rows.is_array()) throw std::invalid_argument("`rows` is missing or has a wrong type");
   for (const json& row : rows) night.rows.push_back(night_row_from_json(row));
   return night;
 }

@@ -21,7 +21,7 @@ Record thin_record(const Night& night, const NightRow& row, int64_t repeat) {
   record.build.revision = night.revision;
   record.started_at = night.started_at;
   restore_environment(record, night.environment);
-  // Which repeats of a row failed isn't kept, and how only where all did.
+  // A night doesn't say which repeats failed, and has a failure's status only if all repeats failed.
   const bool ok = repeat < static_cast<int64_t>(row.totals_s.size());
   record.status = ok ? "OK" : row.ok() ? "failed" : row.status;
   if (!ok) return record;

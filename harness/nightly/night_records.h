@@ -1,4 +1,4 @@
-// Records of a night, so that what compares runs compares nights too.
+// Records of a night, so that nights can be compared like runs.
 #pragma once
 #include <optional>
 #include <ostream>
@@ -8,12 +8,11 @@
 
 namespace harness {
 
-// The full records, as long as the folder of the night's run is where it was and is still that run.
+// The full records; nullopt if the folder of the night's run is gone or contains another run.
 std::optional<Records> full_records(const Night& night, std::ostream& warnings);
 
-// What the history itself keeps, in the form of records: seconds of every repeat, one batch of the phases'
-// means, the environment. Settings are known by their hash alone (`config_hash`), so these are compared
-// with one another and not with full records.
+// The history's own data as records: the time of every repeat, one batch with the means of the phases, and
+// the environment. Instead of settings they have only `config_hash`, so don't compare them with full ones.
 Records thin_records(const Night& night);
 
 }  // namespace harness

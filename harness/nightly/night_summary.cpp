@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/stats/records.h"
 #include "harness/report/summary/grid.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -45,7 +45,7 @@ std::string rows_summary(const Night& night, const Records& records) {
   std::string text =
       fmt::format("\nnight {}{}: rows: {}{}\n{}", night.id, night.tag.empty() ? "" : " (" + night.tag + ")",
                   fmt::join(counts, ", "),
-                  night.complete ? "" : "; cut short: these are the runs that had ended", reasons);
+                  night.complete ? "" : "; cut short: only the finished runs are counted", reasons);
   if (by_status["OK"] == 0) text += "NOTHING WAS MEASURED: no row has a figure\n";
   return text;
 }
@@ -55,23 +55,23 @@ std::string changes_summary(const Analysis& analysis, const std::vector<Alarm>& 
   std::string text;
   for (const Alarm& alarm : alarms)
     text += alarm.canary.empty() ? change_line("REGRESSION", alarm, analysis.trends) +
-                                       "; software: no canary slowed down with it\n"
+                                       "; software: no canary slowed down at the same time\n"
                                  : fmt::format("{}; the machine: canary {} slowed down too\n",
                                                change_line("SLOWER", alarm, analysis.trends), alarm.canary);
   for (const Alarm& faster : improvements)
     text += change_line("faster", faster, analysis.trends) +
-            (faster.canary.empty() ? "\n" : fmt::format("; so is canary {}\n", faster.canary));
+            (faster.canary.empty() ? "\n" : fmt::format("; canary {} became faster too\n", faster.canary));
   const size_t old =
       analysis.alarms.size() + analysis.improvements.size() - alarms.size() - improvements.size();
-  if (text.empty()) text = "no row's speed changed for good that hasn't been told\n";
-  if (old > 0) text += fmt::format("told in earlier nights: {}\n", old);
+  if (text.empty()) text = "no new lasting change of a row's speed\n";
+  if (old > 0) text += fmt::format("changes reported in earlier nights: {}\n", old);
   if (analysis.too_short > 0)
     text += fmt::format(
-        "{} of {} rows have under {} nights with this machine and these settings: at least {} "
-        "more before they can alarm\n",
+        "{} of {} rows have fewer than {} nights with this machine and these settings: at least {} more "
+        "before they can alarm\n",
         analysis.too_short, analysis.rows, kFewestNights, analysis.nights_missing);
   if (analysis.shortened)
-    text += fmt::format("changes are looked for in the last {} nights of each row\n", kNightsLookedAt);
+    text += fmt::format("changes are searched in the last {} nights of each row\n", kNightsLookedAt);
   return text;
 }
 

@@ -1,4 +1,4 @@
-// What a nightly says at its end: which rows have figures, which don't and why, and what has changed.
+// The text at the end of a nightly: rows with and without figures, and lasting changes.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace harness {
 
-// Rows by status, with the reason of each that isn't OK in every repeat; NOTHING WAS MEASURED where no row
-// has a figure.
+// The number of rows by status, and the reason of each row with a failed repeat; NOTHING WAS MEASURED if no
+// row has a figure.
 std::string rows_summary(const Night& night, const Records& records);
 
-// One line for each change, before and after in seconds and who did it. `alarms` and `improvements`: those
-// that are news.
+// One line per change with the seconds before and after, and the cause. `alarms` and `improvements`: only
+// those that have not been reported before.
 std::string changes_summary(const Analysis& analysis, const std::vector<Alarm>& alarms,
                             const std::vector<Alarm>& improvements);
 

@@ -26,9 +26,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kRepeats = 3;  // a median that one bad run doesn't move
+constexpr int64_t kRepeats = 3;  // the median then tolerates one outlier
 
-// Says on stderr what went wrong, most likely a full disk; false then.
+// Runs a step. If it throws, most likely because of a full disk, prints the error and returns false.
 template <typename Step>
 bool done(Step step) {
   try {
@@ -40,7 +40,7 @@ bool done(Step step) {
   }
 }
 
-// As the run's folder, which has time and host in its name unless it was chosen with --out.
+// The name of the run's folder, which consists of time and host unless it was chosen with --out.
 std::string wanted_id(const Request& request, const fs::path& run) {
   return request.out.empty() ? run.filename().string() : base::time_and_host();
 }
@@ -63,13 +63,12 @@ bool keep(History& history, const OpenNight& open, const Night& night) {
     close_night(history.folder(), open.id);
   else
     fmt::print(std::cerr,
-               "night {} isn't in the history: its records stay in {}, and the next nightly adds "
-               "them\n",
+               "night {} isn't in the history: its records stay in {}, and the next nightly adds them\n",
                night.id, night.run);
   return kept;
 }
 
-// What changed for good, told once; whether that is a regression.
+// Reports lasting changes that no earlier night has reported. Returns whether one of them is a regression.
 bool tell_changes(const Installation& installation, const History& history, const Night& night, bool kept,
                   std::ostream& console) {
   std::vector<Night> nights = history.read_all();
@@ -84,7 +83,7 @@ bool tell_changes(const Installation& installation, const History& history, cons
     write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, installation.project,
                      console);
   });
-  told.add(alarms, night.id);  // after they were told: better twice than never
+  told.add(alarms, night.id);  // after the report: if the program ends in between, they are reported again
   told.add(improvements, night.id);
   return std::any_of(alarms.begin(), alarms.end(), [](const Alarm& alarm) { return alarm.canary.empty(); });
 }

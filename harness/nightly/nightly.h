@@ -1,4 +1,4 @@
-// Nightly: a matrix run for a history, by cron, a systemd timer or a CI scheduler.
+// Nightly: runs a matrix and adds it to a history; started by cron, a systemd timer or a CI scheduler.
 #pragma once
 #include <ostream>
 #include <string>
@@ -11,17 +11,17 @@ namespace harness {
 struct NightlyRequest {
   fs::path history;    // empty: results/history
   std::string tag;     // kept with the night
-  bool report = true;  // tables, figures and page in the run's folder, as a normal run leaves them
+  bool report = true;  // write tables, figures and page to the run's folder, as a normal run does
 };
 
 fs::path history_folder(const Installation& installation, const fs::path& asked);
 
-// Adds to the history what earlier nights left behind, runs the rows request.repeats times (3 when it says
-// nothing) between two rounds of canaries, adds this night, looks for changes that lasted and writes the
-// trend page. Returns kNothingRan when no row has a figure, kRowFailed when a run failed or the night could
-// not be kept or examined, kRegression when a row got slower that no earlier night has told and the machine
-// didn't, kInterrupted after Ctrl-C (what finished is kept). Throws PreparationError, ConfigError or
-// std::runtime_error before anything has run.
+// Adds unfinished earlier nights to the history, runs the rows request.repeats times (default 3) between two
+// rounds of canaries, adds this night, searches for lasting changes and writes the trend page. Returns
+// kNothingRan if no row has a figure, kRowFailed if a run failed or the night can't be stored or examined,
+// kRegression if a row became slower, the machine did not, and no earlier night has reported it, kInterrupted
+// after Ctrl-C (finished runs are kept). Throws PreparationError, ConfigError or std::runtime_error before
+// anything has run.
 int run_nightly(const Installation& installation, const Request& request, const NightlyRequest& nightly,
                 std::ostream& console);
 

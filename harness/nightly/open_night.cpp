@@ -19,7 +19,7 @@ using nlohmann::json;
 
 fs::path file_of(const fs::path& history, const std::string& id) { return history / "open" / (id + ".json"); }
 
-// The last whole line counts: the one after it was being written when the program ended.
+// Reads the last complete line. An incomplete line follows if the program ended while writing it.
 std::optional<OpenNight> read_open_night(const fs::path& file) {
   std::optional<OpenNight> night;
   std::ifstream input(file);
@@ -34,19 +34,20 @@ std::optional<OpenNight> read_open_night(const fs::path& file) {
   return night;
 }
 
-// Empty when there is nothing to add; records stay where they are in any case.
+// Nullopt if there are no records to add. The records' files are not changed.
 std::optional<Night> night_left_by(const OpenNight& open, std::ostream& console) {
   Records records;
   std::ostringstream warnings;
   try {
     records = read_records(open.run, warnings);
   } catch (const std::runtime_error&) {
-    fmt::print(console, "night {} was cut short, and its folder {} is gone\n", open.id, open.run.string());
+    fmt::print(console, "night {} was cut short, and its folder {} no longer exists\n", open.id,
+               open.run.string());
     return std::nullopt;
   }
   console << warnings.str();
   if (records.empty()) {
-    fmt::print(console, "night {} was cut short before its first row had ended\n", open.id);
+    fmt::print(console, "night {} was cut short before its first row ended\n", open.id);
     return std::nullopt;
   }
   Night night = night_of(open.id, records);
@@ -54,7 +55,7 @@ std::optional<Night> night_left_by(const OpenNight& open, std::ostream& console)
   night.run = open.run;
   night.canaries = open.canaries;
   night.complete = open.finished;
-  fmt::print(console, "night {} was cut short: its {} records in {} join the history now\n", open.id,
+  fmt::print(console, "night {} was cut short: its {} records in {} are added to the history now\n", open.id,
              records.size(), open.run.string());
   return night;
 }
@@ -85,7 +86,7 @@ void adopt_open_nights(History& history, const std::string& host, std::ostream& 
   std::sort(files.begin(), files.end());  // by time, as their names are
   for (const fs::path& file : files) try {
       const auto open = read_open_night(file);
-      // Nothing readable: it ended while it was being made known, before its first row.
+      // A file without a readable line comes from a night that ended before its first row.
       if (open && open->host != host) continue;
       if (open && !history.holds(open->id))
         if (const auto night = night_left_by(*open, console)) history.append(*night);

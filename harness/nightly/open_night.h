@@ -1,5 +1,4 @@
-// Nights under way: known to the history from before their first row on, so that one that is cut short isn't
-// lost.
+// Nights in progress. They are noted in the history before their first row, so that none is lost.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -10,23 +9,23 @@
 
 namespace harness {
 
-// HISTORY/open/ID.json, on disk before the night's first row runs and gone once its line is in the history.
+// HISTORY/open/ID.json, written before the night's first row and removed once the history has the night.
 struct OpenNight {
   std::string id, tag, host;
-  std::filesystem::path run;               // where its records are
-  std::map<std::string, double> canaries;  // what is known of them by now
+  std::filesystem::path run;               // folder of its records
+  std::map<std::string, double> canaries;  // measured so far
   bool finished = false;                   // all rows have ended
 };
 
-// Written once more when more is known. Throws std::runtime_error when the disk doesn't have it.
+// Appends the night's current state to its file. Throws std::runtime_error when it can't be written.
 void write_open_night(const std::filesystem::path& history, const OpenNight& night);
 void close_night(const std::filesystem::path& history, const std::string& id);
 
-// Adds what `host` began and nobody ended, as far as it left usable records. The caller holds the host's
-// NightLock, so none of them is running. Says what it did on `console`.
+// Adds unfinished nights of `host` that have usable records to the history and prints what it did. The caller
+// holds the host's NightLock, so none of these nights is running.
 void adopt_open_nights(History& history, const std::string& host, std::ostream& console);
 
-// `wanted`, with a number after it when the history holds that already.
+// `wanted`, or `wanted` with a number if this id is in use.
 std::string new_night_id(const History& history, const std::string& wanted);
 
 }  // namespace harness

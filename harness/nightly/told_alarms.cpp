@@ -39,8 +39,8 @@ ToldAlarms::ToldAlarms(std::filesystem::path file, std::ostream& warnings) : fil
       told_.push_back({alarm.at("key"), alarm.at("row"), alarm.at("machine"), alarm.at("since"), 0,
                        alarm.at("before"), alarm.at("after"), alarm.at("canary")});
     } catch (const std::exception&) {
-      fmt::print(warnings, "{}:{}: no alarm; line left out, so that one may be told again\n", file_.string(),
-                 number);
+      fmt::print(warnings, "{}:{}: not an alarm; line left out, so this alarm may be reported again\n",
+                 file_.string(), number);
     }
 }
 

@@ -1,4 +1,4 @@
-// Alarms that were told already, so that a change is news in one night only.
+// Alarms that were already reported, so that each change is reported only once.
 #pragma once
 #include <filesystem>
 #include <ostream>
@@ -9,18 +9,18 @@
 
 namespace harness {
 
-// Between two analyses a change may move by this many nights and is still the same.
+// Two analyses may place the same change this many nights apart.
 inline constexpr size_t kSameChange = 3;
 
-// HISTORY/alarms.jsonl, one line for each alarm that was told.
+// HISTORY/alarms.jsonl, one line per reported alarm.
 class ToldAlarms {
  public:
-  // Damaged lines are named in `warnings` and left out.
+  // Leaves out damaged lines, with a warning.
   ToldAlarms(std::filesystem::path file, std::ostream& warnings);
 
-  // Those of `alarms` that no earlier night has told.
+  // The alarms that no earlier night has reported.
   std::vector<Alarm> news(const std::vector<Alarm>& alarms, const std::vector<Trend>& trends) const;
-  // Throws std::runtime_error when they can't be kept.
+  // Throws std::runtime_error when the file can't be written.
   void add(const std::vector<Alarm>& alarms, const std::string& night);
 
  private:

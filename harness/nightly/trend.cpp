@@ -8,7 +8,7 @@
 namespace harness {
 namespace {
 
-constexpr size_t kAboutTheSameNight = 2;  // change points of two series may lie this far apart
+constexpr size_t kAboutTheSameNight = 2;  // nights between two change points with the same cause
 constexpr double kCanaryMargin = 0.03;
 
 Trend& find_or_add(std::vector<Trend>& trends, std::map<std::string, size_t>& places, Trend fresh) {
@@ -72,7 +72,7 @@ std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, co
     if (!canary.canary || canary.machine != row.machine) continue;
     for (const ChangePoint& other : canary.changes) {
       if ((other.change() > 0) != (change.change() > 0)) continue;
-      // Series may have begun in different nights, so nights are compared and not places.
+      // Series may begin in different nights, so compare the nights' ids and not the indices.
       const size_t from = change.index >= kAboutTheSameNight ? change.index - kAboutTheSameNight : 0;
       const size_t to = std::min(row.nights.size() - 1, change.index + kAboutTheSameNight);
       for (size_t i = from; i <= to; ++i)
@@ -82,8 +82,8 @@ std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, co
   return "";
 }
 
-// Several nights on its older side too, or one odd night at the beginning is a level; recent enough to be
-// news; and not undone since: what was slow for a while and is as before again has no alarm.
+// Whether a change raises an alarm: both levels last at least kNightsToLast nights, so that single outliers
+// are ignored; the change is recent; and later changes have not undone it.
 static bool is_news(const Trend& trend, size_t place) {
   const ChangePoint &change = trend.changes[place], &latest = trend.changes.back();
   const size_t level_began = place > 0 ? trend.changes[place - 1].index : 0;

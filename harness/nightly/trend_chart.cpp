@@ -14,18 +14,18 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kFewNights = 130;     // up to here every night is a dot
-constexpr double kLabelWidth = 0.2;    // of the chart, that the label of a change takes
-constexpr double kLeastHeight = 0.10;  // of the typical value: noise of 1 % shall look small
-constexpr double kFarOff = 0.05;       // quantile at either end that the axis need not cover
-constexpr size_t kNewest = 5;          // nights that it covers always
+constexpr size_t kFewNights = 130;     // draw dots up to this number of positions
+constexpr double kLabelWidth = 0.2;    // width of a change's label, share of the chart
+constexpr double kLeastHeight = 0.10;  // least range of the axis / median, so that noise of 1 % looks small
+constexpr double kFarOff = 0.05;       // quantile at both ends that the axis need not cover
+constexpr size_t kNewest = 5;          // newest nights, which the axis always covers
 
 std::string chart_title(const Trend& trend, bool several_scales) {
   return several_scales ? fmt::format("{} ({}, {})", trend.row, trend.scale, trend.device) : trend.row;
 }
 
-// A single night far off would flatten all others: it is drawn at the edge, marked. The newest nights and all
-// levels are within, however far off.
+// The range of the y axis. It always covers the newest nights and all levels. Other outliers would compress
+// the chart, so they are drawn at the edge and marked.
 std::pair<double, double> axis_of(std::vector<double> values, const TrendChart& chart) {
   const std::vector<double> newest(
       values.end() - static_cast<std::ptrdiff_t>(std::min(kNewest, values.size())), values.end());
@@ -95,7 +95,7 @@ class ChartData {
     for (const ChangePoint& change : trend.changes) add_change(trend, change);
   }
 
-  // The first level is the mean of the nights that were looked at, not of all before them.
+  // The first level is the mean of the searched nights only, so it begins with them.
   void add_levels(const Trend& trend) {
     size_t begin = trend.values.size() - std::min(trend.values.size(), kNightsLookedAt);
     if (!trend.changes.empty() && trend.changes[0].index <= begin) begin = 0;
@@ -120,7 +120,7 @@ class ChartData {
                         {"percent", change_in_percent(change) + (canary.empty() ? "" : " machine")}});
   }
 
-  // From the newest back, as long as they don't touch.
+  // Labels changes from the newest on and omits labels that would overlap.
   void label_changes() {
     std::sort(changes_.begin(), changes_.end(),
               [](const json& a, const json& b) { return a["at"] < b["at"]; });

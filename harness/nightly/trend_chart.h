@@ -1,4 +1,4 @@
-// One small chart per row and canary: seconds by night, levels, changes, failed nights.
+// One small chart per row and canary: figure by night, levels, changes, failed nights.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,24 +9,25 @@
 
 namespace harness {
 
-// All series of one row (one after another, where its settings changed) or of one canary, on one machine.
+// All series of one row or one canary on one machine. A row has a new series when its settings change.
 struct TrendChart {
   std::string title;
   std::vector<const Trend*> series;
-  bool alarm = false;  // the row itself slowed down, not its machine
+  bool alarm = false;  // the row itself became slower, not the machine
 };
 
-// A chart per row, or per canary, in the order of the series.
+// One chart per row (or with `canaries` per canary), in the order of the series.
 std::vector<TrendChart> charts_of(const std::vector<Trend>& trends, const std::string& machine, bool canaries,
                                   const std::vector<Alarm>& alarms);
 
-// plots/trend.vl.json with its data; `nights` is the name of the page's data made by NightAxis::values().
-// `all` tells which canary is behind a change.
+// Fills plots/trend.vl.json. `nights`: the name of the page's data from NightAxis::values(). `all`: all
+// trends, to find the canary behind a change.
 nlohmann::json chart_spec(nlohmann::json spec, const TrendChart& chart, const NightAxis& axis,
                           const std::string& nights, const std::vector<Trend>& all);
 
-std::string change_in_percent(const ChangePoint& change);  // +9.8 %
-std::string figure_text(double value, bool canary);        // 12.3 s, 3.21 ms
+std::string change_in_percent(const ChangePoint& change);  // `+9.8 %`
+std::string figure_text(double value, bool canary);        // `12.3 s`, or `3.21 ms` for a canary
+// The series with the latest night.
 const Trend& newest(const std::vector<const Trend*>& series, const NightAxis& axis);
 
 }  // namespace harness

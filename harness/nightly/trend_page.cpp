@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Machines in the order in which a reader asks for them: that of the last night first.
+// The machines of all nights, that of the last night first.
 std::vector<std::string> machines_of(const std::vector<Night>& nights) {
   std::vector<std::string> machines;
   for (auto night = nights.rbegin(); night != nights.rend(); ++night)
@@ -37,25 +37,24 @@ json lines_of(const std::vector<std::string>& lines) { return {{"lines", lines}}
 
 json lines_about(const NightAxis& axis, bool of_last_night) {
   std::vector<std::string> lines = {
-      "One chart a row, newest night on the right; vertical rules where its level changed: solid for the row "
-      "itself (its software or settings), dashed where a canary changed too and the machine is the cause. "
-      "Horizontal rules are the levels between; a cross is a night in which the row failed; a triangle is a "
-      "night beyond the axis. Axes don't begin at zero. Point at a night for its value, time, tag and "
-      "revision."};
+      "One chart per row, newest night on the right. Vertical lines: the level changed; solid: caused by the "
+      "row's software or settings; dashed: a canary changed too, so the machine is the cause. Horizontal "
+      "lines: levels between changes. Cross: the row failed in this night. Triangle: a value beyond the "
+      "axis. "
+      "Axes don't begin at zero. Point at a night for its value, time, tag and revision."};
   if (axis.older())
     lines.push_back(
-        fmt::format("The last {} nights are drawn one by one; of the older ones, on the shaded ground, every "
-                    "point is the median of {}.",
+        fmt::format("The last {} nights are drawn one by one. In the shaded part, every point is the median "
+                    "of {} older nights.",
                     kNightsInFull, axis.per_place()));
   if (!of_last_night)
-    lines.push_back("Changes are looked for on the machine of the last night alone.");
+    lines.push_back("Changes are searched only on the machine of the last night.");
   else if (axis.nights().size() > kNightsLookedAt)
-    lines.push_back(
-        fmt::format("Changes are looked for in the last {} nights of a series.", kNightsLookedAt));
+    lines.push_back(fmt::format("Changes are searched in the last {} nights of a series.", kNightsLookedAt));
   return lines_of(lines);
 }
 
-// One machine's part of the page.
+// Adds one machine's part of the page.
 class MachinePart {
  public:
   MachinePart(PageFile& file, const json& spec, const std::vector<Trend>& trends,
@@ -67,7 +66,7 @@ class MachinePart {
         axis_(axis),
         prefix_(fmt::format("machine-{}-", number)) {}
 
-  // What is not on the machine of the last night is folded, and drawn when it is opened.
+  // `folded`: collapsed until the reader opens it, for machines other than that of the last night.
   void add(const std::string& machine, const std::string& part, bool folded) {
     file_.data[prefix_ + "nights"] = axis_.values();
     const json rows = charts(machine, false), canaries = charts(machine, true);
@@ -75,8 +74,8 @@ class MachinePart {
       section("rows", part, folded, json::array({lines_about(axis_, !folded), {{"multiples", rows}}}));
     if (!canaries.empty())
       section("canaries", part, folded,
-              json::array({lines_of({"Fixed work that no revision of the program changes: what moves here is "
-                                     "the machine."}),
+              json::array({lines_of({"Fixed work that is the same in every revision of the program, so "
+                                     "changes here come from the machine."}),
                            {{"multiples", canaries}}}));
     if (const Grid changes = changes_grid(trends_, machine, axis_); !changes.empty())
       section("changes", part, folded, json::array({{{"grid", grid_json(changes)}}}));
@@ -117,7 +116,7 @@ void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
                       const fs::path& source_dir, std::ostream& console) {
   PageFile file;
   file.library = drawing_library(source_dir);
-  file.without_script = "`run_matrix history show last` shows the last night without";
+  file.without_script = "`./run_matrix history show last` shows the last night in a terminal";
   file.page = {{"title", "Nights"}, {"sections", json::array()}, {"note", ""}};
   if (file.library.empty())
     file.page["note"] =

@@ -45,7 +45,7 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
   PageFile file;
   file.page = {{"title", run}, {"sections", json::array()}, {"note", ""}};
   file.library = drawing_library(source_dir);
-  file.without_script = "The file table.md in the same folder has the tables";
+  file.without_script = "the file table.md in the same folder has the tables";
   for (const Summary& summary : summaries) {
     const std::string key = fmt::format("{}-{}", summary.scale, summary.device);
     const std::string prefix = summaries.size() > 1 ? key + "-" : "";
