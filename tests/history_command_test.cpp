@@ -145,7 +145,7 @@ TEST_F(HistoryCommandTest, BadLinesOfAnImportAreNamedAndLeftOut) {
 
 TEST_F(HistoryCommandTest, BadInputIsNamed) {
   EXPECT_EQ(history({"list"}), 2);
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "no history; `run_matrix nightly` begins one", errors());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "no history; `./run_matrix nightly` creates one", errors());
   keep({night(1)});
   for (const Words& words : {Words{"list", "--since", "yesterday"},
                              {"show", "n7"},

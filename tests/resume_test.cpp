@@ -178,7 +178,7 @@ TEST_F(Resume, BadInputIsExitTwo) {
   std::ofstream(request) << good;
   EXPECT_EQ(run({"--resume", directory / "run", "--only-failed", directory / "run"}), 2);
   EXPECT_EQ(go_on("--resume", {"list"}), 2);
-  EXPECT_TRUE(says("goes with no such command"));
+  EXPECT_TRUE(says("can't be used with this command"));
   fs::remove(directory / "run" / "records.jsonl");
   EXPECT_EQ(go_on(), 2);
   EXPECT_TRUE(says("records.jsonl"));

@@ -1,5 +1,4 @@
-// A/B: two settings of the same rows, run side by side in random order, then compared.
-
+// ab: runs two settings of the same rows side by side in random order and compares them.
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <unistd.h>
@@ -22,15 +21,15 @@ namespace {
 using nlohmann::json;
 
 struct Sides {
-  std::vector<std::string> set_a, set_b;  // field=value for one side, after those of --set
-  std::vector<fs::path> configs_b;        // another matrix for B; empty: that of A
-  fs::path build_b;                       // folder with another run_matrix and train_slice; empty: ours
+  std::vector<std::string> set_a, set_b;  // field=value for one side, applied after --set
+  std::vector<fs::path> configs_b;        // matrices of B; empty: those of A
+  fs::path build_b;                       // folder with another run_matrix and train_slice; empty: this build
 
-  // Nothing differs: what comes out is this machine's noise.
+  // Whether the sides are equal (A/A experiment), which measures this machine's noise.
   bool same() const { return set_a.empty() && set_b.empty() && configs_b.empty() && build_b.empty(); }
 };
 
-constexpr int64_t kBlocks = 9;  // power 0.9 for 2 % where runs scatter by 1 % (statistics of the README)
+constexpr int64_t kBlocks = 9;  // power 0.9 for an effect of 2 % if runs scatter by 1 %
 
 fs::path experiment_folder(const Installation& installation, const Request& request) {
   return request.out.empty() ? installation.results / "ab" / base::time_and_host() : request.out;
@@ -41,10 +40,10 @@ Installation other_build(const Installation& installation, const fs::path& build
   if (build.empty()) return other;
   other.train_slice = fs::absolute(build) / "train_slice";
   if (!fs::exists(other.train_slice))
-    throw PreparationError(
-        fmt::format("{}: no such program; --build-b takes a build folder, e.g. of another "
-                    "revision: cmake --preset release && cmake --build build/release there",
-                    other.train_slice.string()));
+    throw PreparationError(fmt::format(
+        "{}: no such program; --build-b needs a build folder, e.g. of another revision: run cmake "
+        "--preset release && cmake --build build/release there",
+        other.train_slice.string()));
   return other;
 }
 
@@ -67,12 +66,11 @@ void check_partners(const Execution& a, const Execution& b) {
     for (const PlannedRow& planned : side->plan())
       if (!row_of(other->plan(), planned.row.id))
         throw PreparationError(
-            fmt::format("row {} isn't on side {}: both sides need the same rows; choose them with "
-                        "--only",
+            fmt::format("row {} isn't on side {}: both sides need the same rows; choose them with --only",
                         planned.row.id, name));
 }
 
-// One run of a row on either side, in an order that chance decides; false when Ctrl-C ended it.
+// Runs a row once on each side in random order. Returns false after Ctrl-C.
 bool run_block(Execution& a, Execution& b, const PlannedRow& planned, int64_t block,
                const std::string& experiment, std::mt19937& random, LiveLine& line) {
   const bool a_first = random() % 2 == 0;
@@ -83,9 +81,9 @@ bool run_block(Execution& a, Execution& b, const PlannedRow& planned, int64_t bl
   return a_first ? run(a, "A", true) && run(b, "B", false) : run(b, "B", true) && run(a, "A", false);
 }
 
-// Runs each row in request.repeats blocks (9 when it says nothing); within a block chance says which side is
-// first. Records go to OUT/A and OUT/B with the key `pair`; the comparison follows. An A/A experiment joins
-// the machine's noise in results/noise. Throws ConfigError or PreparationError before anything has run.
+// Runs each row in request.repeats blocks (default 9), writes records with the key `pair` to OUT/A and OUT/B
+// and compares the sides. An A/A experiment is added to the machine's noise in results/noise. Throws
+// ConfigError or PreparationError before anything has run.
 int run_ab(const Installation& installation, const Request& request, const Sides& sides,
            std::ostream& console) {
   const fs::path folder = experiment_folder(installation, request);
@@ -98,7 +96,7 @@ int run_ab(const Installation& installation, const Request& request, const Sides
   if (!sides.configs_b.empty()) request_b.configs = sides.configs_b;
   const AxisValues values = ask_values(installation), values_b = ask_values(workshop_b);
   if (request.dry_run)
-    throw PreparationError("ab has no --dry-run: try the rows of each side with --set alone");
+    throw PreparationError("ab has no --dry-run: check each side with --set and --dry-run, without ab");
   const auto a = Execution::prepare(installation, request_a, values);
   const auto b = a ? Execution::prepare(workshop_b, request_b, values_b) : nullptr;
   if (!a || !b) return base::kInterrupted;
@@ -135,8 +133,8 @@ void add_ab(CommandLine& line) {
   const auto sides = std::make_shared<Sides>();
   CLI::App* command = line.app.add_subcommand(
       "ab",
-      "run two settings side by side in random order, 9 times each, then compare; without a difference "
-      "between the sides: learn this machine's noise");
+      "run two settings side by side in random order, 9 times each, then compare; with equal sides: measure "
+      "this machine's noise");
   command->fallthrough();
   command->add_option("--set-a", sides->set_a, "field=value for side A")->allow_extra_args(false);
   command->add_option("--set-b", sides->set_b, "field=value for side B")->allow_extra_args(false);

@@ -1,4 +1,4 @@
-// The command line in parts: each command is one file here that adds its words and says what to do.
+// The command line. Each command has one file, which adds its options and sets its action.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -9,20 +9,19 @@ namespace harness {
 
 struct CommandLine {
   CLI::App app{
-      "Trains slices of 300 timed batches, one change at a time, and says what each change was worth."};
-  Request request;  // what the options of a run said
-  // What to do once everything is read; returns the exit code. The last command named sets it.
+      "Trains slices of 300 timed batches, one change at a time, and reports the effect of each change."};
+  Request request;  // the options of a run
+  // Called after parsing; returns the exit code. The last command on the command line sets it.
   std::function<int(const Installation&)> action;
 };
 
-// What a run can be told, and running itself: the action unless a command is named. Commands that run
-// something take these options too, before or after their own (CLI11's fallthrough).
+// Adds the options of a run and sets the action that runs the matrix, the default without a command. Commands
+// that run something accept these options too, before or after their own (CLI11's fallthrough).
 void add_run_options(CommandLine& line);
 
-// Runs the request's matrices and reports. Throws ConfigError or PreparationError before anything has run.
-// Returns the exit code.
+// Runs and reports; returns the exit code. Throws ConfigError or PreparationError before anything has run.
 int run_matrix(const Installation& installation, const Request& request, std::ostream& console);
-// The same for what a run in request.out still lacks; `request` is continued_request().
+// Runs the missing or failed rows of the run in request.out; `request` comes from continued_request().
 int continue_matrix(const Installation& installation, const Request& request, Rerun rerun,
                     std::ostream& console);
 

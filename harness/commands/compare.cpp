@@ -1,4 +1,4 @@
-// compare and validate: runs against one another.
+// compare and validate: compare runs with each other.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -52,7 +52,7 @@ void add_validate(CommandLine& line) {
   const auto asked = std::make_shared<Asked>();
   CLI::App* command = line.app.add_subcommand(
       "validate",
-      "name the rank or node that is slower than those of good runs; exit code 4 when there is one");
+      "find ranks or nodes that are slower than those of good runs; exit code 4 when there is one");
   command->add_option("run", asked->run, "folder of the run")->required();
   command->add_option("--against", asked->references, "folders of good runs")->required();
   command->callback([&line, asked] {

@@ -1,4 +1,4 @@
-// history: the nights so far; list, show, compare, export, import.
+// history: lists, shows, compares, exports and imports nights.
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -49,7 +49,7 @@ int compare_two(const Installation& installation, const History& history, const 
   else
     std::cout << console_text(night_comparison_grid(compared, a, b));
   if (compared.comparison.rows.empty())
-    fmt::print(std::cerr, "no row is in both nights: `history show` tells which each has\n");
+    fmt::print(std::cerr, "no row is in both nights: `history show NIGHT` lists the rows of a night\n");
   if (compared.comparison.compared() == 0) return base::kNothingRan;
   return compared.comparison.any(Verdict::slower) ? int(base::kRegression) : int(base::kAllGood);
 }
@@ -69,16 +69,17 @@ int import_from(History& history, const Asked& asked) {
   fmt::print("{} nights added, {} were there already, {} lines left out\n", imported.added, imported.known,
              imported.bad);
   if (imported.added + imported.known > 0) return base::kAllGood;
-  fmt::print(std::cerr, "{}: holds no night; name a file that `history export` wrote\n", asked.file.string());
+  fmt::print(std::cerr, "{}: contains no night; name a file that `history export` wrote\n",
+             asked.file.string());
   return base::kBadInput;
 }
 
-// Imports may begin a history; everything else needs one.
+// Only import may create a history; the other commands need an existing one.
 History open_history(const Installation& installation, const Asked& asked, bool must_exist) {
   const fs::path folder = history_folder(installation, asked.history);
   if (must_exist && !fs::is_directory(folder))
-    throw PreparationError(folder.string() +
-                           ": no history; `run_matrix nightly` begins one, --history names another");
+    throw PreparationError(
+        folder.string() + ": no history; `./run_matrix nightly` creates one, --history names another folder");
   History history(folder, std::cerr);
   if (must_exist) history.narrow(asked.machine, asked.tag);
   return history;
@@ -88,11 +89,11 @@ History open_history(const Installation& installation, const Asked& asked, bool 
 
 void add_history(CommandLine& line) {
   const auto asked = std::make_shared<Asked>();
-  CLI::App* history = line.app.add_subcommand("history", "the nights so far");
+  CLI::App* history = line.app.add_subcommand("history", "list, show, compare, export and import nights");
   history->require_subcommand(1);
   history->add_option("--history", asked->history, "folder of the history (default results/history)");
-  history->add_option("--machine", asked->machine, "nights alone whose machine or host contains this text");
-  history->add_option("--tag", asked->tag, "nights alone that have this tag");
+  history->add_option("--machine", asked->machine, "only nights whose machine or host contains this text");
+  history->add_option("--tag", asked->tag, "only nights with this tag");
   using Action = std::function<int(const Installation&, History&)>;
   const auto add = [&](const char* name, const char* help, bool must_exist, const Action& action) {
     CLI::App* command = history->add_subcommand(name, help);
@@ -106,28 +107,27 @@ void add_history(CommandLine& line) {
     return command;
   };
   const auto add_since = [&](CLI::App* command) {
-    command->add_option("--since", asked->since,
-                        "FROM:TO, either side empty for open: 2026-01-01:now, now-30d:");
+    command->add_option("--since", asked->since, "FROM:TO, either may be empty: 2026-01-01:now, now-30d:");
   };
   const char* which = "an id, a tag, a date (2026-01-31), yesterday, last or last-N";
 
-  CLI::App* command = add("list", "the nights, one a line", true,
+  CLI::App* command = add("list", "list the nights, one per line", true,
                           [asked](const auto&, auto& nights) { return list(nights, *asked); });
   add_since(command);
   command->add_flag("--json", asked->as_json, "as JSON");
-  command =
-      add("show", "one night", true, [asked](const auto&, auto& nights) { return show(nights, *asked); });
+  command = add("show", "show one night", true,
+                [asked](const auto&, auto& nights) { return show(nights, *asked); });
   command->add_option("night", asked->a, which)->required();
   command->add_flag("--json", asked->as_json, "as JSON");
   command = add(
       "compare", "is night B faster or slower than A; exit code 4 when a row is SLOWER", true,
       [asked](const auto& installation, auto& nights) { return compare_two(installation, nights, *asked); });
   command->add_option("A", asked->a, which)->required();
-  command->add_option("B", asked->b, "likewise")->required();
+  command->add_option("B", asked->b, which)->required();
   command->add_flag("--json", asked->as_json, "as JSON");
-  command = add("export", "nights as JSON lines", true,
+  command = add("export", "write nights as JSON lines", true,
                 [asked](const auto&, auto& nights) { return export_to(nights, *asked); });
-  command->add_option("file", asked->file, "where to, - for the console")->required();
+  command->add_option("file", asked->file, "file to write, - for the console")->required();
   add_since(command);
   command = add("import", "add nights that `history export` wrote", false,
                 [asked](const auto&, auto& nights) { return import_from(nights, *asked); });

@@ -1,4 +1,4 @@
-// list: rows, values of the axes, fields of a row, keys of a record, metrics of a table.
+// list: prints rows, values of the axes, fields of a row, keys of a record, or metrics of a table.
 #include <iostream>
 
 #include "harness/commands/command_line.h"
@@ -24,9 +24,9 @@ void add_list(CommandLine& line) {
   CLI::App* command = line.app.add_subcommand(
       "list", "print rows, --values of every axis, --fields of a row, --keys of a record, or --metrics");
   command->fallthrough();
-  command->add_flag("--values", asked->values, "what storage, precision, strategy and so on can be");
-  command->add_flag("--fields", asked->fields, "what a row can say");
-  command->add_flag("--keys", asked->keys, "what a record holds, as Markdown");
+  command->add_flag("--values", asked->values, "the values of storage, precision, strategy and so on");
+  command->add_flag("--fields", asked->fields, "the fields of a row");
+  command->add_flag("--keys", asked->keys, "the keys of a record, as Markdown");
   command->add_flag("--metrics", asked->metrics, "the columns of table.csv, as Markdown");
   command->add_flag("--json", asked->as_json, "rows as JSON");
   const auto print = [&line, asked](const Installation& installation) -> int {

@@ -1,4 +1,4 @@
-// run_matrix: reads the command line and does what it says.
+// run_matrix: parses the command line and calls the action of its command.
 #include <iostream>
 
 #include "harness/base/failure_text.h"
@@ -20,15 +20,15 @@ int main(int argc, char** argv) {
   add_validate(line);
   add_nightly(line);
   add_history(line);
-  line.app.add_subcommand("doctor", "what this machine has and lacks")->callback([&line] {
+  line.app.add_subcommand("doctor", "print what this machine has and lacks")->callback([&line] {
     line.action = [](const Installation& installation) {
-      std::cerr << "run_matrix: it is the wrapper that knows: "
+      std::cerr << "run_matrix: doctor is part of the script, not of this program; run "
                 << (installation.project / "run_matrix").string() << " doctor\n";
       return int(base::kBadInput);
     };
   });
   line.app.set_version_flag(
-      "--version", [] { return base::describe_build().dump(); }, "what was built, as JSON");
+      "--version", [] { return base::describe_build().dump(); }, "print the build as JSON");
   line.app.require_subcommand(0, 1);
   try {
     line.app.parse(argc, argv);
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     if (configs.empty()) configs = {installation.project / "configs" / "article.yaml"};
     return line.action(installation);
   } catch (const std::exception& error) {
-    if (base::interrupted()) return base::kInterrupted;  // what it tripped over is the interrupt itself
+    if (base::interrupted()) return base::kInterrupted;  // the interrupt caused the exception
     std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
     return base::kBadInput;
   }

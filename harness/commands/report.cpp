@@ -1,4 +1,4 @@
-// report and plot: from records again.
+// report and plot: rebuild the results of a run from its records.
 #include <iostream>
 
 #include "harness/commands/command_line.h"
@@ -20,7 +20,7 @@ void add_report(CommandLine& line) {
     });
   };
   add("report", "rebuild tables, verdicts and report.html of a run from its records", false);
-  add("plot", "the same and the figures", true);
+  add("plot", "like report, and also render the figures", true);
 }
 
 }  // namespace harness

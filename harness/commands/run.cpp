@@ -1,4 +1,4 @@
-// Running a matrix from start to report.
+// Runs a matrix from preparation to report.
 #include <iostream>
 
 #include "harness/base/failure_text.h"
@@ -22,7 +22,7 @@ static int run_and_report(const Installation& installation, const Request& reque
       show_left_out(execution.folder(), console);
   } catch (const PreparationError&) {
     throw;
-  } catch (const std::exception& error) {  // most likely a full disk: what finished is shown all the same
+  } catch (const std::exception& error) {  // most likely a full disk: still show the finished rows
     std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
     lost = true;
     for (const Summary& summary : summarise(execution.records())) console << console_table(summary);
@@ -50,7 +50,7 @@ int continue_matrix(const Installation& installation, const Request& request, Re
     console << request.out.string() << ": nothing is left to run"
             << (rerun == Rerun::failed ? " again: no row failed" : "") << '\n';
   else
-    write_request(request.out, request);  // repeats may be more now
+    write_request(request.out, request);  // the number of repeats may have grown
   return run_and_report(installation, request, *execution, console);
 }
 

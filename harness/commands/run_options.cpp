@@ -7,7 +7,7 @@
 
 namespace harness {
 
-// CLI11's ranges let "nan" through, which would switch a limit off.
+// CLI11's ranges accept "nan", which would switch off a limit.
 static const CLI::Validator kSeconds(
     [](const std::string& text) {
       double seconds = 0;
@@ -15,7 +15,7 @@ static const CLI::Validator kSeconds(
       return good ? std::string() : "expected seconds from 0 to 1e9, found " + text;
     },
     "SECONDS");
-// An empty list is a script's empty variable more often than a wish for every row.
+// An empty list is more likely an empty variable in a script than a request for every row.
 static const CLI::Validator kNotEmpty(
     [](const std::string& text) {
       return text.empty() ? std::string("names no row; e.g. --only 7,12,lmdb") : "";
@@ -30,7 +30,7 @@ static const CLI::Validator kNoBlank(
     },
     "");
 
-// The long names of what the command line names, positional ones included.
+// The long names of the given options and positional arguments.
 static std::set<std::string> given_options(const CLI::App& app) {
   std::set<std::string> given;
   for (const CLI::Option* option : app.get_options())
@@ -38,27 +38,28 @@ static std::set<std::string> given_options(const CLI::App& app) {
   return given;
 }
 
-// --budget, --resume, --only-failed, and running itself.
+// --budget, --resume, --only-failed, and the default action.
 static void add_time_options(CommandLine& line) {
   CLI::App& app = line.app;
   const auto missing = std::make_shared<fs::path>(), failed = std::make_shared<fs::path>();
   const std::map<std::string, double> units = {{"s", 1}, {"m", 60}, {"h", 3600}};
   app.add_option("--budget", line.request.budget_s,
-                 "time for the rows, e.g. 90s, 30m or 2h: the most telling rows that will fit are run")
+                 "time for the rows, e.g. 90s, 30m or 2h: run the most informative rows that fit")
       ->transform(
           CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::Options(CLI::AsNumberWithUnit::CASE_SENSITIVE |
                                                                       CLI::AsNumberWithUnit::UNIT_REQUIRED)))
       ->check(kSeconds)
       ->check([](const std::string& text) { return text == "0" ? "0 fits no row" : std::string(); })
       ->type_name("TIME");
-  const auto resume = app.add_option("--resume", *missing, "folder of a run: run what it lacks, as it began");
+  const auto resume =
+      app.add_option("--resume", *missing, "folder of a run: run its missing rows with the same options");
   app.add_option("--only-failed", *failed, "folder of a run: run its failed rows again")->excludes(resume);
   app.parse_complete_callback([&app] {
     const auto commands = app.get_subcommands();
     if (commands.empty()) return;
     for (const char* option : {"--budget", "--resume", "--only-failed"})
       if (app.count(option) && !(commands[0]->get_name() == "nightly" && option == std::string("--budget")))
-        throw CLI::ValidationError(option, "is for running a matrix and goes with no such command");
+        throw CLI::ValidationError(option, "is for running a matrix and can't be used with this command");
   });
   line.action = [&line, missing, failed](const Installation& installation) {
     const fs::path& run = missing->empty() ? *failed : *missing;
@@ -74,10 +75,10 @@ void add_run_options(CommandLine& line) {
   Request& request = line.request;
   request.timeout_s = 1800;
   app.add_option("config", request.configs, "matrices to run (default configs/article.yaml)");
-  app.add_option("--only", request.only, "rows by id, comma separated; they run in the matrix's order")
+  app.add_option("--only", request.only, "rows by id, comma separated; they run in the order of the matrix")
       ->check(kNotEmpty);
   app.add_option("--scale", request.scale, "auto, rehearsal, article or smoke (configs/scales.yaml)");
-  app.add_option("--device", request.device, "cpu (the default) or another of `list --values`");
+  app.add_option("--device", request.device, "cpu, cuda or auto (default: cuda if there is a GPU)");
   app.add_option("--devices", request.devices, "derive the multi-device rows anew for this many devices")
       ->check(CLI::Range(1, 1024));
   app.add_option("--data", request.data,
@@ -86,29 +87,30 @@ void add_run_options(CommandLine& line) {
   app.add_option("--seed", request.seed, "seed of weights, order, augmentation and stand-in images")
       ->check(CLI::Range(int64_t(0), (int64_t(1) << 53) - 1));
   app.add_option("--repeat", request.repeats,
-                 "runs of every row, interleaved (default 1, and 3 with other seeds for --accuracy)")
+                 "runs of every row, interleaved (default 1; with --accuracy 3 with different seeds)")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--set", request.set, "field=value for every selected row, as run")->allow_extra_args(false);
+  app.add_option("--set", request.set, "field=value for every selected row, after scaling")
+      ->allow_extra_args(false);
   app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")
       ->check(kSeconds)
       ->capture_default_str();
   app.add_option("--hang-after", request.silence_s,
-                 "seconds without a finished batch that end a row as HUNG (default: 60, and 600 for reaching "
-                 "the first "
-                 "batch, for which it is at least 30)")
+                 "end a row as HUNG after this many seconds without a finished batch (default: 60, and 600 "
+                 "until the first batch; a given value is at least 30 there)")
       ->check(kSeconds);
   app.add_option("--launcher", request.launcher,
-                 "local, mpirun, slurm or env (default: what the environment shows)")
+                 "local, mpirun, slurm or env (default: auto, from options and environment)")
       ->check(CLI::IsMember({"auto", "local", "mpirun", "slurm", "env"}));
-  const auto hosts = app.add_option("--hosts", request.hosts, "nodes for mpirun with their ranks: a:4,b:4");
+  const auto hosts =
+      app.add_option("--hosts", request.hosts, "nodes for mpirun with their number of ranks: a:4,b:4");
   hosts->check(hosts_problem);
-  app.add_option("--hostfile", request.hostfile, "the same as a file, in OpenMPI's format")
+  app.add_option("--hostfile", request.hostfile, "like --hosts, as a file in OpenMPI's format")
       ->check(CLI::ExistingFile)
       ->check(hostfile_problem)
       ->excludes(hosts);
   app.add_option("--interface", request.interface,
-                 "network interface between nodes (default: each finds it)");
-  app.add_option("--port", request.port, "where rank 0 listens (default: a free one)")
+                 "network interface between nodes (default: each node finds it)");
+  app.add_option("--port", request.port, "port on which rank 0 listens (default: a free port)")
       ->check(CLI::Range(1, 65535));
   app.add_option_function<std::string>(
          "--trace",
@@ -116,8 +118,9 @@ void add_run_options(CommandLine& line) {
          "record timed batches A-B, counted from 0 (default: three in the middle), for ui.perfetto.dev")
       ->type_name("[A-B]")
       ->expected(0, 1);
-  const auto wrap = app.add_option(
-      "--wrap", request.wrap, "what one rank runs under, in the row's folder: \"perf stat -o perf.txt\"");
+  const auto wrap =
+      app.add_option("--wrap", request.wrap,
+                     "run one rank under this program, in the row's folder: \"perf stat -o perf.txt\"");
   wrap->type_name("COMMAND")->check(kNoBlank);
   app.add_option("--wrap-rank", request.wrap_rank, "the rank that --wrap is for (default 0)")
       ->check(CLI::Range(0, 1 << 20))
@@ -125,18 +128,19 @@ void add_run_options(CommandLine& line) {
   app.add_flag("--dry-run", request.dry_run,
                "print the plan and the exact command of every rank, run nothing");
   app.add_flag("--oversubscribe", request.oversubscribe,
-               "ranks may share a GPU, over gloo: shows that a row runs, never how it scales");
+               "let ranks share a GPU, over gloo; tests that a row runs, says nothing about scaling");
   app.add_flag(
       "--skip-unreadable", request.skip_unreadable,
-      "leave out images of --data in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP), and let "
-      "classes be without images");
+      "leave out images of --data in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP), and "
+      "accept classes without images");
   app.add_flag("--slow", request.slow, "run precisions that this processor only emulates");
   app.add_flag_function(
-      "--no-install", [](int64_t) {}, "set up nothing, say what is missing (handled by the wrapper)");
+      "--no-install", [](int64_t) {},
+      "install and build nothing, list what is missing (handled by the script run_matrix)");
   app.add_flag(
       "--accuracy", request.accuracy,
-      "train each precision to a fixed budget and report its accuracy (configs/accuracy.yaml, after the "
-      "matrices that are named)");
+      "train each precision on the same number of images and report its accuracy (adds configs/accuracy.yaml "
+      "to the given matrices)");
   add_time_options(line);
 }
 
