@@ -1,6 +1,6 @@
-"""Prints Vega, Vega-Lite and vega-embed as one script that runs without a network: bundle.py > vega.js
+"""Prints Vega, Vega-Lite and vega-embed as one script that needs no network: bundle.py > vega.js
 
-Bundling takes about 1.5 s, so that its result is kept in the Python environment beside vl_convert.
+Bundling takes about 1.5 s, so the result is cached in the Python environment.
 """
 import importlib.metadata
 import os
@@ -20,8 +20,9 @@ try:
             part.write_text(script, encoding="utf-8")
             part.rename(kept)
         except OSError:
-            pass  # read-only: bundled anew the next time
+            pass  # a read-only environment has no cache
 except (ImportError, ValueError) as error:
-    print(f"vl_convert can't be used: {error}; `./run_matrix` without --no-install puts it into .venv", file=sys.stderr)
+    print(f"vl_convert can't be used: {error}; install it into .venv with `./run_matrix` without --no-install",
+          file=sys.stderr)
     sys.exit(2)
 sys.stdout.buffer.write(script.encode("utf-8"))

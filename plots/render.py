@@ -1,18 +1,18 @@
-"""Renders Vega-Lite specs to NAME.svg, NAME.png and NAME-dark.* beside them: render.py SPEC.vl.json ...
+"""Renders each NAME.vl.json to NAME.svg, NAME.png and NAME-dark.* in the same folder: render.py SPEC.vl.json ...
 
-Colours of text, grid and background come from light.json and dark.json in this folder."""
+Colours of text, grid and background come from light.json and dark.json in this script's folder."""
 import json
 import os
 import pathlib
 import sys
 
-if os.environ.get("RUN_MATRIX_PLOTS") == "specs":  # tests of other things save the seconds that rendering takes
+if os.environ.get("RUN_MATRIX_PLOTS") == "specs":  # set by tests that need no pictures, to save time
     sys.exit()
 
 try:
     import vl_convert
 except ImportError:
-    print("vl_convert is missing; `./run_matrix` without --no-install puts it into .venv, "
+    print("vl_convert is missing; install it into .venv with `./run_matrix` without --no-install, "
           "or: .venv/bin/pip install vl-convert-python", file=sys.stderr)
     sys.exit(2)
 
@@ -27,7 +27,7 @@ def render(spec, themes):
     for suffix, config in themes.items():
         svg = vl_convert.vegalite_to_svg(text, config=config, show_warnings=True)
         spec.with_name(f"{stem}{suffix}.svg").write_text(svg, encoding="utf-8")
-        # From the SVG: drawing the spec again would take longer than all else together.
+        # Converted from the SVG, because rendering the spec a second time is the slowest step.
         spec.with_name(f"{stem}{suffix}.png").write_bytes(vl_convert.svg_to_png(svg, scale=2))
 
 

@@ -1,6 +1,6 @@
 "use strict";
-// Builds the page from the JSON embedded in it. Text of records goes in as text, never as HTML.
-// When all figures are drawn the root element says so: data-figures, data-errors, data-drawn-ms.
+// Builds the page from the JSON embedded in it. Text from records is inserted as text, never as HTML.
+// When all figures are drawn, the root element gets data-figures, data-errors and data-drawn-ms.
 
 const root = document.documentElement;
 const embedded = (name) => document.getElementById("embedded-" + name).textContent;
@@ -12,11 +12,11 @@ function count(problem) {
 }
 addEventListener("error", (event) => count(event.message));
 addEventListener("unhandledrejection", (event) => count(event.reason));
-for (const level of ["warn", "error"]) {  // Vega's warnings come this way too
+for (const level of ["warn", "error"]) {  // also counts Vega's warnings
   const shown = console[level];
   console[level] = (...words) => {
     const text = words.join(" ");
-    // A layer that a run has no data for (repeats, say) is meant to be empty.
+    // A layer without data, for example repeats, is empty and causes this warning.
     if (!text.includes("Infinite extent for field")) count(text);
     shown.apply(console, words);
   };
@@ -29,7 +29,7 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-// figures, library and records are there as gzip in base64.
+// Decodes an embedded element (figures, library or records) from base64 and gzip.
 async function unpacked(name) {
   const packed = Uint8Array.from(atob(embedded(name)), (c) => c.charCodeAt(0));
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
@@ -85,7 +85,7 @@ function recordsBlock(records) {
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   });
   return element("p", {}, button, ` ${records.lines} lines, ${size(records.bytes)} ` +
-    `(${size(embedded("records").length)} in this page), byte for byte.`);
+    `(${size(embedded("records").length)} in this page), unchanged.`);
 }
 
 function figureBlock(name) {
@@ -103,7 +103,7 @@ const blockMakers = {
   alarm: ([word, text]) => element("p", { class: "alarm", role: "alert" }, element("strong", {}, word), " ", text),
   fold: ([title, blocks]) => {
     const fold = element("details", {}, element("summary", {}, title), ...blocks.map(makeBlock));
-    fold.addEventListener("toggle", drawMissing);  // a chart as wide as its box has no width before
+    fold.addEventListener("toggle", drawMissing);  // a closed fold has no width to draw in
     return fold;
   },
   records: recordsBlock,
@@ -137,7 +137,7 @@ function buildPage() {
 // --- figures ---
 
 let figures, dark;
-const drawnDark = new WeakMap();  // by box, the theme in which it is drawn
+const drawnDark = new WeakMap();  // {box: whether it is drawn in the dark theme}
 
 async function drawOne(box) {
   const name = box.dataset.name;
@@ -154,7 +154,7 @@ async function drawOne(box) {
 }
 
 async function drawFigures() {
-  if (!figures) return;  // a fold was opened while the library was being unpacked
+  if (!figures) return;  // a fold was opened before the figures were unpacked
   let drawn = 0;
   for (const box of document.querySelectorAll("figure[data-name]")) {
     try {
@@ -179,7 +179,7 @@ async function drawFigures() {
 }
 
 let drawing = Promise.resolve();
-function drawMissing() {  // one after the other: two would draw into the same box
+function drawMissing() {  // one at a time: two calls would draw into the same box
   drawing = drawing.then(drawFigures);
   return drawing;
 }

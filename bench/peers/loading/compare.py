@@ -1,7 +1,7 @@
-"""Sets load_list beside other loaders on the same files and boxes, interleaved; prints medians, ratios and pixels.
+"""Compares load_list with other loaders on the same files and crop boxes; prints medians, ratios and pixel differences.
 
-Every loader is a process of its own that says `ready` and then loads the list once for each `go`: one pass that isn't
-counted, then --repeats counted ones in turn. Quiet cores, please; see README.md for what is equal and what is not.
+Every loader is a process that prints `ready` and then loads the list once for each `go`: one warm-up pass, then
+--repeats timed passes, interleaved with the other loaders. Run it on an idle machine. README.md lists the differences.
 """
 import argparse
 import os
@@ -39,7 +39,7 @@ class Process:
         self.answer("ready")
 
     def answer(self, wanted=None):
-        """The next line of the answer; what libraries print on their own is passed over."""
+        """Returns the words of the next answer and skips output of libraries."""
         for line in self.process.stdout:
             words = line.split()
             if words and (words[0] == wanted if wanted else len(words) == 2 and words[0].isdigit()):
@@ -47,24 +47,24 @@ class Process:
         self.process.wait()
         self.errors.seek(0)
         lines = [line for line in self.errors.read().splitlines() if line.strip()]
-        raise Missing(lines[-1] if lines else f"it ended with exit code {self.process.returncode}")
+        raise Missing(lines[-1] if lines else f"the loader ended with exit code {self.process.returncode}")
 
     def say(self, text):
         try:
             self.process.stdin.write(text + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # answer() says why
+            pass  # the process ended; answer() reports why
 
     def rate(self, least):
         self.say("go")
         images, seconds = self.answer()
         if int(images) < least:
-            raise Missing(f"it loaded {images} of {least} images")
+            raise Missing(f"the loader delivered {images} of {least} images")
         return int(images) / float(seconds)
 
     def pixels(self, count, output):
-        """Grey levels of the first images, as images x 3 x side x side or images x side x side x 3."""
+        """Pixels of the first `count` images, 0-255: images x 3 x side x side, or for uint8 images x side x side x 3."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "pixels")
             self.say(f"dump {path} {count}")
@@ -96,7 +96,7 @@ def start_all(options, threads, output):
     for name in ("suite", *options.peers):
         try:
             process = start(name, options, threads, output)
-            process.rate(options.images)  # fills the page cache, starts workers
+            process.rate(options.images)  # warm-up: fills the page cache, starts workers
             processes[name] = process
         except Missing as why:
             if name == "suite":
@@ -145,7 +145,7 @@ def numbers(text):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--list", required=True, help="from make_list.py")
+    arguments.add_argument("--list", required=True, help="list of images, written by make_list.py")
     arguments.add_argument("--threads", type=numbers, default=[1, 2])
     arguments.add_argument("--output", type=lambda text: text.split(","), default=["float32", "uint8"])
     arguments.add_argument("--repeats", type=int, default=5)

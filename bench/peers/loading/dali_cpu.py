@@ -1,4 +1,4 @@
-"""NVIDIA DALI's CPU operators: the decoder crops, LINEAR with antialiasing is Pillow's filter."""
+"""NVIDIA DALI's CPU operators: the decoder crops; INTERP_LINEAR with antialiasing is Pillow's filter."""
 import numpy as np
 from nvidia.dali import fn, pipeline_def, types
 
@@ -27,7 +27,7 @@ def crops(parts, output):
 
 
 def loader(images, threads, output):
-    def load():  # a pipeline for each pass: one that is reset would have worked ahead between the passes
+    def load():  # builds a new pipeline for each pass, because one that is reset loads ahead between passes
         pipeline = crops(batches(images), output, batch_size=BATCH, num_threads=threads, device_id=None,
                          prefetch_queue_depth=2)
         pipeline.build()

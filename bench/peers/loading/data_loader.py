@@ -1,4 +1,4 @@
-"""torch.utils.data.DataLoader over the list; with one thread it loads in the calling process."""
+"""torch.utils.data.DataLoader over the list. With one thread, it loads in the calling process."""
 import torch
 from torch.utils.data import DataLoader, Dataset
 

@@ -1,4 +1,4 @@
-"""The list that every loader works through: lines `path TAB x TAB y TAB w TAB h TAB flip`."""
+"""The list of images for all loaders: lines `path TAB x TAB y TAB w TAB h TAB flip`."""
 from typing import NamedTuple
 
 SIDE = 224
@@ -25,11 +25,11 @@ def read_list(file):
     for number, line in enumerate(lines, 1):
         fields = line.split("\t")
         if len(fields) != 6 or not all(field.isdecimal() for field in fields[1:]):
-            raise SystemExit(f"{file}:{number}: expected path, x, y, w, h and flip with tabs between, found {line!r}; "
+            raise SystemExit(f"{file}:{number}: expected path, x, y, w, h and flip separated by tabs, found {line!r}; "
                              "make_list.py writes such lists")
         images.append(Image(fields[0], *map(int, fields[1:5]), fields[5] == "1"))
     if not images:
-        raise SystemExit(f"{file}: no images in it; make_list.py writes one")
+        raise SystemExit(f"{file}: contains no images; make_list.py writes a list")
     return images
 
 

@@ -1,7 +1,7 @@
-"""Writes a list of images with the crops that torchvision's RandomResizedCrop and RandomHorizontalFlip draw for them.
+"""Writes a list of images with random crops and flips by torchvision's RandomResizedCrop and RandomHorizontalFlip.
 
-Usage: python make_list.py DATA IMAGES SEED > FILE. DATA holds train/<class>/<image>.JPEG. Only RGB and greyscale JPEGs
-are taken: several of the loaders refuse CMYK and PNG.
+Usage: python make_list.py DATA IMAGES SEED > FILE. DATA contains train/<class>/<image>.JPEG. Only RGB and greyscale
+JPEGs are used, because several loaders don't accept CMYK and PNG.
 """
 import pathlib
 import random
@@ -33,7 +33,7 @@ def main(data, count, seed):
         print(path, x, y, w, h, int(torch.rand(1) < 0.5), sep="\t")
         written += 1
     if written < count:
-        sys.exit(f"{data} holds {written} suitable images, {count} were asked for")
+        sys.exit(f"{data}: expected at least {count} RGB or greyscale JPEGs, found {written}; request fewer images")
 
 
 if len(sys.argv) != 4:

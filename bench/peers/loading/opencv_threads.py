@@ -1,4 +1,4 @@
-"""OpenCV in threads. INTER_LINEAR has no antialiasing: other pixels than Pillow's, for less work."""
+"""OpenCV in threads. INTER_LINEAR has no antialiasing, so pixels differ from Pillow's and cost less."""
 import cv2
 import numpy as np
 

@@ -1,9 +1,9 @@
-"""One loader in its own process: python peer.py NAME --list FILE --threads N --output uint8|float32.
+"""Runs one loader in a process: python peer.py NAME --list FILE --threads N --output uint8|float32.
 
-NAME is a module of this folder with a function `loader(images, threads, output)`. It makes ready what a training
-program would make ready once, and returns a function whose every call gives the list's batches in order: arrays or
-tensors of 64 x 224 x 224 x 3 for uint8, of 64 x 3 x 224 x 224 (or its channels last) for normalised float32.
-Speaks as load_list does: prints `ready`, answers `go` with `<images> <seconds>` and `dump PATH K` with `done`.
+NAME is a module in this folder with a function `loader(images, threads, output)`. The function does the set-up that a
+training program does once, and returns a function that yields the list's batches in order: arrays or tensors of
+64 x 224 x 224 x 3 for uint8, of 64 x 3 x 224 x 224 (or with channels last) for normalised float32.
+The protocol is that of load_list: prints `ready`, answers `go` with `<images> <seconds>` and `dump PATH K` with `done`.
 """
 import argparse
 import importlib
@@ -13,7 +13,7 @@ import time
 try:
     import numpy as np
 except ImportError as error:
-    sys.exit(f"peer.py: {error}; install what requirements.txt beside it lists")
+    sys.exit(f"peer.py: {error}; install the packages in requirements.txt, as README.md in the same folder shows")
 
 from image_list import read_list
 

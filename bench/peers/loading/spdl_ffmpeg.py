@@ -1,4 +1,4 @@
-"""SPDL: decoding and scaling by FFmpeg's filters in threads. They scale before they convert to RGB: other pixels."""
+"""SPDL: FFmpeg's filters in threads. They scale before converting to RGB, so pixels differ from Pillow's."""
 import spdl.io
 import torch
 from spdl.pipeline import PipelineBuilder
@@ -23,7 +23,7 @@ def loader(images, threads, output):
             return pixels
         return torch.addcmul(OFFSET, pixels.permute(0, 3, 1, 2), SCALE).contiguous()
 
-    decode(images[0])  # without FFmpeg's libraries it says so here; a pipeline would go on without its images
+    decode(images[0])  # fails here without FFmpeg's libraries; a pipeline would only skip the images
 
     def load():
         pipeline = (PipelineBuilder().add_source(images).pipe(decode, concurrency=threads, output_order="input")

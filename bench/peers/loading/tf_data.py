@@ -1,4 +1,4 @@
-"""tf.data with decode_and_crop_jpeg (libjpeg's accurate DCT, as everywhere here). float32 stays NHWC, TensorFlow's order."""
+"""tf.data with decode_and_crop_jpeg (libjpeg's accurate DCT, as in all loaders). float32 stays NHWC."""
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")

@@ -1,11 +1,11 @@
-"""Batches filled by a pool of threads, an image at a time, one batch ahead of the one that is handed out."""
+"""Batches filled by a thread pool, one task per image, one batch ahead of the delivered batch."""
 from concurrent.futures import ThreadPoolExecutor
 
 from image_list import batches
 
 
 def in_threads(images, threads, empty_batch, load_into):
-    """load_into(place, image) fills one image of empty_batch(count)."""
+    """Returns a loader. load_into(place, image) writes one image into its place in empty_batch(count)."""
     pool = ThreadPoolExecutor(threads)
 
     def begin(part):

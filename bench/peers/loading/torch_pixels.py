@@ -1,4 +1,4 @@
-"""Crop, antialiased resize, flip and normalisation of a decoded image by torch's own uint8 kernels."""
+"""Crop, antialiased resize, flip and normalisation of a decoded image with torch's uint8 kernels."""
 import torch
 from torch.nn.functional import interpolate
 

@@ -1,4 +1,4 @@
-"""WebDataset over tar shards of the same files, Pillow and torchvision's transforms; shards are made before `ready`."""
+"""WebDataset with tar shards of the same files, Pillow and torchvision's transforms. Shards are made before `ready`."""
 import functools
 import io
 import json
@@ -36,7 +36,7 @@ def loader(images, threads, output):
     batched = webdataset.WebLoader(dataset, batch_size=None, num_workers=workers, persistent_workers=workers > 0)
 
     def load():
-        assert folder  # lives as long as the loader
+        assert folder  # keeps the folder as long as the loader exists
         return iter(batched)
 
     return load

@@ -1,9 +1,9 @@
-"""Sets the suite beside plain PyTorch on the same machine and work, interleaved: prints each ratio with its range.
+"""Compares the suite with plain PyTorch on the same machine and work, interleaved; prints each ratio with its range.
 
 Usage: python compare.py step|slice|ddp|strategies|gpu [REPEATS]   with a Python that has torch 2.11 and torchvision:
   python3 -m venv .venv-peer && .venv-peer/bin/pip install torch==2.11.0 torchvision pillow
-`gpu` needs neither torchvision nor pillow, but a torch built for CUDA and a GPU that is free.
-Needs ./run_tests once (it builds bench_micro). Quiet cores, please. Loading alone: bench/peers/loading/compare.py.
+`gpu` needs neither torchvision nor pillow, but a torch built for CUDA and an idle GPU.
+Run ./run_tests once before, which builds bench_micro. Use an idle machine. bench/peers/loading/compare.py compares loaders.
 """
 import json
 import os
@@ -28,7 +28,7 @@ def output_of(*command, **environment):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode != 0:
         last = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-8:])
-        sys.exit(f"{' '.join(map(str, command))}\nended with {done.returncode}:\n{last}")
+        sys.exit(f"{' '.join(map(str, command))}\nended with exit code {done.returncode}:\n{last}")
     return done.stdout
 
 
@@ -37,7 +37,7 @@ def our_step(batch):
                        "--benchmark_min_time=2", **ALLOCATOR)
     benchmarks = json.loads(report)["benchmarks"]
     if not benchmarks:
-        needs.fail(f"{BUILD / 'bench_micro'}: it has no benchmark step/o0/batch:{batch}/", "./run_tests builds it anew")
+        needs.fail(f"{BUILD / 'bench_micro'}: has no benchmark step/o0/batch:{batch}/", "rebuild it with ./run_tests")
     return benchmarks[0]["images_per_second"]
 
 
@@ -50,7 +50,7 @@ def rate_of_row(*options):
         output_of(BUILD / "run_matrix", *options, "--out", folder)
         record = json.loads(open(folder + "/records.jsonl").readline())
     if record["status"] != "OK":
-        needs.fail(f"row {record['row']} is {record['status']}: {record['reason']}", "mend that, then repeat")
+        needs.fail(f"row {record['row']} is {record['status']}: {record['reason']}", "fix the cause, then repeat")
     return record["images_per_second"]
 
 

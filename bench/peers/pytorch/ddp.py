@@ -1,8 +1,8 @@
-"""Row [12] over Gloo in plain PyTorch, on data that is already there: prints images per second of all ranks together.
+"""Row [12] over Gloo in plain PyTorch, on data in memory: prints images per second of all ranks together.
 
-Usage: python ddp.py RANKS BATCH WARMUP TIMED. DistributedDataParallel with the rehearsal scale's buckets, width 16, 64 px,
-one compute thread for each rank, BATCH images over all ranks. The same work as row 12 with --set storage=synthetic and
-backend=gloo: copy, forward, loss, top-1/top-5, backward with all-reduce, SGD; timed between two barriers.
+Usage: python ddp.py RANKS BATCH WARMUP TIMED. DistributedDataParallel with the rehearsal scale's buckets, width 16,
+64 px, one compute thread per rank, BATCH images over all ranks. The same work as row 12 with --set storage=synthetic
+and backend=gloo: copy, forward, loss, top-1/top-5, backward with all-reduce, SGD; timed between two barriers.
 """
 import sys
 import time

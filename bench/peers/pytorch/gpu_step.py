@@ -1,12 +1,11 @@
-"""The training step at the article's size in Python PyTorch on a GPU, on data that is already in pinned memory: prints
-images per second.
+"""The training step at the article's size in Python PyTorch on a GPU, on data in pinned memory: prints images per second.
 
-Usage: python gpu_step.py eager|fused|best BATCH STEPS
-  eager  what row `unfused` of configs/beyond.yaml does: float32 with TF32 convolutions, NCHW, SGD as it comes, loss and
-         accuracy read in one go after every batch
-  fused  the same with fused SGD: row `synthetic`
-  best   torch.compile(max-autotune), bf16 autocast, channels_last, uint8 to the device, copied in a stream of its own
-         while the step before computes, fused SGD, loss read every 50th batch: row `synthetic-graphs`
+Usage: python gpu_step.py eager|fused|best BATCH STEPS. Modes, with the corresponding row of configs/beyond.yaml:
+  eager  row `unfused`: float32 with TF32 convolutions, NCHW, default SGD, loss and accuracy read together after every
+         batch
+  fused  row `synthetic`: like eager, with fused SGD
+  best   row `synthetic-graphs`: torch.compile(max-autotune), bf16 autocast, channels_last, uint8 batches copied in a
+         separate stream while the previous step computes, fused SGD, loss read every 50th batch
 """
 import sys
 import time

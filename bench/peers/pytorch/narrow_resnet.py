@@ -1,4 +1,4 @@
-"""torchvision's ResNet18 made narrower: the same class and names with every stage `divisor` times less wide."""
+"""torchvision's ResNet18 with narrower stages: the same class and parameter names, channels divided by 64 / width."""
 import torch
 from torchvision.models.resnet import BasicBlock, ResNet
 

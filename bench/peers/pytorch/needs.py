@@ -1,4 +1,4 @@
-"""What a script needs and may lack: each function ends the script with what is missing and how to get it."""
+"""Checks a script's requirements. If one is missing, the script ends with a message and the next step."""
 import importlib.util
 import os
 import pathlib
@@ -24,14 +24,14 @@ def program(path, build):
 
 def folder(path, inside, next_step):
     if not pathlib.Path(path, inside).is_dir():
-        fail(f"{path}: expected a folder that holds {inside}/, found none", next_step)
+        fail(f"{path}: expected a folder that contains {inside}/, found none", next_step)
 
 
 def numbers(words, count):
-    """As many whole numbers above 0 as there are; without exactly so many, what the script's head says of its usage."""
+    """Parses exactly `count` whole numbers above 0. With another number of words, prints the script's docstring."""
     if len(words) != count:
         sys.exit(sys.modules["__main__"].__doc__)
     for word in words:
         if not word.isdecimal() or int(word) < 1:
-            fail(f"expected a whole number above 0, found {word!r}", "repeat with one")
+            fail(f"expected a whole number above 0, found {word!r}", "repeat with such a number")
     return [int(word) for word in words]

@@ -1,4 +1,4 @@
-"""ResNet18 as torchvision defines it (He et al. 2015, stride in the 3x3 convolution), for machines without torchvision."""
+"""ResNet18 as in torchvision (He et al. 2015, stride in the 3x3 convolution), for machines without torchvision."""
 import torch
 from torch import nn
 

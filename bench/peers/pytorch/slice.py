@@ -1,7 +1,7 @@
 """Row [0] in plain PyTorch: ImageFolder, torchvision transforms, DataLoader with one worker, one compute thread.
 
 Usage: python slice.py DATA BATCH WARMUP TIMED. Rehearsal scale (width 16, 64 px). Prints images per second of the timed
-batches, waiting for data included.
+batches, including waits for data.
 """
 import sys
 import time

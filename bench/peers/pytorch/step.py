@@ -1,4 +1,4 @@
-"""The training step of row [0] in eager Python PyTorch on data that is already there: prints images per second.
+"""The training step of row [0] in eager Python PyTorch on data in memory: prints images per second.
 
 Usage: python step.py BATCH STEPS [fused]. The same work as bench_micro's step/o0: copy, forward, loss, top-1/top-5,
 backward, SGD; rehearsal scale (width 16, 64 px), one compute thread.
