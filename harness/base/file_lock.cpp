@@ -20,28 +20,32 @@ static bool lock(int descriptor, int operation) {
   return true;
 }
 
-FileLock::FileLock(fs::path file, int operation, bool required) : file_(std::move(file)) {
-  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-  holds_ = descriptor_ >= 0 && lock(descriptor_, operation);
-  if (holds_ || !required) return;
-  const int error = errno;
-  if (descriptor_ >= 0) ::close(descriptor_);
-  throw_write_error(file_, error);
+static constexpr int kLockFile = O_CREAT | O_NOFOLLOW;
+
+FileLock::FileLock(fs::path file, int open_flags, int operation) : file_(std::move(file)) {
+  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CLOEXEC | open_flags, 0644);
+  if (descriptor_ < 0 || !lock(descriptor_, operation)) error_ = errno;
 }
 
 FileLock::FileLock(const fs::path& file, Kind kind)
-    : FileLock(file, kind == Kind::shared ? LOCK_SH : LOCK_EX, true) {}
+    : FileLock(file, kLockFile, kind == Kind::shared ? LOCK_SH : LOCK_EX) {
+  if (!holds()) throw_write_error(file_, error_);
+}
 
-FileLock FileLock::try_exclusive(const fs::path& file) { return {file, LOCK_EX | LOCK_NB, false}; }
+FileLock FileLock::try_exclusive(const fs::path& file) { return {file, kLockFile, LOCK_EX | LOCK_NB}; }
+
+FileLock FileLock::try_existing(const fs::path& file) { return {file, 0, LOCK_EX | LOCK_NB}; }
 
 FileLock::FileLock(FileLock&& other) noexcept
     : file_(std::move(other.file_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
-      holds_(std::exchange(other.holds_, false)) {}
+      error_(other.error_) {}
 
 FileLock::~FileLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
+
+bool FileLock::another_holds() const { return error_ == EWOULDBLOCK; }
 
 bool FileLock::is_current() const {
   struct stat held {

@@ -13,21 +13,25 @@ class FileLock {
   explicit FileLock(const std::filesystem::path& file, Kind kind = Kind::exclusive);  // blocks until granted
   // Does not wait: holds() is false when another process has the lock, or the file system has no locks.
   static FileLock try_exclusive(const std::filesystem::path& file);
+  // Likewise, on a file that is there for something else: creates nothing, and it may be a link.
+  static FileLock try_existing(const std::filesystem::path& file);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&&) = delete;
   ~FileLock();
 
-  bool holds() const { return holds_; }
+  bool holds() const { return descriptor_ >= 0 && error_ == 0; }
+  bool another_holds() const;
+  int error() const { return error_; }  // the errno of what couldn't be opened or locked
   // False when the lock file was removed or replaced after it was opened: other processes then lock another
   // file.
   bool is_current() const;
   bool make_exclusive();  // does not wait; false when another process holds a shared lock
 
  private:
-  FileLock(std::filesystem::path file, int operation, bool required);
+  FileLock(std::filesystem::path file, int open_flags, int operation);
   std::filesystem::path file_;
   int descriptor_ = -1;
-  bool holds_ = false;
+  int error_ = 0;
 };
 
 }  // namespace base

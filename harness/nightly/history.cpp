@@ -1,14 +1,9 @@
 #include "harness/nightly/history.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <future>
 #include <set>
@@ -16,6 +11,7 @@
 #include <thread>
 
 #include "harness/base/file.h"
+#include "harness/base/file_lock.h"
 #include "harness/base/json_text.h"
 #include "harness/base/moment.h"
 #include "harness/stats/records.h"
@@ -27,25 +23,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr size_t kNightsPerThread = 200;  // at least; fewer are not worth a thread
-
-// Allows one writer at a time, on all hosts that share the folder.
-class FolderLock {
- public:
-  explicit FolderLock(const fs::path& folder) {
-    const fs::path file = folder / "lock";
-    descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor_ < 0)
-      throw std::runtime_error(fmt::format("{}: can't be opened: {}; choose a writable folder with --history",
-                                           file.string(), std::strerror(errno)));
-    while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) continue;
-  }
-  ~FolderLock() { close(descriptor_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int descriptor_;
-};
 
 NightEntry entry_of(const Night& night, uint64_t offset, uint64_t bytes) {
   const auto ok =
@@ -212,7 +189,7 @@ void History::append(const Night& night) {
 size_t History::append_new(const std::vector<Night>& nights) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  const FolderLock lock(folder_);
+  const base::FileLock one_writer(folder_ / "lock");  // on all hosts that share the folder
   load();  // another program may have added nights since
   std::set<std::string> known;
   for (const NightEntry& entry : entries_) known.insert(entry.id);

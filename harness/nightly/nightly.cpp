@@ -2,18 +2,23 @@
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
+#include <fstream>
 #include <iostream>
 
 #include "harness/base/failure_text.h"
+#include "harness/base/file_lock.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/json_text.h"
 #include "harness/base/machine.h"
+#include "harness/base/moment.h"
 #include "harness/launch/followers.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/canary_check.h"
 #include "harness/nightly/history.h"
-#include "harness/nightly/night_lock.h"
 #include "harness/nightly/night_summary.h"
 #include "harness/nightly/open_night.h"
 #include "harness/nightly/told_alarms.h"
@@ -38,6 +43,35 @@ bool done(Step step) {
     std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
     return false;
   }
+}
+
+std::string holder_of(const fs::path& lock_file) {
+  const json holder = base::parse_json_file(lock_file);
+  if (!holder.is_object()) return "it has just started";
+  return fmt::format("pid {}, since {}", holder.value("pid", int64_t(0)), holder.value("since", ""));
+}
+
+// Allows only one nightly at a time on a host, because two would slow each other down. Each host has its own
+// lock file in the history, with pid and start time of its last holder. Throws PreparationError naming the
+// holder, or when the file can't be written.
+base::FileLock lock_nights(const fs::path& history, const std::string& host) {
+  std::error_code error;
+  fs::create_directories(history, error);
+  if (error)
+    throw PreparationError(fmt::format("{}: can't be created: {}; choose a writable folder with --history",
+                                       history.string(), error.message()));
+  const fs::path file = history / fmt::format("nightly-{}.lock", host);
+  base::FileLock lock = base::FileLock::try_exclusive(file);
+  if (lock.another_holds())
+    throw PreparationError(fmt::format("another nightly is running on {}: {}; wait until it ends ({})", host,
+                                       holder_of(file), file.string()));
+  if (!lock.holds())
+    throw PreparationError(fmt::format(
+        "{}: can't be locked: {}; choose a writable folder with --history, on a file system with locks",
+        file.string(), std::strerror(lock.error())));
+  // Only for the message above, so an error is ignored: a full disk is reported when the night is written.
+  std::ofstream(file) << json{{"pid", ::getpid()}, {"since", base::moment_now()}}.dump() << '\n';
+  return lock;
 }
 
 // The name of the run's folder, which consists of time and host unless it was chosen with --out.
@@ -104,7 +138,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
 
   const fs::path folder = history_folder(installation, nightly.history);
   const std::string host = base::host_name();
-  const NightLock lock(folder, host);
+  const base::FileLock lock = lock_nights(folder, host);
   History history(folder, std::cerr);
   adopt_open_nights(history, host, console);
 

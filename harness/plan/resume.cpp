@@ -1,13 +1,9 @@
 #include "harness/plan/resume.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "harness/contract/config_hash.h"
 #include "harness/stats/provenance.h"
@@ -112,18 +108,13 @@ void check_same_environment(const fs::path& run, const Records& records, const R
       refuse_environment(run, there, record);
 }
 
-RunLock::RunLock(const fs::path& run)
-    : descriptor_(::open((run / "records.jsonl").c_str(), O_RDWR | O_CLOEXEC)) {
-  // On a file system without locks, flock() fails with another error, which is ignored.
-  if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    ::close(descriptor_);
+base::FileLock lock_run(const fs::path& run) {
+  // On a file system without locks, locking fails with another error, which is ignored.
+  base::FileLock lock = base::FileLock::try_existing(run / "records.jsonl");
+  if (lock.another_holds())
     throw PreparationError(run.string() +
                            ": another run_matrix is still writing this run; wait until it ends");
-  }
-}
-
-RunLock::~RunLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  return lock;
 }
 
 }  // namespace harness

@@ -146,7 +146,7 @@ std::unique_ptr<Execution> Execution::continue_in(const Installation& installati
   std::unique_ptr<Execution> execution(new Execution(installation, request, values));
   execution->folder_ = fs::absolute(request.out);
   execution->rerun_ = rerun;
-  execution->lock_.emplace(execution->folder_);
+  execution->lock_.emplace(lock_run(execution->folder_));
   execution->records_ = read_records(execution->folder_, std::cerr);
   return execution->prepare_plan() ? std::move(execution) : nullptr;
 }
@@ -162,7 +162,7 @@ bool Execution::prepare_plan() {
   base::note_interrupts();
   if (!rerun_) {
     folder_ = make_run_folder(installation_, request_);
-    lock_.emplace(folder_);
+    lock_.emplace(lock_run(folder_));
     write_request(folder_, request_);
   }
   plan_ = make_plan(selection, values_, probe_precisions(installation_, selection.rows, folder_), request_);

@@ -74,7 +74,7 @@ class Execution {
   const AxisValues& values_;
   Scale scale_;
   fs::path folder_;
-  std::optional<RunLock> lock_;
+  std::optional<base::FileLock> lock_;
   std::optional<Rerun> rerun_;  // only of a continued run
   std::vector<PlannedRow> plan_;
   std::vector<Repetition> runs_;
