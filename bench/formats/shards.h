@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <vector>
 
 namespace bench {
@@ -20,15 +21,18 @@ struct Shards {
   }
 };
 
-// The shards that hold these records, each once, in ascending order. Ignores record numbers out of range.
-inline std::vector<int64_t> shards_holding(const Shards& shards, const std::vector<int64_t>& records) {
+// The files of the shards that hold these records, each once, in ascending order of the shards. Ignores record
+// numbers out of range.
+template <typename FileOf>
+std::vector<std::filesystem::path> files_holding(const Shards& shards, const std::vector<int64_t>& records,
+                                                 const FileOf& file_of) {
   std::vector<bool> used(static_cast<size_t>(shards.count));
   for (const int64_t record : records)
     if (record >= 0 && record < shards.records) used[static_cast<size_t>(shards.holding(record))] = true;
-  std::vector<int64_t> numbers;
+  std::vector<std::filesystem::path> files;
   for (int64_t shard = 0; shard < shards.count; ++shard)
-    if (used[static_cast<size_t>(shard)]) numbers.push_back(shard);
-  return numbers;
+    if (used[static_cast<size_t>(shard)]) files.push_back(file_of(shard));
+  return files;
 }
 
 // Shards of about 128 MiB, as ImageNet's usual 1,024 TFRecord files; at least 4 shards (given 4 records), so

@@ -31,14 +31,8 @@ ClaimVerdict verdict_of(const std::vector<ClaimPart>& parts) {
 
 std::string tally(const std::vector<Claim>& claims) {
   std::vector<std::string> texts;
-  for (const ClaimVerdict verdict :
-       {ClaimVerdict::holds, ClaimVerdict::does_not_hold, ClaimVerdict::undecided,
-        ClaimVerdict::by_construction, ClaimVerdict::cannot_be_tested}) {
-    std::vector<int> numbers;
-    for (const Claim& claim : claims)
-      if (claim.verdict == verdict) numbers.push_back(claim.number);
-    if (!numbers.empty()) texts.push_back(fmt::format("{}: {}", text_of(verdict), fmt::join(numbers, ", ")));
-  }
+  for (const auto& [verdict, numbers] : numbers_by_verdict(claims))
+    texts.push_back(fmt::format("{}: {}", text_of(verdict), fmt::join(numbers, ", ")));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
@@ -63,6 +57,19 @@ const char* text_of(ClaimVerdict verdict) {
       return "cannot be tested here";
   }
   return "";
+}
+
+std::vector<std::pair<ClaimVerdict, std::vector<int>>> numbers_by_verdict(const std::vector<Claim>& claims) {
+  std::vector<std::pair<ClaimVerdict, std::vector<int>>> all;
+  for (const ClaimVerdict verdict :
+       {ClaimVerdict::holds, ClaimVerdict::does_not_hold, ClaimVerdict::undecided,
+        ClaimVerdict::by_construction, ClaimVerdict::cannot_be_tested}) {
+    std::vector<int> numbers;
+    for (const Claim& claim : claims)
+      if (claim.verdict == verdict) numbers.push_back(claim.number);
+    if (!numbers.empty()) all.emplace_back(verdict, std::move(numbers));
+  }
+  return all;
 }
 
 std::vector<Claim> claims_of(const Summary& summary) {

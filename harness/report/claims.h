@@ -1,6 +1,7 @@
 // The article's claims, each with a verdict from the records of a run.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/report/summary/grid.h"
@@ -31,6 +32,8 @@ struct Claim {
 
 // All 17 claims; empty if the summary has no row of the article's matrix.
 std::vector<Claim> claims_of(const Summary& summary);
+// The claims of each verdict that some claim has.
+std::vector<std::pair<ClaimVerdict, std::vector<int>>> numbers_by_verdict(const std::vector<Claim>& claims);
 Grid claims_grid(const Summary& summary);
 
 }  // namespace harness

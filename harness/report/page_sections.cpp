@@ -72,15 +72,8 @@ Facts bottlenecks_in_words(const Summary& summary) {
 // `3 holds (1, 5, 8); 4 ...`; empty without rows of the article.
 std::string claims_in_words(const std::vector<Claim>& claims) {
   std::vector<std::string> parts;
-  for (const ClaimVerdict verdict :
-       {ClaimVerdict::holds, ClaimVerdict::does_not_hold, ClaimVerdict::undecided,
-        ClaimVerdict::by_construction, ClaimVerdict::cannot_be_tested}) {
-    std::vector<int> numbers;
-    for (const Claim& claim : claims)
-      if (claim.verdict == verdict) numbers.push_back(claim.number);
-    if (!numbers.empty())
-      parts.push_back(fmt::format("{} {} ({})", numbers.size(), text_of(verdict), fmt::join(numbers, ", ")));
-  }
+  for (const auto& [verdict, numbers] : numbers_by_verdict(claims))
+    parts.push_back(fmt::format("{} {} ({})", numbers.size(), text_of(verdict), fmt::join(numbers, ", ")));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

@@ -43,9 +43,7 @@ class Parquet : public DatasetStorage {
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
 
   std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
-    std::vector<fs::path> paths;
-    for (const int64_t shard : shards_holding(shards_, records)) paths.push_back(file(shard, shards_.count));
-    return paths;
+    return files_holding(shards_, records, [this](int64_t shard) { return file(shard, shards_.count); });
   }
 
  private:

@@ -33,10 +33,7 @@ class Raw : public DatasetStorage {
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
 
   std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
-    std::vector<fs::path> paths;
-    for (const int64_t shard : shards_holding(shards_, records))
-      paths.push_back(location_ / raw_shard_name(shard, shards_.count));
-    return paths;
+    return files_holding(shards_, records, [this](int64_t shard) { return file(shard); });
   }
 
  private:
@@ -70,14 +67,16 @@ class Raw : public DatasetStorage {
     shards_ = {header->records, header->shards};
   }
 
+  fs::path file(int64_t shard) const { return location_ / raw_shard_name(shard, shards_.count); }
+
   // The last image must end at the end of its file: detects a truncated file without reading its pages.
   void open_shard(int64_t shard, bool readahead) {
-    const auto file = location_ / raw_shard_name(shard, shards_.count);
-    files_.push_back(std::make_unique<MappedFile>(file, readahead, next_step_));
+    const fs::path path = file(shard);
+    files_.push_back(std::make_unique<MappedFile>(path, readahead, next_step_));
     const RawIndexEntry& last = entries_[static_cast<size_t>(shards_.start(shard + 1) - 1)];
     if (!fits(last, shard) ||
         last.offset + bytes_of(last) != static_cast<int64_t>(files_.back()->bytes().size()))
-      fail(fmt::format("{} is cut off or belongs to another index", file.filename().string()));
+      fail(fmt::format("{} is cut off or belongs to another index", path.filename().string()));
   }
 
   static int64_t bytes_of(const RawIndexEntry& entry) { return int64_t{3} * entry.width * entry.height; }
@@ -103,7 +102,7 @@ class Raw : public DatasetStorage {
     if (raw_checksum(entry, pixels) != entry.checksum)
       throw std::runtime_error(
           fmt::format("record {} in {}: the checksum of its pixels and its index entry is wrong; {}", record,
-                      (location_ / raw_shard_name(shard, shards_.count)).string(), next_step_));
+                      file(shard).string(), next_step_));
     if (pixels.empty())
       throw std::runtime_error(fmt::format("record {} in {}: could not be decoded when it was packed", record,
                                            location_.string()));

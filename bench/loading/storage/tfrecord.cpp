@@ -85,10 +85,7 @@ class TfRecord : public DatasetStorage {
   std::string used() const override { return "tfrecord"; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
   std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
-    std::vector<fs::path> paths;
-    for (const int64_t shard : shards_holding(shards_, records))
-      paths.push_back(files_[static_cast<size_t>(shard)].file);
-    return paths;
+    return files_holding(shards_, records, [this](int64_t shard) { return files_[size_t(shard)].file; });
   }
 
  private:

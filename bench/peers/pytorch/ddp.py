@@ -12,7 +12,7 @@ import needs
 needs.packages("torch", "torchvision")
 import torch
 import torch.distributed as dist
-from narrow_resnet import narrow_resnet18
+from narrow_resnet import narrow_resnet18, train_step
 
 
 def train(rank, ranks, batch, warmup, timed, port, result):
@@ -31,14 +31,7 @@ def train(rank, ranks, batch, warmup, timed, port, result):
             begin = time.perf_counter()
         images.copy_(host_images)
         labels.copy_(host_labels)
-        logits = model(images)
-        loss = torch.nn.functional.cross_entropy(logits, labels)
-        with torch.no_grad():
-            hits = logits.topk(5, 1).indices.eq(labels.unsqueeze(1))
-            hits[:, 0].sum().item(), hits.sum().item(), loss.item()
-        sgd.zero_grad()
-        loss.backward()
-        sgd.step()
+        train_step(model, sgd, images, labels)
     dist.barrier()
     if rank == 0:
         result.put(batch * timed / (time.perf_counter() - begin))

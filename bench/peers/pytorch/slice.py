@@ -10,7 +10,7 @@ import needs
 
 needs.packages("torch", "torchvision", "PIL")
 import torch
-from narrow_resnet import narrow_resnet18
+from narrow_resnet import narrow_resnet18, train_step
 from PIL import ImageFile
 from torchvision import datasets, transforms
 
@@ -32,14 +32,7 @@ def main(data, batch, warmup, timed):
         for host_images, labels in loader:
             if done == warmup:
                 begin = time.perf_counter()
-            logits = model(host_images.clone())  # the copy to the device
-            loss = torch.nn.functional.cross_entropy(logits, labels)
-            with torch.no_grad():
-                hits = logits.topk(5, 1).indices.eq(labels.unsqueeze(1))
-                hits[:, 0].sum().item(), hits.sum().item(), loss.item()
-            sgd.zero_grad()
-            loss.backward()
-            sgd.step()
+            train_step(model, sgd, host_images.clone(), labels)  # the copy to the device
             done += 1
             if done == warmup + timed:
                 break

@@ -10,7 +10,7 @@ import needs
 
 needs.packages("torch", "torchvision")
 import torch
-from narrow_resnet import narrow_resnet18
+from narrow_resnet import narrow_resnet18, train_step
 
 batch, steps = needs.numbers(sys.argv[1:3], 2)
 torch.set_num_threads(1)
@@ -24,13 +24,5 @@ for step in range(5 + steps):
         begin = time.perf_counter()
     images.copy_(host_images)
     labels.copy_(host_labels)
-    logits = model(images)
-    loss = torch.nn.functional.cross_entropy(logits, labels)
-    with torch.no_grad():
-        hits = logits.topk(5, 1).indices.eq(labels.unsqueeze(1))
-        top1, top5 = hits[:, 0].sum().item(), hits.sum().item()
-    loss.item()
-    sgd.zero_grad()
-    loss.backward()
-    sgd.step()
+    train_step(model, sgd, images, labels)
 print(batch * steps / (time.perf_counter() - begin))

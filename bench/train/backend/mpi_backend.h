@@ -30,25 +30,21 @@ void wait_for(MPI_Request& request, const char* call);
 // call sets the Work's exception.
 class MpiBackend : public c10d::Backend {
  public:
+  using Work = c10::intrusive_ptr<c10d::Work>;
+  using Tensors = std::vector<at::Tensor>;
   explicit MpiBackend(MPI_Comm communicator);
   ~MpiBackend() override;  // waits for all posted collectives
 
   const std::string getBackendName() const override { return "mpi"; }
-  c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
-                                           const c10d::AllreduceOptions& options) override;
-  c10::intrusive_ptr<c10d::Work> broadcast(std::vector<at::Tensor>& tensors,
-                                           const c10d::BroadcastOptions& options) override;
-  c10::intrusive_ptr<c10d::Work> reduce(std::vector<at::Tensor>& tensors,
-                                        const c10d::ReduceOptions& options) override;
-  c10::intrusive_ptr<c10d::Work> allgather(std::vector<std::vector<at::Tensor>>& outputs,
-                                           std::vector<at::Tensor>& inputs,
-                                           const c10d::AllgatherOptions& options) override;
-  c10::intrusive_ptr<c10d::Work> gather(std::vector<std::vector<at::Tensor>>& outputs,
-                                        std::vector<at::Tensor>& inputs,
-                                        const c10d::GatherOptions& options) override;
-  c10::intrusive_ptr<c10d::Work> send(std::vector<at::Tensor>& tensors, int to, int tag) override;
-  c10::intrusive_ptr<c10d::Work> recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
-  c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override;
+  Work allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
+  Work broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
+  Work reduce(Tensors& tensors, const c10d::ReduceOptions& options) override;
+  Work allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                 const c10d::AllgatherOptions& options) override;
+  Work gather(std::vector<Tensors>& outputs, Tensors& inputs, const c10d::GatherOptions& options) override;
+  Work send(Tensors& tensors, int to, int tag) override;
+  Work recv(Tensors& tensors, int from, int tag) override;
+  Work barrier(const c10d::BarrierOptions& options) override;
 
  private:
   class PostedWork;
@@ -56,8 +52,7 @@ class MpiBackend : public c10d::Backend {
     std::function<void()> call;
     c10::intrusive_ptr<PostedWork> work;
   };
-  c10::intrusive_ptr<c10d::Work> post(c10d::OpType kind, bool async, std::vector<at::Tensor> result,
-                                      std::function<void()> call);
+  Work post(c10d::OpType kind, bool async, Tensors result, std::function<void()> call);
   void run();
   void run_first(std::unique_lock<std::mutex>& lock);
   void run_if_first(const PostedWork& work);

@@ -30,38 +30,34 @@ WorkPointer TracedBackend::until_done(Traffic::Ticket ticket, WorkPointer work) 
   return work;
 }
 
-WorkPointer TracedBackend::allreduce(std::vector<at::Tensor>& tensors,
-                                     const c10d::AllreduceOptions& options) {
+WorkPointer TracedBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
   const Traffic::Ticket ticket = traffic_->begin(Collective::all_reduce, message_of(tensors));
   return until_done(ticket, inner_->allreduce(tensors, posted(options)));
 }
 
-WorkPointer TracedBackend::broadcast(std::vector<at::Tensor>& tensors,
-                                     const c10d::BroadcastOptions& options) {
+WorkPointer TracedBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
   const Traffic::Ticket ticket = traffic_->begin(Collective::broadcast, message_of(tensors));
   return until_done(ticket, inner_->broadcast(tensors, posted(options)));
 }
 
-WorkPointer TracedBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
-                                     std::vector<at::Tensor>& inputs, const c10d::AllgatherOptions& options) {
+WorkPointer TracedBackend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                                     const c10d::AllgatherOptions& options) {
   const Traffic::Ticket ticket = traffic_->begin(Collective::all_gather, message_of(inputs));
   return until_done(ticket, inner_->allgather(outputs, inputs, posted(options)));
 }
 
-WorkPointer TracedBackend::gather(std::vector<std::vector<at::Tensor>>& outputs,
-                                  std::vector<at::Tensor>& inputs, const c10d::GatherOptions& options) {
+WorkPointer TracedBackend::gather(std::vector<Tensors>& outputs, Tensors& inputs,
+                                  const c10d::GatherOptions& options) {
   return inner_->gather(outputs, inputs, posted(options));
 }
 
-WorkPointer TracedBackend::reduce(std::vector<at::Tensor>& tensors, const c10d::ReduceOptions& options) {
+WorkPointer TracedBackend::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
   return inner_->reduce(tensors, posted(options));
 }
 
-WorkPointer TracedBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) {
-  return inner_->send(tensors, to, tag);
-}
+WorkPointer TracedBackend::send(Tensors& tensors, int to, int tag) { return inner_->send(tensors, to, tag); }
 
-WorkPointer TracedBackend::recv(std::vector<at::Tensor>& tensors, int from, int tag) {
+WorkPointer TracedBackend::recv(Tensors& tensors, int from, int tag) {
   return inner_->recv(tensors, from, tag);
 }
 

@@ -12,18 +12,14 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "bench/train/backend/process_group.h"
 #include "bench/train/strategy/gradient_hooks.h"
-#include "bench/train/strategy/initial_state.h"
+#include "bench/train/strategy/rank_strategy.h"
 #include "bench/train/strategy/side_stream.h"
-#include "bench/train/strategy/strategy.h"
 
 namespace bench {
 namespace {
-
-using GroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
 
 // Gradients that are reduced as one message.
 struct Bucket {
@@ -34,23 +30,14 @@ struct Bucket {
   c10::intrusive_ptr<c10d::Work> work;
 };
 
-class Apex : public Strategy {
+class Apex : public RankStrategy {
  public:
   explicit Apex(const StrategyContext& context)
-      : row_(context.row),
-        model_(context.model),
-        precision_(context.precision),
-        group_(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group())),
-        parameters_(model_.parameter_tensors()),
+      : RankStrategy(context),
         bucket_of_(parameters_.size()),
         stream_(context.device.torch_device()),
         hooks_(parameters_, [this](size_t parameter) { arrived(parameter); }) {
-    broadcast_initial_state(group_, model_);
-  }
-
-  at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
-    clock.enter(Phase::forward);
-    return precision_.forward(model_, images);
+    broadcast_initial_state();
   }
 
   void backward(const at::Tensor& loss, PhaseClock& clock) override {
@@ -81,8 +68,6 @@ class Apex : public Strategy {
     }
     stream_.hold_up_current();
   }
-
-  void use_batch_statistics(bool on) override { model_.use_batch_statistics(on); }
 
   nlohmann::json describe() const override {
     nlohmann::json buckets = nlohmann::json::array();
@@ -162,18 +147,12 @@ class Apex : public Strategy {
     return buckets;
   }
 
-  const harness::Row& row_;
-  ResNet& model_;
-  Precision& precision_;
-  GroupPointer group_;
-  std::vector<at::Tensor> parameters_;
   std::vector<size_t> arrivals_;  // parameters in the order of this backward's gradients
   std::vector<Bucket> buckets_;   // empty before the first backward
   std::vector<Bucket> whole_;     // one per dtype
   std::vector<size_t> bucket_of_;
   SideStream stream_;
-  size_t next_ = 0;              // next bucket to reduce
-  PhaseClock* clock_ = nullptr;  // of the current backward pass
+  size_t next_ = 0;  // next bucket to reduce
   GradientHooks hooks_;
 };
 

@@ -7,30 +7,22 @@
 
 #include "bench/train/strategy/compression.h"
 #include "bench/train/strategy/gradient_hooks.h"
-#include "bench/train/strategy/initial_state.h"
-#include "bench/train/strategy/strategy.h"
+#include "bench/train/strategy/rank_strategy.h"
 
 namespace bench {
 namespace {
 
-using GroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
-
-class Ddp : public Strategy {
+class Ddp : public RankStrategy {
  public:
-  explicit Ddp(const StrategyContext& context)
-      : row_(context.row),
-        model_(context.model),
-        precision_(context.precision),
-        group_(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group())) {
-    const auto parameters = model_.parameter_tensors();
-    c10d::verify_params_across_processes(group_, parameters, std::nullopt);
-    broadcast_initial_state(group_, model_);
-    make_reducer(parameters);
+  explicit Ddp(const StrategyContext& context) : RankStrategy(context) {
+    c10d::verify_params_across_processes(group_, parameters_, std::nullopt);
+    broadcast_initial_state();
+    make_reducer();
     model_.keep_gradient_memory(row_.gradient_as_bucket_view);  // otherwise each step copies from the views
     // Phase `backward` ends when the last gradient is ready; the rest is waiting for communication (`sync`).
     // These hooks run after the Reducer's, so a gradient is ready when it has been copied to its bucket.
-    hooks_ = std::make_unique<GradientHooks>(parameters, [this, total = parameters.size()](size_t) {
-      if (++ready_ == total) clock_->enter(Phase::sync);
+    hooks_ = std::make_unique<GradientHooks>(parameters_, [this](size_t) {
+      if (++ready_ == parameters_.size()) clock_->enter(Phase::sync);
     });
   }
 
@@ -55,8 +47,6 @@ class Ddp : public Strategy {
     loss.backward();  // returns when the last bucket has been all-reduced
   }
 
-  void use_batch_statistics(bool on) override { model_.use_batch_statistics(on); }
-
   nlohmann::json describe() const override {
     nlohmann::json buckets = nlohmann::json::array();
     for (const c10d::GradBucket& bucket : reducer_->get_grad_buckets()) {
@@ -67,20 +57,20 @@ class Ddp : public Strategy {
   }
 
  private:
-  void make_reducer(const std::vector<at::Tensor>& parameters) {
-    const std::vector<bool> sparse(parameters.size(), false);
+  void make_reducer() {
+    const std::vector<bool> sparse(parameters_.size(), false);
     const auto bytes = [](double mib) { return int64_t(mib * 1048576); };
     // Python's DDP starts with one bucket per dtype and splits by size when it rebuilds the buckets.
     const std::vector<size_t> limits =
         row_.static_buckets
             ? std::vector<size_t>{size_t(bytes(row_.first_bucket_mib)), size_t(bytes(row_.bucket_mib))}
             : std::vector<size_t>{std::numeric_limits<int>::max()};
-    auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(parameters, limits, sparse));
+    auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(parameters_, limits, sparse));
     std::reverse(buckets.begin(), buckets.end());
     std::unordered_map<size_t, std::string> names;
-    for (size_t i = 0; i < parameters.size(); ++i) names[i] = model_.parameters()[i].name;
+    for (size_t i = 0; i < parameters_.size(); ++i) names[i] = model_.parameters()[i].name;
     reducer_ = std::make_shared<c10d::Reducer>(
-        parameters, buckets, group_, sparse, bytes(row_.bucket_mib), /*find_unused_parameters=*/false,
+        parameters_, buckets, group_, sparse, bytes(row_.bucket_mib), /*find_unused_parameters=*/false,
         row_.gradient_as_bucket_view, names, bytes(row_.first_bucket_mib),
         /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false, std::vector<int64_t>());
     logger_ = std::make_shared<c10d::Logger>(reducer_);
@@ -92,16 +82,11 @@ class Ddp : public Strategy {
                                            /*static_graph=*/false);
   }
 
-  const harness::Row& row_;
-  ResNet& model_;
-  Precision& precision_;
-  GroupPointer group_;
   std::shared_ptr<c10d::Reducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;
   std::unique_ptr<GradientHooks> hooks_;
   std::vector<at::Tensor> buffers_;
   size_t ready_ = 0;
-  PhaseClock* clock_ = nullptr;  // of the current backward pass
 };
 
 const bool registered_strategy_ddp = StrategyRegistry::instance().add(

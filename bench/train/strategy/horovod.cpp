@@ -4,35 +4,22 @@
 // running statistics.
 #include "bench/train/strategy/fusion.h"
 #include "bench/train/strategy/gradient_hooks.h"
-#include "bench/train/strategy/initial_state.h"
-#include "bench/train/strategy/strategy.h"
+#include "bench/train/strategy/rank_strategy.h"
 
 namespace bench {
 namespace {
 
-using GroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
-
-class Horovod : public Strategy {
+class Horovod : public RankStrategy {
  public:
   explicit Horovod(const StrategyContext& context)
-      : model_(context.model),
-        precision_(context.precision),
-        parameters_(model_.parameter_tensors()),
-        engine_(
-            GroupPointer::unsafe_reclaim_from_nonowning(context.group.separate_process_group()),
-            parameters_.size(),
-            {int64_t(context.row.fusion_mib * 1048576), context.row.cycle_ms, context.device.torch_device()}),
+      : RankStrategy(context),
+        engine_(shared_group(context.group.separate_process_group()), parameters_.size(),
+                {int64_t(row_.fusion_mib * 1048576), row_.cycle_ms, context.device.torch_device()}),
         hooks_(parameters_, [this](size_t parameter) {
           engine_.enqueue(parameter, parameters_[parameter].grad());
           if (++ready_ == parameters_.size()) clock_->enter(Phase::sync);
         }) {
-    broadcast_initial_state(GroupPointer::unsafe_reclaim_from_nonowning(context.group.process_group()),
-                            model_);
-  }
-
-  at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
-    clock.enter(Phase::forward);
-    return precision_.forward(model_, images);
+    broadcast_initial_state();
   }
 
   void backward(const at::Tensor& loss, PhaseClock& clock) override {
@@ -41,8 +28,6 @@ class Horovod : public Strategy {
     loss.backward();
     engine_.wait();
   }
-
-  void use_batch_statistics(bool on) override { model_.use_batch_statistics(on); }
 
   nlohmann::json describe() const override {
     nlohmann::json buckets = nlohmann::json::array();
@@ -54,11 +39,7 @@ class Horovod : public Strategy {
   }
 
  private:
-  ResNet& model_;
-  Precision& precision_;
-  std::vector<at::Tensor> parameters_;
   size_t ready_ = 0;
-  PhaseClock* clock_ = nullptr;  // of the current backward pass
   Fusion engine_;
   GradientHooks hooks_;
 };
