@@ -2,7 +2,7 @@
 // input.
 #include <cmath>
 
-#include "harness/nightly/night_records.h"
+#include "harness/nightly/history_report.h"
 #include "harness/stats/records.h"
 #include "tests/nightly_run.h"
 

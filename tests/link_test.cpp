@@ -7,7 +7,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "bench/train/link/host_channel_adapter.h"
 #include "bench/train/link/interface.h"
 #include "bench/train/merge/link_proof.h"
 

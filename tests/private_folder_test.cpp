@@ -6,7 +6,7 @@
 
 #include "harness/base/file_lock.h"
 #include "harness/base/scratch.h"
-#include "harness/data/transient_copy.h"
+#include "harness/data/packed_store.h"
 #include "program.h"
 
 namespace harness::private_folder_test {

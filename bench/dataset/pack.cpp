@@ -42,10 +42,7 @@ std::string packed_name(const std::string& name, const PackRequest& request) {
 }
 
 base::FileLock lock_to_pack(const fs::path& folder) {
-  for (;;) {
-    base::FileLock lock(folder.string() + ".lock");
-    if (lock.is_current()) return lock;  // otherwise `make_dataset prune` removed the file meanwhile
-  }
+  return base::FileLock::on_current(folder.string() + ".lock");  // `make_dataset prune` removes the file
 }
 
 PackResult pack_into_folder(const PackRequest& request, const std::string& name, int version, int64_t bytes,

@@ -32,6 +32,11 @@ FileLock::FileLock(const fs::path& file, Kind kind)
   if (!holds()) throw_write_error(file_, error_);
 }
 
+FileLock FileLock::on_current(const fs::path& file, Kind kind) {
+  for (;;)
+    if (FileLock lock(file, kind); lock.is_current()) return lock;
+}
+
 FileLock FileLock::try_exclusive(const fs::path& file) { return {file, kLockFile, LOCK_EX | LOCK_NB}; }
 
 FileLock FileLock::try_existing(const fs::path& file) { return {file, 0, LOCK_EX | LOCK_NB}; }

@@ -11,6 +11,9 @@ class FileLock {
  public:
   enum class Kind { exclusive, shared };
   explicit FileLock(const std::filesystem::path& file, Kind kind = Kind::exclusive);  // blocks until granted
+  // Waits likewise, until it has locked the file that now has the name: begins anew when its last holder
+  // removed the file.
+  static FileLock on_current(const std::filesystem::path& file, Kind kind = Kind::exclusive);
   // Does not wait: holds() is false when another process has the lock, or the file system has no locks.
   static FileLock try_exclusive(const std::filesystem::path& file);
   // Likewise, on a file that is there for something else: creates nothing, and it may be a link.

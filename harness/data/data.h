@@ -10,7 +10,6 @@
 #include "harness/config/request.h"
 #include "harness/contract/record_parts.h"
 #include "harness/data/packed_store.h"
-#include "harness/data/transient_copy.h"
 
 namespace harness {
 

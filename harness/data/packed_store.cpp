@@ -10,10 +10,8 @@ namespace harness {
 
 CopiesInUse::CopiesInUse(const fs::path& folder) : lock_file_(folder.string() + ".in-use") {
   try {
-    do share_.emplace(lock_file_, base::FileLock::Kind::shared);
-    while (!share_->is_current());
+    share_.emplace(base::FileLock::on_current(lock_file_, base::FileLock::Kind::shared));
   } catch (const std::runtime_error& error) {
-    share_.reset();
     base::say("{}; don't run `make_dataset prune` on {} during this run\n", error.what(),
               folder.parent_path().string());
   }
@@ -22,6 +20,18 @@ CopiesInUse::CopiesInUse(const fs::path& folder) : lock_file_(folder.string() + 
 CopiesInUse::~CopiesInUse() {
   std::error_code ignored;
   if (share_ && share_->make_exclusive()) fs::remove(lock_file_, ignored);
+}
+
+TransientCopy::TransientCopy(fs::path location)
+    : location_(std::move(location)),
+      lock_file_(location_.string() + ".in-use"),
+      share_(base::FileLock::on_current(lock_file_, base::FileLock::Kind::shared)) {}
+
+TransientCopy::~TransientCopy() {
+  std::error_code ignored;
+  if (!share_.make_exclusive()) return;
+  fs::remove_all(location_, ignored);
+  fs::remove(lock_file_, ignored);
 }
 
 // Whether there are subfolders, the copies; a data set that was only indexed has none.

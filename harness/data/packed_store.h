@@ -25,6 +25,21 @@ class CopiesInUse {
   std::optional<base::FileLock> share_;
 };
 
+// A copy of the data in memory, shared by several runs; the last one removes it.
+class TransientCopy {
+ public:
+  // Takes a shared lock on the copy in folder `location`; waits while another run removes it. The caller must
+  // check afterwards that the copy still exists.
+  explicit TransientCopy(std::filesystem::path location);
+  ~TransientCopy();  // removes the copy unless another run uses it
+  TransientCopy(const TransientCopy&) = delete;
+  TransientCopy& operator=(const TransientCopy&) = delete;
+
+ private:
+  std::filesystem::path location_, lock_file_;
+  base::FileLock share_;
+};
+
 struct StoreRoom {
   int64_t bytes = 0, of_others = 0;  // size of all files; of those of other data sets with copies
   int64_t others = 0;                // number of these data sets

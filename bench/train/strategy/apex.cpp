@@ -14,7 +14,6 @@
 #include <numeric>
 
 #include "bench/train/backend/process_group.h"
-#include "bench/train/strategy/gradient_hooks.h"
 #include "bench/train/strategy/rank_strategy.h"
 #include "bench/train/strategy/side_stream.h"
 

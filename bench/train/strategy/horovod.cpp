@@ -3,7 +3,6 @@
 // gradient is the mean over all ranks. Buffers are not synchronised after the start: each rank keeps its own
 // running statistics.
 #include "bench/train/strategy/fusion.h"
-#include "bench/train/strategy/gradient_hooks.h"
 #include "bench/train/strategy/rank_strategy.h"
 
 namespace bench {

@@ -1,9 +1,16 @@
-// Base class of the strategies with one process per device: this rank's model and the group of all ranks.
+// What the strategies with one process per device share: their base class, with this rank's model and the
+// group of all ranks, and hooks on gradients.
 #pragma once
+#include <functional>
+#include <memory>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <vector>
 
 #include "bench/train/strategy/strategy.h"
+
+namespace torch::autograd {
+struct Node;
+}
 
 namespace bench {
 
@@ -15,6 +22,18 @@ inline GroupPointer shared_group(c10d::ProcessGroup* group) {
 }
 
 constexpr size_t kBroadcastBufferBytes = 250 << 20;  // the value of PyTorch's DistributedDataParallel
+
+// Notifies a strategy when each gradient is ready, while backward is still running.
+class GradientHooks {
+ public:
+  // Calls ready(index) when the gradient of a parameter has been accumulated, in the thread that runs
+  // backward, after hooks that were installed earlier. Active for the lifetime of this object.
+  GradientHooks(const std::vector<at::Tensor>& parameters, std::function<void(size_t)> ready);
+
+ private:
+  std::shared_ptr<std::function<void(size_t)>> ready_;
+  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;  // own the hooks
+};
 
 class RankStrategy : public Strategy {
  public:
