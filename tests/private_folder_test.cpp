@@ -74,6 +74,8 @@ pid_t hold_scratch(const fs::path& place) {
 }
 
 TEST_F(PrivateFolder, ScratchOfALiveProcessStaysAndOfAKilledOneGoes) {
+  const fs::path foreign = directory / "run-x";  // without a lock
+  fs::create_directories(foreign);
   const pid_t holder = hold_scratch(directory);
   const auto folders = [&] {
     size_t count = 0;
@@ -86,10 +88,12 @@ TEST_F(PrivateFolder, ScratchOfALiveProcessStaysAndOfAKilledOneGoes) {
     const base::Scratch own(directory, "run-");
     EXPECT_EQ(folders(), 2u) << "that of a live process";
   }
+  EXPECT_EQ(folders(), 1u) << "it removes its own";
   ::kill(holder, SIGKILL);
   exit_code_of(holder);
   const base::Scratch own(directory, "run-");
   EXPECT_EQ(folders(), 1u) << "that of a killed process";
+  EXPECT_TRUE(fs::exists(foreign));
 }
 
 // Everything in /dev/shm that another user can do to the names of this suite.

@@ -45,14 +45,17 @@ std::string threads_of(const Record& record) {
 
 struct BatchLine {
   const char* name;
-  std::vector<std::string> phases;
+  std::vector<std::string> phases;  // none: the whole batch
+
+  bool whole() const { return phases.empty(); }
+  bool of(const char* phase) const { return !whole() && phases.front() == phase; }
 };
 
 const std::vector<BatchLine>& batch_lines() {
   static const std::vector<BatchLine> lines = {{"load", {"load"}},         {"H2D", {"h2d"}},
                                                {"forward", {"forward"}},   {"loss and accuracy", {"loss"}},
                                                {"backward", {"backward"}}, {"SGD", {"step"}},
-                                               {"other", {"other"}}};
+                                               {"other", {"other"}},       {"whole batch", {}}};
   return lines;
 }
 
@@ -65,23 +68,28 @@ class BaselineBatch {
 
   // False for `other` where it is under half a percent of the batch.
   bool matters(const BatchLine& line) const {
-    if (line.phases.front() != "other") return true;
+    if (!line.of("other")) return true;
     for (const SummaryRow* row : {disk_, tmpfs_})
-      if (row && phases_ms(row->run, line.phases) >= 0.005 * row->run.mean_ms) return true;
+      if (row && ms(row, line) >= 0.005 * row->run.mean_ms) return true;
     return false;
   }
 
   std::vector<std::string> cells(const BatchLine& line) const {
-    const auto ms = [&](const SummaryRow* row) { return row ? phases_ms(row->run, line.phases) : 0; };
-    const double forward = disk_ ? phases_ms(disk_->run, {"forward"}) : 0;
-    const double whole = disk_ ? disk_->run.mean_ms : 0;
+    const double disk = ms(disk_, line), forward = ms(disk_, kForward);
     std::vector<std::string> cells = {line.name,
-                                      article_number(ms(disk_)),
-                                      whole > 0 ? fmt::format("{:.0f} %", 100 * ms(disk_) / whole) : "-",
-                                      forward > 0 ? fmt::format("{:.2f}", ms(disk_) / forward) : "-",
-                                      ratio_text(published(disk_, line), forward_published()),
-                                      article_number(ms(tmpfs_))};
-    add_ratio(cells, ratio(line), published_ratio(line), line.phases.front() == "load");
+                                      article_number(disk),
+                                      percent_of_batch(line),
+                                      forward > 0 ? fmt::format("{:.2f}", disk / forward) : "-",
+                                      ratio_text(published(disk_, line), published(disk_, kForward)),
+                                      article_number(ms(tmpfs_, line))};
+    const Ratio here = ratio(line);
+    const double article = published_ratio(line);
+    cells.push_back(here.known() ? text_of(here) : "-");
+    cells.push_back(article > 0 ? fmt::format("{:.2f}", article) : "-");
+    // With an emulated disk a figure that depends on loading follows from a setting.
+    const bool chosen = comparable_ && (is_by_construction(*disk_) || is_by_construction(*tmpfs_));
+    const bool loading = line.whole() || line.of("load");
+    cells.push_back(loading && chosen ? "by construction" : against_article(here, article));
     return cells;
   }
 
@@ -91,62 +99,22 @@ class BaselineBatch {
     const auto add = [&](const char* row, const std::string& quantity, const char* unit, Reading reading) {
       values.push_back({row, quantity, unit, "", reading});
     };
-    const auto ms = [&](const SummaryRow* row) {
-      return Reading{row ? if_any(phases_ms(row->run, line.phases)) : std::nullopt,
-                     {},
-                     {},
-                     if_any(published(row, line))};
+    const auto reading = [&](const SummaryRow* row) {
+      return Reading{row ? if_any(ms(row, line)) : std::nullopt, {}, {}, if_any(published(row, line))};
     };
-    const Reading disk = ms(disk_);
     const auto part = [](const std::optional<double>& above, double below) {
       return above && below > 0 ? std::optional(*above / below) : std::nullopt;
     };
+    const Reading disk = reading(disk_);
     add("disk", name, "ms", disk);
-    add("disk", name + ", share", "share", {part(disk.value, disk_ ? disk_->run.mean_ms : 0), {}, {}, {}});
+    if (!line.whole())
+      add("disk", name + ", share", "share", {part(disk.value, disk_ ? disk_->run.mean_ms : 0), {}, {}, {}});
     add("disk", name + " / forward", "ratio",
-        {part(disk.value, disk_ ? phases_ms(disk_->run, {"forward"}) : 0),
-         {},
-         {},
-         part(disk.article, forward_published())});
-    add("tmpfs", name, "ms", ms(tmpfs_));
+        {part(disk.value, ms(disk_, kForward)), {}, {}, part(disk.article, published(disk_, kForward))});
+    add("tmpfs", name, "ms", reading(tmpfs_));
     add("tmpfs", name + ", disk / tmpfs", "ratio", reading_of(ratio(line), published_ratio(line)));
-    values.push_back({"tmpfs", name + ", against the article", "text", verdict_in(cells(line))});
-  }
-
-  void add_whole_values(std::vector<GridValue>& values) const {
-    const auto ms = [](const SummaryRow* row) {
-      return Reading{row ? if_any(1000 * row->total_s / double(row->run.batches)) : std::nullopt, {}, {}, {}};
-    };
-    const double forward = disk_ ? phases_ms(disk_->run, {"forward"}) : 0;
-    const Reading disk = ms(disk_);
-    values.push_back({"disk", "whole batch", "ms", "", disk});
-    values.push_back(
-        {"disk",
-         "whole batch / forward",
-         "ratio",
-         "",
-         {disk.value && forward > 0 ? std::optional(*disk.value / forward) : std::nullopt, {}, {}, {}}});
-    values.push_back({"tmpfs", "whole batch", "ms", "", ms(tmpfs_)});
-    values.push_back({"tmpfs", "whole batch, disk / tmpfs", "ratio", "",
-                      reading_of(comparable_ ? total_ratio(*disk_, *tmpfs_) : Ratio(),
-                                 tmpfs_ ? tmpfs_->published_ratio.value_or(0) : 0)});
-    values.push_back({"tmpfs", "whole batch, against the article", "text", verdict_in(whole_cells())});
-  }
-
-  std::vector<std::string> whole_cells() const {
-    const auto ms = [](const SummaryRow* row) {
-      return row ? 1000 * row->total_s / double(row->run.batches) : 0;
-    };
-    const double forward = disk_ ? phases_ms(disk_->run, {"forward"}) : 0;
-    std::vector<std::string> cells = {"whole batch",
-                                      article_number(ms(disk_)),
-                                      disk_ ? "100 %" : "-",
-                                      forward > 0 ? fmt::format("{:.2f}", ms(disk_) / forward) : "-",
-                                      "-",
-                                      article_number(ms(tmpfs_))};
-    add_ratio(cells, comparable_ ? total_ratio(*disk_, *tmpfs_) : Ratio(),
-              tmpfs_ ? tmpfs_->published_ratio.value_or(0) : 0, true);
-    return cells;
+    const std::string verdict = cells(line).back();
+    values.push_back({"tmpfs", name + ", against the article", "text", verdict == "-" ? "" : verdict});
   }
 
   size_t runs() const { return comparable_ ? total_ratio(*disk_, *tmpfs_).runs : 0; }
@@ -157,34 +125,33 @@ class BaselineBatch {
     return row && row->ok() ? row : nullptr;
   }
 
-  static std::string verdict_in(const std::vector<std::string>& cells) {
-    return cells.back() == "-" ? "" : cells.back();
+  static double ms(const SummaryRow* row, const BatchLine& line) {
+    if (!row) return 0;
+    return line.whole() ? 1000 * row->total_s / double(row->run.batches) : phases_ms(row->run, line.phases);
+  }
+  static double published(const SummaryRow* row, const BatchLine& line) {
+    return row && !line.whole() ? published_phase_ms(*row, line.phases.front()) : 0;
   }
 
   Ratio ratio(const BatchLine& line) const {
-    return comparable_ ? phase_ratio(*disk_, *tmpfs_, line.phases) : Ratio();
+    if (!comparable_) return {};
+    return line.whole() ? total_ratio(*disk_, *tmpfs_) : phase_ratio(*disk_, *tmpfs_, line.phases);
   }
   double published_ratio(const BatchLine& line) const {
+    if (line.whole()) return tmpfs_ ? tmpfs_->published_ratio.value_or(0) : 0;
     const double there = published(disk_, line), here = published(tmpfs_, line);
     return there > 0 && here > 0 ? there / here : 0;
   }
-  static double published(const SummaryRow* row, const BatchLine& line) {
-    return row ? published_phase_ms(*row, line.phases.front()) : 0;
-  }
-  double forward_published() const { return published(disk_, {"", {"forward"}}); }
 
+  std::string percent_of_batch(const BatchLine& line) const {
+    if (!disk_ || disk_->run.mean_ms <= 0) return "-";
+    return line.whole() ? "100 %" : fmt::format("{:.0f} %", 100 * ms(disk_, line) / disk_->run.mean_ms);
+  }
   static std::string ratio_text(double above, double below) {
     return above > 0 && below > 0 ? fmt::format("{:.2f}", above / below) : "-";
   }
 
-  // `loading`: the figure depends on loading, so with an emulated disk it follows from a setting.
-  void add_ratio(std::vector<std::string>& cells, const Ratio& here, double article, bool loading) const {
-    cells.push_back(here.known() ? text_of(here) : "-");
-    cells.push_back(article > 0 ? fmt::format("{:.2f}", article) : "-");
-    const bool chosen = comparable_ && (is_by_construction(*disk_) || is_by_construction(*tmpfs_));
-    cells.push_back(loading && chosen ? "by construction" : against_article(here, article));
-  }
-
+  static inline const BatchLine kForward = {"", {"forward"}};
   const SummaryRow *disk_, *tmpfs_;
   bool comparable_ = false;
 };
@@ -236,8 +203,6 @@ Grid baseline_batch_grid(const Summary& summary) {
       grid.rows.push_back(batch.cells(line));
       batch.add_values(line, grid.values);
     }
-  grid.rows.push_back(batch.whole_cells());
-  batch.add_whole_values(grid.values);
   grid.notes = {
       "ms: mean per batch over the whole window. / forward: divided by the time of the forward pass. The "
       "article's figures for phases are from kernels and copies of one batch, number 122; for the whole "
