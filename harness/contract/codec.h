@@ -12,7 +12,8 @@
 //
 // Members may be bool, int64_t, double, std::string, nlohmann::json (unchanged), another struct with keys(),
 // and std::optional, std::vector, std::map<std::string, ...> of these. A double that isn't finite becomes
-// null in JSON.
+// null in JSON. Keys that a struct doesn't name are left out. A struct with `kAsList = true` is a list of its
+// members' values in JSON, in their order.
 #pragma once
 #include <fmt/format.h>
 
@@ -33,7 +34,7 @@ namespace harness {
 enum class Presence {
   required,    // reading throws Violation when the key is absent
   when_known,  // absent: the member keeps its default; always written
-  when_set,    // as when_known, but written only when not empty (optional, list, map, text)
+  when_set,    // as when_known, but written only when not empty (optional, list, map, text) and not false
   figure       // as when_set; a measured figure, which only a record without failure has
 };
 
@@ -50,23 +51,42 @@ Key(const char*, Value Struct::*, const char*, Rest...) -> Key<Struct, Value>;
 // A value that violates the contract. `at`: path of the key, e.g. samples_ms.load[3].
 struct Violation : std::runtime_error {
   Violation(const std::string& at, const std::string& expected, const nlohmann::json& found)
-      : std::runtime_error(fmt::format("`{}`: expected {}, found {}", at, expected, shown(found))) {}
+      : Violation(Problem{fmt::format(": expected {}, found {}", expected, shown(found))}, at) {}
 
   // The key is missing.
   Violation(const std::string& at, const std::string& expected)
-      : std::runtime_error(fmt::format("`{}` is missing: expected {}", at, expected)) {}
+      : Violation(Problem{fmt::format(" is missing: expected {}", expected)}, at) {}
+
+  // The same violation, in a value whose own path is `above`.
+  Violation below(const std::string& above) const {
+    return {problem_, above + (at_.empty() || at_[0] == '[' || above.empty() ? "" : ".") + at_};
+  }
 
  private:
+  struct Problem {
+    std::string text;
+  };
+  Violation(const Problem& problem, const std::string& at)
+      : std::runtime_error(fmt::format("`{}`{}", at, problem.text)), problem_(problem), at_(at) {}
+
   static std::string shown(const nlohmann::json& value) {
     const std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     constexpr size_t kLongest = 60;
     return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
   }
+
+  Problem problem_;
+  std::string at_;
 };
 
 template <class T>
 concept Keyed = requires {
   T::keys();
+};
+
+template <class T>
+concept Listed = Keyed<T> && requires {
+  T::kAsList;
 };
 
 // A struct with its own to_json() and read() instead of keys().
@@ -108,6 +128,8 @@ bool is_empty(const T& value) {
   else if constexpr (is_vector<T> || is_map<T> || std::is_same_v<T, std::string> ||
                      std::is_same_v<T, nlohmann::json>)
     return value.empty();
+  else if constexpr (std::is_same_v<T, bool>)
+    return !value;
   else
     return false;
 }
@@ -120,7 +142,11 @@ inline std::string below(const std::string& at, const std::string& name) {
 
 template <class T>
 nlohmann::json encode(const T& value) {
-  if constexpr (Keyed<T>) {
+  if constexpr (Listed<T>) {
+    nlohmann::json list = nlohmann::json::array();
+    std::apply([&](const auto&... key) { (list.push_back(encode(value.*key.member)), ...); }, T::keys());
+    return list;
+  } else if constexpr (Keyed<T>) {
     nlohmann::json object = nlohmann::json::object();
     std::apply(
         [&](const auto&... key) {
@@ -152,9 +178,37 @@ nlohmann::json encode(const T& value) {
 }
 
 template <class T>
-T decode(const nlohmann::json& value, const std::string& at = "") {
+T decode(const nlohmann::json& value, const std::string& at = "");
+
+namespace detail {
+
+// Builds the value's path only for a violation: most values have none.
+template <class T, class Path>
+T decode_at(const nlohmann::json& value, Path path) try {
+  return decode<T>(value);
+} catch (const Violation& violation) {
+  throw violation.below(path());
+}
+
+}  // namespace detail
+
+template <class T>
+T decode(const nlohmann::json& value, const std::string& at) {
   if constexpr (std::is_same_v<T, nlohmann::json>) {
     return value;
+  } else if constexpr (Listed<T>) {
+    constexpr size_t size = std::tuple_size_v<decltype(T::keys())>;
+    if (!value.is_array() || value.size() != size)
+      throw Violation(at, fmt::format("a list of {} values", size), value);
+    T made;
+    size_t i = 0;
+    const auto take = [&](auto& member) {
+      using Member = std::remove_cvref_t<decltype(member)>;
+      member = detail::decode_at<Member>(value[i], [&] { return fmt::format("{}[{}]", at, i); });
+      ++i;
+    };
+    std::apply([&](const auto&... key) { (take(made.*key.member), ...); }, T::keys());
+    return made;
   } else if constexpr (Keyed<T>) {
     if (!value.is_object()) throw Violation(at, "an object", value);
     T made;
@@ -168,7 +222,8 @@ T decode(const nlohmann::json& value, const std::string& at = "") {
                     found != value.end() && found->is_null() && detail::is_optional_value<Member>;
                 const bool absent = found == value.end() || unknown;
                 if (!absent)
-                  made.*key.member = decode<Member>(*found, detail::below(at, key.name));
+                  made.*key.member =
+                      detail::decode_at<Member>(*found, [&] { return detail::below(at, key.name); });
                 else if (key.presence == Presence::required)
                   throw Violation(detail::below(at, key.name), key.help);
               }(),
@@ -184,20 +239,15 @@ T decode(const nlohmann::json& value, const std::string& at = "") {
     list.reserve(value.size());
     for (size_t i = 0; i < value.size(); ++i) {
       using Element = typename T::value_type;
-      if constexpr (std::is_same_v<Element, double>) {
-        if (value[i].is_number()) {  // the usual case, without building the path `at[i]`
-          list.push_back(value[i].template get<double>());
-          continue;
-        }
-      }
-      list.push_back(decode<Element>(value[i], fmt::format("{}[{}]", at, i)));
+      list.push_back(detail::decode_at<Element>(value[i], [&] { return fmt::format("{}[{}]", at, i); }));
     }
     return list;
   } else if constexpr (detail::is_map<T>) {
     if (!value.is_object()) throw Violation(at, "an object", value);
     T map;
     for (const auto& [name, one] : value.items())
-      map.emplace(name, decode<typename T::mapped_type>(one, detail::below(at, name)));
+      map.emplace(name, detail::decode_at<typename T::mapped_type>(
+                            one, [&, &name = name] { return detail::below(at, name); }));
     return map;
   } else if constexpr (std::is_same_v<T, bool>) {
     if (!value.is_boolean()) throw Violation(at, "true or false", value);
@@ -216,6 +266,22 @@ T decode(const nlohmann::json& value, const std::string& at = "") {
     if (!value.is_number()) throw Violation(at, "a number", value);
     return value.get<T>();
   }
+}
+
+// Throws Violation if `object` has another version. Call it before decode(), which would name missing keys.
+inline void require_version(const nlohmann::json& object, const std::string& key, int64_t version) {
+  if (!object.is_object()) throw Violation("line", "a JSON object", object);
+  const auto found = object.find(key);
+  if (found == object.end()) throw Violation(key, std::to_string(version));
+  if (*found != version) throw Violation(key, fmt::format("{}, the only supported version", version), *found);
+}
+
+// Moves a list out of an object, to decode its elements one by one: avoids the copy of a large list.
+inline nlohmann::json::array_t take_list(nlohmann::json& object, const std::string& key) {
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  if (found == object.end()) throw Violation(key, "a list");
+  if (!found->is_array()) throw Violation(key, "a list", *found);
+  return std::move(found->get_ref<nlohmann::json::array_t&>());
 }
 
 }  // namespace harness

@@ -12,7 +12,7 @@
 namespace harness {
 
 struct KeyLine {
-  std::string path;  // `rank_map[].host`; [] for every element of a list
+  std::string path;  // `rank_map[].host`; [] for every element of a list, NAME for those of a map
   std::string help;
 };
 
@@ -29,6 +29,11 @@ template <class T>
 struct Element<std::vector<T>> {
   using Type = T;
   static constexpr const char* kSuffix = "[]";
+};
+template <class T>
+struct Element<std::map<std::string, T>> {
+  using Type = T;
+  static constexpr const char* kSuffix = ".NAME";
 };
 
 }  // namespace detail

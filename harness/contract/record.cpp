@@ -51,9 +51,7 @@ std::string version_of(const Record& record, const std::string& library) {
 }
 
 Record record_from_json(json object) {
-  if (!object.is_object()) throw Violation("line", "a JSON object", object);
-  if (!object.contains("schema")) throw Violation("schema", "1; this is not a record");
-  if (object["schema"] != 1) throw Violation("schema", "1, the only supported version", object["schema"]);
+  require_version(object, "schema", 1);
   if (const auto config = object.find("config"); config != object.end() && config->is_object())
     for (auto field = config->begin(); field != config->end();)
       field = find_field(field.key()) ? std::next(field) : config->erase(field);
