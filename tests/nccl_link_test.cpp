@@ -51,8 +51,7 @@ class NcclEnvironment : public testing::Test {
   void SetUp() override { forget(); }
   void TearDown() override { forget(); }
   static void forget() {
-    const json variables = nccl_environment({});
-    for (const auto& [name, variable] : variables.items()) ::unsetenv(name.c_str());
+    for (const auto& [name, variable] : nccl_environment({})) ::unsetenv(name.c_str());
   }
 };
 
@@ -60,7 +59,8 @@ TEST_F(NcclEnvironment, WhatIsNotThereIsSet) {
   const auto set = set_nccl_environment(told("ethernet", "eth1"));
   EXPECT_EQ(set, (std::set<std::string>{"NCCL_ALGO", "NCCL_MNNVL_ENABLE", "NCCL_NET", "NCCL_SOCKET_IFNAME"}));
   EXPECT_STREQ(::getenv("NCCL_SOCKET_IFNAME"), "=eth1");
-  EXPECT_EQ(nccl_environment(set)["NCCL_NET"], json({{"value", "Socket"}, {"set_by", "row"}}));
+  EXPECT_EQ(harness::encode(nccl_environment(set))["NCCL_NET"],
+            json({{"value", "Socket"}, {"set_by", "row"}}));
 }
 
 TEST_F(NcclEnvironment, WhatTheUserHasSetWinsAndIsRecorded) {
@@ -70,7 +70,7 @@ TEST_F(NcclEnvironment, WhatTheUserHasSetWinsAndIsRecorded) {
   const auto set = set_nccl_environment(told("ethernet", "eth1"));
   EXPECT_STREQ(::getenv("NCCL_NET"), "IB");
   EXPECT_STREQ(::getenv("NCCL_SOCKET_IFNAME"), "");
-  const json environment = nccl_environment(set);
+  const json environment = harness::encode(nccl_environment(set));
   EXPECT_EQ(environment["NCCL_NET"], json({{"value", "IB"}, {"set_by", "user"}}));
   EXPECT_EQ(environment["NCCL_SOCKET_IFNAME"], json({{"value", ""}, {"set_by", "user"}}));
   EXPECT_EQ(environment["NCCL_IB_HCA"], json({{"value", "=mlx5_0:1"}, {"set_by", "user"}}));
@@ -83,7 +83,9 @@ std::string info(const std::string& text) { return "node0:4711:4720 [0] NCCL INF
 
 json read(const std::string& text) {
   std::istringstream stream(text);
-  return read_nccl_log(stream);
+  json facts = harness::encode(read_nccl_log(stream).facts);
+  facts.erase("environment");  // isn't the log's
+  return facts;
 }
 
 TEST(NcclLog, VersionNetworkAndTransportsAreRead) {
@@ -129,7 +131,7 @@ TEST(NcclLog, ALogWithoutChannelsSaysSo) {
     EXPECT_NE(log.value("note", "").find("contains no channel"), std::string::npos) << text;
   }
   const NcclLog missing = read_nccl_log(std::filesystem::path("/nonexistent/rank-0.nccl.log"));
-  EXPECT_TRUE(missing.transports.empty());
+  EXPECT_TRUE(missing.facts.transports.empty());
   EXPECT_FALSE(missing.without_network);
 }
 

@@ -38,7 +38,7 @@ static harness::RankPlace place_of(const SliceParts& parts, const RankInfo& rank
   place.device = fmt::format("{}:{}", parts.row.device, rank.local_rank);
   const std::vector<int> cpus = base::available_cpus();
   place.cpus.assign(cpus.begin(), cpus.end());
-  place.nccl = parts.group.describe();
+  place.nccl = parts.group.nccl();
   return place;
 }
 

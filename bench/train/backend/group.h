@@ -3,13 +3,14 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "bench/registry/registry.h"
 #include "bench/train/clock/traffic.h"
+#include "harness/contract/record_parts.h"
 
 namespace c10d {
 class ProcessGroup;
@@ -39,7 +40,7 @@ struct GroupOptions {
   std::filesystem::path logs = {};  // folder for the backend's log files; empty: none
 };
 
-// One per process. All members except describe() must be called from the training thread, and barrier(),
+// One per process. All members except nccl() must be called from the training thread, and barrier(),
 // gather() and the first call of each process-group getter by every rank in the same order.
 class Group {
  public:
@@ -55,8 +56,8 @@ class Group {
   virtual c10d::ProcessGroup* separate_process_group() { return nullptr; }
   // The traffic of both process groups; null with one process.
   virtual Traffic* traffic() { return nullptr; }
-  // Facts about this rank's backend for the record (e.g. NCCL's transports). Call after the slice.
-  virtual nlohmann::json describe() const { return nlohmann::json::object(); }
+  // Facts about this rank's NCCL for the record. Call after the slice.
+  virtual std::optional<harness::RankNccl> nccl() const { return std::nullopt; }
 };
 
 struct Disagreement : std::runtime_error {

@@ -40,10 +40,10 @@ class NcclGroup : public StoreGroup {
     for (auto& backend : backends_) backend->shutdown();
     end_process_groups();
   }
-  nlohmann::json describe() const override {
-    nlohmann::json facts = read_nccl_log(log_);
-    facts["environment"] = nccl_environment(set_by_row_);
-    if (const std::string asked = asked_network(link_); !asked.empty()) facts["asked_network"] = asked;
+  std::optional<harness::RankNccl> nccl() const override {
+    harness::RankNccl facts = read_nccl_log(log_).facts;
+    facts.environment = nccl_environment(set_by_row_);
+    facts.asked_network = asked_network(link_);
     return facts;
   }
 

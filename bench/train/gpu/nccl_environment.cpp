@@ -50,14 +50,14 @@ std::set<std::string> set_nccl_environment(const std::map<std::string, std::stri
   return names;
 }
 
-nlohmann::json nccl_environment(const std::set<std::string>& set_by_row) {
-  auto record = nlohmann::json::object();
+std::map<std::string, harness::NcclVariable> nccl_environment(const std::set<std::string>& set_by_row) {
+  std::map<std::string, harness::NcclVariable> record;
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view text = *entry;
     const size_t equals = text.find('=');
     if (!text.starts_with("NCCL_") || equals == text.npos) continue;
     const std::string name(text.substr(0, equals));
-    record[name] = {{"value", text.substr(equals + 1)}, {"set_by", set_by_row.count(name) ? "row" : "user"}};
+    record[name] = {std::string(text.substr(equals + 1)), set_by_row.count(name) ? "row" : "user"};
   }
   return record;
 }

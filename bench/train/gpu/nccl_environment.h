@@ -3,9 +3,10 @@
 #pragma once
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+
+#include "harness/contract/record_parts.h"
 
 namespace bench {
 
@@ -25,8 +26,8 @@ std::map<std::string, std::string> nccl_variables(const NcclLink& link, const st
 // Throws std::runtime_error if setenv fails.
 std::set<std::string> set_nccl_environment(const std::map<std::string, std::string>& variables);
 
-// For the record: every NCCL_* variable as {name: {value, set_by}}, where set_by is `row` or `user`. After
-// NCCL's start this includes values from its configuration files.
-nlohmann::json nccl_environment(const std::set<std::string>& set_by_row);
+// For the record: every NCCL_* variable. After NCCL's start this includes values from its configuration
+// files.
+std::map<std::string, harness::NcclVariable> nccl_environment(const std::set<std::string>& set_by_row);
 
 }  // namespace bench

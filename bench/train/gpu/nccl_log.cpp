@@ -1,5 +1,6 @@
 #include "bench/train/gpu/nccl_log.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <fstream>
@@ -36,19 +37,20 @@ void read_channel(const std::string& line, NcclLog& log) {
   for (const char* format :
        {"Channel %*9d/%*9d : %*9d[%*[0-9a-f]] -> %9d[", "Channel %*9d : %*9d[%*[0-9a-f]] -> %9d["})
     if (std::sscanf(line.c_str() + start, format, &peer) == 1) {
-      NcclLog::Way& found = log.transports[transport_name(*way)];
+      harness::NcclTransport& found = log.facts.transports[transport_name(*way)];
       ++found.channels;
-      found.peers.insert(peer);
+      const auto place = std::lower_bound(found.peers.begin(), found.peers.end(), peer);
+      if (place == found.peers.end() || *place != peer) found.peers.insert(place, peer);
       return;
     }
 }
 
 void read_line(const std::string& line, NcclLog& log) {
   if (line.find("Channel ") != std::string::npos) return read_channel(line, log);
-  if (const auto network = after(line, "Using network ")) log.network = *network;
+  if (const auto network = after(line, "Using network ")) log.facts.network = *network;
   if (const auto version = after(line, "NCCL version ");
       version && std::isdigit(static_cast<unsigned char>((*version)[0])))
-    log.version = version->substr(0, version->find(' '));
+    log.facts.version = version->substr(0, version->find(' '));
   if (line.find("Failed to initialize any NET plugin") != std::string::npos) log.without_network = true;
 }
 
@@ -57,22 +59,16 @@ void read_line(const std::string& line, NcclLog& log) {
 NcclLog read_nccl_log(std::istream& text) {
   NcclLog log;
   for (std::string line; std::getline(text, line) && !text.eof();) read_line(line, log);
+  if (log.facts.transports.empty())
+    log.facts.note =
+        "NCCL's log contains no channel; it does if the row sets NCCL_DEBUG, NCCL_DEBUG_SUBSYS and "
+        "NCCL_DEBUG_FILE";
   return log;
 }
 
 NcclLog read_nccl_log(const std::filesystem::path& file) {
   std::ifstream text(file);
   return read_nccl_log(text);
-}
-
-void to_json(nlohmann::json& object, const NcclLog& log) {
-  object = {{"version", log.version}, {"network", log.network}, {"transports", nlohmann::json::object()}};
-  for (const auto& [name, way] : log.transports)
-    object["transports"][name] = {{"channels", way.channels}, {"peers", way.peers}};
-  if (log.transports.empty())
-    object["note"] =
-        "NCCL's log contains no channel; it does if the row sets NCCL_DEBUG, NCCL_DEBUG_SUBSYS and "
-        "NCCL_DEBUG_FILE";
 }
 
 }  // namespace bench

@@ -51,9 +51,8 @@ static bool is_on(const std::string& network, const std::string& transport) {
 // The next step if NCCL used another network: the user's NCCL variables take precedence over the row's.
 static std::string why_another_way(const RankPlace& place) {
   std::vector<std::string> own;
-  for (const auto& [name, variable] : place.nccl.at("environment").items())
-    if (variable.at("set_by") == "user")
-      own.push_back(fmt::format("{}={}", name, variable.at("value").get<std::string>()));
+  for (const auto& [name, variable] : place.nccl->environment)
+    if (variable.set_by == "user") own.push_back(fmt::format("{}={}", name, variable.value));
   if (own.empty()) return fmt::format("see rank-{}.nccl.log in the row's folder", place.rank);
   return fmt::format("it found {} in its environment: unset the variables that select another network",
                      fmt::join(own, ", "));
@@ -63,9 +62,10 @@ static std::string why_another_way(const RankPlace& place) {
 // on the requested network, otherwise an empty string.
 static std::string add_transports(const RankPlace& place, const std::vector<RankPlace>& places,
                                   const std::string& link, std::set<std::string>& taken) {
-  const std::string asked = place.nccl.at("asked_network");
-  for (const auto& [transport, way] : place.nccl.at("transports").items())
-    for (const size_t peer : way.at("peers")) {
+  const std::string& asked = place.nccl->asked_network;
+  for (const auto& [transport, way] : place.nccl->transports)
+    for (const int64_t at : way.peers) {
+      const size_t peer(at);
       if (peer >= places.size() || places[peer].node == place.node) continue;
       taken.insert(transport);
       if (is_on(asked, transport)) continue;
@@ -83,7 +83,7 @@ std::optional<RecordCheck> prove_transports(const std::vector<RankPlace>& places
   std::string violation;
   bool asked = false;
   for (const RankPlace& place : places) {
-    if (!place.nccl.contains("asked_network")) continue;
+    if (!place.nccl || place.nccl->asked_network.empty()) continue;
     asked = true;
     if (violation.empty()) violation = add_transports(place, places, link, taken);
   }
