@@ -10,9 +10,8 @@ namespace harness {
 
 inline AxisValues values() {
   auto named = [](std::initializer_list<const char*> names) {
-    AxisValues list = AxisValues::array();
-    for (const char* name : names)
-      list.push_back({{"name", name}, {"summary", name}, {"traits", AxisValues::object()}, {"missing", ""}});
+    std::vector<AxisValue> list;
+    for (const char* name : names) list.push_back({name, name, {}, ""});
     return list;
   };
   AxisValues all = {{"device", named({"cpu", "cuda"})},
@@ -21,10 +20,9 @@ inline AxisValues values() {
                     {"link", named({"none", "loopback", "ethernet", "infiniband"})},
                     {"precision", named({"o0", "o1", "o2", "o3", "bf16"})},
                     {"storage", named({"synthetic", "files", "tmpfs", "lmdb"})}};
-  for (auto& strategy : all["strategy"])
-    strategy["traits"]["process_per_device"] =
-        strategy["name"] != "single" && strategy["name"] != "data_parallel";
-  all["backend"][2]["missing"] = "the MPI backend is not built yet";
+  for (AxisValue& strategy : all["strategy"])
+    strategy.traits.process_per_device = strategy.name != "single" && strategy.name != "data_parallel";
+  all["backend"][2].missing = "the MPI backend is not built yet";
   return all;
 }
 

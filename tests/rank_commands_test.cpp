@@ -15,11 +15,11 @@
 
 namespace harness::rank_commands_test {
 
-const AxisValues kValues = AxisValues::parse(R"({
+const AxisValues kValues = decode<AxisValues>(nlohmann::json::parse(R"({
   "strategy": [{"name": "single", "traits": {"process_per_device": false}},
                {"name": "ddp", "traits": {"process_per_device": true}}],
   "backend": [{"name": "none", "traits": {}}, {"name": "gloo", "traits": {}},
-              {"name": "mpi", "traits": {"started_by_mpi": true}}]})");
+              {"name": "mpi", "traits": {"started_by_mpi": true}}]})"));
 
 class RankCommands : public testing::Test {
  protected:

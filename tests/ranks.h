@@ -64,12 +64,12 @@ class Ranks : public testing::Test {
     installation.train_slice = fs::read_symlink("/proc/self/exe");
     harness::Request request;
     request.launcher = "local";
-    harness::Launch launch = rank_commands(row, values_as_json(), installation, request, setting);
+    harness::Launch launch = rank_commands(row, axis_values(), installation, request, setting);
     environment.insert({{"TEST_DIRECTORY", directory},
                         {"GTEST_FILTER", "DISABLED_Rank.*"},
                         {"GTEST_ALSO_RUN_DISABLED_TESTS", "1"}});
     for (base::Command& command : launch.commands) command.environment.merge(std::map(environment));
-    harness::Progress progress(directory / "progress", int(world_size(row, values_as_json())));
+    harness::Progress progress(directory / "progress", int(world_size(row, axis_values())));
     return harness::run_ranks(launch, progress, {120, 60, silence_s}, directory, [] {});
   }
 

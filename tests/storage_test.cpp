@@ -171,8 +171,8 @@ TEST_F(Storages, TraitsSayWhatMustBePacked) {
     const bool packer =
         std::any_of(registered_values().begin(), registered_values().end(),
                     [&](const Value& other) { return other.axis == "pack" && other.name == value.name; });
-    EXPECT_EQ(value.traits.value("packed", false) && value.missing.empty(), packer) << value.name;
-    EXPECT_EQ(value.traits.value("transient", false), value.name == "tmpfs") << value.name;
+    EXPECT_EQ(value.traits.packed.value_or(false) && value.missing.empty(), packer) << value.name;
+    EXPECT_EQ(value.traits.transient.value_or(false), value.name == "tmpfs") << value.name;
   }
 }
 

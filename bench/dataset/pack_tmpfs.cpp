@@ -117,7 +117,7 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
 namespace {
 
 const bool registered_dataset_pack_tmpfs = PackRegistry::instance().add(
-    {"pack", "tmpfs", "files with the same names in a mounted tmpfs", {{"transient", true}}, ""},
+    {"pack", "tmpfs", "files with the same names in a mounted tmpfs", {}, ""},
     [](const PackRequest& request) { return pack_to_memory(request, mounted_tmpfs()); });
 
 }  // namespace

@@ -43,7 +43,7 @@ static base::Command command_of_a_row(const MicroOptions& options, const std::ve
   harness::Installation installation;
   installation.train_slice = program[0];
   base::Command command = harness::mpirun_command(
-      row, values_as_json(), installation, harness::Request(), setting,
+      row, axis_values(), installation, harness::Request(), setting,
       options.nodes > 1 ? harness::MpirunOn::emulated_nodes : harness::MpirunOn::this_machine);
   auto& words = command.arguments;
   while (words.back() != program[0]) words.pop_back();  // removes train_slice's arguments

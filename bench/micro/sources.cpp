@@ -87,7 +87,7 @@ std::vector<std::shared_ptr<Source>> sources(const MicroOptions& options) {
   std::vector<std::shared_ptr<Source>> all;
   if (options.data.empty()) return all;
   for (const Value& value : registered_values())
-    if (value.axis == "storage" && value.missing.empty() && !value.traits.contains("service"))
+    if (value.axis == "storage" && value.missing.empty() && value.traits.service.empty())
       all.push_back(std::make_shared<Source>(options, value));
   return all;
 }

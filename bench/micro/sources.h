@@ -14,7 +14,7 @@ namespace bench {
 class Source {
  public:
   Source(const MicroOptions& options, const Value& value)
-      : options_(options), name_(value.name), packed_(value.traits.value("packed", false)) {}
+      : options_(options), name_(value.name), packed_(value.traits.packed.value_or(false)) {}
   // Records 0 to size() - 1 are an evenly spaced sample of the data set. Throws as the storage or its packer.
   Storage& storage();
   // Files on disk that hold the sample.

@@ -15,16 +15,13 @@ bool register_missing(Value value, std::string reason) {
   return true;
 }
 
-nlohmann::json values_as_json() {
+harness::AxisValues axis_values() {
   std::vector<Value> sorted = registered_values();
   std::sort(sorted.begin(), sorted.end(), [](const Value& a, const Value& b) { return a.name < b.name; });
-  nlohmann::json object = nlohmann::json::object();
+  harness::AxisValues values;
   for (const Value& value : sorted)
-    object[value.axis].push_back({{"name", value.name},
-                                  {"summary", value.summary},
-                                  {"traits", value.traits},
-                                  {"missing", value.missing}});
-  return object;
+    values[value.axis].push_back({value.name, value.summary, value.traits, value.missing});
+  return values;
 }
 
 }  // namespace bench

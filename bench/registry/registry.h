@@ -4,10 +4,11 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "harness/contract/axis_values.h"
 
 namespace bench {
 
@@ -15,9 +16,8 @@ struct Value {
   std::string axis;     // name of the row field, as in harness/contract/row.cpp
   std::string name;     // value of that field = stem of the file that registers it
   std::string summary;  // one line for `run_matrix list --values`
-  nlohmann::json traits =
-      nlohmann::json::object();  // facts the harness plans with, e.g. {"process_per_device": true}
-  std::string missing = {};      // why this build can't run it; empty: it can
+  harness::Traits traits = {};
+  std::string missing = {};  // why this build can't run it; empty: it can
 };
 
 // Every registered value of every axis, in no particular order.
@@ -27,8 +27,8 @@ std::vector<Value>& registered_values();
 // and how to install it. Always returns true.
 bool register_missing(Value value, std::string reason);
 
-// `train_slice --values`: {axis: [{"name", "summary", "traits", "missing"}, ...]}, sorted by name.
-nlohmann::json values_as_json();
+// `train_slice --values`, sorted by name.
+harness::AxisValues axis_values();
 
 // One registry per interface. Factory is the std::function type that creates instances. find() throws
 // std::invalid_argument for an unknown name.

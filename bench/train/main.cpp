@@ -129,7 +129,7 @@ int main(int argc, char** argv) try {
     return 0;
   }
   if (values) {
-    std::cout << bench::values_as_json() << '\n';
+    std::cout << harness::encode(bench::axis_values()) << '\n';
     return 0;
   }
   if (job_file.empty())

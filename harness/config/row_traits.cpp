@@ -3,8 +3,8 @@
 namespace harness {
 
 int64_t world_size(const Row& row, const AxisValues& values) {
-  return trait(values, "strategy", row.strategy, "process_per_device", false) ? row.nodes * row.devices
-                                                                              : row.nodes;
+  return trait(values, "strategy", row.strategy, &Traits::process_per_device, false) ? row.nodes * row.devices
+                                                                                     : row.nodes;
 }
 
 int64_t ranks_per_node(const Row& row, const AxisValues& values) {
@@ -12,14 +12,12 @@ int64_t ranks_per_node(const Row& row, const AxisValues& values) {
 }
 
 bool started_by_mpi(const Row& row, const AxisValues& values) {
-  return trait(values, "backend", row.backend, "started_by_mpi", false);
+  return trait(values, "backend", row.backend, &Traits::started_by_mpi, false);
 }
 
 std::string service_of(const AxisValues& values, const std::string& storage) {
-  const nlohmann::json* value = find_value(values, "storage", storage);
-  const nlohmann::json none = nlohmann::json::object();
-  const nlohmann::json& traits = value ? value->value("traits", none) : none;
-  return traits.is_object() ? traits.value("service", "") : "";
+  const AxisValue* value = find_value(values, "storage", storage);
+  return value ? value->traits.service : "";
 }
 
 bool shapes_store(const Row& row) { return row.store_rate_mbit > 0 || row.store_latency_ms > 0; }

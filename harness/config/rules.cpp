@@ -14,7 +14,8 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   const int64_t replicas = all_devices(row);
 
   // Traits state what a value supports; the defaults by name apply when train_slice isn't built.
-  const bool several = trait(values, "strategy", row.strategy, "several_devices", row.strategy != "single");
+  const bool several =
+      trait(values, "strategy", row.strategy, &Traits::several_devices, row.strategy != "single");
   if (!several && replicas > 1)
     refuse("strategy " + row.strategy + " uses one device", "devices: 1 and nodes: 1",
            fmt::format("{} x {}", row.nodes, row.devices), "choose another strategy, e.g. ddp");
@@ -30,7 +31,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
     refuse("a link joins several nodes", "link: none", "link " + row.link + " with one node");
 
   const bool page_cache =
-      trait(values, "storage", row.storage, "page_cache",
+      trait(values, "storage", row.storage, &Traits::page_cache,
             row.storage != "tmpfs" && row.storage != "synthetic" && row.storage != "memory");
   if (row.cache == "cold" && !page_cache)
     refuse("no page cache lies below storage " + row.storage, "cache: as_is", "cache cold");
@@ -39,13 +40,13 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
       service_of(values, row.storage).empty())
     refuse("store_rate_mbit and store_latency_ms shape the link to an object store", "storage: remote",
            "storage " + row.storage, "choose remote, remote_mounted or remote_cached");
-  if (row.order == "shuffled" && trait(values, "storage", row.storage, "stream", false))
+  if (row.order == "shuffled" && trait(values, "storage", row.storage, &Traits::stream, false))
     refuse("storage " + row.storage + " is read in the order in which it is stored",
            "order: windowed or in_order", "order shuffled");
 
-  if (const nlohmann::json* backend = find_value(values, "backend", row.backend)) {
-    const std::string device = backend->value(nlohmann::json::json_pointer("/traits/device"), row.device);
-    if (device != row.device)
+  if (const AxisValue* backend = find_value(values, "backend", row.backend)) {
+    const std::string& device = backend->traits.device;
+    if (!device.empty() && device != row.device)
       refuse("backend " + row.backend + " joins devices of another kind", "device: " + device,
              "device " + row.device, "choose another backend, e.g. gloo");
   }
@@ -71,7 +72,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
     refuse("nothing can be learned from storage synthetic", "a storage of images", "validation: true");
 
   if (!find_value(values, "strategy", row.strategy)) return;  // train_slice isn't built: traits are unknown
-  bool processes = trait(values, "strategy", row.strategy, "process_per_device", false);
+  bool processes = trait(values, "strategy", row.strategy, &Traits::process_per_device, false);
   if (!processes && row.nodes > 1)
     refuse("strategy " + row.strategy + " stays within one process", "nodes: 1",
            fmt::format("nodes {}", row.nodes), "choose a strategy with one process per device, e.g. ddp");

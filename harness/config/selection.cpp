@@ -121,7 +121,7 @@ std::map<std::string, std::vector<std::string>> rederive_for_devices(std::vector
       }
       const int64_t replicas = all_devices(row);
       const int64_t even = row.batch / replicas * replicas;
-      const bool processes = trait(values, "strategy", row.strategy, "process_per_device", false);
+      const bool processes = trait(values, "strategy", row.strategy, &Traits::process_per_device, false);
       if (processes && even != row.batch && even > 0) {
         notes[row.id].push_back(fmt::format("batch: {} instead of {}, which {} ranks can't share evenly",
                                             even, row.batch, replicas));

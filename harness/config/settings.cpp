@@ -77,8 +77,9 @@ struct Assignment {
   }
   void operator()(std::string Row::*member) const {
     std::vector<std::string> known = field.choices;
-    if (field.axis && values.contains(field.axis))
-      for (const auto& value : values[field.axis]) known.push_back(value.value("name", ""));
+    if (field.axis)
+      if (const auto axis = values.find(field.axis); axis != values.end())
+        for (const AxisValue& value : axis->second) known.push_back(value.name);
     if (!known.empty() && std::find(known.begin(), known.end(), setting.text) == known.end())
       throw ConfigError(setting.origin, fmt::format("unknown value of '{}'", field.name),
                         fmt::format("one of {}", fmt::join(known, ", ")), in_quotes(setting.text),
@@ -141,23 +142,22 @@ void assign(Row& row, const std::string& field, const Setting& setting, int64_t 
   std::visit(Assignment{row, known, setting, c0, values}, known.member);
 }
 
-const nlohmann::json* find_value(const AxisValues& values, const std::string& axis, const std::string& name) {
-  if (values.contains(axis))
-    for (const auto& value : values[axis])
-      if (value.value("name", "") == name) return &value;
+const AxisValue* find_value(const AxisValues& values, const std::string& axis, const std::string& name) {
+  if (const auto known = values.find(axis); known != values.end())
+    for (const AxisValue& value : known->second)
+      if (value.name == name) return &value;
   return nullptr;
 }
 
 bool available(const AxisValues& values, const std::string& axis, const std::string& name) {
-  const nlohmann::json* value = find_value(values, axis, name);
-  return value && value->value("missing", "").empty();
+  const AxisValue* value = find_value(values, axis, name);
+  return value && value->missing.empty();
 }
 
-bool trait(const AxisValues& values, const std::string& axis, const std::string& name, const std::string& key,
-           bool otherwise) {
-  const nlohmann::json* value = find_value(values, axis, name);
-  if (!value || !value->contains("traits") || !(*value)["traits"].is_object()) return otherwise;
-  return (*value)["traits"].value(key, otherwise);
+bool trait(const AxisValues& values, const std::string& axis, const std::string& name,
+           std::optional<bool> Traits::*which, bool otherwise) {
+  const AxisValue* value = find_value(values, axis, name);
+  return value ? (value->traits.*which).value_or(otherwise) : otherwise;
 }
 
 }  // namespace harness

@@ -1,18 +1,14 @@
 // Settings as written, and their conversion into fields of a row: type, range, allowed values, C0.
 #pragma once
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "harness/config/yaml_file.h"
+#include "harness/contract/axis_values.h"
 #include "harness/contract/row.h"
 
 namespace harness {
-
-// Output of `train_slice --values`: {axis: [{"name", "summary", "traits", "missing"}]}. Values of an axis
-// that it lacks are not checked.
-using AxisValues = nlohmann::json;
 
 struct Setting {
   std::string text;
@@ -32,11 +28,11 @@ void assign(Row& row, const std::string& field, const Setting& setting, int64_t 
 std::vector<std::string> field_names();
 
 // The entry of a value; null when it is unknown.
-const nlohmann::json* find_value(const AxisValues& values, const std::string& axis, const std::string& name);
+const AxisValue* find_value(const AxisValues& values, const std::string& axis, const std::string& name);
 // Whether this build and machine can run the value; false when it is unknown.
 bool available(const AxisValues& values, const std::string& axis, const std::string& name);
 // A trait of the value; `otherwise` when the value or the trait is unknown.
-bool trait(const AxisValues& values, const std::string& axis, const std::string& name, const std::string& key,
-           bool otherwise);
+bool trait(const AxisValues& values, const std::string& axis, const std::string& name,
+           std::optional<bool> Traits::*which, bool otherwise);
 
 }  // namespace harness

@@ -66,7 +66,7 @@ static void pack(const Installation& installation, const AxisValues& values, con
   const std::vector<std::string> command = {"pack", "--index", data.index, "--to", storage, "--store", store};
   json packed = last_line_as_json(run_make_dataset(installation, command));
   const std::string location = packed.value("location", "");
-  if (!location.empty() && trait(values, "storage", storage, "transient", false)) {
+  if (!location.empty() && trait(values, "storage", storage, &Traits::transient, false)) {
     // Another run may be removing the copy: lock it, then make it again if it is gone.
     data.held.push_back(std::make_unique<TransientCopy>(location));
     packed = last_line_as_json(run_make_dataset(installation, command));
@@ -98,7 +98,8 @@ static Data prepare(const Installation& installation, const Request& request, co
   for (const Row& row : rows) storages.insert(row.storage);
   for (const std::string& storage : storages) {
     if (base::interrupted()) return data;
-    if (trait(values, "storage", storage, "packed", false)) pack(installation, values, store, storage, data);
+    if (trait(values, "storage", storage, &Traits::packed, false))
+      pack(installation, values, store, storage, data);
   }
   return data;
 }

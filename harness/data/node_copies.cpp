@@ -11,7 +11,7 @@ NodeCopies::NodeCopies(const Installation& installation, const Data& data, const
     : on_every_node_(std::move(on_every_node)) {
   const fs::path store = installation.project / "data" / "packed";
   for (const auto& [storage, location] : data.packed) {
-    if (location.empty() || !trait(values, "storage", storage, "transient", false)) continue;
+    if (location.empty() || !trait(values, "storage", storage, &Traits::transient, false)) continue;
     const base::Command pack = on_every_node_(
         {installation.make_dataset, "pack", "--index", data.index, "--to", storage, "--store", store});
     if (pack.arguments.empty()) return;

@@ -7,8 +7,8 @@ namespace harness {
 
 // GPUs of this machine; 0 when unknown or when the row's device is not a GPU.
 static int64_t gpus_here(const Row& row, const AxisValues& values) {
-  const nlohmann::json* device = find_value(values, "device", row.device);
-  return device ? device->value(nlohmann::json::json_pointer("/traits/count"), int64_t(0)) : 0;
+  const AxisValue* device = find_value(values, "device", row.device);
+  return device ? device->traits.count.value_or(0) : 0;
 }
 
 static int64_t gpus_needed(const Row& row, const Request& request) {
@@ -16,7 +16,7 @@ static int64_t gpus_needed(const Row& row, const Request& request) {
 }
 
 static std::string why_no_nvjpeg(const Row& row, const AxisValues& values) {
-  if (row.decoder != "nvjpeg" || trait(values, "device", row.device, "nvjpeg", true)) return "";
+  if (row.decoder != "nvjpeg" || trait(values, "device", row.device, &Traits::nvjpeg, true)) return "";
   return "decoder nvjpeg: this build has no nvJPEG; install the wheel nvidia-nvjpeg of "
          "scripts/requirements-cuda.txt into .venv, or the CUDA toolkit's libnvjpeg with its header, "
          "and build again";

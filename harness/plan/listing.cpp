@@ -96,14 +96,12 @@ std::string list_fields() {
 std::string list_values(const AxisValues& values) {
   if (values.empty()) return "train_slice is not built, so the values are unknown; ./run_matrix builds it\n";
   std::string text;
-  for (const auto& [axis, entries] : values.items()) {
+  for (const auto& [axis, entries] : values) {
     if (!find_field(axis)) continue;  // not an axis of rows
     std::vector<Cells> lines;
-    for (const auto& value : entries) {
-      std::string missing = value.value("missing", "");
-      lines.push_back({"  " + value.value("name", ""),
-                       value.value("summary", "") + (missing.empty() ? "" : " [missing: " + missing + "]")});
-    }
+    for (const AxisValue& value : entries)
+      lines.push_back({"  " + value.name,
+                       value.summary + (value.missing.empty() ? "" : " [missing: " + value.missing + "]")});
     text += axis + "\n" + columns(lines);
   }
   return text;

@@ -17,11 +17,11 @@ constexpr double kSlowestPrecision = 3;
 static std::string why_missing(const Row& row, const AxisValues& values) {
   for (const Field& field : fields()) {
     if (!field.axis) continue;
-    const nlohmann::json* value = find_value(values, field.axis, field_text(row, field.name));
-    if (value && !value->value("missing", "").empty()) return value->at("missing").get<std::string>();
+    const AxisValue* value = find_value(values, field.axis, field_text(row, field.name));
+    if (value && !value->missing.empty()) return value->missing;
   }
   const int64_t share = (row.batch + row.devices - 1) / row.devices;
-  if (!trait(values, "strategy", row.strategy, "process_per_device", false) &&
+  if (!trait(values, "strategy", row.strategy, &Traits::process_per_device, false) &&
       share * (row.devices - 1) >= row.batch)
     return fmt::format("{} images over {} devices in shares of {} leave a device without images", row.batch,
                        row.devices, share);

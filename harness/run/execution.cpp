@@ -27,13 +27,16 @@ namespace harness {
 using nlohmann::json;
 
 AxisValues ask_values(const Installation& installation) {
-  if (!fs::exists(installation.train_slice)) return json::object();
+  if (!fs::exists(installation.train_slice)) return {};
   const base::Finished finished = base::run_to_end({{installation.train_slice, "--values"}, {}, {}, {}, {}});
-  const json values = base::parse_json(finished.output);
-  if (finished.exit_code != 0 || !values.is_object())
-    throw PreparationError(fmt::format("{} --values failed (exit code {}): build it again with ./run_matrix",
-                                       installation.train_slice.string(), finished.exit_code));
-  return values;
+  std::string why = fmt::format("exit code {}", finished.exit_code);
+  if (finished.exit_code == 0) try {
+      return decode<AxisValues>(base::require_json(finished.output));
+    } catch (const std::runtime_error& error) {
+      why = error.what();
+    }
+  throw PreparationError(fmt::format("{} --values failed ({}): build it again with ./run_matrix",
+                                     installation.train_slice.string(), why));
 }
 
 using Notes = std::map<std::string, std::vector<std::string>>;

@@ -131,7 +131,7 @@ class Arrow : public DatasetStorage {
     {"storage",
      "arrow",
      "one Arrow IPC file (batches of 1000 rows), decoded in place from mapped pages",
-     {{"packed", true}},
+     {.packed = true},
      ""},
     [](const StorageOptions& options) { return std::make_unique<Arrow>(options); });
 
@@ -145,7 +145,7 @@ namespace bench {
 namespace {
 
 const bool registered_storage_arrow =
-    register_missing({"storage", "arrow", "Arrow IPC file", {{"packed", true}}}, kNoArrow);
+    register_missing({"storage", "arrow", "Arrow IPC file", {.packed = true}}, kNoArrow);
 
 }  // namespace
 }  // namespace bench

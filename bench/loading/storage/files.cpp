@@ -30,7 +30,7 @@ class Files : public DatasetStorage {
 };
 
 [[maybe_unused]] const bool registered_storage_files = StorageRegistry::instance().add(
-    {"storage", "files", "image files on disk; page cache as set by `cache`", nlohmann::json::object(), ""},
+    {"storage", "files", "image files on disk; page cache as set by `cache`", {}, ""},
     [](const StorageOptions& options) { return std::make_unique<Files>(options); });
 
 }  // namespace

@@ -40,7 +40,7 @@ class Hdf5 : public DatasetStorage {
 };
 
 [[maybe_unused]] const bool registered_storage_hdf5 = StorageRegistry::instance().add(
-    {"storage", "hdf5", "one HDF5 file, one range read per image", {{"packed", true}}, ""},
+    {"storage", "hdf5", "one HDF5 file, one range read per image", {.packed = true}, ""},
     [](const StorageOptions& options) { return std::make_unique<Hdf5>(options); });
 
 }  // namespace
@@ -53,7 +53,7 @@ namespace bench {
 namespace {
 
 const bool registered_storage_hdf5 =
-    register_missing({"storage", "hdf5", "one HDF5 file", {{"packed", true}}}, kNoHdf5);
+    register_missing({"storage", "hdf5", "one HDF5 file", {.packed = true}}, kNoHdf5);
 
 }  // namespace
 }  // namespace bench

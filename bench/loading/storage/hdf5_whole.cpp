@@ -63,7 +63,7 @@ class Hdf5Whole : public DatasetStorage {
     {"storage",
      "hdf5_whole",
      "one HDF5 file, its images loaded into memory before the slice",
-     {{"packed", true}, {"page_cache", false}},
+     {.packed = true, .page_cache = false},
      ""},
     [](const StorageOptions& options) { return std::make_unique<Hdf5Whole>(options); });
 
@@ -77,7 +77,7 @@ namespace bench {
 namespace {
 
 const bool registered_storage_hdf5_whole =
-    register_missing({"storage", "hdf5_whole", "one HDF5 file", {{"packed", true}}}, kNoHdf5);
+    register_missing({"storage", "hdf5_whole", "one HDF5 file", {.packed = true}}, kNoHdf5);
 
 }  // namespace
 }  // namespace bench

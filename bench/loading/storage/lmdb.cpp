@@ -108,7 +108,7 @@ class Lmdb : public DatasetStorage {
     {"storage",
      "lmdb",
      "one LMDB database (key = record number), decoded in place from mapped pages",
-     {{"packed", true}},
+     {.packed = true},
      ""},
     [](const StorageOptions& options) { return std::make_unique<Lmdb>(options); });
 

@@ -92,7 +92,7 @@ class Parquet : public DatasetStorage {
     {"storage",
      "parquet",
      "Parquet files, streamed row group by row group into Arrow",
-     {{"packed", true}, {"stream", true}},
+     {.packed = true, .stream = true},
      ""},
     [](const StorageOptions& options) { return std::make_unique<Parquet>(options); });
 
@@ -106,7 +106,7 @@ namespace bench {
 namespace {
 
 const bool registered_storage_parquet =
-    register_missing({"storage", "parquet", "Parquet files", {{"packed", true}, {"stream", true}}}, kNoArrow);
+    register_missing({"storage", "parquet", "Parquet files", {.packed = true, .stream = true}}, kNoArrow);
 
 }  // namespace
 }  // namespace bench

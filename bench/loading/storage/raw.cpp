@@ -127,7 +127,7 @@ class Raw : public DatasetStorage {
      "raw",
      "decoded pixels, resized to a shorter side of 256, in mapped files; not comparable with rows that read "
      "full-size files",
-     {{"packed", true}},
+     {.packed = true},
      ""},
     [](const StorageOptions& options) { return std::make_unique<Raw>(options); });
 

@@ -142,7 +142,7 @@ class Remote : public DatasetStorage {
     {"storage",
      "remote",
      "an HTTP object store (nginx on this machine), each image fetched with libcurl",
-     {{"service", "http"}, {"page_cache", false}},
+     {.service = "http", .page_cache = false},
      ""},
     [](const StorageOptions& options) { return std::make_unique<Remote>(options); });
 
@@ -158,7 +158,7 @@ const bool registered_storage_remote =
     register_missing({"storage",
                       "remote",
                       "an HTTP object store (nginx on this machine), each image fetched with libcurl",
-                      {{"service", "http"}, {"page_cache", false}}},
+                      {.service = "http", .page_cache = false}},
                      "this build found no libcurl: install libcurl4-openssl-dev and build again");
 
 }  // namespace

@@ -59,7 +59,7 @@ class RemoteMounted : public DatasetStorage {
     {"storage",
      "remote_mounted",
      "the same object store through an rclone mount without a cache",
-     {{"service", "mount"}, {"page_cache", false}},
+     {.service = "mount", .page_cache = false},
      ""},
     [](const StorageOptions& options) {
       return std::make_unique<RemoteMounted>("remote_mounted", false, options);
@@ -69,7 +69,7 @@ class RemoteMounted : public DatasetStorage {
     {"storage",
      "remote_cached",
      "the same through an rclone mount with a cache of whole files: empty (cold) or filled (warm)",
-     {{"service", "mount_cached"}},
+     {.service = "mount_cached"},
      ""},
     [](const StorageOptions& options) {
       return std::make_unique<RemoteMounted>("remote_cached", true, options);

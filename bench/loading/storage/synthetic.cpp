@@ -20,8 +20,11 @@ class Synthetic : public Storage {
 };
 
 [[maybe_unused]] const bool registered_storage_synthetic = StorageRegistry::instance().add(
-    {"storage", "synthetic", "no loading: fixed random batches, generated once (the compute ceiling)",
-     nlohmann::json::object(), ""},
+    {"storage",
+     "synthetic",
+     "no loading: fixed random batches, generated once (the compute ceiling)",
+     {},
+     ""},
     [](const StorageOptions& options) { return std::make_unique<Synthetic>(options); });
 
 }  // namespace

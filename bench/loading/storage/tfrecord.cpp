@@ -136,7 +136,7 @@ class TfRecord : public DatasetStorage {
     {"storage",
      "tfrecord",
      "TFRecord shards of tf.train.Example, decoded in place from mapped pages, both checksums verified",
-     {{"packed", true}},
+     {.packed = true},
      ""},
     [](const StorageOptions& options) { return std::make_unique<TfRecord>(options); });
 
@@ -149,7 +149,7 @@ namespace bench {
 namespace {
 
 const bool registered_storage_tfrecord = register_missing(
-    {"storage", "tfrecord", "TFRecord shards", {{"packed", true}}},
+    {"storage", "tfrecord", "TFRecord shards", {.packed = true}},
     "this build found no ISA-L or no protobuf: install libisal-dev and libprotobuf-dev and build again");
 
 }  // namespace

@@ -68,7 +68,7 @@ class MpiGroup : public TracedGroup {
 };
 
 const bool registered_backend_mpi = GroupRegistry::instance().add(
-    {"backend", "mpi", "OpenMPI, with a communication thread", {{"started_by_mpi", true}}},
+    {"backend", "mpi", "OpenMPI, with a communication thread", {.started_by_mpi = true}},
     [](const GroupOptions& options) { return std::make_unique<MpiGroup>(options); });
 
 }  // namespace
@@ -80,7 +80,7 @@ namespace bench {
 namespace {
 
 const bool registered_backend_mpi =
-    register_missing({"backend", "mpi", "OpenMPI", {{"started_by_mpi", true}}},
+    register_missing({"backend", "mpi", "OpenMPI", {.started_by_mpi = true}},
                      "this build found no MPI: install libopenmpi-dev and openmpi-bin and build again");
 
 }  // namespace

@@ -237,7 +237,7 @@ int gpu_count() {
 }
 
 const bool registered_device_cuda = DeviceRegistry::instance().add(
-    {"device", "cuda", "NVIDIA GPUs", {{"count", gpu_count()}, {"nvjpeg", has_nvjpeg()}}, why_not()},
+    {"device", "cuda", "NVIDIA GPUs", {.count = gpu_count(), .nvjpeg = has_nvjpeg()}, why_not()},
     [](const DeviceOptions& options) { return std::make_unique<Cuda>(options); });
 
 }  // namespace

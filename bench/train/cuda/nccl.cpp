@@ -70,7 +70,7 @@ class NcclGroup : public StoreGroup {
 };
 
 const bool registered_backend_nccl = GroupRegistry::instance().add(
-    {"backend", "nccl", "NCCL between GPUs, as PyTorch's DDP uses it", {{"device", "cuda"}}},
+    {"backend", "nccl", "NCCL between GPUs, as PyTorch's DDP uses it", {.device = "cuda"}},
     [](const GroupOptions& options) { return std::make_unique<NcclGroup>(options); });
 
 }  // namespace

@@ -17,10 +17,7 @@ class Ethernet : public Link {
 };
 
 const bool registered_link_ethernet = LinkRegistry::instance().add(
-    {"link",
-     "ethernet",
-     "several nodes over IP; on one machine a rate-shaped veth pair",
-     {{"joins_nodes", true}}},
+    {"link", "ethernet", "several nodes over IP; on one machine a rate-shaped veth pair"},
     [](const LinkOptions& options) { return std::make_unique<Ethernet>(options); });
 
 }  // namespace

@@ -61,10 +61,7 @@ class InfiniBand : public Link {
 };
 
 const bool registered_link_infiniband = LinkRegistry::instance().add(
-    {"link",
-     "infiniband",
-     "several nodes over InfiniBand; on one machine an unshaped veth pair, no RDMA",
-     {{"joins_nodes", true}}},
+    {"link", "infiniband", "several nodes over InfiniBand; on one machine an unshaped veth pair, no RDMA"},
     [](const LinkOptions& options) { return std::make_unique<InfiniBand>(options); });
 
 }  // namespace

@@ -159,7 +159,7 @@ const bool registered_strategy_apex = StrategyRegistry::instance().add(
     {"strategy",
      "apex",
      "a process per device, buckets in order of arrival (APEX DistributedDataParallel's semantics)",
-     {{"process_per_device", true}, {"several_devices", true}}},
+     {.process_per_device = true, .several_devices = true}},
     [](const StrategyContext& context) { return std::make_unique<Apex>(context); });
 
 }  // namespace

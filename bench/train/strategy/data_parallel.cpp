@@ -141,7 +141,7 @@ const bool registered_strategy_data_parallel = StrategyRegistry::instance().add(
     {"strategy",
      "data_parallel",
      "one process, a thread and a replica per device (torch.nn.DataParallel's semantics)",
-     {{"process_per_device", false}, {"several_devices", true}}},
+     {.process_per_device = false, .several_devices = true}},
     [](const StrategyContext& context) { return std::make_unique<DataParallel>(context); });
 
 }  // namespace

@@ -115,7 +115,7 @@ const bool registered_strategy_ddp = StrategyRegistry::instance().add(
     {"strategy",
      "ddp",
      "a process per device, bucketed all-reduce during backward (c10d::Reducer)",
-     {{"process_per_device", true}, {"several_devices", true}}},
+     {.process_per_device = true, .several_devices = true}},
     [](const StrategyContext& context) { return std::make_unique<Ddp>(context); });
 
 }  // namespace

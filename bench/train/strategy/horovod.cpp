@@ -47,7 +47,7 @@ const bool registered_strategy_horovod = StrategyRegistry::instance().add(
     {"strategy",
      "horovod",
      "a process per device, gradients fused when every rank has them (Horovod's semantics)",
-     {{"process_per_device", true}, {"several_devices", true}}},
+     {.process_per_device = true, .several_devices = true}},
     [](const StrategyContext& context) { return std::make_unique<Horovod>(context); });
 
 }  // namespace

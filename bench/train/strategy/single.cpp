@@ -20,7 +20,7 @@ class Single : public Strategy {
 };
 
 const bool registered_strategy_single = StrategyRegistry::instance().add(
-    {"strategy", "single", "one device", {{"process_per_device", false}, {"several_devices", false}}},
+    {"strategy", "single", "one device", {.process_per_device = false, .several_devices = false}},
     [](const StrategyContext& context) { return std::make_unique<Single>(context); });
 
 }  // namespace

@@ -1,0 +1,55 @@
+// The values of a row's axes (a storage, a precision, ...) as `train_slice --values` prints them.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/contract/codec.h"
+
+namespace harness {
+
+// Facts about a value that the harness plans with; absent: the default of the one who asks.
+struct Traits {
+  std::optional<bool> process_per_device = {}, several_devices = {}, started_by_mpi = {}, packed = {},
+                      transient = {}, stream = {};
+  std::string service = {};
+  std::optional<bool> page_cache = {};
+  std::string device = {};
+  std::optional<int64_t> count = {};
+  std::optional<bool> nvjpeg = {};
+
+  static constexpr auto keys() {
+    constexpr auto optional = Presence::when_set;
+    return std::tuple(
+        Key{"process_per_device", &Traits::process_per_device, "each device has a process", optional},
+        Key{"several_devices", &Traits::several_devices, "uses more than one", optional},
+        Key{"started_by_mpi", &Traits::started_by_mpi, "ranks find one another through MPI", optional},
+        Key{"packed", &Traits::packed, "reads a copy that `make_dataset pack` makes", optional},
+        Key{"transient", &Traits::transient, "that copy is in memory", optional},
+        Key{"stream", &Traits::stream, "is read in the order in which it is stored", optional},
+        Key{"service", &Traits::service, "how an object store is reached: http, mount or mount_cached",
+            optional},
+        Key{"page_cache", &Traits::page_cache, "the kernel keeps what was read", optional},
+        Key{"device", &Traits::device, "kind of device that it needs", optional},
+        Key{"count", &Traits::count, "devices of this machine", optional},
+        Key{"nvjpeg", &Traits::nvjpeg, "whether this build has nvJPEG", optional});
+  }
+};
+
+struct AxisValue {
+  std::string name, summary;
+  Traits traits;
+  std::string missing;
+  static constexpr auto keys() {
+    return std::tuple(Key{"name", &AxisValue::name, "as the row's field names it", Presence::required},
+                      Key{"summary", &AxisValue::summary, "one line for `run_matrix list --values`"},
+                      Key{"traits", &AxisValue::traits, "facts that the harness plans with"},
+                      Key{"missing", &AxisValue::missing, "why this build can't run it, or empty"});
+  }
+};
+
+// By axis. Empty, or without an axis: the values of that axis are not checked.
+using AxisValues = std::map<std::string, std::vector<AxisValue>>;
+
+}  // namespace harness
