@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "bench/dataset/describe.h"
 #include "bench/dataset/pack.h"
 #include "harness/base/file.h"
 #include "harness/base/say.h"
+#include "harness/contract/dataset.h"
+#include "harness/contract/record_parts.h"
 
 namespace bench {
 
@@ -33,23 +34,26 @@ void run_index(const fs::path& data, const fs::path& store, bool validation, Unr
   say_notes(dataset);
   const auto file = store / dataset.fingerprint / "index.tsv";
   write_index(dataset, file);
-  nlohmann::ordered_json line{{"index", file.string()},
-                              {"fingerprint", dataset.fingerprint},
-                              {"images", dataset.images.size()},
-                              {"bytes", dataset.total_bytes()},
-                              {"classes", dataset.classes.size()},
-                              {"kind", dataset.kind},
-                              {"seed", dataset.seed},
-                              {"skipped", dataset.skipped}};
-  if (!dataset.left_out.empty()) line["left_out"] = dataset.left_out;
+  harness::IndexAnswer answer{file.string(), ""};
+  harness::RecordData facts;
+  facts.fingerprint = dataset.fingerprint;
+  facts.images = dataset.images.size();
+  facts.bytes = dataset.total_bytes();
+  facts.classes = dataset.classes.size();
+  facts.kind = dataset.kind;
+  facts.seed = dataset.seed;
+  facts.skipped = dataset.skipped;
+  facts.left_out = dataset.left_out;
   if (validation && has_validation(dataset)) {
     const auto images = scan_validation(dataset, unreadable);
     say_notes(images);
     const auto list = store / dataset.fingerprint / fmt::format("validation-{}.tsv", images.fingerprint);
     write_index(images, list);
-    line["validation"] = list.string();
-    line["validation_images"] = images.images.size();
+    answer.validation = list.string();
+    facts.validation_images = images.images.size();
   }
+  nlohmann::json line = harness::encode(answer);
+  line.update(harness::encode(facts));
   fmt::print("{}\n", line.dump());
 }
 
@@ -63,8 +67,8 @@ void run_pack(const fs::path& index, const std::string& to, const fs::path& stor
   request.folder = store / request.dataset.fingerprint;
   base::make_folder(request.folder);
   const auto result = PackRegistry::instance().find(to)(request);
-  fmt::print("{}\n",
-             nlohmann::ordered_json{{"location", result.location.string()}, {"note", result.note}}.dump());
+  const harness::PackAnswer answer{result.location.string(), result.note};
+  fmt::print("{}\n", harness::encode(answer).dump());
 }
 
 void run_describe(const fs::path& data, Unreadable unreadable) {

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "bench/dataset/interrupt.h"
@@ -15,7 +14,6 @@
 #include "bench/formats/packed_copy.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
-#include "harness/base/json_text.h"
 #include "harness/base/regular_file.h"
 #include "harness/base/say.h"
 
@@ -24,15 +22,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool finished(const fs::path& folder, const nlohmann::json& expected) {
+bool finished(const fs::path& folder, const PackRecord& expected) {
   return read_pack_record(folder) == expected;
 }
 
-void say_format_changed(const fs::path& folder, const nlohmann::json& expected) {
-  nlohmann::json found = read_pack_record(folder);
-  if (!found.is_object() || !found.contains("version") || found["version"] == expected["version"]) return;
+void say_format_changed(const fs::path& folder, const PackRecord& expected) {
+  const auto found = read_pack_record(folder);
+  if (!found || found->version == expected.version) return;
   base::say("make_dataset: {} was packed in format {} and this version reads format {}: packing it again\n",
-            folder.string(), found["version"].dump(), expected["version"].dump());
+            folder.string(), found->version, expected.version);
 }
 
 }  // namespace
@@ -49,10 +47,8 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
                             const std::function<void(const fs::path&)>& write) {
   const fs::path folder = request.folder / packed_name(name, request);
   const fs::path partial = folder.string() + ".partial";
-  const nlohmann::json record{{"version", version},
-                              {"fingerprint", request.dataset.fingerprint},
-                              {"images", request.dataset.images.size()},
-                              {"bytes", request.dataset.total_bytes()}};
+  const PackRecord record{version, request.dataset.fingerprint, int64_t(request.dataset.images.size()),
+                          request.dataset.total_bytes()};
   if (finished(folder, record)) return {folder, "already packed"};
   const base::FileLock lock = lock_to_pack(folder);
   if (finished(folder, record)) return {folder, "already packed"};  // by another process meanwhile
@@ -63,7 +59,7 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
   base::make_folder(partial);
   try {
     write(partial);
-    base::write_whole_file(partial / "pack.json", record.dump() + "\n");
+    base::write_whole_file(partial / "pack.json", harness::encode(record).dump() + "\n");
     fs::rename(partial, folder);
   } catch (...) {
     std::error_code ignored;

@@ -18,8 +18,8 @@
 #include "bench/formats/packed_copy.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
-#include "harness/base/json_text.h"
 #include "harness/base/regular_file.h"
+#include "harness/contract/dataset.h"
 
 namespace bench {
 namespace {
@@ -54,10 +54,7 @@ std::string data_of(const fs::path& folder) try {
   std::ifstream stream = base::open_regular(folder / "index.tsv");
   std::string line;
   std::getline(stream, line);
-  const auto header = base::parse_json(line);
-  return header.is_object() && header.contains("root") && header["root"].is_string()
-             ? header["root"].get<std::string>()
-             : "";
+  return harness::index_header(line).root;
 } catch (const std::runtime_error&) {
   return "";
 }

@@ -142,8 +142,11 @@ StandinResult make_standin(const StandinOptions& options) {
       options.validation > 0 ? 16'000 : 122'000;  // ImageNet's 114.7 KB and a block
   base::require_room(options.out, static_cast<int64_t>(missing.size()) * bytes_per_image + 4'000'000,
                      "the stand-in");
-  StandinRecord record{options.seed, options.images,    options.classes, kStandinVersion, false,
-                       "",           options.validation};
+  StandinRecord record;
+  record.seed = options.seed;
+  record.images = options.images;
+  record.classes = options.classes;
+  record.validation = options.validation;
   base::make_folder(options.out);
   write_standin_record(options.out, record);
   const auto make_class_folders = [&](int64_t first, int64_t images) {

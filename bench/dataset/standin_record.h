@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "harness/contract/codec.h"
+
 namespace bench {
 
 inline constexpr int kStandinVersion = 1;  // increase it when the same seed gives other files
@@ -15,6 +17,20 @@ struct StandinRecord {
   bool finished = false;
   std::string description;
   int64_t validation = 0;  // images in val
+  std::string kind = "stand-in";
+
+  static constexpr auto keys() {
+    using harness::Key;
+    constexpr auto required = harness::Presence::required;
+    return std::tuple(Key{"kind", &StandinRecord::kind, "stand-in"},
+                      Key{"version", &StandinRecord::version, "of what the seed gives", required},
+                      Key{"seed", &StandinRecord::seed, "of all images", required},
+                      Key{"images", &StandinRecord::images, "in train", required},
+                      Key{"classes", &StandinRecord::classes, "class folders", required},
+                      Key{"finished", &StandinRecord::finished, "all images are written", required},
+                      Key{"description", &StandinRecord::description, "what `make_dataset describe` says"},
+                      Key{"validation", &StandinRecord::validation, "images in val"});
+  }
 };
 
 // Empty if the folder has no such file; throws std::runtime_error if it is damaged.

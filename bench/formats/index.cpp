@@ -6,17 +6,14 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "harness/base/file.h"
-#include "harness/base/json_text.h"
+#include "harness/contract/dataset.h"
 
 namespace bench {
 
 namespace fs = std::filesystem;
-
-static constexpr int kIndexVersion = 1;
 
 int64_t Dataset::total_bytes() const {
   int64_t total = 0;
@@ -25,18 +22,19 @@ int64_t Dataset::total_bytes() const {
 }
 
 void write_index(const Dataset& dataset, const fs::path& file) {
-  nlohmann::ordered_json header{{"version", kIndexVersion},
-                                {"root", dataset.root.string()},
-                                {"fingerprint", dataset.fingerprint},
-                                {"images", dataset.images.size()},
-                                {"bytes", dataset.total_bytes()},
-                                {"kind", dataset.kind},
-                                {"seed", dataset.seed},
-                                {"skipped", dataset.skipped},
-                                {"classes", dataset.classes}};
-  if (!dataset.left_out.empty()) header["left_out"] = dataset.left_out;
+  harness::IndexHeader header;
+  header.root = dataset.root.string();
+  header.fingerprint = dataset.fingerprint;
+  header.images = int64_t(dataset.images.size());
+  header.bytes = dataset.total_bytes();
+  header.kind = dataset.kind;
+  header.seed = dataset.seed;
+  header.skipped = dataset.skipped;
+  header.classes = dataset.classes;
+  header.left_out = dataset.left_out;
   // Invalid UTF-8 in class names is replaced (they are informational); paths are written below byte for byte.
-  std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  std::string text =
+      harness::encode(header).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   for (const auto& image : dataset.images)
     text += fmt::format("{}\t{}\t{}\n", image.label, image.bytes, image.path);
   base::make_folder(fs::absolute(file).parent_path());
@@ -57,18 +55,17 @@ Dataset read_index(const fs::path& file) {
   int64_t images = 0;
   try {
     std::getline(stream, line);
-    const auto header = base::parse_json(line);
-    if (header.at("version") != kIndexVersion) throw bad("unsupported version of the index");
-    dataset.root = header.at("root").get<std::string>();
-    dataset.fingerprint = header.at("fingerprint");
-    dataset.kind = header.at("kind");
-    dataset.seed = header.at("seed");
-    dataset.skipped = header.value("skipped", int64_t{0});
-    dataset.left_out = header.value("left_out", dataset.left_out);
-    dataset.classes = header.at("classes");
-    images = header.at("images");
-  } catch (const nlohmann::json::exception&) {
-    throw bad("this is not the header of an index");
+    harness::IndexHeader header = harness::index_header(line);
+    dataset.root = header.root;
+    dataset.fingerprint = header.fingerprint;
+    dataset.kind = header.kind;
+    dataset.seed = header.seed;
+    dataset.skipped = header.skipped;
+    dataset.left_out = std::move(header.left_out);
+    dataset.classes = std::move(header.classes);
+    images = header.images;
+  } catch (const harness::Violation& violation) {
+    throw bad(fmt::format("this is not the header of an index ({})", violation.what()));
   }
   dataset.images.reserve(std::min<int64_t>(images, 1 << 24));
   while (std::getline(stream, line)) {

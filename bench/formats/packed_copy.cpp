@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
@@ -17,10 +16,15 @@ bool is_fingerprint(const std::string& name) {
   return name.size() == 16 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-nlohmann::json read_pack_record(const fs::path& folder) {
+std::optional<PackRecord> read_pack_record(const fs::path& folder) {
   std::ifstream stream = base::open_regular(folder / "pack.json");
-  if (!stream) return nlohmann::json(nlohmann::json::value_t::discarded);
-  return base::parse_json(std::string(std::istreambuf_iterator<char>(stream), {}));
+  if (!stream) return std::nullopt;
+  try {
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    return harness::decode<PackRecord>(base::parse_json(text));
+  } catch (const harness::Violation&) {
+    return std::nullopt;
+  }
 }
 
 bool is_packed_copy(const fs::path& folder) {
@@ -30,9 +34,8 @@ bool is_packed_copy(const fs::path& folder) {
   if (!is_fingerprint(fingerprint) || fs::symlink_status(whole, missing).type() != fs::file_type::directory ||
       fs::symlink_status(whole / "pack.json", missing).type() != fs::file_type::regular)
     return false;
-  const nlohmann::json record = read_pack_record(whole);
-  return record.is_object() && record.contains("version") && record.contains("images") &&
-         record.contains("fingerprint") && record["fingerprint"] == fingerprint;
+  const std::optional<PackRecord> record = read_pack_record(whole);
+  return record && record->fingerprint == fingerprint;
 }
 
 // Suggests removing only what make_dataset packed: another folder may be the user's only copy.

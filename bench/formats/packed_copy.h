@@ -1,16 +1,32 @@
 // Recognises copies that make_dataset packed, and suggests the next step for unusable ones.
 #pragma once
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+
+#include "harness/contract/codec.h"
 
 namespace bench {
 
 // Whether the name of a store's subfolder is a fingerprint: 16 lower-case hexadecimal digits.
 bool is_fingerprint(const std::string& name);
 
-// The content of the copy's pack.json; a discarded JSON value if it is missing or invalid.
-nlohmann::json read_pack_record(const std::filesystem::path& folder);
+// pack.json, what a copy says of itself.
+struct PackRecord {
+  int64_t version = 0;
+  std::string fingerprint;
+  int64_t images = 0, bytes = 0;
+  bool operator==(const PackRecord&) const = default;
+  static constexpr auto keys() {
+    using harness::Key, harness::Presence;
+    return std::tuple(Key{"version", &PackRecord::version, "of the copy's format", Presence::required},
+                      Key{"fingerprint", &PackRecord::fingerprint, "of the data set", Presence::required},
+                      Key{"images", &PackRecord::images, "in the copy", Presence::required},
+                      Key{"bytes", &PackRecord::bytes, "of them together"});
+  }
+};
+// Nothing where that is missing or no such record.
+std::optional<PackRecord> read_pack_record(const std::filesystem::path& folder);
 
 // Whether make_dataset packed this folder: STORE/<fingerprint>/<name> with a pack.json that names the same
 // fingerprint. A symbolic link to such a folder doesn't count.

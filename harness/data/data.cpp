@@ -9,11 +9,10 @@
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
 #include "harness/base/say.h"
+#include "harness/contract/dataset.h"
 #include "harness/stats/records.h"
 
 namespace harness {
-
-using nlohmann::json;
 
 int64_t images_read(const Row& row) {
   return (row.warmup_batches + row.timed_batches + row.ring_depth) * row.batch;
@@ -36,12 +35,13 @@ static std::string run_make_dataset(const Installation& installation, std::vecto
   return finished.output;
 }
 
-static json last_line_as_json(const std::string& output) {
+template <class... Answers>
+static std::tuple<Answers...> last_line_as(const std::string& output) {
   const std::string text = output.substr(0, output.find_last_not_of('\n') + 1);
-  const json object = base::parse_json(text.substr(text.rfind('\n') + 1));
+  const nlohmann::json object = base::parse_json(text.substr(text.rfind('\n') + 1));
   if (!object.is_object())
     throw PreparationError("make_dataset: expected JSON as the last line of its output, found: " + text);
-  return object;
+  return {decode<Answers>(object)...};
 }
 
 static fs::path stand_in(const Installation& installation, const Request& request, int64_t images) {
@@ -64,15 +64,17 @@ static fs::path learnable_stand_in(const Installation& installation, const Reque
 static void pack(const Installation& installation, const AxisValues& values, const fs::path& store,
                  const std::string& storage, Data& data) {
   const std::vector<std::string> command = {"pack", "--index", data.index, "--to", storage, "--store", store};
-  json packed = last_line_as_json(run_make_dataset(installation, command));
-  const std::string location = packed.value("location", "");
-  if (!location.empty() && trait(values, "storage", storage, &Traits::transient, false)) {
+  const auto make = [&] {
+    return std::get<0>(last_line_as<PackAnswer>(run_make_dataset(installation, command)));
+  };
+  PackAnswer packed = make();
+  if (!packed.location.empty() && trait(values, "storage", storage, &Traits::transient, false)) {
     // Another run may be removing the copy: lock it, then make it again if it is gone.
-    data.held.push_back(std::make_unique<TransientCopy>(location));
-    packed = last_line_as_json(run_make_dataset(installation, command));
+    data.held.push_back(std::make_unique<TransientCopy>(packed.location));
+    packed = make();
   }
-  data.packed[storage] = packed.value("location", "");
-  if (data.packed[storage].empty()) data.notes[storage] = packed.value("note", "");
+  data.packed[storage] = packed.location;
+  if (packed.location.empty()) data.notes[storage] = packed.note;
 }
 
 static fs::path store_of(const Installation& installation) {
@@ -87,13 +89,16 @@ static Data prepare(const Installation& installation, const Request& request, co
   if (request.skip_unreadable) index.push_back("--skip-unreadable");
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.validation; }))
     index.push_back("--validation");
-  json described = last_line_as_json(run_make_dataset(installation, index));
-  data.index = described.at("index").get<std::string>();
+  const auto make = [&] {
+    return last_line_as<IndexAnswer, RecordData>(run_make_dataset(installation, index));
+  };
+  auto [answer, description] = make();
+  data.index = answer.index;
   data.in_use = std::make_unique<CopiesInUse>(data.index.parent_path());
-  if (!fs::exists(data.index))  // removed by `make_dataset prune` before the lock
-    described = last_line_as_json(run_make_dataset(installation, index));
-  data.validation = described.value("validation", "");
-  data.description = decode<RecordData>(described);
+  if (!fs::exists(data.index))
+    std::tie(answer, description) = make();  // removed by `make_dataset prune` before the lock
+  data.validation = answer.validation;
+  data.description = description;
   std::set<std::string> storages;
   for (const Row& row : rows) storages.insert(row.storage);
   for (const std::string& storage : storages) {

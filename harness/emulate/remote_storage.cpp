@@ -10,11 +10,11 @@
 #include "harness/base/json_text.h"
 #include "harness/base/machine.h"
 #include "harness/config/emulated_nodes.h"
+#include "harness/contract/dataset.h"
 
 namespace harness {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 std::string why_no_remote_storage(const Row& row, const std::string& service, const std::string& launcher) {
   if (launcher != "local" || row.nodes > 1)
@@ -34,29 +34,29 @@ std::string describe_store_link(const Row& row) {
   return text;
 }
 
-static json header_of(const fs::path& index) {
+static IndexHeader header_of(const fs::path& index) try {
   std::ifstream stream = base::open_regular(index);
   std::string line;
   std::getline(stream, line);
-  const json header = base::parse_json(line);
-  if (!header.is_object() || !header.contains("root") || !header.contains("bytes"))
-    throw std::runtime_error(index.string() + " is not an index of a data set; remove it and run again");
-  return header;
+  return index_header(line);
+} catch (const Violation& violation) {
+  throw std::runtime_error(fmt::format("{} is not an index of a data set ({}); remove it and run again",
+                                       index.string(), violation.what()));
 }
 
 // Contains the host name, because several machines may share the disk.
 static std::string cache_prefix() { return fmt::format("remote-cache-{}-", base::host_name()); }
 
 RemoteStorage::RemoteStorage(const Row& row, const std::string& service, const Folders& folders) : row_(row) {
-  const json header = header_of(folders.index);
+  const IndexHeader header = header_of(folders.index);
   if (shapes_store(row)) nodes_.emplace(row.store_rate_mbit, row.store_latency_ms);
-  server_.emplace(fs::path(header["root"].get<std::string>()), folders.scratch / "object_store",
-                  folders.logs / "object_store.log", nodes());
+  server_.emplace(fs::path(header.root), folders.scratch / "object_store", folders.logs / "object_store.log",
+                  nodes());
   if (service == "http") return;
   if (service == "mount_cached") {
     cache_.emplace(folders.store, cache_prefix());
     // Enough for the whole data set, but at most half of the free space.
-    const int64_t wanted = header["bytes"].get<int64_t>() / 10 * 11 + (int64_t{64} << 20);
+    const int64_t wanted = header.bytes / 10 * 11 + (int64_t{64} << 20);
     const int64_t free = int64_t(std::min<uintmax_t>(fs::space(folders.store).available, INT64_MAX));
     limits_ = {cache_->path(), std::min(wanted, free / 2)};
   }
@@ -70,15 +70,32 @@ std::string RemoteStorage::why_ended() {
   return ended.empty() && mount_ ? mount_->service().why_ended() : ended;
 }
 
-// Bytes that the ranks' node received over the link, including headers, from `ip -json -stats`.
-static std::optional<int64_t> received_bytes(const TwoNodes& nodes) {
+// What `ip -json -stats link show` says of an interface.
+struct InterfaceBytes {
+  std::optional<int64_t> bytes;
+  static constexpr auto keys() {
+    return std::tuple(Key{"bytes", &InterfaceBytes::bytes, "headers included"});
+  }
+};
+struct InterfaceCounters {
+  InterfaceBytes received;
+  static constexpr auto keys() { return std::tuple(Key{"rx", &InterfaceCounters::received, "received"}); }
+};
+struct Interface {
+  InterfaceCounters counters;
+  static constexpr auto keys() { return std::tuple(Key{"stats64", &Interface::counters, "counted"}); }
+};
+
+// Bytes that the ranks' node received over the link.
+static std::optional<int64_t> received_bytes(const TwoNodes& nodes) try {
   base::Command command;
   command.arguments = nodes.enter(0);
   command.arguments.insert(command.arguments.end(),
                            {"ip", "-json", "-stats", "link", "show", "dev", emulated::kInterface});
-  const json links = base::parse_json(base::run_to_end(command).output);
-  const auto bytes = "/0/stats64/rx/bytes"_json_pointer;
-  return links.contains(bytes) ? std::optional(links.at(bytes).get<int64_t>()) : std::nullopt;
+  const auto links = decode<std::vector<Interface>>(base::parse_json(base::run_to_end(command).output));
+  return links.empty() ? std::nullopt : links[0].counters.received.bytes;
+} catch (const Violation&) {
+  return std::nullopt;
 }
 
 RecordObjectStore RemoteStorage::describe() const {

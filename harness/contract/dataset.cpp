@@ -1,0 +1,13 @@
+#include "harness/contract/dataset.h"
+
+#include "harness/base/json_text.h"
+
+namespace harness {
+
+IndexHeader index_header(const std::string& line) {
+  const nlohmann::json object = base::parse_json(line);
+  require_version(object, "version", IndexHeader::kVersion);
+  return decode<IndexHeader>(object);
+}
+
+}  // namespace harness
