@@ -1,11 +1,8 @@
 #include "harness/base/machine.h"
 
-#include <build_info.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <revision.h>
 #include <sched.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,11 +14,7 @@
 
 namespace base {
 
-using nlohmann::json;
-
-// The value in the first line of `file` that starts with `key`, without colon, quotes and blanks; empty when
-// no line does.
-static std::string value_of(const char* file, const std::string& key) {
+std::string value_of(const char* file, const std::string& key) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
     if (line.rfind(key, 0) != 0) continue;
@@ -30,10 +23,6 @@ static std::string value_of(const char* file, const std::string& key) {
     return line.substr(begin, line.find_last_not_of(" \"") + 1 - begin);
   }
   return "";
-}
-
-static int64_t number_of(const char* file, const std::string& key) {
-  return std::strtoll(value_of(file, key).c_str(), nullptr, 10);
 }
 
 std::string host_name() {
@@ -65,13 +54,6 @@ std::vector<std::string> sixteen_bit_instructions() {
   return found;
 }
 
-static int64_t memory_limit_bytes() {
-  const int64_t physical = number_of("/proc/meminfo", "MemTotal") * 1024;
-  std::ifstream limit("/sys/fs/cgroup/memory.max");  // "max", no limit, fails to parse: bytes stays 0
-  int64_t bytes = 0;
-  return limit >> bytes && bytes > 0 ? std::min(bytes, physical) : physical;
-}
-
 int64_t available_memory_bytes() {
   int64_t available = INT64_MAX;
   if (const std::string text = value_of("/proc/meminfo", "MemAvailable"); !text.empty())
@@ -82,54 +64,5 @@ int64_t available_memory_bytes() {
     available = std::min(available, limit - used);
   return available;
 }
-
-json describe_machine() {
-  struct utsname kernel {};
-  uname(&kernel);
-  const bool virtual_machine = value_of("/proc/cpuinfo", "flags").find("hypervisor") != std::string::npos;
-  std::string governor;
-  std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") >> governor;
-  return {{"host", kernel.nodename},
-          {"cpu", value_of("/proc/cpuinfo", "model name")},
-          {"cores", available_cpus().size()},
-          {"memory_bytes", memory_limit_bytes()},
-          {"sixteen_bit_instructions", sixteen_bit_instructions()},
-          {"virtual_machine", virtual_machine},
-          {"governor", governor},
-          {"kernel", std::string(kernel.sysname) + " " + kernel.release},
-          {"os", value_of("/etc/os-release", "PRETTY_NAME")}};
-}
-
-json describe_build() {
-  return {{"revision", BUILD_REVISION}, {"compiler", BUILD_COMPILER}, {"type", BUILD_TYPE},
-          {"flags", BUILD_FLAGS},       {"sanitize", BUILD_SANITIZE}, {"libtorch", BUILD_LIBTORCH}};
-}
-
-static void read_cpu_times(int64_t& steal, int64_t& total) {
-  std::istringstream times(value_of("/proc/stat", "cpu "));
-  total = steal = 0;
-  int64_t value;
-  for (int column = 0; times >> value && column < 8; ++column) {
-    total += value;
-    if (column == 7) steal = value;
-  }
-}
-
-Disturbance::Disturbance() {
-  if (getloadavg(&load_average_, 1) != 1) load_average_ = 0;
-  read_cpu_times(steal_, total_);
-  throttled_ = number_of("/sys/fs/cgroup/cpu.stat", "nr_throttled");
-  oom_kills_ = number_of("/proc/vmstat", "oom_kill");
-}
-
-json Disturbance::since() const {
-  int64_t steal, total;
-  read_cpu_times(steal, total);
-  return {{"load_average", load_average_},
-          {"steal_share", total > total_ ? double(steal - steal_) / double(total - total_) : 0.0},
-          {"throttled_periods", number_of("/sys/fs/cgroup/cpu.stat", "nr_throttled") - throttled_}};
-}
-
-bool Disturbance::out_of_memory_kills() const { return number_of("/proc/vmstat", "oom_kill") > oom_kills_; }
 
 }  // namespace base

@@ -3,9 +3,9 @@
 
 #include "harness/base/failure_text.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/machine.h"
 #include "harness/base/program_start.h"
 #include "harness/commands/command_line.h"
+#include "harness/contract/machine.h"
 
 using namespace harness;
 
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     };
   });
   line.app.set_version_flag(
-      "--version", [] { return base::describe_build().dump(); }, "print the build as JSON");
+      "--version", [] { return encode(describe_build()).dump(); }, "print the build as JSON");
   line.app.require_subcommand(0, 1);
   try {
     line.app.parse(argc, argv);

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "harness/base/interrupt.h"
-#include "harness/base/machine.h"
+#include "harness/contract/machine.h"
 #include "harness/launch/failure.h"
 #include "harness/launch/row_processes.h"
 
@@ -69,7 +69,7 @@ static bool all_done(Progress& progress) {
 Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits,
                   const std::filesystem::path& directory, const std::function<void()>& tick) {
   Outcome outcome;
-  const base::Disturbance disturbance;
+  const Disturbance disturbance;
   const auto begin = Clock::now();
   RowProcesses processes(launch, progress, directory);
   Heartbeat heartbeat(progress);

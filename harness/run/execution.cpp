@@ -16,6 +16,7 @@
 #include "harness/base/offspring.h"
 #include "harness/config/request_file.h"
 #include "harness/config/selection.h"
+#include "harness/contract/machine.h"
 #include "harness/plan/instruments.h"
 #include "harness/plan/memory_fit.h"
 #include "harness/plan/probe.h"
@@ -190,8 +191,8 @@ bool Execution::prepare_plan() {
       copies_.emplace_back(installation_, *set, values_, on_all_nodes);
   check_data(plan_, data_);
   if (launcher_of(request_) == "env") leading_.emplace(folder_);
-  machine_ = decode<RecordMachine>(base::describe_machine());
-  build_ = decode<RecordBuild>(base::describe_build());
+  machine_ = describe_machine();
+  build_ = describe_build();
   if (rerun_)
     check_same_experiment(folder_, plan_, runs_, records_,
                           [this](const Row& row) { return surroundings(row); });

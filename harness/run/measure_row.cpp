@@ -10,11 +10,11 @@
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
-#include "harness/base/machine.h"
 #include "harness/base/moment.h"
 #include "harness/base/offspring.h"
 #include "harness/base/say.h"
 #include "harness/config/emulated_nodes.h"
+#include "harness/contract/machine.h"
 #include "harness/emulate/remote_storage.h"
 #include "harness/plan/gpus.h"
 #include "harness/plan/instruments.h"
@@ -188,7 +188,7 @@ std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& p
   Progress progress(directory / "progress", int(world_size(planned.row, setting.values)));
   line.begin_row(planned.row);
   const std::string started_at = base::moment_now();
-  const base::Disturbance disturbance;
+  const Disturbance disturbance;
   Outcome outcome;
   try {
     outcome = launch_row(setting, planned.row, directory, progress, limits_of(setting.request),
@@ -210,7 +210,7 @@ std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& p
   record.started_at = started_at;
   record.wall_s = outcome.wall_s;
   record.max_rss_bytes = outcome.max_rss_bytes;
-  record.environment = decode<RecordEnvironment>(disturbance.since());
+  record.environment = disturbance.since();
   record.stacks = outcome.stacks;
   record.object_store = outcome.object_store;
   if (is_ok(record)) judge(record);

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "harness/base/interrupt.h"
-#include "harness/base/machine.h"
+#include "harness/contract/machine.h"
 #include "harness/run/execution.h"
 #include "harness/stats/records.h"
 
@@ -49,7 +49,7 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s) {
 static Schedule schedule_of(const Installation& installation, const Request& request, const Scale& scale,
                             const std::vector<PlannedRow>& plan, const std::vector<Repetition>& runs) {
   const std::vector<PastDuration> past = read_past_durations(installation.results / "runs");
-  const auto machine = decode<RecordMachine>(base::describe_machine());
+  const RecordMachine machine = describe_machine();
   std::vector<Prediction> of_rows;
   for (const PlannedRow& planned : plan) of_rows.push_back(predict(planned.row, scale, machine, past));
   return make_schedule(plan, runs, of_rows, request.budget_s);
