@@ -57,9 +57,7 @@ void end_with_parent() {
 int report_error(const harness::Job& job, const RankInfo& rank, const char* status,
                  const std::string& reason) {
   std::cerr << "rank " << rank.rank << ": " << reason << '\n';
-  const auto why = [&](const std::string& text) {
-    return nlohmann::json{{"status", status}, {"reason", text}};
-  };
+  const auto why = [&](const std::string& text) { return harness::encode(harness::WhyEnded{status, text}); };
   try {
     harness::Progress progress(job.progress, 0);
     harness::ProgressSlot& slot = progress.slot(rank.rank);
@@ -136,11 +134,11 @@ int main(int argc, char** argv) try {
     throw std::invalid_argument("--job FILE is missing; run_matrix writes one for each row");
   const harness::Job job = harness::read_job(job_file);
   if (probe) {
-    std::cout << bench::probe_precisions(job.row) << '\n';
+    std::cout << harness::encode(bench::probe_precisions(job.row)) << '\n';
     return 0;
   }
   if (memory) {
-    std::cout << bench::probe_memory(job.row) << '\n';
+    std::cout << harness::encode(bench::probe_memory(job.row)) << '\n';
     return 0;
   }
   const bench::RankInfo rank = bench::rank_from_environment();

@@ -37,7 +37,7 @@ static void train(const harness::Row& row, int64_t images) {
   device->synchronize();
 }
 
-nlohmann::json probe_memory(const harness::Row& row) {
+harness::MemoryProbe probe_memory(const harness::Row& row) {
   const int64_t images = harness::images_per_device(row);
   bool fits = true;
   try {
@@ -46,7 +46,7 @@ nlohmann::json probe_memory(const harness::Row& row) {
     if (!tells_of_memory(error.what())) throw;
     fits = false;
   }
-  return {{"images", images}, {"fits", fits}};
+  return {images, fits};
 }
 
 }  // namespace bench

@@ -46,6 +46,17 @@ struct Job {
   }
 };
 
+// The answer of `train_slice --probe-memory`.
+struct MemoryProbe {
+  int64_t images = 0;
+  bool fits = false;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"images", &MemoryProbe::images, "of one device"},
+        Key{"fits", &MemoryProbe::fits, "its memory held what training on them takes", Presence::required});
+  }
+};
+
 // Throws std::runtime_error with the file and the wrong key.
 Job read_job(const std::filesystem::path& file);
 void write_job(const std::filesystem::path& file, const Job& job);

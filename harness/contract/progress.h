@@ -8,7 +8,18 @@
 #include <filesystem>
 #include <string>
 
+#include "harness/contract/codec.h"
+
 namespace harness {
+
+// Why a rank ended by itself, as it says in its slot below and in rank-N.error.json.
+struct WhyEnded {
+  std::string status = "CRASHED", reason;
+  static constexpr auto keys() {
+    return std::tuple(Key{"status", &WhyEnded::status, "as in the record"},
+                      Key{"reason", &WhyEnded::reason, "as in the record"});
+  }
+};
 
 enum class RankState : uint32_t { starting = 0, warming_up = 1, timing = 2, finishing = 3, done = 4 };
 
@@ -18,8 +29,8 @@ struct ProgressSlot {
   std::atomic<int32_t> pid;       // pid of the rank, set by record_process()
   std::atomic<uint64_t> machine;  // this_machine() of the rank, set by record_process()
   char pad[40];                   // keeps the members above, which change often, in a separate cache line
-  // Why the rank ended on its own initiative: JSON with status and reason. Kept here because this memory is
-  // allocated before the row begins, and the reason may be a full disk, where the rank can't write a file.
+  // A WhyEnded as JSON. Kept here because this memory is allocated before the row begins, and the reason may
+  // be a full disk, where the rank can't write a file.
   char why_ended[960];
 };
 static_assert(sizeof(ProgressSlot) == 1024);

@@ -7,7 +7,6 @@
 
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <vector>
 
@@ -18,11 +17,15 @@ namespace harness {
 
 // Uses the error of the rank that reported first; other ranks may have failed as a consequence.
 static bool explain_by_rank(Outcome& outcome, Progress& progress, const std::filesystem::path& directory) {
-  const auto take = [&](int rank, const nlohmann::json& error) {
-    if (!error.is_object()) return false;
-    outcome.status = error.value("status", "CRASHED");
-    outcome.reason = (progress.ranks() > 1 ? fmt::format("rank {}: ", rank) : "") + error.value("reason", "");
-    return true;
+  const auto take = [&](int rank, const nlohmann::json& words) {
+    try {
+      const WhyEnded why = decode<WhyEnded>(words);
+      outcome.status = why.status;
+      outcome.reason = (progress.ranks() > 1 ? fmt::format("rank {}: ", rank) : "") + why.reason;
+      return true;
+    } catch (const Violation&) {  // as one that was being written
+      return false;
+    }
   };
   std::filesystem::file_time_type first;
   bool found = false;

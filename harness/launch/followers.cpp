@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "harness/base/child_process.h"
@@ -20,7 +19,6 @@
 namespace harness {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr auto kFollowerPoll = std::chrono::milliseconds(50);
 constexpr auto kLeaderSilence =
@@ -35,16 +33,25 @@ static int& rows_announced() {
   return rows;
 }
 
+struct AnnouncedRow {
+  std::string directory;
+  int64_t port = 0;
+  static constexpr auto keys() {
+    return std::tuple(Key{"directory", &AnnouncedRow::directory, "the row's folder", Presence::required},
+                      Key{"port", &AnnouncedRow::port, "where its ranks meet", Presence::required});
+  }
+};
+
 // Writes atomically, also on a network file system.
-static void announce(const fs::path& file, const json& what) {
-  base::write_whole_file(file, what.dump() + '\n', /*durable=*/false);
+static void announce(const fs::path& file, const std::string& what = "{}") {
+  base::write_whole_file(file, what + '\n', /*durable=*/false);
 }
 
 Leading::Leading(const fs::path& run) : run_(run) { fs::create_directories(board(run)); }
 
 Leading::~Leading() {
   try {
-    announce(board(run_) / kEnd, json::object());
+    announce(board(run_) / kEnd);
   } catch (const std::exception&) {  // full disk: followers end with the program that started them
   }
 }
@@ -52,12 +59,12 @@ Leading::~Leading() {
 FollowedRow::FollowedRow(const fs::path& run, const fs::path& directory, int port) {
   const std::string number = std::to_string(++rows_announced());
   done_ = board(run) / (number + ".done");
-  announce(board(run) / number, {{"directory", directory}, {"port", port}});
+  announce(board(run) / number, encode(AnnouncedRow{directory, port}).dump());
 }
 
 FollowedRow::~FollowedRow() {
   try {
-    announce(done_, json::object());
+    announce(done_);
   } catch (const std::exception&) {
   }
 }
@@ -72,14 +79,12 @@ bool is_follower() {
   return rank && std::string(rank) != "0";
 }
 
-static void run_rank(const json& row, const fs::path& done, const Request& request,
+static void run_rank(const AnnouncedRow& row, const fs::path& done, const Request& request,
                      const fs::path& train_slice) {
-  const std::string directory = row.at("directory");
   base::Command command;
-  command.environment = {{"MASTER_PORT", std::to_string(row.at("port").get<int>())},
-                         {"RANK_LOGS", directory}};
-  wrap_rank(command, rank_of_environment(), {train_slice, "--job", fs::path(directory) / "job.json"}, request,
-            directory);
+  command.environment = {{"MASTER_PORT", std::to_string(row.port)}, {"RANK_LOGS", row.directory}};
+  wrap_rank(command, rank_of_environment(), {train_slice, "--job", fs::path(row.directory) / "job.json"},
+            request, row.directory);
   const pid_t pid = start(command);
   for (int status = 0; ::waitpid(pid, &status, WNOHANG) == 0; std::this_thread::sleep_for(kFollowerPoll))
     if (fs::exists(done) || base::interrupted()) {
@@ -102,7 +107,8 @@ int follow(const Request& request, const fs::path& train_slice) {
   for (int row = 1; !base::interrupted();) {
     const fs::path next = board(run) / std::to_string(row);
     if (fs::exists(next)) {
-      run_rank(base::require_json(base::read_file(next)), next.string() + ".done", request, train_slice);
+      run_rank(decode<AnnouncedRow>(base::require_json(base::read_file(next))), next.string() + ".done",
+               request, train_slice);
       ++row;
     } else if (fs::exists(board(run) / kEnd)) {
       return 0;  // the leader's exit code reports the result

@@ -5,11 +5,10 @@
 #include <algorithm>
 
 #include "harness/base/scratch.h"
+#include "harness/contract/job.h"
 #include "harness/plan/probe.h"
 
 namespace harness {
-
-using nlohmann::json;
 
 constexpr int64_t kMostDivisor = 1024;
 
@@ -23,16 +22,17 @@ static const Row* most_demanding(const std::vector<Row>& rows) {
 }
 
 // Each try runs in a separate process, so that it starts with free GPU memory.
-static json try_steps(const Installation& installation, const Row& row) {
+static bool fits(const Installation& installation, const Row& row) {
   const base::Scratch scratch;
   int exit_code = 0;
-  const json found = probe(installation, row, "memory", scratch.path(), &exit_code);
-  if (!found.contains("fits"))
+  try {
+    return decode<MemoryProbe>(probe(installation, row, "memory", scratch.path(), &exit_code)).fits;
+  } catch (const Violation&) {
     throw PreparationError(
         fmt::format("--scale auto: {} --probe-memory failed (exit code {}); name a scale, e.g. "
                     "--scale article",
                     installation.train_slice.string(), exit_code));
-  return found;
+  }
 }
 
 // The rows at the scale; empty when a batch can't be divided by it: a remainder, or a device without an
@@ -53,7 +53,7 @@ void fit_to_memory(const Installation& installation, Scale& scale,
     if (rows.empty()) break;
     const Row* row = most_demanding(rows);
     if (!row) return;
-    if (!try_steps(installation, *row).at("fits").get<bool>()) continue;
+    if (!fits(installation, *row)) continue;
     if (divisor > 1) {
       tried.name += fmt::format("/{}", divisor);
       tried.summary +=

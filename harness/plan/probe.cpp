@@ -19,7 +19,7 @@ json probe(const Installation& installation, const Row& row, const std::string& 
       base::run_to_end({{installation.train_slice, "--probe-" + what, "--job", file}, {}, {}, {}, {}});
   if (exit_code) *exit_code = finished.exit_code;
   const json answer = base::parse_json(finished.output);
-  return finished.exit_code == 0 && answer.is_object() ? answer : json();
+  return finished.exit_code == 0 && answer.is_object() ? answer : json::object();
 }
 
 }  // namespace harness

@@ -9,8 +9,8 @@
 namespace harness {
 
 // Runs `train_slice --probe-WHAT` for the row in a new process, with probe.json in `folder` as its job.
-// Returns the JSON object that it prints; null when it prints something else or fails. `exit_code`: output,
-// may be null.
+// Returns the JSON object that it prints; an empty one when it prints something else or fails. `exit_code`:
+// output, may be null.
 nlohmann::json probe(const Installation& installation, const Row& row, const std::string& what,
                      const fs::path& folder, int* exit_code = nullptr);
 

@@ -126,9 +126,7 @@ static PrecisionTimes probe_precisions(const Installation& installation, const s
   const auto needs = [](const Row& row) { return row.precision != "o0" && row.device == "cpu"; };
   const auto row = std::find_if(rows.begin(), rows.end(), needs);
   if (row == rows.end()) return {};
-  const json times = probe(installation, *row, "precision", run);
-  if (times.is_null()) return {};
-  return times.get<PrecisionTimes>();
+  return decode<PrecisionTimes>(probe(installation, *row, "precision", run));
 }
 
 std::unique_ptr<Execution> Execution::prepare(const Installation& installation, const Request& request,

@@ -32,9 +32,9 @@ static double fastest_step_ms(const std::string& name, const harness::Row& row) 
   return *std::min_element(times.begin(), times.end());  // the least disturbed by other programs
 }
 
-nlohmann::json probe_precisions(const harness::Row& row) {
+std::map<std::string, double> probe_precisions(const harness::Row& row) {
   at::set_num_threads(int(row.intra_op_threads));
-  nlohmann::json milliseconds = nlohmann::json::object();
+  std::map<std::string, double> milliseconds;
   for (const Value& value : registered_values())
     if (value.axis == "precision" && value.missing.empty())
       milliseconds[value.name] = fastest_step_ms(value.name, row);
