@@ -12,8 +12,6 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 const Record* record_of(const Records& records, const std::string& row, int64_t repeat) {
   const auto found = std::find_if(records.begin(), records.end(), [&](const Record& record) {
     return record.row == row && record.repeat == repeat;
@@ -23,16 +21,13 @@ const Record* record_of(const Records& records, const std::string& row, int64_t 
 
 bool is_finished(const Record& record) { return is_ok(record) || record.status == "SKIPPED"; }
 
-// The parts of a record that are known before its row runs; the device's name and loaded libraries are not.
-Record known_before(const Record& record) {
-  Record known;
-  known.device.kind = record.device.kind;
-  known.machine = record.machine;
-  known.build = record.build;
-  known.data = record.data;
-  known.launcher = record.launcher;
-  known.set = record.set;
-  return known;
+// The record without what is known only after its row ran: the device's name and the loaded libraries.
+Record known_before(Record record) {
+  RecordDevice device;
+  device.kind = record.device.kind;
+  record.device = device;
+  record.versions.clear();
+  return record;
 }
 
 [[noreturn]] void refuse_environment(const fs::path& run, const Record& there, const Record& here) {
@@ -46,12 +41,12 @@ Record known_before(const Record& record) {
 }
 
 // Differing settings that count in config_hash().
-std::string changed_settings(const json& there, const json& here) {
+std::string changed_settings(const Row& there, const Row& here) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : here.items()) {
-    const json before = there.value(name, json());
-    if (config_hash({{name, before}}) != config_hash({{name, value}}))
-      parts.push_back(fmt::format("{} {} -> {}", name, before.dump(), value.dump()));
+  for (const Field& field : fields()) {
+    const std::string before = field_text(there, field), now = field_text(here, field);
+    if (before != now && field.role != Role::descriptive && field.role != Role::measurement)
+      parts.push_back(fmt::format("{} {} -> {}", field.name, before, now));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -69,11 +64,10 @@ void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, cons
                                        run.string(), id));
   const Record there = known_before(record), now = here(planned->row);
   if (environment_key(there) != environment_key(now)) refuse_environment(run, there, now);
-  const json config = to_json(planned->row), before = to_json(record.config);
-  if (config_hash(before) != config_hash(config))
+  if (config_hash(to_json(record.config)) != config_hash(to_json(planned->row)))
     throw PreparationError(fmt::format(
         "{}: row {} ran with other settings, and one table must not mix them: {}; start a new run",
-        run.string(), id, changed_settings(before, config)));
+        run.string(), id, changed_settings(record.config, planned->row)));
 }
 
 }  // namespace

@@ -192,20 +192,14 @@ bool Execution::prepare_plan() {
   machine_ = describe_machine();
   build_ = describe_build();
   if (rerun_)
-    check_same_experiment(folder_, plan_, runs_, records_,
-                          [this](const Row& row) { return surroundings(row); });
+    check_same_experiment(folder_, plan_, runs_, records_, [this](const Row& row) {
+      return skipped_record(setting(), {row, "", {}}, 0);
+    });
   return true;
 }
 
-Record Execution::surroundings(const Row& row) const {
-  Record record;
-  record.machine = machine_;
-  record.build = build_;
-  record.data = data_.of(row).description;
-  record.device.kind = row.device;
-  record.launcher = launcher_of(request_);
-  record.set = fmt::format("{}", fmt::join(request_.set, " "));
-  return record;
+RowSetting Execution::setting() const {
+  return {installation_, request_, values_, scale_, data_, machine_, build_, folder_};
 }
 
 void Execution::discard() {
@@ -233,12 +227,11 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line,
   PlannedRow planned = row;
   // Repeats of a timing do the same work; repeats of an accuracy differ in weights, order and augmentation.
   if (planned.row.validation) planned.row.seed += repeat;
-  const RowSetting setting{installation_, request_, values_, scale_, data_, machine_, build_, folder_};
   std::optional<Record> record;
   if (planned.skip_reason.empty()) {
-    record = measure_row(setting, planned, repeat, line);
+    record = measure_row(setting(), planned, repeat, line);
   } else {
-    record = skipped_record(setting, planned, repeat);
+    record = skipped_record(setting(), planned, repeat);
     line.begin_row(planned.row);
     line.end_row("SKIPPED: " + planned.skip_reason);
   }

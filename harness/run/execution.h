@@ -2,7 +2,6 @@
 #pragma once
 #include <list>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "harness/data/node_copies.h"
@@ -13,7 +12,7 @@
 
 namespace harness {
 
-// Output of `train_slice --values`; an empty object when train_slice isn't built.
+// Output of `train_slice --values`; nothing when train_slice isn't built.
 AxisValues ask_values(const Installation& installation);
 
 // The resolved rows that a request selects, and their scale.
@@ -66,7 +65,7 @@ class Execution {
  private:
   Execution(const Installation& installation, const Request& request, const AxisValues& values);
   bool prepare_plan();
-  Record surroundings(const Row& row) const;
+  RowSetting setting() const;
   void keep(Record record);
 
   const Installation& installation_;
