@@ -89,25 +89,24 @@ void Trace::batch_ended(int64_t batch, const SliceParts& parts, SliceResult& res
 }
 
 void Trace::keep(int64_t batch, const SliceParts& parts, const SliceResult& result) {
-  const auto seen = rank_timeline(
+  auto seen = rank_timeline(
       {result.clock.last_batch(), result.collectives, parts.strategy.device_intervals()}, rank_.rank);
   if (!seen) return;  // phase_clock=false
   // The timed window may start after the recording.
   if (batch == first_) begin_ = std::max(begin_, result.clock.last_batch().front().begin);
-  nlohmann::json timeline = harness::encode(*seen);
-  timeline["batch"] = batch - parts.row.warmup_batches;
-  for (const Spans::Span& span : parts.spans.all()) timeline["spans_ms"][span.name] = span.batches_ms.back();
-  batches_.push_back(std::move(timeline));
+  harness::TracedBatch& traced = batches_.emplace_back();
+  traced.batch = batch - parts.row.warmup_batches;
+  traced.machine = seen->machine;
+  traced.begin_ns = seen->begin_ns;
+  traced.events = std::move(seen->events);
+  for (const Spans::Span& span : parts.spans.all()) traced.spans_ms[span.name] = span.batches_ms.back();
 }
 
 std::optional<harness::RankTrace> Trace::write(const std::filesystem::path& folder) try {
   if (state_ != State::recorded) return std::nullopt;
   write_json(folder / fmt::format("rank-{}.timeline.json", rank_.rank),
-             {{"rank", rank_.rank},
-              {"host", base::host_name()},
-              {"pid", ::getpid()},
-              {"clock_began_ns", steady_clock_began_ns()},
-              {"batches", std::move(batches_)}});
+             harness::encode(harness::RankTimelines{rank_.rank, ::getpid(), steady_clock_began_ns(),
+                                                    base::host_name(), std::move(batches_)}));
   if (!recorded_) recorded_ = profiler::disableProfiler();
   state_ = State::idle;
   recorded_->save((folder / fmt::format("rank-{}.kineto.json", rank_.rank)).string());

@@ -3,10 +3,10 @@
 #pragma once
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "bench/train/backend/group.h"
 #include "bench/train/slice.h"
+#include "harness/contract/rank_timelines.h"
 
 namespace torch::autograd::profiler {
 struct ProfilerResult;
@@ -44,7 +44,7 @@ class Trace {
   State state_ = State::idle;
   Time begin_, end_of_batches_, end_;  // as in TracedTime
   std::unique_ptr<torch::autograd::profiler::ProfilerResult> recorded_;
-  nlohmann::json batches_ = nlohmann::json::array();
+  std::vector<harness::TracedBatch> batches_;
 };
 
 }  // namespace bench

@@ -13,6 +13,7 @@
 
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
+#include "harness/contract/rank_timelines.h"
 
 namespace harness {
 
@@ -60,29 +61,27 @@ class TraceFile {
 // Adds a rank's timelines, on tracks above those of its threads.
 class Timeline {
  public:
-  Timeline(TraceFile& trace, int64_t rank, const json& timeline)
-      : trace_(trace), rank_(rank), clock_began_ns_(timeline.at("clock_began_ns")) {
-    const std::string host = timeline.at("host");
-    trace_.describe("process_name", rank, 0, {{"name", fmt::format("rank {} ({})", rank, host)}});
+  Timeline(TraceFile& trace, int64_t rank, const RankTimelines& timelines)
+      : trace_(trace), rank_(rank), clock_began_ns_(timelines.clock_began_ns) {
+    trace_.describe("process_name", rank, 0, {{"name", fmt::format("rank {} ({})", rank, timelines.host)}});
     trace_.describe("process_sort_index", rank, 0, {{"sort_index", rank * kDevicesPerRank}});
-    for (const json& batch : timeline.at("batches")) add(batch);
+    for (const TracedBatch& batch : timelines.batches) add(batch);
   }
 
  private:
-  void add(const json& batch) {
-    const int64_t began_ns = clock_began_ns_ + batch.at("begin_ns").get<int64_t>();
+  void add(const TracedBatch& batch) {
+    const int64_t began_ns = clock_began_ns_ + batch.begin_ns;
     double length_ms = 0;
-    for (const json& event : batch.at("events")) {
-      const double begin_ms = event.at("begin_ms"), end_ms = event.at("end_ms");
-      const std::string track = event.at("track"), name = event.at("name");
-      length_ms = std::max(length_ms, end_ms);
-      if (track == "collectives")
-        add_overlapping(name, began_ns, begin_ms, end_ms);
+    for (const TimelineEvent& event : batch.events) {
+      length_ms = std::max(length_ms, event.end_ms);
+      if (event.track == "collectives")
+        add_overlapping(event.name, began_ns, event.begin_ms, event.end_ms);
       else
-        add_range(track == "host" ? "phases" : track, name, began_ns, begin_ms, end_ms);
+        add_range(event.track == "host" ? "phases" : event.track, event.name, began_ns, event.begin_ms,
+                  event.end_ms);
     }
-    add_range("batches", fmt::format("batch {}", batch.at("batch").get<int64_t>()), began_ns, 0, length_ms,
-              batch.value("spans_ms", json::object()));
+    add_range("batches", fmt::format("batch {}", batch.batch), began_ns, 0, length_ms,
+              encode(batch.spans_ms));
   }
   void add_range(const std::string& track, const std::string& name, int64_t began_ns, double begin_ms,
                  double end_ms, json arguments = json::object()) {
@@ -122,12 +121,31 @@ class Timeline {
   int64_t overlapping_ = 0;
 };
 
-// False for Kineto's events about itself, whose process ids are words.
-bool is_operator(const json& event) {
-  if (!event.is_object() || !event.contains("ph") || !event.contains("pid") || !event["pid"].is_number())
-    return false;
-  return event["ph"] != "M" || event.value("name", "").rfind("thread_", 0) == 0;
-}
+// The keys of an event that are read; the others are copied to trace.json unchanged.
+struct KinetoEvent {
+  std::string kind, name, category;
+  json process, id;
+  std::optional<double> begin_us;
+  static constexpr auto keys() {
+    return std::tuple(Key{"ph", &KinetoEvent::kind, "X: with begin and length, M: a description, ..."},
+                      Key{"name", &KinetoEvent::name, "of the operator"},
+                      Key{"cat", &KinetoEvent::category, "e.g. cpu_op"},
+                      Key{"pid", &KinetoEvent::process, "of the host, or the device's number, or words"},
+                      Key{"id", &KinetoEvent::id, "of an arrow or collective"},
+                      Key{"ts", &KinetoEvent::begin_us, "since the file's base time"});
+  }
+  // False for Kineto's events about itself, whose process ids are words.
+  bool is_operator() const {
+    return !kind.empty() && process.is_number() && (kind != "M" || name.rfind("thread_", 0) == 0);
+  }
+};
+
+struct KinetoFile {
+  int64_t base_ns = 0;
+  static constexpr auto keys() {
+    return std::tuple(Key{"baseTimeNanoseconds", &KinetoFile::base_ns, "since 1970"});
+  }
+};
 
 // Names a GPU's process and sorts it below its rank. Its threads are the streams, named by Kineto. Device -1
 // has Kineto's cost of recording.
@@ -141,25 +159,28 @@ void describe_device(TraceFile& trace, int64_t rank, int64_t device, int64_t pro
 // Adds Kineto's events, whose times are microseconds since baseTimeNanoseconds; the process id of a device's
 // events is the device's number.
 void add_operators(TraceFile& trace, int64_t rank, json kineto) {
-  const int64_t base_ns = kineto.value("baseTimeNanoseconds", int64_t(0));
-  json::array_t events = std::move(kineto.at("traceEvents").get_ref<json::array_t&>());
-  std::erase_if(events, [](const json& event) { return !is_operator(event); });
+  const int64_t base_ns = decode<KinetoFile>(kineto).base_ns;
+  std::vector<std::pair<KinetoEvent, json>> events;
+  for (json& event : take_list(kineto, "traceEvents"))
+    if (event.is_object())
+      if (auto read = decode<KinetoEvent>(event, "traceEvents"); read.is_operator())
+        events.emplace_back(std::move(read), std::move(event));
   std::optional<int64_t> host;
-  for (const json& event : events) {
-    if (!host && event.value("cat", "") == "cpu_op") host = event["pid"].get<int64_t>();
-    if (!trace.has_zero() && event["ph"] == "X")
-      trace.include(base_ns + int64_t(event.at("ts").get<double>() * 1e3));
+  for (const auto& [event, all] : events) {
+    if (!host && event.category == "cpu_op") host = event.process.get<int64_t>();
+    if (!trace.has_zero() && event.kind == "X")
+      trace.include(base_ns + int64_t(event.begin_us.value_or(0) * 1e3));
   }
   std::set<int64_t> devices;
-  for (json& event : events) {
-    const int64_t process = event["pid"];
-    event["pid"] = process == host ? rank : kOwnTracks + (rank + 1) * kDevicesPerRank + process;
-    if (process != host && event["ph"] == "X" && devices.insert(process).second)
-      describe_device(trace, rank, process, event["pid"]);
-    if (event.contains("ts")) event["ts"] = trace.time(base_ns, event["ts"].get<double>());
-    if (event.contains("id") && event["id"].is_number())
-      event["id"] = rank * kIdsPerRank + event["id"].get<int64_t>();
-    trace.add(event);
+  for (auto& [event, all] : events) {
+    const auto process = event.process.get<int64_t>();
+    const int64_t shown = process == host ? rank : kOwnTracks + (rank + 1) * kDevicesPerRank + process;
+    if (process != host && event.kind == "X" && devices.insert(process).second)
+      describe_device(trace, rank, process, shown);
+    all["pid"] = shown;
+    if (event.begin_us) all["ts"] = trace.time(base_ns, *event.begin_us);
+    if (event.id.is_number()) all["id"] = rank * kIdsPerRank + event.id.get<int64_t>();
+    trace.add(all);
   }
 }
 
@@ -175,8 +196,8 @@ bool take(const fs::path& file, MergedTrace& merged, Action action) {
   try {
     action();
     return true;
-  } catch (const json::exception& error) {
-    why = fmt::format("is damaged ({})", error.what());
+  } catch (const Violation& violation) {
+    why = fmt::format("is damaged ({})", violation.what());
   } catch (const std::runtime_error& error) {
     why = error.what();
   }
@@ -196,22 +217,20 @@ MergedTrace merge_traces(const fs::path& directory, int64_t ranks) {
   const auto timeline_of = [&](int64_t rank) {
     return directory / fmt::format("rank-{}.timeline.json", rank);
   };
-  std::vector<json> timelines(static_cast<size_t>(shown));
+  std::vector<std::optional<RankTimelines>> timelines(static_cast<size_t>(shown));
   for (int64_t rank = 0; rank < shown; ++rank)  // first, because time begins with the earliest batch
     take(timeline_of(rank), merged, [&] {
-      json timeline = read(timeline_of(rank));
-      for (const json& batch : timeline.at("batches"))
-        trace.include(timeline.at("clock_began_ns").get<int64_t>() + batch.at("begin_ns").get<int64_t>());
-      timelines[size_t(rank)] = std::move(timeline);
+      const auto& taken = timelines[size_t(rank)] = decode<RankTimelines>(read(timeline_of(rank)));
+      for (const TracedBatch& batch : taken->batches) trace.include(taken->clock_began_ns + batch.begin_ns);
     });
   std::vector<fs::path> taken;
   for (int64_t rank = 0; rank < shown; ++rank) {
     const fs::path file = directory / fmt::format("rank-{}.kineto.json", rank);
     if (take(file, merged, [&] { add_operators(trace, rank, read(file)); })) taken.push_back(file);
-    const json& timeline = timelines[size_t(rank)];
-    if (timeline.is_null())
+    const auto& timeline = timelines[size_t(rank)];
+    if (!timeline)
       trace.describe("process_name", rank, 0, {{"name", fmt::format("rank {}", rank)}});
-    else if (take(timeline_of(rank), merged, [&] { Timeline(trace, rank, timeline); }))
+    else if (take(timeline_of(rank), merged, [&] { Timeline(trace, rank, *timeline); }))
       taken.push_back(timeline_of(rank));
   }
   std::error_code error;
