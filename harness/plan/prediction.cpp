@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <set>
 
@@ -56,26 +57,26 @@ std::vector<PastDuration> past_durations_in(const fs::path& records) {
   return past;
 }
 
-json to_json(const std::vector<PastDuration>& all) {
-  json list = json::array();
-  for (const PastDuration& one : all)
-    list.push_back({one.row, one.scale, one.machine, one.config, one.wall_s, one.batches});
-  return list;
-}
+// An entry of durations.json, by run.
+struct RunDurations {
+  uint64_t bytes = 0;
+  std::vector<PastDuration> taken;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"bytes", &RunDurations::bytes, "of records.jsonl as it was read", Presence::required},
+        Key{"taken", &RunDurations::taken, "of its rows", Presence::required});
+  }
+};
+using Durations = std::map<std::string, RunDurations>;
 
-std::vector<PastDuration> past_durations_from_json(const json& list) {
-  std::vector<PastDuration> all;
-  for (const json& one : list)
-    all.push_back({one.at(0), one.at(1), one.at(2), one.at(3), one.at(4), one.at(5)});
-  return all;
-}
-
-// The entry of durations.json for a run when its records.jsonl still has the same size; otherwise null.
-json fitting(const json& kept, const std::string& run, uint64_t bytes) {
-  const auto entry = kept.find(run);
-  if (entry == kept.end() || !entry->is_object() || entry->value("bytes", uint64_t(0)) != bytes)
-    return nullptr;
-  return *entry;
+Durations kept_durations(const fs::path& file) try {
+  Durations kept = decode<Durations>(base::parse_json_file(file));
+  for (const auto& [run, durations] : kept)
+    for (const PastDuration& one : durations.taken)
+      if (!std::isfinite(one.wall_s + one.batches)) throw Violation(run, "finite times", json());
+  return kept;
+} catch (const Violation&) {  // missing or damaged: the records are read again
+  return {};
 }
 
 // Errors are ignored: the file only saves time.
@@ -117,34 +118,27 @@ std::string machine_for(const RecordMachine& machine, const std::string& device_
 
 std::vector<PastDuration> read_past_durations(const fs::path& runs) {
   const fs::path file = runs / "durations.json";
-  json kept = base::parse_json_file(file);
-  if (!kept.is_object()) kept = json::object();
-  json now = json::object();
+  Durations kept = kept_durations(file), now;
+  bool changed = false;
   std::vector<PastDuration> all;
   for (const auto& [time, records] : newest_records(runs)) {
     std::error_code error;
     const uint64_t bytes = fs::file_size(records, error);
     const std::string run = records.parent_path().filename();
-    std::vector<PastDuration> past;
-    try {
-      now[run] = fitting(kept, run, bytes);
-      if (!now[run].is_null()) past = past_durations_from_json(now[run].at("taken"));
-    } catch (const json::exception&) {  // damaged: read the records again
-      now[run] = nullptr;
-    }
-    if (now[run].is_null()) {
-      past = past_durations_in(records);
-      now[run] = {{"bytes", bytes}, {"taken", to_json(past)}};
-    }
-    all.insert(all.end(), past.rbegin(), past.rend());
+    const auto known = kept.find(run);
+    const bool fits = known != kept.end() && known->second.bytes == bytes;
+    changed = changed || !fits;
+    RunDurations& durations = now[run];
+    durations = fits ? std::move(known->second) : RunDurations{bytes, past_durations_in(records)};
+    all.insert(all.end(), durations.taken.rbegin(), durations.taken.rend());
   }
-  if (now != kept) keep(file, now);
+  if (changed || now.size() != kept.size()) keep(file, encode(now));
   return all;
 }
 
 Prediction predict(const Row& row, const Scale& scale, const RecordMachine& machine,
                    const std::vector<PastDuration>& past) {
-  const std::string here = machine_for(machine, row.device), config = config_hash(harness::to_json(row));
+  const std::string here = machine_for(machine, row.device), config = config_hash(to_json(row));
   std::vector<double> same, other, per_batch;
   for (const PastDuration& one : past) {
     if (one.scale != scale.name || one.machine != here) continue;

@@ -20,6 +20,16 @@ struct PastDuration {
   std::string row, scale, machine, config;  // machine: as machine_for(); config: config_hash()
   double wall_s = 0;
   double batches = 0;  // including warm-up
+
+  static constexpr bool kAsList = true;
+  static constexpr auto keys() {
+    return std::tuple(Key{"row", &PastDuration::row, "its id"},
+                      Key{"scale", &PastDuration::scale, "of the run"},
+                      Key{"machine", &PastDuration::machine, "as machine_for()"},
+                      Key{"config", &PastDuration::config, "config_hash()"},
+                      Key{"wall_s", &PastDuration::wall_s, "of the row"},
+                      Key{"batches", &PastDuration::batches, "warm-up included"});
+  }
 };
 
 // machine_fingerprint() from facts known before a run, i.e. without the name of a GPU.
