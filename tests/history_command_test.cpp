@@ -136,7 +136,7 @@ TEST_F(HistoryCommandTest, BadLinesOfAnImportAreNamedAndLeftOut) {
                       output());
   EXPECT_PRED_FORMAT2(testing::IsSubstring, file + ":1: not JSON", errors());
   EXPECT_PRED_FORMAT2(testing::IsSubstring, file + ":3: `id` is missing", errors());
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, file + ":4: schema 9", errors());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, file + ":4: `schema`: expected 1", errors());
   std::ofstream(file) << "no json\n";
   EXPECT_EQ(history({"import", file}), 2);
   EXPECT_EQ(history({"import", folder.string()}), 2);

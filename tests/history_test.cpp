@@ -96,12 +96,12 @@ TEST_F(HistoryTest, GoesOnAfterALineThatWasCutOff) {
 TEST_F(HistoryTest, NegativeAndImpossibleFiguresAreRefused) {
   nlohmann::json object = to_json(night("n1", "2026-01-01T03:00:00Z"));
   object["rows"][0]["totals_s"][1] = -1;
-  EXPECT_THROW(night_from_json(object), std::invalid_argument);
+  EXPECT_THROW(night_from_json(object), Violation);
   object["rows"][0]["totals_s"] = "fast";
-  EXPECT_THROW(night_from_json(object), std::invalid_argument);
+  EXPECT_THROW(night_from_json(object), Violation);
   object = to_json(night("n1", "2026-01-01T03:00:00Z"));
   object["schema"] = 2;
-  EXPECT_THROW(night_from_json(object), std::invalid_argument);
+  EXPECT_THROW(night_from_json(object), Violation);
 }
 
 TEST_F(HistoryTest, TheIndexIsMadeAnewWhenItDoesNotFit) {

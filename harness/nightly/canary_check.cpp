@@ -4,27 +4,24 @@
 #include <fmt/ostream.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "harness/base/child_process.h"
 #include "harness/base/json_text.h"
+#include "harness/contract/codec.h"
 
 namespace harness {
-
-using nlohmann::json;
 
 Canaries measure_canaries(const std::filesystem::path& train_slice, std::ostream& console) {
   Canaries canaries;
   std::string problem;
   try {
     const base::Finished finished = base::run_to_end({{train_slice, "--canaries"}, {}, {}, {}, {}});
-    const json measured = base::parse_json(finished.output);
-    if (finished.exit_code != 0 || !measured.is_object())
+    if (finished.exit_code != 0)
       problem = fmt::format("exit code {}", finished.exit_code);
     else
-      for (const auto& [name, ms] : measured.items())
-        if (ms.is_number() && ms.get<double>() > 0 && std::isfinite(ms.get<double>())) canaries[name] = ms;
+      canaries = decode<Canaries>(base::require_json(finished.output));
+    std::erase_if(canaries, [](const auto& one) { return !(one.second > 0) || !std::isfinite(one.second); });
   } catch (const std::runtime_error& error) {
     problem = error.what();
   }

@@ -47,13 +47,7 @@ std::vector<std::vector<ChangePoint>> find_change_points(const std::vector<Serie
         fmt::format("change points were not searched: {} ended with exit code {}; run ./run_matrix once "
                     "without --no-install, and the next night searches again",
                     command.arguments[1], finished.exit_code));
-  std::vector<std::vector<ChangePoint>> all;
-  for (const json& points : found) {
-    all.emplace_back();
-    for (const json& point : points)
-      all.back().push_back({point.at("index"), point.at("before"), point.at("after"), point.at("p")});
-  }
-  return all;
+  return decode<std::vector<std::vector<ChangePoint>>>(found);
 }
 
 }  // namespace harness

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/contract/codec.h"
+
 namespace harness {
 
 struct Series {
@@ -19,6 +21,13 @@ struct ChangePoint {
   double p = 1;                  // of Student's t test between the two levels
 
   double change() const { return after / before - 1; }
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return std::tuple(Key{"index", &ChangePoint::index, "of the first night after the change", required},
+                      Key{"before", &ChangePoint::before, "mean", required},
+                      Key{"after", &ChangePoint::after, "mean", required},
+                      Key{"p", &ChangePoint::p, "of Student's t between them", required});
+  }
 };
 
 // Returns one list per series. Window 50 and p 0.001 are Otava's defaults. `source_dir` contains

@@ -39,10 +39,10 @@ Imported import_nights(History& history, const std::filesystem::path& file, std:
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const json object = base::parse_json(line);
     try {
-      if (object.is_discarded()) throw std::invalid_argument("not JSON");
+      if (object.is_discarded()) throw std::runtime_error("not JSON");
       nights.push_back(night_from_json(object));
       nights.back().imported = true;
-    } catch (const std::invalid_argument& error) {
+    } catch (const std::runtime_error& error) {
       fmt::print(warnings, "{}:{}: {}; night left out\n", file.string(), number, error.what());
       ++imported.bad;
     }

@@ -32,27 +32,6 @@ NightEntry entry_of(const Night& night, uint64_t offset, uint64_t bytes) {
           night.rows.size(), static_cast<size_t>(ok), offset,         bytes};
 }
 
-json to_json(const NightEntry& entry) {
-  return {{"id", entry.id},
-          {"started_at", entry.started_at},
-          {"tag", entry.tag},
-          {"machine", entry.machine},
-          {"host", entry.host},
-          {"revision", entry.revision},
-          {"complete", entry.complete},
-          {"imported", entry.imported},
-          {"rows", entry.rows},
-          {"ok", entry.ok},
-          {"offset", entry.offset},
-          {"bytes", entry.bytes}};
-}
-
-NightEntry entry_from_json(const json& object) {
-  return {object.at("id"),   object.at("started_at"), object.at("tag"),      object.at("machine"),
-          object.at("host"), object.at("revision"),   object.at("complete"), object.at("imported"),
-          object.at("rows"), object.at("ok"),         object.at("offset"),   object.at("bytes")};
-}
-
 uint64_t size_of(const fs::path& file) {
   std::error_code missing;
   const uint64_t size = fs::file_size(file, missing);
@@ -66,7 +45,7 @@ std::vector<NightEntry> fitting_index(const fs::path& folder) {
   uint64_t end = 0;
   try {
     for (std::string line; std::getline(input, line);) {
-      entries.push_back(entry_from_json(base::require_json(line)));
+      entries.push_back(decode<NightEntry>(base::require_json(line)));
       if (entries.back().offset != end) return {};
       end += entries.back().bytes;
     }
@@ -123,10 +102,10 @@ std::vector<NightEntry> History::scan() {
     const json object = base::parse_json(line);
     try {
       if (object.is_discarded())
-        throw std::invalid_argument(
+        throw std::runtime_error(
             input.eof() ? "the line is cut off, because the program ended while writing it" : "not JSON");
       entries.push_back(entry_of(night_from_json(object), offset, bytes));
-    } catch (const std::invalid_argument& error) {
+    } catch (const std::runtime_error& error) {
       if (line.find_first_not_of(" \t\r") != std::string::npos)
         fmt::print(warnings_, "{}:{}: {}; night left out\n", file.string(), number, error.what());
     }
@@ -197,7 +176,7 @@ size_t History::append_new(const std::vector<Night>& nights) {
   for (const Night& night : nights) {
     if (!known.insert(night.id).second) continue;
     const uint64_t offset = size_of(folder_ / "nights.jsonl");
-    append_record(folder_ / "nights.jsonl", harness::to_json(night));
+    append_record(folder_ / "nights.jsonl", to_json(night));
     entries_.push_back(entry_of(night, offset, size_of(folder_ / "nights.jsonl") - offset));
   }
   write_index();
@@ -215,7 +194,7 @@ void History::write_index() const {
   std::sort(by_place.begin(), by_place.end(),
             [](const auto& a, const auto& b) { return a.offset < b.offset; });
   std::string text;
-  for (const NightEntry& entry : by_place) text += to_json(entry).dump() + '\n';
+  for (const NightEntry& entry : by_place) text += encode(entry).dump() + '\n';
   try {
     base::write_whole_file(file, text, /*durable=*/false);
   } catch (const std::runtime_error& error) {

@@ -16,6 +16,22 @@ struct NightEntry {
   bool complete = true, imported = false;
   size_t rows = 0, ok = 0;
   uint64_t offset = 0, bytes = 0;  // position and length of its line in nights.jsonl
+
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return std::tuple(Key{"id", &NightEntry::id, "of the night", required},
+                      Key{"started_at", &NightEntry::started_at, "UTC, ISO 8601", required},
+                      Key{"tag", &NightEntry::tag, "free text", required},
+                      Key{"machine", &NightEntry::machine, "fingerprint", required},
+                      Key{"host", &NightEntry::host, "name of the machine", required},
+                      Key{"revision", &NightEntry::revision, "of the sources", required},
+                      Key{"complete", &NightEntry::complete, "it wasn't cut short", required},
+                      Key{"imported", &NightEntry::imported, "came from another history", required},
+                      Key{"rows", &NightEntry::rows, "of the night", required},
+                      Key{"ok", &NightEntry::ok, "those with a figure", required},
+                      Key{"offset", &NightEntry::offset, "of its line in nights.jsonl", required},
+                      Key{"bytes", &NightEntry::bytes, "of that line", required});
+  }
 };
 
 // nights.jsonl: one line per night, appended and fsynced, never changed. index.jsonl: one entry per line; it

@@ -21,6 +21,18 @@ struct NightRow {
 
   bool ok() const { return !totals_s.empty(); }
   double median_s() const;
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return std::tuple(
+        Key{"row", &NightRow::row, "its id", required},
+        Key{"scale", &NightRow::scale, "as in the records", required},
+        Key{"device", &NightRow::device, "as in the records", required},
+        Key{"status", &NightRow::status, "OK, or that of the first repeat that failed", required},
+        Key{"config", &NightRow::config, "hash of the resolved settings", required},
+        Key{"totals_s", &NightRow::totals_s, "of the repeats with status OK", required},
+        Key{"phases_ms", &NightRow::phases_ms, "mean per batch, median over them", required},
+        Key{"repeats", &NightRow::repeats, "failed ones included", required});
+  }
 };
 
 struct Night {
@@ -35,13 +47,31 @@ struct Night {
   bool complete = true;                    // false: the run was cut short; only finished rows are here
   std::map<std::string, double> canaries;  // ms by name, see canary_check.h; empty: none were run
   std::vector<NightRow> rows;
+  int64_t schema = 1;
+
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return std::tuple(Key{"schema", &Night::schema, "1", required},
+                      Key{"id", &Night::id, "time and host", required},
+                      Key{"started_at", &Night::started_at, "UTC, ISO 8601", required},
+                      Key{"tag", &Night::tag, "free text", required},
+                      Key{"machine", &Night::machine, "machine_fingerprint()", required},
+                      Key{"environment", &Night::environment, "environment_key()", required},
+                      Key{"host", &Night::host, "name of the machine", required},
+                      Key{"revision", &Night::revision, "of the sources", required},
+                      Key{"run", &Night::run, "folder with the full records", required},
+                      Key{"imported", &Night::imported, "came from another history", Presence::when_set},
+                      Key{"complete", &Night::complete, "it wasn't cut short", required},
+                      Key{"canaries", &Night::canaries, "fixed work in ms", required},
+                      Key{"rows", &Night::rows, "one entry each", required});
+  }
 };
 
 // From the records of one run on one machine. The caller adds tag, run and canaries.
 Night night_of(const std::string& id, const Records& records);
 
 nlohmann::json to_json(const Night& night);
-// Throws std::invalid_argument naming the key that is missing or has a wrong type.
+// Throws Violation.
 Night night_from_json(const nlohmann::json& object);
 
 }  // namespace harness

@@ -45,10 +45,20 @@ bool done(Step step) {
   }
 }
 
-std::string holder_of(const fs::path& lock_file) {
-  const json holder = base::parse_json_file(lock_file);
-  if (!holder.is_object()) return "it has just started";
-  return fmt::format("pid {}, since {}", holder.value("pid", int64_t(0)), holder.value("since", ""));
+struct LockHolder {
+  int64_t pid = 0;
+  std::string since;
+  static constexpr auto keys() {
+    return std::tuple(Key{"pid", &LockHolder::pid, "of the program"},
+                      Key{"since", &LockHolder::since, "UTC, ISO 8601"});
+  }
+};
+
+std::string holder_of(const fs::path& lock_file) try {
+  const LockHolder holder = decode<LockHolder>(base::parse_json_file(lock_file));
+  return fmt::format("pid {}, since {}", holder.pid, holder.since);
+} catch (const Violation&) {
+  return "it has just started";
 }
 
 // Allows only one nightly at a time on a host, because two would slow each other down. Each host has its own
@@ -70,7 +80,7 @@ base::FileLock lock_nights(const fs::path& history, const std::string& host) {
         "{}: can't be locked: {}; choose a writable folder with --history, on a file system with locks",
         file.string(), std::strerror(lock.error())));
   // Only for the message above, so an error is ignored: a full disk is reported when the night is written.
-  std::ofstream(file) << json{{"pid", ::getpid()}, {"since", base::moment_now()}}.dump() << '\n';
+  std::ofstream(file) << encode(LockHolder{::getpid(), base::moment_now()}).dump() << '\n';
   return lock;
 }
 

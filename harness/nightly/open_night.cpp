@@ -15,7 +15,6 @@ namespace harness {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 fs::path file_of(const fs::path& history, const std::string& id) { return history / "open" / (id + ".json"); }
 
@@ -24,10 +23,7 @@ std::optional<OpenNight> read_open_night(const fs::path& file) {
   std::optional<OpenNight> night;
   std::ifstream input(file);
   for (std::string line; std::getline(input, line);) try {
-      const json object = base::require_json(line);
-      night = {object.at("id"),       object.at("tag"),
-               object.at("host"),     object.at("run").get<std::string>(),
-               object.at("canaries"), object.at("finished")};
+      night = decode<OpenNight>(base::require_json(line));
     } catch (const std::exception&) {
       break;
     }
@@ -42,7 +38,7 @@ std::optional<Night> night_left_by(const OpenNight& open, std::ostream& console)
     records = read_records(open.run, warnings);
   } catch (const std::runtime_error&) {
     fmt::print(console, "night {} was cut short, and its folder {} no longer exists\n", open.id,
-               open.run.string());
+               open.run);
     return std::nullopt;
   }
   console << warnings.str();
@@ -56,7 +52,7 @@ std::optional<Night> night_left_by(const OpenNight& open, std::ostream& console)
   night.canaries = open.canaries;
   night.complete = open.finished;
   fmt::print(console, "night {} was cut short: its {} records in {} are added to the history now\n", open.id,
-             records.size(), open.run.string());
+             records.size(), open.run);
   return night;
 }
 
@@ -65,12 +61,7 @@ std::optional<Night> night_left_by(const OpenNight& open, std::ostream& console)
 void write_open_night(const fs::path& history, const OpenNight& night) {
   std::error_code error;
   fs::create_directories(history / "open", error);
-  append_record(file_of(history, night.id), {{"id", night.id},
-                                             {"tag", night.tag},
-                                             {"host", night.host},
-                                             {"run", night.run.string()},
-                                             {"canaries", night.canaries},
-                                             {"finished", night.finished}});
+  append_record(file_of(history, night.id), encode(night));
 }
 
 void close_night(const fs::path& history, const std::string& id) {

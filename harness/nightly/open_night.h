@@ -12,9 +12,19 @@ namespace harness {
 // HISTORY/open/ID.json, written before the night's first row and removed once the history has the night.
 struct OpenNight {
   std::string id, tag, host;
-  std::filesystem::path run;               // folder of its records
+  std::string run;                         // folder of its records
   std::map<std::string, double> canaries;  // measured so far
   bool finished = false;                   // all rows have ended
+
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return std::tuple(Key{"id", &OpenNight::id, "of the night", required},
+                      Key{"tag", &OpenNight::tag, "free text", required},
+                      Key{"host", &OpenNight::host, "that it runs on", required},
+                      Key{"run", &OpenNight::run, "folder of its records", required},
+                      Key{"canaries", &OpenNight::canaries, "what is known of them by now", required},
+                      Key{"finished", &OpenNight::finished, "all rows have ended", required});
+  }
 };
 
 // Appends the night's current state to its file. Throws std::runtime_error when it can't be written.

@@ -4,21 +4,12 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "harness/base/json_text.h"
 #include "harness/stats/records.h"
 
 namespace harness {
 namespace {
-
-using nlohmann::json;
-
-json to_json(const Alarm& alarm, const std::string& night) {
-  return {{"key", alarm.key},       {"row", alarm.row},       {"machine", alarm.machine},
-          {"since", alarm.since},   {"before", alarm.before}, {"after", alarm.after},
-          {"canary", alarm.canary}, {"told", night}};
-}
 
 bool same_change(const Alarm& told, const Alarm& alarm, const Trend& trend) {
   if (told.key != alarm.key || (told.after > told.before) != (alarm.after > alarm.before)) return false;
@@ -35,9 +26,7 @@ ToldAlarms::ToldAlarms(std::filesystem::path file, std::ostream& warnings) : fil
   std::ifstream input(file_);
   std::string line;
   for (int number = 1; std::getline(input, line); ++number) try {
-      const json alarm = base::require_json(line);
-      told_.push_back({alarm.at("key"), alarm.at("row"), alarm.at("machine"), alarm.at("since"), 0,
-                       alarm.at("before"), alarm.at("after"), alarm.at("canary")});
+      told_.push_back(decode<Alarm>(base::require_json(line)));
     } catch (const std::exception&) {
       fmt::print(warnings, "{}:{}: not an alarm; line left out, so this alarm may be reported again\n",
                  file_.string(), number);
@@ -57,9 +46,10 @@ std::vector<Alarm> ToldAlarms::news(const std::vector<Alarm>& alarms,
 }
 
 void ToldAlarms::add(const std::vector<Alarm>& alarms, const std::string& night) {
-  for (const Alarm& alarm : alarms) {
-    append_record(file_, to_json(alarm, night));
-    told_.push_back(alarm);
+  for (Alarm alarm : alarms) {
+    alarm.told = night;
+    append_record(file_, encode(alarm));
+    told_.push_back(std::move(alarm));
   }
 }
 

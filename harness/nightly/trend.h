@@ -34,6 +34,19 @@ struct Alarm {
   size_t index = 0;                      // of `since` in the series
   double before = 0, after = 0;          // s
   std::string canary;                    // canary_behind(); if not empty, the machine is the cause
+  std::string told = {};  // the night that told it
+  // A line of alarms.jsonl; `index` means something in its own night only.
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return std::tuple(Key{"key", &Alarm::key, "of the trend", required},
+                      Key{"row", &Alarm::row, "whose figure changed", required},
+                      Key{"machine", &Alarm::machine, "fingerprint", required},
+                      Key{"since", &Alarm::since, "id of the first night after the change", required},
+                      Key{"before", &Alarm::before, "mean", required},
+                      Key{"after", &Alarm::after, "mean", required},
+                      Key{"canary", &Alarm::canary, "that changed too, or empty", required},
+                      Key{"told", &Alarm::told, "id of the night that told it"});
+  }
 };
 
 // `margins`: smallest relevant change by machine and row; default 2 %.
