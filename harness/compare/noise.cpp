@@ -17,9 +17,19 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
-
 constexpr int kExperiments = 2000;
+
+// A line of the file.
+struct Experiment {
+  std::string machine, started_at;
+  std::map<std::string, std::vector<double>> pairs;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"machine", &Experiment::machine, "fingerprint of where it ran"},
+        Key{"started_at", &Experiment::started_at, "UTC, ISO 8601"},
+        Key{"pairs", &Experiment::pairs, "by row: log ratios of the pairs", Presence::required});
+  }
+};
 
 // The 95 % quantile of the effects of A/A experiments with `runs` pairs, with random signs.
 double expected_effect(const std::vector<double>& pairs, size_t runs) {
@@ -78,27 +88,26 @@ Noise read_noise(const std::filesystem::path& folder, const std::string& machine
   std::ifstream input(file);
   std::string line;
   for (int number = 1; std::getline(input, line); ++number) {
-    const json entry = base::parse_json(line);
-    const json pairs = entry.is_object() ? entry.value("pairs", json()) : json();
-    bool good = pairs.is_object();
-    if (good)
-      for (const auto& [row, values] : pairs.items())
-        for (const json& value : values.is_array() ? values : json::array({nullptr}))
-          good = good && value.is_number() && std::isfinite(value.get<double>());
-    if (!good) {
-      fmt::print(warnings, "{}:{}: not an A/A experiment; line left out\n", file.string(), number);
+    Experiment experiment;
+    try {
+      experiment = decode<Experiment>(base::parse_json(line));
+      for (const auto& [row, values] : experiment.pairs)
+        for (const double value : values)
+          if (!std::isfinite(value)) throw Violation("pairs." + row, "a finite number", value);
+    } catch (const Violation& violation) {
+      fmt::print(warnings, "{}:{}: not an A/A experiment ({}); line left out\n", file.string(), number,
+                 violation.what());
       continue;
     }
-    for (const auto& [row, values] : pairs.items())
-      for (const json& value : values) noise.pairs[row].push_back(value.get<double>());
+    for (const auto& [row, values] : experiment.pairs)
+      noise.pairs[row].insert(noise.pairs[row].end(), values.begin(), values.end());
   }
   return noise;
 }
 
 void append_noise(const std::filesystem::path& folder, const Noise& noise, const std::string& started_at) {
   std::filesystem::create_directories(folder);
-  append_record(file_of(folder, noise.machine),
-                {{"machine", noise.machine}, {"started_at", started_at}, {"pairs", noise.pairs}});
+  append_record(file_of(folder, noise.machine), encode(Experiment{noise.machine, started_at, noise.pairs}));
 }
 
 }  // namespace harness
