@@ -33,6 +33,33 @@ struct Request {
   std::string wrap;               // command that one rank runs under; empty: none
   int64_t wrap_rank = 0;
   std::string interface;  // network interface between nodes; empty: each rank chooses one
+
+  // Every option that a continued run takes over, by its name on the command line.
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return std::tuple(Key{"config", &Request::configs, "the matrices", required},
+                      Key{"only", &Request::only, "rows", required},
+                      Key{"scale", &Request::scale, "name of a scale, or auto", required},
+                      Key{"device", &Request::device, "cpu, cuda or auto", required},
+                      Key{"devices", &Request::devices, "a number", required},
+                      Key{"data", &Request::data, "folder of images", required},
+                      Key{"seed", &Request::seed, "a number", required},
+                      Key{"repeat", &Request::repeats, "a number", required},
+                      Key{"set", &Request::set, "field=value of all rows", required},
+                      Key{"timeout", &Request::timeout_s, "seconds", required},
+                      Key{"hang-after", &Request::silence_s, "seconds", required},
+                      Key{"slow", &Request::slow, "true or false", required},
+                      Key{"oversubscribe", &Request::oversubscribe, "true or false", required},
+                      Key{"launcher", &Request::launcher, "as launcher_of() has it, or auto", required},
+                      Key{"hosts", &Request::hosts, "for mpirun", required},
+                      Key{"hostfile", &Request::hostfile, "for mpirun", required},
+                      Key{"port", &Request::port, "a number", required},
+                      Key{"trace", &Request::trace, "batches", required},
+                      Key{"wrap", &Request::wrap, "a command", required},
+                      Key{"wrap-rank", &Request::wrap_rank, "a number", required},
+                      Key{"interface", &Request::interface, "between nodes", required},
+                      Key{"skip-unreadable", &Request::skip_unreadable, "true or false"});  // came later
+  }
 };
 
 // The program that starts ranks: `local` (this process; for backend mpi mpirun on this machine), `mpirun` (on

@@ -1,6 +1,5 @@
 // RUN/request.json: the request of a run, for continuing it with the same options.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -8,10 +7,7 @@
 
 namespace harness {
 
-// Keys are the names of the command line's options; `config` is the list of matrix files. Paths become
-// absolute.
-nlohmann::json to_json(const Request& request);
-
+// Paths become absolute.
 void write_request(const fs::path& run, const Request& request);
 // Throws PreparationError with the file, the problem and the next step.
 Request read_request(const fs::path& run);
