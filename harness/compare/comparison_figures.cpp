@@ -97,7 +97,7 @@ bool fill_ratios(json& spec, const Comparison& comparison) {
   return true;
 }
 
-bool fill_differences(json& spec, const Comparison& comparison, const json& palette) {
+bool fill_differences(json& spec, const Comparison& comparison, const Colours& phases) {
   json values = json::array(), order = json::array(), domain = json::array(), range = json::array(),
        present = json::array();
   for (const RowComparison& row : comparison.rows) {
@@ -106,12 +106,12 @@ bool fill_differences(json& spec, const Comparison& comparison, const json& pale
     values.push_back({{"row", row.id}, {"label", longer_or_shorter(row)}});
   }
   size_t changes = 0;
-  for (const json& entry : palette.at("phases")) {
-    domain.push_back(entry.at("name"));
-    range.push_back(entry.at("colour"));
+  for (const NamedColour& entry : phases) {
+    domain.push_back(entry.name);
+    range.push_back(entry.colour);
     for (const RowComparison& row : comparison.rows)
       for (const PhaseChange& change : row.phases)
-        if (entry.at("name") == change.phase && row.refused.empty()) {
+        if (entry.name == change.phase && row.refused.empty()) {
           values.push_back({{"row", row.id},
                             {"phase", change.phase},
                             {"ms", change.ms},

@@ -92,7 +92,8 @@ void write_comparison_page(const fs::path& file, const Comparison& comparison, c
     add(page, "ratios", json::array({{{"wide", "ratios"}}}));
   }
   if (json differences = spec_of("difference.vl.json");
-      !page.library.empty() && fill_differences(differences, comparison, spec_of("palette.json"))) {
+      !page.library.empty() &&
+      fill_differences(differences, comparison, decode<Palette>(spec_of("palette.json")).phases)) {
     page.specs["phases"] = std::move(differences);
     add(page, "phases", json::array({{{"wide", "phases"}}}));
   }

@@ -53,7 +53,7 @@ bool fill_batches(json& spec, const FigureSource& source) {
   if (panels.empty()) return false;
   spec["data"] = {{"values", values}};
   set_panels(spec, panels);
-  spec["/spec/layer/1/encoding/color/scale"_json_pointer] = colour_scale(source, "batches");
+  spec["/spec/layer/1/encoding/color/scale"_json_pointer] = colour_scale(source.palette.batches);
   set_title(spec, source,
             longest > kMostPoints ? "time of batches in order; each point is the slowest of several"
                                   : "time of every batch in order",

@@ -76,13 +76,13 @@ bool fill_busy(json& spec, const FigureSource& source) {
         {row, fmt::format("computes {:.0f} % of the time", 100 * share_of(values, row->id, "compute"))});
   }
   if (panels.empty()) return false;
-  const json order = present(source, "activities", values, "activity");
+  const json order = present(source.palette.activities, values, "activity");
   for (json& value : values)
     value["position"] = std::find(order.begin(), order.end(), value["activity"]) - order.begin();
   spec["data"] = {{"values", values}};
   set_panels(spec, panels);
   json& colour = spec["/spec/encoding/color"_json_pointer];
-  colour["scale"] = colour_scale(source, "activities");
+  colour["scale"] = colour_scale(source.palette.activities);
   colour["legend"]["values"] = order;
   set_title(spec, source, "what the ranks did over the whole run", {missing_key_rows(source.summary)});
   return true;

@@ -41,8 +41,8 @@ bool fill_cascade(json& spec, const FigureSource& source) {
   spec["data"] = {{"values", values}};
   spec["/encoding/y/sort"_json_pointer] = row_order(summary);
   json& colour = spec["/layer/0/encoding/color"_json_pointer];
-  colour["scale"] = colour_scale(source, "groups");
-  colour["legend"]["values"] = present(source, "groups", values, "group");
+  colour["scale"] = colour_scale(source.palette.groups);
+  colour["legend"]["values"] = present(source.palette.groups, values, "group");
   json axis_title = {
       fmt::format("seconds per {} batches on {} (shorter is faster)", summary.timed_batches, summary.device)};
   if (other_batch) axis_title.push_back("* the base has another batch size");

@@ -59,7 +59,7 @@ bool fill_communication(json& spec, const FigureSource& source) {
   if (!any) return false;
   spec["data"] = {{"values", values}};
   spec["/encoding/y/sort"_json_pointer] = order;
-  const json scale = colour_scale(source, "communication");
+  const json scale = colour_scale(source.palette.communication);
   spec["/layer/0/encoding/color/scale"_json_pointer] = scale;
   for (const char* layer : {"/layer/0", "/layer/1"})
     spec[json::json_pointer(std::string(layer) + "/encoding/yOffset/sort")] = scale["domain"];

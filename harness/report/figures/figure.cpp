@@ -54,22 +54,22 @@ std::string reason_of(const SummaryRow& row) {
   return row.status + (first.empty() ? "" : ": " + first);
 }
 
-json colour_scale(const FigureSource& source, const char* part) {
+json colour_scale(const Colours& colours) {
   json domain = json::array(), range = json::array();
-  for (const json& entry : source.palette.at(part)) {
-    domain.push_back(entry.at("name"));
-    range.push_back(entry.at("colour"));
+  for (const NamedColour& entry : colours) {
+    domain.push_back(entry.name);
+    range.push_back(entry.colour);
   }
   return {{"domain", domain}, {"range", range}};
 }
 
-json present(const FigureSource& source, const char* part, const json& values, const char* field) {
+json present(const Colours& colours, const json& values, const char* field) {
   json names = json::array();
-  for (const json& entry : source.palette.at(part))
+  for (const NamedColour& entry : colours)
     if (std::any_of(values.begin(), values.end(), [&](const json& value) {
-          return value.contains(field) && value.at(field) == entry.at("name");
+          return value.contains(field) && value.at(field) == entry.name;
         }))
-      names.push_back(entry.at("name"));
+      names.push_back(entry.name);
   return names;
 }
 

@@ -8,10 +8,35 @@
 
 namespace harness {
 
+struct NamedColour {
+  std::string name, colour;
+  static constexpr auto keys() {
+    return std::tuple(Key{"name", &NamedColour::name, "what is drawn so", Presence::required},
+                      Key{"colour", &NamedColour::colour, "e.g. #0072B2", Presence::required});
+  }
+};
+using Colours = std::vector<NamedColour>;
+
+// plots/palette.json
+struct Palette {
+  Colours groups, phases, events, activities, communication, batches;
+  std::vector<std::string> diverging;
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return std::tuple(Key{"groups", &Palette::groups, "of rows", required},
+                      Key{"phases", &Palette::phases, "of a step", required},
+                      Key{"events", &Palette::events, "of a timeline", required},
+                      Key{"activities", &Palette::activities, "of a busy device", required},
+                      Key{"communication", &Palette::communication, "of a step", required},
+                      Key{"batches", &Palette::batches, "by kind", required},
+                      Key{"diverging", &Palette::diverging, "low, middle, high", required});
+  }
+};
+
 struct FigureSource {
   const Summary& summary;
-  std::string run;         // the run's name
-  nlohmann::json palette;  // plots/palette.json
+  std::string run;  // the run's name
+  Palette palette;
 };
 
 // Fills a spec from plots/ with data, title and subtitle. Returns false if the summary has no data for it.
@@ -38,11 +63,10 @@ nlohmann::json row_values(const SummaryRow& row);
 // `SKIPPED: why`
 std::string reason_of(const SummaryRow& row);
 
-// A Vega-Lite colour scale {domain, range} from a part of the palette.
-nlohmann::json colour_scale(const FigureSource&, const char* part);
-// The names in this part of the palette that occur in `field` of the values, in the palette's order.
-nlohmann::json present(const FigureSource&, const char* part, const nlohmann::json& values,
-                       const char* field);
+// A Vega-Lite colour scale {domain, range}.
+nlohmann::json colour_scale(const Colours&);
+// The names that occur in `field` of the values, in the palette's order.
+nlohmann::json present(const Colours&, const nlohmann::json& values, const char* field);
 
 // The domain from 0 to `largest` times `room`, which leaves space for the text after the longest bar.
 nlohmann::json domain_to(double largest, double room);

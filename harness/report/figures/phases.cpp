@@ -63,8 +63,8 @@ bool fill_phases(json& spec, const FigureSource& source) {
   spec["data"] = {{"values", values}};
   spec["/encoding/y/sort"_json_pointer] = row_order(summary);
   json& colour = spec["/layer/0/encoding/color"_json_pointer];
-  colour["scale"] = colour_scale(source, "phases");
-  colour["legend"]["values"] = present(source, "phases", values, "phase");
+  colour["scale"] = colour_scale(source.palette.phases);
+  colour["legend"]["values"] = present(source.palette.phases, values, "phase");
   spec["/layer/0/encoding/x/title"_json_pointer] =
       fmt::format("ms per batch on {}, mean of batches and ranks (shorter is faster){}", summary.device,
                   device > 0 ? "; thin bar: device time" : "");

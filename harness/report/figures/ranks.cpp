@@ -109,7 +109,7 @@ bool fill_ranks(json& spec, const FigureSource& source) {
   spec["/height/step"_json_pointer] = std::clamp(360.0 / double(rank_bins), 9.0, 34.0);
   spec["/encoding/y/title"_json_pointer] = rank_bin > 1 ? "ranks (slowest of each group)" : "rank";
   json& scale = spec["/encoding/color/scale"_json_pointer];
-  scale = {{"domain", {-limit, 0, limit}}, {"clamp", true}, {"range", source.palette.at("diverging")}};
+  scale = {{"domain", {-limit, 0, limit}}, {"clamp", true}, {"range", source.palette.diverging}};
   set_title(spec, source, fmt::format("stragglers of row {}, {}", row->id, row->title),
             {"A rank's time in a batch without waits (sync, broadcast, SyncBN), relative to the median rank.",
              "Row " + row->id + ": " + row->ran});
