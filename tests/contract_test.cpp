@@ -7,8 +7,15 @@
 #include "failure_of.h"
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
+#include "harness/contract/axis_values.h"
+#include "harness/contract/dataset.h"
 #include "harness/contract/job.h"
+#include "harness/contract/progress.h"
+#include "harness/contract/rank_timelines.h"
 #include "harness/contract/record.h"
+#include "harness/nightly/open_night.h"
+#include "harness/nightly/trend.h"
+#include "harness/plan/prediction.h"
 
 namespace harness::contract_test {
 
@@ -114,6 +121,73 @@ TEST(Contract, RowsAndJobsThereAndBack) {
   EXPECT_EQ(to_json(again.row), to_json(job.row));
   EXPECT_EQ(again.trace->last, 5);
   EXPECT_FALSE(decode<Job>(encode(Job{})).trace);
+}
+
+// Every key of a struct is written, and comes back.
+template <class T>
+void expect_back(const T& value, const std::string& keys) {
+  const json written = encode(value);
+  EXPECT_EQ(encode(decode<T>(written)), written);
+  EXPECT_EQ(lost(json::parse(keys), written), "") << written;
+  EXPECT_EQ(encode(decode<T>(json::parse(keys))), json::parse(keys));
+}
+
+TEST(Contract, WhatProgramsHandToOneAnotherThereAndBack) {
+  expect_back(
+      AxisValues{{"storage", {{"remote", "over HTTP", {.service = "http", .page_cache = false}, ""}}}},
+      R"({"storage": [{"name": "remote", "summary": "over HTTP",
+                               "traits": {"service": "http", "page_cache": false}, "missing": ""}]})");
+  IndexHeader header;
+  header.root = "/data";
+  header.classes = {"n00", "n01"};
+  header.left_out = {{".webp", 3}};
+  expect_back(header,
+              R"({"version": 1, "root": "/data", "fingerprint": "", "kind": "", "images": 0, "bytes": 0,
+                          "seed": 0, "skipped": 0, "classes": ["n00", "n01"], "left_out": {".webp": 3}})");
+  expect_back(IndexAnswer{"index.tsv", ""}, R"({"index": "index.tsv"})");
+  expect_back(PackAnswer{"/packed", "packed 3 images"},
+              R"({"location": "/packed", "note": "packed 3 images"})");
+  expect_back(WhyEnded{"INVALID", "why"}, R"({"status": "INVALID", "reason": "why"})");
+  expect_back(MemoryProbe{32, true}, R"({"images": 32, "fits": true})");
+  RankTimelines timelines{1, 2, 3, "host", {{4, 5, 6, {{1, "host", "load", 0, 1.5}}, {{"read", 2.5}}}}};
+  expect_back(timelines, R"({"rank": 1, "pid": 2, "clock_began_ns": 3, "host": "host", "batches": [
+      {"batch": 4, "machine": 5, "begin_ns": 6, "spans_ms": {"read": 2.5}, "events": [
+        {"rank": 1, "track": "host", "name": "load", "begin_ms": 0.0, "end_ms": 1.5}]}]})");
+  RankPlace place;
+  place.nccl = RankNccl{"2.28", "Socket", "IB", "", {{"NET/IB", {2, {1, 3}}}}, {{"NCCL_NET", {"IB", "row"}}}};
+  expect_back(place, R"({"rank": 0, "node": 0, "host": "", "device": "", "cpus": [], "nccl": {
+      "version": "2.28", "network": "Socket", "asked_network": "IB",
+      "transports": {"NET/IB": {"channels": 2, "peers": [1, 3]}},
+      "environment": {"NCCL_NET": {"value": "IB", "set_by": "row"}}}})");
+}
+
+// Files of nights, alarms and durations, as earlier versions wrote them.
+TEST(Contract, WhatRunMatrixKeepsThereAndBack) {
+  expect_back(PastDuration{"7", "smoke", "Zen", "abc", 1.5, 300},
+              R"(["7", "smoke", "Zen", "abc", 1.5, 300.0])");
+  EXPECT_NE(failure_of([] {
+              decode<PastDuration>(json{"7", "smoke"});
+            }).find("a list of 6 values"),
+            std::string::npos);
+  Night night;
+  night.id = "n1";
+  night.canaries = {{"gemm_ms", 1.5}};
+  night.rows = {{"7", "smoke", "cpu", "OK", "abc", {1.5}, {{"load", 3.5}}, 3}};
+  expect_back(night,
+              R"({"schema": 1, "id": "n1", "started_at": "", "tag": "", "machine": "", "environment": "",
+      "host": "", "revision": "", "run": "", "complete": true, "canaries": {"gemm_ms": 1.5}, "rows": [
+        {"row": "7", "scale": "smoke", "device": "cpu", "status": "OK", "config": "abc", "totals_s": [1.5],
+         "phases_ms": {"load": 3.5}, "repeats": 3}]})");
+  expect_back(NightEntry{},
+              R"({"id": "", "started_at": "", "tag": "", "machine": "", "host": "", "revision": "",
+      "complete": true, "imported": false, "rows": 0, "ok": 0, "offset": 0, "bytes": 0})");
+  expect_back(OpenNight{"n1", "main", "a", "/runs/n1", {{"gemm_ms", 1.5}}, true},
+              R"({"id": "n1", "tag": "main", "host": "a", "run": "/runs/n1", "canaries": {"gemm_ms": 1.5},
+                  "finished": true})");
+  expect_back(Alarm{"k", "7", "Zen", "n1", 0, 1.5, 2.5, "", "n2"},
+              R"({"key": "k", "row": "7", "machine": "Zen", "since": "n1", "before": 1.5, "after": 2.5,
+                  "canary": "", "told": "n2"})");
+  expect_back(ChangePoint{3, 1.5, 2.5, 0.5}, R"({"index": 3, "before": 1.5, "after": 2.5, "p": 0.5})");
 }
 
 TEST(Contract, AJobWithAFieldThatThisBuildDoesNotKnowIsRefused) {
