@@ -29,7 +29,6 @@
 namespace harness {
 namespace {
 
-using nlohmann::json;
 
 constexpr int64_t kRepeats = 3;  // the median then tolerates one outlier
 
