@@ -39,11 +39,14 @@ class Graph:
         return seen
 
     def owners(self, file):
-        """The targets that compile a file; of a header, those of the file beside it, or of its folder."""
+        """The targets that compile a file; of a header, those of the source next to it, or of its folder. None for a
+        source that this build doesn't compile, such as CUDA's."""
         stem = os.path.splitext(file)[0]
         for source in [file] + [stem + ending for ending in SOURCE_ENDINGS]:
             if source in self.compiled_by:
                 return self.compiled_by[source]
+        if not file.endswith((".h", ".cuh")):
+            return []
         folder = os.path.dirname(file)
         while folder:
             here = [name for name, place in self.folders.items() if place == folder]
@@ -136,6 +139,8 @@ def test_the_check():
           "house/low/low.cpp": '#include "house/low/part/part.h"\n'}, ["circle between house/low, house/low/part"]),
         ({"house/user/user.cpp": '#include "house/low/low.h"\n'}, ["house/user/user.cpp:1: user includes house/low/low.h"]),
         ({"house/hidden/hidden.cpp": '#include "house/low/low.h"\n'}, []),
+        ({"house/low/not_compiled.cpp": '#include "house/middle/middle.h"\n'},
+         ["circle between house/low, house/middle"]),
         ({"house/low/low.cpp": '#include "house/low/gone.h"\n'}, ["house/low/low.cpp:1: house/low/gone.h: no such file"]),
     ]
     for changed, expected in cases:
