@@ -87,10 +87,10 @@ TEST(Contract, WhatIsNotAsAgreedIsNamedByItsKey) {
       {"/checks/0/ok", "yes", "`checks[0].ok`: expected true or false"},
       {"/total_s", 0, "`total_s`: expected a positive number, found 0"},
       {"/timed_batches", 2.5, "`timed_batches`: expected a whole number, found 2.5"},
-      {"/samples_ms/load/0/7", -1, "`samples_ms.load`: expected times"},
+      {"/samples_ms/load/0/7", -1, "`samples_ms.load`: expected a time of 0 or more"},
       {"/samples_ms/load/0/7", "x", "`samples_ms.load[0][7]`: expected a number, found \"x\""},
       {"/samples_ms/load/0", json::array({1}), "`samples_ms.load`: expected 300 batches"},
-      {"/samples_ms/lunch", json::array({json::array({1})}), "`samples_ms.lunch`: expected a phase"},
+      {"/samples_ms/lunch", json::array({json::array({1})}), "`samples_ms.lunch`: expected the name of a phase"},
   };
   for (const Case& one : cases) {
     json record = sample_records().front();

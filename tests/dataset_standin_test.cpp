@@ -184,7 +184,7 @@ TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
   EXPECT_THROW(make_standin(options), Interrupted);
   set_interrupted(false);
   EXPECT_FALSE(read_standin_record(options.out)->finished);
-  EXPECT_NE(failure_of([&] { scan_dataset(options.out); }).find("not finished"), std::string::npos);
+  EXPECT_NE(failure_of([&] { scan_dataset(options.out); }).find("unfinished"), std::string::npos);
   EXPECT_EQ(make_standin(options).written, 1);
   EXPECT_EQ(scan_dataset(options.out).fingerprint, fingerprint);
 }
@@ -214,7 +214,7 @@ TEST(Standin, RefusesWhatItMustNotOverwrite) {
   make_standin({folder.path / "set", 4, 4, 1, 1});
   EXPECT_NE(failure_of([&] {
               make_standin({folder.path / "set", 5, 4, 1, 1});
-            }).find("asked for"),
+            }).find("requested"),
             std::string::npos);
 }
 

@@ -87,7 +87,7 @@ TEST_F(LoadList, BadInputIsNamed) {
   expect("", "go\n", "lists no image");
   expect("a.JPEG\n", "go\n", "list.tsv:1: expected path and five numbers");
   expect(good + "b.JPEG\t1\t2\t3\t4\tx\n", "go\n", "list.tsv:2: expected a number of at least 0, found x");
-  expect("b.JPEG\t-1\t2\t3\t4\t0\n", "go\n", "expected a number from 0, found -1");
+  expect("b.JPEG\t-1\t2\t3\t4\t0\n", "go\n", "expected a number of at least 0, found -1");
   expect("b.JPEG\t1\t2\t3\t4\t2\n", "go\n", "flip is neither 0 nor 1");
   expect(good, "stop\n", "`stop` on standard input: expected `go` or `dump PATH K`");
   expect(line("c.JPEG", 3, "70\t0\t80\t60\t0"), "go\n", "the crop box is not within the image");

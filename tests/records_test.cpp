@@ -136,7 +136,7 @@ TEST_F(Records, ImpossibleTimesAreRefused) {
   EXPECT_NE(warnings().find(":4: `samples_ms.load`: expected 2 batches on every rank, found 1"),
             std::string::npos);
   EXPECT_NE(warnings().find(":5: `total_s`"), std::string::npos);
-  EXPECT_NE(warnings().find(":6: `samples_ms.lunch`: expected a phase"), std::string::npos);
+  EXPECT_NE(warnings().find(":6: `samples_ms.lunch`: expected the name of a phase"), std::string::npos);
   EXPECT_NE(warnings().find(":7: not JSON"), std::string::npos);
   EXPECT_NE(warnings().find(":8: not JSON"), std::string::npos);
 }
