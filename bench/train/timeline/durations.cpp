@@ -1,0 +1,66 @@
+#include "bench/train/timeline/durations.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+namespace bench {
+
+static harness::PrecisionCosts costs_of(const harness::EmulatedDevice& device, const std::string& precision,
+                                        const std::string& model) {
+  if (device.model != model)
+    throw std::invalid_argument(fmt::format("device {}: describes {}, not {}; choose another device file",
+                                            device.name, device.model, model));
+  const auto found = device.precisions.find(precision);
+  if (found == device.precisions.end())
+    throw std::invalid_argument(fmt::format(
+        "device {}: has no figures for precision {}; add them to its file", device.name, precision));
+  return found->second;
+}
+
+// Milliseconds that a transfer takes.
+static double transfer_ms(double bytes, const harness::SourcedFigure& gb_per_s,
+                          const harness::SourcedFigure& us) {
+  return us.value * 1e-3 + bytes / gb_per_s.value * 1e-6;
+}
+
+Durations::Durations(const harness::Emulation& emulation, const std::string& precision,
+                     const std::string& model)
+    : device_(emulation.device),
+      costs_(costs_of(emulation.device, precision, model)),
+      divisor_(double(emulation.batch_divisor)),
+      scale_(emulation.time_scale / divisor_) {}
+
+Nanoseconds Durations::scaled(double true_ms) const { return std::llround(true_ms * scale_ * 1e6); }
+
+Nanoseconds Durations::forward(int64_t images) const {
+  return scaled(costs_.forward_ms.value + costs_.forward_ms_per_image.value * double(images) * divisor_);
+}
+Nanoseconds Durations::backward(int64_t images) const {
+  return scaled(costs_.backward_ms.value + costs_.backward_ms_per_image.value * double(images) * divisor_);
+}
+Nanoseconds Durations::optimizer() const { return scaled(costs_.optimizer_ms.value); }
+Nanoseconds Durations::element_wise(double bytes) const {
+  return scaled(bytes / device_.memory_gb_per_s.value * 1e-6);
+}
+Nanoseconds Durations::host_to_device(double bytes, bool pinned) const {
+  return scaled(transfer_ms(bytes * divisor_, pinned ? device_.h2d_gb_per_s : device_.pageable_gb_per_s,
+                            device_.h2d_us));
+}
+Nanoseconds Durations::device_to_host(double bytes) const {
+  return scaled(transfer_ms(bytes * divisor_, device_.d2h_gb_per_s, device_.d2h_us));
+}
+Nanoseconds Durations::images_between_devices(double bytes) const {
+  return scaled(transfer_ms(bytes * divisor_, device_.peer_gb_per_s, device_.peer_us));
+}
+Nanoseconds Durations::weights_between_devices(double bytes) const {
+  return scaled(transfer_ms(bytes, device_.collective_gb_per_s, device_.collective_us));
+}
+Nanoseconds Durations::collective(double bytes, int ranks) const {
+  return scaled(2 * (ranks - 1) * device_.collective_us.value * 1e-3 +
+                bytes / device_.collective_gb_per_s.value * 1e-6);
+}
+Nanoseconds Durations::launch() const { return scaled(device_.launch_us.value * 1e-3); }
+
+}  // namespace bench

@@ -1,0 +1,123 @@
+#include "bench/train/timeline/timelines.h"
+
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace bench {
+
+Nanoseconds steady_now() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+static void sleep_until(Nanoseconds instant) {
+  // Timers of a normal thread may be 50 us late by default.
+  thread_local const bool precise = ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL) == 0;
+  (void)precise;
+  const timespec at{instant / 1'000'000'000, instant % 1'000'000'000};
+  while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr) == EINTR) continue;
+}
+
+Timelines::Timelines(int devices, Nanoseconds launch_cost)
+    : devices_(size_t(devices)), launch_cost_(launch_cost) {
+  const Nanoseconds now = steady_now();
+  for (Device& device : devices_) {
+    device.host = now;
+    std::fill(std::begin(device.tails), std::end(device.tails), now);
+  }
+}
+
+Nanoseconds Timelines::launch(int device, int stream, Nanoseconds duration, int launches) {
+  const std::lock_guard lock(mutex_);
+  Device& on = devices_.at(size_t(device));
+  Nanoseconds& tail = on.tails[stream];
+  on.host += launch_cost_ * launches;
+  // The first kernel begins after its own launch; the last one can't end before it was launched.
+  const Nanoseconds begin = std::max(tail, on.host - launch_cost_ * (launches - 1));
+  return tail = std::max(begin + duration, on.host);
+}
+
+Nanoseconds Timelines::copy(int from, int from_stream, int to, int to_stream, Nanoseconds duration) {
+  const std::lock_guard lock(mutex_);
+  Device &source = devices_.at(size_t(from)), &target = devices_.at(size_t(to));
+  source.host += launch_cost_;
+  target.host = std::max(target.host, source.host);
+  Nanoseconds &source_tail = source.tails[from_stream], &target_tail = target.tails[to_stream];
+  return source_tail = target_tail = std::max({source_tail, target_tail, source.host}) + duration;
+}
+
+Nanoseconds Timelines::together(int devices, Nanoseconds duration) {
+  const std::lock_guard lock(mutex_);
+  const Nanoseconds launched = devices_.at(0).host += launch_cost_ * devices;  // one launch for each device
+  Nanoseconds begin = launched;
+  for (int device = 0; device < devices; ++device)
+    begin = std::max(begin, devices_.at(size_t(device)).tails[0]);
+  for (int device = 0; device < devices; ++device) {
+    devices_[size_t(device)].tails[0] = begin + duration;
+    devices_[size_t(device)].host = std::max(devices_[size_t(device)].host, launched);
+  }
+  return begin + duration;
+}
+
+Nanoseconds Timelines::tail(int device, int stream) const {
+  const std::lock_guard lock(mutex_);
+  return devices_.at(size_t(device)).tails[stream];
+}
+
+Nanoseconds Timelines::tail_of_all(int device) const {
+  const std::lock_guard lock(mutex_);
+  const auto& tails = devices_.at(size_t(device)).tails;
+  return *std::max_element(std::begin(tails), std::end(tails));
+}
+
+void Timelines::hold_up(int device, int stream, Nanoseconds until) {
+  const std::lock_guard lock(mutex_);
+  Nanoseconds& tail = devices_.at(size_t(device)).tails[stream];
+  tail = std::max(tail, until);
+}
+
+Nanoseconds Timelines::host(int device) const {
+  const std::lock_guard lock(mutex_);
+  return devices_.at(size_t(device)).host;
+}
+
+void Timelines::join_host(int device, Nanoseconds instant) {
+  const std::lock_guard lock(mutex_);
+  Nanoseconds& host = devices_.at(size_t(device)).host;
+  host = std::max(host, instant);
+}
+
+void Timelines::spend_host(int device, Nanoseconds duration) {
+  const std::lock_guard lock(mutex_);
+  devices_.at(size_t(device)).host += duration;
+}
+
+void Timelines::wait(int device, Nanoseconds until) {
+  {
+    const std::lock_guard lock(mutex_);
+    Nanoseconds& host = devices_.at(size_t(device)).host;
+    until = host = std::max(host, until);
+  }
+  sleep_until(until);
+  const std::lock_guard lock(mutex_);
+  lags_.push_back(std::max<Nanoseconds>(0, steady_now() - until));
+}
+
+Timelines::Lag Timelines::lag() const {
+  const std::lock_guard lock(mutex_);
+  if (lags_.empty()) return {};
+  std::vector<Nanoseconds> sorted = lags_;
+  std::sort(sorted.begin(), sorted.end());
+  return {sorted[sorted.size() / 2], sorted.back(), lags_.back(), int64_t(sorted.size())};
+}
+
+void Timelines::begin_again() {
+  const std::lock_guard lock(mutex_);
+  const Nanoseconds now = steady_now();
+  for (Device& device : devices_) device.host = std::max(device.host, now);
+  lags_.clear();
+}
+
+}  // namespace bench

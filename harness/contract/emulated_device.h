@@ -1,0 +1,86 @@
+// A device file (configs/devices/NAME.yaml) as typed data: how long an emulated accelerator takes for what.
+#pragma once
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "harness/contract/codec.h"
+
+namespace harness {
+
+// One figure and where it comes from.
+struct SourcedFigure {
+  double value = 0;
+  std::string provenance;  // stated (by the article), measured, published, assumed
+  std::string source;      // where: the row and sentence, record and date, or publication
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"value", &SourcedFigure::value, "in the unit that the key's name ends in", Presence::required},
+        Key{"provenance", &SourcedFigure::provenance, "stated, measured, published or assumed",
+            Presence::required},
+        Key{"source", &SourcedFigure::source, "where it is stated, measured or published",
+            Presence::required});
+  }
+};
+
+// Kernel time of one training step, linear in the images that one device computes.
+struct PrecisionCosts {
+  SourcedFigure forward_ms_per_image, forward_ms, backward_ms_per_image, backward_ms, optimizer_ms;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"forward_ms_per_image", &PrecisionCosts::forward_ms_per_image, "forward, per image",
+            Presence::required},
+        Key{"forward_ms", &PrecisionCosts::forward_ms, "forward, whatever the batch", Presence::required},
+        Key{"backward_ms_per_image", &PrecisionCosts::backward_ms_per_image, "backward, per image",
+            Presence::required},
+        Key{"backward_ms", &PrecisionCosts::backward_ms, "backward, whatever the batch", Presence::required},
+        Key{"optimizer_ms", &PrecisionCosts::optimizer_ms, "optimizer, all weights", Presence::required});
+  }
+};
+
+struct EmulatedDevice {
+  std::string name, summary, model;
+  std::map<std::string, PrecisionCosts> precisions;
+  SourcedFigure launch_us, memory_gb_per_s, memory_gib;
+  SourcedFigure h2d_gb_per_s, h2d_us, pageable_gb_per_s, d2h_gb_per_s, d2h_us;
+  SourcedFigure peer_gb_per_s, peer_us, collective_gb_per_s, collective_us;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"name", &EmulatedDevice::name, "as in --device emulated:NAME", Presence::required},
+        Key{"summary", &EmulatedDevice::summary, "one line", Presence::required},
+        Key{"model", &EmulatedDevice::model, "the network that `precisions` is about", Presence::required},
+        Key{"precisions", &EmulatedDevice::precisions, "precision -> kernel times", Presence::required},
+        Key{"launch_us", &EmulatedDevice::launch_us, "host time of a kernel launch", Presence::required},
+        Key{"memory_gb_per_s", &EmulatedDevice::memory_gb_per_s,
+            "of the device's memory, for element-wise kernels", Presence::required},
+        Key{"memory_gib", &EmulatedDevice::memory_gib, "size of the device's memory", Presence::required},
+        Key{"h2d_gb_per_s", &EmulatedDevice::h2d_gb_per_s, "copies from pinned host memory",
+            Presence::required},
+        Key{"h2d_us", &EmulatedDevice::h2d_us, "latency of such a copy", Presence::required},
+        Key{"pageable_gb_per_s", &EmulatedDevice::pageable_gb_per_s, "copies from pageable host memory",
+            Presence::required},
+        Key{"d2h_gb_per_s", &EmulatedDevice::d2h_gb_per_s, "copies to the host", Presence::required},
+        Key{"d2h_us", &EmulatedDevice::d2h_us, "latency of such a copy", Presence::required},
+        Key{"peer_gb_per_s", &EmulatedDevice::peer_gb_per_s, "copies between two devices",
+            Presence::required},
+        Key{"peer_us", &EmulatedDevice::peer_us, "latency of such a copy", Presence::required},
+        Key{"collective_gb_per_s", &EmulatedDevice::collective_gb_per_s,
+            "bus bandwidth of collectives in a node", Presence::required},
+        Key{"collective_us", &EmulatedDevice::collective_us, "latency of a collective, per hop",
+            Presence::required});
+  }
+};
+
+// What train_slice emulates with.
+struct Emulation {
+  EmulatedDevice device;
+  int64_t batch_divisor = 1;  // durations are those of the batch times this, divided by it
+  double time_scale = 1;      // every modelled duration is multiplied by it
+  static constexpr auto keys() {
+    return std::tuple(Key{"device", &Emulation::device, "the device file", Presence::required},
+                      Key{"batch_divisor", &Emulation::batch_divisor, "of the scale", Presence::required},
+                      Key{"time_scale", &Emulation::time_scale, "field `time_scale`", Presence::required});
+  }
+};
+
+}  // namespace harness
