@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/report/summary/device_time.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/stats/records.h"
 
@@ -29,14 +30,19 @@ struct Times {
   double without_loading() const { return step - load; }
 };
 
+// A device that runs behind the host has times of its own: the host's say where it waited, not for what.
 Times times_of(const Record& record, const RunStatistics& run) {
   Times times;
-  for (const PhaseStatistics& phase : run.phases) times.step += phase.mean_ms;
-  times.load = phases_ms(run, {"load"});
-  times.copy = phases_ms(run, {"h2d", "scatter", "gather"});
-  times.communication = phases_ms(run, {"broadcast", "reduce", "sync"});
-  times.other = phases_ms(run, {"other"});
-  const double computing = phases_ms(run, {"forward", "loss", "backward", "step"});
+  const bool on_device = device_ms(record, {"forward"}).has_value();
+  const auto ms = [&](const std::vector<std::string>& phases) {
+    return on_device ? device_ms(record, phases).value_or(0) : phases_ms(run, phases);
+  };
+  for (const PhaseStatistics& phase : run.phases) times.step += ms({phase.name});
+  times.load = ms({"load"});
+  times.copy = ms({"h2d", "scatter", "gather"});
+  times.communication = ms({"broadcast", "reduce", "sync"});
+  times.other = ms({"other"});
+  const double computing = ms({"forward", "loss", "backward", "step"});
   const auto communication = communication_of(record);
   // The waits of SyncBN are part of forward and backward, but count as communication.
   const double waits = communication ? std::min(computing, communication->sync_bn_ms()) : 0;
@@ -47,6 +53,7 @@ Times times_of(const Record& record, const RunStatistics& run) {
   times.compute_alone = positive(ceilings.compute_ms);
   if (record.communication) times.all_reduce_alone = positive(record.communication->ceiling_ms);
   times.read_share = std::clamp(ceilings.read_share.value_or(0), 0.0, 1.0);
+  if (on_device) return times;  // it shares no cores with the loader
   double alone = 0;
   for (const char* phase : {"forward", "loss", "backward", "step"})
     if (const auto ms = ceilings.compute.find(phase); ms != ceilings.compute.end()) alone += ms->second;
