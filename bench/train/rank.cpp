@@ -51,26 +51,32 @@ class Rank {
     harness::record_process(progress_.slot(rank_.rank));
     // With emulated nodes one machine has the devices of all nodes.
     const int64_t device = job_.emulated_link ? rank_.rank : rank_.local_rank;
-    device_ = DeviceRegistry::instance().find(row_.device)({.local_rank = device,
-                                                            .batch_size = batch_,
-                                                            .image_px = row_.image_px,
-                                                            .intra_op_threads = row_.intra_op_threads,
-                                                            .format = batch_format(row_.batch_format),
-                                                            .pinned = row_.pinned,
-                                                            .non_blocking = row_.non_blocking,
-                                                            .cudnn_benchmark = row_.cudnn_benchmark,
-                                                            .tf32 = row_.tf32,
-                                                            .channels_last = row_.channels_last,
-                                                            .prefetch = row_.prefetch,
-                                                            .cuda_graphs = row_.cuda_graphs});
+    device_ = DeviceRegistry::instance().find(row_.device)(
+        {.local_rank = device,
+         .batch_size = batch_,
+         .image_px = row_.image_px,
+         .intra_op_threads = row_.intra_op_threads,
+         .format = batch_format(row_.batch_format),
+         .pinned = row_.pinned,
+         .non_blocking = row_.non_blocking,
+         .cudnn_benchmark = row_.cudnn_benchmark,
+         .tf32 = row_.tf32,
+         .channels_last = row_.channels_last,
+         .prefetch = row_.prefetch,
+         .cuda_graphs = row_.cuda_graphs,
+         .precision = row_.precision,
+         .model = row_.model,
+         .emulation = job_.emulation ? &*job_.emulation : nullptr});
     prepare_loading();
     model_ = std::make_unique<ResNet>(row_.width, row_.classes, uint64_t(row_.seed));
     model_->to(device_->torch_device(), row_.channels_last);
     precision_ = PrecisionRegistry::instance().find(row_.precision)(
         {device_->torch_device(), {row_.learning_rate, row_.momentum, row_.weight_decay, row_.fused_sgd}});
     precision_->convert(*model_);
-    if (Accelerator* accelerator = device_->accelerator())
+    if (Accelerator* accelerator = device_->accelerator()) {
+      accelerator->prepare(*model_);
       accelerator->use_image_type(precision_->image_type());
+    }
   }
 
   void join_others() {
@@ -100,7 +106,8 @@ class Rank {
       sampler =
           accelerator->make_sampler(row_.gpu_sampling_ms, harness::all_devices(row_) / rank_.world_size);
     parts.sampler = sampler.get();
-    std::vector<Check> checks{check_gradients(parts, rank_)};
+    std::vector<Check> checks;
+    if (device_->computes()) checks.push_back(check_gradients(parts, rank_));
     if (row_.warmup_batches == 0) warm_model(parts, batch_);
 
     CacheProof cache(row_.cache, *storage_, records_, job_.server_counter);
@@ -111,9 +118,11 @@ class Rank {
     const harness::RecordCache proof = cache.slice_ended(loader_->stats().encoded_bytes);
     const auto traced = trace ? trace->write(job_.directory) : std::nullopt;
 
-    const Check loss = check_loss(result.loss);
-    checks.push_back(loss);
+    const Check loss = check_loss(result.loss);  // of no batch where nothing is computed
+    if (device_->computes()) checks.push_back(loss);
     checks.push_back({"cache", cache.violation().empty(), cache.violation()});
+    for (Check& check : device_->checks(result.total_s, row_.timed_batches))
+      checks.push_back(std::move(check));
     if (load_.decoding.left_to_cpu)
       checks.push_back(check_decoder(load_.decoding.left_to_cpu(), loader_->stats().images));
     harness::RankReport report = rank_report(parts, rank_, result, proof, checks);

@@ -63,13 +63,13 @@ harness::RankReport rank_report(const SliceParts& parts, const RankInfo& rank, c
   harness::RankReport report;
   report.place = place_of(parts, rank);
   report.total_s = result.total_s;
-  report.loss = timed(result.loss, parts.row.warmup_batches);
+  if (parts.device.computes()) report.loss = timed(result.loss, parts.row.warmup_batches);
   report.correct = {result.correct_top1, result.correct_top5, result.images};
   report.ready = {result.ready_at_start, result.ready_at_end};
   report.cache = cache;
   report.checks = checks;
   report.strategy = parts.strategy.describe();
-  report.weights = weights_fingerprint(parts.model);
+  if (parts.device.computes()) report.weights = weights_fingerprint(parts.model);
   report.clock_calls = result.clock.calls_per_batch();
   add_samples(parts, result, report);
   if (rank.world_size > 1) report.traffic = traffic_of(result);

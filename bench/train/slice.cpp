@@ -98,7 +98,7 @@ SliceResult run_slice(const SliceParts& parts) {
   if (parts.sampler) result.gpu = parts.sampler->stop();
   if (traffic) spans.count_later(communication, traffic->take_device_ms());
   release_copied(parts);
-  add_metrics(steps, warmup, result);
+  if (parts.device.computes()) add_metrics(steps, warmup, result);
   parts.progress.state = uint32_t(RankState::finishing);
   return result;
 }
@@ -106,6 +106,7 @@ SliceResult run_slice(const SliceParts& parts) {
 StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   clock.enter(Phase::load);
   const Batch host = parts.loader.next();
+  parts.device.batch_arrived(host);
   StepResult result{.images = host.size, .read_ms = host.read_ms, .decode_ms = host.decode_ms};
 
   clock.enter(Phase::h2d);

@@ -50,6 +50,15 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
       refuse("backend " + row.backend + " joins devices of another kind", "device: " + device,
              "device " + row.device, "choose another backend, e.g. gloo");
   }
+  if (row.device == "emulated") {
+    const std::string device = "device emulated computes no values: ";
+    if (row.validation)
+      refuse(device + "there is no accuracy to measure", "device: cpu or cuda", "validation: true",
+             "measure accuracy on a real device");
+    if (row.cuda_graphs)
+      refuse(device + "there are no CUDA graphs", "cuda_graphs: false", "cuda_graphs: true",
+             "use device cuda");
+  }
   if (row.strategy == "horovod" && row.backend == "nccl")
     refuse("strategy horovod negotiates in host memory", "backend: mpi or gloo", "backend nccl");
   if (row.sync_bn && row.precision == "o3")

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/contract/codec.h"
+#include "harness/contract/emulated_device.h"
 #include "harness/contract/row.h"
 
 namespace harness {
@@ -26,6 +27,7 @@ struct Job {
   std::string progress, directory, interface, server_counter;
   bool emulated_link = false;
   std::optional<TracedBatches> trace;
+  std::optional<Emulation> emulation;
 
   static constexpr auto keys() {
     return std::tuple(
@@ -42,7 +44,8 @@ struct Job {
         Key{"server_counter", &Job::server_counter,
             "/proc/PID/io of the object store, for storages that read from one", Presence::when_set},
         Key{"emulated_link", &Job::emulated_link, "the nodes are network namespaces of one machine"},
-        Key{"trace", &Job::trace, "the batches to trace", Presence::when_set});
+        Key{"trace", &Job::trace, "the batches to trace", Presence::when_set},
+        Key{"emulation", &Job::emulation, "of rows on device emulated", Presence::when_set});
   }
 };
 

@@ -24,6 +24,8 @@ struct Row {
   std::string window = "100-399";
 
   std::string device = "cpu";
+  std::string device_file;
+  double time_scale = 1;
   int64_t nodes = 1;
   int64_t devices = 1;
   std::string strategy = "single";

@@ -14,6 +14,7 @@
 #include "harness/base/json_text.h"
 #include "harness/base/machine.h"
 #include "harness/base/offspring.h"
+#include "harness/config/device_file.h"
 #include "harness/config/request_file.h"
 #include "harness/config/selection.h"
 #include "harness/contract/machine.h"
@@ -48,12 +49,18 @@ static void add_notes(Notes& notes, const Notes& more) {
 
 Selection select_rows(const Installation& installation, const Request& request, const AxisValues& values) {
   Selection selection;
-  const std::string device = request.device != "auto"              ? request.device
+  // --device emulated:NAME
+  const size_t colon = request.device.find(':');
+  const std::string device = request.device != "auto"              ? request.device.substr(0, colon)
                              : available(values, "device", "cuda") ? "cuda"
                                                                    : "cpu";
+  if (colon != std::string::npos && device != "emulated")
+    throw ConfigError({"--device " + request.device}, "only device emulated has device files",
+                      "--device emulated:NAME", in_quotes(request.device));
   const auto scales = load_scales(installation.project / "configs" / "scales.yaml");
   selection.scale = find_scale(scales, request.scale != "auto" ? request.scale
                                        : device == "cpu"       ? "rehearsal"
+                                       : device == "emulated"  ? "emulated"
                                                                : "article");
   const auto rows_at = [&](const Scale& scale) {
     std::vector<Matrix> matrices;
@@ -63,13 +70,23 @@ Selection select_rows(const Installation& installation, const Request& request, 
   };
   if (request.scale == "auto" && device == "cuda") fit_to_memory(installation, selection.scale, rows_at);
   selection.rows = rows_at(selection.scale);
-  if (request.device != "auto")
-    set_fields(selection.rows, {"device=" + request.device}, selection.scale, values);
+  if (request.device != "auto") set_fields(selection.rows, {"device=" + device}, selection.scale, values);
   add_notes(selection.notes, choose_backends(selection.rows, request.oversubscribe, values));
   if (request.devices > 0)
     add_notes(selection.notes, rederive_for_devices(selection.rows, request.devices, values));
   for (Row& row : selection.rows) row.seed = request.seed;
   set_fields(selection.rows, request.set, selection.scale, values);
+  for (Row& row : selection.rows) {
+    if (row.device != "emulated") continue;
+    if (row.device_file.empty())
+      row.device_file = colon == std::string::npos ? kDefaultDeviceFile : request.device.substr(colon + 1);
+    const fs::path file = device_file(installation.project, row.device_file);
+    if (!read_device_file(file).precisions.contains(row.precision))
+      throw ConfigError(
+          {file.string()},
+          fmt::format("no figures for precision {}, which row {} asks for", row.precision, row.id),
+          "the precision's times under `precisions`", "", "add them, or leave the row out with --only");
+  }
   return selection;
 }
 
@@ -92,6 +109,11 @@ Selection checked_selection(const Installation& installation, const Request& req
   Selection selection = select_rows(installation, request, values);
   for (const Row& row : selection.rows) {
     traced_batches(request, row);
+    if (row.device == "emulated" && !request.trace.empty())
+      throw PreparationError(
+          fmt::format("row {}: --trace {}: device emulated runs no kernels to trace; leave out --trace, or "
+                      "use --device cpu",
+                      row.id, request.trace));
     check_wrap(request, row, values);
   }
   return selection;

@@ -13,6 +13,7 @@
 #include "harness/base/moment.h"
 #include "harness/base/offspring.h"
 #include "harness/base/say.h"
+#include "harness/config/device_file.h"
 #include "harness/config/emulated_nodes.h"
 #include "harness/contract/machine.h"
 #include "harness/emulate/remote_storage.h"
@@ -35,6 +36,9 @@ static std::vector<std::string> emulated_by(const Row& row, const Request& reque
   if (row.host_work_ms > 0) emulated.push_back(fmt::format("host_work: {:g} ms a batch", row.host_work_ms));
   if (const auto text = describe_shared_gpus(row, values, request); !text.empty()) emulated.push_back(text);
   if (!service_of(values, row.storage).empty()) emulated.push_back(describe_store_link(row));
+  if (row.device == "emulated")
+    emulated.push_back(
+        fmt::format("device: {} (configs/devices), durations x {:g}", row.device_file, row.time_scale));
   if (!emulates_nodes(row, launcher)) return emulated;
   emulated.push_back(fmt::format("nodes: {} network namespaces of one machine", row.nodes));
   emulated.push_back(row.link == "infiniband"
@@ -98,6 +102,9 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   job.interface = emulated ? emulated::kInterface : setting.request.interface;
   job.emulated_link = emulated;
   job.trace = traced_batches(setting.request, planned.row);
+  if (planned.row.device == "emulated")
+    job.emulation = {read_device_file(device_file(setting.installation.project, planned.row.device_file)),
+                     setting.scale.batch_divisor, planned.row.time_scale};
   write_job(directory / "job.json", job);
   return directory;
 }

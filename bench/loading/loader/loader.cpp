@@ -51,7 +51,8 @@ struct Slot {
   // Number of the batch that may be written here. Threads with a ticket of a later batch wait on it. (int:
   // the widest type with a direct futex wait.)
   std::atomic<int> open_for;
-  std::atomic<int> complete{-1};  // number of the last batch that was finished here
+  std::chrono::steady_clock::time_point ready_at;  // written before `complete`
+  std::atomic<int> complete{-1};                   // number of the last batch that was finished here
   std::atomic<int64_t> missing{0};
   std::atomic<int64_t> read_ns{0}, decode_ns{0};
 };
@@ -116,6 +117,7 @@ class RingLoader : public Loader {
     batch.labels = slot.buffer.labels();
     batch.size = options_.batch_size;
     batch.number = number;
+    batch.ready_at = slot.ready_at;
     batch.read_ms = static_cast<double>(slot.read_ns.load()) * 1e-6;
     batch.decode_ms = static_cast<double>(slot.decode_ns.load()) * 1e-6;
     return batch;
@@ -185,6 +187,7 @@ class RingLoader : public Loader {
     }
     bad_images_.count_good();
     if (slot.missing.fetch_sub(1) > 1) return;
+    slot.ready_at = std::chrono::steady_clock::now();
     slot.complete = batch;
     ++completed_;
     signal();

@@ -1,5 +1,6 @@
 // The loader: threads that read, decode and augment images into a ring of reused batch buffers.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -35,7 +36,8 @@ struct Batch {
   const void* images = nullptr;  // batch_size images in BatchFormat; host or device memory
   const int64_t* labels = nullptr;
   int64_t size = 0;
-  int64_t number = -1;   // 0, 1, 2, ... since start()
+  int64_t number = -1;                                  // 0, 1, 2, ... since start()
+  std::chrono::steady_clock::time_point ready_at = {};  // when its last image was complete
   double read_ms = 0;    // time spent reading this batch's images, summed over threads
   double decode_ms = 0;  // the same for decoding, cropping, resizing and normalising
 };

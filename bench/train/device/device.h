@@ -13,6 +13,8 @@
 #include "bench/train/clock/device_clock.h"
 #include "bench/train/device/replica_exchange.h"
 #include "bench/train/gpu/device_sampler.h"
+#include "harness/contract/emulated_device.h"
+#include "harness/contract/record_parts.h"
 #include "harness/contract/row.h"
 
 namespace bench {
@@ -53,6 +55,8 @@ class Accelerator {
   // Sets the input type of the network's first convolution; a device that normalises uint8 pixels outputs
   // this type. Call before the first batch.
   virtual void use_image_type(at::ScalarType type) = 0;
+  // Called once for the model and for each replica, after it has been moved to the device.
+  virtual void prepare(ResNet&) const {}
   // A clock for `batches` batches.
   virtual std::unique_ptr<DeviceClock> make_clock(int64_t batches) const = 0;
   // Samples the load of the replicas' devices every period_ms; null if it can't be read.
@@ -65,6 +69,8 @@ class Device {
   virtual ~Device() = default;
   virtual at::Device torch_device() const = 0;
   virtual std::string name() const = 0;  // e.g. the processor's
+  // The host has this batch from the loader: called in phase load, before copy_batch(). It may have waited.
+  virtual void batch_arrived(const Batch&) {}
   // Copies a batch into the device's buffers, which a later call overwrites, and normalises uint8 pixels. May
   // return before the copy is complete: take_copied() returns the host batches that are free.
   virtual DeviceBatch copy_batch(const Batch& batch) = 0;
@@ -82,6 +88,13 @@ class Device {
   virtual std::unique_ptr<Recording> make_recording() { return nullptr; }
   // For the record: memory figures, settings and the like.
   virtual nlohmann::json describe() const { return nlohmann::json::object(); }
+  // False: tensors on it hold no values, so that there is neither a loss nor an accuracy nor a gradient to
+  // check.
+  virtual bool computes() const { return true; }
+  // After the slice of `batches` timed batches in `total_s`: why its figures mean nothing, or that they do.
+  virtual std::vector<harness::RecordCheck> checks(double /*total_s*/, int64_t /*batches*/) const {
+    return {};
+  }
   // Null for a synchronous device that works in host memory (timed by the host's clock).
   virtual Accelerator* accelerator() { return nullptr; }
 };
@@ -91,14 +104,16 @@ struct DeviceOptions {
   int64_t batch_size = 0;
   int64_t image_px = 0;
   int64_t intra_op_threads = 1;
-  BatchFormat format = BatchFormat::float32;  // of the host batches
-  bool pinned = true;                         // allocate host batches in pinned memory
-  bool non_blocking = true;                   // the host doesn't wait for copies
-  bool cudnn_benchmark = true;                // cuDNN benchmarks its algorithms
-  bool tf32 = true;                           // for convolutions only, as PyTorch's default
-  bool channels_last = false;                 // memory format of DeviceBatch::images
-  bool prefetch = false;                      // copies use a separate stream
-  bool cuda_graphs = false;                   // make_recording() will be used
+  BatchFormat format = BatchFormat::float32;         // of the host batches
+  bool pinned = true;                                // allocate host batches in pinned memory
+  bool non_blocking = true;                          // the host doesn't wait for copies
+  bool cudnn_benchmark = true;                       // cuDNN benchmarks its algorithms
+  bool tf32 = true;                                  // for convolutions only, as PyTorch's default
+  bool channels_last = false;                        // memory format of DeviceBatch::images
+  bool prefetch = false;                             // copies use a separate stream
+  bool cuda_graphs = false;                          // make_recording() will be used
+  std::string precision = "o0", model = "resnet18";  // what an emulated device looks up in its file
+  const harness::Emulation* emulation = nullptr;     // of device emulated; outlives the device
 };
 
 using DeviceFactory = std::function<std::unique_ptr<Device>(const DeviceOptions&)>;

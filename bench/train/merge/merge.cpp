@@ -66,6 +66,7 @@ struct Sums {
   bool device_bytes_known = true;
 
   void add(const RankReport& report) {
+    if (loss.empty()) loss.resize(report.loss.size());  // none from devices that compute nothing
     for (size_t batch = 0; batch < loss.size(); ++batch) loss[batch] += report.loss.at(batch);
     correct.top1 += report.correct.top1;
     correct.top5 += report.correct.top5;
@@ -78,8 +79,10 @@ struct Sums {
 
   void write(size_t world_size, Record& merged) const {
     for (const double sum : loss) merged.loss.push_back(sum / double(world_size));
-    merged.top1 = double(correct.top1) / double(correct.images);
-    merged.top5 = double(correct.top5) / double(correct.images);
+    if (correct.images > 0) {
+      merged.top1 = double(correct.top1) / double(correct.images);
+      merged.top5 = double(correct.top5) / double(correct.images);
+    }
     merged.bad_images = bad_images;
     merged.cache->encoded_bytes = encoded_bytes;
     merged.cache->device_bytes = device_bytes_known ? std::optional(device_bytes) : std::nullopt;
@@ -110,7 +113,6 @@ Record merge_reports(const harness::Row& row, std::vector<std::string> reports) 
   std::string weights;
   Ceilings ceilings;
   Sums sums;
-  sums.loss.resize(size_t(row.timed_batches));
   std::vector<harness::RankTimeline> timelines;
   std::vector<harness::LinkNode> links;
   for (std::string& text : reports) {
@@ -145,7 +147,7 @@ Record merge_reports(const harness::Row& row, std::vector<std::string> reports) 
     merged.link = std::move(proof.record);
     merged.checks.push_back({"link", proof.violation.empty(), proof.violation});
   }
-  if (world_size > 1)
+  if (world_size > 1 && !weights.empty())
     merged.checks.push_back(
         {"weights", equal_weights,
          equal_weights ? "equal on all ranks after the slice" : "ranks ended with different weights"});

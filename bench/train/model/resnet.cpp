@@ -84,6 +84,7 @@ at::Tensor ResNet::block(const at::Tensor& x, Block& layer) {
 }
 
 at::Tensor ResNet::forward(const at::Tensor& images) {
+  if (forward_) return forward_(*this, images);
   at::Tensor x = conv_bn(images, stem_);
   x = at::max_pool2d(at::relu_(x), {3, 3}, {2, 2}, {1, 1});
   for (Block& layer : blocks_) x = block(x, layer);
@@ -115,7 +116,12 @@ void ResNet::to(at::Device device, bool channels_last) {
   for (auto* list : {&parameters_, &buffers_})
     for (NamedTensor& entry : *list) {
       const at::Tensor moved = entry.tensor.detach().to(device);
-      entry.tensor.set_data(moved.dim() == 4 ? moved.contiguous(format) : moved);
+      const at::Tensor data = moved.dim() == 4 ? moved.contiguous(format) : moved;
+      if (device.type() ==
+          at::kPrivateUse1)  // set_data() refuses it; forward() is replaced there, and its handles
+        entry.tensor = data.set_requires_grad(entry.tensor.requires_grad());
+      else
+        entry.tensor.set_data(data);
     }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ class BatchNorm {
   virtual at::Tensor forward(size_t layer, const at::Tensor& x, const at::Tensor& scale,
                              const at::Tensor& shift, at::Tensor& running_mean,
                              at::Tensor& running_variance) = 0;
+  // Its messages alone, for a device that computes no values: the statistics that a layer gathers from all
+  // ranks (one tensor per rank), and the sums that backward all-reduces in place.
+  virtual std::vector<at::Tensor> all_of(size_t layer, const at::Tensor& mine) = 0;
+  virtual void sum_backward(at::Tensor& sums) = 0;
 };
 constexpr double kBatchNormEpsilon = 1e-5, kBatchNormMomentum = 0.1;
 
@@ -35,6 +40,10 @@ class ResNet {
   // images: N x 3 x H x W in the type of the convolution weights (under autocast any type). Returns logits N
   // x classes. May be called from any thread, but not concurrently (updates running statistics in place).
   at::Tensor forward(const at::Tensor& images);
+
+  // Computes forward() in another way, for a device whose tensors hold no values.
+  using Forward = std::function<at::Tensor(const ResNet& model, const at::Tensor& images)>;
+  void replace_forward(Forward forward) { forward_ = std::move(forward); }
 
   // Batch norm: batch statistics (training) or running statistics (frozen, for gradient checks).
   void use_batch_statistics(bool on) { batch_statistics_ = on; }
@@ -59,6 +68,7 @@ class ResNet {
   void keep_gradient_memory(bool on) { keep_gradient_memory_ = on; }
   // Replaces at::batch_norm where batch statistics are used (not owned); null: at::batch_norm.
   void replace_batch_norm(BatchNorm* batch_norm) { batch_norm_ = batch_norm; }
+  BatchNorm* batch_norm() const { return batch_norm_; }
   // Names of the batch-norm layers as in torchvision's state_dict, e.g. bn1, in forward order.
   std::vector<std::string> batch_norm_names() const;
 
@@ -83,6 +93,7 @@ class ResNet {
   std::vector<NamedTensor> parameters_, buffers_;
   bool batch_statistics_ = true, keep_gradient_memory_ = false;
   BatchNorm* batch_norm_ = nullptr;
+  Forward forward_;
 };
 
 }  // namespace bench

@@ -25,6 +25,7 @@ class DataParallel : public Strategy {
       auto replica = std::make_unique<ResNet>(context.row.width, context.row.classes, context.row.seed);
       replica->to(place_of(i), context.row.channels_last);
       precision_.convert(*replica);
+      if (accelerator_) accelerator_->prepare(*replica);
       replicas_.push_back(std::move(replica));
       workers_.push_back(std::make_unique<WorkerThread>([this, threads, i] {
         at::set_num_threads(threads);

@@ -24,12 +24,12 @@ class SyncBatchNorm : public BatchNorm {
 
   // All-gathers `mine` for a layer; returns one tensor per rank, in rank order. Waits for the other ranks; on
   // a GPU only the current stream waits, so the layer's span is the launch time.
-  std::vector<at::Tensor> all_of(size_t layer, const at::Tensor& mine);
+  std::vector<at::Tensor> all_of(size_t layer, const at::Tensor& mine) override;
   // CPU only: merges this rank's statistics with those of all ranks (Chan, Golub & LeVeque 1979). 2 C + 1
   // doubles: means, sums of squared deviations, count. Waits for the other ranks.
   at::Tensor gather(size_t layer, const at::Tensor& mine);
   // All-reduces `sums` in place. Waits as all_of().
-  void sum_backward(at::Tensor& sums);
+  void sum_backward(at::Tensor& sums) override;
 
  private:
   c10::intrusive_ptr<c10d::ProcessGroup> group_;

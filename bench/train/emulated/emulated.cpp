@@ -1,0 +1,160 @@
+// emulated: accelerators whose kernels and copies are timed waits from a device file. Loader, storage,
+// processes and threads are real; tensors hold no values, so a row on it has neither loss nor accuracy.
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+
+#include <array>
+
+#include "bench/train/device/device.h"
+#include "bench/train/emulated/clock.h"
+#include "bench/train/emulated/network.h"
+
+namespace bench {
+namespace {
+
+using namespace emulated;
+
+// torch.nn.DataParallel's broadcast and reduction, which NCCL runs over all devices at once.
+class Exchange : public ReplicaExchange {
+ public:
+  explicit Exchange(const std::vector<ResNet*>& models) : models_(models) {}
+  void broadcast() override { run(models_[0]->parameter_tensors(), models_[0]->buffer_tensors()); }
+  void reduce() override {
+    run(models_[0]->gradient_tensors(), {});
+    for (size_t i = 1; i < models_.size(); ++i) models_[i]->clear_gradients();
+  }
+
+ private:
+  void run(const std::vector<at::Tensor>& tensors, const std::vector<at::Tensor>& more) const {
+    double bytes = 0;
+    for (const at::Tensor& tensor : tensors) bytes += double(tensor.nbytes());
+    for (const at::Tensor& tensor : more) bytes += double(tensor.nbytes());
+    machine().timelines.together(int(models_.size()), machine().durations.weights_between_devices(bytes));
+  }
+  const std::vector<ResNet*> models_;
+};
+
+class Emulated : public Device, public Accelerator {
+ public:
+  explicit Emulated(const DeviceOptions& options) : options_(options) {
+    if (!options.emulation) throw std::invalid_argument("device emulated: the job names no device file");
+    at::set_num_threads(1);
+    Durations durations(*options.emulation, options.precision, options.model);
+    install(std::make_unique<Machine>(std::move(durations), kMostDevices));
+    copy_stream_ = options.prefetch ? kCopyStream : 0;
+    const auto on_device = at::TensorOptions().device(device_);
+    images_ = at::empty({options.batch_size, 3, options.image_px, options.image_px}, on_device);
+    labels_ = at::empty({options.batch_size}, on_device.dtype(at::kLong));
+  }
+  at::Device torch_device() const override { return device_; }
+  std::string name() const override { return fmt::format("emulated {}", options_.emulation->device.name); }
+  bool computes() const override { return false; }
+  Accelerator* accelerator() override { return this; }
+
+  void batch_arrived(const Batch& batch) override {
+    machine().timelines.join_host(0, std::chrono::nanoseconds(batch.ready_at.time_since_epoch()).count());
+  }
+  DeviceBatch copy_batch(const Batch& batch) override {
+    Timelines& timelines = machine().timelines;
+    // Two buffers: this one is free when the step before the last has ended.
+    used_[last_] = timelines.tail(0, 0);
+    last_ = 1 - last_;
+    timelines.hold_up(0, copy_stream_, used_[last_]);
+    const Nanoseconds end = timelines.launch(
+        0, copy_stream_, machine().durations.host_to_device(bytes_of(batch), options_.pinned),
+        /*launches=*/2);
+    timelines.hold_up(0, 0, end);
+    if (!options_.non_blocking || !options_.pinned) timelines.wait(0, end);
+    under_way_.push_back({batch, end});
+    synchronised_ = false;
+    std::memcpy(labels_.data_ptr(), batch.labels, labels_.nbytes());
+    return {images_, labels_};
+  }
+  std::optional<Batch> take_copied() override {
+    if (under_way_.empty() || (under_way_.size() == 1 && options_.non_blocking && !synchronised_))
+      return std::nullopt;
+    const auto [batch, end] = under_way_.front();
+    under_way_.erase(under_way_.begin());
+    machine().timelines.wait(0, end);
+    return batch;
+  }
+  void finish_copy() override {
+    machine().timelines.wait(0, under_way_.back().second);
+    synchronised_ = true;
+  }
+  void synchronize() override {
+    machine().timelines.wait(0, machine().timelines.tail_of_all(0));
+    synchronised_ = true;
+  }
+
+  at::Device of_replica(int64_t number) const override {
+    return {at::kPrivateUse1, c10::DeviceIndex(number)};
+  }
+  void enter(int64_t number) const override { set_current_device(int(number)); }
+  std::unique_ptr<ReplicaExchange> make_exchange(const std::vector<ResNet*>& models) const override {
+    return std::make_unique<Exchange>(models);
+  }
+  HostAllocator host_allocator() const override { return {}; }
+  DeviceDecoding decoding() override { return {}; }
+  void use_image_type(at::ScalarType) override {}
+  std::unique_ptr<DeviceClock> make_clock(int64_t batches) const override {
+    return std::make_unique<Clock>(batches);
+  }
+  std::unique_ptr<DeviceSampler> make_sampler(double, int64_t) const override { return nullptr; }
+  void prepare(ResNet& model) const override {
+    machine().weight_bytes = 0;
+    for (const NamedTensor& parameter : model.parameters())
+      machine().weight_bytes += double(parameter.tensor.numel()) * 4;
+    model.replace_forward(
+        [layers = layers_of(model, options_.image_px)](const ResNet& network, const at::Tensor& images) {
+          return emulated::forward(network, layers, images);
+        });
+  }
+
+  // The host must keep up with its virtual clock: a rank that launches or wakes up late delays what follows.
+  std::vector<harness::RecordCheck> checks(double total_s, int64_t batches) const override {
+    constexpr double kMostOfBatch = 0.05;
+    const double lag_ms = double(machine().timelines.lag().median) * 1e-6,
+                 batch_ms = total_s * 1e3 / double(batches);
+    const bool ok = lag_ms <= kMostOfBatch * batch_ms;
+    return {
+        {"lag", ok,
+         fmt::format("the host was {:.2f} ms behind its emulated device in the median, {:.1f} % of a batch{}",
+                     lag_ms, 100 * lag_ms / batch_ms,
+                     ok ? "" : "; the limit is 5 %: raise time_scale or use fewer devices")}};
+  }
+
+  nlohmann::json describe() const override {
+    const Timelines::Lag lag = machine().timelines.lag();
+    return {
+        {"device_file", options_.emulation->device.name},     {"time_scale", options_.emulation->time_scale},
+        {"batch_divisor", options_.emulation->batch_divisor}, {"lag_median_ms", double(lag.median) * 1e-6},
+        {"lag_worst_ms", double(lag.worst) * 1e-6},           {"waits", lag.waits}};
+  }
+
+ private:
+  static constexpr int kCopyStream = 1;
+  double bytes_of(const Batch& batch) const {
+    const double bytes_per_value = options_.format == BatchFormat::uint8 ? 1 : 4;
+    return double(batch.size * 3 * options_.image_px * options_.image_px) * bytes_per_value +
+           double(labels_.nbytes());
+  }
+
+  const DeviceOptions options_;
+  const at::Device device_{at::kPrivateUse1, 0};
+  at::Tensor images_, labels_;
+  int copy_stream_ = 0, last_ = 0;
+  std::array<Nanoseconds, 2> used_ = {};
+  std::vector<std::pair<Batch, Nanoseconds>>
+      under_way_;  // host batches not yet given back, and their copies' ends
+  bool synchronised_ = true;
+};
+
+const bool registered_device_emulated = DeviceRegistry::instance().add(
+    {"device", "emulated",
+     "accelerators whose kernels and copies are timed waits from configs/devices/*.yaml"},
+    [](const DeviceOptions& options) { return std::make_unique<Emulated>(options); });
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,36 @@
+// The emulated devices of this process. LibTorch calls a device through global tables, so they are global
+// too.
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include "bench/train/timeline/durations.h"
+#include "bench/train/timeline/timelines.h"
+
+namespace bench::emulated {
+
+constexpr int kMostDevices = 16;  // of one process
+
+struct Machine {
+  Machine(Durations all, int devices) : durations(std::move(all)), timelines(devices, durations.launch()) {}
+  Durations durations;
+  Timelines timelines;
+  double weight_bytes = 0;  // of the network, for the optimizer's share of a call
+};
+
+// Registers the device with LibTorch (PrivateUse1, named `emulated`) and sets the process's machine. Call it
+// once, before the first tensor is made there.
+void install(std::unique_ptr<Machine> machine);
+Machine& machine();
+
+// Of the calling thread.
+int current_device();
+void set_current_device(int device);
+int current_stream();
+// One operation of `launches` kernels on the calling thread's current stream.
+void launch(Nanoseconds duration, int launches = 1);
+
+// Whether a tensor holds real values: integers and tensors of at most 64 elements do; of all others, which
+// are weights, gradients and activations, the memory is never touched.
+bool has_values(const at::Tensor& tensor);
+
+}  // namespace bench::emulated

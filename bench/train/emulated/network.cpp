@@ -1,0 +1,123 @@
+#include "bench/train/emulated/network.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace bench::emulated {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// Kernels of one node: convolution, batch norm, ReLU or sum; backward computes two gradients of the
+// convolution.
+constexpr int kForwardKernels = 3, kBackwardKernels = 5;
+// SyncBN's messages lie between a layer's convolution and its normalisation. Share of the layer's time that
+// follows them in forward, and goes before them in backward: an assumption; the layer's sum does not depend
+// on it.
+constexpr double kNormalisation = 0.25;
+
+// What SyncBN sends for a layer with so many channels: means, deviations and count; in backward two sums.
+struct Synchronised {
+  BatchNorm* batch_norm = nullptr;  // null: each rank normalises by itself
+  int64_t layer = 0, channels = 0;
+
+  void in_forward(const at::Tensor& like) const {
+    batch_norm->all_of(size_t(layer), at::empty({2 * channels + 1}, like.options().dtype(at::kFloat)));
+  }
+  void in_backward(const at::Tensor& like) const {
+    at::Tensor sums = at::empty({2 * channels}, like.options().dtype(at::kFloat));
+    batch_norm->sum_backward(sums);
+  }
+};
+
+struct Node : torch::autograd::Function<Node> {
+  // weights: the layer's parameters. Returns the activations' stand-in: one element per image.
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
+                            const at::Tensor& second, const std::optional<at::Tensor>& third,
+                            double forward_ns, double backward_ns, int64_t outputs, int64_t layer,
+                            int64_t batch_norm) {
+    const Synchronised sync{reinterpret_cast<BatchNorm*>(batch_norm), layer, weight.size(0)};
+    if (sync.batch_norm) {
+      launch(Nanoseconds(forward_ns * (1 - kNormalisation)), 1);
+      sync.in_forward(x);
+      launch(Nanoseconds(forward_ns * kNormalisation), kForwardKernels - 1);
+    } else {
+      launch(Nanoseconds(forward_ns), kForwardKernels);
+    }
+    context->saved_data["ns"] = backward_ns;
+    context->saved_data["layer"] = layer;
+    context->saved_data["batch_norm"] = batch_norm;
+    context->save_for_backward({x, weight, second, third.value_or(at::Tensor())});
+    return at::empty({x.size(0), outputs}, x.options().dtype(at::kFloat));
+  }
+  static variable_list backward(AutogradContext* context, variable_list) {
+    const double ns = context->saved_data["ns"].toDouble();
+    const variable_list all_saved = context->get_saved_variables();
+    const Synchronised sync{reinterpret_cast<BatchNorm*>(context->saved_data["batch_norm"].toInt()),
+                            context->saved_data["layer"].toInt(), all_saved[1].size(0)};
+    if (sync.batch_norm) {
+      launch(Nanoseconds(ns * kNormalisation), 2);
+      sync.in_backward(all_saved[1]);
+      launch(Nanoseconds(ns * (1 - kNormalisation)), kBackwardKernels - 2);
+    } else {
+      launch(Nanoseconds(ns), kBackwardKernels);
+    }
+    variable_list gradients;
+    for (const at::Tensor& saved : all_saved)
+      gradients.push_back(saved.defined() && saved.is_floating_point() ? at::empty_like(saved)
+                                                                       : at::Tensor());
+    gradients.resize(9);  // none for what is no tensor
+    return gradients;
+  }
+};
+
+// Side of the feature maps that a convolution writes: the stem halves the image, its pooling halves it again,
+// and each stage from the second on does too.
+int64_t output_px(const std::string& name, int64_t image_px) {
+  if (name.rfind("layer", 0) != 0) return image_px / 2;
+  return image_px >> (name[5] - '0' + 1);
+}
+
+}  // namespace
+
+std::vector<Layer> layers_of(const ResNet& model, int64_t image_px) {
+  std::vector<Layer> layers;
+  double all = 0;
+  const auto& parameters = model.parameters();
+  for (size_t i = 0; i < parameters.size();) {
+    const at::Tensor& weight = parameters[i].tensor;
+    const bool convolution = weight.dim() == 4;
+    const double px = convolution ? double(output_px(parameters[i].name, image_px)) : 1;
+    Layer layer;
+    layer.share = double(weight.numel()) * px * px;
+    all += layer.share;
+    for (size_t part = 0; part < (convolution ? 3 : 2); ++part) layer.parameters.push_back(i++);
+    layers.push_back(layer);
+  }
+  for (Layer& layer : layers) layer.share /= all;
+  return layers;
+}
+
+at::Tensor forward(const ResNet& model, const std::vector<Layer>& layers, const at::Tensor& images) {
+  const Durations& durations = machine().durations;
+  const double forward_ns = double(durations.forward(images.size(0))),
+               backward_ns = double(durations.backward(images.size(0)));
+  const auto& parameters = model.parameters();
+  const auto batch_norm = reinterpret_cast<int64_t>(model.batch_norm());
+  // A batch of images without their pixels: nodes pass on one value per image.
+  at::Tensor x = images.flatten(1).narrow(1, 0, 1);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Layer& layer = layers[i];
+    const bool last = i + 1 == layers.size();  // the classifier
+    const auto parameter = [&](size_t part) { return parameters[layer.parameters[part]].tensor; };
+    const auto third =
+        layer.parameters.size() > 2 ? std::optional(parameter(2)) : std::nullopt;  // the classifier has two
+    x = Node::apply(x, parameter(0), parameter(1), third, forward_ns * layer.share, backward_ns * layer.share,
+                    last ? model.classes() : int64_t(1), int64_t(i), last ? int64_t(0) : batch_norm);
+  }
+  return x;
+}
+
+}  // namespace bench::emulated
