@@ -88,8 +88,13 @@ void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignme
 std::map<std::string, std::vector<std::string>> choose_backends(std::vector<Row>& rows, bool oversubscribe,
                                                                 const AxisValues& values) {
   std::map<std::string, std::vector<std::string>> notes;
-  const std::string backend = oversubscribe ? "gloo" : "nccl";
   for (Row& row : rows) {
+    const std::string backend = row.device == "emulated" ? "emulated" : oversubscribe ? "gloo" : "nccl";
+    if (row.device == "emulated" && row.backend != "none") {
+      row.backend = backend;
+      check_combination(row, {"device emulated"}, values);
+      continue;
+    }
     if (row.device != "cuda" || row.backend == "none" || row.backend == backend || row.strategy == "horovod")
       continue;
     notes[row.id].push_back(fmt::format("backend: {} instead of {}, on GPUs", backend, row.backend));

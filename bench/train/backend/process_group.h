@@ -14,7 +14,7 @@ class DirectProcessGroup : public c10d::ProcessGroup {
   using Tensors = std::vector<at::Tensor>;
   DirectProcessGroup(const c10::intrusive_ptr<c10d::Store>& store, c10::intrusive_ptr<c10d::Backend> backend)
       : ProcessGroup(store, backend->getRank(), backend->getSize()), backend_(std::move(backend)) {
-    for (const at::DeviceType device : {at::kCPU, at::kCUDA})
+    for (const at::DeviceType device : {at::kCPU, at::kCUDA, at::kPrivateUse1})
       setBackend(device, BackendType::CUSTOM, backend_);
     setDefaultBackend(BackendType::CUSTOM);
   }

@@ -1,0 +1,225 @@
+// emulated: collectives of one node's emulated devices. Ranks exchange when they are ready through shared
+// memory, and each puts the collective on its own communication timeline: it begins when the last rank is
+// ready, and takes latency and bytes / bandwidth from the device file, as NCCL's ring does. Values travel
+// where tensors have some.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <c10/core/StreamGuard.h>
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "bench/train/backend/store_group.h"
+#include "bench/train/emulated/machine.h"
+#include "bench/train/timeline/ledger.h"
+
+namespace bench {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+using WorkPointer = c10::intrusive_ptr<c10d::Work>;
+
+class EmulatedWork : public c10d::Work {
+ public:
+  EmulatedWork(int rank, c10d::OpType type, std::optional<at::Device> device)
+      : Work(rank, type),
+        future_(c10::make_intrusive<c10::ivalue::Future>(
+            c10::ListType::ofTensors(),
+            device ? std::vector<c10::Device>{*device} : std::vector<c10::Device>())) {}
+  // On a device the calling thread's current stream waits, the host only until all ranks have posted.
+  bool wait(std::chrono::milliseconds) override {
+    future_->wait();
+    return true;
+  }
+  bool isCompleted() override { return future_->completed(); }
+  bool isSuccess() const override { return future_->completed() && !future_->hasError(); }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+  float getDuration() const override { return duration_ms_; }
+  void complete(const Tensors& result, float duration_ms) {
+    duration_ms_ = duration_ms;
+    future_->markCompleted(c10::IValue(result));
+  }
+  void fail(std::exception_ptr error) { future_->setErrorIfNeeded(error); }
+
+ private:
+  c10::intrusive_ptr<c10::ivalue::Future> future_;
+  std::atomic<float> duration_ms_ = 0;
+};
+
+at::Tensor on_host(const at::Tensor& tensor) {
+  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(),
+                       tensor.options().device(at::kCPU));
+}
+
+std::string values_of(const at::Tensor& tensor) {
+  if (!tensor.is_cpu() && !emulated::has_values(tensor)) return {};
+  const at::Tensor values = on_host(tensor).contiguous();
+  return {static_cast<const char*>(values.data_ptr()), values.nbytes()};
+}
+
+void set_values(const at::Tensor& tensor, const std::string& values) {
+  if (values.size() == tensor.nbytes())
+    on_host(tensor).copy_(
+        at::from_blob(const_cast<char*>(values.data()), tensor.sizes(), tensor.options().device(at::kCPU)));
+}
+
+void add_values(const at::Tensor& sum, const std::string& values) {
+  if (values.size() == sum.nbytes())
+    on_host(sum).add_(
+        at::from_blob(const_cast<char*>(values.data()), sum.sizes(), sum.options().device(at::kCPU)));
+}
+
+class EmulatedBackend : public c10d::Backend {
+ public:
+  EmulatedBackend(const std::filesystem::path& ledger, int rank, int ranks, int stream)
+      : Backend(rank, ranks), ledger_(ledger, rank, ranks), stream_(stream), thread_([this] { run(); }) {}
+  ~EmulatedBackend() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  const std::string getBackendName() const override { return "emulated"; }
+
+  WorkPointer allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override {
+    if (options.reduceOp != c10d::ReduceOp::SUM) throw std::invalid_argument("emulated collectives add");
+    const at::Tensor sum = tensors.at(0);
+    // NCCL's ring: 2 (n - 1) / n of the bytes over each link.
+    return post("all_reduce", c10d::OpType::ALLREDUCE, sum, 2.0 * (getSize() - 1) / getSize(), tensors,
+                [this, sum](const std::vector<std::string>& all) {
+                  set_values(sum, all[0]);
+                  for (int other = 1; other < getSize(); ++other) add_values(sum, all[size_t(other)]);
+                });
+  }
+  WorkPointer broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override {
+    const at::Tensor tensor = tensors.at(0);
+    return post("broadcast", c10d::OpType::BROADCAST, tensor, 1, tensors,
+                [tensor, root = size_t(options.rootRank)](const std::vector<std::string>& all) {
+                  set_values(tensor, all[root]);
+                });
+  }
+  WorkPointer allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                        const c10d::AllgatherOptions&) override {
+    const Tensors gathered = outputs.at(0);
+    return post("all_gather", c10d::OpType::ALLGATHER, inputs.at(0), getSize() - 1.0, gathered,
+                [gathered](const std::vector<std::string>& all) {
+                  for (size_t other = 0; other < all.size(); ++other) set_values(gathered[other], all[other]);
+                });
+  }
+  WorkPointer gather(std::vector<Tensors>& outputs, Tensors& inputs,
+                     const c10d::GatherOptions& options) override {
+    const Tensors gathered = getRank() == options.rootRank ? outputs.at(0) : Tensors();
+    return post("gather", c10d::OpType::GATHER, inputs.at(0), getSize() - 1.0, gathered,
+                [gathered](const std::vector<std::string>& all) {
+                  for (size_t other = 0; other < gathered.size(); ++other)
+                    set_values(gathered[other], all[other]);
+                });
+  }
+  WorkPointer barrier(const c10d::BarrierOptions&) override {
+    return post("barrier", c10d::OpType::BARRIER, at::empty({0}), 0, {}, [](const auto&) {});
+  }
+
+ private:
+  using Apply = std::function<void(const std::vector<std::string>& values_by_rank)>;
+  struct Posted {
+    uint64_t number;
+    c10::intrusive_ptr<EmulatedWork> work;
+    std::optional<at::Device> device;
+    Nanoseconds ready, duration;
+    Tensors result;
+    Apply apply;
+  };
+
+  // traffic: bytes over each link, as a multiple of the tensor's.
+  WorkPointer post(const char* kind, c10d::OpType type, const at::Tensor& tensor, double traffic,
+                   Tensors result, Apply apply) {
+    std::optional<at::Device> device;
+    Nanoseconds ready = 0, duration = 0;
+    if (!tensor.is_cpu()) {
+      emulated::Machine& machine = emulated::machine();
+      device = tensor.device();
+      const c10::Stream stream = c10::impl::VirtualGuardImpl(device->type()).getStream(*device);
+      machine.timelines.spend_host(device->index(), machine.durations.launch());
+      ready = std::max(machine.timelines.tail(device->index(), int(stream.id())),
+                       machine.timelines.host(device->index()));
+      duration = machine.durations.collective(double(tensor.nbytes()) * traffic, getSize());
+    }
+    const std::string values = values_of(tensor);
+    auto work = c10::make_intrusive<EmulatedWork>(getRank(), type, device);
+    const std::lock_guard lock(mutex_);
+    const uint64_t number = ledger_.post(fmt::format("{} of {} bytes", kind, tensor.nbytes()), ready, values);
+    posted_.push_back({number, work, device, ready, duration, std::move(result), std::move(apply)});
+    changed_.notify_all();
+    return work;
+  }
+
+  // Completes collectives in their order, each when all ranks have posted it.
+  void run() {
+    for (;;) {
+      Posted next;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return stop_ || !posted_.empty(); });
+        if (posted_.empty()) return;
+        next = std::move(posted_.front());
+        posted_.pop_front();
+      }
+      try {
+        const Ledger::Meeting meeting = ledger_.meet(next.number, std::chrono::nanoseconds(kTimeout).count());
+        next.apply(meeting.payloads);
+        if (!next.device) {
+          next.work->complete(next.result, 0);
+          continue;
+        }
+        const Nanoseconds begin = std::max(meeting.ready, end_);
+        end_ = begin + next.duration;
+        emulated::machine().timelines.hold_up(next.device->index(), stream_, end_);
+        const c10::StreamGuard guard(c10::Stream(c10::Stream::UNSAFE, *next.device, stream_));
+        next.work->complete(next.result, float(double(end_ - std::max(next.ready, begin)) * 1e-6));
+      } catch (...) {
+        next.work->fail(std::current_exception());
+      }
+    }
+  }
+
+  static constexpr std::chrono::minutes kTimeout{30};
+  Ledger ledger_;
+  const int stream_;
+  Nanoseconds end_ = 0;  // of the last collective; one after another, as on NCCL's stream
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Posted> posted_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+class EmulatedGroup : public StoreGroup {
+ public:
+  explicit EmulatedGroup(const GroupOptions& options) : StoreGroup(options.rank), folder_(options.logs) {
+    process_group();
+  }
+  ~EmulatedGroup() override { end_process_groups(); }
+
+ protected:
+  c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name) override {
+    return c10::make_intrusive<EmulatedBackend>(folder_ / ("collectives-" + name), rank_.rank,
+                                                rank_.world_size, next_stream_++);
+  }
+  bool carried_by_device() const override { return true; }
+
+ private:
+  const std::filesystem::path folder_;
+  int next_stream_ = Timelines::kStreams - 2;  // two of a device's streams are never handed out
+};
+
+const bool registered_backend_emulated = GroupRegistry::instance().add(
+    {"backend", "emulated", "collectives of emulated devices on their timelines", {.device = "emulated"}},
+    [](const GroupOptions& options) { return std::make_unique<EmulatedGroup>(options); });
+
+}  // namespace
+}  // namespace bench

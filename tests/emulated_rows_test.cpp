@@ -1,0 +1,88 @@
+// net: rows on emulated devices, from run_matrix to the record: times of the device file, no losses,
+// refusals.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "harness/base/child_process.h"
+#include "harness/base/file.h"
+#include "harness/base/scratch.h"
+#include "harness/stats/records.h"
+
+namespace harness::emulated_rows_test {
+namespace {
+
+class EmulatedRows : public testing::Test {
+ protected:
+  int run(std::vector<std::string> words) {
+    base::Command command;
+    command.arguments = {BINARY_DIR "/run_matrix", "--scale", "emulated"};
+    command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+    command.environment = {{"RUN_MATRIX_PLOTS", "specs"}, {"RUN_MATRIX_RESULTS", folder_.path() / "results"}};
+    command.output = folder_.path() / "out";
+    command.errors = folder_.path() / "err";
+    return base::run_to_end(command).exit_code;
+  }
+  std::string said() const { return base::read_file(folder_.path() / "err"); }
+  static double mean_ms(const Record& record, const std::string& phase) {
+    double sum = 0, count = 0;
+    for (const auto& rank : record.device_ms.at(phase))
+      for (const double ms : rank) sum += ms, ++count;
+    return sum / count;
+  }
+  const base::Scratch folder_;
+};
+
+TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
+  const fs::path out = folder_.path() / "run";
+  ASSERT_EQ(run({"--device", "emulated", "--only", "0,10,12,14,17", "--out", out, "--set",
+                 "storage=synthetic", "--set", "cache=as_is", "--set", "timed_batches=10", "--set",
+                 "warmup_batches=2", "--set", "ceiling_batches=0", "--set", "time_scale=16"}),
+            0)
+      << said() << base::read_file(folder_.path() / "out");
+  const Records records = read_records(out, std::cerr);
+  const auto row = [&](const std::string& id) -> const Record& {
+    return *std::find_if(records.begin(), records.end(), [&](const Record& one) { return one.row == id; });
+  };
+  ASSERT_EQ(records.size(), 5u);
+  // Row 0: 512 images; a batch of 32 at time x 16 takes as long as the article's.
+  EXPECT_NEAR(mean_ms(row("0"), "forward"), 512 * 0.28760, 0.5);
+  EXPECT_NEAR(mean_ms(row("0"), "backward"), 512 * 0.70383, 3.7);
+  EXPECT_NEAR(mean_ms(row("0"), "h2d"), 27.3, 0.3);
+  // DataParallel copies three quarters of the batch to the other devices, and each computes a quarter.
+  EXPECT_NEAR(mean_ms(row("10"), "forward"), 128 * 0.28760, 0.5);
+  EXPECT_NEAR(mean_ms(row("10"), "scatter"), 384 * 602112 / 4.5e6, 0.6);
+  EXPECT_NEAR(mean_ms(row("12"), "forward"), 128 * 0.28760, 0.5);
+  EXPECT_GT(mean_ms(row("12"), "sync"), 0.1) << "the last bucket is ready with the last gradient";
+  EXPECT_LT(mean_ms(row("12"), "sync"), 20);
+  EXPECT_GT(mean_ms(row("14"), "forward"), mean_ms(row("12"), "forward") + 20 * 0.03)
+      << "20 messages of SyncBN";
+  for (const char* id : {"0", "10", "12", "14"}) {
+    EXPECT_TRUE(is_ok(row(id)));
+    EXPECT_TRUE(row(id).loss.empty());
+    EXPECT_FALSE(row(id).top1);
+    ASSERT_FALSE(row(id).emulated.empty());
+    EXPECT_NE(row(id).emulated[0].find("v100-article"), std::string::npos);
+    for (const RecordCheck& check : row(id).checks)
+      EXPECT_TRUE(check.name != "loss" && check.name != "gradients" && check.name != "weights") << check.name;
+  }
+  EXPECT_EQ(row("17").status, "SKIPPED");
+}
+
+TEST_F(EmulatedRows, WhatTheyCanNotDoIsRefused) {
+  const auto refused = [&](const std::string& device, std::vector<std::string> words,
+                           const std::string& why) {
+    words.insert(words.begin(), {"--only", "0", "--device", device, "--out", folder_.path() / "never"});
+    EXPECT_EQ(run(words), 2);
+    EXPECT_NE(said().find(why), std::string::npos) << said();
+  };
+  refused("emulated:none", {}, "known: v100-article");
+  refused("cpu:v100-article", {}, "only device emulated has device files");
+  refused("emulated", {"--set", "validation=true"}, "there is no accuracy to measure");
+  refused("emulated", {"--set", "cuda_graphs=true"}, "there are no CUDA graphs");
+  refused("emulated", {"--set", "precision=bf16"}, "no figures for precision bf16");
+  refused("emulated", {"--trace", "middle"}, "runs no kernels to trace");
+}
+
+}  // namespace
+}  // namespace harness::emulated_rows_test
