@@ -68,6 +68,16 @@ TEST(RunStatistics, PhasesAreMeansOverRanksAndSharesOfTheWhole) {
   EXPECT_DOUBLE_EQ(s.phases[0].share + s.phases[1].share, 1);
 }
 
+TEST(RunStatistics, PhasesOfAnEmulatedDeviceAreThoseOfItsTimelines) {
+  harness::Record record = typed_of({{"load", {{1, 1}}}, {"forward", {{9, 9}}}}, 2);
+  record.device_ms = {{"load", {{0, 0}}}, {"forward", {{4, 6}}}};
+  EXPECT_DOUBLE_EQ(harness::run_statistics(record).phases[1].mean_ms, 9)
+      << "a real device's host phases stay";
+  record.device.kind = "emulated";
+  EXPECT_DOUBLE_EQ(harness::run_statistics(record).phases[1].mean_ms, 5);
+  EXPECT_DOUBLE_EQ(harness::run_statistics(record).mean_ms, 10) << "steps are real time";
+}
+
 TEST(RunStatistics, FirstBatchIsStartUpOnlyWhereTheWindowBeginsWithIt) {
   json record = record_of({{"load", {{90, 1, 1, 1}}}}, 4);
   record["config"]["window"] = "0-299";

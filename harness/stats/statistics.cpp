@@ -119,13 +119,19 @@ Interval shift_interval(const std::vector<double>& first, const std::vector<doub
   return percentiles(estimates);
 }
 
+// On an emulated device the host only launches and waits: the phases are those of the device's timelines.
+static const Samples& phase_samples(const Record& record) {
+  return record.device.kind == "emulated" && !record.device_ms.empty() ? record.device_ms : record.samples_ms;
+}
+
 std::vector<PhaseStatistics> phase_statistics(const Record& record) {
+  const Samples& all = phase_samples(record);
   const auto batches = static_cast<size_t>(record.timed_batches.value_or(0));
   std::vector<PhaseStatistics> phases;
   double whole = 0;
   for (const std::string& name : phase_names()) {
-    const auto samples = record.samples_ms.find(name);
-    if (samples == record.samples_ms.end()) continue;
+    const auto samples = all.find(name);
+    if (samples == all.end()) continue;
     std::vector<double> times = mean_over_ranks(samples->second, batches);
     PhaseStatistics phase{name};
     phase.mean_ms = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(batches);

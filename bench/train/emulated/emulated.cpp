@@ -48,7 +48,7 @@ class Emulated : public Device, public Accelerator {
     labels_ = at::empty({options.batch_size}, on_device.dtype(at::kLong));
   }
   at::Device torch_device() const override { return device_; }
-  std::string name() const override { return fmt::format("emulated {}", options_.emulation->device.name); }
+  std::string name() const override { return options_.emulation->device.name; }
   bool computes() const override { return false; }
   Accelerator* accelerator() override { return this; }
 
