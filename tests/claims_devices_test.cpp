@@ -51,6 +51,16 @@ TEST(Claims5To7, AReadRateMakesDevicesWaitByConstruction) {
   EXPECT_EQ(records.verdict(6), ClaimVerdict::by_construction);
 }
 
+TEST(Claims5To9, OfEmulatedDevicesOnlyTheirFilesOwnFiguresAreByConstruction) {
+  ClaimRecords records = on_devices({80, 40, 20}, {0.1, 6, 10}, {1, 4, 20});
+  records.set("", "/emulated", {"device: v100-article (configs/devices), durations x 4"});
+  EXPECT_EQ(records.verdict(5), ClaimVerdict::by_construction) << "forward and backward are the file's";
+  EXPECT_EQ(records.verdict(9, 0), ClaimVerdict::by_construction)
+      << "its copies were calibrated on this share";
+  EXPECT_EQ(records.verdict(6), ClaimVerdict::holds) << "who waits for the loader is measured";
+  EXPECT_EQ(records.verdict(7, 1), ClaimVerdict::holds);
+}
+
 TEST(Claim8, ThreadsHelpUntilTheyAreTooMany) {
   const auto sweep = [](double seven, double ten, double eleven) {
     ClaimRecords records;

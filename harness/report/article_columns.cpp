@@ -33,12 +33,18 @@ const SummaryRow* comparable_base(const Summary& summary, const SummaryRow& row)
 }
 
 bool is_by_construction(const SummaryRow& row) {
+  return std::any_of(row.flags.begin(), row.flags.end(), [](const Flag& flag) {
+    return flag.code == 'E' && flag.text.ends_with(": by construction");
+  });
+}
+
+static bool is_emulated(const SummaryRow& row) {
   return std::any_of(row.flags.begin(), row.flags.end(), [](const Flag& flag) { return flag.code == 'E'; });
 }
 
 std::string row_mark(const SummaryRow& row) {
   const bool inferred = setting_of(row, "identity").find("inferred") != std::string::npos;
-  return row.id + (inferred ? "~" : "") + (row.ok() && is_by_construction(row) ? " E" : "");
+  return row.id + (inferred ? "~" : "") + (row.ok() && is_emulated(row) ? " E" : "");
 }
 
 bool is_inferred(const SummaryRow& row, const std::string& field) {

@@ -13,9 +13,10 @@ namespace harness {
 namespace {
 
 // Settings that replace hardware, also if the record doesn't list them as emulated.
-std::vector<std::string> set_by_us(const SummaryRow& row) {
+std::vector<std::string> set_by_us(const Question& question, const SummaryRow& row) {
   std::vector<std::string> settings;
-  for (const std::string& setting : row.record->emulated) settings.push_back(one_line(setting));
+  for (const std::string& setting : row.record->emulated)
+    if (question.from_device_file || !is_device_setting(setting)) settings.push_back(one_line(setting));
   for (const char* field :
        {"read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms", "host_work_ms"})
     if (const double value = field_number(row.config, field); settings.empty() && value > 0)
@@ -23,9 +24,9 @@ std::vector<std::string> set_by_us(const SummaryRow& row) {
   return settings;
 }
 
-std::optional<Finding> by_construction(const ClaimRows& rows) {
+std::optional<Finding> by_construction(const Question& question, const ClaimRows& rows) {
   for (const std::string& id : rows.ids())
-    if (const auto settings = set_by_us(rows[id]); !settings.empty())
+    if (const auto settings = set_by_us(question, rows[id]); !settings.empty())
       return Finding{
           ClaimVerdict::by_construction, "",
           fmt::format("follows from a setting of {}: {}", bracketed(id), fmt::join(settings, "; "))};
@@ -37,7 +38,7 @@ Finding finding_of(const Question& question, const Summary& summary) {
     return cannot_be_tested("scale smoke only tests the program; its figures mean nothing");
   const ClaimRows rows(summary, question.rows);
   if (const std::string missing = rows.missing(); !missing.empty()) return cannot_be_tested(missing);
-  if (const auto finding = by_construction(rows)) return *finding;
+  if (const auto finding = by_construction(question, rows)) return *finding;
   for (const Need& need : question.needs)
     if (const auto finding = need(rows)) return *finding;
   return question.judge(rows);

@@ -43,6 +43,8 @@ struct Question {
   std::vector<std::string> rows;
   std::vector<Need> needs;  // checked in this order, after missing and emulated rows are excluded
   std::function<Finding(const ClaimRows&)> judge;
+  // The answer is a figure of an emulated device's file: forward and backward, a copy, a broadcast.
+  bool from_device_file = false;
 };
 ClaimPart answer(const Question& question, const Summary& summary);
 

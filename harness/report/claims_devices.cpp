@@ -71,7 +71,7 @@ std::vector<Question> device_questions() {
                                           only_differ_in("2", "4", kDevices)};
   const std::string shared = "replicas share one memory and nothing crosses between them";
   return {
-      {5, "More GPUs shorten forward and backward", doublings, of_doublings, computing_shortens},
+      {5, "More GPUs shorten forward and backward", doublings, of_doublings, computing_shortens, true},
       {6,
        "With enough GPUs, they wait for data",
        {"0", "7"},
@@ -94,8 +94,13 @@ std::vector<Question> device_questions() {
        {"10", "11"},
        {own_cores("10"), cores_as_asked("10"), only_differ_in("10", "11", kThreads)},
        too_many_threads_hurt},
-      {9, "DP's scatter costs a visible share", {"7"}, {separate_device("7", shared)}, scatter_shows},
-      {9, "DP's broadcast costs a small one", {"7"}, {separate_device("7", shared)}, broadcast_is_small},
+      {9, "DP's scatter costs a visible share", {"7"}, {separate_device("7", shared)}, scatter_shows, true},
+      {9,
+       "DP's broadcast costs a small one",
+       {"7"},
+       {separate_device("7", shared)},
+       broadcast_is_small,
+       true},
   };
 }
 

@@ -160,7 +160,8 @@ std::vector<Question> loading_questions() {
        {"disk", "tmpfs"},
        {cold("disk"), only_differ_in("disk", "tmpfs", {"storage", "cache"}), own_cores("disk"),
         own_cores("tmpfs")},
-       computing_is_unchanged},
+       computing_is_unchanged,
+       true},
       {17, "A tmpfs of size=160G holds all of ImageNet's images", {}, {}, imagenet_fits},
   };
 }

@@ -15,6 +15,9 @@ namespace harness {
 // step; the earlier content is kept.
 void append_record(const std::filesystem::path& file, const nlohmann::json& record);
 
+// Whether an entry of a record's `emulated` names the device file of an emulated device.
+inline bool is_device_setting(const std::string& emulated) { return emulated.rfind("device: ", 0) == 0; }
+
 // The valid records of run_dir/records.jsonl, in the order of the file, without loss and the loader's spans,
 // which no table shows. Invalid lines are skipped and listed in `warnings` as file:line with the reason; a
 // later record of the same row and repeat replaces an earlier one. Throws std::runtime_error when the file

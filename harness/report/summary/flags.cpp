@@ -45,7 +45,10 @@ std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, c
   if (!used.empty() && used != asked) add('M', asked + " as " + used);
   for (const std::string& note : record.notes)
     add(note.find("clipped") != std::string::npos ? 'C' : 'N', note);
-  for (const std::string& setting : record.emulated) add('E', "emulated " + setting + ": by construction");
+  // What follows from an emulated device's own times is so by construction, what follows from several of them
+  // and real code is not: each claim knows which it is (claim_question.h).
+  for (const std::string& setting : record.emulated)
+    add('E', "emulated " + setting + (is_device_setting(setting) ? "" : ": by construction"));
   if (const int64_t bad = record.bad_images.value_or(0); bad > 0)
     add('B', fmt::format("{} bad {} replaced", bad, bad == 1 ? "image" : "images"));
   if (const double steal = record.environment.steal_share.value_or(0); steal >= steal_limit)
@@ -74,8 +77,9 @@ std::string flag_meaning(char code) {
     case 'D':
       return "the last third of the run differs from the first by over 2 %, more than by chance";
     case 'E':
-      return "emulated: a setting replaces hardware; results that follow from it are by construction, not "
-             "findings";
+      return "emulated: a setting or a device file replaces hardware; results that follow from it alone are "
+             "by "
+             "construction, not findings";
     case 'M':
       return "the storage differs from the requested one (table.md names it)";
     case 'N':
