@@ -55,6 +55,9 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
     if (row.validation)
       refuse(device + "there is no accuracy to measure", "device: cpu or cuda", "validation: true",
              "measure accuracy on a real device");
+    if (row.host_work_ms > 0)
+      refuse("host_work_ms is not modelled on device emulated", "host_work_ms: 0",
+             fmt::format("{:g}", row.host_work_ms), "use device cpu or cuda");
     if (row.cuda_graphs)
       refuse(device + "there are no CUDA graphs", "cuda_graphs: false", "cuda_graphs: true",
              "use device cuda");

@@ -26,8 +26,12 @@ std::string why_not_without_gpu(const Row& row, const AxisValues& values) {
   if (row.device == "cuda") return why_no_nvjpeg(row, values);
   const Row usual;  // without a GPU these fields have no effect: the row would equal another row
   std::vector<std::string> asked;
+  const auto emulated = [&](const std::string& field) {  // its timelines follow these
+    return row.device == "emulated" &&
+           (field == "pinned" || field == "non_blocking" || field == "prefetch" || field == "loss_every");
+  };
   for (const Field& field : fields())
-    if (field.gpus_only && field_text(row, field) != field_text(usual, field))
+    if (field.gpus_only && !emulated(field.name) && field_text(row, field) != field_text(usual, field))
       asked.push_back(fmt::format("{}={}", field.name, field_text(row, field)));
   if (asked.empty()) return "";
   return fmt::format("{} need{} device cuda, but this row runs on {}", fmt::join(asked, ", "),
