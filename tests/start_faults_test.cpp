@@ -124,6 +124,19 @@ TEST_F(LaunchFaults, RanksThatStopBeforeTheirFirstBatch) {
   }
 }
 
+// With too little shared memory, mpirun sometimes deadlocks after this message, and its ranks wait for ever.
+TEST_F(LaunchFaults, AnMpirunThatDeadlocksForWantOfMemory) {
+  const Words mpirun = {"sh", "-c", "echo '[vm:1] PMIX ERROR: OUT-OF-RESOURCE in file x.c' >&2; sleep 1103"};
+  harness::Progress progress(directory / "progress", 2);
+  const harness::Outcome outcome = harness::run_ranks(
+      {"local", {{mpirun, {{"LAUNCH_FAULTS", directory}}, {}, directory / "out", directory / "err"}}, false},
+      progress, {.start_s = 100}, directory, [] {});
+  EXPECT_EQ(outcome.status, "CRASHED");
+  EXPECT_NE(outcome.reason.find("/dev/shm is too small"), std::string::npos) << outcome.reason;
+  EXPECT_LT(outcome.wall_s, 30);
+  EXPECT_EQ(left_behind(::getpid()), "");
+}
+
 TEST_F(LaunchFaults, AFullDiskIsNamedByTheRowThatMetIt) {
   const fs::path disk = directory / "run";
   fs::create_directories(disk);

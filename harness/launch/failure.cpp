@@ -109,6 +109,18 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
   if (!launch.command_per_rank) outcome.reason = missing_memory(errors) + outcome.reason;
 }
 
+bool explain_deadlock(Outcome& outcome, const Launch& launch) {
+  if (launch.command_per_rank) return false;
+  const auto& errors = launch.commands[0].errors;
+  const std::string why = missing_memory(errors);
+  if (why.empty()) return false;
+  outcome.status = "CRASHED";
+  outcome.reason =
+      fmt::format("{}no rank could connect to {} after that; stderr: {}", why,
+                  launch.launcher == "slurm" ? "srun" : "mpirun", base::first_lines(errors, 3, " | "));
+  return true;
+}
+
 void explain_missing_ranks(Outcome& outcome, const Launch& launch, Progress& progress,
                            const std::filesystem::path& directory) {
   const auto& errors = launch.commands[0].errors;

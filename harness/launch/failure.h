@@ -13,6 +13,10 @@ namespace harness {
 void explain_failure(Outcome& outcome, const RowProcesses& processes, const Launch& launch,
                      Progress& progress, const std::filesystem::path& directory, bool out_of_memory);
 
+// For ranks that don't start: OpenMPI's PMIx server may deadlock after it has run out of shared memory, and
+// then neither it nor the ranks end. Sets status and reason and returns true if its output says so.
+bool explain_deadlock(Outcome& outcome, const Launch& launch);
+
 // Sets status and reason when all ranks have ended, but their launcher still runs.
 void explain_missing_ranks(Outcome& outcome, const Launch& launch, Progress& progress,
                            const std::filesystem::path& directory);
