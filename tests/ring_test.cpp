@@ -62,6 +62,20 @@ int settled(const Loader& loader) {
   return last;
 }
 
+TEST(Ring, AllThreadsTogetherKeepToTheRateOfEmulatedCores) {
+  const TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 31);
+  const auto storage = open_storage("files", {dataset, "", true, {}});
+  for (int threads : {0, 1, 4}) {
+    LoaderOptions options = options_for(dataset, threads);
+    options.images_per_s = 200;
+    const auto begin = std::chrono::steady_clock::now();
+    load(*storage, options, 10);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    EXPECT_GT(seconds, (60 - 3) / 200.0) << threads << " threads; 10 ms of the rate may be left from before";
+  }
+}
+
 TEST(Ring, BatchesAreTheSameForAnyThreadCount) {
   const TemporaryFolder folder;
   const Dataset dataset = small_dataset(folder.path(), 31);  // batches span epochs

@@ -216,6 +216,7 @@ class Rank {
     load_.first_core = int(rank_.local_rank) * load_.threads;
     load_.sampler = order;
     load_.classes = row_.classes;
+    load_.images_per_s = harness::loader_images_per_s(row_) / rank_.local_world_size;
     if (Accelerator* accelerator = device_->accelerator()) {
       if (HostAllocator pinned = accelerator->host_allocator()) load_.allocate = std::move(pinned);
       if (row_.decoder == "nvjpeg") load_.decoding = accelerator->decoding();

@@ -1,5 +1,6 @@
 // A row of a matrix: one training configuration, and the table of its fields.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -26,6 +27,9 @@ struct Row {
   std::string device = "cpu";
   std::string device_file;
   double time_scale = 1;
+  double core_images_per_s = 0;
+  std::string wire = "ring";
+  int64_t wire_divisor = 1;
   int64_t nodes = 1;
   int64_t devices = 1;
   std::string strategy = "single";
@@ -101,6 +105,22 @@ struct Row {
 inline int64_t all_devices(const Row& row) { return row.nodes * row.devices; }
 inline int64_t images_per_device(const Row& row) {
   return (row.batch + all_devices(row) - 1) / all_devices(row);
+}
+
+// Whether the row's `cpus` are emulated ones, which decode at a set rate, instead of this machine's.
+inline bool emulates_cores(const Row& row) { return !row.device_file.empty() && row.core_images_per_s > 0; }
+// Images per second that a node's loader may decode; 0: no limit.
+inline double loader_images_per_s(const Row& row) {
+  if (!emulates_cores(row)) return 0;
+  return double(std::min(row.cpus, std::max<int64_t>(1, row.loader_threads))) * row.core_images_per_s /
+         row.time_scale;
+}
+
+// Rate of an emulated link on this machine. On emulated devices its bytes are divided by wire_divisor, and
+// all durations by batch_divisor / time_scale, so that they keep their proportion.
+inline double link_rate_here_mbit(const Row& row, int64_t batch_divisor) {
+  if (row.device_file.empty()) return row.link_rate_mbit;
+  return row.link_rate_mbit * double(batch_divisor) / (row.time_scale * double(row.wire_divisor));
 }
 
 // A count that may be written as a multiple of the scale's C0: `3 C0`, `1.5 C0` or a plain integer.

@@ -31,6 +31,7 @@ std::map<std::string, std::string> rank_environment(const Row& row) {
 
 std::vector<int> rank_cpus(const Row& row) {
   std::vector<int> cpus = base::available_cpus();
+  if (emulates_cores(row)) return cpus;
   cpus.resize(size_t(std::min<int64_t>(row.cpus, int64_t(cpus.size()))));
   return cpus;
 }

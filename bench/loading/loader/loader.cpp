@@ -19,6 +19,7 @@
 #include "bench/loading/loader/bad_images.h"
 #include "bench/loading/loader/batch_buffer.h"
 #include "bench/loading/loader/fixed_batches.h"
+#include "bench/loading/token_bucket.h"
 
 namespace bench {
 namespace {
@@ -65,6 +66,7 @@ class RingLoader : public Loader {
         options_(options),
         image_bytes_(bytes_per_image(options.format, options.image_px)),
         sampler_(options.sampler),
+        pace_(options.images_per_s),
         bad_images_(options.sampler.records) {
     for (int number = 0; number < options.ring_depth; ++number) {
       slots_.push_back(std::make_unique<Slot>(options, number));
@@ -216,6 +218,7 @@ class RingLoader : public Loader {
       bad_images_.add(sample.record, storage_.record_name(sample.record), worker.reason);
       return false;
     }
+    if (pace_.limits()) std::this_thread::sleep_until(pace_.ready_at(1));
     slot.read_ns.fetch_add(nanoseconds(read - began), std::memory_order_relaxed);
     slot.decode_ns.fetch_add(nanoseconds(Clock::now() - read), std::memory_order_relaxed);
     if (label < 0 || label >= options_.classes)
@@ -236,6 +239,7 @@ class RingLoader : public Loader {
   const LoaderOptions options_;
   const int64_t image_bytes_;
   const Sampler sampler_;
+  TokenBucket pace_;
   BadImages bad_images_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::unique_ptr<Worker>> workers_;

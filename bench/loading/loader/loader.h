@@ -28,7 +28,8 @@ struct LoaderOptions {
   const std::vector<Augmentation>* augmentations = nullptr;  // per record; null: drawn at random
   HostAllocator allocate = BatchBuffer::on_heap;             // allocates the batches' memory
   DeviceDecoding decoding;                                   // on a device, to device memory
-  int64_t classes = 1000;                                    // a label outside [0, classes) throws BadDataset
+  double images_per_s = 0;  // all threads together decode no faster, as on fewer cores; 0: no limit
+  int64_t classes = 1000;   // a label outside [0, classes) throws BadDataset
 };
 
 // A finished batch. The loader owns the buffers; they are valid until release().

@@ -1,37 +1,15 @@
 // Emulates a slower source: a byte rate shared by all readers, and a delay per record.
-#include <atomic>
 #include <chrono>
 #include <thread>
 #include <utility>
 
 #include "bench/loading/storage/storage.h"
+#include "bench/loading/token_bucket.h"
 
 namespace bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// Returns the time at which bytes that are requested now have arrived.
-class TokenBucket {
- public:
-  explicit TokenBucket(double bytes_per_second)
-      : ns_per_byte_(bytes_per_second > 0 ? 1e9 / bytes_per_second : 0) {}
-
-  Clock::time_point ready_at(size_t bytes) {
-    const int64_t now = Clock::now().time_since_epoch().count();
-    const int64_t cost = static_cast<int64_t>(ns_per_byte_ * static_cast<double>(bytes));
-    int64_t free_at = free_at_.load(), next;
-    do next = std::max(free_at, now - kCreditNs) + cost;
-    while (!free_at_.compare_exchange_weak(free_at, next));
-    return Clock::time_point(Clock::duration(next));
-  }
-
- private:
-  static constexpr int64_t kCreditNs =
-      10'000'000;  // unused time that is carried over, because sleeps end late
-  const double ns_per_byte_;
-  std::atomic<int64_t> free_at_{0};  // when the last requested byte has arrived
-};
 
 class Throttled : public Storage {
  public:
@@ -60,8 +38,8 @@ class Throttled : public Storage {
     EncodedImage read(int64_t record) override {
       const Clock::time_point asked = Clock::now();
       const EncodedImage image = reader_->read(record);
-      std::this_thread::sleep_until(
-          std::max(owner_.bucket_.ready_at(image.bytes.size()), asked + owner_.latency_));
+      std::this_thread::sleep_until(std::max(owner_.bucket_.ready_at(static_cast<double>(image.bytes.size())),
+                                             asked + owner_.latency_));
       return image;
     }
 
