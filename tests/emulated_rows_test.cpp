@@ -1,5 +1,7 @@
 // net: rows on emulated devices, from run_matrix to the record: times of the device file, no losses,
 // refusals.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -7,6 +9,7 @@
 #include "harness/base/child_process.h"
 #include "harness/base/file.h"
 #include "harness/base/scratch.h"
+#include "harness/emulate/two_nodes.h"
 #include "harness/stats/records.h"
 
 namespace harness::emulated_rows_test {
@@ -35,7 +38,7 @@ class EmulatedRows : public testing::Test {
 
 TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
   const fs::path out = folder_.path() / "run";
-  ASSERT_EQ(run("emulated", {"--only", "0,10,12,14,17", "--out", out, "--set", "storage=synthetic", "--set",
+  ASSERT_EQ(run("emulated", {"--only", "0,10,12,14", "--out", out, "--set", "storage=synthetic", "--set",
                              "cache=as_is", "--set", "timed_batches=10", "--set", "warmup_batches=2", "--set",
                              "ceiling_batches=0", "--set", "time_scale=16"}),
             0)
@@ -44,7 +47,7 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
   const auto row = [&](const std::string& id) -> const Record& {
     return *std::find_if(records.begin(), records.end(), [&](const Record& one) { return one.row == id; });
   };
-  ASSERT_EQ(records.size(), 5u);
+  ASSERT_EQ(records.size(), 4u);
   // Row 0: 512 images; a batch of 32 at time x 16 takes as long as the article's.
   EXPECT_NEAR(mean_ms(row("0"), "forward"), 512 * 0.28760, 0.5);
   EXPECT_NEAR(mean_ms(row("0"), "backward"), 512 * 0.70383, 3.7);
@@ -66,7 +69,35 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
     for (const RecordCheck& check : row(id).checks)
       EXPECT_TRUE(check.name != "loss" && check.name != "gradients" && check.name != "weights") << check.name;
   }
-  EXPECT_EQ(row("17").status, "SKIPPED");
+}
+
+TEST_F(EmulatedRows, SendNcclsBytesOverTheLinkBetweenNodes) {
+  if (const std::string& why = why_no_two_nodes(); !why.empty()) GTEST_SKIP() << why;
+  std::map<std::string, double> step_ms, sent_bytes;
+  for (const std::string wire : {"ring", "tree"}) {
+    const fs::path out = folder_.path() / wire;
+    ASSERT_EQ(
+        run("emulated", {"--only", "17,18", "--out", out, "--set", "storage=synthetic", "--set",
+                         "cache=as_is", "--set", "timed_batches=10", "--set", "warmup_batches=3", "--set",
+                         "ceiling_batches=0", "--set", "time_scale=64", "--set", "wire=" + wire}),
+        0)
+        << said() << base::read_file(folder_.path() / "out");
+    for (const Record& record : read_records(out, std::cerr)) {
+      ASSERT_TRUE(is_ok(record)) << record.reason;  // the check `link` has compared counters and expectation
+      ASSERT_TRUE(record.link.has_value());
+      sent_bytes[record.row + wire] = double(record.link->nodes.at(0).sent_bytes) / 10;
+      step_ms[record.row + wire] = *record.total_s * 1e3 / 10;
+      EXPECT_NE(fmt::format("{}", fmt::join(record.emulated, "; ")).find("bytes / 32"), std::string::npos);
+    }
+  }
+  // Gradients of 23.4 MB in 16 bits: 2 * 7 / 8 of them in a ring of eight ranks, 2 * 1 / 2 in a tree of two
+  // nodes.
+  EXPECT_NEAR(sent_bytes["18ring"], 23.38e6 / 32 * 1.75, 23.38e6 / 32 * 0.2);
+  EXPECT_NEAR(sent_bytes["18tree"], 23.38e6 / 32, 23.38e6 / 32 * 0.2);
+  // 10 Gbit/s carry 40.9 MB in 32.7 ms; at time x 64 and batch / 16 these are 131 ms.
+  EXPECT_GT(step_ms["17ring"], 131);
+  EXPECT_GT(step_ms["17ring"], step_ms["17tree"]);
+  EXPECT_GT(step_ms["17ring"], step_ms["18ring"]);
 }
 
 TEST_F(EmulatedRows, PrefetchedCopiesOverlapWithComputing) {

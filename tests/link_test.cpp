@@ -110,6 +110,23 @@ TEST(LinkProof, TooFewOrTooManyBytesAreAViolationThatNamesNodeAndDirection) {
   EXPECT_NE(prove_link(traffic(0), {node(0, 100, 100)}, 2).violation, "") << "nothing was to be sent at all";
 }
 
+TEST(LinkProof, BytesOfEmulatedDevicesAreThoseOfTheRingOrTheTreeDivided) {
+  const NodeWire ring{false, 32}, tree{true, 32};
+  const double ring_bytes = 1.75 * 32e6 / 32, tree_bytes = 32e6 / 32;
+  EXPECT_EQ(prove_link(traffic(32000000), {node(0, ring_bytes, ring_bytes), node(1, ring_bytes, ring_bytes)},
+                       8, ring)
+                .violation,
+            "");
+  EXPECT_EQ(prove_link(traffic(32000000), {node(0, tree_bytes, tree_bytes), node(1, tree_bytes, tree_bytes)},
+                       8, tree)
+                .violation,
+            "");
+  EXPECT_NE(prove_link(traffic(32000000), {node(0, ring_bytes, ring_bytes), node(1, ring_bytes, ring_bytes)},
+                       8, tree)
+                .violation,
+            "");
+}
+
 TEST(LinkProof, OneNodeHasNothingToProve) {
   const auto proof = prove_link(traffic(1000), {}, 4);
   EXPECT_TRUE(!proof.record.has_value());

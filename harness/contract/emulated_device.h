@@ -76,10 +76,14 @@ struct Emulation {
   EmulatedDevice device;
   int64_t batch_divisor = 1;  // durations are those of the batch times this, divided by it
   double time_scale = 1;      // every modelled duration is multiplied by it
+  int64_t wire_divisor = 1;   // bytes that cross the link between nodes are divided by it
+  std::string wire = "ring";  // whose bytes they are: NCCL's `ring` or `tree`
   static constexpr auto keys() {
     return std::tuple(Key{"device", &Emulation::device, "the device file", Presence::required},
                       Key{"batch_divisor", &Emulation::batch_divisor, "of the scale", Presence::required},
-                      Key{"time_scale", &Emulation::time_scale, "field `time_scale`", Presence::required});
+                      Key{"time_scale", &Emulation::time_scale, "field `time_scale`", Presence::required},
+                      Key{"wire_divisor", &Emulation::wire_divisor, "field `wire_divisor`"},
+                      Key{"wire", &Emulation::wire, "field `wire`"});
   }
 };
 

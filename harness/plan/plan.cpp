@@ -40,14 +40,6 @@ static std::string why_too_slow(const Row& row, const PrecisionTimes& times) {
       instructions.empty() ? ": the processor lacks 16-bit instructions (AVX512-BF16 or AMX-BF16)" : "");
 }
 
-// What emulated devices don't do yet.
-static std::string why_not_emulated(const Row& row) {
-  if (row.device != "emulated") return "";
-  if (row.nodes > 1)
-    return "device emulated: links between nodes are not emulated yet; run it on --device cpu";
-  return "";
-}
-
 std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
                                   const PrecisionTimes& times, const Request& request,
                                   const WhyNotStarted& why_not_started) {
@@ -56,7 +48,6 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
   for (const Row& row : rows) {
     PlannedRow planned{row, why_missing(row, values), {}};
     if (planned.skip_reason.empty()) planned.skip_reason = why_not_without_gpu(row, values);
-    if (planned.skip_reason.empty()) planned.skip_reason = why_not_emulated(row);
     if (planned.skip_reason.empty()) planned.skip_reason = why_too_few_gpus(row, values, request);
     if (planned.skip_reason.empty()) planned.skip_reason = why_not_started(row);
     if (planned.skip_reason.empty() && !request.slow) planned.skip_reason = why_too_slow(row, times);
@@ -64,7 +55,7 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
       planned.notes.push_back(fmt::format("{} nodes share the cores of this machine", row.nodes));
     if (const auto batches = traced_batches(request, row)) planned.notes.push_back(describe(*batches));
     if (!request.wrap.empty()) planned.notes.push_back(describe_wrap(request));
-    if (row.cpus > cores && launcher_of(request) == "local") {
+    if (row.cpus > cores && launcher_of(request) == "local" && !emulates_cores(row)) {
       planned.notes.push_back(fmt::format("cpus: {} clipped to {}", row.cpus, cores));
       planned.row.cpus = cores;
     }

@@ -26,8 +26,8 @@
 namespace harness {
 
 // Emulated hardware, for a record's `emulated`.
-static std::vector<std::string> emulated_by(const Row& row, const Request& request,
-                                            const AxisValues& values) {
+static std::vector<std::string> emulated_by(const Row& row, const Request& request, const AxisValues& values,
+                                            int64_t batch_divisor) {
   const std::string launcher = launcher_of(request);
   std::vector<std::string> emulated;
   if (row.read_rate > 0) emulated.push_back(fmt::format("read_rate: {:g} MB/s", row.read_rate * 1e-6));
@@ -39,8 +39,17 @@ static std::vector<std::string> emulated_by(const Row& row, const Request& reque
   if (row.device == "emulated")
     emulated.push_back(
         fmt::format("device: {} (configs/devices), durations x {:g}", row.device_file, row.time_scale));
+  if (emulates_cores(row))
+    emulated.push_back(fmt::format("cores: each decodes {:g} images/s, / {:g} as durations are longer",
+                                   row.core_images_per_s, row.time_scale));
   if (!emulates_nodes(row, launcher)) return emulated;
   emulated.push_back(fmt::format("nodes: {} network namespaces of one machine", row.nodes));
+  if (!row.device_file.empty()) {
+    emulated.push_back(fmt::format(
+        "link: {} of {:g} Mbit/s: veth at {:g} Mbit/s and NCCL's {} with its bytes / {}", row.link,
+        row.link_rate_mbit, link_rate_here_mbit(row, batch_divisor), row.wire, row.wire_divisor));
+    return emulated;
+  }
   emulated.push_back(row.link == "infiniband"
                          ? "link: fast link: veth, no RDMA"
                          : fmt::format("link: {}: veth at {:g} Mbit/s", row.link, row.link_rate_mbit));
@@ -68,7 +77,7 @@ static void set_head(Record& record, const RowSetting& setting, const PlannedRow
   record.warmup_batches = row.warmup_batches;
   record.timed_batches = row.timed_batches;
   record.notes = planned.notes;
-  record.emulated = emulated_by(row, setting.request, setting.values);
+  record.emulated = emulated_by(row, setting.request, setting.values, setting.scale.batch_divisor);
   record.launcher = launcher_of(setting.request);
   if (!setting.request.wrap.empty()) record.wrap = {setting.request.wrap, setting.request.wrap_rank};
 }
@@ -104,7 +113,8 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   job.trace = traced_batches(setting.request, planned.row);
   if (planned.row.device == "emulated")
     job.emulation = {read_device_file(device_file(setting.installation.project, planned.row.device_file)),
-                     setting.scale.batch_divisor, planned.row.time_scale};
+                     setting.scale.batch_divisor, planned.row.time_scale, planned.row.wire_divisor,
+                     planned.row.wire};
   write_job(directory / "job.json", job);
   return directory;
 }

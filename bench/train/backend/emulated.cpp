@@ -1,7 +1,9 @@
-// emulated: collectives of one node's emulated devices. Ranks exchange when they are ready through shared
-// memory, and each puts the collective on its own communication timeline: it begins when the last rank is
-// ready, and takes latency and bytes / bandwidth from the device file, as NCCL's ring does. Values travel
-// where tensors have some.
+// emulated: collectives of emulated devices. Ranks exchange when they are ready through shared memory, and
+// each puts the collective on its own communication timeline: it begins when the last rank of the node is
+// ready, and takes latency and bytes / bandwidth from the device file, as NCCL's ring does. Between nodes the
+// bytes that NCCL would send really cross the link, from that beginning on, and the collective ends no
+// earlier than they arrive: NCCL passes chunks on while others are under way, so that the slower part
+// decides. Values travel where tensors have some.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/StreamGuard.h>
@@ -12,9 +14,9 @@
 #include <mutex>
 #include <thread>
 
+#include "bench/train/backend/node_meeting.h"
 #include "bench/train/backend/store_group.h"
 #include "bench/train/emulated/machine.h"
-#include "bench/train/timeline/ledger.h"
 
 namespace bench {
 namespace {
@@ -30,8 +32,9 @@ class EmulatedWork : public c10d::Work {
             c10::ListType::ofTensors(),
             device ? std::vector<c10::Device>{*device} : std::vector<c10::Device>())) {}
   // On a device the calling thread's current stream waits, the host only until all ranks have posted.
+  // Throws what the communication thread could not do.
   bool wait(std::chrono::milliseconds) override {
-    future_->wait();
+    future_->waitAndThrow();
     return true;
   }
   bool isCompleted() override { return future_->completed(); }
@@ -74,8 +77,12 @@ void add_values(const at::Tensor& sum, const std::string& values) {
 
 class EmulatedBackend : public c10d::Backend {
  public:
-  EmulatedBackend(const std::filesystem::path& ledger, int rank, int ranks, int stream)
-      : Backend(rank, ranks), ledger_(ledger, rank, ranks), stream_(stream), thread_([this] { run(); }) {}
+  EmulatedBackend(std::unique_ptr<NodeMeeting> meeting, const RankInfo& rank, int stream)
+      : Backend(rank.rank, rank.world_size),
+        nodes_(rank.world_size / rank.local_world_size),
+        meeting_(std::move(meeting)),
+        stream_(stream),
+        thread_([this] { run(); }) {}
   ~EmulatedBackend() override {
     {
       const std::lock_guard lock(mutex_);
@@ -98,10 +105,11 @@ class EmulatedBackend : public c10d::Backend {
   }
   WorkPointer broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override {
     const at::Tensor tensor = tensors.at(0);
-    return post("broadcast", c10d::OpType::BROADCAST, tensor, 1, tensors,
-                [tensor, root = size_t(options.rootRank)](const std::vector<std::string>& all) {
-                  set_values(tensor, all[root]);
-                });
+    const int root = int(options.rootRank), ranks_per_node = getSize() / nodes_;
+    return post(
+        "broadcast", c10d::OpType::BROADCAST, tensor, 1, tensors,
+        [tensor, root](const std::vector<std::string>& all) { set_values(tensor, all[size_t(root)]); },
+        Crossing::Path::chain, root / ranks_per_node);
   }
   WorkPointer allgather(std::vector<Tensors>& outputs, Tensors& inputs,
                         const c10d::AllgatherOptions&) override {
@@ -128,18 +136,23 @@ class EmulatedBackend : public c10d::Backend {
   using Apply = std::function<void(const std::vector<std::string>& values_by_rank)>;
   struct Posted {
     uint64_t number;
+    std::string what;
     c10::intrusive_ptr<EmulatedWork> work;
     std::optional<at::Device> device;
-    Nanoseconds ready, duration;
+    Nanoseconds duration;
+    Crossing crossing;
     Tensors result;
     Apply apply;
   };
 
-  // traffic: bytes over each link, as a multiple of the tensor's.
+  // traffic: bytes over each link, as a multiple of the tensor's. path, root_node: between nodes.
   WorkPointer post(const char* kind, c10d::OpType type, const at::Tensor& tensor, double traffic,
-                   Tensors result, Apply apply) {
+                   Tensors result, Apply apply, Crossing::Path path = Crossing::Path::ring,
+                   int root_node = 0) {
     std::optional<at::Device> device;
     Nanoseconds ready = 0, duration = 0;
+    Crossing crossing;
+    const std::string values = values_of(tensor);
     if (!tensor.is_cpu()) {
       emulated::Machine& machine = emulated::machine();
       device = tensor.device();
@@ -148,12 +161,18 @@ class EmulatedBackend : public c10d::Backend {
       ready = std::max(machine.timelines.tail(device->index(), int(stream.id())),
                        machine.timelines.host(device->index()));
       duration = machine.durations.collective(double(tensor.nbytes()) * traffic, getSize());
+      // NCCL's tree sends what a ring of the nodes would.
+      if (machine.tree && type == c10d::OpType::ALLREDUCE) traffic = 2.0 * (nodes_ - 1) / nodes_;
+      if (values.empty())
+        crossing = {path, std::llround(double(tensor.nbytes()) * traffic / double(machine.wire_divisor)),
+                    root_node};
     }
-    const std::string values = values_of(tensor);
     auto work = c10::make_intrusive<EmulatedWork>(getRank(), type, device);
+    const std::lock_guard in_order(posting_);
+    const std::string what = fmt::format("{} of {} bytes", kind, tensor.nbytes());
+    const uint64_t number = meeting_->post(what, ready, values);
     const std::lock_guard lock(mutex_);
-    const uint64_t number = ledger_.post(fmt::format("{} of {} bytes", kind, tensor.nbytes()), ready, values);
-    posted_.push_back({number, work, device, ready, duration, std::move(result), std::move(apply)});
+    posted_.push_back({number, what, work, device, duration, crossing, std::move(result), std::move(apply)});
     changed_.notify_all();
     return work;
   }
@@ -170,27 +189,28 @@ class EmulatedBackend : public c10d::Backend {
         posted_.pop_front();
       }
       try {
-        const Ledger::Meeting meeting = ledger_.meet(next.number, std::chrono::nanoseconds(kTimeout).count());
-        next.apply(meeting.payloads);
+        const NodeMeeting::Result met =
+            meeting_->meet(next.number, next.what, next.device ? end_ : 0, next.crossing);
+        next.apply(met.payloads);
         if (!next.device) {
           next.work->complete(next.result, 0);
           continue;
         }
-        const Nanoseconds begin = std::max(meeting.ready, end_);
-        end_ = begin + next.duration;
+        end_ = std::max(met.begin + next.duration, met.arrived);
         emulated::machine().timelines.hold_up(next.device->index(), stream_, end_);
         const c10::StreamGuard guard(c10::Stream(c10::Stream::UNSAFE, *next.device, stream_));
-        next.work->complete(next.result, float(double(end_ - std::max(next.ready, begin)) * 1e-6));
+        next.work->complete(next.result, float(double(end_ - met.begin) * 1e-6));
       } catch (...) {
         next.work->fail(std::current_exception());
       }
     }
   }
 
-  static constexpr std::chrono::minutes kTimeout{30};
-  Ledger ledger_;
+  const int nodes_;
+  const std::unique_ptr<NodeMeeting> meeting_;
   const int stream_;
   Nanoseconds end_ = 0;  // of the last collective; one after another, as on NCCL's stream
+  std::mutex posting_;   // held while a post waits for a free slot of the ledger; run() doesn't need it
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Posted> posted_;
@@ -200,20 +220,23 @@ class EmulatedBackend : public c10d::Backend {
 
 class EmulatedGroup : public StoreGroup {
  public:
-  explicit EmulatedGroup(const GroupOptions& options) : StoreGroup(options.rank), folder_(options.logs) {
+  explicit EmulatedGroup(const GroupOptions& options)
+      : StoreGroup(options.rank), folder_(options.logs), interface_(options.interface) {
     process_group();
   }
   ~EmulatedGroup() override { end_process_groups(); }
 
  protected:
   c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name) override {
-    return c10::make_intrusive<EmulatedBackend>(folder_ / ("collectives-" + name), rank_.rank,
-                                                rank_.world_size, next_stream_++);
+    return c10::make_intrusive<EmulatedBackend>(
+        std::make_unique<NodeMeeting>(rank_, folder_, name, store_of(name), interface_), rank_,
+        next_stream_++);
   }
   bool carried_by_device() const override { return true; }
 
  private:
   const std::filesystem::path folder_;
+  const std::string interface_;
   int next_stream_ = Timelines::kStreams - 2;  // two of a device's streams are never handed out
 };
 

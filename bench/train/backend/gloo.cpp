@@ -5,24 +5,29 @@
 #include "bench/train/backend/store_group.h"
 
 namespace bench {
+
+c10::intrusive_ptr<c10d::Backend> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, int rank, int ranks,
+                                            const std::string& interface, std::chrono::milliseconds timeout) {
+  auto options = c10d::ProcessGroupGloo::Options::create(timeout);
+  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(interface));
+  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, ranks, options);
+}
+
 namespace {
 
 class GlooGroup : public StoreGroup {
  public:
-  explicit GlooGroup(const GroupOptions& options)
-      : StoreGroup(options.rank), options_(c10d::ProcessGroupGloo::Options::create(kTimeout)) {
-    options_->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(options.interface));
+  explicit GlooGroup(const GroupOptions& options) : StoreGroup(options.rank), interface_(options.interface) {
     process_group();  // collective: every rank must create it at the same point
   }
 
  protected:
   c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name) override {
-    return c10::make_intrusive<c10d::ProcessGroupGloo>(store_of(name), rank_.rank, rank_.world_size,
-                                                       options_);
+    return make_gloo(store_of(name), rank_.rank, rank_.world_size, interface_, kTimeout);
   }
 
  private:
-  c10::intrusive_ptr<c10d::ProcessGroupGloo::Options> options_;
+  const std::string interface_;
 };
 
 const bool registered_backend_gloo = GroupRegistry::instance().add(

@@ -8,6 +8,10 @@
 
 namespace bench {
 
+// Gloo's collectives over TCP on a network interface. Every rank must call it at the same point.
+c10::intrusive_ptr<c10d::Backend> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, int rank, int ranks,
+                                            const std::string& interface, std::chrono::milliseconds timeout);
+
 class StoreGroup : public TracedGroup {
  public:
   std::vector<std::string> gather(const std::string& text) override;

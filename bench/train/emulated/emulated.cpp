@@ -42,6 +42,8 @@ class Emulated : public Device, public Accelerator {
     at::set_num_threads(1);
     Durations durations(*options.emulation, options.precision, options.model);
     install(std::make_unique<Machine>(std::move(durations), kMostDevices));
+    machine().wire_divisor = options.emulation->wire_divisor;
+    machine().tree = options.emulation->wire == "tree";
     copy_stream_ = options.prefetch ? kCopyStream : 0;
     const auto on_device = at::TensorOptions().device(device_);
     images_ = at::empty({options.batch_size, 3, options.image_px, options.image_px}, on_device);

@@ -14,7 +14,9 @@ struct Machine {
   Machine(Durations all, int devices) : durations(std::move(all)), timelines(devices, durations.launch()) {}
   Durations durations;
   Timelines timelines;
-  double weight_bytes = 0;  // of the network, for the optimizer's share of a call
+  double weight_bytes = 0;   // of the network, for the optimizer's share of a call
+  int64_t wire_divisor = 1;  // bytes between nodes are divided by it
+  bool tree = false;         // they are those of NCCL's tree, not of its ring
 };
 
 // Registers the device with LibTorch (PrivateUse1, named `emulated`) and sets the process's machine. Call it

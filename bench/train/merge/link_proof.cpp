@@ -13,13 +13,16 @@ using harness::RankPlace;
 using harness::RecordCheck;
 using harness::RecordCommunication;
 
-LinkProof prove_link(const RecordCommunication& traffic, std::vector<LinkNode> counted, int64_t world_size) {
+LinkProof prove_link(const RecordCommunication& traffic, std::vector<LinkNode> counted, int64_t world_size,
+                     const NodeWire& wire) {
   LinkProof proof;
   if (counted.empty()) return proof;
-  const double n = double(world_size);
-  const double both_ways = 2 * (n - 1) / n * double(traffic.all_reduced_bytes.value_or(0)) +
-                           (n - 1) * double(traffic.gathered_bytes.value_or(0));
-  const double from_rank_0 = double(traffic.broadcast_bytes.value_or(0));
+  const double n = double(world_size), around = wire.tree ? double(counted.size()) : n,
+               divisor = double(wire.divisor);
+  const double both_ways = (2 * (around - 1) / around * double(traffic.all_reduced_bytes.value_or(0)) +
+                            (n - 1) * double(traffic.gathered_bytes.value_or(0))) /
+                           divisor;
+  const double from_rank_0 = double(traffic.broadcast_bytes.value_or(0)) / divisor;
   for (LinkNode& node : counted) {
     const double to_send = both_ways + (node.node == 0 ? from_rank_0 : 0),
                  to_receive = both_ways + (node.node == 0 ? 0 : from_rank_0);
@@ -38,7 +41,9 @@ LinkProof prove_link(const RecordCommunication& traffic, std::vector<LinkNode> c
             kMostLinkShare);
     }
   }
-  proof.record = {std::move(counted), "ring"};
+  proof.record = {std::move(counted),
+                  (wire.tree ? "tree" : "ring") +
+                      (wire.divisor > 1 ? fmt::format(", bytes / {}", wire.divisor) : std::string())};
   return proof;
 }
 

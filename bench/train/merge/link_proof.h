@@ -22,8 +22,14 @@ struct LinkProof {
 // ring over n ranks ordered by node: 2 (n-1)/n of the all-reduced bytes (Patarasuk & Yuan 2009), plus n-1
 // times a rank's gathered bytes, plus the bytes that rank 0 broadcasts (sent by its node, received by the
 // others).
+// wire: of emulated devices.
+struct NodeWire {
+  bool tree =
+      false;  // NCCL's tree over the nodes, not its ring: 2 (m-1)/m of the all-reduced bytes for m nodes
+  int64_t divisor = 1;  // all bytes are divided by it
+};
 LinkProof prove_link(const harness::RecordCommunication& traffic, std::vector<harness::LinkNode> counted,
-                     int64_t world_size);
+                     int64_t world_size, const NodeWire& wire = {});
 
 // For rows that request one network from NCCL: checks in NCCL's logs that its channels between ranks of
 // different nodes use it (channels within a node may use any transport). places: the record's `rank_map`.

@@ -143,7 +143,9 @@ Record merge_reports(const harness::Row& row, std::vector<std::string> reports) 
   if (!timelines.empty()) merged.timeline = merge_timelines(std::move(timelines), row.timed_batches - 1);
   if (auto check = prove_transports(merged.rank_map, row.link)) merged.checks.push_back(std::move(*check));
   if (!links.empty()) {
-    LinkProof proof = prove_link(merged.communication.value(), std::move(links), int64_t(world_size));
+    LinkProof proof =
+        prove_link(merged.communication.value(), std::move(links), int64_t(world_size),
+                   row.device_file.empty() ? NodeWire{} : NodeWire{row.wire == "tree", row.wire_divisor});
     merged.link = std::move(proof.record);
     merged.checks.push_back({"link", proof.violation.empty(), proof.violation});
   }
