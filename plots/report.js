@@ -40,7 +40,7 @@ async function unpacked(name) {
 const verdictClass = {
   "holds": "good", "does not hold": "bad", "undecided": "open", "by construction": "open",
   "cannot be tested here": "open", "FASTER": "good", "SLOWER": "bad", "SAME": "open", "UNDECIDED": "open",
-  "slower": "bad", "faster": "good",
+  "slower": "bad", "faster": "good", "worse": "bad", "better": "good",
 };
 
 function gridCell(text, column, first) {

@@ -99,6 +99,52 @@ TEST_F(HistoryCommandTest, ComparesFullRecordsWhileTheyAreThere) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "backward +50.0", output());
 }
 
+// 30 nights on one machine; from night 25 on, p99_ms is 20 % higher and the throughput 10 % lower.
+std::vector<Night> nights_with_metrics() {
+  std::vector<Night> made(30, night(1));
+  for (size_t i = 0; i < made.size(); ++i) {
+    const double noise = 1 + 0.004 * std::sin(7.0 * double(i));
+    made[i].id = "made-" + std::to_string(i);
+    made[i].started_at = "2026-01-01T00:00:" + std::to_string(10 + i) + "Z";
+    made[i].rows[0].metrics = {{"p99_ms", 50 * noise * (i < 25 ? 1 : 1.2)},
+                               {"images_per_second", 400 * noise * (i < 25 ? 1 : 0.9)},
+                               {"median_ms", 40 * noise * (i < 25 ? 1 : 0.8)}};
+  }
+  return made;
+}
+
+TEST_F(HistoryCommandTest, FollowsAMetric) {
+  if (!fs::exists(SOURCE_DIR "/.venv/bin/python")) GTEST_SKIP() << "no .venv";
+  keep(nights_with_metrics());
+  EXPECT_EQ(history({"trend"}), 0) << "the seconds stayed";
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "no new lasting change of a row's speed", output());
+  EXPECT_TRUE(fs::exists(history_folder() / "trend.html"));
+  EXPECT_EQ(history({"trend", "--metric", "p99_ms"}), 4);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring,
+                      "REGRESSION: row 7 (rehearsal, cpu): p99_ms since night made-25: 50.", output());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, " ms, +20.", output());
+  const std::string page = text(history_folder() / "trend-p99_ms.html");
+  for (const char* words : {"Nights: p99_ms", "p99_ms in ms: 99th percentile of the steps", R"("WORSE")",
+                            "row 7 changed by +20."})
+    EXPECT_NE(page.find(words), std::string::npos) << words;
+  EXPECT_EQ(history({"trend", "--metric", "images_per_second"}), 4) << "less is worse";
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "images/s, -9.", output());
+  EXPECT_EQ(history({"trend", "--metric", "median_ms"}), 0);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "better: row 7 (rehearsal, cpu): median_ms since", output());
+  EXPECT_FALSE(fs::exists(history_folder() / "alarms.jsonl")) << "the next nightly reports its alarms";
+}
+
+TEST_F(HistoryCommandTest, AMetricThatNoNightHasIsNamed) {
+  keep({night(1)});
+  EXPECT_EQ(history({"trend", "--metric", "p99_ms"}), 3);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "no night has p99_ms; `./run_matrix nightly` adds nights with it",
+                      errors());
+  EXPECT_FALSE(fs::exists(history_folder() / "trend-p99_ms.html"));
+  EXPECT_EQ(history({"trend", "--metric", "p99ms"}), 2);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "did you mean 'p99_ms'?", errors());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "a history follows total_s, ", errors());
+}
+
 TEST_F(HistoryCommandTest, LooksAtOneMachineOrTagAlone) {
   Night elsewhere = night(3);
   elsewhere.machine = "M2, 4 cores";
@@ -153,6 +199,7 @@ TEST_F(HistoryCommandTest, BadInputIsNamed) {
                              {"compare", "n1"},
                              {"compare", "n1", "last-4"},
                              {"export", (folder / "none" / "file").string()},
+                             {"trend", "--metric", "rho_1"},
                              {"nothing"},
                              {}})
     EXPECT_EQ(history(words), 2) << (words.empty() ? "" : words[0]);

@@ -9,7 +9,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "harness/base/file.h"
 #include "harness/base/moment.h"
+#include "harness/nightly/trend.h"
+#include "tests/golden_figures.h"
+#include "tests/typed_records.h"
 
 namespace harness::history_test {
 
@@ -23,7 +27,7 @@ Night night(const std::string& id, const std::string& started_at, const std::str
   it.machine = "Zen, 8 cores";
   it.host = "a";
   it.canaries = {{"gemm_ms", 1.5}};
-  it.rows = {{"7", "rehearsal", "cpu", "OK", "abc", {1.0, 1.2, 1.1}, {{"load", 3.0}}, 3},
+  it.rows = {{"7", "rehearsal", "cpu", "OK", "abc", {1.0, 1.2, 1.1}, {{"load", 3.0}}, 3, {{"p99_ms", 4.5}}},
              {"8", "rehearsal", "cpu", "HUNG", "def", {}, {}, 3}};
   return it;
 }
@@ -48,7 +52,43 @@ TEST_F(HistoryTest, KeepsWhatItWasGiven) {
   const Night back = history.read(history.entries()[0]);
   EXPECT_EQ(to_json(back), to_json(night("n1", "2026-01-01T03:00:00Z", "main")));
   EXPECT_DOUBLE_EQ(back.rows[0].median_s(), 1.1);
+  EXPECT_DOUBLE_EQ(back.rows[0].metrics.at("p99_ms"), 4.5);
   EXPECT_EQ(warnings_.str(), "");
+}
+
+TEST_F(HistoryTest, ANightFromBeforeNightsHadMetricsIsReadAndItsSettingsKeepTheirHash) {
+  fs::create_directories(folder_);
+  std::ofstream(nights())
+      << R"({"canaries":{"gemm_ms":1.5},"complete":true,"environment":"Zen",)"
+      << R"("host":"a","id":"n1","machine":"Zen, 8 cores","revision":"abc123",)"
+      << R"("rows":[{"config":"c0ffee","device":"cpu","phases_ms":{"load":3.0},"repeats":2,)"
+      << R"("row":"7","scale":"rehearsal","status":"OK","totals_s":[1.0,1.2]}],)"
+      << R"("run":"","schema":1,"started_at":"2026-01-01T03:00:00Z","tag":""})" << '\n';
+  const Night old = open().read(open().find("n1"));
+  EXPECT_TRUE(old.rows[0].metrics.empty());
+  EXPECT_EQ(to_json(old).dump() + '\n', base::read_file(nights())) << "exported as it was";
+  const std::vector<Trend> trends = trends_of({old}, {});
+  EXPECT_EQ(trends[0].key(), "Zen, 8 cores; rehearsal cpu 7 c0ffee") << "as in older lines of alarms.jsonl";
+  EXPECT_EQ(trends_of({old}, {}, followed_metric("p99_ms")).size(), 1u) << "only the canary";
+  EXPECT_EQ(warnings_.str(), "");
+}
+
+TEST_F(HistoryTest, ANightKeepsTheFollowedMetricsOfItsRecords) {
+  std::vector<nlohmann::json> records = golden("matrix.jsonl");
+  for (nlohmann::json& rank : record_of(records, "disk")["samples_ms"]["step"])
+    for (nlohmann::json& ms : rank) ms = 1e-8;
+  const Night made = night_of("n1", typed(records));
+  EXPECT_EQ(to_json(night_from_json(to_json(made))), to_json(made)) << "a time that rounds to 0 is left out";
+  const Summary summary = summarise(typed(records)).at(0);
+  for (size_t i = 0; i < made.rows.size(); ++i)
+    for (const char* name : {"images_per_second", "p99_ms", "median_ms", "skew_ms", "exposed_ms"}) {
+      const std::string cell = csv_text(metric(name), summary, summary.rows[i]);
+      const auto kept = made.rows[i].metrics.find(name);
+      EXPECT_EQ(kept != made.rows[i].metrics.end(), !cell.empty() && std::stod(cell) > 1e-6) << i << name;
+      if (kept != made.rows[i].metrics.end()) {
+        EXPECT_NEAR(kept->second, std::stod(cell), 1e-4 * kept->second) << i << name;
+      }
+    }
 }
 
 TEST_F(HistoryTest, FindsByIdPlaceTagAndDate) {
@@ -97,6 +137,10 @@ TEST_F(HistoryTest, NegativeAndImpossibleFiguresAreRefused) {
   nlohmann::json object = to_json(night("n1", "2026-01-01T03:00:00Z"));
   object["rows"][0]["totals_s"][1] = -1;
   EXPECT_THROW(night_from_json(object), Violation);
+  object = to_json(night("n1", "2026-01-01T03:00:00Z"));
+  object["rows"][0]["metrics"]["p99_ms"] = 0;
+  EXPECT_THROW(night_from_json(object), Violation);
+  object["rows"][0]["metrics"] = {{"p99_ms", 1}};
   object["rows"][0]["totals_s"] = "fast";
   EXPECT_THROW(night_from_json(object), Violation);
   object = to_json(night("n1", "2026-01-01T03:00:00Z"));

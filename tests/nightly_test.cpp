@@ -64,6 +64,7 @@ TEST_F(NightlyTest, KeepsRowsCanariesAndTagAndLeavesReportAndTrendPage) {
   EXPECT_TRUE(night.complete);
   ASSERT_EQ(night.rows.size(), 2u);
   EXPECT_EQ(night.rows[0].totals_s.size(), 3u) << "three repeats unless told otherwise";
+  EXPECT_GT(night.rows[0].metrics.at("images_per_second"), 0);
   EXPECT_DOUBLE_EQ(night.canaries.at("gemm_ms"), 3);
   for (const char* file : {"records.jsonl", "table.txt", "report.html"})
     EXPECT_TRUE(fs::exists(fs::path(night.run) / file)) << file;

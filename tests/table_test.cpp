@@ -260,6 +260,7 @@ TEST(Metrics, HaveOneNameEachAndAFigureOrAText) {
     EXPECT_NE(bool(metric.figure), bool(metric.text)) << metric.name;
     EXPECT_FALSE(metric.description.empty()) << metric.name;
     EXPECT_TRUE(metric.header.empty() || metric.figure) << metric.name;
+    EXPECT_TRUE(!metric.better || (metric.figure && !metric.unit.empty())) << metric.name;
   }
 }
 

@@ -39,7 +39,7 @@ class TrendInBrowser : public testing::Test {
     harness::write_trend_page(folder, trends,
                               nights.empty()
                                   ? std::vector<harness::Alarm>{}
-                                  : lasting_changes(trends, nights.back(), harness::Direction::slower),
+                                  : lasting_changes(trends, nights.back(), harness::Direction::worse),
                               nights, SOURCE_DIR, console);
     open(folder / "trend.html");
   }

@@ -41,8 +41,8 @@ std::vector<Night> nights_of(const Given& given) {
   return nights;
 }
 
-std::vector<Trend> analysed(const std::vector<Night>& nights) {
-  std::vector<Trend> trends = trends_of(nights, {});
+std::vector<Trend> analysed(const std::vector<Night>& nights, const Metric& metric = seconds()) {
+  std::vector<Trend> trends = trends_of(nights, {}, metric);
   std::vector<Series> series;
   for (const Trend& trend : trends) series.push_back({trend.row, trend.values, trend.margin});
   const auto found = find_change_points(series, SOURCE_DIR);
@@ -69,7 +69,7 @@ TEST_F(TrendTest, AStepIsFoundWhereItIs) {
 TEST_F(TrendTest, AlarmsNeedALongSeriesAndALastingChange) {
   const auto alarms = [](const Given& given) {
     const auto nights = nights_of(given);
-    return lasting_changes(analysed(nights), nights.back(), Direction::slower);
+    return lasting_changes(analysed(nights), nights.back(), Direction::worse);
   };
   EXPECT_TRUE(alarms({}).empty());
   ASSERT_EQ(alarms({.nights = 33, .slower_from = 30}).size(), 1u);
@@ -82,31 +82,31 @@ TEST_F(TrendTest, AlarmsNeedALongSeriesAndALastingChange) {
 
 TEST_F(TrendTest, OneOddNightAtTheBeginningIsNoLevel) {
   const auto nights = nights_of({.nights = 30, .slower_from = 1});
-  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::slower).empty());
+  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::worse).empty());
 }
 
 TEST_F(TrendTest, AnAlarmEndsWhenTheRowIsAsFastAsBefore) {
   auto nights = nights_of({.nights = 40, .slower_from = 20});
   for (size_t i = 30; i < nights.size(); ++i) nights[i].rows[0].totals_s[0] /= 1.10;
-  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::slower).empty());
+  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::worse).empty());
   for (size_t i = 30; i < nights.size(); ++i) nights[i].rows[0].totals_s[0] *= 1.05;
-  EXPECT_EQ(lasting_changes(analysed(nights), nights.back(), Direction::slower).size(), 1u)
+  EXPECT_EQ(lasting_changes(analysed(nights), nights.back(), Direction::worse).size(), 1u)
       << "half of it stayed";
 }
 
 TEST_F(TrendTest, AnOldChangeIsHistory) {
   const auto nights = nights_of({.nights = 90, .slower_from = 50});
   EXPECT_EQ(analysed(nights)[0].changes.size(), 1u);
-  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::slower).empty());
+  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::worse).empty());
 }
 
 TEST_F(TrendTest, AMachineThatSlowedDownIsNamedAsTheCause) {
   const auto nights = nights_of({.slower_from = 30, .canary_slower_from = 31});
-  const auto alarms = lasting_changes(analysed(nights), nights.back(), Direction::slower);
+  const auto alarms = lasting_changes(analysed(nights), nights.back(), Direction::worse);
   ASSERT_EQ(alarms.size(), 1u);
   EXPECT_EQ(alarms[0].canary, "gemm_ms");
   const auto earlier = nights_of({.slower_from = 30, .canary_slower_from = 15});
-  EXPECT_EQ(lasting_changes(analysed(earlier), earlier.back(), Direction::slower)[0].canary, "")
+  EXPECT_EQ(lasting_changes(analysed(earlier), earlier.back(), Direction::worse)[0].canary, "")
       << "another night, another cause";
 }
 
@@ -119,6 +119,68 @@ TEST_F(TrendTest, ARowThatFailedLastNightKeepsItsMarksAndDoesNotAlarm) {
   ASSERT_EQ(analysis.trends[0].changes.size(), 1u);
   EXPECT_TRUE(analysis.alarms.empty());
   EXPECT_EQ(analysis.rows, 0u) << "of the last night with a figure";
+}
+
+// Nights in which only the metric changes, in night 30; the first ten were written before nights had metrics.
+std::vector<Night> nights_with(const std::string& metric, double by) {
+  std::vector<Night> nights = nights_of({});
+  for (int i = 10; i < int(nights.size()); ++i)
+    nights[size_t(i)].rows[0].metrics[metric] = 20 * noise(i) * (i >= 30 ? by : 1);
+  return nights;
+}
+
+TEST_F(TrendTest, AChangeOfAnotherMetricIsFoundInItsOwnSeries) {
+  const auto nights = nights_with("p99_ms", 1.10);
+  const auto trends = analysed(nights, followed_metric("p99_ms"));
+  ASSERT_EQ(trends.size(), 2u);
+  EXPECT_TRUE(trends[0].canary) << "the first night has no value of the row";
+  const Trend& row = trends[1];
+  ASSERT_EQ(row.changes.size(), 1u);
+  EXPECT_EQ(row.nights[row.changes[0].index], "Zen-30");
+  EXPECT_EQ(row.values.size(), 30u);
+  EXPECT_EQ(row.text(22), "22 ms");
+  ASSERT_EQ(lasting_changes(trends, nights.back(), Direction::worse).size(), 1u);
+  EXPECT_TRUE(analysed(nights)[0].changes.empty()) << "the seconds stayed";
+}
+
+TEST_F(TrendTest, ALowerFigureIsWorseWhereHigherIsBetter) {
+  const auto found = [](double by, Direction direction) {
+    const auto nights = nights_with("images_per_second", by);
+    const auto trends = analysed(nights, followed_metric("images_per_second"));
+    return lasting_changes(trends, nights.back(), direction).size();
+  };
+  EXPECT_EQ(found(0.9, Direction::worse), 1u);
+  EXPECT_EQ(found(0.9, Direction::better), 0u);
+  EXPECT_EQ(found(1.1, Direction::worse), 0u);
+  EXPECT_EQ(found(1.1, Direction::better), 1u);
+}
+
+TEST_F(TrendTest, AMachineThatSlowedDownExplainsALowerThroughput) {
+  auto nights = nights_with("images_per_second", 0.9);
+  for (size_t i = 31; i < nights.size(); ++i) nights[i].canaries["gemm_ms"] *= 1.1;
+  const auto alarms = lasting_changes(analysed(nights, followed_metric("images_per_second")), nights.back(),
+                                      Direction::worse);
+  ASSERT_EQ(alarms.size(), 1u);
+  EXPECT_EQ(alarms[0].canary, "gemm_ms");
+}
+
+TEST(FollowedMetric, UnknownOnesAreNamedWithTheKnownOnes) {
+  const auto refusal = [](const std::string& name) -> std::string {
+    try {
+      followed_metric(name);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "metric `p99ms`: no such metric, did you mean 'p99_ms'?",
+                      refusal("p99ms"));
+  for (const char* known : {"total_s", "images_per_second", "exposed_ms"})
+    EXPECT_PRED_FORMAT2(testing::IsSubstring, known, refusal("p99ms"));
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "`rho_1`: a column of table.csv that isn't kept in a history",
+                      refusal("rho_1"));
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "``: no such metric; a history follows total_s", refusal(""));
+  EXPECT_EQ(refusal("skew_ms"), "");
 }
 
 TEST(Trend, MachinesAndSettingsAreSeriesOfTheirOwn) {

@@ -22,15 +22,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Writes a history as `nightly` does, including the phases, which make up most of each line.
+// Writes a history as `nightly` does, including the phases and metrics, which make up most of each line.
 std::vector<harness::Night> fill(const fs::path& folder, size_t nights) {
   std::vector<harness::Night> made =
       made_up_nights({.nights = nights, .row_step = nights - 10, .machine_step = nights / 2});
   fs::create_directories(folder);
   std::ofstream output(folder / "nights.jsonl");
   for (harness::Night& night : made) {
-    for (harness::NightRow& row : night.rows)
+    for (harness::NightRow& row : night.rows) {
       for (const std::string& phase : harness::phase_names()) row.phases_ms[phase] = 1.234567;
+      for (const harness::Metric& metric : harness::metrics())
+        if (metric.better) row.metrics[metric.name] = 1.234567;
+    }
     output << to_json(night) << '\n';
   }
   return made;

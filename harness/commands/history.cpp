@@ -1,4 +1,4 @@
-// history: lists, shows, compares, exports and imports nights.
+// history: lists, shows, compares, exports and imports nights, and follows a metric over them.
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -9,14 +9,16 @@
 #include "harness/commands/command_line.h"
 #include "harness/nightly/exchange.h"
 #include "harness/nightly/history_report.h"
+#include "harness/nightly/night_summary.h"
 #include "harness/nightly/nightly.h"
+#include "harness/nightly/trend_page.h"
 
 namespace harness {
 namespace {
 
 struct Asked {
   fs::path history, file;
-  std::string since = ":", machine, tag, a, b;
+  std::string since = ":", machine, tag, a, b, metric = kTotalSeconds;
   bool as_json = false;
 };
 
@@ -54,6 +56,28 @@ int compare_two(const Installation& installation, const History& history, const 
   return compared.comparison.any(Verdict::slower) ? int(base::kRegression) : int(base::kAllGood);
 }
 
+// Doesn't note what it reports: the next nightly reports it too.
+int trend(const Installation& installation, const History& history, const Asked& asked) {
+  const Metric& metric = followed_metric(asked.metric);
+  const std::vector<Night> nights = history.read_all();
+  if (std::none_of(nights.begin(), nights.end(), [&](const Night& night) {
+        return std::any_of(night.rows.begin(), night.rows.end(),
+                           [&](const NightRow& row) { return value_of(row, metric).has_value(); });
+      })) {
+    fmt::print(std::cerr, "{}: no night has {}; `./run_matrix nightly` adds nights with it\n",
+               history.folder().string(), metric.name);
+    return base::kNothingRan;
+  }
+  const Analysis analysis =
+      analyse(nights, nights.back(), installation.results / "noise", installation.project, std::cerr, metric);
+  std::cout << changes_summary(analysis, analysis.alarms, analysis.improvements, metric);
+  write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, installation.project,
+                   std::cout, metric);
+  const bool regression = std::any_of(analysis.alarms.begin(), analysis.alarms.end(),
+                                      [](const Alarm& alarm) { return alarm.canary.empty(); });
+  return regression ? int(base::kRegression) : int(base::kAllGood);
+}
+
 int export_to(const History& history, const Asked& asked) {
   const std::vector<NightEntry> nights = history.between(asked.since);
   if (asked.file == "-") return export_nights(history, nights, std::cout), int(base::kAllGood);
@@ -89,7 +113,8 @@ History open_history(const Installation& installation, const Asked& asked, bool 
 
 void add_history(CommandLine& line) {
   const auto asked = std::make_shared<Asked>();
-  CLI::App* history = line.app.add_subcommand("history", "list, show, compare, export and import nights");
+  CLI::App* history = line.app.add_subcommand(
+      "history", "list, show, compare, export and import nights, and follow a metric over them");
   history->require_subcommand(1);
   history->add_option("--history", asked->history, "folder of the history (default results/history)");
   history->add_option("--machine", asked->machine, "only nights whose machine or host contains this text");
@@ -125,6 +150,11 @@ void add_history(CommandLine& line) {
   command->add_option("A", asked->a, which)->required();
   command->add_option("B", asked->b, which)->required();
   command->add_flag("--json", asked->as_json, "as JSON");
+  command = add(
+      "trend", "search lasting changes of a metric and draw it by night; exit code 4 when a row became worse",
+      true, [asked](const auto& installation, auto& nights) { return trend(installation, nights, *asked); });
+  command->add_option("--metric", asked->metric,
+                      "a metric that `list --metrics` marks as followed (default total_s)");
   command = add("export", "write nights as JSON lines", true,
                 [asked](const auto&, auto& nights) { return export_to(nights, *asked); });
   command->add_option("file", asked->file, "file to write, - for the console")->required();

@@ -37,9 +37,9 @@ void find_changes(std::vector<Trend*> trends, const std::filesystem::path& sourc
 
 Analysis analyse(const std::vector<Night>& nights, const Night& last,
                  const std::filesystem::path& noise_folder, const std::filesystem::path& source_dir,
-                 std::ostream& warnings) {
+                 std::ostream& warnings, const Metric& metric) {
   Analysis analysis;
-  analysis.trends = trends_of(nights, margins_of(last, noise_folder, warnings));
+  analysis.trends = trends_of(nights, margins_of(last, noise_folder, warnings), metric);
   std::vector<Trend*> of_last;
   size_t longest_short = 0;
   for (Trend& trend : analysis.trends) {
@@ -58,8 +58,8 @@ Analysis analyse(const std::vector<Night>& nights, const Night& last,
   });
   if (!some_long) return analysis;  // no row can alarm
   find_changes(of_last, source_dir);
-  analysis.alarms = lasting_changes(analysis.trends, last, Direction::slower);
-  analysis.improvements = lasting_changes(analysis.trends, last, Direction::faster);
+  analysis.alarms = lasting_changes(analysis.trends, last, Direction::worse);
+  analysis.improvements = lasting_changes(analysis.trends, last, Direction::better);
   return analysis;
 }
 

@@ -20,12 +20,16 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 constexpr size_t kAlarmsInFull = 6;
 constexpr size_t kTypicalOver = 20;  // the last night is compared with the median of this many nights before
 
-std::string alarm_text(const Alarm& alarm) {
-  return fmt::format("row {} takes {:.1f} % longer since {}: {:.4g} s, before {:.4g} s", alarm.row,
-                     100 * (alarm.after / alarm.before - 1), alarm.since, alarm.after, alarm.before);
+std::string alarm_text(const Alarm& alarm, const Metric& metric) {
+  const double change = 100 * (alarm.after / alarm.before - 1);
+  return fmt::format("row {} {} since {}: {:.4g} {}, before {:.4g} {}", alarm.row,
+                     metric.name == kTotalSeconds
+                         ? fmt::format("takes {:.1f} % longer", change)
+                         : fmt::format("changed by {:+.1f} % in {}", change, metric.name),
+                     alarm.since, alarm.after, metric.unit, alarm.before, metric.unit);
 }
 
-void add_alarms(json& blocks, const std::vector<Alarm>& alarms) {
+void add_alarms(json& blocks, const std::vector<Alarm>& alarms, const Metric& metric) {
   std::vector<const Alarm*> of_rows;
   std::map<std::string, std::vector<std::string>> by_canary;
   for (const Alarm& alarm : alarms)
@@ -36,11 +40,12 @@ void add_alarms(json& blocks, const std::vector<Alarm>& alarms) {
       rows.push_back(alarm.row);
   std::stable_sort(of_rows.begin(), of_rows.end(), [](auto* a, auto* b) { return a->index > b->index; });
   for (size_t i = 0; i < std::min(of_rows.size(), kAlarmsInFull); ++i)
-    blocks.push_back({{"alarm", {"SLOWER", alarm_text(*of_rows[i])}}});
+    blocks.push_back({{"alarm", {alarm_word(metric), alarm_text(*of_rows[i], metric)}}});
   if (of_rows.size() > kAlarmsInFull)
-    blocks.push_back({{"alarm",
-                       {"SLOWER", fmt::format("{} more rows became slower, see the table of changes below",
-                                              of_rows.size() - kAlarmsInFull)}}});
+    blocks.push_back(
+        {{"alarm",
+          {alarm_word(metric), fmt::format("{} more rows became {}, see the table of changes below",
+                                           of_rows.size() - kAlarmsInFull, change_word(metric, true))}}});
   for (const auto& [canary, rows] : by_canary)
     blocks.push_back({{"mark",
                        {"MACHINE", fmt::format("the canary {} slowed down together with {} {}: {}", canary,
@@ -78,21 +83,23 @@ std::string last_change(const Trend& trend) {
   return fmt::format("{} since {}", change_in_percent(change), trend.started_at[change.index].substr(0, 10));
 }
 
-Grid rows_grid(const std::vector<Trend>& trends, const Night& night) {
+Grid rows_grid(const std::vector<Trend>& trends, const Night& night, const Metric& metric) {
   Grid grid;
-  grid.columns = {{"row", true},      {"status", true}, {"s"},
+  const std::string header = metric.header.empty() ? metric.name : metric.header;
+  grid.columns = {{"row", true},      {"status", true}, {header},
                   {"against before"}, {"nights"},       {"last change", true}};
   for (const NightRow& row : night.rows) {
     const Trend* trend = trend_of(trends, night, row);
     const bool has = trend && !trend->values.empty();
-    grid.rows.push_back({row.row, row.status, row.ok() ? fmt::format("{:.4g}", row.median_s()) : "-",
-                         row.ok() && has ? against_before(*trend) : "-",
+    const std::optional<double> value = value_of(row, metric);
+    grid.rows.push_back({row.row, row.status, value ? fmt::format("{:.4g}", *value) : "-",
+                         value && has ? against_before(*trend) : "-",
                          has ? std::to_string(trend->values.size()) : "0", has ? last_change(*trend) : "-"});
   }
   grid.notes = {
-      fmt::format("s: median of the repeats. against before: relative to the median of up to {} nights "
-                  "before, with the same settings on the same machine.",
-                  kTypicalOver)};
+      fmt::format("{}: {}. against before: relative to the median of up to {} nights before, with the same "
+                  "settings on the same machine.",
+                  header, metric.description, kTypicalOver)};
   return grid;
 }
 
@@ -101,8 +108,8 @@ std::string canaries_in_words(const std::vector<Trend>& trends, const Night& nig
   for (const Trend& trend : trends)
     if (trend.canary && trend.machine == night.machine && !trend.nights.empty() &&
         trend.nights.back() == night.id)
-      parts.push_back(fmt::format("{} {} ({})", trend.row, figure_text(trend.values.back(), true),
-                                  against_before(trend)));
+      parts.push_back(
+          fmt::format("{} {} ({})", trend.row, trend.text(trend.values.back()), against_before(trend)));
   return parts.empty() ? "none were run"
                        : fmt::format("{}; in brackets: relative to the median of up to {} nights before",
                                      fmt::join(parts, ", "), kTypicalOver);
@@ -137,7 +144,8 @@ Facts facts_of(const std::vector<Trend>& trends, const std::vector<Night>& night
 }  // namespace
 
 json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm>& alarms,
-                       const std::vector<Night>& nights, const std::vector<std::string>& machines) {
+                       const std::vector<Night>& nights, const std::vector<std::string>& machines,
+                       const Metric& metric) {
   if (nights.empty())
     return json::array(
         {{{"mark", {"EMPTY", "the history has no night yet: ./run_matrix nightly adds one"}}}});
@@ -146,7 +154,7 @@ json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm
   json blocks = json::array();
   if (failed.size() == last.rows.size())
     blocks.push_back({{"alarm", {"NOTHING MEASURED", "the last night has no figure of any row"}}});
-  add_alarms(blocks, alarms);
+  add_alarms(blocks, alarms, metric);
   if (!failed.empty() && failed.size() < last.rows.size())
     blocks.push_back({{"alarm", {"FAILED", fmt::format("{}", fmt::join(failed, ", "))}}});
   if (!last.complete)
@@ -155,7 +163,7 @@ json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm
   if (blocks.empty()) blocks.push_back({{"lines", {"No alarm, no failed row."}}});
   blocks.push_back({{"facts", facts_of(trends, nights, machines)}});
   if (!last.rows.empty()) {
-    const json grid = json::array({{{"grid", grid_json(rows_grid(trends, last))}}});
+    const json grid = json::array({{{"grid", grid_json(rows_grid(trends, last, metric))}}});
     blocks.push_back({{"fold", {"Row by row", grid}}});
   }
   return blocks;

@@ -10,6 +10,7 @@ namespace harness {
 
 // Blocks for plots/report.js: alarms first.
 nlohmann::json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm>& alarms,
-                                 const std::vector<Night>& nights, const std::vector<std::string>& machines);
+                                 const std::vector<Night>& nights, const std::vector<std::string>& machines,
+                                 const Metric& metric);
 
 }  // namespace harness

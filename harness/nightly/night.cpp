@@ -7,6 +7,7 @@
 
 #include "harness/contract/config_hash.h"
 #include "harness/contract/row.h"
+#include "harness/report/metrics.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/report/summary/summary.h"
 #include "harness/stats/provenance.h"
@@ -19,6 +20,11 @@ using nlohmann::json;
 
 double rounded(double value) { return std::round(value * 1e6) / 1e6; }
 
+// Leaves out what rounding makes 0: a night has only positive figures.
+void keep_positive(std::map<std::string, double>& figures, const std::string& name, double value) {
+  if (const double kept = rounded(value); kept > 0 && std::isfinite(kept)) figures[name] = kept;
+}
+
 NightRow night_row(const Summary& summary, const SummaryRow& row) {
   NightRow it{row.id, summary.scale, summary.device, row.status, config_hash(to_json(row.config)), {},
               {},     row.repeats};
@@ -30,8 +36,11 @@ NightRow night_row(const Summary& summary, const SummaryRow& row) {
   for (const std::string& phase : phase_names()) {
     std::vector<double> times;
     for (const RunStatistics& run : row.runs) times.push_back(phases_ms(run, {phase}));
-    if (const double ms = median(times); ms > 0) it.phases_ms[phase] = rounded(ms);
+    keep_positive(it.phases_ms, phase, median(times));
   }
+  for (const Metric& metric : metrics())
+    if (row.ok() && metric.better && metric.name != kTotalSeconds)
+      keep_positive(it.metrics, metric.name, metric.figure(row).value_or(0));
   return it;
 }
 
@@ -69,6 +78,7 @@ Night night_from_json(const json& object) {
   for (const NightRow& row : night.rows) {
     for (double total : row.totals_s) require_positive("totals_s", total);
     for (const auto& [phase, ms] : row.phases_ms) require_positive("phases_ms." + phase, ms);
+    for (const auto& [name, value] : row.metrics) require_positive("metrics." + name, value);
   }
   return night;
 }

@@ -9,6 +9,8 @@
 
 namespace harness {
 
+inline constexpr const char* kTotalSeconds =
+    "total_s";                                // the metric that is followed unless another is named
 inline constexpr size_t kShortRevision = 12;  // characters of a revision in tables
 
 struct NightRow {
@@ -18,6 +20,8 @@ struct NightRow {
   std::vector<double> totals_s;             // of the repeats with status OK, in order
   std::map<std::string, double> phases_ms;  // mean per batch, median over the repeats
   int64_t repeats = 0;                      // including failed ones
+  // By name, the metrics of report/metrics.h with `better`, as in table.csv; seconds are in totals_s.
+  std::map<std::string, double> metrics = {};
 
   bool ok() const { return !totals_s.empty(); }
   double median_s() const;
@@ -31,7 +35,8 @@ struct NightRow {
         Key{"config", &NightRow::config, "hash of the resolved settings", required},
         Key{"totals_s", &NightRow::totals_s, "of the repeats with status OK", required},
         Key{"phases_ms", &NightRow::phases_ms, "mean per batch, median over them", required},
-        Key{"repeats", &NightRow::repeats, "failed ones included", required});
+        Key{"repeats", &NightRow::repeats, "failed ones included", required},
+        Key{"metrics", &NightRow::metrics, "by name, as in table.csv", Presence::when_set});
   }
 };
 

@@ -20,12 +20,14 @@ std::string reason_of(const NightRow& row, const Records& records) {
   return row.status;
 }
 
-std::string change_line(const char* word, const Alarm& alarm, const std::vector<Trend>& trends) {
+std::string change_line(const std::string& word, const Alarm& alarm, const std::vector<Trend>& trends) {
   const auto trend =
       std::find_if(trends.begin(), trends.end(), [&](const Trend& it) { return it.key() == alarm.key; });
-  return fmt::format("{}: row {} ({}, {}) since night {}: {:.3f} s -> {:.3f} s, {:+.1f} %", word, alarm.row,
-                     trend->scale, trend->device, alarm.since, alarm.before, alarm.after,
-                     100 * (alarm.after / alarm.before - 1));
+  const Metric& metric = *trend->metric;
+  return fmt::format("{}: row {} ({}, {}){} since night {}: {:.3f} {} -> {:.3f} {}, {:+.1f} %", word,
+                     alarm.row, trend->scale, trend->device,
+                     metric.name == kTotalSeconds ? "" : ": " + metric.name, alarm.since, alarm.before,
+                     metric.unit, alarm.after, metric.unit, 100 * (alarm.after / alarm.before - 1));
 }
 
 }  // namespace
@@ -51,19 +53,22 @@ std::string rows_summary(const Night& night, const Records& records) {
 }
 
 std::string changes_summary(const Analysis& analysis, const std::vector<Alarm>& alarms,
-                            const std::vector<Alarm>& improvements) {
+                            const std::vector<Alarm>& improvements, const Metric& metric) {
   std::string text;
   for (const Alarm& alarm : alarms)
-    text += alarm.canary.empty() ? change_line("REGRESSION", alarm, analysis.trends) +
-                                       "; software: no canary slowed down at the same time\n"
-                                 : fmt::format("{}; the machine: canary {} slowed down too\n",
-                                               change_line("SLOWER", alarm, analysis.trends), alarm.canary);
+    text += alarm.canary.empty()
+                ? change_line("REGRESSION", alarm, analysis.trends) +
+                      "; software: no canary slowed down at the same time\n"
+                : fmt::format("{}; the machine: canary {} slowed down too\n",
+                              change_line(alarm_word(metric), alarm, analysis.trends), alarm.canary);
   for (const Alarm& faster : improvements)
-    text += change_line("faster", faster, analysis.trends) +
+    text += change_line(change_word(metric, false), faster, analysis.trends) +
             (faster.canary.empty() ? "\n" : fmt::format("; canary {} became faster too\n", faster.canary));
   const size_t old =
       analysis.alarms.size() + analysis.improvements.size() - alarms.size() - improvements.size();
-  if (text.empty()) text = "no new lasting change of a row's speed\n";
+  if (text.empty())
+    text = fmt::format("no new lasting change of a row's {}\n",
+                       metric.name == kTotalSeconds ? "speed" : metric.name);
   if (old > 0) text += fmt::format("changes reported in earlier nights: {}\n", old);
   if (analysis.too_short > 0)
     text += fmt::format(

@@ -12,9 +12,9 @@ namespace harness {
 // row has a figure.
 std::string rows_summary(const Night& night, const Records& records);
 
-// One line per change with the seconds before and after, and the cause. `alarms` and `improvements`: only
-// those that have not been reported before.
+// One line per change with the metric's values before and after, and the cause. `alarms` and `improvements`:
+// only those that have not been reported before.
 std::string changes_summary(const Analysis& analysis, const std::vector<Alarm>& alarms,
-                            const std::vector<Alarm>& improvements);
+                            const std::vector<Alarm>& improvements, const Metric& metric = seconds());
 
 }  // namespace harness

@@ -1,9 +1,13 @@
 #include "harness/nightly/trend.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+
+#include "harness/config/nearest.h"
 
 namespace harness {
 namespace {
@@ -25,6 +29,48 @@ void add_night(Trend& trend, const Night& night, double value) {
 
 }  // namespace
 
+const Metric& followed_metric(const std::string& name) {
+  std::vector<std::string> followed;
+  bool known = false;
+  for (const Metric& metric : metrics()) {
+    if (metric.better && metric.name == name) return metric;
+    if (metric.better) followed.push_back(metric.name);
+    known = known || metric.name == name;
+  }
+  const std::string near = known ? "" : nearest(name, followed);
+  throw std::invalid_argument(
+      fmt::format("metric `{}`: {}{}; a history follows {}", name,
+                  known ? "a column of table.csv that isn't kept in a history" : "no such metric",
+                  near.empty() ? "" : fmt::format(", did you mean '{}'?", near), fmt::join(followed, ", ")));
+}
+
+const Metric& seconds() {
+  static const Metric& metric = followed_metric(kTotalSeconds);
+  return metric;
+}
+
+bool Trend::worse(const ChangePoint& change) const {
+  return (change.change() > 0) == (canary || metric->better == Better::lower);
+}
+
+std::string Trend::text(double value) const {
+  return fmt::format("{:.4g} {}", value, canary ? "ms" : metric->unit);
+}
+
+std::string change_word(const Metric& metric, bool worse) {
+  if (metric.name == kTotalSeconds) return worse ? "slower" : "faster";
+  return worse ? "worse" : "better";
+}
+
+std::string alarm_word(const Metric& metric) { return metric.name == kTotalSeconds ? "SLOWER" : "WORSE"; }
+
+std::optional<double> value_of(const NightRow& row, const Metric& metric) {
+  if (!row.ok()) return std::nullopt;
+  if (metric.name == kTotalSeconds) return row.median_s();
+  const auto found = row.metrics.find(metric.name);
+  return found == row.metrics.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::string Trend::key() const {
   return canary ? fmt::format("{}; canary {}", machine, row)
                 : fmt::format("{}; {} {} {} {}", machine, scale, device, row, config);
@@ -39,21 +85,23 @@ bool concerns(const Trend& trend, const Night& last) {
          });
 }
 
-std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins) {
+std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins, const Metric& metric) {
   std::vector<Trend> trends;
   std::map<std::string, size_t> places;
   for (const Night& night : nights) {
     for (const NightRow& row : night.rows) {
-      if (!row.ok()) continue;
+      const std::optional<double> value = value_of(row, metric);
+      if (!value) continue;
       Trend fresh;
       fresh.machine = night.machine;
       fresh.row = row.row;
       fresh.scale = row.scale;
       fresh.device = row.device;
       fresh.config = row.config;
+      fresh.metric = &metric;
       if (const auto margin = margins.find({night.machine, row.row}); margin != margins.end())
         fresh.margin = margin->second;
-      add_night(find_or_add(trends, places, std::move(fresh)), night, row.median_s());
+      add_night(find_or_add(trends, places, std::move(fresh)), night, *value);
     }
     for (const auto& [name, ms] : night.canaries) {
       Trend fresh;
@@ -71,7 +119,7 @@ std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, co
   for (const Trend& canary : trends) {
     if (!canary.canary || canary.machine != row.machine) continue;
     for (const ChangePoint& other : canary.changes) {
-      if ((other.change() > 0) != (change.change() > 0)) continue;
+      if (canary.worse(other) != row.worse(change)) continue;
       // Series may begin in different nights, so compare the nights' ids and not the indices.
       const size_t from = change.index >= kAboutTheSameNight ? change.index - kAboutTheSameNight : 0;
       const size_t to = std::min(row.nights.size() - 1, change.index + kAboutTheSameNight);
@@ -102,7 +150,7 @@ std::vector<Alarm> lasting_changes(const std::vector<Trend>& trends, const Night
     if (trend.canary || trend.values.size() < kFewestNights || trend.nights.back() != last.id) continue;
     for (size_t place = 0; place < trend.changes.size(); ++place) {
       const ChangePoint& change = trend.changes[place];
-      if ((change.change() > 0) == (direction == Direction::slower) && is_news(trend, place))
+      if (trend.worse(change) == (direction == Direction::worse) && is_news(trend, place))
         alarms.push_back({trend.key(), trend.row, trend.machine, trend.nights[change.index], change.index,
                           change.before, change.after, canary_behind(trends, trend, change)});
     }

@@ -1,4 +1,4 @@
-// Trends: the figure of each row and canary by night, its changes, and alarms for lasting changes.
+// Trends: a metric of each row, and each canary, by night; their changes, and alarms for lasting changes.
 #pragma once
 #include <map>
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "harness/nightly/change_points.h"
 #include "harness/nightly/night.h"
+#include "harness/report/metrics.h"
 
 namespace harness {
 
@@ -13,8 +14,12 @@ inline constexpr size_t kFewestNights = 20;  // shorter series raise no alarm
 inline constexpr size_t kNightsToLast = 3;   // minimum length of the levels before and after a change
 inline constexpr size_t kNightsOfNews = 30;  // older changes are drawn, but raise no alarm
 
-// The series of one row with one setting (median seconds of the repeats), or of one canary (ms), on one
-// machine. Each machine and each setting has its own series.
+// A metric with `better`. Throws std::invalid_argument naming these metrics if `name` isn't one of them.
+const Metric& followed_metric(const std::string& name);
+const Metric& seconds();  // followed_metric(kTotalSeconds)
+
+// The series of one row with one setting, or of one canary (ms), on one machine. Each machine and each
+// setting has its own series.
 struct Trend {
   std::string machine;
   std::string row;  // or the canary's name
@@ -24,17 +29,24 @@ struct Trend {
   std::vector<double> values;
   double margin = 0.02;  // smallest relevant change
   std::vector<ChangePoint> changes;
+  const Metric* metric = &seconds();  // only for rows
 
-  std::string key() const;  // identifies the series across nights
+  std::string key() const;                      // identifies the series across nights
+  bool worse(const ChangePoint& change) const;  // the change is in the metric's bad direction
+  std::string text(double value) const;         // with the unit: `12.3 s`
 };
+
+// The words for both directions: slower and faster for seconds, worse and better for other metrics.
+std::string change_word(const Metric& metric, bool worse);
+std::string alarm_word(const Metric& metric);  // SLOWER or WORSE
 
 // A lasting change in a series that is long enough.
 struct Alarm {
   std::string key, row, machine, since;  // since: id of the first night after the change
   size_t index = 0;                      // of `since` in the series
-  double before = 0, after = 0;          // s
+  double before = 0, after = 0;          // in the metric's unit
   std::string canary;                    // canary_behind(); if not empty, the machine is the cause
-  std::string told = {};  // the night that told it
+  std::string told = {};                 // the night that told it
   // A line of alarms.jsonl; `index` means something in its own night only.
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
@@ -49,9 +61,13 @@ struct Alarm {
   }
 };
 
-// `margins`: smallest relevant change by machine and row; default 2 %.
+// `margins`: smallest relevant change by machine and row; default 2 %. Nights without the metric, which older
+// programs have written, have no value in the series.
 using Margins = std::map<std::pair<std::string, std::string>, double>;
-std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins);
+std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins,
+                             const Metric& metric = seconds());
+// Nullopt if the row failed or its night was written without the metric.
+std::optional<double> value_of(const NightRow& row, const Metric& metric);
 
 // A canary of the same machine that changed in the same direction at about the same night. Empty if there is
 // none, so that the row itself changed.
@@ -60,8 +76,8 @@ std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, co
 // Whether the last night has a value in the series, or ran its row without success.
 bool concerns(const Trend& trend, const Night& last);
 
-// Rows of the last night that became slower or faster. Needs `changes` from find_change_points().
-enum class Direction { slower, faster };
+// Rows of the last night that became worse or better. Needs `changes` from find_change_points().
+enum class Direction { worse, better };
 std::vector<Alarm> lasting_changes(const std::vector<Trend>& trends, const Night& last, Direction direction);
 
 }  // namespace harness

@@ -77,7 +77,7 @@ class ChartData {
     return {{"at", point["at"]},
             {"from", point["at"].get<double>() - 0.5},
             {"to", point["at"].get<double>() + 0.5},
-            {"is", figure_text(point["value"], chart_.series[0]->canary)}};
+            {"is", chart_.series[0]->text(point["value"])}};
   }
 
   void add_series(size_t number, const Trend& trend) {
@@ -115,8 +115,8 @@ class ChartData {
     changes_.push_back({{"at", at - 0.5},
                         {"side", at > 0.6 * double(axis_.size()) ? "left" : "right"},
                         {"kind", machine               ? "machine"
-                                 : change.change() > 0 ? "slower"
-                                                       : "faster"},
+                                 : trend.worse(change) ? "worse"
+                                                       : "better"},
                         {"percent", change_in_percent(change) + (canary.empty() ? "" : " machine")}});
   }
 
@@ -159,7 +159,7 @@ class ChartData {
   const std::vector<Trend>& all_;
   std::vector<double> drawn_;
   json value_range_, points_ = json::array(), levels_ = json::array(), breaks_ = json::array(),
-              failures_ = json::array(), changes_ = json::array();
+                     failures_ = json::array(), changes_ = json::array();
 };
 
 }  // namespace
@@ -194,16 +194,12 @@ std::string change_in_percent(const ChangePoint& change) {
   return fmt::format("{:+.1f} %", 100 * change.change());
 }
 
-std::string figure_text(double value, bool canary) {
-  return fmt::format("{:.4g} {}", value, canary ? "ms" : "s");
-}
-
 json chart_spec(json spec, const TrendChart& chart, const NightAxis& axis, const std::string& nights,
                 const std::vector<Trend>& all) {
   const ChartData data(chart, axis, all);
   const Trend& trend = newest(chart.series, axis);
-  spec["title"]["text"] = chart.title + (chart.alarm ? ": SLOWER" : "");
-  std::string state = figure_text(trend.values.back(), trend.canary);
+  spec["title"]["text"] = chart.title + (chart.alarm ? ": " + alarm_word(*trend.metric) : "");
+  std::string state = trend.text(trend.values.back());
   if (!trend.changes.empty())
     state += fmt::format("; {} since {}", change_in_percent(trend.changes.back()),
                          trend.started_at[trend.changes.back().index].substr(0, 10));

@@ -13,7 +13,7 @@ namespace harness {
 struct TrendChart {
   std::string title;
   std::vector<const Trend*> series;
-  bool alarm = false;  // the row itself became slower, not the machine
+  bool alarm = false;  // the row itself became worse, not the machine
 };
 
 // One chart per row (or with `canaries` per canary), in the order of the series.
@@ -26,7 +26,6 @@ nlohmann::json chart_spec(nlohmann::json spec, const TrendChart& chart, const Ni
                           const std::string& nights, const std::vector<Trend>& all);
 
 std::string change_in_percent(const ChangePoint& change);  // `+9.8 %`
-std::string figure_text(double value, bool canary);        // `12.3 s`, or `3.21 ms` for a canary
 // The series with the latest night.
 const Trend& newest(const std::vector<const Trend*>& series, const NightAxis& axis);
 

@@ -36,8 +36,9 @@ std::vector<const Night*> nights_on(const std::string& machine, const std::vecto
 
 json lines_of(const std::vector<std::string>& lines) { return {{"lines", lines}}; }
 
-json lines_about(const NightAxis& axis, bool of_last_night) {
+json lines_about(const NightAxis& axis, bool of_last_night, const Metric& metric) {
   std::vector<std::string> lines = {
+      fmt::format("{} in {}: {}.", metric.name, metric.unit, metric.description),
       "One chart per row, newest night on the right. Vertical lines: the level changed; solid: caused by the "
       "row's software or settings; dashed: a canary changed too, so the machine is the cause. Horizontal "
       "lines: levels between changes. Cross: the row failed in this night. Triangle: a value beyond the "
@@ -105,9 +106,9 @@ Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, 
   for (size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i) {
     const auto& [trend, point] = changes[i];
     grid.rows.push_back({trend->canary ? "canary " + trend->row : trend->row,
-                         point->change() > 0 ? "slower" : "faster", change_in_percent(*point),
-                         figure_text(point->before, trend->canary), figure_text(point->after, trend->canary),
-                         changes[i].since(), trend->nights[point->index], revisions(changes[i], nights),
+                         change_word(*trend->metric, trend->worse(*point)), change_in_percent(*point),
+                         trend->text(point->before), trend->text(point->after), changes[i].since(),
+                         trend->nights[point->index], revisions(changes[i], nights),
                          cause(changes[i], trends)});
   }
   if (changes.size() > kMostChanges)
@@ -122,12 +123,13 @@ Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, 
 class MachinePart {
  public:
   MachinePart(PageFile& file, const json& spec, const std::vector<Trend>& trends,
-              const std::vector<Alarm>& alarms, const NightAxis& axis, size_t number)
+              const std::vector<Alarm>& alarms, const NightAxis& axis, const Metric& metric, size_t number)
       : file_(file),
         spec_(spec),
         trends_(trends),
         alarms_(alarms),
         axis_(axis),
+        metric_(metric),
         prefix_(fmt::format("machine-{}-", number)) {}
 
   // `folded`: collapsed until the reader opens it, for machines other than that of the last night.
@@ -135,7 +137,8 @@ class MachinePart {
     file_.data[prefix_ + "nights"] = axis_.values();
     const json rows = charts(machine, false), canaries = charts(machine, true);
     if (!rows.empty())
-      section("rows", part, folded, json::array({lines_about(axis_, !folded), {{"multiples", rows}}}));
+      section("rows", part, folded,
+              json::array({lines_about(axis_, !folded, metric_), {{"multiples", rows}}}));
     if (!canaries.empty())
       section("canaries", part, folded,
               json::array({lines_of({"Fixed work that is the same in every revision of the program, so "
@@ -170,18 +173,25 @@ class MachinePart {
   const std::vector<Trend>& trends_;
   const std::vector<Alarm>& alarms_;
   const NightAxis& axis_;
+  const Metric& metric_;
   std::string prefix_;
 };
 
 }  // namespace
 
+std::string trend_page_name(const Metric& metric) {
+  return metric.name == kTotalSeconds ? "trend.html" : fmt::format("trend-{}.html", metric.name);
+}
+
 void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
                       const std::vector<Alarm>& alarms, const std::vector<Night>& nights,
-                      const fs::path& source_dir, std::ostream& console) {
+                      const fs::path& source_dir, std::ostream& console, const Metric& metric) {
   PageFile file;
   file.library = drawing_library(source_dir);
   file.without_script = "`./run_matrix history show last` shows the last night in a terminal";
-  file.page = {{"title", "Nights"}, {"sections", json::array()}, {"note", ""}};
+  file.page = {{"title", metric.name == kTotalSeconds ? "Nights" : "Nights: " + metric.name},
+               {"sections", json::array()},
+               {"note", ""}};
   if (file.library.empty())
     file.page["note"] =
         "No charts, because the plot renderer is missing: run ./run_matrix once without --no-install; the "
@@ -190,15 +200,16 @@ void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
   file.page["sections"].push_back({{"id", "last-night"},
                                    {"title", "last night"},
                                    {"part", ""},
-                                   {"blocks", last_night_blocks(trends, alarms, nights, machines)}});
+                                   {"blocks", last_night_blocks(trends, alarms, nights, machines, metric)}});
   const json spec = base::require_json(read_text(source_dir / "plots/trend.vl.json"));
   for (size_t i = 0; i < machines.size(); ++i) {
     const NightAxis axis(nights_on(machines[i], nights));
-    MachinePart(file, spec, trends, alarms, axis, i)
+    MachinePart(file, spec, trends, alarms, axis, metric, i)
         .add(machines[i], machines.size() > 1 ? machines[i] : "", i > 0);
   }
-  write_page_file(folder / "trend.html", std::move(file), source_dir);
-  console << "trend: " << (folder / "trend.html").string() << '\n';
+  const fs::path page = folder / trend_page_name(metric);
+  write_page_file(page, std::move(file), source_dir);
+  console << "trend: " << page.string() << '\n';
 }
 
 }  // namespace harness

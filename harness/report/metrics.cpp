@@ -36,6 +36,11 @@ Metric of_communication(const std::string& name, const std::string& unit, const 
           }};
 }
 
+Metric followed(Metric metric, Better better = Better::lower) {
+  metric.better = better;
+  return metric;
+}
+
 const SummaryRow* base_of(const Summary& summary, const SummaryRow& row) {
   for (const SummaryRow& other : summary.rows)
     if (other.id == row.config.base && other.id != row.id) return &other;
@@ -120,7 +125,8 @@ std::vector<Metric> totals() {
        .unit = "s",
        .description = "time of the timed batches, median of the repeats",
        .figure = [](const SummaryRow& row) { return Value(row.total_s); },
-       .header = "s"},
+       .header = "s",
+       .better = Better::lower},
       {"total_min_s", "s", "total_s of the fastest repeat",
        [](const SummaryRow& row) { return Value(row.total_min_s); }},
       {"total_max_s", "s", "total_s of the slowest repeat",
@@ -130,7 +136,8 @@ std::vector<Metric> totals() {
        .description = "global batch x timed batches / total_s",
        .figure = [](const SummaryRow& row) { return Value(row.images_per_second); },
        .header = "img/s",
-       .decimals = 0},
+       .decimals = 0,
+       .better = Better::higher},
       {"ratio_to_base", "", "total of the base / total of the row: above 1 the row is faster",
        [](const SummaryRow& row) { return row.ratio; }},
       beside_base("batch_differs",
@@ -159,7 +166,7 @@ std::vector<Metric> steps() {
   return {
       of_run("mean_ms", "ms", "mean step (the slowest rank's sum of phases in a batch)",
              [](const Run& run) { return run.mean_ms; }),
-      of_run("median_ms", "ms", "median step", [](const Run& run) { return run.median_ms; }),
+      followed(of_run("median_ms", "ms", "median step", [](const Run& run) { return run.median_ms; })),
       of_run("median_within_run_ci_low_ms", "ms", "lower " + interval,
              [](const Run& run) { return run.median_ci_ms ? Value(run.median_ci_ms->low) : std::nullopt; }),
       of_run("median_within_run_ci_high_ms", "ms", "upper " + interval,
@@ -168,14 +175,19 @@ std::vector<Metric> steps() {
              [](const Run& run) { return run.iqr_share; }),
       of_run("p5_ms", "ms", "5th percentile of the steps", [](const Run& run) { return run.p5_ms; }),
       of_run("p95_ms", "ms", "95th percentile of the steps", [](const Run& run) { return run.p95_ms; }),
-      of_run("p99_ms", "ms", "99th percentile of the steps", [](const Run& run) { return run.p99_ms; }),
+      followed(
+          of_run("p99_ms", "ms", "99th percentile of the steps", [](const Run& run) { return run.p99_ms; })),
       of_run("max_ms", "ms", "longest step", [](const Run& run) { return run.max_ms; }),
       of_run("startup_ms", "ms", "first step, if the window begins with it",
              [](const Run& run) { return run.startup_ms; }),
-      {"skew_ms", "ms", "slowest minus fastest rank, median over the batches; only rows with several ranks",
-       [](const SummaryRow& row) {
-         return row.record->world_size > 1 && row.run.has_samples ? Value(row.run.skew_ms) : std::nullopt;
-       }},
+      {.name = "skew_ms",
+       .unit = "ms",
+       .description = "slowest minus fastest rank, median over the batches; only rows with several ranks",
+       .figure =
+           [](const SummaryRow& row) {
+             return row.record->world_size > 1 && row.run.has_samples ? Value(row.run.skew_ms) : std::nullopt;
+           },
+       .better = Better::lower},
       of_run("rho_1", "", "autocorrelation of neighbouring steps", [](const Run& run) { return run.rho_1; }),
       of_run("tau_int", "batches", "integrated autocorrelation time",
              [](const Run& run) { return run.tau_int; }),
@@ -197,15 +209,18 @@ std::vector<Metric> communications() {
                        [](const It& it) { return positive(it.all_reduced_bytes); }),
       of_communication("all_reduces_per_batch", "count", "all-reduces in the last batch",
                        [](const It& it) { return positive(double(it.messages.size())); }),
-      of_communication("communication_ms", "ms",
-                       "time per batch with at least one collective posted and not done",
-                       [](const It& it) { return positive(it.under_way_ms); }),
-      {"exposed_ms", "ms",
-       "communication per batch that backward did not hide: phase sync and waits of SyncBN",
-       [](const SummaryRow& row) {
-         return row.communication && row.run.has_samples ? Value(row.communication->exposed_ms)
-                                                         : std::nullopt;
-       }},
+      followed(of_communication("communication_ms", "ms",
+                                "time per batch with at least one collective posted and not done",
+                                [](const It& it) { return positive(it.under_way_ms); })),
+      {.name = "exposed_ms",
+       .unit = "ms",
+       .description = "communication per batch that backward did not hide: phase sync and waits of SyncBN",
+       .figure =
+           [](const SummaryRow& row) {
+             return row.communication && row.run.has_samples ? Value(row.communication->exposed_ms)
+                                                             : std::nullopt;
+           },
+       .better = Better::lower},
       of_communication("all_reduces_alone_ms", "ms",
                        "time of the last batch's all-reduces with nothing else running",
                        [](const It& it) { return positive(it.alone_ms); }),
@@ -272,9 +287,13 @@ std::string cell_text(const Metric& metric, const SummaryRow& row) {
 }
 
 std::string metrics_as_markdown() {
-  std::string text = "| column | unit | meaning |\n|---|---|---|\n";
+  std::string text = "| column | unit | better | meaning |\n|---|---|---|---|\n";
   for (const Metric& one : metrics())
-    text += fmt::format("| `{}` | {} | {} |\n", one.name, one.unit, one.description);
+    text += fmt::format("| `{}` | {} | {} | {} |\n", one.name, one.unit,
+                        !one.better                    ? ""
+                        : *one.better == Better::lower ? "lower"
+                                                       : "higher",
+                        one.description);
   return text;
 }
 

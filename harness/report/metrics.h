@@ -10,6 +10,8 @@
 
 namespace harness {
 
+enum class Better { lower, higher };  // the direction in which a metric improves
+
 struct Metric {
   std::string name;         // column of table.csv
   std::string unit;         // `text` for words; empty for ratios
@@ -21,6 +23,8 @@ struct Metric {
   // For the main table: the column's header (empty: no column) and its digits after the decimal point.
   std::string header = {};
   int decimals = kFourDigits;
+  // Set for metrics that are followed from night to night: a history stores their values.
+  std::optional<Better> better = {};
 
   static constexpr int kFourDigits = -1;  // as four_digits() formats it
 };
@@ -32,7 +36,7 @@ const Metric& metric(const std::string& name);  // throws std::out_of_range for 
 std::string csv_text(const Metric& metric, const Summary& summary, const SummaryRow& row);
 std::string cell_text(const Metric& metric, const SummaryRow& row);
 
-// A Markdown table with name, unit and description of all metrics.
+// A Markdown table with name, unit, direction and description of all metrics.
 std::string metrics_as_markdown();
 
 // Two decimals below 10, one below 1000, otherwise none.
