@@ -39,8 +39,8 @@ class EmulatedRows : public testing::Test {
 TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
   const fs::path out = folder_.path() / "run";
   ASSERT_EQ(run("emulated", {"--only", "0,10,12,14", "--out", out, "--set", "storage=synthetic", "--set",
-                             "cache=as_is", "--set", "timed_batches=10", "--set", "warmup_batches=2", "--set",
-                             "ceiling_batches=0", "--set", "time_scale=16"}),
+                             "cache=as_is", "--set", "timed_batches=6", "--set", "warmup_batches=2", "--set",
+                             "ceiling_batches=0", "--set", "time_scale=48"}),
             0)
       << said() << base::read_file(folder_.path() / "out");
   const Records records = read_records(out, std::cerr);
@@ -48,18 +48,20 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
     return *std::find_if(records.begin(), records.end(), [&](const Record& one) { return one.row == id; });
   };
   ASSERT_EQ(records.size(), 4u);
-  // Row 0: 512 images; a batch of 32 at time x 16 takes as long as the article's.
-  EXPECT_NEAR(mean_ms(row("0"), "forward"), 512 * 0.28760, 0.5);
-  EXPECT_NEAR(mean_ms(row("0"), "backward"), 512 * 0.70383, 3.7);
-  EXPECT_NEAR(mean_ms(row("0"), "h2d"), 27.3, 0.3);
+  // Batches / 16 at time x 48 take three times as long as the article's: slow enough for a busy machine.
+  const auto article_ms = [&](const std::string& id, const std::string& phase) {
+    return mean_ms(row(id), phase) / 3;
+  };
+  EXPECT_NEAR(article_ms("0", "forward"), 512 * 0.28760, 0.5);
+  EXPECT_NEAR(article_ms("0", "backward"), 512 * 0.70383, 3.7);
+  EXPECT_NEAR(article_ms("0", "h2d"), 27.3, 0.3);
   // DataParallel copies three quarters of the batch to the other devices, and each computes a quarter.
-  EXPECT_NEAR(mean_ms(row("10"), "forward"), 128 * 0.28760, 0.5);
-  EXPECT_NEAR(mean_ms(row("10"), "scatter"), 384 * 602112 / 4.5e6, 0.6);
-  EXPECT_NEAR(mean_ms(row("12"), "forward"), 128 * 0.28760, 0.5);
-  EXPECT_GT(mean_ms(row("12"), "sync"), 0.1) << "the last bucket is ready with the last gradient";
-  EXPECT_LT(mean_ms(row("12"), "sync"), 20);
-  EXPECT_GT(mean_ms(row("14"), "forward"), mean_ms(row("12"), "forward") + 20 * 0.03)
-      << "20 messages of SyncBN";
+  EXPECT_NEAR(article_ms("10", "forward"), 128 * 0.28760, 0.5);
+  EXPECT_NEAR(article_ms("10", "scatter"), 384 * 602112 / 4.5e6, 0.6);
+  EXPECT_NEAR(article_ms("12", "forward"), 128 * 0.28760, 0.5);
+  EXPECT_GT(article_ms("12", "sync"), 0.1) << "the last bucket is ready with the last gradient";
+  EXPECT_LT(article_ms("12", "sync"), 20);
+  EXPECT_GT(article_ms("14", "forward"), article_ms("12", "forward") + 20 * 0.03) << "20 messages of SyncBN";
   for (const char* id : {"0", "10", "12", "14"}) {
     EXPECT_TRUE(is_ok(row(id)));
     EXPECT_TRUE(row(id).loss.empty());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <barrier>
 #include <thread>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
@@ -86,6 +87,7 @@ TEST(NodeMeeting, AStreamThatIsBusyBeginsLater) {
 }
 
 TEST(NodeMeeting, NodesThatCallDifferentCollectivesAreToldSo) {
+  std::barrier both(2);  // a connection ends with its meeting
   on_four_ranks([&](NodeMeeting& meeting, int rank) {
     const std::string what = rank < 2 ? "all_reduce of 1000 bytes" : "all_gather of 1000 bytes";
     const uint64_t number = meeting.post(what, 0, {});
@@ -96,6 +98,7 @@ TEST(NodeMeeting, NodesThatCallDifferentCollectivesAreToldSo) {
     } catch (const std::runtime_error& error) {
       EXPECT_NE(std::string(error.what()).find("another collective"), std::string::npos) << error.what();
     }
+    both.arrive_and_wait();
   });
 }
 

@@ -28,11 +28,20 @@ NodeMeeting::NodeMeeting(const RankInfo& rank, const std::filesystem::path& ledg
                        interface, kTimeout);
 }
 
+NodeMeeting::~NodeMeeting() {
+  try {
+    if (passing_on_) passing_on_->wait();
+  } catch (const std::exception&) {  // the next node has ended
+  }
+}
+
 uint64_t NodeMeeting::post(const std::string& what, Nanoseconds ready, std::span<const char> payload) {
   return ledger_.post(what, ready, payload);
 }
 
 void NodeMeeting::send(const Crossing& crossing, const std::string& what) {
+  if (passing_on_) passing_on_->wait();  // sent_ is free again
+  passing_on_ = nullptr;
   const uint64_t mark = XXH3_64bits(what.data(), what.size());
   const int64_t bytes = std::max(crossing.bytes, int64_t(sizeof mark));
   if (!sent_.defined() || sent_.numel() < bytes) {
@@ -46,8 +55,13 @@ void NodeMeeting::send(const Crossing& crossing, const std::string& what) {
              receives = ring || rank_.node != crossing.root_node, sends = ring || next != crossing.root_node;
   const auto receiving = receives ? leaders_->recv(in, previous, 0) : nullptr;
   if (receiving && !ring) receiving->wait();  // a chain passes on what it has got
-  if (sends) leaders_->send(out, next, 0)->wait();
-  if (receiving && ring) receiving->wait();
+  const auto sending = sends ? leaders_->send(out, next, 0) : nullptr;
+  if (!ring) {
+    passing_on_ = sending;  // NCCL's buffers take what the next node is not ready for
+  } else {
+    receiving->wait();
+    sending->wait();
+  }
   if (receives && std::memcmp(received_.data_ptr(), &mark, sizeof mark) != 0)
     throw std::runtime_error(
         fmt::format("node {} is at {}, node {} at another collective: ranks must call the same collectives "

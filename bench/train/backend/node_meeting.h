@@ -31,6 +31,7 @@ class NodeMeeting {
   // interface: network interface that carries the bytes between nodes. Throws std::runtime_error.
   NodeMeeting(const RankInfo& rank, const std::filesystem::path& ledgers, const std::string& name,
               const c10::intrusive_ptr<c10d::Store>& store, const std::string& interface);
+  ~NodeMeeting();
 
   // As Ledger::post(). Payloads of one collective have the same size on all ranks.
   uint64_t post(const std::string& what, Nanoseconds ready, std::span<const char> payload);
@@ -57,6 +58,7 @@ class NodeMeeting {
   Ledger ledger_;
   std::unique_ptr<Ledger> arrivals_;                // the leader tells its node what has arrived and when
   c10::intrusive_ptr<c10d::Backend> leaders_ = {};  // the first ranks of all nodes; only they have it
+  c10::intrusive_ptr<c10d::Work> passing_on_ = {};  // of a chain, that nobody waits for
   at::Tensor sent_, received_;                      // buffers; their values don't matter
 };
 
