@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/train/clock/marked_clock.h"
 #include "harness/contract/progress.h"
 
 namespace bench::timeline_test {
@@ -76,6 +77,37 @@ TEST(PhaseClock, WhatLiesBeforeTheWindowOrAfterTheLastBatchIsNotKept) {
   EXPECT_EQ(clock.calls_per_batch(), 2);
   EXPECT_EQ(device.calls,
             (std::vector<std::string>{"start", "other", "start", "load", "other", "next batch"}));
+}
+
+// A device that reaches each mark at the time that the test has set.
+struct TimedMarks : MarkedClock {
+  TimedMarks() : MarkedClock(1) {}
+  void set_mark(size_t number) override {
+    EXPECT_EQ(number, marks.size());
+    marks.push_back(now);
+  }
+  double milliseconds_after(size_t number) const override { return marks.at(number + 1) - marks.at(number); }
+  double now = 0;
+  std::vector<double> marks;
+};
+
+TEST(MarkedClock, APhaseLastsFromItsMarkToTheNext) {
+  TimedMarks device;
+  device.start();
+  device.enter(Phase::forward);  // before the window, not counted
+  device.now = 100;
+  device.start();
+  for (int batch = 0; batch < 3; ++batch) {  // more than announced
+    for (const Phase phase : {Phase::load, Phase::forward, Phase::load}) {
+      device.enter(phase);
+      device.now += phase == Phase::load ? 1 : 10 + batch;
+    }
+    device.next_batch();
+  }
+  EXPECT_EQ(device.marks.size(), 11u);  // a batch's first phase has the batch's mark
+  EXPECT_EQ(device.milliseconds(Phase::forward, 0, 3), (std::vector<double>{10, 11, 12}));
+  EXPECT_EQ(device.milliseconds(Phase::load, 1, 2), (std::vector<double>{2, 2}));
+  EXPECT_EQ(device.milliseconds(Phase::sync, 0, 1), (std::vector<double>{0}));
 }
 
 TEST(Timeline, EventsAreCutAtTheBatchsEdges) {
