@@ -21,6 +21,7 @@
 #include "bench/train/cuda/normalise.h"
 #include "bench/train/cuda/readings.h"
 #include "bench/train/cuda/recording.h"
+#include "bench/train/device/copies_under_way.h"
 #include "bench/train/device/device.h"
 
 namespace bench {
@@ -46,8 +47,8 @@ class Cuda : public Device, public Accelerator {
  public:
   explicit Cuda(const DeviceOptions& options)
       : options_(options),
-        device_(at::kCUDA,
-                c10::DeviceIndex(options.local_rank % std::max(1, int(at::cuda::device_count())))) {
+        device_(at::kCUDA, c10::DeviceIndex(options.local_rank % std::max(1, int(at::cuda::device_count())))),
+        under_way_(options.non_blocking) {
     c10::cuda::set_device(device_.index());
     at::set_num_threads(int(options.intra_op_threads));
     at::globalContext().setBenchmarkCuDNN(options.cudnn_benchmark);
@@ -97,7 +98,7 @@ class Cuda : public Device, public Accelerator {
     slot.copied.record(stream);
     slot.copied.block(compute);
     if (!options_.non_blocking) slot.copied.synchronize();
-    under_way_.push_back({batch, last_});
+    under_way_.add(batch, last_);
     if (options_.format == BatchFormat::uint8)
       normalise(slot.received.const_data_ptr<uint8_t>(), slot.images.mutable_data_ptr(),
                 kernel_type(image_type_), options_.channels_last, options_.batch_size, options_.image_px,
@@ -108,25 +109,23 @@ class Cuda : public Device, public Accelerator {
   }
 
   std::optional<Batch> take_copied() override {
-    // Returns the batch before the last one, whose copy is usually complete.
-    if (under_way_.empty() || (under_way_.size() == 1 && options_.non_blocking && !synchronised_))
-      return std::nullopt;
-    const auto [batch, slot] = under_way_.front();
-    under_way_.erase(under_way_.begin());
-    slots_[slot].copied.synchronize();
-    copying_ms_ += slots_[slot].began.elapsed_time(slots_[slot].copied);
+    const auto oldest = under_way_.take();
+    if (!oldest) return std::nullopt;
+    const Slot& slot = slots_[oldest->second];
+    slot.copied.synchronize();
+    copying_ms_ += slot.began.elapsed_time(slot.copied);
     ++copies_;
-    return batch;
+    return oldest->first;
   }
 
   void finish_copy() override {
     slots_[last_].copied.synchronize();
-    synchronised_ = true;  // earlier copies used the same stream
+    under_way_.note_synchronised();  // earlier copies used the same stream
   }
 
   void synchronize() override {
     c10::cuda::device_synchronize();
-    synchronised_ = true;
+    under_way_.note_synchronised();
   }
   std::unique_ptr<DeviceClock> make_clock(int64_t batches) const override {
     return std::make_unique<CudaClock>(batches);
@@ -205,7 +204,6 @@ class Cuda : public Device, public Accelerator {
 
   void copy(const at::Tensor& to, const void* from, cudaStream_t stream) {
     C10_CUDA_CHECK(cudaMemcpyAsync(to.mutable_data_ptr(), from, to.nbytes(), cudaMemcpyDefault, stream));
-    synchronised_ = false;
   }
 
   const DeviceOptions options_;
@@ -216,8 +214,7 @@ class Cuda : public Device, public Accelerator {
   at::ScalarType image_type_ = at::kFloat;
   std::array<Slot, 2> slots_;
   int last_ = 0;
-  std::vector<std::pair<Batch, int>> under_way_;  // host batches being copied, with their slots
-  bool synchronised_ = true;
+  CopiesUnderWay<int> under_way_;  // with their slots
   double copying_ms_ = 0;
   int64_t copies_ = 0;
 };

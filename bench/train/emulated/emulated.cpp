@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "bench/train/device/copies_under_way.h"
 #include "bench/train/device/device.h"
 #include "bench/train/emulated/clock.h"
 #include "bench/train/emulated/network.h"
@@ -37,7 +38,7 @@ class Exchange : public ReplicaExchange {
 
 class Emulated : public Device, public Accelerator {
  public:
-  explicit Emulated(const DeviceOptions& options) : options_(options) {
+  explicit Emulated(const DeviceOptions& options) : options_(options), under_way_(options.non_blocking) {
     if (!options.emulation) throw std::invalid_argument("device emulated: the job names no device file");
     at::set_num_threads(1);
     Durations durations(*options.emulation, options.precision, options.model);
@@ -68,26 +69,23 @@ class Emulated : public Device, public Accelerator {
         /*launches=*/2);
     timelines.hold_up(0, 0, end);
     if (!options_.non_blocking || !options_.pinned) timelines.wait(0, end);
-    under_way_.push_back({batch, end});
-    synchronised_ = false;
+    under_way_.add(batch, end);
     std::memcpy(labels_.data_ptr(), batch.labels, labels_.nbytes());
     return {images_, labels_};
   }
   std::optional<Batch> take_copied() override {
-    if (under_way_.empty() || (under_way_.size() == 1 && options_.non_blocking && !synchronised_))
-      return std::nullopt;
-    const auto [batch, end] = under_way_.front();
-    under_way_.erase(under_way_.begin());
-    machine().timelines.wait(0, end);
-    return batch;
+    const auto oldest = under_way_.take();
+    if (!oldest) return std::nullopt;
+    machine().timelines.wait(0, oldest->second);
+    return oldest->first;
   }
   void finish_copy() override {
-    machine().timelines.wait(0, under_way_.back().second);
-    synchronised_ = true;
+    machine().timelines.wait(0, under_way_.last());
+    under_way_.note_synchronised();
   }
   void synchronize() override {
     machine().timelines.wait(0, machine().timelines.tail_of_all(0));
-    synchronised_ = true;
+    under_way_.note_synchronised();
   }
 
   at::Device of_replica(int64_t number) const override {
@@ -148,9 +146,7 @@ class Emulated : public Device, public Accelerator {
   at::Tensor images_, labels_;
   int copy_stream_ = 0, last_ = 0;
   std::array<Nanoseconds, 2> used_ = {};
-  std::vector<std::pair<Batch, Nanoseconds>>
-      under_way_;  // host batches not yet given back, and their copies' ends
-  bool synchronised_ = true;
+  CopiesUnderWay<Nanoseconds> under_way_;
 };
 
 const bool registered_device_emulated = DeviceRegistry::instance().add(
