@@ -67,6 +67,7 @@ TEST_F(Collectives, RefuseBadOptions) {
       {{"--ranks", "4", "--nodes", "3"}, "--nodes 3"},
       {{"--nodes", "2"}, "--nodes 2"},
       {{"--ranks", "2", "--link-rate-mbit", "100"}, "--link-rate-mbit"},
+      {{"--ranks", "2", "--nodes", "2", "--link-rate-mbit", "nan"}, "--link-rate-mbit nan"},
   };
   for (const auto& [options, named] : cases) {
     base::Command command{{kProgram}, {}, {}, {}, {}};

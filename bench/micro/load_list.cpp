@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -13,6 +12,7 @@
 #include "bench/image/decode.h"
 #include "bench/loading/loader/loader.h"
 #include "bench/micro/images.h"
+#include "harness/base/number.h"
 #include "harness/base/program_start.h"
 
 namespace {
@@ -33,10 +33,10 @@ void add_line(const std::string& line, List& list) {
     const size_t tab = line.rfind('\t', end - 1);
     if (tab == std::string::npos || tab == 0 || end == 0)
       throw std::runtime_error("expected path and five numbers");
-    const auto [stop, error] = std::from_chars(line.data() + tab + 1, line.data() + end, numbers[i]);
-    if (error != std::errc() || stop != line.data() + end || numbers[i] < 0)
-      throw std::runtime_error("expected a number of at least 0, found " +
-                               line.substr(tab + 1, end - tab - 1));
+    const std::string text = line.substr(tab + 1, end - tab - 1);
+    const auto number = base::number_of<int>(text);
+    if (!number || *number < 0) throw std::runtime_error("expected a number of at least 0, found " + text);
+    numbers[i] = *number;
     end = tab;
   }
   if (numbers[4] > 1) throw std::runtime_error("flip is neither 0 nor 1");

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
+
+#include "harness/base/number.h"
 
 namespace bench {
 
@@ -39,12 +40,10 @@ Number take_number(const std::string& name, std::vector<std::string>& arguments,
                    Number least, Number most) {
   const auto text = take(name, arguments);
   if (!text) return otherwise;
-  Number value{};
-  const char* end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data(), end, value);
-  if (error != std::errc() || stop != end || value < least || value > most)
+  const auto value = base::number_of<Number>(*text);
+  if (!value || *value < least || *value > most)
     throw BadOption(fmt::format("{} {}: expected a number from {} to {}", name, *text, least, most));
-  return value;
+  return *value;
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "harness/base/interrupt.h"
+#include "harness/base/number.h"
 #include "harness/base/say.h"
 
 namespace base {
@@ -48,11 +48,9 @@ std::map<pid_t, Process> all_processes() {
   std::map<pid_t, Process> all;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const std::string name = entry.path().filename().string();
-    pid_t pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size())
-      continue;
-    if (auto process = read_process(pid)) all.emplace(pid, std::move(*process));
+    const auto pid = number_of<pid_t>(entry.path().filename().string());
+    if (!pid) continue;
+    if (auto process = read_process(*pid)) all.emplace(*pid, std::move(*process));
   }
   return all;
 }

@@ -5,22 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "harness/base/number.h"
 #include "harness/config/nearest.h"
 
 namespace harness {
 namespace {
-
-template <class Number>
-std::optional<Number> parse(const std::string& text) {
-  Number value{};
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // Parses `3 C0`, `1.5 C0`; std::nullopt for any other form.
 std::optional<int64_t> parse_multiple_of_c0(const std::string& text, int64_t c0) {
@@ -28,7 +20,7 @@ std::optional<int64_t> parse_multiple_of_c0(const std::string& text, int64_t c0)
   if (text.size() < 3 || text.compare(text.size() - 2, 2, "C0") != 0) return std::nullopt;
   std::string factor = text.substr(0, text.size() - 2);
   factor.erase(factor.find_last_not_of(' ') + 1);
-  std::optional<double> multiple = parse<double>(factor);
+  const std::optional<double> multiple = base::number_of<double>(factor);
   if (!multiple || !(*multiple > 0 && *multiple <= most)) return std::nullopt;
   return std::max<int64_t>(1, std::llround(*multiple * static_cast<double>(c0)));
 }
@@ -53,21 +45,21 @@ struct Assignment {
   }
 
   void operator()(int64_t Row::*member) const {
-    std::optional<int64_t> value = parse<int64_t>(setting.text);
+    const std::optional<int64_t> value = base::number_of<int64_t>(setting.text);
     if (!value) refuse("a whole number " + range());
     check_range(static_cast<double>(*value), "a whole number");
     row.*member = *value;
   }
   void operator()(CountInC0 count) const {
     std::optional<int64_t> value = parse_multiple_of_c0(setting.text, c0);
-    if (!value) value = parse<int64_t>(setting.text);
+    if (!value) value = base::number_of<int64_t>(setting.text);
     if (!value) refuse("a whole number or a multiple of C0 such as `1.5 C0`");
     check_range(static_cast<double>(*value), "a count");
     row.*count.member = *value;
   }
   void operator()(double Row::*member) const {
-    std::optional<double> value = parse<double>(setting.text);
-    if (!value || !std::isfinite(*value)) refuse("a number " + range());
+    const std::optional<double> value = base::number_of<double>(setting.text);
+    if (!value) refuse("a number " + range());
     check_range(*value, "a number");
     row.*member = *value;
   }

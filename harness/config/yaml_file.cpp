@@ -6,13 +6,13 @@
 #include <yaml-cpp/depthguard.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "harness/base/comma_list.h"
+#include "harness/base/number.h"
 #include "harness/config/nearest.h"
 
 namespace harness {
@@ -138,13 +138,12 @@ std::string scalar(const Entry& entry) {
 }
 
 int64_t whole_number(const Entry& entry, int64_t min, int64_t max) {
-  std::string text = scalar(entry);
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < min || value > max)
+  const std::string text = scalar(entry);
+  const auto value = base::number_of<int64_t>(text);
+  if (!value || *value < min || *value > max)
     throw ConfigError(entry.origin, "wrong value of " + in_quotes(entry.key),
                       fmt::format("a whole number from {} to {}", min, max), in_quotes(text));
-  return value;
+  return *value;
 }
 
 std::vector<std::string> words(const Entry& entry) {

@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
 
 #include "harness/base/child_process.h"
+#include "harness/base/number.h"
 #include "harness/config/emulated_nodes.h"
 
 namespace harness {
@@ -143,12 +143,11 @@ std::vector<pid_t> TwoNodes::processes() const {
   const fs::path own = fs::read_symlink("/proc/self/ns/net", error);
   std::vector<pid_t> found;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    const std::string name = entry.path().filename().string();
-    pid_t pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
+    const auto pid = base::number_of<pid_t>(entry.path().filename().string());
+    if (!pid) continue;
     const fs::path its = fs::read_symlink(entry.path() / "ns/net", error);
     for (const fs::path& node : namespaces)
-      if (!its.empty() && its == node && its != own) found.push_back(pid);
+      if (!its.empty() && its == node && its != own) found.push_back(*pid);
   }
   return found;
 }

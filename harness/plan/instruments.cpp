@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "harness/base/number.h"
 #include "harness/config/row_traits.h"
 
 namespace harness {
@@ -12,12 +12,11 @@ namespace harness {
 constexpr int64_t kMiddle = 3;  // number of batches that --trace without a range traces
 
 static int64_t batch_number(const std::string& text, const std::string& all) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || text[0] == '-')
+  const auto number = base::number_of<int64_t>(text);
+  if (!number || text[0] == '-')
     throw PreparationError(fmt::format(
         "--trace {}: expected timed batches counted from 0, like 150-152 (and configs before --trace)", all));
-  return number;
+  return *number;
 }
 
 std::optional<TracedBatches> traced_batches(const Request& request, const Row& row) {

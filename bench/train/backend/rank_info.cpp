@@ -3,24 +3,21 @@
 #include <netdb.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <initializer_list>
 #include <stdexcept>
 
 #include "bench/train/backend/group.h"
+#include "harness/base/number.h"
 
 namespace bench {
 
 static int number_from(const char* variable, int otherwise) {
   const char* text = std::getenv(variable);
   if (!text) return otherwise;
-  int value = 0;
-  const char* end = text + std::strlen(text);
-  if (auto [stop, error] = std::from_chars(text, end, value); error != std::errc() || stop != end)
-    throw std::invalid_argument(fmt::format("{}={}: expected a whole number", variable, text));
-  return value;
+  const auto value = base::number_of<int>(text);
+  if (!value) throw std::invalid_argument(fmt::format("{}={}: expected a whole number", variable, text));
+  return *value;
 }
 
 // The first of these variables that is set.

@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <sstream>
+
+#include "harness/base/number.h"
 
 namespace harness {
 namespace {
@@ -61,11 +61,7 @@ std::string console_line(const Grid& grid, const std::vector<size_t>& widths,
 
 // Whether a spreadsheet would evaluate the text: OWASP's list of first characters, except for numbers.
 bool is_formula(const std::string& text) {
-  if (text.empty() || !std::strchr("=+-@\t\r\n", text.front())) return false;
-  double number = 0;
-  const auto end = text.data() + text.size();
-  const auto [rest, problem] = std::from_chars(text.data(), end, number);
-  return problem != std::errc() || rest != end || !std::isfinite(number);
+  return !text.empty() && std::strchr("=+-@\t\r\n", text.front()) && !base::number_of<double>(text);
 }
 
 }  // namespace
