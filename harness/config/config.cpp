@@ -35,12 +35,8 @@ class Resolver {
   Matrix load(const std::filesystem::path& file) {
     Matrix matrix;
     matrix.file = file.string();
-    std::vector<Entry> sections = read_yaml(file);
-    const std::vector<std::string> known = {"title", "source", "defaults", "aliases", "rows"};
+    const std::vector<Entry> sections = read_yaml(file, {"title", "source", "defaults", "aliases", "rows"});
     for (const Entry& section : sections) {
-      if (std::find(known.begin(), known.end(), section.key) == known.end())
-        throw ConfigError(section.origin, "unknown key in the file", "", in_quotes(section.key),
-                          suggestion(section.key, known));
       if (section.key == "title") matrix.title = scalar(section);
       if (section.key == "source") matrix.source = scalar(section);
       if (section.key == "defaults") defaults_ = read_settings(section);

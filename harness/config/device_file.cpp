@@ -3,25 +3,24 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-#include <cmath>
-#include <functional>
+#include <algorithm>
 #include <map>
 
+#include "harness/base/number.h"
 #include "harness/config/nearest.h"
 #include "harness/config/yaml_file.h"
 
 namespace harness {
 namespace {
 
-template <class T>
-concept HasKeys = requires {
-  T::keys();
-};
+template <Keyed T>
+std::vector<std::string> keys_of() {
+  return std::apply([](const auto&... key) { return std::vector<std::string>{key.name...}; }, T::keys());
+}
 
 SourcedFigure read_figure(const Entry& entry) {
   SourcedFigure figure;
-  std::vector<std::string> missing = {"value", "provenance", "source"};
+  std::vector<std::string> missing = keys_of<SourcedFigure>();
   for (const Entry& part : entries(entry, missing)) {
     std::erase(missing, part.key);
     const std::string text = scalar(part);
@@ -34,10 +33,11 @@ SourcedFigure read_figure(const Entry& entry) {
       figure.provenance = text;
     }
     if (part.key != "value") continue;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), figure.value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(figure.value))
+    const auto value = base::number_of<double>(text);
+    if (!value)
       throw ConfigError(part.origin, in_quotes(entry.key) + " is no number",
                         "a number in the unit of the key's name", in_quotes(text));
+    figure.value = *value;
     const bool divides = entry.key.find("_per_s") != std::string::npos;
     if (figure.value < 0 || (divides && figure.value == 0))
       throw ConfigError(part.origin, in_quotes(entry.key) + " is out of range",
@@ -49,15 +49,13 @@ SourcedFigure read_figure(const Entry& entry) {
   return figure;
 }
 
-// A struct of the contract from a mapping: every key must be there, and no other.
-template <HasKeys T>
+// A struct of the contract from the entries of a mapping, which allows keys_of<T>(): every key must be there.
+template <Keyed T>
 T read_struct(const std::vector<Entry>& parts, const Origin& origin) {
   std::map<std::string, const Entry*> by_key;
   for (const Entry& part : parts) by_key[part.key] = &part;
   T made;
-  std::vector<std::string> known;
   const auto read = [&](const auto& key) {
-    known.push_back(key.name);
     const auto found = by_key.find(key.name);
     if (found == by_key.end())
       throw ConfigError(origin, "missing key", fmt::format("{} ({})", in_quotes(key.name), key.help), "",
@@ -68,13 +66,12 @@ T read_struct(const std::vector<Entry>& parts, const Origin& origin) {
     else if constexpr (std::is_same_v<Member, std::string>)
       made.*key.member = scalar(*found->second);
     else
-      for (const Entry& one : entries(*found->second))
-        (made.*key.member)[one.key] = read_struct<typename Member::mapped_type>(entries(one), one.origin);
+      for (const Entry& one : entries(*found->second)) {
+        using Part = typename Member::mapped_type;
+        (made.*key.member)[one.key] = read_struct<Part>(entries(one, keys_of<Part>()), one.origin);
+      }
   };
   std::apply([&](const auto&... key) { (read(key), ...); }, T::keys());
-  for (const Entry& part : parts)
-    if (std::find(known.begin(), known.end(), part.key) == known.end())
-      throw ConfigError(part.origin, "unknown key", "", in_quotes(part.key), suggestion(part.key, known));
   return made;
 }
 
@@ -95,7 +92,7 @@ std::filesystem::path device_file(const std::filesystem::path& project, const st
 }
 
 EmulatedDevice read_device_file(const std::filesystem::path& file) {
-  auto device = read_struct<EmulatedDevice>(read_yaml(file), {file.string(), 1});
+  auto device = read_struct<EmulatedDevice>(read_yaml(file, keys_of<EmulatedDevice>()), {file.string(), 1});
   if (device.name != file.stem().string())
     throw ConfigError({file.string(), 1}, "the name is not the file's", in_quotes(file.stem().string()),
                       in_quotes(device.name));

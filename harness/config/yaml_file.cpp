@@ -99,7 +99,7 @@ bool is_plain_text(const std::string& text) {
   }
 }
 
-std::vector<Entry> read_yaml(const std::filesystem::path& file) {
+std::vector<Entry> read_yaml(const std::filesystem::path& file, const std::vector<std::string>& allowed) {
   Origin origin{file.string()};
   std::string text = read_text(file);
   check_lines(origin, text);
@@ -112,7 +112,7 @@ std::vector<Entry> read_yaml(const std::filesystem::path& file) {
     if (documents.size() > 1)
       throw ConfigError(origin, "several documents in one file", "one", std::to_string(documents.size()),
                         "remove the `---` between them");
-    return entries_of(documents[0], origin, "the file", {});
+    return entries_of(documents[0], origin, "the file", allowed);
   } catch (const YAML::DeepRecursion& error) {
     origin.line = error.mark.line + 1;
     throw ConfigError(origin, "nested too deeply", "mappings at most four deep");

@@ -16,10 +16,11 @@ struct Entry {
   Origin origin;  // the key's line
 };
 
-// The entries of the top mapping. Throws ConfigError when the file isn't YAML text of at most 1 MiB.
-std::vector<Entry> read_yaml(const std::filesystem::path& file);
+// The entries of the top mapping. `allowed`: allowed keys; empty: any key. Throws ConfigError when the file
+// isn't YAML text of at most 1 MiB, and for another key.
+std::vector<Entry> read_yaml(const std::filesystem::path& file, const std::vector<std::string>& allowed = {});
 
-// The entries of a nested mapping. `allowed`: allowed keys; empty: any key.
+// The entries of a nested mapping, likewise.
 std::vector<Entry> entries(const Entry& mapping, const std::vector<std::string>& allowed = {});
 
 std::string scalar(const Entry& entry);
