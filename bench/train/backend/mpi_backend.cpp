@@ -4,12 +4,12 @@
 #include <ATen/Parallel.h>
 #include <c10/core/DeviceGuard.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 
 #include <stdexcept>
 
 #include "bench/train/backend/mpi_wire.h"
 #include "bench/train/backend/staging.h"
+#include "harness/base/timer_slack.h"
 
 namespace bench {
 
@@ -32,8 +32,7 @@ void wait_for(MPI_Request& request, const char* call) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
     if (done) return;
     if (look < kLooks) continue;
-    // 1 ns instead of the default timer slack of 50 us, which would be added to every sleep.
-    thread_local const int precise [[maybe_unused]] = ::prctl(PR_SET_TIMERSLACK, 1);
+    base::sleep_precisely();
     std::this_thread::sleep_for(kNap);
   }
 }

@@ -16,7 +16,7 @@ void check_mpi(int code, const char* call);
 
 // Waits for the request. MPI_Wait spins, and with more ranks than cores a spinning rank occupies the core
 // that another rank needs. So this function polls with MPI_Test a few times and then sleeps 20 us between
-// polls. Sets the calling thread's timer slack to 1 ns (PR_SET_TIMERSLACK). Throws as check_mpi().
+// polls. Sets the calling thread's timer slack (base::sleep_precisely()). Throws as check_mpi().
 void wait_for(MPI_Request& request, const char* call);
 
 // Owns a duplicate of the communicator and a communication thread that runs the collectives in the order in

@@ -1,23 +1,15 @@
 #include "bench/train/timeline/timelines.h"
 
-#include <sys/prctl.h>
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
+#include <thread>
+
+#include "harness/base/timer_slack.h"
 
 namespace bench {
 
 Nanoseconds steady_now() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-static void sleep_until(Nanoseconds instant) {
-  // Timers of a normal thread may be 50 us late by default.
-  thread_local const bool precise = ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL) == 0;
-  (void)precise;
-  const timespec at{instant / 1'000'000'000, instant % 1'000'000'000};
-  while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr) == EINTR) continue;
 }
 
 Timelines::Timelines(int devices, Nanoseconds launch_cost)
@@ -100,7 +92,8 @@ void Timelines::wait(int device, Nanoseconds until) {
     Nanoseconds& host = devices_.at(size_t(device)).host;
     until = host = std::max(host, until);
   }
-  sleep_until(until);
+  base::sleep_precisely();
+  std::this_thread::sleep_until(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(until)));
   const std::lock_guard lock(mutex_);
   lags_.push_back(std::max<Nanoseconds>(0, steady_now() - until));
 }
