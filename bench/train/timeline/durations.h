@@ -32,7 +32,6 @@ class Durations {
   // Copies of weights or gradients.
   Nanoseconds weights_between_devices(double bytes) const;
   Nanoseconds launch() const;  // host time of one kernel launch
-  double scale() const { return scale_; }
 
  private:
   Nanoseconds scaled(double true_ms) const;

@@ -103,7 +103,7 @@ Timelines::Lag Timelines::lag() const {
   if (lags_.empty()) return {};
   std::vector<Nanoseconds> sorted = lags_;
   std::sort(sorted.begin(), sorted.end());
-  return {sorted[sorted.size() / 2], sorted.back(), lags_.back(), int64_t(sorted.size())};
+  return {sorted[sorted.size() / 2], sorted.back(), int64_t(sorted.size())};
 }
 
 void Timelines::begin_again() {

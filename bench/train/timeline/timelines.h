@@ -51,7 +51,7 @@ class Timelines {
 
   // How late the real clock was at each wait(): 0 and more.
   struct Lag {
-    Nanoseconds median = 0, worst = 0, last = 0;
+    Nanoseconds median = 0, worst = 0;
     int64_t waits = 0;
   };
   Lag lag() const;
