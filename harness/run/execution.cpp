@@ -81,7 +81,9 @@ Selection select_rows(const Installation& installation, const Request& request, 
     if (row.device_file.empty())
       row.device_file = colon == std::string::npos ? kDefaultDeviceFile : request.device.substr(colon + 1);
     const fs::path file = device_file(installation.project, row.device_file);
-    if (!read_device_file(file).precisions.contains(row.precision))
+    if (!selection.device_files.contains(row.device_file))
+      selection.device_files[row.device_file] = read_device_file(file);
+    if (!selection.device_files[row.device_file].precisions.contains(row.precision))
       throw ConfigError(
           {file.string()},
           fmt::format("no figures for precision {}, which row {} asks for", row.precision, row.id),
@@ -183,6 +185,7 @@ Execution::~Execution() { base::wait_for_strays(std::chrono::minutes(10)); }
 bool Execution::prepare_plan() {
   const Selection selection = checked_selection(installation_, request_, values_);
   scale_ = selection.scale;
+  device_files_ = selection.device_files;
   base::note_interrupts();
   if (!rerun_) {
     folder_ = make_run_folder(installation_, request_);
@@ -221,7 +224,7 @@ bool Execution::prepare_plan() {
 }
 
 RowSetting Execution::setting() const {
-  return {installation_, request_, values_, scale_, data_, machine_, build_, folder_};
+  return {installation_, request_, values_, scale_, data_, machine_, build_, device_files_, folder_};
 }
 
 void Execution::discard() {

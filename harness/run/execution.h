@@ -20,6 +20,7 @@ struct Selection {
   Scale scale;
   std::vector<Row> rows;
   std::map<std::string, std::vector<std::string>> notes;  // by row id, from choose_backends() and --devices
+  std::map<std::string, EmulatedDevice> device_files;     // by field `device_file`; read once, for all rows
 };
 Selection select_rows(const Installation& installation, const Request& request, const AxisValues& values);
 // harness/plan's make_plan(), with the notes of the selection added.
@@ -75,6 +76,7 @@ class Execution {
   fs::path folder_;
   std::optional<base::FileLock> lock_;
   std::optional<Rerun> rerun_;  // only of a continued run
+  std::map<std::string, EmulatedDevice> device_files_;
   std::vector<PlannedRow> plan_;
   std::vector<Repetition> runs_;
   DataSets data_;

@@ -13,7 +13,6 @@
 #include "harness/base/moment.h"
 #include "harness/base/offspring.h"
 #include "harness/base/say.h"
-#include "harness/config/device_file.h"
 #include "harness/config/emulated_nodes.h"
 #include "harness/contract/machine.h"
 #include "harness/emulate/remote_storage.h"
@@ -112,9 +111,8 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   job.emulated_link = emulated;
   job.trace = traced_batches(setting.request, planned.row);
   if (planned.row.device == "emulated")
-    job.emulation = {read_device_file(device_file(setting.installation.project, planned.row.device_file)),
-                     setting.scale.batch_divisor, planned.row.time_scale, planned.row.wire_divisor,
-                     planned.row.wire};
+    job.emulation = {setting.device_files.at(planned.row.device_file), setting.scale.batch_divisor,
+                     planned.row.time_scale, planned.row.wire_divisor, planned.row.wire};
   write_job(directory / "job.json", job);
   return directory;
 }

@@ -1,7 +1,9 @@
 // Runs one planned row and makes its record.
 #pragma once
+#include <map>
 #include <optional>
 
+#include "harness/contract/emulated_device.h"
 #include "harness/contract/record.h"
 #include "harness/launch/launcher.h"
 #include "harness/plan/plan.h"
@@ -17,7 +19,8 @@ struct RowSetting {
   const DataSets& data;
   const RecordMachine& machine;
   const RecordBuild& build;
-  fs::path run;  // folder of the run
+  const std::map<std::string, EmulatedDevice>& device_files;  // those of the rows, by field `device_file`
+  fs::path run;                                               // folder of the run
 };
 
 // The record of a skipped row.
