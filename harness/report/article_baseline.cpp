@@ -87,7 +87,8 @@ class BaselineBatch {
     cells.push_back(here.known() ? text_of(here) : "-");
     cells.push_back(article > 0 ? fmt::format("{:.2f}", article) : "-");
     // With an emulated disk a figure that depends on loading follows from a setting.
-    const bool chosen = comparable_ && (is_by_construction(*disk_) || is_by_construction(*tmpfs_));
+    const bool chosen =
+        comparable_ && (is_by_construction(*disk_->record) || is_by_construction(*tmpfs_->record));
     const bool loading = line.whole() || line.of("load");
     cells.push_back(loading && chosen ? "by construction" : against_article(here, article));
     return cells;

@@ -32,19 +32,9 @@ const SummaryRow* comparable_base(const Summary& summary, const SummaryRow& row)
   return article_row(summary, setting_of(row, "base"));
 }
 
-bool is_by_construction(const SummaryRow& row) {
-  return std::any_of(row.flags.begin(), row.flags.end(), [](const Flag& flag) {
-    return flag.code == 'E' && flag.text.ends_with(": by construction");
-  });
-}
-
-static bool is_emulated(const SummaryRow& row) {
-  return std::any_of(row.flags.begin(), row.flags.end(), [](const Flag& flag) { return flag.code == 'E'; });
-}
-
 std::string row_mark(const SummaryRow& row) {
   const bool inferred = setting_of(row, "identity").find("inferred") != std::string::npos;
-  return row.id + (inferred ? "~" : "") + (row.ok() && is_emulated(row) ? " E" : "");
+  return row.id + (inferred ? "~" : "") + (row.ok() && !row.record->emulated.empty() ? " E" : "");
 }
 
 bool is_inferred(const SummaryRow& row, const std::string& field) {
@@ -163,7 +153,7 @@ std::vector<ArticleColumn> ratio_columns(const Summary& summary, const std::vect
   const auto verdict = [base_of, equal](const SummaryRow& row) -> std::string {
     const SummaryRow* base = base_of(row);
     if (!base) return "-";
-    if (is_by_construction(row) || is_by_construction(*base)) return "by construction";
+    if (is_by_construction(*row.record) || is_by_construction(*base->record)) return "by construction";
     const Ratio here = total_ratio(*base, row);
     if (std::find(equal.begin(), equal.end(), row.id) != equal.end()) return against_equal(here);
     return row.published_ratio ? against_article(here, *row.published_ratio) : "-";

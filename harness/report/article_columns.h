@@ -32,9 +32,6 @@ std::string setting_of(const SummaryRow& row, const std::string& field);  // as 
 
 // The row's base, if both have figures for the same number of batches in the same window; otherwise null.
 const SummaryRow* comparable_base(const Summary& summary, const SummaryRow& row);
-// Whether a setting, other than an emulated device, replaces hardware in this row, so that its ratio is not a
-// finding.
-bool is_by_construction(const SummaryRow& row);
 
 std::string row_mark(const SummaryRow& row);  // the id, with ~ if its identity is inferred, E if emulated
 bool is_inferred(const SummaryRow& row, const std::string& field);           // the article does not state it

@@ -100,9 +100,8 @@ std::string inferred_of(const Summary& summary, const SummaryRow& row) {
 
 std::string emulation_of(const SummaryRow& row) {
   std::vector<std::string> texts;
-  for (const Flag& flag : row.flags)
-    if (row.ok() && flag.code == 'E')
-      texts.push_back(flag.text.substr(0, flag.text.rfind(": by construction")));
+  if (row.ok())
+    for (const std::string& setting : row.record->emulated) texts.push_back("emulated " + setting);
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 

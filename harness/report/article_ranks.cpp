@@ -3,6 +3,7 @@
 
 #include "harness/report/article_grid.h"
 #include "harness/report/article_topics.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -31,7 +32,7 @@ std::string whole_cascade(const Summary& summary) {
   const double there = first->config.published_s, here = last->config.published_s;
   return fmt::format("All steps together, 0 / 18: {} here{}{}", text_of(total_ratio(*first, *last)),
                      there > 0 && here > 0 ? fmt::format(", {:.2f} in the article", there / here) : "",
-                     is_by_construction(*last) ? " (18 is emulated)" : "");
+                     is_by_construction(*last->record) ? " (18 is emulated)" : "");
 }
 
 }  // namespace

@@ -85,6 +85,12 @@ void append_record(const std::filesystem::path& file, const json& record) {
   if (is_new) base::sync_folder(file.parent_path());
 }
 
+bool on_emulated_device(const Record& record) { return record.device.kind == "emulated"; }
+
+bool is_by_construction(const Record& record) {
+  return !std::all_of(record.emulated.begin(), record.emulated.end(), is_device_setting);
+}
+
 Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings) {
   const std::filesystem::path file = run_dir / "records.jsonl";
   std::ifstream input = base::open_regular(file);

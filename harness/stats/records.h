@@ -17,6 +17,12 @@ void append_record(const std::filesystem::path& file, const nlohmann::json& reco
 
 // Whether an entry of a record's `emulated` names the device file of an emulated device.
 inline bool is_device_setting(const std::string& emulated) { return emulated.rfind("device: ", 0) == 0; }
+// Whether the row ran on an emulated device: its host only launched and waited, so that its phases are those
+// of the device's timelines.
+bool on_emulated_device(const Record& record);
+// Whether a setting, other than an emulated device, replaces hardware in this record, so that what follows
+// from it is no finding.
+bool is_by_construction(const Record& record);
 
 // The valid records of run_dir/records.jsonl, in the order of the file, without loss and the loader's spans,
 // which no table shows. Invalid lines are skipped and listed in `warnings` as file:line with the reason; a

@@ -119,9 +119,8 @@ Interval shift_interval(const std::vector<double>& first, const std::vector<doub
   return percentiles(estimates);
 }
 
-// On an emulated device the host only launches and waits: the phases are those of the device's timelines.
 static const Samples& phase_samples(const Record& record) {
-  return record.device.kind == "emulated" && !record.device_ms.empty() ? record.device_ms : record.samples_ms;
+  return on_emulated_device(record) && !record.device_ms.empty() ? record.device_ms : record.samples_ms;
 }
 
 std::vector<PhaseStatistics> phase_statistics(const Record& record) {

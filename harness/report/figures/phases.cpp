@@ -29,7 +29,7 @@ double add_host_phases(const SummaryRow& row, json& values) {
 
 double add_device_phases(const SummaryRow& row, json& values) {
   double whole = 0;
-  if (row.record->device.kind == "emulated") return whole;  // its phases are the device's
+  if (on_emulated_device(*row.record)) return whole;  // its phases are the device's
   for (const std::string& phase : phase_names()) {
     const double ms = device_ms(*row.record, {phase}).value_or(0);
     if (ms > 0) values.push_back(phase_value(row, phase, "device", ms));
