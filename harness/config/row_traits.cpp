@@ -11,6 +11,10 @@ int64_t ranks_per_node(const Row& row, const AxisValues& values) {
   return world_size(row, values) / row.nodes;
 }
 
+bool computes(const std::string& device, const AxisValues& values) {
+  return trait(values, "device", device, &Traits::computes, device != "emulated");
+}
+
 bool started_by_mpi(const Row& row, const AxisValues& values) {
   return trait(values, "backend", row.backend, &Traits::started_by_mpi, false);
 }

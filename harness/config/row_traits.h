@@ -10,6 +10,10 @@ namespace harness {
 int64_t world_size(const Row& row, const AxisValues& values);
 int64_t ranks_per_node(const Row& row, const AxisValues& values);
 
+// Whether the device computes. If not, it is emulated: its kernels and copies are timed waits from a device
+// file, so that there is no loss and no accuracy.
+bool computes(const std::string& device, const AxisValues& values);
+
 // Whether the ranks connect through MPI, instead of MASTER_ADDR and MASTER_PORT.
 bool started_by_mpi(const Row& row, const AxisValues& values);
 

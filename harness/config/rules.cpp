@@ -46,17 +46,17 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
 
   if (const AxisValue* backend = find_value(values, "backend", row.backend)) {
     const std::string& device = backend->traits.device;
-    if (!device.empty() && device != row.device)
+    if (!device.empty() && device != row.device && backend->missing.empty())  // missing: the row is skipped
       refuse("backend " + row.backend + " joins devices of another kind", "device: " + device,
              "device " + row.device, "choose another backend, e.g. gloo");
   }
-  if (row.device == "emulated") {
-    const std::string device = "device emulated computes no values: ";
+  if (!computes(row.device, values)) {
+    const std::string device = fmt::format("device {} computes no values: ", row.device);
     if (row.validation)
       refuse(device + "there is no accuracy to measure", "device: cpu or cuda", "validation: true",
              "measure accuracy on a real device");
     if (row.host_work_ms > 0)
-      refuse("host_work_ms is not modelled on device emulated", "host_work_ms: 0",
+      refuse("host_work_ms is not modelled on device " + row.device, "host_work_ms: 0",
              fmt::format("{:g}", row.host_work_ms), "use device cpu or cuda");
     if (row.cuda_graphs)
       refuse(device + "there are no CUDA graphs", "cuda_graphs: false", "cuda_graphs: true",

@@ -9,6 +9,7 @@
 
 #include "harness/base/comma_list.h"
 #include "harness/config/nearest.h"
+#include "harness/config/row_traits.h"
 
 namespace harness {
 namespace {
@@ -20,6 +21,14 @@ nlohmann::json setup_of(const Row& row) {
     if (field.role == Role::descriptive) setup.erase(field.name);
   setup.erase("window");
   return setup;
+}
+
+// The backend that joins devices of this kind and no others; empty: none does.
+std::string backend_of(const std::string& device, const AxisValues& values) {
+  if (const auto backends = values.find("backend"); backends != values.end())
+    for (const AxisValue& backend : backends->second)
+      if (backend.traits.device == device) return backend.name;
+  return "";
 }
 
 }  // namespace
@@ -89,17 +98,16 @@ std::map<std::string, std::vector<std::string>> choose_backends(std::vector<Row>
                                                                 const AxisValues& values) {
   std::map<std::string, std::vector<std::string>> notes;
   for (Row& row : rows) {
-    const std::string backend = row.device == "emulated" ? "emulated" : oversubscribe ? "gloo" : "nccl";
-    if (row.device == "emulated" && row.backend != "none") {
-      row.backend = backend;
-      check_combination(row, {"device emulated"}, values);
-      continue;
+    std::string backend = backend_of(row.device, values);
+    if (backend.empty() || row.backend == "none") continue;
+    if (computes(row.device, values)) {
+      if (row.strategy == "horovod") continue;
+      if (oversubscribe) backend = "gloo";
+      if (row.backend != backend)
+        notes[row.id].push_back(fmt::format("backend: {} instead of {}, on GPUs", backend, row.backend));
     }
-    if (row.device != "cuda" || row.backend == "none" || row.backend == backend || row.strategy == "horovod")
-      continue;
-    notes[row.id].push_back(fmt::format("backend: {} instead of {}, on GPUs", backend, row.backend));
     row.backend = backend;
-    check_combination(row, {"device cuda"}, values);
+    check_combination(row, {"device " + row.device}, values);
   }
   return notes;
 }

@@ -15,8 +15,9 @@ std::vector<Row> select(const std::vector<Matrix>& matrices, const std::string& 
 void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignments, const Scale& scale,
                 const AxisValues& values);
 
-// Rows on GPUs get backend nccl instead of mpi or gloo, which go through host memory; with `oversubscribe`
-// gloo, because NCCL refuses ranks that share a GPU. Horovod keeps its backend. Returns notes by row id.
+// Rows get the backend that joins their kind of device (its trait `device`). On GPUs this is nccl instead of
+// mpi or gloo, which go through host memory; with `oversubscribe` gloo, because NCCL refuses ranks that share
+// a GPU; Horovod keeps its backend. Returns notes by row id.
 std::map<std::string, std::vector<std::string>> choose_backends(std::vector<Row>& rows, bool oversubscribe,
                                                                 const AxisValues& values);
 

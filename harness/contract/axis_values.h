@@ -17,7 +17,7 @@ struct Traits {
   std::optional<bool> page_cache = {};
   std::string device = {};
   std::optional<int64_t> count = {};
-  std::optional<bool> nvjpeg = {};
+  std::optional<bool> nvjpeg = {}, computes = {};
 
   static constexpr auto keys() {
     constexpr auto optional = Presence::when_set;
@@ -33,7 +33,9 @@ struct Traits {
         Key{"page_cache", &Traits::page_cache, "the kernel keeps what was read", optional},
         Key{"device", &Traits::device, "kind of device that it needs", optional},
         Key{"count", &Traits::count, "devices of this machine", optional},
-        Key{"nvjpeg", &Traits::nvjpeg, "whether this build has nvJPEG", optional});
+        Key{"nvjpeg", &Traits::nvjpeg, "whether this build has nvJPEG", optional},
+        Key{"computes", &Traits::computes, "false: an emulated device, whose kernels are timed waits",
+            optional});
   }
 };
 

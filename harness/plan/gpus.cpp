@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "harness/config/row_traits.h"
+
 namespace harness {
 
 // GPUs of this machine; 0 when unknown or when the row's device is not a GPU.
@@ -27,7 +29,7 @@ std::string why_not_without_gpu(const Row& row, const AxisValues& values) {
   const Row usual;  // without a GPU these fields have no effect: the row would equal another row
   std::vector<std::string> asked;
   const auto emulated = [&](const std::string& field) {  // its timelines follow these
-    return row.device == "emulated" &&
+    return !computes(row.device, values) &&
            (field == "pinned" || field == "non_blocking" || field == "prefetch" || field == "loss_every");
   };
   for (const Field& field : fields())

@@ -16,6 +16,7 @@
 #include "harness/base/offspring.h"
 #include "harness/config/device_file.h"
 #include "harness/config/request_file.h"
+#include "harness/config/row_traits.h"
 #include "harness/config/selection.h"
 #include "harness/contract/machine.h"
 #include "harness/plan/instruments.h"
@@ -47,6 +48,23 @@ static void add_notes(Notes& notes, const Notes& more) {
   for (const auto& [row, texts] : more) notes[row].insert(notes[row].end(), texts.begin(), texts.end());
 }
 
+// Reads the device file of each row on an emulated device, `usual` where the row names none.
+static void read_device_files(Selection& selection, const fs::path& project, const std::string& usual,
+                              const AxisValues& values) {
+  for (Row& row : selection.rows) {
+    if (computes(row.device, values)) continue;
+    if (row.device_file.empty()) row.device_file = usual;
+    const fs::path file = device_file(project, row.device_file);
+    auto& device = selection.device_files[row.device_file];
+    if (device.name.empty()) device = read_device_file(file);
+    if (!device.precisions.contains(row.precision))
+      throw ConfigError(
+          {file.string()},
+          fmt::format("no figures for precision {}, which row {} asks for", row.precision, row.id),
+          "the precision's times under `precisions`", "", "add them, or leave the row out with --only");
+  }
+}
+
 Selection select_rows(const Installation& installation, const Request& request, const AxisValues& values) {
   Selection selection;
   // --device emulated:NAME
@@ -54,13 +72,14 @@ Selection select_rows(const Installation& installation, const Request& request, 
   const std::string device = request.device != "auto"              ? request.device.substr(0, colon)
                              : available(values, "device", "cuda") ? "cuda"
                                                                    : "cpu";
-  if (colon != std::string::npos && device != "emulated")
+  const bool emulated = !computes(device, values);
+  if (colon != std::string::npos && !emulated)
     throw ConfigError({"--device " + request.device}, "only device emulated has device files",
                       "--device emulated:NAME", in_quotes(request.device));
   const auto scales = load_scales(installation.project / "configs" / "scales.yaml");
   selection.scale = find_scale(scales, request.scale != "auto" ? request.scale
+                                       : emulated              ? "emulated"
                                        : device == "cpu"       ? "rehearsal"
-                                       : device == "emulated"  ? "emulated"
                                                                : "article");
   const auto rows_at = [&](const Scale& scale) {
     std::vector<Matrix> matrices;
@@ -76,19 +95,9 @@ Selection select_rows(const Installation& installation, const Request& request, 
     add_notes(selection.notes, rederive_for_devices(selection.rows, request.devices, values));
   for (Row& row : selection.rows) row.seed = request.seed;
   set_fields(selection.rows, request.set, selection.scale, values);
-  for (Row& row : selection.rows) {
-    if (row.device != "emulated") continue;
-    if (row.device_file.empty())
-      row.device_file = colon == std::string::npos ? kDefaultDeviceFile : request.device.substr(colon + 1);
-    const fs::path file = device_file(installation.project, row.device_file);
-    if (!selection.device_files.contains(row.device_file))
-      selection.device_files[row.device_file] = read_device_file(file);
-    if (!selection.device_files[row.device_file].precisions.contains(row.precision))
-      throw ConfigError(
-          {file.string()},
-          fmt::format("no figures for precision {}, which row {} asks for", row.precision, row.id),
-          "the precision's times under `precisions`", "", "add them, or leave the row out with --only");
-  }
+  read_device_files(selection, installation.project,
+                    colon == std::string::npos ? kDefaultDeviceFile : request.device.substr(colon + 1),
+                    values);
   return selection;
 }
 
@@ -111,11 +120,11 @@ Selection checked_selection(const Installation& installation, const Request& req
   Selection selection = select_rows(installation, request, values);
   for (const Row& row : selection.rows) {
     traced_batches(request, row);
-    if (row.device == "emulated" && !request.trace.empty())
+    if (!computes(row.device, values) && !request.trace.empty())
       throw PreparationError(
-          fmt::format("row {}: --trace {}: device emulated runs no kernels to trace; leave out --trace, or "
+          fmt::format("row {}: --trace {}: device {} runs no kernels to trace; leave out --trace, or "
                       "use --device cpu",
-                      row.id, request.trace));
+                      row.id, request.trace, row.device));
     check_wrap(request, row, values);
   }
   return selection;

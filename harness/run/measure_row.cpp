@@ -14,6 +14,7 @@
 #include "harness/base/offspring.h"
 #include "harness/base/say.h"
 #include "harness/config/emulated_nodes.h"
+#include "harness/config/row_traits.h"
 #include "harness/contract/machine.h"
 #include "harness/emulate/remote_storage.h"
 #include "harness/plan/gpus.h"
@@ -35,7 +36,7 @@ static std::vector<std::string> emulated_by(const Row& row, const Request& reque
   if (row.host_work_ms > 0) emulated.push_back(fmt::format("host_work: {:g} ms a batch", row.host_work_ms));
   if (const auto text = describe_shared_gpus(row, values, request); !text.empty()) emulated.push_back(text);
   if (!service_of(values, row.storage).empty()) emulated.push_back(describe_store_link(row));
-  if (row.device == "emulated")
+  if (!computes(row.device, values))
     emulated.push_back(
         fmt::format("device: {} (configs/devices), durations x {:g}", row.device_file, row.time_scale));
   if (emulates_cores(row))
@@ -110,7 +111,7 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   job.interface = emulated ? emulated::kInterface : setting.request.interface;
   job.emulated_link = emulated;
   job.trace = traced_batches(setting.request, planned.row);
-  if (planned.row.device == "emulated")
+  if (!computes(planned.row.device, setting.values))
     job.emulation = {setting.device_files.at(planned.row.device_file), setting.scale.batch_divisor,
                      planned.row.time_scale, planned.row.wire_divisor, planned.row.wire};
   write_job(directory / "job.json", job);

@@ -82,7 +82,8 @@ const bool registered_backend_nccl = GroupRegistry::instance().add(
 namespace bench {
 namespace {
 
-const bool registered_backend_nccl = register_missing({"backend", "nccl", "NCCL between GPUs"}, kNoCuda);
+const bool registered_backend_nccl =
+    register_missing({"backend", "nccl", "NCCL between GPUs", {.device = "cuda"}}, kNoCuda);
 
 }  // namespace
 }  // namespace bench

@@ -150,8 +150,10 @@ class Emulated : public Device, public Accelerator {
 };
 
 const bool registered_device_emulated = DeviceRegistry::instance().add(
-    {"device", "emulated",
-     "accelerators whose kernels and copies are timed waits from configs/devices/*.yaml"},
+    {"device",
+     "emulated",
+     "accelerators whose kernels and copies are timed waits from configs/devices/*.yaml",
+     {.computes = false}},
     [](const DeviceOptions& options) { return std::make_unique<Emulated>(options); });
 
 }  // namespace
