@@ -47,6 +47,39 @@ TEST(Selection, SetIsAsRunAndWinsOverAll) {
   EXPECT_TRUE(contains(set("strategy=dpp"), "did you mean 'ddp'?"));
 }
 
+TEST(Selection, RowsGetTheBackendOfTheirKindOfDevice) {
+  AxisValues known = values();
+  known["backend"][3].traits.device = "cuda";
+  known["backend"].push_back({"timed", "", {.device = "timed"}, ""});
+  known["device"].push_back({"timed", "", {.computes = false}, ""});
+  const auto backend_of = [&](const std::string& row, const std::string& device, bool oversubscribe = false) {
+    std::vector<Row> rows = select({article()}, row);
+    rows[0].device = device;
+    choose_backends(rows, oversubscribe, known);
+    return rows[0].backend;
+  };
+  EXPECT_EQ(backend_of("12", "cpu"), "mpi");
+  EXPECT_EQ(backend_of("12", "cuda"), "nccl");
+  EXPECT_EQ(backend_of("12", "cuda", /*oversubscribe=*/true), "gloo");
+  EXPECT_EQ(backend_of("15", "cuda"), "mpi") << "Horovod negotiates in host memory";
+  EXPECT_EQ(backend_of("15", "timed", /*oversubscribe=*/true), "timed");
+  EXPECT_EQ(backend_of("7", "timed"), "none") << "DataParallel has no collectives";
+}
+
+TEST(Selection, WhatNeedsValuesIsRefusedOnDevicesThatDontCompute) {
+  AxisValues known = values();
+  known["device"].push_back({"timed", "", {.computes = false}, ""});
+  const auto set = [&](const std::string& assignment) {
+    std::vector<Row> rows = select({article()}, "0");
+    return refusal([&] {
+      set_fields(rows, {"device=timed", assignment}, find_scale(scales(), "rehearsal"), known);
+    });
+  };
+  EXPECT_TRUE(contains(set("validation=true"), "device timed computes no values: there is no accuracy"));
+  EXPECT_TRUE(contains(set("host_work_ms=1"), "host_work_ms is not modelled on device timed"));
+  EXPECT_EQ(set("prefetch=true"), "no error");
+}
+
 TEST(Selection, WhatARowFixesAsRunOutlivesSet) {
   const Matrix matrix = load_matrix(std::filesystem::path(SOURCE_DIR) / "configs/bottlenecks.yaml",
                                     find_scale(scales(), "rehearsal"), values());
