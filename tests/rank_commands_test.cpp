@@ -6,8 +6,6 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "harness/launch/srun.h"
-#include "harness/launch/wrap.h"
 #include "harness/plan/instruments.h"
 #include "harness/plan/plan.h"
 #include "harness/run/row_checks.h"

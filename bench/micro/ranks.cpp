@@ -16,7 +16,7 @@
 #include "harness/base/scratch.h"
 #include "harness/config/emulated_nodes.h"
 #include "harness/emulate/two_nodes.h"
-#include "harness/launch/mpirun.h"
+#include "harness/launch/rank_commands.h"
 
 namespace bench {
 

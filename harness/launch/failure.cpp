@@ -1,5 +1,4 @@
-#include "harness/launch/failure.h"
-
+// Finds out why a row's processes failed, from the rank's report, its launcher's output or the kernel.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <signal.h>
@@ -12,6 +11,8 @@
 
 #include "harness/base/json_text.h"
 #include "harness/base/log_lines.h"
+#include "harness/launch/launcher.h"
+#include "harness/launch/row_processes.h"
 
 namespace harness {
 

@@ -14,7 +14,7 @@
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
-#include "harness/launch/wrap.h"
+#include "harness/launch/rank_program.h"
 
 namespace harness {
 

@@ -8,7 +8,6 @@
 
 #include "harness/base/interrupt.h"
 #include "harness/contract/machine.h"
-#include "harness/launch/failure.h"
 #include "harness/launch/row_processes.h"
 
 namespace harness {

@@ -1,5 +1,4 @@
-#include "harness/launch/mpirun.h"
-
+// Starts ranks with OpenMPI's mpirun: on this machine, on two emulated nodes, or on --hosts or --hostfile.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/uio.h>
@@ -7,7 +6,7 @@
 
 #include "harness/base/file.h"
 #include "harness/config/emulated_nodes.h"
-#include "harness/launch/wrap.h"
+#include "harness/launch/rank_commands.h"
 
 namespace harness {
 

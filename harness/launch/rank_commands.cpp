@@ -7,8 +7,6 @@
 #include "harness/config/emulated_nodes.h"
 #include "harness/config/row_traits.h"
 #include "harness/launch/followers.h"
-#include "harness/launch/srun.h"
-#include "harness/launch/wrap.h"
 
 namespace harness {
 namespace {

@@ -11,6 +11,8 @@
 
 namespace harness {
 
+struct Outcome;
+
 class RowProcesses {
  public:
   // Starts the commands. Throws std::runtime_error when one can't be started, after ending the others.
@@ -42,5 +44,19 @@ class RowProcesses {
   std::vector<int> ends_;
   int first_failure_ = -1;
 };
+
+// failure.cpp
+// Sets status and reason after a command has failed. `out_of_memory`: the kernel's OOM killer has ended
+// processes during the row.
+void explain_failure(Outcome& outcome, const RowProcesses& processes, const Launch& launch,
+                     Progress& progress, const std::filesystem::path& directory, bool out_of_memory);
+
+// For ranks that don't start: OpenMPI's PMIx server may deadlock after it has run out of shared memory, and
+// then neither it nor the ranks end. Sets status and reason and returns true if its output says so.
+bool explain_deadlock(Outcome& outcome, const Launch& launch);
+
+// Sets status and reason when all ranks have ended, but their launcher still runs.
+void explain_missing_ranks(Outcome& outcome, const Launch& launch, Progress& progress,
+                           const std::filesystem::path& directory);
 
 }  // namespace harness

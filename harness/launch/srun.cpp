@@ -1,12 +1,11 @@
-#include "harness/launch/srun.h"
-
+// Starts ranks with Slurm's srun in the current allocation.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <regex>
 
-#include "harness/launch/wrap.h"
+#include "harness/launch/rank_commands.h"
 
 namespace harness {
 

@@ -8,7 +8,7 @@
 #include "harness/config/row_traits.h"
 #include "harness/emulate/remote_storage.h"
 #include "harness/emulate/two_nodes.h"
-#include "harness/launch/srun.h"
+#include "harness/launch/rank_commands.h"
 
 namespace harness {
 
