@@ -1,12 +1,19 @@
 #include "harness/plan/probe.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "harness/base/child_process.h"
 #include "harness/base/json_text.h"
+#include "harness/base/scratch.h"
 #include "harness/contract/job.h"
 
 namespace harness {
 
 using nlohmann::json;
+
+constexpr int64_t kMostDivisor = 1024;
 
 json probe(const Installation& installation, const Row& row, const std::string& what, const fs::path& folder,
            int* exit_code) {
@@ -20,6 +27,62 @@ json probe(const Installation& installation, const Row& row, const std::string& 
   if (exit_code) *exit_code = finished.exit_code;
   const json answer = base::parse_json(finished.output);
   return finished.exit_code == 0 && answer.is_object() ? answer : json::object();
+}
+
+// The row with the most images per device; among equals one in float32.
+static const Row* most_demanding(const std::vector<Row>& rows) {
+  const Row* most = nullptr;
+  const auto need = [](const Row& row) { return std::pair(images_per_device(row), row.precision == "o0"); };
+  for (const Row& row : rows)
+    if (row.device == "cuda" && (!most || need(*most) < need(row))) most = &row;
+  return most;
+}
+
+// Each try runs in a separate process, so that it starts with free GPU memory.
+static bool fits(const Installation& installation, const Row& row) {
+  const base::Scratch scratch;
+  int exit_code = 0;
+  try {
+    return decode<MemoryProbe>(probe(installation, row, "memory", scratch.path(), &exit_code)).fits;
+  } catch (const Violation&) {
+    throw PreparationError(
+        fmt::format("--scale auto: {} --probe-memory failed (exit code {}); name a scale, e.g. "
+                    "--scale article",
+                    installation.train_slice.string(), exit_code));
+  }
+}
+
+// The rows at the scale; empty when a batch can't be divided by it: a remainder, or a device without an
+// image.
+static std::vector<Row> divided(const std::function<std::vector<Row>(const Scale&)>& rows_at,
+                                const Scale& scale) try {
+  return rows_at(scale);
+} catch (const ConfigError&) {
+  return {};
+}
+
+void fit_to_memory(const Installation& installation, Scale& scale,
+                   const std::function<std::vector<Row>(const Scale&)>& rows_at) {
+  Scale tried = scale;
+  for (int64_t divisor = 1; divisor <= kMostDivisor; divisor *= 2) {
+    tried.batch_divisor = scale.batch_divisor * divisor;
+    const std::vector<Row> rows = divisor == 1 ? rows_at(tried) : divided(rows_at, tried);
+    if (rows.empty()) break;
+    const Row* row = most_demanding(rows);
+    if (!row) return;
+    if (!fits(installation, *row)) continue;
+    if (divisor > 1) {
+      tried.name += fmt::format("/{}", divisor);
+      tried.summary +=
+          fmt::format(", but batches / {}: {} images of row {} are the most that fit into a GPU's memory",
+                      divisor, images_per_device(*row), row->id);
+    }
+    scale = tried;
+    return;
+  }
+  throw PreparationError(
+      "--scale auto: even the smallest batches of the rows don't fit into this GPU's memory; free it "
+      "(nvidia-smi shows what uses it), or run on the processor with --device cpu");
 }
 
 }  // namespace harness

@@ -20,7 +20,6 @@
 #include "harness/config/selection.h"
 #include "harness/contract/machine.h"
 #include "harness/plan/instruments.h"
-#include "harness/plan/memory_fit.h"
 #include "harness/plan/probe.h"
 #include "harness/run/row_checks.h"
 #include "harness/stats/records.h"
