@@ -7,7 +7,6 @@
 
 #include "bench/dataset/interrupt.h"
 #include "bench/dataset/pack.h"
-#include "bench/dataset/pack_tmpfs.h"
 #include "bench/dataset/scan.h"
 #include "harness/base/private_folder.h"
 #include "tests/dataset_folder.h"

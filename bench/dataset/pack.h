@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "bench/formats/index.h"
 #include "bench/registry/registry.h"
@@ -46,5 +47,12 @@ void for_each_file(const Dataset& dataset, const std::string& what,
 
 // Reads exactly `bytes` bytes into `target`; throws std::runtime_error that names `file`.
 void read_fully(int descriptor, void* target, int64_t bytes, const std::filesystem::path& file);
+
+// pack_tmpfs.cpp: those of /dev/shm and /tmp that are a tmpfs, in this order, writable or not.
+std::vector<std::filesystem::path> mounted_tmpfs();
+
+// Copies to the first of the mounts that is writable and has room. If none has, the result has no location
+// and the note lists why. Throws std::runtime_error if too little memory is available.
+PackResult pack_to_memory(const PackRequest& request, const std::vector<std::filesystem::path>& mounts);
 
 }  // namespace bench

@@ -1,6 +1,4 @@
 // Copies the files, with the same relative paths, to a tmpfs (a file system in memory).
-#include "bench/dataset/pack_tmpfs.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <mntent.h>
@@ -14,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "bench/dataset/pack.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
 #include "harness/base/machine.h"
