@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "bench/train/backend/process_group.h"
-#include "bench/train/strategy/sync_batch_norm_gpu.h"
 
 namespace bench {
 namespace {

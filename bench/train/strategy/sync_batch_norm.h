@@ -38,4 +38,10 @@ class SyncBatchNorm : public BatchNorm {
   size_t backward_span_;
 };
 
+// As SyncBatchNorm::forward(), CUDA only: uses the kernels of torch.nn.SyncBatchNorm in the same order.
+// All-gathers mean, inverse standard deviation and count of every rank.
+at::Tensor sync_batch_norm_on_gpu(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
+                                  at::Tensor& running_mean, at::Tensor& running_variance, SyncBatchNorm& all,
+                                  size_t layer);
+
 }  // namespace bench

@@ -1,5 +1,4 @@
-#include "bench/train/strategy/sync_batch_norm_gpu.h"
-
+// SyncBN with the GPU kernels of torch.nn.SyncBatchNorm.
 #include <ATen/ops/batch_norm_backward_elemt.h>
 #include <ATen/ops/batch_norm_backward_reduce.h>
 #include <ATen/ops/batch_norm_elemt.h>
@@ -9,6 +8,8 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include "bench/train/strategy/sync_batch_norm.h"
 
 namespace bench {
 namespace {
