@@ -1,7 +1,7 @@
 // train: the canaries run and give positive times.
-#include "bench/train/canaries.h"
-
 #include <gtest/gtest.h>
+
+#include "bench/train/probes.h"
 
 namespace bench::canaries_test {
 

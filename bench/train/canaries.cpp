@@ -1,5 +1,3 @@
-#include "bench/train/canaries.h"
-
 #include <ATen/Parallel.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
@@ -17,6 +15,7 @@
 #include "bench/image/decode.h"
 #include "bench/image/encode.h"
 #include "bench/train/backend/group.h"
+#include "bench/train/probes.h"
 #include "harness/base/listener.h"
 
 namespace bench {

@@ -9,10 +9,8 @@
 #include <iostream>
 
 #include "bench/loading/loader/loader.h"
-#include "bench/train/canaries.h"
 #include "bench/train/link/link.h"
-#include "bench/train/memory_probe.h"
-#include "bench/train/precision/probe.h"
+#include "bench/train/probes.h"
 #include "bench/train/rank.h"
 #include "harness/base/failure_text.h"
 #include "harness/base/file.h"

@@ -1,11 +1,10 @@
-#include "bench/train/memory_probe.h"
-
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/zeros.h>
 
 #include "bench/train/device/device.h"
 #include "bench/train/precision/precision.h"
+#include "bench/train/probes.h"
 
 namespace bench {
 

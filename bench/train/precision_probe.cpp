@@ -1,5 +1,3 @@
-#include "bench/train/precision/probe.h"
-
 #include <ATen/Parallel.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/rand.h>
@@ -9,6 +7,7 @@
 #include <chrono>
 
 #include "bench/train/precision/precision.h"
+#include "bench/train/probes.h"
 
 namespace bench {
 
