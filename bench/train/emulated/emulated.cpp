@@ -4,17 +4,41 @@
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
+#include "bench/train/clock/marked_clock.h"
 #include "bench/train/device/copies_under_way.h"
 #include "bench/train/device/device.h"
-#include "bench/train/emulated/clock.h"
 #include "bench/train/emulated/network.h"
 
 namespace bench {
 namespace {
 
 using namespace emulated;
+
+// Where the computing stream's timeline stood at every boundary.
+class EmulatedClock : public MarkedClock {
+ public:
+  explicit EmulatedClock(int64_t batches) : MarkedClock(batches) { marks_.reserve(marks_of(batches)); }
+  // Ranks have just left a barrier, and what came before is not timed: the virtual clock joins the real one.
+  void start() override {
+    machine().timelines.begin_again();
+    MarkedClock::start();
+  }
+
+ private:
+  void set_mark(size_t) override {
+    // An idle stream's event stands where the host records it.
+    const Timelines& timelines = machine().timelines;
+    const int device = current_device();
+    marks_.push_back(std::max(timelines.tail(device, current_stream()), timelines.host(device)));
+  }
+  double milliseconds_after(size_t number) const override {
+    return double(marks_[number + 1] - marks_[number]) * 1e-6;
+  }
+  std::vector<Nanoseconds> marks_;
+};
 
 // torch.nn.DataParallel's broadcast and reduction, which NCCL runs over all devices at once.
 class Exchange : public ReplicaExchange {
@@ -99,7 +123,7 @@ class Emulated : public Device, public Accelerator {
   DeviceDecoding decoding() override { return {}; }
   void use_image_type(at::ScalarType) override {}
   std::unique_ptr<DeviceClock> make_clock(int64_t batches) const override {
-    return std::make_unique<Clock>(batches);
+    return std::make_unique<EmulatedClock>(batches);
   }
   std::unique_ptr<DeviceSampler> make_sampler(double, int64_t) const override { return nullptr; }
   void prepare(ResNet& model) const override {
