@@ -1,7 +1,7 @@
 // unit: the line that says which rank ran where.
-#include "harness/run/rank_map.h"
-
 #include <gtest/gtest.h>
+
+#include "harness/run/row_launch.h"
 
 namespace harness::rank_map_test {
 

@@ -19,7 +19,6 @@
 #include "harness/emulate/remote_storage.h"
 #include "harness/plan/gpus.h"
 #include "harness/plan/instruments.h"
-#include "harness/run/rank_map.h"
 #include "harness/run/row_launch.h"
 #include "harness/run/trace_merge.h"
 
