@@ -4,7 +4,7 @@
 
 #include "harness/report/against_article.h"
 #include "harness/report/article_grid.h"
-#include "harness/report/article_topics.h"
+#include "harness/report/article_tables.h"
 #include "harness/stats/records.h"
 
 namespace harness {

@@ -3,7 +3,7 @@
 
 #include "harness/contract/published_ms.h"
 #include "harness/report/article_grid.h"
-#include "harness/report/article_topics.h"
+#include "harness/report/article_tables.h"
 #include "harness/report/summary/device_time.h"
 
 namespace harness {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "harness/report/article_grid.h"
-#include "harness/report/article_topics.h"
+#include "harness/report/article_tables.h"
 #include "harness/stats/records.h"
 
 namespace harness {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "harness/report/article_grid.h"
-#include "harness/report/article_topics.h"
+#include "harness/report/article_tables.h"
 #include "harness/stats/records.h"
 
 namespace harness {

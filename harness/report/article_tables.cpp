@@ -1,7 +1,5 @@
 #include "harness/report/article_tables.h"
 
-#include "harness/report/article_topics.h"
-
 namespace harness {
 
 std::vector<Grid> article_tables(const Summary& summary) {
