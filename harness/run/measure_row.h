@@ -5,6 +5,7 @@
 
 #include "harness/contract/emulated_device.h"
 #include "harness/contract/record.h"
+#include "harness/data/data.h"
 #include "harness/launch/launcher.h"
 #include "harness/plan/plan.h"
 #include "harness/run/live_line.h"
