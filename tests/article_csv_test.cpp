@@ -1,7 +1,6 @@
 // unit: article.csv: one line for each cell of the article's tables, read as one table by another program
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <set>
@@ -11,6 +10,7 @@
 #include "harness/report/table.h"
 #include "tests/article_records.h"
 #include "tests/csv.h"
+#include "tests/temporary_folder.h"
 
 namespace harness::article_csv_test {
 
@@ -78,9 +78,7 @@ TEST(ArticleCsv, IsOneTableWithALineForEachCell) {
 }
 
 TEST(ArticleCsv, AReportsFileIsReadAsOneTableByAnotherProgram) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("article_csv_test_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   std::vector<json> records = golden("matrix.jsonl");
   const size_t of_one_scale = records.size();
   for (size_t i = 0; i < of_one_scale; ++i) {
@@ -109,7 +107,6 @@ TEST(ArticleCsv, AReportsFileIsReadAsOneTableByAnotherProgram) {
       "t.num_rows, t.schema.field('article').type)";
   EXPECT_EQ(base::run_to_end({{python, "-c", read, folder / "article.csv"}, {}, {}, {}, {}}).output,
             fmt::format("table,row,quantity,unit,value,low,high,article {} double\n", lines.size() - 1));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace harness::article_csv_test

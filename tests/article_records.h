@@ -2,8 +2,6 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "harness/report/article_tables.h"
 #include "harness/stats/records.h"
 #include "tests/article_rows.h"
@@ -89,14 +87,6 @@ inline std::map<std::string, double> with(std::map<std::string, double> phases,
                                           const std::map<std::string, double>& more) {
   for (const auto& [name, ms] : more) phases[name] = ms;
   return phases;
-}
-
-inline std::vector<json> golden(const std::string& name) {
-  std::ifstream file(std::string(SOURCE_DIR) + "/tests/golden/records/" + name);
-  std::vector<json> records;
-  for (std::string line; std::getline(file, line);) records.push_back(json::parse(line));
-  EXPECT_FALSE(records.empty()) << name;
-  return records;
 }
 
 }  // namespace harness::article_records

@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <sstream>
 
 #include "harness/report/table.h"
 #include "tests/article_records.h"
+#include "tests/temporary_folder.h"
 
 namespace harness::article_tables_test {
 
@@ -272,9 +272,7 @@ TEST(ArticleTables, OlderRecordsGiveEveryTableWithinTheConsole) {
 }
 
 TEST(ArticleTables, AReportWritesThemAndShowsThemWhereAsked) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("article_tables_test_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   std::ostringstream end_of_run, report, other;
   const std::vector<json> records = golden("matrix.jsonl");
   const std::vector<Summary> summaries = summarise(typed(records));
@@ -285,13 +283,11 @@ TEST(ArticleTables, AReportWritesThemAndShowsThemWhereAsked) {
   EXPECT_NE(report.str().find("Table 4"), std::string::npos);
   for (const char* name : {"article.txt", "article.md", "article.csv"})
     EXPECT_GT(std::filesystem::file_size(folder / name), 1000u) << name;
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder another;
   std::vector<json> own = {record_of("tmpfs", kOne)};
   own[0]["config"]["identity"] = "own";
-  EXPECT_TRUE(write_report(folder, summarise(typed(own)), other, Shown::everything));
-  EXPECT_FALSE(std::filesystem::exists(folder / "article.md"));
-  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(write_report(another, summarise(typed(own)), other, Shown::everything));
+  EXPECT_FALSE(std::filesystem::exists(another / "article.md"));
 }
 
 }  // namespace harness::article_tables_test

@@ -2,7 +2,6 @@
 #include "harness/compare/comparison_page.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,6 +9,7 @@
 
 #include "tests/embedded.h"
 #include "tests/made_up_comparison.h"
+#include "tests/temporary_folder.h"
 
 namespace comparison_page_test {
 
@@ -18,12 +18,6 @@ using nlohmann::json;
 
 class ComparisonPage : public testing::Test {
  protected:
-  ComparisonPage() {
-    char name[] = "/tmp/comparison_page_XXXXXX";
-    folder = mkdtemp(name);
-  }
-  ~ComparisonPage() override { std::filesystem::remove_all(folder); }
-
   json write(const Comparison& comparison, const std::string& name_a = "results/runs/a") {
     std::ostringstream console;
     harness::write_comparison_page(folder / "comparison.html", comparison, name_a, "b", SOURCE_DIR, console);
@@ -35,7 +29,7 @@ class ComparisonPage : public testing::Test {
     return json::parse(unpacked(element(page, "figures"))).at("specs").at("ratios").at("datasets").at("rows");
   }
 
-  std::filesystem::path folder;
+  const TemporaryFolder folder;
   std::string page;
 };
 

@@ -2,13 +2,13 @@
 #include "harness/compare/comparison.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "tests/temporary_folder.h"
 #include "tests/typed_records.h"
 
 namespace harness::comparison_test {
@@ -194,7 +194,7 @@ TEST(Noise, ComesFromPairsAndWidensTheMargin) {
 }
 
 TEST(Noise, IsKeptPerMachineAndDamagedLinesAreNamed) {
-  const auto folder = std::filesystem::temp_directory_path() / ("noise_test." + std::to_string(getpid()));
+  const TemporaryFolder folder;
   Noise noise;
   noise.machine = "AMD EPYC, 2 cores";
   noise.pairs["7"] = {0.01, -0.02};
@@ -209,7 +209,6 @@ TEST(Noise, IsKeptPerMachineAndDamagedLinesAreNamed) {
   EXPECT_NE(warnings.str().find("AMD-EPYC-2-cores.jsonl:3: "), std::string::npos) << warnings.str();
   EXPECT_NE(warnings.str().find(":4: "), std::string::npos);
   EXPECT_TRUE(read_noise(folder, "another machine", warnings).empty());
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace harness::comparison_test

@@ -10,6 +10,7 @@
 
 #include "harness/config/nearest.h"
 #include "tests/article_rows.h"
+#include "tests/temporary_folder.h"
 
 namespace config_test {
 
@@ -20,15 +21,12 @@ const fs::path source = SOURCE_DIR;
 
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& text)
-      : path_(fs::temp_directory_path() / ("config_test." + std::to_string(getpid()) + ".yaml")) {
-    std::ofstream(path_, std::ios::binary) << text;
-  }
-  ~TemporaryFile() { fs::remove_all(path_); }
+  explicit TemporaryFile(const std::string& text) { std::ofstream(path_, std::ios::binary) << text; }
   const fs::path& path() const { return path_; }
 
  private:
-  fs::path path_;
+  const TemporaryFolder folder_;
+  const fs::path path_ = folder_ / "matrix.yaml";
 };
 
 std::vector<Row> rows_from(const std::string& text, const std::string& scale = "rehearsal") {

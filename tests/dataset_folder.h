@@ -1,22 +1,15 @@
 // A temporary folder for one test, optionally with a small set of files in ImageNet's layout.
 #pragma once
-#include <stdlib.h>
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "tests/temporary_folder.h"
+
 struct DatasetFolder {
-  std::filesystem::path path;
-  DatasetFolder() {
-    auto name = (std::filesystem::temp_directory_path() / "dataset-test-XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~DatasetFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
+  const TemporaryFolder folder;
+  const std::filesystem::path& path = folder.path();
   void write(const std::string& name, const std::string& content) const {
     std::filesystem::create_directories((path / name).parent_path());
     std::ofstream(path / name, std::ios::binary) << content;

@@ -3,13 +3,13 @@
 #include "harness/report/figures.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <map>
 #include <sstream>
 
 #include "golden_figures.h"
+#include "tests/temporary_folder.h"
 #include "tests/typed_records.h"
 
 namespace figures_test {
@@ -21,11 +21,8 @@ const std::filesystem::path source = SOURCE_DIR;
 class Figures : public testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder_ / "plots"); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  const std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
-                                        ("figures_test_" + std::to_string(getpid()) + "_" +
-                                         testing::UnitTest::GetInstance()->current_test_info()->name());
+  const TemporaryFolder folder_;
   const std::vector<json> records_ = golden("matrix.jsonl");
   const harness::Summary matrix_ = harness::summarise(typed(records_)).at(0);
   std::ostringstream console_;

@@ -1,19 +1,11 @@
 // Golden records, and single figures of their summary.
 #pragma once
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "harness/report/figures.h"
-
-inline std::vector<nlohmann::json> golden(const std::string& name) {
-  std::ifstream file(std::filesystem::path(SOURCE_DIR) / "tests/golden/records" / name);
-  std::vector<nlohmann::json> records;
-  for (std::string line; std::getline(file, line);) records.push_back(nlohmann::json::parse(line));
-  return records;
-}
+#include "tests/typed_records.h"
 
 inline nlohmann::json& record_of(std::vector<nlohmann::json>& records, const std::string& row) {
   for (nlohmann::json& record : records)

@@ -13,6 +13,7 @@
 #include "harness/base/moment.h"
 #include "harness/nightly/trend.h"
 #include "tests/golden_figures.h"
+#include "tests/temporary_folder.h"
 #include "tests/typed_records.h"
 
 namespace harness::history_test {
@@ -34,12 +35,11 @@ Night night(const std::string& id, const std::string& started_at, const std::str
 
 class HistoryTest : public testing::Test {
  protected:
-  HistoryTest() { fs::remove_all(folder_); }
-  ~HistoryTest() override { fs::remove_all(folder_); }
   History open() { return History(folder_, warnings_); }
   fs::path nights() const { return folder_ / "nights.jsonl"; }
 
-  const fs::path folder_ = fs::temp_directory_path() / ("history_test." + std::to_string(getpid()));
+  const TemporaryFolder home_;
+  const fs::path folder_ = home_ / "history";  // doesn't exist at first
   std::ostringstream warnings_;
 };
 
@@ -75,7 +75,7 @@ TEST_F(HistoryTest, ANightFromBeforeNightsHadMetricsIsReadAndItsSettingsKeepThei
 
 TEST_F(HistoryTest, ANightKeepsTheFollowedMetricsOfItsRecords) {
   std::vector<nlohmann::json> records = golden("matrix.jsonl");
-  for (nlohmann::json& rank : record_of(records, "disk")["samples_ms"]["step"])
+  for (nlohmann::json& rank : ::record_of(records, "disk")["samples_ms"]["step"])
     for (nlohmann::json& ms : rank) ms = 1e-8;
   const Night made = night_of("n1", typed(records));
   EXPECT_EQ(to_json(night_from_json(to_json(made))), to_json(made)) << "a time that rounds to 0 is left out";

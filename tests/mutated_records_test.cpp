@@ -1,7 +1,6 @@
 // unit: for any content of a record, a report is written or the record is left out with a warning that names
 // its line; nothing crashes.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -16,6 +15,8 @@
 #include "harness/report/page_sections.h"
 #include "harness/report/table.h"
 #include "harness/stats/records.h"
+#include "tests/temporary_folder.h"
+#include "tests/typed_records.h"
 
 namespace harness::mutated_records_test {
 
@@ -23,13 +24,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 // Records of every kind of row, with every key that a record may have.
-std::vector<json> golden() {
-  std::ifstream input(fs::path(SOURCE_DIR) / "tests/golden/records/every_key.jsonl");
-  std::vector<json> records;
-  for (std::string line; std::getline(input, line);) records.push_back(json::parse(line));
-  if (records.size() != 5) throw std::runtime_error("the golden records are gone");
-  return records;
-}
+constexpr const char* kEveryKey = "every_key.jsonl";
 
 // JSON pointers to all values down to a depth; only the first two elements of long lists.
 void collect(const json& value, const json::json_pointer& here, int depth,
@@ -75,9 +70,6 @@ void report_on(const Records& records) {
 
 class MutatedRecords : public testing::Test {
  protected:
-  MutatedRecords() { fs::create_directories(folder_); }
-  ~MutatedRecords() override { fs::remove_all(folder_); }
-
   // The records that a report uses, and the warnings about the others.
   Records read_back(const std::vector<json>& records, std::string& said) {
     std::ofstream output(folder_ / "records.jsonl");
@@ -89,19 +81,19 @@ class MutatedRecords : public testing::Test {
     return read;
   }
 
-  const fs::path folder_ = fs::temp_directory_path() / ("mutated_records_test." + std::to_string(getpid()));
+  const TemporaryFolder folder_;
 };
 
 TEST_F(MutatedRecords, TheGoldenOnesAreReportedWhole) {
   std::string said;
-  const auto records = read_back(golden(), said);
+  const auto records = read_back(golden(kEveryKey), said);
   EXPECT_EQ(records.size(), 5u);
   EXPECT_EQ(said, "");
   report_on(records);
 }
 
 TEST_F(MutatedRecords, AnyValueAtAnyPlaceIsReportedOrLeftOutWithItsLine) {
-  const std::vector<json> records = golden();
+  const std::vector<json> records = golden(kEveryKey);
   size_t tried = 0, left_out = 0;
   for (size_t which = 0; which < records.size(); ++which) {
     std::vector<json::json_pointer> places;
@@ -128,7 +120,7 @@ TEST_F(MutatedRecords, AnyValueAtAnyPlaceIsReportedOrLeftOutWithItsLine) {
 }
 
 TEST_F(MutatedRecords, AnyKeyMayBeMissing) {
-  for (const json& record : golden())
+  for (const json& record : golden(kEveryKey))
     for (const auto& [key, value] : record.items()) {
       std::vector<json> mutated = {record};
       mutated[0].erase(key);

@@ -8,6 +8,7 @@
 #include "harness/nightly/canary_check.h"
 #include "harness/nightly/told_alarms.h"
 #include "tests/nightly_run.h"
+#include "tests/temporary_folder.h"
 
 namespace harness::nightly_test {
 
@@ -229,8 +230,8 @@ TEST(NightlyCanaries, AreTheMiddleOfBothRoundsAndADriftIsNamed) {
 }
 
 TEST(ToldAlarmsTest, AChangeThatMovedByAFewNightsIsStillTheSame) {
-  const fs::path file = fs::temp_directory_path() / ("told." + std::to_string(getpid()));
-  fs::remove(file);
+  const TemporaryFolder folder;
+  const fs::path file = folder / "alarms.jsonl";
   std::ostringstream warnings;
   Trend trend;
   trend.row = "7";
@@ -248,7 +249,6 @@ TEST(ToldAlarmsTest, AChangeThatMovedByAFewNightsIsStillTheSame) {
   of_other.key = other.key();
   EXPECT_EQ(told.news({of_other}, {trend, other}).size(), 1u);
   EXPECT_EQ(warnings.str(), "");
-  fs::remove(file);
 }
 
 }  // namespace harness::nightly_test

@@ -51,7 +51,7 @@ class PageInBrowser : public testing::Test {
 TEST_F(PageInBrowser, DrawsEveryFigureAndTableWithoutAnError) {
   for (const char* name : {"matrix.jsonl", "mixed.jsonl", "repeats.jsonl"}) {
     SCOPED_TRACE(name);
-    const PageRun run(golden_records(name));
+    const PageRun run(golden(name));
     const size_t figures = open(run);
     EXPECT_GE(figures, 2u);
     expect_sound(figures);
@@ -60,14 +60,14 @@ TEST_F(PageInBrowser, DrawsEveryFigureAndTableWithoutAnError) {
 }
 
 TEST_F(PageInBrowser, UnpacksTheRecords) {
-  const PageRun run(golden_records("matrix.jsonl"));
+  const PageRun run(golden("matrix.jsonl"));
   open(run);
   EXPECT_EQ(browser->evaluate("unpacked('records').then((blob) => blob.text())"), run.text("records.jsonl"));
   EXPECT_EQ(browser->evaluate("document.getElementById('download').textContent"), "Download records.jsonl");
 }
 
 TEST_F(PageInBrowser, ShowsValuesUnderTheMouse) {
-  const PageRun run(golden_records("matrix.jsonl"));
+  const PageRun run(golden("matrix.jsonl"));
   open(run);
   const json place = browser->evaluate(
       "(() => { const bar = document.querySelector('figure[data-name=cascade] .mark-rect path');"
@@ -92,7 +92,7 @@ TEST_F(PageInBrowser, HostileTextIsOnlyText) {
 }
 
 TEST_F(PageInBrowser, FollowsTheSchemeAndTheButton) {
-  const PageRun run(golden_records("matrix.jsonl"));
+  const PageRun run(golden("matrix.jsonl"));
   browser->prefer("dark");
   const size_t figures = open(run);
   const auto background = "getComputedStyle(document.body).backgroundColor";
@@ -107,7 +107,7 @@ TEST_F(PageInBrowser, FollowsTheSchemeAndTheButton) {
 }
 
 TEST_F(PageInBrowser, NothingButBoxesScrollsSidewaysOnAPhone) {
-  const PageRun run(golden_records("matrix.jsonl"));
+  const PageRun run(golden("matrix.jsonl"));
   browser->resize(400, 800);
   open(run);
   EXPECT_LE(browser->evaluate("document.documentElement.scrollWidth"), 400);

@@ -1,7 +1,5 @@
 // Runs for page tests: golden records, hostile texts, and the largest supported size.
 #pragma once
-#include <unistd.h>
-
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -11,29 +9,20 @@
 #include <string>
 #include <vector>
 
-#include "harness/stats/records.h"
 #include "harness/report/page.h"
+#include "harness/stats/records.h"
+#include "tests/temporary_folder.h"
+#include "tests/typed_records.h"
 
-inline std::vector<nlohmann::json> golden_records(const std::string& name) {
-  std::ifstream file(std::string(SOURCE_DIR) + "/tests/golden/records/" + name);
-  std::vector<nlohmann::json> records;
-  for (std::string line; std::getline(file, line);) records.push_back(nlohmann::json::parse(line));
-  return records;
-}
-
-// A run's folder with these records, removed at the end.
+// A run's folder with these records.
 struct PageRun {
-  std::filesystem::path folder;
+  const TemporaryFolder folder;
 
   explicit PageRun(const std::vector<nlohmann::json>& records) {
-    char name[] = "/tmp/page_XXXXXX";
-    folder = mkdtemp(name);
     std::ofstream file(folder / "records.jsonl");
     for (const nlohmann::json& record : records)
       file << record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   }
-  ~PageRun() { std::filesystem::remove_all(folder); }
-
   std::filesystem::path page(const std::filesystem::path& source_dir = SOURCE_DIR) const {
     std::ostringstream left_out, console;
     const auto records = harness::read_records(folder, left_out);
@@ -47,7 +36,7 @@ struct PageRun {
 };
 
 inline std::vector<nlohmann::json> hostile_records() {
-  std::vector<nlohmann::json> records = golden_records("matrix.jsonl");
+  std::vector<nlohmann::json> records = golden("matrix.jsonl");
   records[0]["config"]["title"] = "</script><img src=x onerror='count(1)'><!-- <script> {{records}} ]]>";
   records[1]["config"]["title"] = "bytes \x01\x7f and \xE2\x80\xA8 and '\"`${1}";
   records[2]["row"] = records[2]["config"]["id"] = "a<b>&amp;\"row\"";
@@ -73,7 +62,7 @@ inline std::vector<nlohmann::json> large_records() {
     return per_rank;
   };
   const nlohmann::json unused(ranks, std::vector<double>(batches, 0.0));
-  std::vector<nlohmann::json> records = golden_records("matrix.jsonl");
+  std::vector<nlohmann::json> records = golden("matrix.jsonl");
   for (nlohmann::json& record : records) {
     const std::string row = record["row"];
     record["status"] = "OK";

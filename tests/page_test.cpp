@@ -12,21 +12,21 @@ namespace page_test {
 using nlohmann::json;
 
 TEST(Page, HoldsTheRecordsByteByByte) {
-  const PageRun run(golden_records("matrix.jsonl"));
+  const PageRun run(golden("matrix.jsonl"));
   std::ofstream(run.folder / "records.jsonl", std::ios::app) << "damaged \xff line\n";
   run.page();
   EXPECT_EQ(unpacked(element(run.text("report.html"), "records")), run.text("records.jsonl"));
 }
 
 TEST(Page, NamesTheLinesThatItLeftOut) {
-  const PageRun run(golden_records("matrix.jsonl"));
+  const PageRun run(golden("matrix.jsonl"));
   std::ofstream(run.folder / "records.jsonl", std::ios::app) << "damaged\n";
   run.page();
   EXPECT_NE(element(run.text("report.html"), "page").find("records.jsonl:28: not JSON"), std::string::npos);
 }
 
 TEST(Page, SaysWithWhichOptionsTheRunWasMade) {
-  const PageRun run(golden_records("matrix.jsonl"));
+  const PageRun run(golden("matrix.jsonl"));
   std::ofstream(run.folder / "request.json") << R"({"only": "0,7", "seed": 1, "slow": false, "set": []})";
   run.page();
   EXPECT_NE(element(run.text("report.html"), "page").find(R"(--only \"0,7\" --seed 1")"), std::string::npos);
@@ -46,7 +46,7 @@ TEST(Page, HostileTextEndsNoElement) {
 }
 
 TEST(Page, LoadsNothingFromOutside) {
-  const PageRun run(golden_records("matrix.jsonl"));
+  const PageRun run(golden("matrix.jsonl"));
   run.page();
   std::string page = run.text("report.html");
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
@@ -55,7 +55,7 @@ TEST(Page, LoadsNothingFromOutside) {
 }
 
 TEST(Page, SaysWhatBindsRowsAndThatItIsARehearsal) {
-  const PageRun run(golden_records("matrix.jsonl"));
+  const PageRun run(golden("matrix.jsonl"));
   run.page();
   const json data = json::parse(element(run.text("report.html"), "page"));
   const json& first = data.at("sections").at(0).at("blocks");
@@ -65,7 +65,7 @@ TEST(Page, SaysWhatBindsRowsAndThatItIsARehearsal) {
 }
 
 TEST(Page, EveryScaleAndDeviceHasSectionsOfItsOwn) {
-  const PageRun run(golden_records("mixed.jsonl"));
+  const PageRun run(golden("mixed.jsonl"));
   run.page();
   const json data = json::parse(element(run.text("report.html"), "page"));
   std::vector<std::string> parts, ids;
@@ -80,7 +80,7 @@ TEST(Page, EveryScaleAndDeviceHasSectionsOfItsOwn) {
 }
 
 TEST(Page, WithoutRendererSaysHowToGetFigures) {
-  const PageRun run(golden_records("matrix.jsonl"));
+  const PageRun run(golden("matrix.jsonl"));
   std::filesystem::create_directory(run.folder / "project");
   std::filesystem::copy(std::filesystem::path(SOURCE_DIR) / "plots", run.folder / "project/plots",
                         std::filesystem::copy_options::recursive);

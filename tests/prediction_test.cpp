@@ -2,11 +2,11 @@
 #include "harness/plan/prediction.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "harness/contract/config_hash.h"
+#include "tests/temporary_folder.h"
 
 namespace harness::prediction_test {
 
@@ -46,13 +46,6 @@ json record_of(const Row& row, double wall_s) {
 
 class Predictions : public testing::Test {
  protected:
-  void SetUp() override {
-    runs_ = fs::temp_directory_path() / ("prediction_test_" + std::to_string(getpid()) + "_" +
-                                         testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(runs_);
-  }
-  void TearDown() override { fs::remove_all(runs_); }
-
   // `age`: hours ago that it was written.
   void add_run(const std::string& name, const std::vector<json>& records, int age = 0) {
     fs::create_directories(runs_ / name);
@@ -66,7 +59,7 @@ class Predictions : public testing::Test {
     return predict(row, rehearsal(), decode<RecordMachine>(machine), read_past_durations(runs_));
   }
 
-  fs::path runs_;
+  const TemporaryFolder runs_;
 };
 
 TEST_F(Predictions, TheSameRowWithTheSameSettingsComesFirst) {

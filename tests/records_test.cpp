@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/temporary_folder.h"
 #include "tests/typed_records.h"
 
 namespace records_test {
@@ -31,14 +32,6 @@ json good_record(const std::string& row, int repeat = 0) {
 
 class Records : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("records_test_" + std::to_string(getpid()) + "_" +
-               testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::filesystem::path file() const { return folder_ / "records.jsonl"; }
   void write_raw(const std::string& text) { std::ofstream(file(), std::ios::app) << text; }
   harness::Records read() {
@@ -47,7 +40,7 @@ class Records : public testing::Test {
   }
   std::string warnings() const { return warnings_.str(); }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
   std::ostringstream warnings_;
 };
 

@@ -1,7 +1,5 @@
 // Small JPEG images made in memory, and data sets of them in a temporary folder, for the tests of loading.
 #pragma once
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +13,7 @@ extern "C" {
 }
 
 #include "bench/formats/index.h"
+#include "tests/temporary_folder.h"
 
 namespace bench {
 
@@ -79,25 +78,6 @@ inline Bytes read_bytes(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
-
-// A new folder below `parent`, removed with its contents by the destructor.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
-    std::string name = (parent / "loading-test-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw std::runtime_error("can't make " + name);
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Two classes, images of various sizes; every file is good.
 inline Dataset small_dataset(const std::filesystem::path& root, int images) {

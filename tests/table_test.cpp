@@ -2,7 +2,6 @@
 #include "harness/report/table.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +14,7 @@
 #include "harness/report/summary/grid.h"
 #include "harness/stats/records.h"
 #include "tests/csv.h"
+#include "tests/temporary_folder.h"
 #include "tests/typed_records.h"
 
 namespace table_test {
@@ -22,18 +22,6 @@ namespace table_test {
 using harness::Summary;
 using harness::SummaryRow;
 using nlohmann::json;
-
-// Golden records are synthetic; tests/golden/records/make_golden.py writes them.
-std::vector<json> golden(const std::string& name) {
-  std::ifstream file(std::string(SOURCE_DIR) + "/tests/golden/records/" + name);
-  std::vector<json> records;
-  for (std::string line; std::getline(file, line);) {
-    records.push_back(json::parse(line));
-    EXPECT_EQ(harness::record_problem(records.back()), "");
-  }
-  EXPECT_FALSE(records.empty()) << name;
-  return records;
-}
 
 const SummaryRow& row(const Summary& summary, const std::string& id) {
   for (const SummaryRow& one : summary.rows)
@@ -49,6 +37,11 @@ std::string codes(const SummaryRow& row) {
 
 size_t columns_of(const std::string& line) {
   return size_t(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+TEST(GoldenRecords, AreValid) {
+  for (const char* name : {"matrix.jsonl", "mixed.jsonl", "repeats.jsonl"})
+    for (const json& record : golden(name)) EXPECT_EQ(harness::record_problem(record), "") << name;
 }
 
 TEST(Summary, RatiosAreOfSecondsNextToTheArticles) {
@@ -233,8 +226,7 @@ TEST(CsvTable, AFigureThatIsNotThereIsEmptyAndNotZero) {
 }
 
 TEST(Report, WritesThreeFilesAndSaysWhenThereIsNothing) {
-  const auto folder = std::filesystem::temp_directory_path() / ("table_test_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   std::ostringstream console, empty;
   const std::vector<json> records = golden("matrix.jsonl");
   const std::vector<Summary> summaries = harness::summarise(typed(records));
@@ -244,7 +236,6 @@ TEST(Report, WritesThreeFilesAndSaysWhenThereIsNothing) {
   EXPECT_FALSE(harness::write_report(folder, {}, empty));
   EXPECT_NE(empty.str().find("nothing ran"), std::string::npos);
   EXPECT_THROW(harness::write_report(folder / "absent", summaries, empty), std::runtime_error);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Metrics, TheReadmeOfResultsListsEveryOne) {

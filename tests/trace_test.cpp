@@ -1,14 +1,13 @@
 // unit: the batches that --trace selects, and merging of the ranks' files, also damaged or missing ones.
-#include "harness/run/trace_merge.h"
-
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "harness/plan/instruments.h"
+#include "harness/run/trace_merge.h"
 #include "tests/failure_of.h"
+#include "tests/temporary_folder.h"
 
 namespace harness::trace_test {
 
@@ -59,16 +58,12 @@ TEST(GpusOfATrace, AreDescribedInOneLine) {
 class MergeTraces : public testing::Test {
  protected:
   void SetUp() override {
-    directory = fs::temp_directory_path() / ("trace_test_" + std::to_string(::getpid()));
-    fs::remove_all(directory);
-    fs::create_directories(directory);
     // Rank 0's batch begins 5.000 ms after the second 1700000000, rank 1's 1 ms later.
     write("rank-0.timeline.json", timeline(0, 1'700'000'000'000'000'000, 5'000'000));
     write("rank-1.timeline.json", timeline(1, 1'699'999'999'000'000'000, 1'006'000'000));
     write("rank-0.kineto.json", kineto(4711, 1'700'000'000'000'000'000, 5100.5));
     write("rank-1.kineto.json", kineto(4712, 1'690'000'000'000'000'000, 1e13 + 6100.25));
   }
-  void TearDown() override { fs::remove_all(directory); }
   void write(const std::string& name, const json& object) { std::ofstream(directory / name) << object; }
 
   static json timeline(int rank, int64_t clock_began_ns, int64_t begin_ns) {
@@ -157,7 +152,7 @@ class MergeTraces : public testing::Test {
       if (event.at("name") == name && event.at("pid") == pid) found.push_back(event);
     return found;
   }
-  fs::path directory;
+  const TemporaryFolder directory;
   MergedTrace merged;
 };
 

@@ -3,7 +3,6 @@
 #include "harness/nightly/trend_page.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "bench/synthetic/history.h"
 #include "harness/nightly/night_axis.h"
 #include "tests/embedded.h"
+#include "tests/temporary_folder.h"
 
 namespace trend_page_test {
 
@@ -20,12 +20,6 @@ using nlohmann::json;
 
 class TrendPage : public testing::Test {
  protected:
-  TrendPage() {
-    char name[] = "/tmp/trend_page_XXXXXX";
-    folder = mkdtemp(name);
-  }
-  ~TrendPage() override { std::filesystem::remove_all(folder); }
-
   json write(const std::vector<harness::Night>& nights, const std::vector<harness::Trend>& trends,
              const std::vector<harness::Alarm>& alarms = {}) {
     std::ostringstream console;
@@ -40,7 +34,7 @@ class TrendPage : public testing::Test {
   }
   json figures() const { return json::parse(unpacked(element(page, "figures"))); }
 
-  std::filesystem::path folder;
+  const TemporaryFolder folder;
   std::string page;
 };
 

@@ -1,7 +1,10 @@
-// Records from JSON that contains only the keys that a test needs.
+// Records from JSON that contains only the keys that a test needs, and golden ones.
 #pragma once
 #include <deque>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "harness/contract/record.h"
@@ -25,5 +28,14 @@ inline const harness::Records& typed(const std::vector<nlohmann::json>& objects)
   static std::deque<harness::Records> kept;
   harness::Records& records = kept.emplace_back();
   for (const nlohmann::json& object : objects) records.push_back(typed(object));
+  return records;
+}
+
+// A file of synthetic records that tests/golden/records/make_golden.py writes.
+inline std::vector<nlohmann::json> golden(const std::string& name) {
+  std::ifstream file(std::string(SOURCE_DIR) + "/tests/golden/records/" + name);
+  std::vector<nlohmann::json> records;
+  for (std::string line; std::getline(file, line);) records.push_back(nlohmann::json::parse(line));
+  if (records.empty()) throw std::runtime_error("no golden records " + name);
   return records;
 }
