@@ -2,19 +2,23 @@
 // records events.
 #pragma once
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "harness/base/child_process.h"
+#include "tests/temporary_folder.h"
 
 extern char** environ;
 
@@ -30,8 +34,6 @@ class Browser {
   }
 
   explicit Browser(const std::string& program) {
-    char folder[] = "/tmp/browser_XXXXXX";
-    profile_ = mkdtemp(folder);
     int to[2], from[2];
     if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
     posix_spawn_file_actions_t files;
@@ -50,7 +52,7 @@ class Browser {
                                       "--disable-dev-shm-usage",
                                       "--remote-debugging-pipe",
                                       "--host-resolver-rules=MAP * ~NOTFOUND",
-                                      "--user-data-dir=" + profile_.string()};
+                                      "--user-data-dir=" + profile_.path().string()};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -75,8 +77,6 @@ class Browser {
       kill(-process_, SIGKILL);
       waitpid(process_, nullptr, 0);
     }
-    std::error_code error;
-    std::filesystem::remove_all(profile_, error);
   }
 
   void prefer(const std::string& scheme) {
@@ -151,5 +151,46 @@ class Browser {
   pid_t process_ = 0;
   int in_ = -1, out_ = -1, last_id_ = 0;
   std::string session_, received_;
-  std::filesystem::path profile_;
+  const TemporaryFolder profile_;
+};
+
+// Tests of pages in a browser; skipped without a browser or the renderer of charts.
+class InBrowser : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (Browser::program().empty())
+      GTEST_SKIP() << "no browser: apt-get install chromium-headless-shell (Debian), or chromium";
+    if (std::system(SOURCE_DIR "/.venv/bin/python -c 'import vl_convert' 2>/dev/null") != 0)
+      GTEST_SKIP() << "no renderer: ./run_matrix once without --no-install";
+    browser.emplace(Browser::program());
+    browser->resize(1400, 1000);
+  }
+
+  // Opens the page and waits until its charts are drawn.
+  void open_page(const std::filesystem::path& file) {
+    browser->open(file);
+    ASSERT_TRUE(browser->wait_for(kDone)) << data("lastError");
+  }
+  // What the page's script notes about itself.
+  std::string data(const std::string& name) {
+    return browser->evaluate("document.documentElement.dataset." + name).dump();
+  }
+  void expect_sound(size_t figures) {
+    EXPECT_EQ(data("figures"), '"' + std::to_string(figures) + '"');
+    EXPECT_EQ(data("errors"), "\"0\"") << data("lastError");
+    EXPECT_EQ(browser->evaluate("document.querySelectorAll('figure svg.marks').length"), figures);
+    for (const std::string& address : browser->requests) EXPECT_NE(address.rfind("http", 0), 0u) << address;
+  }
+  // Moves the mouse to the point that the expression gives and returns the text that appears there.
+  std::string text_under_mouse(const std::string& expression) {
+    const nlohmann::json place = browser->evaluate(expression);
+    EXPECT_TRUE(place.is_array()) << place;
+    browser->move_mouse(1, 1);
+    browser->move_mouse(place.at(0), place.at(1));
+    EXPECT_TRUE(browser->wait_for("document.querySelector('#vg-tooltip-element.visible')"));
+    return browser->evaluate("document.getElementById('vg-tooltip-element').textContent");
+  }
+
+  static constexpr auto kDone = "document.documentElement.dataset.drawnMs";
+  std::optional<Browser> browser;
 };

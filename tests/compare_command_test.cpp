@@ -20,7 +20,6 @@ class CompareCommand : public Program {
     more.insert(more.begin(), {"compare", directory / a, directory / b});
     return run(more);
   }
-  bool says(const std::string& words) { return (output() + errors()).find(words) != std::string::npos; }
 };
 
 TEST_F(CompareCommand, SlowerIsExitFourAndFasterIsGood) {
@@ -73,7 +72,6 @@ class Ab : public Program {
                 {"ab", "--scale", "smoke", "--set", "storage=synthetic", "--out", directory / "ab"});
     return run(more, {{"FAKE_SLICE", behaviour}});
   }
-  bool says(const std::string& words) { return (output() + errors()).find(words) != std::string::npos; }
   // Experiments that this machine's noise has been learned from.
   size_t noise_lines() {
     size_t lines = 0;

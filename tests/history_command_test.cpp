@@ -163,9 +163,9 @@ TEST_F(HistoryCommandTest, LooksAtOneMachineOrTagAlone) {
 
 TEST_F(HistoryCommandTest, ExportsAndImports) {
   keep({night(1), night(2), night(3)});
-  const std::string file = folder / "nights";
+  const std::string file = directory / "nights";
   ASSERT_EQ(history({"export", file, "--since", "2026-01-02:"}), 0);
-  const std::string other = folder / "other";
+  const std::string other = directory / "other";
   ASSERT_EQ(history({"import", file, "--history", other}), 0);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "2 nights added, 0 were there already", output());
   ASSERT_EQ(history({"import", file, "--history", other}), 0) << "nothing new is nothing bad";
@@ -175,7 +175,7 @@ TEST_F(HistoryCommandTest, ExportsAndImports) {
 }
 
 TEST_F(HistoryCommandTest, BadLinesOfAnImportAreNamedAndLeftOut) {
-  const std::string file = folder / "nights";
+  const std::string file = directory / "nights";
   std::ofstream(file) << "no json\n" << to_json(night(1)) << "\n{\"schema\": 1}\n{\"schema\": 9}\n";
   ASSERT_EQ(history({"import", file}), 0);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "1 nights added, 0 were there already, 3 lines left out",
@@ -185,8 +185,8 @@ TEST_F(HistoryCommandTest, BadLinesOfAnImportAreNamedAndLeftOut) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, file + ":4: `schema`: expected 1", errors());
   std::ofstream(file) << "no json\n";
   EXPECT_EQ(history({"import", file}), 2);
-  EXPECT_EQ(history({"import", folder.string()}), 2);
-  EXPECT_EQ(history({"import", (folder / "missing").string()}), 2);
+  EXPECT_EQ(history({"import", directory.path().string()}), 2);
+  EXPECT_EQ(history({"import", (directory / "missing").string()}), 2);
 }
 
 TEST_F(HistoryCommandTest, BadInputIsNamed) {
@@ -198,7 +198,7 @@ TEST_F(HistoryCommandTest, BadInputIsNamed) {
                              {"show"},
                              {"compare", "n1"},
                              {"compare", "n1", "last-4"},
-                             {"export", (folder / "none" / "file").string()},
+                             {"export", (directory / "none" / "file").string()},
                              {"trend", "--metric", "rho_1"},
                              {"nothing"},
                              {}})

@@ -200,8 +200,8 @@ TEST_F(NightlyTest, DamagedLinesAreNamedAndCostThemselvesAlone) {
 }
 
 TEST_F(NightlyTest, AFolderThatCannotBeWrittenEndsItBeforeAnythingRuns) {
-  std::ofstream(folder / "file") << "";
-  EXPECT_EQ(run(nightly({"--history", (folder / "file" / "history").string()})), 2);
+  std::ofstream(directory / "file") << "";
+  EXPECT_EQ(run(nightly({"--history", (directory / "file" / "history").string()})), 2);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "choose a writable folder with --history", errors());
   EXPECT_FALSE(fs::exists(results() / "runs"));
 }

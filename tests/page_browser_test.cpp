@@ -11,19 +11,8 @@ namespace page_browser_test {
 
 using nlohmann::json;
 
-constexpr auto kDone = "document.documentElement.dataset.drawnMs";
-
-class PageInBrowser : public testing::Test {
+class PageInBrowser : public InBrowser {
  protected:
-  void SetUp() override {
-    if (Browser::program().empty())
-      GTEST_SKIP() << "no browser: apt-get install chromium-headless-shell (Debian), or chromium";
-    if (std::system(SOURCE_DIR "/.venv/bin/python -c 'import vl_convert' 2>/dev/null") != 0)
-      GTEST_SKIP() << "no renderer: ./run_matrix once without --no-install";
-    browser.emplace(Browser::program());
-    browser->resize(1400, 1000);
-  }
-
   // Opens the page of these records; the number of figures that it should draw.
   size_t open(const PageRun& run) {
     std::ostringstream left_out;
@@ -31,21 +20,9 @@ class PageInBrowser : public testing::Test {
     size_t expected = 0;
     for (const harness::Summary& summary : harness::summarise(records))
       expected += harness::figures_of(summary, "run", SOURCE_DIR).size();
-    browser->open(run.page());
-    EXPECT_TRUE(browser->wait_for(kDone)) << data("lastError");
+    open_page(run.page());
     return expected;
   }
-  std::string data(const std::string& name) {
-    return browser->evaluate("document.documentElement.dataset." + name).dump();
-  }
-  void expect_sound(size_t figures) {
-    EXPECT_EQ(data("figures"), '"' + std::to_string(figures) + '"');
-    EXPECT_EQ(data("errors"), "\"0\"") << data("lastError");
-    EXPECT_EQ(browser->evaluate("document.querySelectorAll('figure svg.marks').length"), figures);
-    for (const std::string& address : browser->requests) EXPECT_NE(address.rfind("http", 0), 0u) << address;
-  }
-
-  std::optional<Browser> browser;
 };
 
 TEST_F(PageInBrowser, DrawsEveryFigureAndTableWithoutAnError) {
@@ -69,16 +46,10 @@ TEST_F(PageInBrowser, UnpacksTheRecords) {
 TEST_F(PageInBrowser, ShowsValuesUnderTheMouse) {
   const PageRun run(golden("matrix.jsonl"));
   open(run);
-  const json place = browser->evaluate(
+  const std::string shown = text_under_mouse(
       "(() => { const bar = document.querySelector('figure[data-name=cascade] .mark-rect path');"
       " bar.scrollIntoView({block: 'center'}); const box = bar.getBoundingClientRect();"
       " return [box.x + box.width / 2, box.y + box.height / 2]; })()");
-  ASSERT_TRUE(place.is_array()) << place;
-  browser->move_mouse(1, 1);
-  browser->move_mouse(place[0], place[1]);
-  ASSERT_TRUE(browser->wait_for("document.querySelector('#vg-tooltip-element.visible')"));
-  const std::string shown =
-      browser->evaluate("document.getElementById('vg-tooltip-element').textContent").dump();
   EXPECT_NE(shown.find("disk"), std::string::npos) << shown;
   EXPECT_NE(shown.find_first_of("0123456789"), std::string::npos) << shown;
 }

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <thread>
 
 #include "harness/base/child_process.h"
+#include "tests/temporary_folder.h"
 
 namespace harness {
 
@@ -19,16 +19,8 @@ using nlohmann::json;
 
 class Program : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    directory = fs::temp_directory_path() / (std::string(test->test_suite_name()) + "_" +
-                                             std::to_string(::getpid()) + "_" + test->name());
-    fs::remove_all(directory);
-    fs::create_directories(directory);
-  }
   void TearDown() override {
     if (HasFailure()) std::cerr << output() << errors();
-    fs::remove_all(directory);
   }
 
   base::Command command(std::vector<std::string> arguments,
@@ -39,7 +31,7 @@ class Program : public testing::Test {
     environment.emplace("RUN_MATRIX_PLOTS", "specs");
     return {arguments, environment, {}, directory / "out", directory / "err"};
   }
-  int exit_code_of(pid_t pid) {
+  static int exit_code_of(pid_t pid) {
     int status = 0;
     ::waitpid(pid, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -59,8 +51,9 @@ class Program : public testing::Test {
     std::ifstream stream(file);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-  std::string output() { return text(directory / "out"); }
-  std::string errors() { return text(directory / "err"); }
+  std::string output() const { return text(directory / "out"); }
+  std::string errors() const { return text(directory / "err"); }
+  bool says(const std::string& words) const { return (output() + errors()).find(words) != std::string::npos; }
   std::vector<json> records_in(const std::string& folder) {
     std::vector<json> all;
     std::ifstream stream(directory / folder / "records.jsonl");
@@ -72,7 +65,7 @@ class Program : public testing::Test {
     for (const json& record : all) stream << record << '\n';
   }
 
-  fs::path directory;
+  const TemporaryFolder directory;
 };
 
 }  // namespace harness

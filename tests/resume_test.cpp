@@ -22,8 +22,6 @@ class Resume : public Program {
       all += record["row"].get<std::string>() + "." + std::to_string(record["repeat"].get<int>()) + " ";
     return all;
   }
-  bool says(const std::string& words) { return (output() + errors()).find(words) != std::string::npos; }
-
   void change_records(const std::function<void(json&)>& change) {
     std::vector<json> all = records_in("run");
     for (json& record : all) change(record);

@@ -1,8 +1,6 @@
 // slow: trend.html and comparison.html in a headless browser: charts drawn, values under the mouse, no errors
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <sstream>
 
 #include "bench/synthetic/history.h"
@@ -13,26 +11,10 @@
 
 namespace trend_browser_test {
 
-namespace fs = std::filesystem;
 using harness::Night;
-using nlohmann::json;
 
-class TrendInBrowser : public testing::Test {
+class TrendInBrowser : public InBrowser {
  protected:
-  void SetUp() override {
-    if (Browser::program().empty())
-      GTEST_SKIP() << "no browser: apt-get install chromium-headless-shell (Debian), or chromium";
-    if (std::system(SOURCE_DIR "/.venv/bin/python -c 'import vl_convert' 2>/dev/null") != 0)
-      GTEST_SKIP() << "no renderer: ./run_matrix once without --no-install";
-    char name[] = "/tmp/trend_browser_XXXXXX";
-    folder = mkdtemp(name);
-    browser.emplace(Browser::program());
-    browser->resize(1400, 1000);
-  }
-  void TearDown() override {
-    if (!folder.empty()) fs::remove_all(folder);
-  }
-
   void open_trend(const std::vector<Night>& nights, const MadeUp& made = {}) {
     const auto trends = made_up_trends(nights, made);
     std::ostringstream console;
@@ -41,29 +23,15 @@ class TrendInBrowser : public testing::Test {
                                   ? std::vector<harness::Alarm>{}
                                   : lasting_changes(trends, nights.back(), harness::Direction::worse),
                               nights, SOURCE_DIR, console);
-    open(folder / "trend.html");
+    open_page(folder / "trend.html");
   }
   void open_comparison(const harness::Comparison& comparison) {
     std::ostringstream console;
     harness::write_comparison_page(folder / "comparison.html", comparison, "a", "b", SOURCE_DIR, console);
-    open(folder / "comparison.html");
-  }
-  void open(const fs::path& file) {
-    browser->open(file);
-    ASSERT_TRUE(browser->wait_for("document.documentElement.dataset.drawnMs")) << data("lastError");
-  }
-  std::string data(const std::string& name) {
-    return browser->evaluate("document.documentElement.dataset." + name).dump();
-  }
-  void expect_sound(int figures) {
-    EXPECT_EQ(data("figures"), '"' + std::to_string(figures) + '"');
-    EXPECT_EQ(data("errors"), "\"0\"") << data("lastError");
-    EXPECT_EQ(browser->evaluate("document.querySelectorAll('figure svg.marks').length"), figures);
-    for (const std::string& address : browser->requests) EXPECT_NE(address.rfind("http", 0), 0u) << address;
+    open_page(folder / "comparison.html");
   }
 
-  fs::path folder;
-  std::optional<Browser> browser;
+  const TemporaryFolder folder;
 };
 
 TEST_F(TrendInBrowser, DrawsAChartPerRowAndCanary) {
@@ -93,16 +61,11 @@ TEST_F(TrendInBrowser, ShowsTheNightUnderTheMouse) {
   auto nights = made_up_nights({});
   nights[30].tag = "<img src=x onerror='count(1)'>";
   open_trend(nights);
-  const json place = browser->evaluate(
+  const std::string shown = text_under_mouse(
       "(() => { const chart = document.querySelector('figure[data-name=machine-0-row-1]');"
       " chart.scrollIntoView({block: 'center'});"
       " const night = [...chart.querySelectorAll('.mark-rect path')].slice(-30)[0].getBoundingClientRect();"
       " return [night.x + night.width / 2, night.y + night.height / 2]; })()");
-  ASSERT_TRUE(place.is_array()) << place;
-  browser->move_mouse(1, 1);
-  browser->move_mouse(place[0], place[1]);
-  ASSERT_TRUE(browser->wait_for("document.querySelector('#vg-tooltip-element.visible')"));
-  const std::string shown = browser->evaluate("document.getElementById('vg-tooltip-element').textContent");
   for (const std::string& part :
        {nights[30].id, nights[30].started_at, nights[30].tag, nights[30].revision.substr(0, 12)})
     EXPECT_NE(shown.find(part), std::string::npos) << shown;

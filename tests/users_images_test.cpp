@@ -23,7 +23,6 @@ class UsersImages : public Program {
                            record["data"]["fingerprint"].get<std::string>());
     Program::TearDown();
   }
-  bool says(const std::string& words) { return errors().find(words) != std::string::npos; }
 
   fs::path data;
 };
