@@ -51,12 +51,7 @@ struct Hdf5 : testing::Test {
     EXPECT_EQ(Bytes(image.bytes.begin(), image.bytes.end()), read_bytes(request.dataset.root / entry.path));
   }
   std::string failure(const std::string& name = "hdf5", std::vector<int64_t> records = {}) const {
-    try {
-      open(name, std::move(records));
-    } catch (const std::runtime_error& error) {
-      return error.what();
-    }
-    return "";
+    return failure_of([&] { open(name, records); });
   }
 };
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "bench/loading/loader/loader.h"
+#include "tests/failure_of.h"
 #include "tests/small_images.h"
 
 namespace bench::ring_test {
@@ -166,12 +167,7 @@ TEST(Ring, BadImagesAreReplacedByTheNextAndNamed) {
 }
 
 std::string message_of_failure(Storage& storage, const LoaderOptions& options, int batches) {
-  try {
-    load(storage, options, batches);
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
+  return failure_of([&] { load(storage, options, batches); });
 }
 
 TEST(Ring, MoreThanOnePerCentBadIsRefused) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "tests/failure_of.h"
 #include "tests/small_images.h"
 
 namespace bench::storage_test {
@@ -17,13 +18,8 @@ std::unique_ptr<Storage> open_storage(const std::string& name, const StorageOpti
   return StorageRegistry::instance().find(name)(options);
 }
 
-std::string failure_of(const std::string& name, const StorageOptions& options) {
-  try {
-    open_storage(name, options)->reader();
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
+std::string failure_to_open(const std::string& name, const StorageOptions& options) {
+  return failure_of([&] { open_storage(name, options)->reader(); });
 }
 
 void pack(const Dataset& dataset, const std::filesystem::path& folder) {
@@ -115,7 +111,7 @@ TEST_F(Storages, LmdbDecodesInPlace) {
 
 TEST_F(Storages, LmdbNamesWhatIsWrong) {
   const auto message = [&](const std::filesystem::path& location) {
-    return failure_of("lmdb", {dataset_, location, true, {}});
+    return failure_to_open("lmdb", {dataset_, location, true, {}});
   };
   EXPECT_NE(message("").find("make_dataset pack"), std::string::npos);
   const auto location = folder_.path() / "lmdb";
@@ -130,21 +126,14 @@ TEST_F(Storages, LmdbNamesWhatIsWrong) {
   larger.images.resize(19, dataset_.images[0]);
   std::filesystem::remove_all(location);
   pack(dataset_, location);
-  EXPECT_NE(failure_of("lmdb", {larger, location, true, {}}).find("19 are needed"), std::string::npos);
+  EXPECT_NE(failure_to_open("lmdb", {larger, location, true, {}}).find("19 are needed"), std::string::npos);
 }
 
 TEST_F(Storages, FilesNameWhatIsWrong) {
   const auto storage = open_storage("files", {dataset_, "", true, {}});
   const auto reader = storage->reader();
   const auto file = dataset_.root / dataset_.images[4].path;
-  const auto message = [&] {
-    try {
-      reader->read(4);
-    } catch (const std::runtime_error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
+  const auto message = [&] { return failure_of([&] { reader->read(4); }); };
   std::filesystem::remove(file);
   EXPECT_NE(message().find(file.string()), std::string::npos);
   std::filesystem::create_directory(file);
@@ -155,7 +144,7 @@ TEST_F(Storages, FilesNameWhatIsWrong) {
   EXPECT_EQ(reader->read(5).label, 0);  // the reader goes on
   Dataset nowhere = dataset_;
   nowhere.root /= "gone";
-  EXPECT_NE(failure_of("files", {nowhere, "", true, {}}).find("--data"), std::string::npos);
+  EXPECT_NE(failure_to_open("files", {nowhere, "", true, {}}).find("--data"), std::string::npos);
 }
 
 TEST_F(Storages, SyntheticGeneratesBatches) {

@@ -68,21 +68,11 @@ struct TfRecord : testing::Test {
     EXPECT_EQ(Bytes(image.bytes.begin(), image.bytes.end()), read_bytes(request.dataset.root / entry.path));
   }
   std::string failure_to_open(std::vector<int64_t> records = {}) const {
-    try {
-      open(true, std::move(records));
-    } catch (const std::runtime_error& error) {
-      return error.what();
-    }
-    return "";
+    return failure_of([&] { open(true, records); });
   }
   std::string failure_to_read(int64_t record) const {
     const auto storage = open();
-    try {
-      storage->reader()->read(record);
-    } catch (const std::runtime_error& error) {
-      return error.what();
-    }
-    return "";
+    return failure_of([&] { storage->reader()->read(record); });
   }
   static void change(const fs::path& file, size_t offset, const std::function<void(uint8_t*)>& change_bytes) {
     Bytes bytes = read_bytes(file);
