@@ -63,6 +63,8 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
   EXPECT_LT(article_ms("12", "sync"), 20);
   EXPECT_GT(article_ms("14", "forward"), article_ms("12", "forward") + 20 * 0.03) << "20 messages of SyncBN";
   for (const char* id : {"0", "10", "12", "14"}) {
+    EXPECT_TRUE(std::any_of(row(id).checks.begin(), row(id).checks.end(),
+                            [](const RecordCheck& check) { return check.name == "schedule"; }));
     EXPECT_TRUE(is_ok(row(id)));
     EXPECT_TRUE(row(id).loss.empty());
     EXPECT_FALSE(row(id).top1);

@@ -82,7 +82,9 @@ class EmulatedBackend : public c10d::Backend {
         nodes_(rank.world_size / rank.local_world_size),
         meeting_(std::move(meeting)),
         stream_(stream),
-        thread_([this] { run(); }) {}
+        thread_([this] { run(); }) {
+    emulated::machine().several_ranks = rank.world_size > 1;
+  }
   ~EmulatedBackend() override {
     {
       const std::lock_guard lock(mutex_);
@@ -141,6 +143,7 @@ class EmulatedBackend : public c10d::Backend {
     std::optional<at::Device> device;
     Nanoseconds duration;
     Crossing crossing;
+    int64_t reduced;  // elements of gradients
     Tensors result;
     Apply apply;
   };
@@ -152,6 +155,8 @@ class EmulatedBackend : public c10d::Backend {
     std::optional<at::Device> device;
     Nanoseconds ready = 0, duration = 0;
     Crossing crossing;
+    const bool sums = type == c10d::OpType::ALLREDUCE && tensor.is_floating_point() && !tensor.is_cpu();
+    const int64_t reduced = sums ? tensor.numel() : 0;
     const std::string values = values_of(tensor);
     if (!tensor.is_cpu()) {
       emulated::Machine& machine = emulated::machine();
@@ -172,7 +177,8 @@ class EmulatedBackend : public c10d::Backend {
     const std::string what = fmt::format("{} of {} bytes", kind, tensor.nbytes());
     const uint64_t number = meeting_->post(what, ready, values);
     const std::lock_guard lock(mutex_);
-    posted_.push_back({number, what, work, device, duration, crossing, std::move(result), std::move(apply)});
+    posted_.push_back(
+        {number, what, work, device, duration, crossing, reduced, std::move(result), std::move(apply)});
     changed_.notify_all();
     return work;
   }
@@ -197,6 +203,7 @@ class EmulatedBackend : public c10d::Backend {
           continue;
         }
         end_ = std::max(met.begin + next.duration, met.arrived);
+        if (next.reduced > 0) emulated::machine().order.reduced(next.reduced, end_);
         emulated::machine().timelines.hold_up(next.device->index(), stream_, end_);
         const c10::StreamGuard guard(c10::Stream(c10::Stream::UNSAFE, *next.device, stream_));
         next.work->complete(next.result, float(double(end_ - met.begin) * 1e-6));

@@ -24,6 +24,7 @@ class EmulatedClock : public MarkedClock {
   // Ranks have just left a barrier, and what came before is not timed: the virtual clock joins the real one.
   void start() override {
     machine().timelines.begin_again();
+    machine().order.begin_again();
     MarkedClock::start();
   }
 
@@ -127,9 +128,11 @@ class Emulated : public Device, public Accelerator {
   }
   std::unique_ptr<DeviceSampler> make_sampler(double, int64_t) const override { return nullptr; }
   void prepare(ResNet& model) const override {
-    machine().weight_bytes = 0;
-    for (const NamedTensor& parameter : model.parameters())
-      machine().weight_bytes += double(parameter.tensor.numel()) * 4;
+    machine().weights = 0;
+    for (const NamedTensor& parameter : model.parameters()) machine().weights += parameter.tensor.numel();
+    machine().batch_norm_channels = 0;
+    for (const NamedTensor& buffer : model.buffers())
+      if (buffer.name.ends_with(".running_mean")) machine().batch_norm_channels += buffer.tensor.numel();
     model.replace_forward(
         [layers = layers_of(model, options_.image_px)](const ResNet& network, const at::Tensor& images) {
           return emulated::forward(network, layers, images);
@@ -142,7 +145,12 @@ class Emulated : public Device, public Accelerator {
     const double lag_ms = double(machine().timelines.lag().median) * 1e-6,
                  batch_ms = total_s * 1e3 / double(batches);
     const bool ok = lag_ms <= kMostOfBatch * batch_ms;
+    const Machine& all = machine();
+    // SyncBN sums two values per channel in each backward pass, as the ranks sum gradients.
+    const std::string disorder =
+        all.several_ranks ? all.order.violation(all.weights, 2 * all.batch_norm_channels) : "";
     return {
+        {"schedule", disorder.empty(), disorder},
         {"lag", ok,
          fmt::format("the host was {:.2f} ms behind its emulated device in the median, {:.1f} % of a batch{}",
                      lag_ms, 100 * lag_ms / batch_ms,

@@ -259,12 +259,15 @@ void time_only(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 // The fused optimizer: the device file says what it takes for all weights.
 void fused_sgd(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const size_t arguments = op.schema().arguments().size();
-  double bytes = 0;
+  int64_t weights = 0;
   for (const at::Tensor& weight : (*stack)[stack->size() - arguments].toTensorVector())
-    bytes += double(weight.numel()) * 4;
+    weights += weight.numel();
   Machine& all = machine();
-  launch(all.weight_bytes > 0 ? Nanoseconds(double(all.durations.optimizer()) * bytes / all.weight_bytes)
-                              : all.durations.element_wise(5 * bytes));
+  all.order.stepped(weights, std::max(all.timelines.tail(device_index, current_stream()),
+                                      all.timelines.host(device_index)));
+  launch(all.weights > 0
+             ? Nanoseconds(double(all.durations.optimizer()) * double(weights) / double(all.weights))
+             : all.durations.element_wise(5.0 * 4 * double(weights)));
   torch::jit::drop(*stack, arguments);
 }
 

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "bench/train/timeline/durations.h"
+#include "bench/train/timeline/gradient_order.h"
 #include "bench/train/timeline/timelines.h"
 
 namespace bench::emulated {
@@ -14,9 +15,12 @@ struct Machine {
   Machine(Durations all, int devices) : durations(std::move(all)), timelines(devices, durations.launch()) {}
   Durations durations;
   Timelines timelines;
-  double weight_bytes = 0;   // of the network, for the optimizer's share of a call
-  int64_t wire_divisor = 1;  // bytes between nodes are divided by it
-  bool tree = false;         // they are those of NCCL's tree, not of its ring
+  int64_t weights = 0;              // of the network
+  int64_t batch_norm_channels = 0;  // of all layers
+  GradientOrder order;
+  bool several_ranks = false;  // they reduce gradients over a backend
+  int64_t wire_divisor = 1;    // bytes between nodes are divided by it
+  bool tree = false;           // they are those of NCCL's tree, not of its ring
 };
 
 // Registers the device with LibTorch (PrivateUse1, named `emulated`) and sets the process's machine. Call it

@@ -1,0 +1,32 @@
+// Checks the order of emulated gradients, which have no values to compare: each is reduced once over all
+// ranks, before the optimizer uses it. Counts elements, so that it holds for buckets of any size and type.
+#pragma once
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "bench/train/timeline/timelines.h"
+
+namespace bench {
+
+class GradientOrder {
+ public:
+  // An all-reduce of that many elements has ended on the timeline. Called by the communication thread.
+  void reduced(int64_t elements, Nanoseconds end);
+  // The optimizer's kernel for that many weights begins.
+  void stepped(int64_t weights, Nanoseconds begin);
+  // At the window's start.
+  void begin_again();
+
+  // weights: of the network; more: elements that each step reduces besides gradients, as SyncBN's sums, or 0.
+  // Returns what is wrong; empty when nothing is.
+  std::string violation(int64_t weights, int64_t more) const;
+
+ private:
+  mutable std::mutex mutex_;
+  int64_t reduced_ = 0, stepped_ = 0;
+  int64_t missing_ = 0;  // most weights that were stepped before their gradients were reduced
+  Nanoseconds reduced_until_ = 0, early_ = 0;  // end of the last all-reduce; most that a step began before it
+};
+
+}  // namespace bench
