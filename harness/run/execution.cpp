@@ -47,6 +47,16 @@ static void add_notes(Notes& notes, const Notes& more) {
   for (const auto& [row, texts] : more) notes[row].insert(notes[row].end(), texts.begin(), texts.end());
 }
 
+// Tables and plots of one run compare its rows, so all of them are measured or all are emulated.
+static void refuse_mixed_devices(const std::vector<Row>& rows, const AxisValues& values) {
+  for (const Row& row : rows)
+    if (computes(row.device, values) != computes(rows[0].device, values))
+      throw ConfigError({fmt::format("rows {} and {}", in_quotes(rows[0].id), in_quotes(row.id))},
+                        "emulated devices and real ones can't be compared in one run",
+                        "rows on devices of one kind", fmt::format("{} and {}", rows[0].device, row.device),
+                        "run them one after the other with --device");
+}
+
 // Reads the device file of each row on an emulated device, `usual` where the row names none.
 static void read_device_files(Selection& selection, const fs::path& project, const std::string& usual,
                               const AxisValues& values) {
@@ -94,6 +104,7 @@ Selection select_rows(const Installation& installation, const Request& request, 
     add_notes(selection.notes, rederive_for_devices(selection.rows, request.devices, values));
   for (Row& row : selection.rows) row.seed = request.seed;
   set_fields(selection.rows, request.set, selection.scale, values);
+  refuse_mixed_devices(selection.rows, values);
   read_device_files(selection, installation.project,
                     colon == std::string::npos ? kDefaultDeviceFile : request.device.substr(colon + 1),
                     values);
