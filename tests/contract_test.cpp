@@ -2,6 +2,7 @@
 // and back, and violations are reported with their key.
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <fstream>
 
 #include "failure_of.h"
@@ -104,6 +105,25 @@ TEST(Contract, WhatIsNotAsAgreedIsNamedByItsKey) {
     const std::string failure = failure_of([&] { record_from_json(record); });
     EXPECT_NE(failure.find("`" + std::string(key) + "`"), std::string::npos) << failure;
   }
+}
+
+template <class T>
+std::string refused(const char* number) {
+  return failure_of([&] { decode<T>(json::parse(number), "port"); });
+}
+
+TEST(Contract, WholeNumbersOutsideOfTheirTypeAreRefused) {
+  EXPECT_EQ(refused<int>("4294967297"),
+            "`port`: expected a whole number from -2147483648 to 2147483647, found 4294967297");
+  EXPECT_SAYS(refused<int>("-2147483649"), "from -2147483648");
+  EXPECT_SAYS(refused<uint64_t>("-1"), "a whole number from 0 to 18446744073709551615, found -1");
+  EXPECT_SAYS(refused<size_t>("-1.0"), "from 0 to");
+  for (const char* number : {"1e300", "-1e300", "9223372036854775808", "9223372036854775808.0"})
+    EXPECT_SAYS(refused<int64_t>(number), "to 9223372036854775807");
+  EXPECT_EQ(decode<int>(-2147483648.0), INT_MIN);
+  EXPECT_EQ(decode<int64_t>(INT64_MIN), INT64_MIN);
+  EXPECT_EQ(decode<int64_t>(-9223372036854775808.0), INT64_MIN);
+  EXPECT_EQ(decode<uint64_t>(UINT64_MAX), UINT64_MAX);
 }
 
 TEST(Contract, RowsAndJobsThereAndBack) {

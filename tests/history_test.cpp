@@ -159,6 +159,24 @@ TEST_F(HistoryTest, TheIndexIsMadeAnewWhenItDoesNotFit) {
   EXPECT_EQ(open().read(open().find("n2")).id, "n2");
 }
 
+TEST_F(HistoryTest, AnIndexWithPlacesOutsideOfTheFileIsMadeAnew) {
+  open().append(night("n1", "2026-01-01T03:00:00Z"));
+  open().append(night("n2", "2026-01-02T03:00:00Z"));
+  const uint64_t size = fs::file_size(nights());
+  const auto write_index = [&](const nlohmann::json& bytes, const nlohmann::json& rest) {
+    nlohmann::json first = encode(open().entries()[0]), second = encode(open().entries()[1]);
+    first["bytes"] = second["offset"] = bytes;
+    second["bytes"] = rest;
+    std::ofstream(folder_ / "index.jsonl") << first << '\n' << second << '\n';
+  };
+  write_index(-1, size + 1);  // modulo 2^64 they add up to the file's size
+  EXPECT_EQ(open().read_all().size(), 2u);
+  write_index(UINT64_MAX, size + 1);
+  EXPECT_EQ(open().read_all().size(), 2u);
+  write_index(1e300, 0);
+  EXPECT_EQ(open().read_all().size(), 2u);
+}
+
 TEST_F(HistoryTest, AClockThatWentBackIsNamedAndNothingIsReordered) {
   open().append(night("n1", "2026-01-05T03:00:00Z"));
   open().append(night("n2", "2026-01-02T03:00:00Z"));

@@ -10,10 +10,11 @@
 //     }
 //   };
 //
-// Members may be bool, int64_t, double, std::string, nlohmann::json (unchanged), another struct with keys(),
-// and std::optional, std::vector, std::map<std::string, ...> of these. A double that isn't finite becomes
-// null in JSON. Keys that a struct doesn't name are left out. A struct with `kAsList = true` is a list of its
-// members' values in JSON, in their order.
+// Members may be bool, any integer type, double, std::string, nlohmann::json (unchanged), another struct with
+// keys(), and std::optional, std::vector, std::map<std::string, ...> of these. A number that the member's
+// integer type can't hold is a Violation. A double that isn't finite becomes null in JSON. Keys that a struct
+// doesn't name are left out. A struct with `kAsList = true` is a list of its members' values in JSON, in
+// their order.
 #pragma once
 #include <fmt/format.h>
 
@@ -27,6 +28,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace harness {
@@ -182,6 +184,16 @@ T decode(const nlohmann::json& value, const std::string& at = "");
 
 namespace detail {
 
+// Whether `value`, a whole number, lies in the range of T.
+template <class T>
+bool fits(const nlohmann::json& value) {
+  if (value.is_number_unsigned()) return std::in_range<T>(value.get<uint64_t>());
+  if (value.is_number_integer()) return std::in_range<T>(value.get<int64_t>());
+  // The largest T needn't be a double, but the power of two above it is.
+  const double above = std::ldexp(1.0, std::numeric_limits<T>::digits);
+  return value.get<double>() >= (std::is_signed_v<T> ? -above : 0) && value.get<double>() < above;
+}
+
 // Builds the value's path only for a violation: most values have none.
 template <class T, class Path>
 T decode_at(const nlohmann::json& value, Path path) try {
@@ -259,6 +271,11 @@ T decode(const nlohmann::json& value, const std::string& at) {
     const bool whole = value.is_number_integer() ||
                        (value.is_number_float() && std::trunc(value.get<double>()) == value.get<double>());
     if (!whole) throw Violation(at, "a whole number", value);
+    if (!detail::fits<T>(value))
+      throw Violation(at,
+                      fmt::format("a whole number from {} to {}", std::numeric_limits<T>::min(),
+                                  std::numeric_limits<T>::max()),
+                      value);
     return value.get<T>();
   } else {
     static_assert(std::is_floating_point_v<T>);

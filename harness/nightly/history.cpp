@@ -42,17 +42,18 @@ uint64_t size_of(const fs::path& file) {
 std::vector<NightEntry> fitting_index(const fs::path& folder) {
   std::vector<NightEntry> entries;
   std::ifstream input(folder / "index.jsonl");
+  const uint64_t size = size_of(folder / "nights.jsonl");
   uint64_t end = 0;
   try {
     for (std::string line; std::getline(input, line);) {
       entries.push_back(decode<NightEntry>(base::require_json(line)));
-      if (entries.back().offset != end) return {};
+      if (entries.back().offset != end || entries.back().bytes > size - end) return {};
       end += entries.back().bytes;
     }
   } catch (const std::exception&) {
     return {};
   }
-  return end == size_of(folder / "nights.jsonl") ? entries : std::vector<NightEntry>{};
+  return end == size ? entries : std::vector<NightEntry>{};
 }
 
 }  // namespace
