@@ -126,6 +126,15 @@ TEST(Contract, WholeNumbersOutsideOfTheirTypeAreRefused) {
   EXPECT_EQ(decode<uint64_t>(UINT64_MAX), UINT64_MAX);
 }
 
+TEST(Contract, WhatIsNoRecordIsCalledThat) {
+  json record = sample_records().front();
+  record.erase("schema");
+  EXPECT_EQ(failure_of([&] { record_from_json(record); }),
+            "`schema` is missing: expected 1; this is not a record");
+  EXPECT_EQ(failure_of([] { index_header("{}"); }),
+            "`version` is missing: expected 1; this is not the index of a data set");
+}
+
 TEST(Contract, RowsAndJobsThereAndBack) {
   Job job;
   job.row.id = "12";

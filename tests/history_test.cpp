@@ -12,6 +12,7 @@
 #include "harness/base/file.h"
 #include "harness/base/moment.h"
 #include "harness/nightly/trend.h"
+#include "tests/failure_of.h"
 #include "tests/golden_figures.h"
 #include "tests/temporary_folder.h"
 #include "tests/typed_records.h"
@@ -146,6 +147,9 @@ TEST_F(HistoryTest, NegativeAndImpossibleFiguresAreRefused) {
   object = to_json(night("n1", "2026-01-01T03:00:00Z"));
   object["schema"] = 2;
   EXPECT_THROW(night_from_json(object), Violation);
+  object.erase("schema");
+  EXPECT_SAYS(failure_of([&] { night_from_json(object); }),
+              "`schema` is missing: expected 1; this is not a night of a history");
 }
 
 TEST_F(HistoryTest, TheIndexIsMadeAnewWhenItDoesNotFit) {

@@ -285,11 +285,13 @@ T decode(const nlohmann::json& value, const std::string& at) {
   }
 }
 
-// Throws Violation if `object` has another version. Call it before decode(), which would name missing keys.
-inline void require_version(const nlohmann::json& object, const std::string& key, int64_t version) {
+// Throws Violation if `object` has another version, or isn't `what` at all, e.g. "a record". Call it before
+// decode(), which would name missing keys.
+inline void require_version(const nlohmann::json& object, const std::string& key, int64_t version,
+                            const char* what) {
   if (!object.is_object()) throw Violation("line", "a JSON object", object);
   const auto found = object.find(key);
-  if (found == object.end()) throw Violation(key, std::to_string(version));
+  if (found == object.end()) throw Violation(key, fmt::format("{}; this is not {}", version, what));
   if (*found != version) throw Violation(key, fmt::format("{}, the only supported version", version), *found);
 }
 

@@ -6,7 +6,7 @@ namespace harness {
 
 IndexHeader index_header(const std::string& line) {
   const nlohmann::json object = base::parse_json(line);
-  require_version(object, "version", IndexHeader::kVersion);
+  require_version(object, "version", IndexHeader::kVersion, "the index of a data set");
   return decode<IndexHeader>(object);
 }
 

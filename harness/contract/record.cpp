@@ -51,7 +51,7 @@ std::string version_of(const Record& record, const std::string& library) {
 }
 
 Record record_from_json(json object) {
-  require_version(object, "schema", 1);
+  require_version(object, "schema", 1, "a record");
   if (const auto config = object.find("config"); config != object.end() && config->is_object())
     for (auto field = config->begin(); field != config->end();)
       field = find_field(field.key()) ? std::next(field) : config->erase(field);

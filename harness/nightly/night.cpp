@@ -72,7 +72,7 @@ Night night_of(const std::string& id, const Records& records) {
 json to_json(const Night& night) { return encode(night); }
 
 Night night_from_json(const json& object) {
-  require_version(object, "schema", 1);
+  require_version(object, "schema", 1, "a night of a history");
   Night night = decode<Night>(object);
   for (const auto& [name, ms] : night.canaries) require_positive("canaries." + name, ms);
   for (const NightRow& row : night.rows) {
