@@ -244,6 +244,45 @@ TEST_F(MergeTraces, AcceptsMissingAndForeignFiles) {
   EXPECT_NEAR(find(events, "aten::mm", 0)[0]["ts"].get<double>(), 0, 0.5) << "time begins with what there is";
 }
 
+TEST_F(MergeTraces, WithoutTimelinesAndOperatorsTimeBeginsWithTheFirstOtherEvent) {
+  for (const char* file : {"rank-0.timeline.json", "rank-1.timeline.json", "rank-1.kineto.json"})
+    fs::remove(directory / file);
+  const auto marker = [](const char* name, double ts) {
+    return json{{"ph", "i"}, {"name", name}, {"pid", 4711}, {"tid", 4711}, {"ts", ts}};
+  };
+  write("rank-0.kineto.json", {{"baseTimeNanoseconds", 1'700'000'000'000'000'000},
+                               {"traceEvents", {marker("first", 5100.5), marker("second", 5200.5)}}});
+  std::vector<double> times;
+  for (const json& event : merged_events())
+    if (event.contains("ts")) times.push_back(event["ts"]);
+  EXPECT_EQ(times, (std::vector<double>{0, 100}));
+}
+
+TEST_F(MergeTraces, AnOperatorWithoutATimeIsDamageAndMovesNoOtherEvent) {
+  fs::remove(directory / "rank-0.timeline.json");
+  fs::remove(directory / "rank-1.timeline.json");
+  json untimed = kineto(4711, 1'700'000'000'000'000'000, 5100.5);
+  untimed["traceEvents"][0].erase("ts");
+  write("rank-0.kineto.json", untimed);
+  const auto events = merged_events();
+  ASSERT_EQ(merged.warnings.size(), 3u);
+  EXPECT_SAYS(merged.warnings[2], "rank-0.kineto.json is damaged (`traceEvents.ts` is missing");
+  EXPECT_SAYS(merged.warnings[2], "aten::mm");
+  EXPECT_EQ(find(events, "aten::mm", 0).size(), 0u);
+  EXPECT_NEAR(find(events, "aten::mm", 1).at(0)["ts"].get<double>(), 0, 0.5);
+}
+
+TEST_F(MergeTraces, ATimelineWhoseEventLacksAKeyIsDamaged) {
+  for (const char* key : {"track", "name", "begin_ms", "end_ms"}) {
+    json lacking = timeline(1, 1'699'999'999'000'000'000, 1'006'000'000);
+    lacking["batches"][0]["events"][1].erase(key);
+    write("rank-1.timeline.json", lacking);
+    std::string warnings;
+    for (const std::string& warning : merge_traces(directory, 2).warnings) warnings += warning + "\n";
+    EXPECT_SAYS(warnings, "rank-1.timeline.json is damaged (`batches[0].events[1]." + std::string(key) + "`");
+  }
+}
+
 TEST_F(MergeTraces, HasNoFileWhenNothingIsThere) {
   for (const char* file :
        {"rank-0.timeline.json", "rank-1.timeline.json", "rank-0.kineto.json", "rank-1.kineto.json"})

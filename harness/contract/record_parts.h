@@ -261,13 +261,16 @@ struct TimelineEvent {
   std::string track, name;
   double begin_ms = 0, end_ms = 0;
   static constexpr auto keys() {
-    return std::tuple(Key{"rank", &TimelineEvent::rank, "rank of the event"},
-                      Key{"track", &TimelineEvent::track,
-                          "`host` (the rank's phases), `collectives` (from post to end) or, with "
-                          "data_parallel, `device 0`, `device 1`, ... (each replica's forward and backward)"},
-                      Key{"name", &TimelineEvent::name, "phase or collective"},
-                      Key{"begin_ms", &TimelineEvent::begin_ms, "begin; `clocks` defines 0"},
-                      Key{"end_ms", &TimelineEvent::end_ms, "end; `clocks` defines 0"});
+    constexpr auto required = Presence::required;
+    return std::tuple(
+        Key{"rank", &TimelineEvent::rank, "rank of the event", required},
+        Key{"track", &TimelineEvent::track,
+            "`host` (the rank's phases), `collectives` (from post to end) or, with data_parallel, `device "
+            "0`, `device 1`, ... (each replica's forward and backward)",
+            required},
+        Key{"name", &TimelineEvent::name, "phase or collective", required},
+        Key{"begin_ms", &TimelineEvent::begin_ms, "begin; `clocks` defines 0", required},
+        Key{"end_ms", &TimelineEvent::end_ms, "end; `clocks` defines 0", required});
   }
 };
 

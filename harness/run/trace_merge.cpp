@@ -38,6 +38,7 @@ class TraceFile {
     zero_ns_ = std::min(zero_ns_.value_or(since_1970_ns), since_1970_ns);
   }
   bool has_zero() const { return zero_ns_.has_value(); }
+  // Only after include().
   double time(int64_t base_ns, double microseconds) const {
     return std::round(double(base_ns - *zero_ns_) + microseconds * 1e3) / 1e3;
   }
@@ -161,16 +162,22 @@ void describe_device(TraceFile& trace, int64_t rank, int64_t device, int64_t pro
 void add_operators(TraceFile& trace, int64_t rank, json kineto) {
   const int64_t base_ns = decode<KinetoFile>(kineto).base_ns;
   std::vector<std::pair<KinetoEvent, json>> events;
-  for (json& event : take_list(kineto, "traceEvents"))
-    if (event.is_object())
-      if (auto read = decode<KinetoEvent>(event, "traceEvents"); read.is_operator())
-        events.emplace_back(std::move(read), std::move(event));
-  std::optional<int64_t> host;
-  for (const auto& [event, all] : events) {
-    if (!host && event.category == "cpu_op") host = event.process.get<int64_t>();
-    if (!trace.has_zero() && event.kind == "X")
-      trace.include(base_ns + int64_t(event.begin_us.value_or(0) * 1e3));
+  for (json& event : take_list(kineto, "traceEvents")) {
+    if (!event.is_object()) continue;
+    auto read = decode<KinetoEvent>(event, "traceEvents");
+    if (!read.is_operator()) continue;
+    if (read.kind == "X" && !read.begin_us)
+      throw Violation("traceEvents.ts", fmt::format("the time at which `{}` began", read.name));
+    events.emplace_back(std::move(read), std::move(event));
   }
+  std::optional<int64_t> host;
+  for (const auto& [event, all] : events)
+    if (!host && event.category == "cpu_op") host = event.process.get<int64_t>();
+  // Without any rank's timeline, time begins with the first operator, or with another event if there is none.
+  for (const bool operators : {true, false})
+    for (const auto& [event, all] : events)
+      if (!trace.has_zero() && event.begin_us && (event.kind == "X" || !operators))
+        trace.include(base_ns + int64_t(*event.begin_us * 1e3));
   std::set<int64_t> devices;
   for (auto& [event, all] : events) {
     const auto process = event.process.get<int64_t>();
