@@ -94,6 +94,15 @@ TEST_F(Predictions, WithoutAnyRunLargerBatchesTakeLonger) {
   EXPECT_GT(predicted(large).seconds, predicted(row_of("9")).seconds);
 }
 
+TEST_F(Predictions, WithoutAnyRunModelledTimesAreMultipliedByTheTimeScale) {
+  Row row = row_of("9");
+  row.device = "emulated";
+  const double once = predicted(row).seconds;
+  row.time_scale = 8;
+  EXPECT_NEAR(predicted(row).seconds - once, 7 * 100 * 32 * 161.0 / (300 * 512), 0.1)
+      << "100 batches of 32; the article's row 0 takes 161.0 s for 300 batches of 512";
+}
+
 TEST_F(Predictions, OtherMachinesScalesAndFailuresSayNothing) {
   json elsewhere = record_of(row_of("7"), 1000), larger = elsewhere, failed = elsewhere;
   elsewhere["machine"]["cores"] = 2;

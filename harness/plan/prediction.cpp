@@ -102,7 +102,7 @@ std::vector<std::pair<fs::file_time_type, fs::path>> newest_records(const fs::pa
 }
 
 double default_batch_s(const Row& row) {
-  if (row.device != "cpu") return kGpuImage_s * double(row.batch) / double(all_devices(row));
+  if (row.device != "cpu") return kGpuImage_s * row.time_scale * double(row.batch) / double(all_devices(row));
   const double side = double(row.image_px) / 64, width = double(row.width) / 16;
   return kCpuImage_s * double(row.batch) * side * side * width * width;
 }
