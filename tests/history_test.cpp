@@ -181,6 +181,14 @@ TEST_F(HistoryTest, AnIndexWithPlacesOutsideOfTheFileIsMadeAnew) {
   EXPECT_EQ(open().read_all().size(), 2u);
 }
 
+TEST_F(HistoryTest, AFolderThatCannotBeLockedIsNamedWithTheNextStep) {
+  fs::create_directories(folder_ / "lock");  // a folder where the lock file belongs
+  const std::string why = failure_of([&] { open().append(night("n1", "2026-01-01T03:00:00Z")); });
+  EXPECT_SAYS(why, (folder_ / "lock").string() + ": can't be locked: Is a directory");
+  EXPECT_SAYS(why, "choose a writable folder with --history, on a file system with locks");
+  EXPECT_TRUE(open().entries().empty());
+}
+
 TEST_F(HistoryTest, AClockThatWentBackIsNamedAndNothingIsReordered) {
   open().append(night("n1", "2026-01-05T03:00:00Z"));
   open().append(night("n2", "2026-01-02T03:00:00Z"));

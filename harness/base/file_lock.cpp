@@ -37,6 +37,8 @@ FileLock FileLock::on_current(const fs::path& file, Kind kind) {
     if (FileLock lock(file, kind); lock.is_current()) return lock;
 }
 
+FileLock FileLock::wait_exclusive(const fs::path& file) { return {file, kLockFile, LOCK_EX}; }
+
 FileLock FileLock::try_exclusive(const fs::path& file) { return {file, kLockFile, LOCK_EX | LOCK_NB}; }
 
 FileLock FileLock::try_existing(const fs::path& file) { return {file, 0, LOCK_EX | LOCK_NB}; }

@@ -14,6 +14,8 @@ class FileLock {
   // Waits likewise, until it has locked the file that now has the name: begins anew when its last holder
   // removed the file.
   static FileLock on_current(const std::filesystem::path& file, Kind kind = Kind::exclusive);
+  // Waits, but throws nothing: holds() is false when the file can't be opened or locked.
+  static FileLock wait_exclusive(const std::filesystem::path& file);
   // Does not wait: holds() is false when another process has the lock, or the file system has no locks.
   static FileLock try_exclusive(const std::filesystem::path& file);
   // Likewise, on a file that is there for something else: creates nothing, and it may be a link.

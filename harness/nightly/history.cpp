@@ -4,6 +4,7 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <future>
 #include <set>
@@ -57,6 +58,12 @@ std::vector<NightEntry> fitting_index(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::string why_not_locked(const fs::path& file, int error) {
+  return fmt::format(
+      "{}: can't be locked: {}; choose a writable folder with --history, on a file system with locks",
+      file.string(), std::strerror(error));
+}
 
 History::History(fs::path folder, std::ostream& warnings) : folder_(std::move(folder)), warnings_(warnings) {
   load();
@@ -169,7 +176,9 @@ void History::append(const Night& night) {
 size_t History::append_new(const std::vector<Night>& nights) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  const base::FileLock one_writer(folder_ / "lock");  // on all hosts that share the folder
+  const fs::path lock_file = folder_ / "lock";
+  const auto one_writer = base::FileLock::wait_exclusive(lock_file);  // on all hosts that share the folder
+  if (!one_writer.holds()) throw std::runtime_error(why_not_locked(lock_file, one_writer.error()));
   load();  // another program may have added nights since
   std::set<std::string> known;
   for (const NightEntry& entry : entries_) known.insert(entry.id);

@@ -34,9 +34,13 @@ struct NightEntry {
   }
 };
 
+// Why a lock file in a history's folder can't be locked, with the next step. error: FileLock::error().
+std::string why_not_locked(const std::filesystem::path& file, int error);
+
 // nights.jsonl: one line per night, appended and fsynced, never changed. index.jsonl: one entry per line; it
 // is rebuilt if it doesn't match nights.jsonl, so it may be deleted. Both are written under a lock on the
-// folder (flock, which works over NFS since Linux 2.6.12).
+// folder (flock, which works over NFS since Linux 2.6.12), so nights can't be added on a file system without
+// locks.
 class History {
  public:
   // Leaves out damaged lines, with a warning file:line.
@@ -51,8 +55,8 @@ class History {
   Night read(const NightEntry& entry) const;
   std::vector<Night> read_all() const;
 
-  // Throws std::runtime_error when the file can't be written or a night with this id exists. The nights that
-  // were there are then unchanged.
+  // Throws std::runtime_error when the folder can't be locked, the file can't be written or a night with this
+  // id exists. The nights that were there are then unchanged.
   void append(const Night& night);
   // Appends several nights except those whose id exists; returns the number of added nights.
   size_t append_new(const std::vector<Night>& nights);

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 
@@ -28,7 +27,6 @@
 
 namespace harness {
 namespace {
-
 
 constexpr int64_t kRepeats = 3;  // the median then tolerates one outlier
 
@@ -74,10 +72,7 @@ base::FileLock lock_nights(const fs::path& history, const std::string& host) {
   if (lock.another_holds())
     throw PreparationError(fmt::format("another nightly is running on {}: {}; wait until it ends ({})", host,
                                        holder_of(file), file.string()));
-  if (!lock.holds())
-    throw PreparationError(fmt::format(
-        "{}: can't be locked: {}; choose a writable folder with --history, on a file system with locks",
-        file.string(), std::strerror(lock.error())));
+  if (!lock.holds()) throw PreparationError(why_not_locked(file, lock.error()));
   // Only for the message above, so an error is ignored: a full disk is reported when the night is written.
   std::ofstream(file) << encode(LockHolder{::getpid(), base::moment_now()}).dump() << '\n';
   return lock;
