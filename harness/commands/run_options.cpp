@@ -78,7 +78,9 @@ void add_run_options(CommandLine& line) {
   app.add_option("--only", request.only, "rows by id, comma separated; they run in the order of the matrix")
       ->check(kNotEmpty);
   app.add_option("--scale", request.scale, "auto, rehearsal, article or smoke (configs/scales.yaml)");
-  app.add_option("--device", request.device, "cpu, cuda or auto (default: cuda if there is a GPU)");
+  app.add_option(
+      "--device", request.device,
+      "cpu, cuda, emulated[:NAME] (configs/devices/NAME.yaml) or auto (default: cuda if there is a GPU)");
   app.add_option("--devices", request.devices, "derive the multi-device rows anew for this many devices")
       ->check(CLI::Range(1, 1024));
   app.add_option("--data", request.data,

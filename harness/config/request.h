@@ -40,7 +40,7 @@ struct Request {
     return std::tuple(Key{"config", &Request::configs, "the matrices", required},
                       Key{"only", &Request::only, "rows", required},
                       Key{"scale", &Request::scale, "name of a scale, or auto", required},
-                      Key{"device", &Request::device, "cpu, cuda or auto", required},
+                      Key{"device", &Request::device, "cpu, cuda, emulated[:NAME] or auto", required},
                       Key{"devices", &Request::devices, "a number", required},
                       Key{"data", &Request::data, "folder of images", required},
                       Key{"seed", &Request::seed, "a number", required},
