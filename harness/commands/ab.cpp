@@ -87,18 +87,18 @@ bool run_block(Execution& a, Execution& b, const PlannedRow& planned, int64_t bl
 int run_ab(const Installation& installation, const Request& request, const Sides& sides,
            std::ostream& console) {
   const fs::path folder = experiment_folder(installation, request);
-  const Installation workshop_b = other_build(installation, sides.build_b);
+  const Installation installation_b = other_build(installation, sides.build_b);
   Request request_a = request, request_b = request;
   request_a.out = folder / "A";
   request_b.out = folder / "B";
   request_a.set.insert(request_a.set.end(), sides.set_a.begin(), sides.set_a.end());
   request_b.set.insert(request_b.set.end(), sides.set_b.begin(), sides.set_b.end());
   if (!sides.configs_b.empty()) request_b.configs = sides.configs_b;
-  const AxisValues values = ask_values(installation), values_b = ask_values(workshop_b);
+  const AxisValues values = ask_values(installation), values_b = ask_values(installation_b);
   if (request.dry_run)
     throw PreparationError("ab has no --dry-run: check each side with --set and --dry-run, without ab");
   const auto a = Execution::prepare(installation, request_a, values);
-  const auto b = a ? Execution::prepare(workshop_b, request_b, values_b) : nullptr;
+  const auto b = a ? Execution::prepare(installation_b, request_b, values_b) : nullptr;
   if (!a || !b) return base::kInterrupted;
   check_partners(*a, *b);
   if (!sides.build_b.empty()) b->set_build(build_of(sides.build_b));
