@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <thread>
 
 #include "tests/failure_of.h"
@@ -163,6 +164,13 @@ TEST_F(Storages, TraitsSayWhatMustBePacked) {
     EXPECT_EQ(value.traits.packed.value_or(false) && value.missing.empty(), packer) << value.name;
     EXPECT_EQ(value.traits.transient.value_or(false), value.name == "tmpfs") << value.name;
   }
+}
+
+TEST_F(Storages, TraitsSayWhereThereIsNoPageCache) {
+  std::set<std::string> without;
+  for (const Value& value : registered_values())
+    if (value.axis == "storage" && value.traits.page_cache == false) without.insert(value.name);
+  EXPECT_EQ(without, (std::set<std::string>{"hdf5_whole", "remote", "remote_mounted", "synthetic", "tmpfs"}));
 }
 
 TEST_F(Storages, AreKnownByNameWithoutTheirLibrary) {

@@ -13,7 +13,8 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   };
   const int64_t replicas = all_devices(row);
 
-  // Traits state what a value supports; the defaults by name apply when train_slice isn't built.
+  // Traits state what a value supports. The names below count only when train_slice isn't built, so that no
+  // traits are known.
   const bool several =
       trait(values, "strategy", row.strategy, &Traits::several_devices, row.strategy != "single");
   if (!several && replicas > 1)
@@ -30,9 +31,8 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   if (row.nodes == 1 && row.link != "none" && row.link != "loopback")
     refuse("a link joins several nodes", "link: none", "link " + row.link + " with one node");
 
-  const bool page_cache =
-      trait(values, "storage", row.storage, &Traits::page_cache,
-            row.storage != "tmpfs" && row.storage != "synthetic" && row.storage != "memory");
+  const bool page_cache = trait(values, "storage", row.storage, &Traits::page_cache,
+                                row.storage != "tmpfs" && row.storage != "synthetic");
   if (row.cache == "cold" && !page_cache)
     refuse("no page cache lies below storage " + row.storage, "cache: as_is", "cache cold");
 

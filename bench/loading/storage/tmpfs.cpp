@@ -115,7 +115,7 @@ class InMemory : public DatasetStorage {
     {"storage",
      "tmpfs",
      "image files in memory: copied to a tmpfs, or held by the process if no tmpfs has room",
-     {.packed = true, .transient = true},
+     {.packed = true, .transient = true, .page_cache = false},
      ""},
     [](const StorageOptions& options) -> std::unique_ptr<Storage> {
       if (options.location.empty()) return std::make_unique<InMemory>(options);
