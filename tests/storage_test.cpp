@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "harness/base/file.h"
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 
@@ -171,6 +172,21 @@ TEST_F(Storages, TraitsSayWhereThereIsNoPageCache) {
   for (const Value& value : registered_values())
     if (value.axis == "storage" && value.traits.page_cache == false) without.insert(value.name);
   EXPECT_EQ(without, (std::set<std::string>{"hdf5_whole", "remote", "remote_mounted", "synthetic", "tmpfs"}));
+}
+
+// Otherwise the two could differ, and only a build without the library would show it.
+TEST(StorageFiles, StateAValueOnceForBuildsWithAndWithoutItsLibrary) {
+  int optional = 0;
+  for (const auto& file : std::filesystem::directory_iterator(SOURCE_DIR "/bench/loading/storage")) {
+    if (file.path().extension() != ".cpp") continue;
+    const std::string text = base::read_file(file.path());
+    if (text.find("register_missing(") == std::string::npos) continue;
+    ++optional;
+    const size_t first = text.find("\"storage\",");
+    EXPECT_LT(first, text.find("#ifdef HAVE_")) << file.path();
+    EXPECT_EQ(text.find("\"storage\",", first + 1), std::string::npos) << file.path();
+  }
+  EXPECT_GE(optional, 6);
 }
 
 TEST_F(Storages, AreKnownByNameWithoutTheirLibrary) {

@@ -1,6 +1,17 @@
 // One Arrow IPC file of all images, decoded in place from mapped pages. Arrow's MemoryMappedFile would
 // prefetch (madvise) every range that it returns, here the whole file; so the file is mapped here, and Arrow
 // only reads the batches' metadata from that memory.
+#include "bench/registry/registry.h"
+
+namespace bench {
+
+static const Value kArrow = {"storage",
+                             "arrow",
+                             "one Arrow IPC file (batches of 1000 rows), decoded in place from mapped pages",
+                             {.packed = true}};
+
+}  // namespace bench
+
 #ifdef HAVE_ARROW
 #include <arrow/array/array_binary.h>
 #include <arrow/array/array_primitive.h>
@@ -128,24 +139,17 @@ class Arrow : public DatasetStorage {
 };
 
 [[maybe_unused]] const bool registered_storage_arrow = StorageRegistry::instance().add(
-    {"storage",
-     "arrow",
-     "one Arrow IPC file (batches of 1000 rows), decoded in place from mapped pages",
-     {.packed = true},
-     ""},
-    [](const StorageOptions& options) { return std::make_unique<Arrow>(options); });
+    kArrow, [](const StorageOptions& options) { return std::make_unique<Arrow>(options); });
 
 }  // namespace
 }  // namespace bench
 #else
 #include "bench/loading/storage/optional_libraries.h"
-#include "bench/registry/registry.h"
 
 namespace bench {
 namespace {
 
-const bool registered_storage_arrow =
-    register_missing({"storage", "arrow", "Arrow IPC file", {.packed = true}}, kNoArrow);
+const bool registered_storage_arrow = register_missing(kArrow, kNoArrow);
 
 }  // namespace
 }  // namespace bench

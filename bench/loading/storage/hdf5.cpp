@@ -1,4 +1,12 @@
 // One HDF5 file of all images; reads one range per image.
+#include "bench/registry/registry.h"
+
+namespace bench {
+
+static const Value kHdf5 = {"storage", "hdf5", "one HDF5 file, one range read per image", {.packed = true}};
+
+}  // namespace bench
+
 #ifdef HAVE_HDF5
 #include <algorithm>
 
@@ -40,20 +48,17 @@ class Hdf5 : public DatasetStorage {
 };
 
 [[maybe_unused]] const bool registered_storage_hdf5 = StorageRegistry::instance().add(
-    {"storage", "hdf5", "one HDF5 file, one range read per image", {.packed = true}, ""},
-    [](const StorageOptions& options) { return std::make_unique<Hdf5>(options); });
+    kHdf5, [](const StorageOptions& options) { return std::make_unique<Hdf5>(options); });
 
 }  // namespace
 }  // namespace bench
 #else
 #include "bench/loading/storage/optional_libraries.h"
-#include "bench/registry/registry.h"
 
 namespace bench {
 namespace {
 
-const bool registered_storage_hdf5 =
-    register_missing({"storage", "hdf5", "one HDF5 file", {.packed = true}}, kNoHdf5);
+const bool registered_storage_hdf5 = register_missing(kHdf5, kNoHdf5);
 
 }  // namespace
 }  // namespace bench

@@ -1,4 +1,15 @@
 // One HDF5 file; the images that the slice needs are loaded into memory before the slice.
+#include "bench/registry/registry.h"
+
+namespace bench {
+
+static const Value kHdf5Whole = {"storage",
+                                 "hdf5_whole",
+                                 "one HDF5 file, its images loaded into memory before the slice",
+                                 {.packed = true, .page_cache = false}};
+
+}  // namespace bench
+
 #ifdef HAVE_HDF5
 #include <fmt/format.h>
 
@@ -60,24 +71,17 @@ class Hdf5Whole : public DatasetStorage {
 };
 
 [[maybe_unused]] const bool registered_storage_hdf5_whole = StorageRegistry::instance().add(
-    {"storage",
-     "hdf5_whole",
-     "one HDF5 file, its images loaded into memory before the slice",
-     {.packed = true, .page_cache = false},
-     ""},
-    [](const StorageOptions& options) { return std::make_unique<Hdf5Whole>(options); });
+    kHdf5Whole, [](const StorageOptions& options) { return std::make_unique<Hdf5Whole>(options); });
 
 }  // namespace
 }  // namespace bench
 #else
 #include "bench/loading/storage/optional_libraries.h"
-#include "bench/registry/registry.h"
 
 namespace bench {
 namespace {
 
-const bool registered_storage_hdf5_whole =
-    register_missing({"storage", "hdf5_whole", "one HDF5 file", {.packed = true}}, kNoHdf5);
+const bool registered_storage_hdf5_whole = register_missing(kHdf5Whole, kNoHdf5);
 
 }  // namespace
 }  // namespace bench

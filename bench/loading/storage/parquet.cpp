@@ -4,6 +4,17 @@
 // copy every group.) Memory: 24 bytes per record of the groups opened so far. Opening accesses pages of the
 // whole group, which on a cold disk costs as much as reading it; so records must be read approximately in
 // stored order. The kernel prefetches the next group while the second half of a group is read.
+#include "bench/registry/registry.h"
+
+namespace bench {
+
+static const Value kParquet = {"storage",
+                               "parquet",
+                               "Parquet files, streamed row group by row group into Arrow",
+                               {.packed = true, .stream = true}};
+
+}  // namespace bench
+
 #ifdef HAVE_ARROW
 #include <fmt/format.h>
 
@@ -89,24 +100,17 @@ class Parquet : public DatasetStorage {
 };
 
 [[maybe_unused]] const bool registered_storage_parquet = StorageRegistry::instance().add(
-    {"storage",
-     "parquet",
-     "Parquet files, streamed row group by row group into Arrow",
-     {.packed = true, .stream = true},
-     ""},
-    [](const StorageOptions& options) { return std::make_unique<Parquet>(options); });
+    kParquet, [](const StorageOptions& options) { return std::make_unique<Parquet>(options); });
 
 }  // namespace
 }  // namespace bench
 #else
 #include "bench/loading/storage/optional_libraries.h"
-#include "bench/registry/registry.h"
 
 namespace bench {
 namespace {
 
-const bool registered_storage_parquet =
-    register_missing({"storage", "parquet", "Parquet files", {.packed = true, .stream = true}}, kNoArrow);
+const bool registered_storage_parquet = register_missing(kParquet, kNoArrow);
 
 }  // namespace
 }  // namespace bench

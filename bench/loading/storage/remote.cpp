@@ -1,4 +1,15 @@
 // Reads images from an HTTP object store with one GET each; each loader thread keeps its connection open.
+#include "bench/registry/registry.h"
+
+namespace bench {
+
+static const Value kRemote = {"storage",
+                              "remote",
+                              "an HTTP object store (nginx on this machine), each image fetched with libcurl",
+                              {.service = "http", .page_cache = false}};
+
+}  // namespace bench
+
 #ifdef HAVE_CURL
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -139,27 +150,16 @@ class Remote : public DatasetStorage {
 };
 
 [[maybe_unused]] const bool registered_storage_remote = StorageRegistry::instance().add(
-    {"storage",
-     "remote",
-     "an HTTP object store (nginx on this machine), each image fetched with libcurl",
-     {.service = "http", .page_cache = false},
-     ""},
-    [](const StorageOptions& options) { return std::make_unique<Remote>(options); });
+    kRemote, [](const StorageOptions& options) { return std::make_unique<Remote>(options); });
 
 }  // namespace
 }  // namespace bench
 #else
-#include "bench/registry/registry.h"
-
 namespace bench {
 namespace {
 
 const bool registered_storage_remote =
-    register_missing({"storage",
-                      "remote",
-                      "an HTTP object store (nginx on this machine), each image fetched with libcurl",
-                      {.service = "http", .page_cache = false}},
-                     "this build found no libcurl: install libcurl4-openssl-dev and build again");
+    register_missing(kRemote, "this build found no libcurl: install libcurl4-openssl-dev and build again");
 
 }  // namespace
 }  // namespace bench

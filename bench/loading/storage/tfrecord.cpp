@@ -1,5 +1,17 @@
 // TFRecord shards with random access: each shard's index file gives the positions of the records. Every read
 // verifies both checksums in the mapped file, which takes less than half the time of copying the record.
+#include "bench/registry/registry.h"
+
+namespace bench {
+
+static const Value kTfRecord = {
+    "storage",
+    "tfrecord",
+    "TFRecord shards of tf.train.Example, decoded in place from mapped pages, both checksums verified",
+    {.packed = true}};
+
+}  // namespace bench
+
 #ifdef HAVE_TFRECORD
 #include <fmt/format.h>
 
@@ -133,23 +145,16 @@ class TfRecord : public DatasetStorage {
 };
 
 [[maybe_unused]] const bool registered_storage_tfrecord = StorageRegistry::instance().add(
-    {"storage",
-     "tfrecord",
-     "TFRecord shards of tf.train.Example, decoded in place from mapped pages, both checksums verified",
-     {.packed = true},
-     ""},
-    [](const StorageOptions& options) { return std::make_unique<TfRecord>(options); });
+    kTfRecord, [](const StorageOptions& options) { return std::make_unique<TfRecord>(options); });
 
 }  // namespace
 }  // namespace bench
 #else
-#include "bench/registry/registry.h"
-
 namespace bench {
 namespace {
 
 const bool registered_storage_tfrecord = register_missing(
-    {"storage", "tfrecord", "TFRecord shards", {.packed = true}},
+    kTfRecord,
     "this build found no ISA-L or no protobuf: install libisal-dev and libprotobuf-dev and build again");
 
 }  // namespace
