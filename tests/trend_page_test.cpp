@@ -70,6 +70,14 @@ TEST_F(TrendPage, AlarmsComeFirstAndMachineChangesAreNoAlarms) {
   EXPECT_NE(blocks.at(1).dump().find("gemm_ms"), std::string::npos);
 }
 
+TEST_F(TrendPage, AlarmsThatAreNotShownInFullAreCountedAndARowMayHaveSeveral) {
+  std::vector<harness::Alarm> alarms;
+  for (size_t i = 0; i < 8; ++i)
+    alarms.push_back({"k", i % 2 ? "7" : "8", "m", "2012-02-13T030000-1", 40 - i, 10, 11, ""});
+  EXPECT_EQ(first_screen(made_up_nights({}), alarms).at(6).at("alarm").at(1),
+            "2 more lasting slow-downs, see the table of changes below");
+}
+
 TEST_F(TrendPage, AnEmptyHistorySaysHowToFillIt) {
   EXPECT_NE(first_screen({}).dump().find("nightly"), std::string::npos);
 }

@@ -44,8 +44,10 @@ void add_alarms(json& blocks, const std::vector<Alarm>& alarms, const Metric& me
   if (of_rows.size() > kAlarmsInFull)
     blocks.push_back(
         {{"alarm",
-          {alarm_word(metric), fmt::format("{} more rows became {}, see the table of changes below",
-                                           of_rows.size() - kAlarmsInFull, change_word(metric, true))}}});
+          {alarm_word(metric),
+           fmt::format(
+               "{} more {}, see the table of changes below", of_rows.size() - kAlarmsInFull,
+               metric.name == kTotalSeconds ? "lasting slow-downs" : "lasting changes for the worse")}}});
   for (const auto& [canary, rows] : by_canary)
     blocks.push_back({{"mark",
                        {"MACHINE", fmt::format("the canary {} slowed down together with {} {}: {}", canary,
