@@ -83,15 +83,6 @@ std::string wanted_id(const Request& request, const fs::path& run) {
   return request.out.empty() ? run.filename().string() : base::time_and_host();
 }
 
-Night night_of_run(const OpenNight& open, const Records& records) {
-  Night night = night_of(open.id, records);
-  night.tag = open.tag;
-  night.run = open.run;
-  night.canaries = open.canaries;
-  night.complete = open.finished;
-  return night;
-}
-
 bool keep(History& history, const OpenNight& open, const Night& night) {
   const bool kept = done([&] {
     write_open_night(history.folder(), open);
@@ -168,7 +159,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
   open.finished = recorded && !base::interrupted() && !cut_by_budget;
   if (recorded && !base::interrupted())
     open.canaries = canaries_of_night(before, measure_canaries(installation.train_slice, console), console);
-  const Night night = night_of_run(open, records);
+  const Night night = night_of(open, records);
   const bool kept = keep(history, open, night);
   if (nightly.report)
     done([&] { write_results(installation.project, execution->folder(), records, console); });

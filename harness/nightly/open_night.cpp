@@ -37,8 +37,7 @@ std::optional<Night> night_left_by(const OpenNight& open, std::ostream& console)
   try {
     records = read_records(open.run, warnings);
   } catch (const std::runtime_error&) {
-    fmt::print(console, "night {} was cut short, and its folder {} no longer exists\n", open.id,
-               open.run);
+    fmt::print(console, "night {} was cut short, and its folder {} no longer exists\n", open.id, open.run);
     return std::nullopt;
   }
   console << warnings.str();
@@ -46,17 +45,21 @@ std::optional<Night> night_left_by(const OpenNight& open, std::ostream& console)
     fmt::print(console, "night {} was cut short before its first row ended\n", open.id);
     return std::nullopt;
   }
+  fmt::print(console, "night {} was cut short: its {} records in {} are added to the history now\n", open.id,
+             records.size(), open.run);
+  return night_of(open, records);
+}
+
+}  // namespace
+
+Night night_of(const OpenNight& open, const Records& records) {
   Night night = night_of(open.id, records);
   night.tag = open.tag;
   night.run = open.run;
   night.canaries = open.canaries;
   night.complete = open.finished;
-  fmt::print(console, "night {} was cut short: its {} records in {} are added to the history now\n", open.id,
-             records.size(), open.run);
   return night;
 }
-
-}  // namespace
 
 void write_open_night(const fs::path& history, const OpenNight& night) {
   std::error_code error;

@@ -31,8 +31,11 @@ struct OpenNight {
 void write_open_night(const std::filesystem::path& history, const OpenNight& night);
 void close_night(const std::filesystem::path& history, const std::string& id);
 
+// The night of the records that are there by now.
+Night night_of(const OpenNight& open, const Records& records);
+
 // Adds unfinished nights of `host` that have usable records to the history and prints what it did. The caller
-// holds the host's NightLock, so none of these nights is running.
+// holds the host's lock (lock_nights in nightly.cpp), so none of these nights is running.
 void adopt_open_nights(History& history, const std::string& host, std::ostream& console);
 
 // `wanted`, or `wanted` with a number if this id is in use.
