@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
@@ -65,6 +66,16 @@ Record thin_record(const Night& night, const NightRow& row, int64_t repeat) {
   return record;
 }
 
+// The full records; nullopt if the folder of the night's run is gone or contains another run.
+std::optional<Records> full_records(const Night& night, std::ostream& warnings) {
+  if (night.run.empty() || !std::filesystem::exists(std::filesystem::path(night.run) / "records.jsonl"))
+    return std::nullopt;
+  Records records = read_records(night.run, warnings);
+  const Night found = night_of(night.id, records);
+  if (found.started_at != night.started_at || found.machine != night.machine) return std::nullopt;
+  return records;
+}
+
 }  // namespace
 
 Grid history_grid(const std::vector<NightEntry>& nights) {
@@ -113,15 +124,6 @@ Grid night_grid(const Night& night) {
     grid.rows.push_back({one_line(row.row), row.scale, row.device, row.status, seconds_text(row),
                          fmt::format("{} of {}", row.totals_s.size(), row.repeats), phases_text(row)});
   return grid;
-}
-
-std::optional<Records> full_records(const Night& night, std::ostream& warnings) {
-  if (night.run.empty() || !std::filesystem::exists(std::filesystem::path(night.run) / "records.jsonl"))
-    return std::nullopt;
-  Records records = read_records(night.run, warnings);
-  const Night found = night_of(night.id, records);
-  if (found.started_at != night.started_at || found.machine != night.machine) return std::nullopt;
-  return records;
 }
 
 Records thin_records(const Night& night) {

@@ -1,7 +1,7 @@
-// Formats a history as tables and JSON: lists of nights, one night, comparisons of two nights.
+// What the command history shows: lists of nights and one night as tables and JSON, and comparisons of two
+// nights, from the full records of their runs or from the history's own data.
 #pragma once
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -14,9 +14,6 @@ namespace harness {
 Grid history_grid(const std::vector<NightEntry>& nights);
 nlohmann::json history_json(const std::vector<NightEntry>& nights);
 Grid night_grid(const Night& night);
-
-// The full records; nullopt if the folder of the night's run is gone or contains another run.
-std::optional<Records> full_records(const Night& night, std::ostream& warnings);
 
 // The history's own data as records: the time of every repeat, one batch with the means of the phases, and
 // the environment. Instead of settings they have only `config_hash`, so don't compare them with full ones.
