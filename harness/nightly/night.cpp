@@ -30,7 +30,7 @@ NightRow night_row(const Summary& summary, const SummaryRow& row) {
               {},     row.repeats};
   std::vector<std::pair<int64_t, double>> by_repeat;
   for (size_t i = 0; i < row.runs.size(); ++i)
-    by_repeat.push_back({double(row.records[i]->repeat), row.runs[i].total_s});
+    by_repeat.push_back({row.records[i]->repeat, row.runs[i].total_s});
   std::sort(by_repeat.begin(), by_repeat.end());
   for (const auto& [repeat, total] : by_repeat) it.totals_s.push_back(rounded(total));
   for (const std::string& phase : phase_names()) {
