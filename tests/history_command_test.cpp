@@ -59,7 +59,7 @@ TEST_F(HistoryCommandTest, ShowsOneNight) {
   for (const char* words : {"night n2", "7", "forward 5.00, load 3.00", "9 of 9", "HUNG", "gemm_ms 1.500"})
     EXPECT_PRED_FORMAT2(testing::IsSubstring, words, output());
   ASSERT_EQ(history({"show", "last", "--json"}), 0);
-  EXPECT_EQ(nlohmann::json::parse(output()), to_json(night(2)));
+  EXPECT_EQ(nlohmann::json::parse(output()), encode(night(2)));
 }
 
 TEST_F(HistoryCommandTest, ComparesNightsFromWhatTheHistoryKeeps) {
@@ -176,7 +176,7 @@ TEST_F(HistoryCommandTest, ExportsAndImports) {
 
 TEST_F(HistoryCommandTest, BadLinesOfAnImportAreNamedAndLeftOut) {
   const std::string file = directory / "nights";
-  std::ofstream(file) << "no json\n" << to_json(night(1)) << "\n{\"schema\": 1}\n{\"schema\": 9}\n";
+  std::ofstream(file) << "no json\n" << encode(night(1)) << "\n{\"schema\": 1}\n{\"schema\": 9}\n";
   ASSERT_EQ(history({"import", file}), 0);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "1 nights added, 0 were there already, 3 lines left out",
                       output());

@@ -51,7 +51,7 @@ TEST_F(HistoryTest, KeepsWhatItWasGiven) {
   EXPECT_EQ(history.entries()[0].rows, 2u);
   EXPECT_EQ(history.entries()[0].ok, 1u);
   const Night back = history.read(history.entries()[0]);
-  EXPECT_EQ(to_json(back), to_json(night("n1", "2026-01-01T03:00:00Z", "main")));
+  EXPECT_EQ(encode(back), encode(night("n1", "2026-01-01T03:00:00Z", "main")));
   EXPECT_DOUBLE_EQ(back.rows[0].median_s(), 1.1);
   EXPECT_DOUBLE_EQ(back.rows[0].metrics.at("p99_ms"), 4.5);
   EXPECT_EQ(warnings_.str(), "");
@@ -67,7 +67,7 @@ TEST_F(HistoryTest, ANightFromBeforeNightsHadMetricsIsReadAndItsSettingsKeepThei
       << R"("run":"","schema":1,"started_at":"2026-01-01T03:00:00Z","tag":""})" << '\n';
   const Night old = open().read(open().find("n1"));
   EXPECT_TRUE(old.rows[0].metrics.empty());
-  EXPECT_EQ(to_json(old).dump() + '\n', base::read_file(nights())) << "exported as it was";
+  EXPECT_EQ(encode(old).dump() + '\n', base::read_file(nights())) << "exported as it was";
   const std::vector<Trend> trends = trends_of({old}, {});
   EXPECT_EQ(trends[0].key(), "Zen, 8 cores; rehearsal cpu 7 c0ffee") << "as in older lines of alarms.jsonl";
   EXPECT_EQ(trends_of({old}, {}, followed_metric("p99_ms")).size(), 1u) << "only the canary";
@@ -79,7 +79,7 @@ TEST_F(HistoryTest, ANightKeepsTheFollowedMetricsOfItsRecords) {
   for (nlohmann::json& rank : ::record_of(records, "disk")["samples_ms"]["step"])
     for (nlohmann::json& ms : rank) ms = 1e-8;
   const Night made = night_of("n1", typed(records));
-  EXPECT_EQ(to_json(night_from_json(to_json(made))), to_json(made)) << "a time that rounds to 0 is left out";
+  EXPECT_EQ(encode(night_from_json(encode(made))), encode(made)) << "a time that rounds to 0 is left out";
   const Summary summary = summarise(typed(records)).at(0);
   for (size_t i = 0; i < made.rows.size(); ++i)
     for (const char* name : {"images_per_second", "p99_ms", "median_ms", "skew_ms", "exposed_ms"}) {
@@ -115,7 +115,7 @@ TEST_F(HistoryTest, FindsByIdPlaceTagAndDate) {
 TEST_F(HistoryTest, ADamagedLineCostsOneNightAndIsNamed) {
   open().append(night("n1", "2026-01-01T03:00:00Z"));
   std::ofstream(nights(), std::ios::app) << "{\"schema\": 1, \"id\": 7}\nnot json\n"
-                                         << to_json(night("n2", "2026-01-02T03:00:00Z")) << "\n{\"sch";
+                                         << encode(night("n2", "2026-01-02T03:00:00Z")) << "\n{\"sch";
   const History history = open();
   ASSERT_EQ(history.entries().size(), 2u);
   EXPECT_EQ(history.read(history.entries()[1]).id, "n2");
@@ -135,16 +135,16 @@ TEST_F(HistoryTest, GoesOnAfterALineThatWasCutOff) {
 }
 
 TEST_F(HistoryTest, NegativeAndImpossibleFiguresAreRefused) {
-  nlohmann::json object = to_json(night("n1", "2026-01-01T03:00:00Z"));
+  nlohmann::json object = encode(night("n1", "2026-01-01T03:00:00Z"));
   object["rows"][0]["totals_s"][1] = -1;
   EXPECT_THROW(night_from_json(object), Violation);
-  object = to_json(night("n1", "2026-01-01T03:00:00Z"));
+  object = encode(night("n1", "2026-01-01T03:00:00Z"));
   object["rows"][0]["metrics"]["p99_ms"] = 0;
   EXPECT_THROW(night_from_json(object), Violation);
   object["rows"][0]["metrics"] = {{"p99_ms", 1}};
   object["rows"][0]["totals_s"] = "fast";
   EXPECT_THROW(night_from_json(object), Violation);
-  object = to_json(night("n1", "2026-01-01T03:00:00Z"));
+  object = encode(night("n1", "2026-01-01T03:00:00Z"));
   object["schema"] = 2;
   EXPECT_THROW(night_from_json(object), Violation);
   object.erase("schema");

@@ -65,7 +65,7 @@ void report_on(const Records& records) {
   json_for_html(common_sections(records, "", ""));
   compare(records, records, {});
   validate(records, {records, records, records});
-  to_json(night_of("night", records));
+  encode(night_of("night", records));
 }
 
 class MutatedRecords : public testing::Test {

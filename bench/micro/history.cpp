@@ -34,7 +34,7 @@ std::vector<harness::Night> fill(const fs::path& folder, size_t nights) {
       for (const harness::Metric& metric : harness::metrics())
         if (metric.better) row.metrics[metric.name] = 1.234567;
     }
-    output << to_json(night) << '\n';
+    output << encode(night) << '\n';
   }
   return made;
 }

@@ -37,7 +37,7 @@ int list(const History& history, const Asked& asked) {
 int show(const History& history, const Asked& asked) {
   const Night night = history.read(history.find(asked.a));
   if (asked.as_json)
-    std::cout << to_json(night).dump(1) << '\n';
+    std::cout << encode(night).dump(1) << '\n';
   else
     std::cout << console_text(night_grid(night));
   return base::kAllGood;

@@ -19,7 +19,7 @@ size_t export_nights(const History& history, const std::vector<NightEntry>& nigh
   for (const NightEntry& entry : nights) {
     Night night = history.read(entry);
     night.imported = false;  // set again by import_nights()
-    output << to_json(night).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+    output << encode(night).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
   }
   output.flush();
   if (!output) throw std::runtime_error("the export can't be written: free space or name another file");

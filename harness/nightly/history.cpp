@@ -186,7 +186,7 @@ size_t History::append_new(const std::vector<Night>& nights) {
   for (const Night& night : nights) {
     if (!known.insert(night.id).second) continue;
     const uint64_t offset = size_of(folder_ / "nights.jsonl");
-    append_record(folder_ / "nights.jsonl", to_json(night));
+    append_record(folder_ / "nights.jsonl", encode(night));
     entries_.push_back(entry_of(night, offset, size_of(folder_ / "nights.jsonl") - offset));
   }
   write_index();

@@ -69,8 +69,6 @@ Night night_of(const std::string& id, const Records& records) {
   return night;
 }
 
-json to_json(const Night& night) { return encode(night); }
-
 Night night_from_json(const json& object) {
   require_version(object, "schema", 1, "a night of a history");
   Night night = decode<Night>(object);

@@ -75,7 +75,6 @@ struct Night {
 // From the records of one run on one machine. The caller adds tag, run and canaries.
 Night night_of(const std::string& id, const Records& records);
 
-nlohmann::json to_json(const Night& night);
 // Throws Violation.
 Night night_from_json(const nlohmann::json& object);
 
