@@ -14,13 +14,10 @@ inline constexpr const char* kTotalSeconds =
 inline constexpr size_t kShortRevision = 12;  // characters of a revision in tables
 
 struct NightRow {
-  std::string row, scale, device;
-  std::string status;                       // OK, or status of the first repeat if none is OK
-  std::string config;                       // hash of the resolved settings; another hash is another series
-  std::vector<double> totals_s;             // of the repeats with status OK, in order
-  std::map<std::string, double> phases_ms;  // mean per batch, median over the repeats
-  int64_t repeats = 0;                      // including failed ones
-  // By name, the metrics of report/metrics.h with `better`, as in table.csv; seconds are in totals_s.
+  std::string row, scale, device, status, config;
+  std::vector<double> totals_s;
+  std::map<std::string, double> phases_ms;
+  int64_t repeats = 0;
   std::map<std::string, double> metrics = {};
 
   bool ok() const { return !totals_s.empty(); }
@@ -31,44 +28,42 @@ struct NightRow {
         Key{"row", &NightRow::row, "its id", required},
         Key{"scale", &NightRow::scale, "as in the records", required},
         Key{"device", &NightRow::device, "as in the records", required},
-        Key{"status", &NightRow::status, "OK, or that of the first repeat that failed", required},
-        Key{"config", &NightRow::config, "hash of the resolved settings", required},
-        Key{"totals_s", &NightRow::totals_s, "of the repeats with status OK", required},
-        Key{"phases_ms", &NightRow::phases_ms, "mean per batch, median over them", required},
+        Key{"status", &NightRow::status, "OK, or that of the first repeat if none is OK", required},
+        Key{"config", &NightRow::config, "hash of the resolved settings; another hash is another series",
+            required},
+        Key{"totals_s", &NightRow::totals_s, "of the repeats with status OK, in order", required},
+        Key{"phases_ms", &NightRow::phases_ms, "mean per batch, median over these repeats", required},
         Key{"repeats", &NightRow::repeats, "failed ones included", required},
-        Key{"metrics", &NightRow::metrics, "by name, as in table.csv", Presence::when_set});
+        Key{"metrics", &NightRow::metrics,
+            "by name, those of report/metrics.h with `better`, as in table.csv; seconds are in totals_s",
+            Presence::when_set});
   }
 };
 
 struct Night {
-  std::string id;           // time and host, usually the name of the run's folder
-  std::string started_at;   // UTC, ISO 8601
-  std::string tag;          // free text, e.g. a branch or a driver version
-  std::string machine;      // machine_fingerprint()
-  std::string environment;  // environment_key()
-  std::string host, revision;
-  std::string run;                         // folder of the run with the full records
-  bool imported = false;                   // from another history
-  bool complete = true;                    // false: the run was cut short; only finished rows are here
-  std::map<std::string, double> canaries;  // ms by name, see canary_check.h; empty: none were run
+  std::string id, started_at, tag, machine, environment, host, revision, run;
+  bool imported = false, complete = true;
+  std::map<std::string, double> canaries;
   std::vector<NightRow> rows;
   int64_t schema = 1;
 
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(Key{"schema", &Night::schema, "1", required},
-                      Key{"id", &Night::id, "time and host", required},
-                      Key{"started_at", &Night::started_at, "UTC, ISO 8601", required},
-                      Key{"tag", &Night::tag, "free text", required},
-                      Key{"machine", &Night::machine, "machine_fingerprint()", required},
-                      Key{"environment", &Night::environment, "environment_key()", required},
-                      Key{"host", &Night::host, "name of the machine", required},
-                      Key{"revision", &Night::revision, "of the sources", required},
-                      Key{"run", &Night::run, "folder with the full records", required},
-                      Key{"imported", &Night::imported, "came from another history", Presence::when_set},
-                      Key{"complete", &Night::complete, "it wasn't cut short", required},
-                      Key{"canaries", &Night::canaries, "fixed work in ms", required},
-                      Key{"rows", &Night::rows, "one entry each", required});
+    return std::tuple(
+        Key{"schema", &Night::schema, "1", required},
+        Key{"id", &Night::id, "time and host, usually the name of the run's folder", required},
+        Key{"started_at", &Night::started_at, "UTC, ISO 8601", required},
+        Key{"tag", &Night::tag, "free text, e.g. a branch or a driver version", required},
+        Key{"machine", &Night::machine, "machine_fingerprint()", required},
+        Key{"environment", &Night::environment, "environment_key()", required},
+        Key{"host", &Night::host, "name of the machine", required},
+        Key{"revision", &Night::revision, "of the sources", required},
+        Key{"run", &Night::run, "folder of the run with the full records", required},
+        Key{"imported", &Night::imported, "came from another history", Presence::when_set},
+        Key{"complete", &Night::complete, "false: the run was cut short; only finished rows are here",
+            required},
+        Key{"canaries", &Night::canaries, "ms by name, see canary_check.h; empty: none were run", required},
+        Key{"rows", &Night::rows, "one entry each", required});
   }
 };
 

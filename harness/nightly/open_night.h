@@ -11,10 +11,9 @@ namespace harness {
 
 // HISTORY/open/ID.json, written before the night's first row and removed once the history has the night.
 struct OpenNight {
-  std::string id, tag, host;
-  std::string run;                         // folder of its records
-  std::map<std::string, double> canaries;  // measured so far
-  bool finished = false;                   // all rows have ended
+  std::string id, tag, host, run;
+  std::map<std::string, double> canaries;
+  bool finished = false;
 
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
@@ -22,7 +21,7 @@ struct OpenNight {
                       Key{"tag", &OpenNight::tag, "free text", required},
                       Key{"host", &OpenNight::host, "that it runs on", required},
                       Key{"run", &OpenNight::run, "folder of its records", required},
-                      Key{"canaries", &OpenNight::canaries, "what is known of them by now", required},
+                      Key{"canaries", &OpenNight::canaries, "ms by name, those measured so far", required},
                       Key{"finished", &OpenNight::finished, "all rows have ended", required});
   }
 };

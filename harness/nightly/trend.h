@@ -42,22 +42,22 @@ std::string alarm_word(const Metric& metric);  // SLOWER or WORSE
 
 // A lasting change in a series that is long enough.
 struct Alarm {
-  std::string key, row, machine, since;  // since: id of the first night after the change
-  size_t index = 0;                      // of `since` in the series
-  double before = 0, after = 0;          // in the metric's unit
-  std::string canary;                    // canary_behind(); if not empty, the machine is the cause
-  std::string told = {};                 // the night that told it
-  // A line of alarms.jsonl; `index` means something in its own night only.
+  std::string key, row, machine, since;
+  size_t index = 0;  // of `since` in the series; means something in its own night only
+  double before = 0, after = 0;
+  std::string canary, told = {};
+  // A line of alarms.jsonl.
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(Key{"key", &Alarm::key, "of the trend", required},
-                      Key{"row", &Alarm::row, "whose figure changed", required},
-                      Key{"machine", &Alarm::machine, "fingerprint", required},
-                      Key{"since", &Alarm::since, "id of the first night after the change", required},
-                      Key{"before", &Alarm::before, "mean", required},
-                      Key{"after", &Alarm::after, "mean", required},
-                      Key{"canary", &Alarm::canary, "that changed too, or empty", required},
-                      Key{"told", &Alarm::told, "id of the night that told it"});
+    return std::tuple(
+        Key{"key", &Alarm::key, "of the trend", required},
+        Key{"row", &Alarm::row, "whose figure changed", required},
+        Key{"machine", &Alarm::machine, "fingerprint", required},
+        Key{"since", &Alarm::since, "id of the first night after the change", required},
+        Key{"before", &Alarm::before, "mean, in the metric's unit", required},
+        Key{"after", &Alarm::after, "mean, in the metric's unit", required},
+        Key{"canary", &Alarm::canary, "canary_behind(); if not empty, the machine is the cause", required},
+        Key{"told", &Alarm::told, "id of the night that told it"});
   }
 };
 
