@@ -1,9 +1,8 @@
 // unit: timelines: the clock's last batch, one rank's events, clipped to the batch.
-#include "bench/train/merge/timeline.h"
-
 #include <gtest/gtest.h>
 
 #include "bench/train/clock/marked_clock.h"
+#include "bench/train/clock/rank_timeline.h"
 #include "harness/contract/progress.h"
 
 namespace bench::timeline_test {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "bench/train/merge/timeline.h"
+#include "bench/train/clock/rank_timeline.h"
 #include "harness/base/machine.h"
 
 namespace bench {

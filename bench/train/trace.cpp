@@ -6,9 +6,9 @@
 
 #include <iostream>
 
+#include "bench/train/clock/rank_timeline.h"
 #include "bench/train/gpu/gpu_trace.h"
 #include "bench/train/kineto_events.h"
-#include "bench/train/merge/timeline.h"
 #include "bench/train/rank.h"
 #include "harness/base/machine.h"
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "bench/train/clock/phase_clock.h"
 #include "bench/train/merge/link_proof.h"
-#include "bench/train/merge/timeline.h"
 #include "harness/contract/rank_report.h"
 
 namespace bench {
@@ -101,6 +101,28 @@ static void take_facts_of_some(RankReport& report, Record& merged,
     merged.trace->ranks.emplace_back(*report.trace).rank = report.place.rank;
   }
   if (report.link) links.emplace_back(*report.link).node = report.place.node;
+}
+
+// The record's `timeline` of the last timed batch. Steady clocks are comparable only on one machine; with
+// several machines each rank's events start at 0.
+static harness::RecordTimeline merge_timelines(std::vector<harness::RankTimeline> parts, int64_t batch) {
+  bool one_host = true;
+  int64_t earliest = parts.at(0).begin_ns;
+  for (const harness::RankTimeline& part : parts) {
+    one_host = one_host && part.machine == parts[0].machine;
+    earliest = std::min(earliest, part.begin_ns);
+  }
+  harness::RecordTimeline timeline;
+  timeline.batch = batch;
+  timeline.clocks = one_host ? "one host" : "each rank's own";
+  for (harness::RankTimeline& part : parts) {
+    const double later_ns = one_host ? double(part.begin_ns - earliest) : 0;
+    for (harness::TimelineEvent& event : part.events) {
+      for (double* ms : {&event.begin_ms, &event.end_ms}) *ms = std::round(*ms * 1e6 + later_ns) / 1e6;
+      timeline.events.push_back(std::move(event));
+    }
+  }
+  return timeline;
 }
 
 Record merge_reports(const harness::Row& row, std::vector<std::string> reports) {

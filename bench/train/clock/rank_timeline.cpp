@@ -1,4 +1,4 @@
-#include "bench/train/merge/timeline.h"
+#include "bench/train/clock/rank_timeline.h"
 
 #include <fmt/format.h>
 
@@ -35,26 +35,6 @@ std::optional<harness::RankTimeline> rank_timeline(const BatchEvents& batch, int
       add(fmt::format("device {}", device), kPhaseNames[size_t(phase)], begin, end);
   timeline.machine = int64_t(harness::this_machine());
   timeline.begin_ns = std::chrono::nanoseconds(first.time_since_epoch()).count();
-  return timeline;
-}
-
-harness::RecordTimeline merge_timelines(std::vector<harness::RankTimeline> parts, int64_t batch) {
-  bool one_host = true;
-  int64_t earliest = parts.at(0).begin_ns;
-  for (const harness::RankTimeline& part : parts) {
-    one_host = one_host && part.machine == parts[0].machine;
-    earliest = std::min(earliest, part.begin_ns);
-  }
-  harness::RecordTimeline timeline;
-  timeline.batch = batch;
-  timeline.clocks = one_host ? "one host" : "each rank's own";
-  for (harness::RankTimeline& part : parts) {
-    const double later_ns = one_host ? double(part.begin_ns - earliest) : 0;
-    for (harness::TimelineEvent& event : part.events) {
-      for (double* ms : {&event.begin_ms, &event.end_ms}) *ms = rounded_ms(*ms * 1e6 + later_ns);
-      timeline.events.push_back(std::move(event));
-    }
-  }
   return timeline;
 }
 

@@ -1,4 +1,4 @@
-// The timeline of the last timed batch: phases, collectives and the work of each replica. No Torch here.
+// One rank's timeline of a batch: phases, collectives and the work of each replica. No Torch here.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,9 +22,5 @@ struct BatchEvents {
 // One rank's part: its machine, `begin_ns` on its steady clock, and events in ms from there. Events are
 // clipped to the batch. Empty if the phase clock was off.
 std::optional<harness::RankTimeline> rank_timeline(const BatchEvents& batch, int rank);
-
-// The record's `timeline` from the results of rank_timeline(). Steady clocks are comparable only on one
-// machine; with several machines each rank's events start at 0.
-harness::RecordTimeline merge_timelines(std::vector<harness::RankTimeline> parts, int64_t batch);
 
 }  // namespace bench
