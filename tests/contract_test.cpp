@@ -14,6 +14,7 @@
 #include "harness/contract/progress.h"
 #include "harness/contract/rank_timelines.h"
 #include "harness/contract/record.h"
+#include "harness/contract/slice_file.h"
 #include "harness/nightly/open_night.h"
 #include "harness/nightly/trend.h"
 #include "harness/plan/prediction.h"
@@ -245,6 +246,15 @@ TEST(Contract, WhatProgramsHandToOneAnotherThereAndBack) {
       "version": "2.28", "network": "Socket", "asked_network": "IB", "note": "a note",
       "transports": {"NET/IB": {"channels": 2, "peers": [1, 3]}},
       "environment": {"NCCL_NET": {"value": "IB", "set_by": "row"}}}})");
+  SliceFacts facts{{"cpu", "Zen", "1 CPU replica", "", {}}, {"o2", "bfloat16", ""}, 31.5, {{"lmdb", "0.9"}}};
+  expect_back(facts, R"({"device": {"kind": "cpu", "name": "Zen", "label": "1 CPU replica"},
+      "precision": {"name": "o2", "sixteen_bit": "bfloat16", "label": ""},
+      "clock_ns_per_call": 31.5, "versions": {"lmdb": "0.9"}})");
+}
+
+TEST(Contract, ASliceFileHasTheFactsAndThenALinePerReport) {
+  EXPECT_EQ(slice_text({}, {R"({"rank": 0})", R"({"rank": 1})"}),
+            encode(SliceFacts{}).dump() + "\n{\"rank\": 0}\n{\"rank\": 1}\n");
 }
 
 // Files of nights, alarms and durations, as earlier versions wrote them.

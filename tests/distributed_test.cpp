@@ -4,8 +4,8 @@
 #include <ATen/ops/randn.h>
 
 #include "bench/train/ceiling.h"
-#include "bench/train/merge/merge.h"
 #include "bench/train/rank_report.h"
+#include "tests/merged.h"
 #include "tests/ranks.h"
 #include "tests/training_setup.h"
 
@@ -77,7 +77,7 @@ nlohmann::json train(const harness::Row& row, const RankInfo& rank) {
   report["ceilings"] = {{"batches", 3}, {"compute_ms", compute.ms}, {"compute", compute.phases_ms}};
   const auto reports = tiny.group->gather(report.dump());
   if (rank.rank != 0) return {};
-  nlohmann::json merged = harness::encode(merge_reports(row, reports));
+  nlohmann::json merged = harness::encode(merged_texts(row, reports));
   merged["weights"] = report["weights"];
   if (report.contains("buffers")) merged["buffers"] = report["buffers"];
   return merged;

@@ -14,6 +14,8 @@
 #include <thread>
 
 #include "harness/contract/progress.h"
+#include "harness/contract/rank_report.h"
+#include "harness/contract/slice_file.h"
 
 using nlohmann::json;
 
@@ -63,56 +65,51 @@ static json values() {
   return all;
 }
 
-static json result_of(const json& row, int ranks) {
-  const int64_t batches = row["timed_batches"];
+static harness::RankReport report_of(const json& row, int rank, int ranks) {
+  const size_t batches = row["timed_batches"];
   const double times = factor_of("FAKE_TIMES");
-  const auto constant = [&](double value) {
-    return std::vector<std::vector<double>>(size_t(ranks),
-                                            std::vector<double>(size_t(batches), times * value));
-  };
-  const auto event = [](const char* phase, double begin_ms, double end_ms) {
-    return json{{"rank", 0}, {"track", "host"}, {"name", phase}, {"begin_ms", begin_ms}, {"end_ms", end_ms}};
-  };
-  json places = json::array();
-  for (int rank = 0; rank < ranks; ++rank)
-    places.push_back({{"rank", rank}, {"node", 0}, {"host", "fake"}, {"device", "cpu:0"}, {"cpus", {0}}});
-  return {{"schema", 1},
-          {"row", row["id"]},
-          {"repeat", 0},
-          {"status", "OK"},
-          {"config", row},
-          {"scale", {{"name", ""}}},
-          {"total_s", double(batches) * 0.004 * times},
-          {"rank_map", places},
-          {"samples_ms", {{"load", constant(1)}, {"forward", constant(1)}, {"backward", constant(2)}}},
-          {"warmup_ms", json::object()},
-          {"spans_ms", json::object()},
-          {"device_ms", json::object()},
-          {"loss", std::vector<double>(size_t(batches), 1.5)},
-          {"top1", 0.1},
-          {"top5", 0.3},
-          {"ring", {{"depth", 8}, {"ready_at_start", {8}}, {"ready_at_end", {8}}}},
-          {"cache",
-           {{"requested", row["cache"]},
-            {"state", "none"},
-            {"storage_used", row["storage"]},
-            {"encoded_bytes", 1}}},
-          {"bad_images", 0},
-          {"warnings", json::array()},
-          {"checks", {{{"name", "gradients"}, {"ok", true}, {"detail", ""}}}},
-          {"ceilings",
-           {{"batches", 2},
-            {"loader_ms", 2.5},
-            {"read_share", 0.25},
-            {"compute", {{"forward", 1.0}, {"backward", 2.0}}},
-            {"compute_ms", 3.0}}},
-          {"timeline",
-           {{"batch", batches - 1},
-            {"clocks", "one host"},
-            {"events", {event("load", 0, 1), event("forward", 1, 2), event("backward", 2, 4)}}}},
-          {"clock", {{"calls", 12}, {"ns_per_call", 30}}},
-          {"device", {{"kind", "cpu"}, {"name", "fake"}, {"label", "1 CPU replica"}}},
-          {"precision", {{"name", row["precision"]}, {"sixteen_bit", ""}}}};
+  const auto constant = [&](double value) { return std::vector<double>(batches, times * value); };
+  harness::RankReport report;
+  report.place = {rank, 0, "fake", "cpu:0", {0}, {}};
+  report.total_s = double(batches) * 0.004 * times;
+  report.clock_calls = 12;
+  report.loss.assign(batches, 1.5);
+  report.correct = {1, 3, 10};
+  report.ready = {8, 8};
+  report.cache.requested = row["cache"];
+  report.cache.state = "none";
+  report.cache.storage_used = row["storage"];
+  report.cache.encoded_bytes = 1;
+  report.checks = {{"gradients", true, ""}};
+  report.samples_ms = {{"load", constant(1)}, {"forward", constant(1)}, {"backward", constant(2)}};
+  if (ranks > 1) report.traffic.emplace();
+  report.ceilings = {2, 3.0, {{"forward", 1.0}, {"backward", 2.0}}, 2.5, 25.0, 75.0};
+  if (rank == 0)
+    report.timeline = {
+        1, 0, {{0, "host", "load", 0, 1}, {0, "host", "forward", 1, 2}, {0, "host", "backward", 2, 4}}};
+  return report;
+}
+
+static void write_slice(const std::string& file, const json& row, int ranks, const std::string& behaviour) {
+  harness::SliceFacts facts;
+  facts.device.kind = "cpu";
+  facts.device.name = "fake";
+  facts.device.label = "1 CPU replica";
+  facts.precision.name = row["precision"];
+  facts.clock_ns_per_call = 30;
+  std::vector<std::string> reports;
+  for (int rank = 0; rank < ranks; ++rank) {
+    harness::RankReport report = report_of(row, rank, ranks);
+    if (rank == 0 && row.value("validation", false))
+      report.accuracy = {0.5, 0.9, 80, row["classes"], 160, "synthetic"};
+    if (rank == 0 && behaviour == "invalid") report.checks.push_back({"cache", false, "was warm"});
+    if (rank == 0 && behaviour == "diverge")
+      report.checks.push_back({"loss", false, "not finite in batch 4"});
+    reports.push_back(harness::encode(report).dump());
+  }
+  if (behaviour == "incomplete") reports[0] = json{{"total_s", 1.0}, {"checks", json::array()}}.dump();
+  if (behaviour == "short") reports.pop_back();
+  std::ofstream(file) << harness::slice_text(facts, std::move(reports));
 }
 
 int main(int argc, char** argv) {
@@ -170,21 +167,10 @@ int main(int argc, char** argv) {
     }
   if (behaviour == "crash" || behaviour == "error") std::this_thread::sleep_for(std::chrono::hours(1));
   if (rank != 0) return 0;
-  json result = result_of(job["row"], ranks);
-  if (job["row"].value("validation", false))
-    result["accuracy"] = {{"top1", 0.5},         {"top5", 0.9},
-                          {"images", 80},        {"classes", job["row"]["classes"]},
-                          {"kind", "synthetic"}, {"train_images", 160}};
-  if (behaviour == "invalid")
-    result["checks"].push_back({{"name", "cache"}, {"ok", false}, {"detail", "was warm"}});
-  if (behaviour == "diverge")
-    result["checks"].push_back({{"name", "loss"}, {"ok", false}, {"detail", "not finite in batch 4"}});
-  std::ofstream out(directory + "/slice.json");
+  const std::string file = directory + "/slice.jsonl";
   if (behaviour == "garbage")
-    out << "{\"total_s\": 1.0, tru";
-  else if (behaviour == "incomplete")
-    out << json{{"total_s", 1.0}, {"checks", json::array()}};
+    std::ofstream(file) << "{\"total_s\": 1.0, tru";
   else if (behaviour != "silent")
-    out << result;
+    write_slice(file, job["row"], ranks, behaviour);
   return 0;
 }

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "bench/train/link/interface.h"
-#include "bench/train/merge/link_proof.h"
+#include "harness/merge/link_proof.h"
 
 namespace bench::link_test {
 
@@ -111,7 +111,7 @@ TEST(LinkProof, TooFewOrTooManyBytesAreAViolationThatNamesNodeAndDirection) {
 }
 
 TEST(LinkProof, BytesOfEmulatedDevicesAreThoseOfTheRingOrTheTreeDivided) {
-  const NodeWire ring{false, 32}, tree{true, 32};
+  const harness::NodeWire ring{false, 32}, tree{true, 32};
   const double ring_bytes = 1.75 * 32e6 / 32, tree_bytes = 32e6 / 32;
   EXPECT_EQ(prove_link(traffic(32000000), {node(0, ring_bytes, ring_bytes), node(1, ring_bytes, ring_bytes)},
                        8, ring)

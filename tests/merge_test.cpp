@@ -1,9 +1,10 @@
-// unit: rank 0 merges the ranks' reports: samples by rank, slowest total, sums, checks of every rank
-#include "bench/train/merge/merge.h"
-
+// unit: the ranks' reports are merged into a record: samples by rank, slowest total, sums, checks of every
+// rank
 #include <gtest/gtest.h>
 
 #include "bench/synthetic/rank_report.h"
+#include "tests/failure_of.h"
+#include "tests/merged.h"
 
 namespace bench::merge_test {
 
@@ -25,7 +26,7 @@ std::vector<json> reports_of(int ranks) {
 json merged(const std::vector<json>& reports) {
   std::vector<std::string> texts;
   for (const json& report : reports) texts.push_back(report.dump());
-  harness::Record record = merge_reports(small_row(), std::move(texts));
+  harness::Record record = merged_texts(small_row(), std::move(texts));
   record.status = "OK";
   return to_json(record);
 }
@@ -174,6 +175,66 @@ TEST(Merge, LossIsTheMeanOverRanksAndNoNumberWhereOneHasNone) {
   EXPECT_TRUE(std::isnan(record["loss"][1].get<double>()));
   EXPECT_EQ(record["loss"][2], 4.0);
   EXPECT_EQ(json::parse(record.dump())["loss"][1], nullptr) << "JSON has no NaN";
+}
+
+std::string slice_of(const std::vector<json>& reports) {
+  std::vector<std::string> texts;
+  for (const json& report : reports) texts.push_back(report.dump());
+  return harness::slice_text({}, std::move(texts));
+}
+
+// The message about a row of three ranks whose slice.jsonl has this text.
+std::string refusal(const std::string& text) {
+  return failure_of([&] {
+    std::istringstream slice(text);
+    harness::merge_reports(small_row(), 3, slice);
+  });
+}
+
+TEST(Merge, AReportThatIsDamagedIncompleteOrOfAnotherRankIsNamedByItsLine) {
+  ASSERT_EQ(refusal(slice_of(reports_of(3))), "");
+  std::vector<json> reports = reports_of(3);
+  reports[1].erase("loss");
+  EXPECT_SAYS(refusal(slice_of(reports)), "line 3: `loss` is missing: expected per timed batch");
+  reports = reports_of(3);
+  reports[2]["loss"].push_back(1.0);
+  EXPECT_SAYS(refusal(slice_of(reports)), "line 4: `loss`: expected 3 batches, as of rank 0, found 4");
+  reports = reports_of(3);
+  reports[0].erase("traffic");
+  EXPECT_SAYS(refusal(slice_of(reports)), "line 2: `traffic` is missing");
+  reports = reports_of(3);
+  std::swap(reports[1], reports[2]);
+  EXPECT_SAYS(refusal(slice_of(reports)),
+              "line 3: `place.rank`: expected 1, as the reports are in rank order, found 2");
+  reports[1] = std::string(60, 'x');
+  EXPECT_SAYS(refusal(slice_of(reports)), "line 3: ``: expected an object");
+  std::string text = slice_of(reports_of(3));
+  EXPECT_SAYS(refusal(text.substr(0, text.size() - 10)), "line 4: invalid JSON");
+  EXPECT_SAYS(refusal("{}\n"), "line 1: `device` is missing");
+  EXPECT_SAYS(refusal(std::string(5000, '[')), "line 1: JSON nested deeper");
+}
+
+TEST(Merge, ReportsThatAreMissingOrTooManyAreCounted) {
+  EXPECT_SAYS(refusal(""), "expected 4 lines, the facts of all ranks and the report of each, found 0");
+  EXPECT_SAYS(refusal(slice_of(reports_of(2))), "found 3");
+  EXPECT_SAYS(refusal(slice_of(reports_of(4))), "found 5");
+}
+
+TEST(Merge, FactsOfAllRanksAreInTheRecord) {
+  harness::SliceFacts facts;
+  facts.device.label = "3 CPU ranks";
+  facts.device.settings = {{"threads", 1}};
+  facts.precision.sixteen_bit = "bfloat16";
+  facts.clock_ns_per_call = 42;
+  facts.versions = {{"libtorch", "2.11"}};
+  std::istringstream slice(harness::slice_text(facts, {fake_report(small_row(), 0).dump()}));
+  const harness::Record record = harness::merge_reports(small_row(), 1, slice);
+  EXPECT_EQ(record.device.label, "3 CPU ranks");
+  EXPECT_EQ(record.device.settings, json({{"threads", 1}}));
+  EXPECT_EQ(record.precision.sixteen_bit, "bfloat16");
+  EXPECT_EQ(record.clock->ns_per_call, 42);
+  EXPECT_EQ(record.clock->calls, 12);
+  EXPECT_EQ(record.versions, facts.versions);
 }
 
 TEST(Merge, WithoutPhaseClockThereAreSpansOnly) {

@@ -7,8 +7,8 @@
 #include "bench/synthetic/rank_report.h"
 #include "bench/train/gpu/nccl_environment.h"
 #include "bench/train/gpu/nccl_log.h"
-#include "bench/train/merge/link_proof.h"
-#include "bench/train/merge/merge.h"
+#include "harness/merge/link_proof.h"
+#include "tests/merged.h"
 
 namespace bench::nccl_link_test {
 
@@ -158,7 +158,7 @@ TEST(NcclLog, ANetworkThatIsNotThereIsNoticed) {
 // Two nodes with two ranks each, whose ring goes 0 1 2 3.
 json prove_transports(const json& rank_places, const std::string& link) {
   const auto check =
-      bench::prove_transports(harness::decode<std::vector<harness::RankPlace>>(rank_places), link);
+      harness::prove_transports(harness::decode<std::vector<harness::RankPlace>>(rank_places), link);
   return check ? harness::encode(*check) : json();
 }
 
@@ -232,7 +232,7 @@ json merged(const json& rank_places) {
       report["link"] = {{"interface", "eth1"}, {"sent_bytes", 1505}, {"received_bytes", 1505}};
     texts.push_back(report.dump());
   }
-  return harness::encode(merge_reports(row, std::move(texts)));
+  return harness::encode(merged_texts(row, std::move(texts)));
 }
 
 bool passes(const json& record, const std::string& name) {

@@ -147,7 +147,7 @@ TEST_F(Resume, LeftoversOfARowAreNotTakenForItsResult) {
   ASSERT_EQ(smoke("0"), 0);
   write_records("run", {});
   EXPECT_EQ(go_on("--resume", {}, {{"FAKE_SLICE", "silent"}}), 1);
-  EXPECT_EQ(records_in("run").at(0)["status"], "CRASHED") << "slice.json was that of the first try";
+  EXPECT_EQ(records_in("run").at(0)["status"], "CRASHED") << "slice.jsonl was that of the first try";
 }
 
 TEST_F(Resume, DryRunShowsWhatIsMissing) {

@@ -65,13 +65,13 @@ TEST_F(RunMatrix, ATraceThatTheRanksDidNotWriteCostsTheRowNothing) {
 
 TEST_F(RunMatrix, EachWayToFailHasItsStatusAndCostsOnlyItsRow) {
   const std::string behaviours =
-      "disk=crash,0=error,1=garbage,2=invalid,3=diverge,4=exit3,5=incomplete,6=silent";
-  ASSERT_EQ(smoke("disk,0,1,2,3,4,5,6,7", behaviours), 1);
+      "disk=crash,0=error,1=garbage,2=invalid,3=diverge,4=exit3,5=incomplete,6=silent,12=short";
+  ASSERT_EQ(smoke("disk,0,1,2,3,4,5,6,7,12", behaviours), 1);
   std::map<std::string, json> by_row;
   for (const json& record : records()) by_row[record["row"]] = record;
   const std::map<std::string, std::string> expected = {
       {"disk", "CRASHED"}, {"0", "OUT_OF_MEMORY"}, {"1", "CRASHED"}, {"2", "INVALID"}, {"3", "DIVERGED"},
-      {"4", "CRASHED"},    {"5", "CRASHED"},       {"6", "CRASHED"}, {"7", "OK"}};
+      {"4", "CRASHED"},    {"5", "CRASHED"},       {"6", "CRASHED"}, {"7", "OK"},      {"12", "CRASHED"}};
   for (const auto& [row, status] : expected) {
     EXPECT_EQ(by_row[row]["status"], status) << row;
     if (status == "OK") continue;
@@ -82,6 +82,13 @@ TEST_F(RunMatrix, EachWayToFailHasItsStatusAndCostsOnlyItsRow) {
   EXPECT_NE(by_row["disk"]["reason"].get<std::string>().find("about to fall over"), std::string::npos)
       << by_row["disk"]["reason"];
   EXPECT_NE(by_row["0"]["reason"].get<std::string>().find("wanted 1 TB"), std::string::npos);
+  for (const auto& [row, why] :
+       {std::pair("1", "line 1: invalid JSON"), std::pair("5", "line 2: `place` is missing"),
+        std::pair("6", "No such file"), std::pair("12", "expected 5 lines")}) {
+    const std::string reason = by_row[row]["reason"];
+    EXPECT_NE(reason.find("slice.jsonl is not a complete result"), std::string::npos) << reason;
+    EXPECT_NE(reason.find(why), std::string::npos) << reason;
+  }
 }
 
 TEST_F(RunMatrix, AHungRowIsNamedWithStacksAndEnded) {

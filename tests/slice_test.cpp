@@ -6,6 +6,7 @@
 
 #include "bench/synthetic/rank_report.h"
 #include "bench/train/rank_report.h"
+#include "tests/merged.h"
 #include "tests/small_images.h"
 #include "tests/training_setup.h"
 
@@ -163,7 +164,7 @@ TEST(Report, MergesRanksAndNamesUnequalWeights) {
     if (rank == 1) report.weights = "different";
     reports.push_back(harness::encode(report).dump());
   }
-  const harness::Record merged = merge_reports(row, reports);
+  const harness::Record merged = merged_texts(row, reports);
   ASSERT_EQ(merged.samples_ms.at("forward").size(), 2u);
   EXPECT_EQ(merged.samples_ms.at("forward")[1].size(), size_t(row.timed_batches));
   EXPECT_EQ(merged.loss.size(), size_t(row.timed_batches));
@@ -235,7 +236,7 @@ TEST(Report, ALossThatIsNotFiniteTravelsAndFailsItsCheck) {
   const SliceResult result = run_slice(tiny.parts());
   ASSERT_FALSE(check_loss(result.loss).ok) << "this rate should diverge";
   const auto report = rank_report(tiny.parts(), {}, result, {}, {check_loss(result.loss)});
-  const harness::Record merged = merge_reports(row, {harness::encode(report).dump()});
+  const harness::Record merged = merged_texts(row, {harness::encode(report).dump()});
   EXPECT_FALSE(merged.checks.at(0).ok);
 }
 

@@ -148,7 +148,7 @@ TEST_F(LaunchFaults, AFullDiskIsNamedByTheRowThatMetIt) {
   const json row = record();
   EXPECT_EQ(row["status"], "CRASHED") << said;
   const std::string reason = row["reason"];
-  for (const char* word : {"slice.json", "No space left on device", "free some space"})
+  for (const char* word : {"slice.jsonl", "No space left on device", "free some space"})
     EXPECT_NE(reason.find(word), std::string::npos) << reason;
 }
 

@@ -1,7 +1,7 @@
-// merge/RANKS, report/RANKS: the cost of a row of many ranks after its end. `merge`: rank 0 merges the
-// reports and writes the record; `report`: `run_matrix report` on that record. Limits for 1,024 ranks of 300
-// batches together: 5 s and 1 GiB.
-#include "bench/train/merge/merge.h"
+// merge/RANKS, report/RANKS: the cost of a row of many ranks after its end. `merge`: rank 0 writes the ranks'
+// reports, run_matrix merges them and writes the record; `report`: `run_matrix report` on that record. Limits
+// for 1,024 ranks of 300 batches together: 5 s and 1 GiB.
+#include "harness/merge/merge.h"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -13,6 +13,8 @@
 #include <sstream>
 
 #include "bench/synthetic/rank_report.h"
+#include "harness/base/file.h"
+#include "harness/contract/slice_file.h"
 #include "harness/report/table.h"
 #include "harness/stats/records.h"
 
@@ -42,7 +44,11 @@ std::vector<std::string> fake_reports(const harness::Row& row, int64_t ranks) {
 
 void merge_into(const std::filesystem::path& folder, const harness::Row& row,
                 std::vector<std::string> reports) {
-  harness::Record record = merge_reports(row, std::move(reports));
+  const auto ranks = int64_t(reports.size());
+  base::write_whole_file(folder / "slice.jsonl", harness::slice_text({}, std::move(reports)),
+                         /*durable=*/false);
+  std::ifstream slice(folder / "slice.jsonl");
+  harness::Record record = harness::merge_reports(row, ranks, slice);
   record.row = "many";
   record.status = "OK";
   record.config = row;

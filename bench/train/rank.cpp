@@ -6,13 +6,13 @@
 #include "bench/formats/shards.h"
 #include "bench/loading/storage/cache_proof.h"
 #include "bench/train/ceiling.h"
-#include "bench/train/merge/merge.h"
 #include "bench/train/rank_report.h"
 #include "bench/train/recorded_step.h"
 #include "bench/train/strategy/sync_batch_norm.h"
 #include "bench/train/trace.h"
 #include "bench/train/validation.h"
 #include "harness/base/file.h"
+#include "harness/contract/slice_file.h"
 
 namespace bench {
 
@@ -137,7 +137,7 @@ class Rank {
     // Warnings contain file names, which may be invalid UTF-8.
     auto reports = group_->gather(
         harness::encode(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    if (rank_.rank == 0) write_result(merge_reports(row_, std::move(reports)));
+    if (rank_.rank == 0) write_slice(std::move(reports));
     progress_.slot(rank_.rank).state = uint32_t(harness::RankState::done);
   }
 
@@ -235,20 +235,21 @@ class Rank {
     storage_ = throttled(std::move(storage_), row_.read_rate / rank_.local_world_size, row_.read_latency_ms);
   }
 
-  void write_result(harness::Record merged) const {
+  // reports: of all ranks in rank order, as they encoded them; run_matrix merges them.
+  void write_slice(std::vector<std::string> reports) const {
     const int64_t replicas = harness::all_devices(row_);
-    merged.row = row_.id;
-    merged.status = "OK";
-    merged.config = row_;
-    merged.device.kind = row_.device;
-    merged.device.name = device_->name();
-    merged.device.settings = device_->describe();
-    merged.device.label = fmt::format("{} {} {}{}", replicas, row_.device == "cpu" ? "CPU" : row_.device,
-                                      rank_.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "");
-    merged.precision.name = row_.precision;
-    merged.precision.sixteen_bit = precision_->sixteen_bit();
-    merged.versions = library_versions();
-    write_json(std::filesystem::path(job_.directory) / "slice.json", to_json(merged));
+    harness::SliceFacts facts;
+    facts.device.kind = row_.device;
+    facts.device.name = device_->name();
+    facts.device.settings = device_->describe();
+    facts.device.label = fmt::format("{} {} {}{}", replicas, row_.device == "cpu" ? "CPU" : row_.device,
+                                     rank_.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "");
+    facts.precision.name = row_.precision;
+    facts.precision.sixteen_bit = precision_->sixteen_bit();
+    facts.clock_ns_per_call = PhaseClock::nanoseconds_per_call();
+    facts.versions = library_versions();
+    base::write_whole_file(std::filesystem::path(job_.directory) / "slice.jsonl",
+                           harness::slice_text(facts, std::move(reports)), /*durable=*/false);
   }
 
   const harness::Job& job_;

@@ -5,7 +5,7 @@
 
 namespace bench {
 
-// Prepares the rank, joins the group, checks the gradients and trains the slice; rank 0 writes slice.json to
+// Prepares the rank, joins the group, checks the gradients and trains the slice; rank 0 writes slice.jsonl to
 // the job's directory. Throws if the row can't have a result (BadDataset, WrongLink and Disagreement:
 // INVALID). Other ranks may then wait forever, so end the process without destructors.
 void train_rank(const harness::Job& job, const RankInfo& rank);

@@ -1,11 +1,10 @@
-// The report that each rank sends to rank 0, where merge.h merges them.
+// The report that each rank sends to rank 0.
 #pragma once
 #include <map>
 #include <string>
 #include <vector>
 
 #include "bench/train/checks.h"
-#include "bench/train/merge/merge.h"
 #include "bench/train/slice.h"
 #include "harness/contract/rank_report.h"
 

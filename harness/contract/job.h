@@ -32,7 +32,7 @@ struct Job {
   static constexpr auto keys() {
     return std::tuple(
         Key{"row", &Job::row, "every field of the row, resolved", Presence::required},
-        Key{"directory", &Job::directory, "folder for slice.json and rank-N.error.json", Presence::required},
+        Key{"directory", &Job::directory, "folder for slice.jsonl and rank-N.error.json", Presence::required},
         Key{"progress", &Job::progress, "progress file (harness/contract/progress.h); empty for a probe"},
         Key{"index", &Job::index, "index of the data set, made by `make_dataset index`; empty for a probe"},
         Key{"validation", &Job::validation, "index of the set's val/, for rows with `validation`",

@@ -1,4 +1,5 @@
-// The report that each rank sends to rank 0 after its slice; rank 0 merges them into a Record.
+// The report that each rank sends to rank 0 after its slice; rank 0 writes them to slice.jsonl
+// (slice_file.h), and run_matrix merges them into a Record.
 #pragma once
 #include <map>
 #include <optional>

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 
 #include "harness/base/failure_text.h"
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/json_text.h"
 #include "harness/base/moment.h"
 #include "harness/base/offspring.h"
 #include "harness/base/say.h"
@@ -17,6 +18,7 @@
 #include "harness/config/row_traits.h"
 #include "harness/contract/machine.h"
 #include "harness/emulate/remote_storage.h"
+#include "harness/merge/merge.h"
 #include "harness/plan/gpus.h"
 #include "harness/plan/instruments.h"
 #include "harness/run/row_launch.h"
@@ -139,12 +141,15 @@ static void judge(Record& record) {
       double(record.config.batch) * double(*record.timed_batches) / record.total_s.value();
 }
 
-// Reads the result of the ranks, slice.json in the row's folder.
-static Record measured_record(const fs::path& file) try {
-  Record record = decode<Record>(base::require_json(base::read_file(file)));
-  if (!record.total_s || !record.cache || record.checks.empty())
-    throw std::runtime_error("`total_s`, `cache` or `checks` is missing");
-  record.precision.label = precision_label(record.config.precision, record.precision.sixteen_bit);
+// Reads the result of the ranks, slice.jsonl in the row's folder.
+static Record measured_record(const fs::path& file, const Row& row, int64_t ranks) try {
+  std::ifstream slice = base::open_regular(file);
+  if (!slice)
+    throw std::runtime_error(fmt::format("{}: can't be read: {}", file.string(), std::strerror(errno)));
+  Record record = merge_reports(row, ranks, slice);
+  if (record.checks.empty()) throw std::runtime_error("no rank reports a check");
+  record.status = "OK";
+  record.precision.label = precision_label(row.precision, record.precision.sixteen_bit);
   return record;
 } catch (const std::exception& error) {
   Record record;
@@ -220,7 +225,8 @@ std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& p
   Record record;
   record.status = outcome.status;
   record.reason = outcome.reason;
-  if (outcome.status == "OK") record = measured_record(directory / "slice.json");
+  if (outcome.status == "OK")
+    record = measured_record(directory / "slice.jsonl", planned.row, world_size(planned.row, setting.values));
   set_head(record, setting, planned, repeat);
   record.started_at = started_at;
   record.wall_s = outcome.wall_s;

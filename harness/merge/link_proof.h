@@ -1,5 +1,5 @@
 // Verifies that a row's traffic used its link: compares the nodes' byte counters with the bytes that the
-// algorithm must send. No Torch here.
+// algorithm must send.
 #pragma once
 #include <optional>
 #include <string>
@@ -7,14 +7,21 @@
 
 #include "harness/contract/rank_report.h"
 
-namespace bench {
+namespace harness {
 
 // Accepted ratio of counted to expected bytes; packet headers and small messages add bytes.
 constexpr double kLeastLinkShare = 0.95, kMostLinkShare = 1.15;
 
 struct LinkProof {
-  std::optional<harness::RecordLink> record;  // empty: no node has counters
-  std::string violation;                      // empty: the bytes match
+  std::optional<RecordLink> record;  // empty: no node has counters
+  std::string violation;             // empty: the bytes match
+};
+
+// How emulated devices send between nodes.
+struct NodeWire {
+  // NCCL's tree over the nodes, not its ring: 2 (m-1)/m of the all-reduced bytes for m nodes.
+  bool tree = false;
+  int64_t divisor = 1;  // all bytes are divided by it
 };
 
 // traffic: what one rank's collectives carried in the timed batches (rank_report's `traffic`). counted: each
@@ -22,20 +29,13 @@ struct LinkProof {
 // ring over n ranks ordered by node: 2 (n-1)/n of the all-reduced bytes (Patarasuk & Yuan 2009), plus n-1
 // times a rank's gathered bytes, plus the bytes that rank 0 broadcasts (sent by its node, received by the
 // others).
-// wire: of emulated devices.
-struct NodeWire {
-  bool tree =
-      false;  // NCCL's tree over the nodes, not its ring: 2 (m-1)/m of the all-reduced bytes for m nodes
-  int64_t divisor = 1;  // all bytes are divided by it
-};
-LinkProof prove_link(const harness::RecordCommunication& traffic, std::vector<harness::LinkNode> counted,
-                     int64_t world_size, const NodeWire& wire = {});
+LinkProof prove_link(const RecordCommunication& traffic, std::vector<LinkNode> counted, int64_t world_size,
+                     const NodeWire& wire = {});
 
 // For rows that request one network from NCCL: checks in NCCL's logs that its channels between ranks of
 // different nodes use it (channels within a node may use any transport). places: the record's `rank_map`.
 // Returns a check for the record, empty if no rank requested a network. Logs without such channels pass,
 // because prove_link() still verifies the link.
-std::optional<harness::RecordCheck> prove_transports(const std::vector<harness::RankPlace>& places,
-                                                     const std::string& link);
+std::optional<RecordCheck> prove_transports(const std::vector<RankPlace>& places, const std::string& link);
 
-}  // namespace bench
+}  // namespace harness

@@ -1,4 +1,4 @@
-#include "bench/train/merge/link_proof.h"
+#include "harness/merge/link_proof.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,12 +6,7 @@
 #include <set>
 #include <tuple>
 
-namespace bench {
-
-using harness::LinkNode;
-using harness::RankPlace;
-using harness::RecordCheck;
-using harness::RecordCommunication;
+namespace harness {
 
 LinkProof prove_link(const RecordCommunication& traffic, std::vector<LinkNode> counted, int64_t world_size,
                      const NodeWire& wire) {
@@ -101,4 +96,4 @@ std::optional<RecordCheck> prove_transports(const std::vector<RankPlace>& places
   return RecordCheck{"transport", violation.empty(), detail};
 }
 
-}  // namespace bench
+}  // namespace harness

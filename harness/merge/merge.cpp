@@ -1,0 +1,226 @@
+#include "harness/merge/merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "harness/base/json_text.h"
+#include "harness/contract/rank_report.h"
+#include "harness/contract/slice_file.h"
+#include "harness/merge/link_proof.h"
+
+namespace harness {
+
+// Appends one rank's {name: [batch]} to {name: [rank][batch]}.
+static void move_samples(RankSamples& samples, Samples& merged) {
+  for (auto& [name, values] : samples) merged[name].push_back(std::move(values));
+}
+
+// Keeps passed checks of rank 0 only, and failed checks of every rank.
+static void add_checks(RankReport& report, size_t world_size, std::vector<RecordCheck>& merged) {
+  for (RecordCheck& check : report.checks) {
+    if (check.ok && report.place.rank != 0) continue;
+    if (world_size > 1) check.detail = fmt::format("rank {}: {}", report.place.rank, check.detail);
+    merged.push_back(std::move(check));
+  }
+}
+
+static void raise(std::optional<double>& highest, const std::optional<double>& value) {
+  if (value) highest = std::max(highest.value_or(0), *value);
+}
+
+// Values that are equal on all ranks. report: of rank 0.
+static void take_common(SliceFacts facts, RankReport& report, size_t world_size, Record& merged) {
+  merged.device = std::move(facts.device);
+  merged.precision = std::move(facts.precision);
+  merged.versions = std::move(facts.versions);
+  merged.clock = {report.clock_calls, facts.clock_ns_per_call};
+  merged.cache = report.cache;
+  merged.strategy = std::move(report.strategy);
+  if (world_size == 1) return;
+  if (!report.traffic) throw Violation("traffic", "the bytes of its collectives");
+  merged.communication = std::move(report.traffic);
+}
+
+// Merges ceilings: times of the slowest rank, means over ranks of the phases.
+struct Ceilings {
+  std::optional<RecordCeilings> merged;
+  double read_ms = 0, decode_ms = 0;
+
+  void add(const RankCeilings& rank, size_t world_size) {
+    if (!merged) merged.emplace().batches = rank.batches;
+    raise(merged->compute_ms, rank.compute_ms);
+    raise(merged->loader_ms, rank.loader_ms);
+    for (const auto& [phase, ms] : rank.compute) merged->compute[phase] += ms / double(world_size);
+    read_ms += rank.read_ms.value_or(0);
+    decode_ms += rank.decode_ms.value_or(0);
+    if (read_ms + decode_ms > 0) merged->read_share = read_ms / (read_ms + decode_ms);
+  }
+};
+
+// Sums over the ranks, converted to shares and means by write().
+struct Sums {
+  std::vector<double> loss;
+  RankAnswers correct;
+  int64_t bad_images = 0, device_bytes = 0, encoded_bytes = 0;
+  bool device_bytes_known = true;
+
+  void add(const RankReport& report) {
+    if (loss.empty()) loss.resize(report.loss.size());  // none from devices that compute nothing
+    if (report.loss.size() != loss.size())
+      throw Violation("loss", fmt::format("{} batches, as of rank 0", loss.size()), report.loss.size());
+    for (size_t batch = 0; batch < loss.size(); ++batch) loss[batch] += report.loss[batch];
+    correct.top1 += report.correct.top1;
+    correct.top5 += report.correct.top5;
+    correct.images += report.correct.images;
+    bad_images += report.bad_images;
+    encoded_bytes += report.cache.encoded_bytes.value_or(0);
+    device_bytes_known = device_bytes_known && report.cache.device_bytes;
+    device_bytes += report.cache.device_bytes.value_or(0);
+  }
+
+  void write(size_t world_size, Record& merged) const {
+    for (const double sum : loss) merged.loss.push_back(sum / double(world_size));
+    if (correct.images > 0) {
+      merged.top1 = double(correct.top1) / double(correct.images);
+      merged.top5 = double(correct.top5) / double(correct.images);
+    }
+    merged.bad_images = bad_images;
+    merged.cache->encoded_bytes = encoded_bytes;
+    merged.cache->device_bytes = device_bytes_known ? std::optional(device_bytes) : std::nullopt;
+  }
+};
+
+// Values that only some ranks report.
+static void take_facts_of_some(RankReport& report, Record& merged, std::vector<RankTimeline>& timelines,
+                               std::vector<LinkNode>& links) {
+  if (report.accuracy) merged.accuracy = report.accuracy;
+  if (report.timeline) timelines.push_back(std::move(*report.timeline));
+  if (report.gpu) merged.gpu.emplace_back(*report.gpu).rank = report.place.rank;
+  if (report.trace) {
+    if (!merged.trace) merged.trace.emplace();
+    merged.trace->ranks.emplace_back(*report.trace).rank = report.place.rank;
+  }
+  if (report.link) links.emplace_back(*report.link).node = report.place.node;
+}
+
+// The record's `timeline` of the last timed batch. Steady clocks are comparable only on one machine; with
+// several machines each rank's events start at 0.
+static RecordTimeline merge_timelines(std::vector<RankTimeline> parts, int64_t batch) {
+  bool one_host = true;
+  int64_t earliest = parts.at(0).begin_ns;
+  for (const RankTimeline& part : parts) {
+    one_host = one_host && part.machine == parts[0].machine;
+    earliest = std::min(earliest, part.begin_ns);
+  }
+  RecordTimeline timeline;
+  timeline.batch = batch;
+  timeline.clocks = one_host ? "one host" : "each rank's own";
+  for (RankTimeline& part : parts) {
+    const double later_ns = one_host ? double(part.begin_ns - earliest) : 0;
+    for (TimelineEvent& event : part.events) {
+      for (double* ms : {&event.begin_ms, &event.end_ms}) *ms = std::round(*ms * 1e6 + later_ns) / 1e6;
+      timeline.events.push_back(std::move(event));
+    }
+  }
+  return timeline;
+}
+
+namespace {
+
+class Merge {
+ public:
+  Merge(const Row& row, int64_t world_size, SliceFacts facts)
+      : row_(row), world_size_(size_t(world_size)), facts_(std::move(facts)) {
+    merged_.world_size = world_size;
+    merged_.ring = {row.ring_depth, {}, {}, {}};
+    merged_.total_s = 0;
+  }
+
+  void add(RankReport report) {
+    const int64_t rank = int64_t(merged_.rank_map.size());
+    if (report.place.rank != rank)
+      throw Violation("place.rank", fmt::format("{}, as the reports are in rank order", rank),
+                      report.place.rank);
+    if (rank == 0) {
+      weights_ = report.weights;
+      take_common(std::move(facts_), report, world_size_, merged_);
+    }
+    equal_weights_ = equal_weights_ && report.weights == weights_;
+    if (merged_.communication) raise(merged_.communication->ceiling_ms, report.ceiling_ms);
+    if (report.ceilings) ceilings_.add(*report.ceilings, world_size_);
+    sums_.add(report);
+    merged_.total_s = std::max(*merged_.total_s, report.total_s);
+    merged_.ring->buffer_bytes.push_back(report.loader_buffer_bytes);
+    merged_.ring->ready_at_start.push_back(report.ready.at_start);
+    merged_.ring->ready_at_end.push_back(report.ready.at_end);
+    move_samples(report.samples_ms, merged_.samples_ms);
+    move_samples(report.warmup_ms, merged_.warmup_ms);
+    move_samples(report.spans_ms, merged_.spans_ms);
+    move_samples(report.device_ms, merged_.device_ms);
+    std::move(report.warnings.begin(), report.warnings.end(), std::back_inserter(merged_.warnings));
+    take_facts_of_some(report, merged_, timelines_, links_);
+    add_checks(report, world_size_, merged_.checks);
+    merged_.rank_map.push_back(std::move(report.place));
+  }
+
+  // Call once, after the last rank's report.
+  Record take() {
+    sums_.write(world_size_, merged_);
+    merged_.ceilings = ceilings_.merged;
+    if (!timelines_.empty())
+      merged_.timeline = merge_timelines(std::move(timelines_), row_.timed_batches - 1);
+    if (auto check = prove_transports(merged_.rank_map, row_.link))
+      merged_.checks.push_back(std::move(*check));
+    if (!links_.empty()) {
+      LinkProof proof = prove_link(
+          merged_.communication.value(), std::move(links_), int64_t(world_size_),
+          row_.device_file.empty() ? NodeWire{} : NodeWire{row_.wire == "tree", row_.wire_divisor});
+      merged_.link = std::move(proof.record);
+      merged_.checks.push_back({"link", proof.violation.empty(), proof.violation});
+    }
+    if (world_size_ > 1 && !weights_.empty())
+      merged_.checks.push_back(
+          {"weights", equal_weights_,
+           equal_weights_ ? "equal on all ranks after the slice" : "ranks ended with different weights"});
+    return std::move(merged_);
+  }
+
+ private:
+  const Row& row_;
+  const size_t world_size_;
+  SliceFacts facts_;
+  Record merged_;
+  bool equal_weights_ = true;
+  std::string weights_;
+  Ceilings ceilings_;
+  Sums sums_;
+  std::vector<RankTimeline> timelines_;
+  std::vector<LinkNode> links_;
+};
+
+}  // namespace
+
+Record merge_reports(const Row& row, int64_t world_size, std::istream& slice) {
+  std::optional<Merge> merge;
+  std::string line;
+  int64_t number = 0;
+  for (; std::getline(slice, line); ++number) try {
+      const nlohmann::json object = base::require_json(line);
+      if (number == 0)
+        merge.emplace(row, world_size, decode<SliceFacts>(object));
+      else if (number <= world_size)
+        merge->add(decode<RankReport>(object));
+    } catch (const std::exception& error) {
+      throw std::runtime_error(fmt::format("line {}: {}", number + 1, error.what()));
+    }
+  if (number != world_size + 1)
+    throw std::runtime_error(
+        fmt::format("expected {} lines, the facts of all ranks and the report of each, found {}",
+                    world_size + 1, number));
+  return merge->take();
+}
+
+}  // namespace harness
