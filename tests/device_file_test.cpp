@@ -35,8 +35,7 @@ class DeviceFile : public testing::Test {
 
 TEST_F(DeviceFile, TheArticlesDeviceHasItsFigures) {
   const EmulatedDevice device = read_device_file(shipped());
-  EXPECT_EQ(device.model, "resnet18");
-  const PrecisionCosts& costs = device.precisions.at("o0");
+  const PrecisionCosts& costs = device.models.at("resnet18").at("o0");
   // Row 0: 512 images, 161.0 s for 300 batches.
   const double copy_ms = 512 * 602112 / device.h2d_gb_per_s.value * 1e-6;
   const double step_ms = 512 * (costs.forward_ms_per_image.value + costs.backward_ms_per_image.value) +
@@ -46,17 +45,98 @@ TEST_F(DeviceFile, TheArticlesDeviceHasItsFigures) {
 }
 
 TEST_F(DeviceFile, FaultsAreNamedWithFileAndLine) {
-  EXPECT_SAYS(refused("model: resnet18\n", ""), "yaml:1: missing key; expected 'model'");
+  EXPECT_SAYS(refused("summary:", "# "), "yaml:1: missing key; expected 'summary'");
   EXPECT_SAYS(refused("value: 900", "value: fast"), "is no number");
   EXPECT_SAYS(refused("value: 900", "value: nan"), "is no number");
   EXPECT_SAYS(refused("value: 900", "value: 0"), "a number above 0; found 0");
   EXPECT_SAYS(refused("value: 5,", "value: -5,"), "0 or more; found -5");
   EXPECT_SAYS(refused("provenance: published", "provenance: known"), "no provenance");
+  EXPECT_SAYS(refused("\"the smaller of the two V100\"", "\"\""),
+              "no source; expected where the figure is from");
   EXPECT_SAYS(refused("launch_us:", "launch_ms:"), "launch_us");
   const std::string unknown = refused("memory_gib:", "color: {}\nmemory_gib:");
   EXPECT_NE(unknown.find("unknown key"), std::string::npos);
   EXPECT_NE(unknown.find("yaml:3"), std::string::npos) << unknown;
   EXPECT_SAYS(refused("name: v100-article", "name: other"), "the name is not the file's");
+}
+
+// Milliseconds of a step's kernels on so many images.
+double step_ms(const PrecisionCosts& costs, double images) {
+  return costs.forward_ms.value + costs.backward_ms.value + costs.optimizer_ms.value +
+         images * (costs.forward_ms_per_image.value + costs.backward_ms_per_image.value);
+}
+
+TEST_F(DeviceFile, EveryShippedFileLoadsAndSaysWhereEachFigureIsFrom) {
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(SOURCE_DIR) / "configs" / "devices")) {
+    const EmulatedDevice device = read_device_file(entry.path());  // refuses a figure without them
+    EXPECT_TRUE(device.models.at("resnet18").contains("o0")) << device.name;
+    for (const auto& [model, precisions] : device.models)
+      for (const auto& [precision, costs] : precisions) EXPECT_GT(step_ms(costs, 1), 0) << model << precision;
+    ++files;
+  }
+  EXPECT_GE(files, 4);
+}
+
+TEST_F(DeviceFile, PublishedRatesOfResNet50AreMetAndResNet18IsMarkedAsDerived) {
+  const auto device = [](const char* name) { return read_device_file(device_file(SOURCE_DIR, name)); };
+  // mlcommons/storage: seconds per batch of 400; lambdal/deeplearning-benchmark: images per second.
+  EXPECT_NEAR(step_ms(device("a100").models.at("resnet50").at("o0"), 400), 435, 0.5);
+  EXPECT_NEAR(step_ms(device("h100").models.at("resnet50").at("o0"), 400), 224, 0.5);
+  EXPECT_NEAR(1280e3 / step_ms(device("h200").models.at("resnet50").at("o0"), 1280), 2259, 1);
+  EXPECT_NEAR(2560e3 / step_ms(device("h200").models.at("resnet50").at("o1"), 2560), 3079, 1);
+  for (const char* name : {"a100", "h100", "h200"}) {
+    const auto derived = device(name).models.at("resnet18");
+    for (const auto& [precision, costs] : derived) {
+      EXPECT_EQ(costs.forward_ms_per_image.provenance, "assumed") << name << precision;
+      EXPECT_EQ(costs.backward_ms_per_image.provenance, "assumed") << name << precision;
+    }
+  }
+}
+
+TEST_F(DeviceFile, MissingTimesOfARowAreNamedWithFileAndLine) {
+  const fs::path file = shipped();
+  const EmulatedDevice device = read_device_file(file);
+  Row row;
+  row.id = "7";
+  EXPECT_NO_THROW(require_times(device, file, row));
+  row.precision = "bf16";
+  EXPECT_SAYS(failure_of([&] { require_times(device, file, row); }),
+              "yaml:7: no figures for precision bf16, which row 7 asks for");
+  row.model = "resnet50";
+  EXPECT_SAYS(failure_of([&] { require_times(device, file, row); }), "yaml:6: no figures for model resnet50");
+}
+
+TEST_F(DeviceFile, TimesOfANetworkOfAnotherSizeAreRefused) {
+  EmulatedDevice device = read_device_file(shipped());
+  device.name = "mine";
+  device.image_px = 64;
+  const fs::path file = folder_.path() / "mine.yaml";
+  std::ofstream(file) << device_file_text(device);
+  Row row;
+  row.id = "0";
+  row.image_px = 224;
+  EXPECT_SAYS(
+      failure_of([&] { require_times(device, file, row); }),
+      "yaml:3: the times are those of another image_px than row 0's; expected image_px: 64; found 224");
+  row.image_px = 64;
+  EXPECT_NO_THROW(require_times(device, file, row)) << "the file says nothing of the width";
+}
+
+TEST_F(DeviceFile, WhatIsWrittenIsReadAgain) {
+  EmulatedDevice device = read_device_file(shipped());
+  device.name = "mine";
+  device.summary = "a name: with \"quotes\" # and signs";
+  device.image_px = 64;
+  device.launch_us.source = "row 0, \"quoted\", {braces}";
+  const fs::path file = folder_.path() / "mine.yaml";
+  std::ofstream(file) << device_file_text(device);
+  EXPECT_EQ(encode(read_device_file(file)), encode(device));
+}
+
+TEST_F(DeviceFile, ANameThatEndsInYamlIsAPath) {
+  EXPECT_EQ(device_file(SOURCE_DIR, "results/mine.yaml"), "results/mine.yaml");
+  EXPECT_SAYS(failure_of([] { read_device_file("results/mine.yaml"); }), "no such file");
 }
 
 TEST_F(DeviceFile, AnotherNameIsAnsweredWithThoseThatExist) {

@@ -68,9 +68,8 @@ TEST_F(TimelinesTest, AWaitEndsAtItsInstantAndTheHostsClockWithIt) {
 harness::EmulatedDevice device() {
   harness::EmulatedDevice device;
   device.name = "test";
-  device.model = "resnet18";
   const auto figure = [](double value) { return harness::SourcedFigure{value, "assumed", "a test"}; };
-  device.precisions["o0"] = {figure(0.5), figure(2), figure(1), figure(4), figure(3)};
+  device.models["resnet18"]["o0"] = {figure(0.5), figure(2), figure(1), figure(4), figure(3)};
   device.launch_us = figure(8);
   device.memory_gb_per_s = figure(100);
   device.h2d_gb_per_s = device.d2h_gb_per_s = device.collective_gb_per_s = figure(10);

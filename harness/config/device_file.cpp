@@ -24,7 +24,11 @@ SourcedFigure read_figure(const Entry& entry) {
   for (const Entry& part : entries(entry, missing)) {
     std::erase(missing, part.key);
     const std::string text = scalar(part);
-    if (part.key == "source") figure.source = text;
+    if (part.key == "source") {
+      if (text.empty())
+        throw ConfigError(part.origin, "no source", "where the figure is from, or why it is assumed");
+      figure.source = text;
+    }
     if (part.key == "provenance") {
       static const std::vector<std::string> kinds = {"stated", "measured", "published", "assumed"};
       if (std::find(kinds.begin(), kinds.end(), text) == kinds.end())
@@ -49,7 +53,25 @@ SourcedFigure read_figure(const Entry& entry) {
   return figure;
 }
 
-// A struct of the contract from the entries of a mapping, which allows keys_of<T>(): every key must be there.
+template <Keyed T>
+T read_struct(const std::vector<Entry>& parts, const Origin& origin);
+
+template <class T>
+void read_value(const Entry& entry, T& value) {
+  if constexpr (std::is_same_v<T, SourcedFigure>)
+    value = read_figure(entry);
+  else if constexpr (std::is_same_v<T, std::string>)
+    value = scalar(entry);
+  else if constexpr (std::is_same_v<T, std::optional<int64_t>>)
+    value = whole_number(entry, 1, 1 << 20);
+  else if constexpr (Keyed<T>)
+    value = read_struct<T>(entries(entry, keys_of<T>()), entry.origin);
+  else  // a map
+    for (const Entry& one : entries(entry)) read_value(one, value[one.key]);
+}
+
+// A struct of the contract from the entries of a mapping, which allows keys_of<T>(): every required key must
+// be there.
 template <Keyed T>
 T read_struct(const std::vector<Entry>& parts, const Origin& origin) {
   std::map<std::string, const Entry*> by_key;
@@ -57,19 +79,11 @@ T read_struct(const std::vector<Entry>& parts, const Origin& origin) {
   T made;
   const auto read = [&](const auto& key) {
     const auto found = by_key.find(key.name);
-    if (found == by_key.end())
+    if (found != by_key.end())
+      read_value(*found->second, made.*key.member);
+    else if (key.presence == Presence::required)
       throw ConfigError(origin, "missing key", fmt::format("{} ({})", in_quotes(key.name), key.help), "",
                         "add it");
-    using Member = std::remove_cvref_t<decltype(made.*key.member)>;
-    if constexpr (std::is_same_v<Member, SourcedFigure>)
-      made.*key.member = read_figure(*found->second);
-    else if constexpr (std::is_same_v<Member, std::string>)
-      made.*key.member = scalar(*found->second);
-    else
-      for (const Entry& one : entries(*found->second)) {
-        using Part = typename Member::mapped_type;
-        (made.*key.member)[one.key] = read_struct<Part>(entries(one, keys_of<Part>()), one.origin);
-      }
   };
   std::apply([&](const auto&... key) { (read(key), ...); }, T::keys());
   return made;
@@ -78,6 +92,7 @@ T read_struct(const std::vector<Entry>& parts, const Origin& origin) {
 }  // namespace
 
 std::filesystem::path device_file(const std::filesystem::path& project, const std::string& name) {
+  if (name.ends_with(".yaml")) return name;
   const std::filesystem::path folder = project / "configs" / "devices";
   std::vector<std::string> names;
   std::error_code error;
@@ -97,6 +112,80 @@ EmulatedDevice read_device_file(const std::filesystem::path& file) {
     throw ConfigError({file.string(), 1}, "the name is not the file's", in_quotes(file.stem().string()),
                       in_quotes(device.name));
   return device;
+}
+
+void require_times(const EmulatedDevice& device, const std::filesystem::path& file, const Row& row) {
+  std::string rule, expected, found, next_step = "add them, or leave the row out with --only";
+  std::string key = "models", inner;  // whose line is named
+  const auto require_size = [&](const char* name, const std::optional<int64_t>& size, int64_t of_row) {
+    if (!size || *size == of_row) return;
+    key = name;
+    rule = fmt::format("the times are those of another {} than row {}'s", name, row.id);
+    expected = fmt::format("{}: {}", name, *size);
+    found = std::to_string(of_row);
+    next_step = fmt::format("--set {}={}, or calibrate from rows of this size", name, *size);
+  };
+  const auto network = device.models.find(row.model);
+  if (network == device.models.end()) {
+    rule = fmt::format("no figures for model {}, which row {} asks for", row.model, row.id);
+  } else if (!network->second.contains(row.precision)) {
+    rule = fmt::format("no figures for precision {}, which row {} asks for", row.precision, row.id);
+    inner = row.model;
+  }
+  if (rule.empty()) require_size("image_px", device.image_px, row.image_px);
+  if (rule.empty()) require_size("width", device.width, row.width);
+  if (rule.empty()) return;
+  Origin origin;
+  for (const Entry& part : read_yaml(file)) {
+    if (part.key != key) continue;
+    origin = part.origin;
+    if (inner.empty()) continue;
+    for (const Entry& one : entries(part))
+      if (one.key == inner) origin = one.origin;
+  }
+  throw ConfigError(origin, rule, expected, found, next_step);
+}
+
+// A figure is one line, as in the shipped files.
+static void write(YAML::Emitter& yaml, const SourcedFigure& figure) {
+  yaml << YAML::Flow << YAML::BeginMap << YAML::Key << "value" << YAML::Value
+       << fmt::format("{:.6g}", figure.value) << YAML::Key << "provenance" << YAML::Value << figure.provenance
+       << YAML::Key << "source" << YAML::Value << YAML::DoubleQuoted << figure.source << YAML::EndMap;
+}
+
+static void write(YAML::Emitter& yaml, const std::string& text) { yaml << text; }
+static void write(YAML::Emitter& yaml, const std::optional<int64_t>& number) { yaml << *number; }
+
+template <Keyed T>
+static void write(YAML::Emitter& yaml, const T& value);
+
+template <class T>
+static void write(YAML::Emitter& yaml, const std::map<std::string, T>& map) {
+  yaml << YAML::BeginMap;
+  for (const auto& [key, value] : map) {
+    yaml << YAML::Key << key << YAML::Value;
+    write(yaml, value);
+  }
+  yaml << YAML::EndMap;
+}
+
+template <Keyed T>
+static void write(YAML::Emitter& yaml, const T& value) {
+  yaml << YAML::BeginMap;
+  const auto one = [&](const auto& key) {
+    if constexpr (std::is_same_v<decltype(value.*key.member), const std::optional<int64_t>&>)
+      if (!(value.*key.member)) return;
+    yaml << YAML::Key << key.name << YAML::Value;
+    write(yaml, value.*key.member);
+  };
+  std::apply([&](const auto&... key) { (one(key), ...); }, T::keys());
+  yaml << YAML::EndMap;
+}
+
+std::string device_file_text(const EmulatedDevice& device) {
+  YAML::Emitter yaml;
+  write(yaml, device);
+  return std::string(yaml.c_str()) + "\n";
 }
 
 }  // namespace harness

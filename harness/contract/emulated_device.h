@@ -1,6 +1,7 @@
 // A device file (configs/devices/NAME.yaml) as typed data: how long an emulated accelerator takes for what.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -39,8 +40,10 @@ struct PrecisionCosts {
 };
 
 struct EmulatedDevice {
-  std::string name, summary, model;
-  std::map<std::string, PrecisionCosts> precisions;
+  std::string name, summary;
+  // Of the network that `models` is about; absent: whatever the run's, as its stand-in.
+  std::optional<int64_t> image_px, width;
+  std::map<std::string, std::map<std::string, PrecisionCosts>> models;
   SourcedFigure launch_us, memory_gb_per_s, memory_gib;
   SourcedFigure h2d_gb_per_s, h2d_us, pageable_gb_per_s, d2h_gb_per_s, d2h_us;
   SourcedFigure peer_gb_per_s, peer_us, collective_gb_per_s, collective_us;
@@ -48,8 +51,9 @@ struct EmulatedDevice {
     return std::tuple(
         Key{"name", &EmulatedDevice::name, "as in --device emulated:NAME", Presence::required},
         Key{"summary", &EmulatedDevice::summary, "one line", Presence::required},
-        Key{"model", &EmulatedDevice::model, "the network that `precisions` is about", Presence::required},
-        Key{"precisions", &EmulatedDevice::precisions, "precision -> kernel times", Presence::required},
+        Key{"image_px", &EmulatedDevice::image_px, "rows must have this image size", Presence::when_set},
+        Key{"width", &EmulatedDevice::width, "rows must have this width", Presence::when_set},
+        Key{"models", &EmulatedDevice::models, "network -> precision -> kernel times", Presence::required},
         Key{"launch_us", &EmulatedDevice::launch_us, "host time of a kernel launch", Presence::required},
         Key{"memory_gb_per_s", &EmulatedDevice::memory_gb_per_s,
             "of the device's memory, for element-wise kernels", Presence::required},

@@ -66,11 +66,7 @@ static void read_device_files(Selection& selection, const fs::path& project, con
     const fs::path file = device_file(project, row.device_file);
     auto& device = selection.device_files[row.device_file];
     if (device.name.empty()) device = read_device_file(file);
-    if (!device.precisions.contains(row.precision))
-      throw ConfigError(
-          {file.string()},
-          fmt::format("no figures for precision {}, which row {} asks for", row.precision, row.id),
-          "the precision's times under `precisions`", "", "add them, or leave the row out with --only");
+    require_times(device, file, row);
   }
 }
 

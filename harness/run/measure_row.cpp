@@ -38,8 +38,9 @@ static std::vector<std::string> emulated_by(const Row& row, const Request& reque
   if (const auto text = describe_shared_gpus(row, values, request); !text.empty()) emulated.push_back(text);
   if (!service_of(values, row.storage).empty()) emulated.push_back(describe_store_link(row));
   if (!computes(row.device, values))
-    emulated.push_back(
-        fmt::format("device: {} (configs/devices), durations x {:g}", row.device_file, row.time_scale));
+    emulated.push_back(fmt::format("device: {}{}, durations x {:g}", row.device_file,
+                                   row.device_file.ends_with(".yaml") ? "" : " (configs/devices)",
+                                   row.time_scale));
   if (emulates_cores(row))
     emulated.push_back(fmt::format("cores: each decodes {:g} images/s, / {:g} as durations are longer",
                                    row.core_images_per_s, row.time_scale));

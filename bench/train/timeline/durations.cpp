@@ -9,11 +9,12 @@ namespace bench {
 
 static harness::PrecisionCosts costs_of(const harness::EmulatedDevice& device, const std::string& precision,
                                         const std::string& model) {
-  if (device.model != model)
-    throw std::invalid_argument(fmt::format("device {}: describes {}, not {}; choose another device file",
-                                            device.name, device.model, model));
-  const auto found = device.precisions.find(precision);
-  if (found == device.precisions.end())
+  const auto network = device.models.find(model);
+  if (network == device.models.end())
+    throw std::invalid_argument(
+        fmt::format("device {}: has no figures for model {}; add them to its file", device.name, model));
+  const auto found = network->second.find(precision);
+  if (found == network->second.end())
     throw std::invalid_argument(fmt::format(
         "device {}: has no figures for precision {}; add them to its file", device.name, precision));
   return found->second;
