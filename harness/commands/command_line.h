@@ -25,6 +25,7 @@ int run_matrix(const Installation& installation, const Request& request, std::os
 int continue_matrix(const Installation& installation, const Request& request, Rerun rerun,
                     std::ostream& console);
 
+void add_calibrate(CommandLine& line);
 void add_list(CommandLine& line);
 void add_report(CommandLine& line);
 void add_compare(CommandLine& line);

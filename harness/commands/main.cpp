@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   base::start_program();
   CommandLine line;
   add_run_options(line);
+  add_calibrate(line);
   add_list(line);
   add_report(line);
   add_compare(line);
