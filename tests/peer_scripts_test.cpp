@@ -58,9 +58,11 @@ TEST_F(PeerScripts, AProgramThatIsNotBuiltIsNamedWithWhatBuildsIt) {
   for (const char* what : {"slice", "ddp", "strategies", "gpu"})
     EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/compare.py", what}),
                 "build/release/run_matrix: expected a program");
-  said = failure({"bash", "scripts/prove_compare"});
-  EXPECT_SAYS(said, "build/release/run_matrix is not built");
-  EXPECT_SAYS(said, "next: ");
+  for (const char* script : {"scripts/prove_compare", "scripts/prove_calibration"}) {
+    said = failure({"bash", script});
+    EXPECT_SAYS(said, "build/release/run_matrix is not built");
+    EXPECT_SAYS(said, "next: ");
+  }
 }
 
 TEST_F(PeerScripts, APackageThatIsMissingIsNamedWithWhatInstallsIt) {
