@@ -173,6 +173,11 @@ TEST(Contract, RowsAndJobsThereAndBack) {
       "trace": {"first": 3, "last": 5}})");
   expected["row"] = to_json(row);
   expect_back(job, expected.dump());
+  job.emulation = Emulation{.batch_divisor = 16, .time_scale = 8};
+  job.emulation->device.launch_us = {5, "assumed", "a test"};
+  job.emulation->device.calibrated_on = {{"0", "total"}};
+  EXPECT_EQ(encode(decode<Job>(encode(job))), encode(job));
+  EXPECT_EQ(encode(job)["emulation"]["device"]["launch_us"], json({5.0, "assumed", "a test"}));
   EXPECT_FALSE(decode<Job>(encode(Job{})).trace);
 }
 

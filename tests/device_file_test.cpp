@@ -44,6 +44,19 @@ TEST_F(DeviceFile, TheArticlesDeviceHasItsFigures) {
   EXPECT_EQ(costs.optimizer_ms.provenance, "stated");
 }
 
+TEST_F(DeviceFile, SaysWhatItWasCalibratedOn) {
+  EmulatedDevice device = read_device_file(shipped());
+  EXPECT_EQ(device.calibrated_on.at("0"), "total");
+  EXPECT_EQ(device.calibrated_on.at("7"), "shares of scatter and broadcast");
+  EXPECT_FALSE(device.calibrated_on.contains("10")) << "held out";
+  std::string text = base::read_file(shipped());
+  const size_t from = text.find("calibrated_on:"), to = text.find("\nmodels:");
+  const fs::path file = folder_.path() / "v100-article.yaml";
+  std::ofstream(file) << text.erase(from, to - from);
+  EXPECT_TRUE(read_device_file(file).calibrated_on.empty()) << "not about the article";
+  EXPECT_EQ(decode<EmulatedDevice>(encode(device)).calibrated_on, device.calibrated_on);
+}
+
 TEST_F(DeviceFile, FaultsAreNamedWithFileAndLine) {
   EXPECT_SAYS(refused("summary:", "# "), "yaml:1: missing key; expected 'summary'");
   EXPECT_SAYS(refused("value: 900", "value: fast"), "is no number");
@@ -53,10 +66,11 @@ TEST_F(DeviceFile, FaultsAreNamedWithFileAndLine) {
   EXPECT_SAYS(refused("provenance: published", "provenance: known"), "no provenance");
   EXPECT_SAYS(refused("\"the smaller of the two V100\"", "\"\""),
               "no source; expected where the figure is from");
+  EXPECT_SAYS(refused("0: total", "0: [total]"), "yaml:9: wrong type of '0'; expected one value");
   EXPECT_SAYS(refused("launch_us:", "launch_ms:"), "launch_us");
   const std::string unknown = refused("memory_gib:", "color: {}\nmemory_gib:");
   EXPECT_NE(unknown.find("unknown key"), std::string::npos);
-  EXPECT_NE(unknown.find("yaml:3"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("yaml:42"), std::string::npos) << unknown;
   EXPECT_SAYS(refused("name: v100-article", "name: other"), "the name is not the file's");
 }
 

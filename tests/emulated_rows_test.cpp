@@ -68,6 +68,9 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
     EXPECT_TRUE(is_ok(row(id)));
     EXPECT_TRUE(row(id).loss.empty());
     EXPECT_FALSE(row(id).top1);
+    ASSERT_TRUE(row(id).emulation);
+    EXPECT_EQ(row(id).emulation->device.h2d_gb_per_s.value, 11.3);
+    EXPECT_EQ(row(id).emulation->time_scale, 16);
     ASSERT_FALSE(row(id).emulated.empty());
     EXPECT_NE(row(id).emulated[0].find("v100-article"), std::string::npos);
     for (const RecordCheck& check : row(id).checks)

@@ -9,11 +9,12 @@
 
 namespace harness {
 
-// One figure and where it comes from.
+// One figure and where it comes from; a list of these three in JSON.
 struct SourcedFigure {
   double value = 0;
   std::string provenance;  // stated (by the article), measured, published, assumed
   std::string source;      // where: the row and sentence, record and date, or publication
+  static constexpr bool kAsList = true;
   static constexpr auto keys() {
     return std::tuple(
         Key{"value", &SourcedFigure::value, "in the unit that the key's name ends in", Presence::required},
@@ -41,6 +42,7 @@ struct PrecisionCosts {
 
 struct EmulatedDevice {
   std::string name, summary;
+  std::map<std::string, std::string> calibrated_on;
   // Of the network that `models` is about; absent: whatever the run's, as its stand-in.
   std::optional<int64_t> image_px, width;
   std::map<std::string, std::map<std::string, PrecisionCosts>> models;
@@ -51,6 +53,11 @@ struct EmulatedDevice {
     return std::tuple(
         Key{"name", &EmulatedDevice::name, "as in --device emulated:NAME", Presence::required},
         Key{"summary", &EmulatedDevice::summary, "one line", Presence::required},
+        Key{"calibrated_on", &EmulatedDevice::calibrated_on,
+            "row of the article -> its figures from which values of the file were computed, e.g. total; "
+            "every "
+            "other row is held out, that is, predicted",
+            Presence::when_set},
         Key{"image_px", &EmulatedDevice::image_px, "rows must have this image size", Presence::when_set},
         Key{"width", &EmulatedDevice::width, "rows must have this width", Presence::when_set},
         Key{"models", &EmulatedDevice::models, "network -> precision -> kernel times", Presence::required},
@@ -75,7 +82,7 @@ struct EmulatedDevice {
   }
 };
 
-// What train_slice emulates with.
+// What train_slice emulates with; a part of its job and of the record.
 struct Emulation {
   EmulatedDevice device;
   int64_t batch_divisor = 1;  // durations are those of the batch times this, divided by it

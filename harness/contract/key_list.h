@@ -44,7 +44,7 @@ void add_keys(const std::string& before, std::vector<KeyLine>& lines) {
     using Inner = detail::Element<Member>;
     const std::string path = before + key.name;
     lines.push_back({path, key.help});
-    if constexpr (Keyed<typename Inner::Type>)
+    if constexpr (Keyed<typename Inner::Type> && !Listed<typename Inner::Type>)
       add_keys<typename Inner::Type>(path + Inner::kSuffix + ".", lines);
   };
   std::apply([&](const auto&... key) { (add(key), ...); }, T::keys());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/contract/emulated_device.h"
 #include "harness/contract/record_extras.h"
 #include "harness/contract/record_parts.h"
 #include "harness/contract/row.h"
@@ -43,6 +44,7 @@ struct Record {
   std::vector<RecordCheck> checks;
   RecordEnvironment environment;
   std::vector<std::string> warnings, stacks, notes, emulated;
+  std::optional<Emulation> emulation;
   std::optional<RecordLink> link;
   std::optional<RecordTrace> trace;
   std::vector<RankGpu> gpu;
@@ -151,6 +153,10 @@ struct Record {
         Key{"emulated", &Record::emulated,
             "settings of the suite used in place of hardware, e.g. `read_rate: 26 MB/s`, `host_work: 5 ms a "
             "batch`, `link: ethernet: veth at 200 Mbit/s`"},
+        Key{"emulation", &Record::emulation,
+            "only on device emulated: its device file and scale. A figure is a list: value, provenance "
+            "(stated, measured, published, assumed), source",
+            Presence::when_set},
         Key{"environment", &Record::environment, "disturbances while the row ran"},
         Key{"versions", &Record::versions, "versions of LibTorch, libjpeg-turbo, LMDB and others as loaded",
             Presence::when_set});

@@ -14,7 +14,7 @@ struct RecordScale {
   int64_t batch_divisor = 1, c0 = 0;
   static constexpr auto keys() {
     return std::tuple(
-        Key{"name", &RecordScale::name, "article, rehearsal or smoke", Presence::required},
+        Key{"name", &RecordScale::name, "article, rehearsal, emulated or smoke", Presence::required},
         Key{"batch_divisor", &RecordScale::batch_divisor, "divisor of the article's batch sizes"},
         Key{"c0", &RecordScale::c0, "loader threads per node of the article's row [7]"},
         Key{"summary", &RecordScale::summary, "the scale in one sentence"});
@@ -26,14 +26,15 @@ struct RecordDevice {
   nlohmann::json settings;
   static constexpr auto keys() {
     return std::tuple(
-        Key{"kind", &RecordDevice::kind, "cpu or cuda", Presence::required},
+        Key{"kind", &RecordDevice::kind, "cpu, cuda or emulated", Presence::required},
         Key{"name", &RecordDevice::name, "name of the processor or GPU", Presence::when_set},
         Key{"label", &RecordDevice::label, "name shown in plots, e.g. `4 CPU replicas`", Presence::when_set},
         Key{"driver", &RecordDevice::driver, "version of a GPU's driver", Presence::when_set},
         Key{"settings", &RecordDevice::settings,
             "only on GPUs: memory, compute capability, peak memory allocated and reserved, bytes and rate of "
             "the copies of batches (`h2d_bytes`, `h2d_gb_per_s`), cuDNN, nvJPEG, TF32, `clocks` (SM and "
-            "memory in MHz, at the row's end and maximum)",
+            "memory in MHz, at the row's end and maximum); on emulated devices how far the host was behind "
+            "them (`lag_median_ms`, `lag_worst_ms`)",
             Presence::when_set});
   }
 };

@@ -58,6 +58,12 @@ static std::vector<std::string> emulated_by(const Row& row, const Request& reque
   return emulated;
 }
 
+static std::optional<Emulation> emulation_of(const RowSetting& setting, const Row& row) {
+  if (computes(row.device, setting.values)) return std::nullopt;
+  return Emulation{setting.device_files.at(row.device_file), setting.scale.batch_divisor, row.time_scale,
+                   row.wire_divisor, row.wire};
+}
+
 // Time for starting eight ranks on two busy cores, mostly for loading LibTorch.
 constexpr double kLeastStart_s = 30;
 
@@ -80,6 +86,7 @@ static void set_head(Record& record, const RowSetting& setting, const PlannedRow
   record.timed_batches = row.timed_batches;
   record.notes = planned.notes;
   record.emulated = emulated_by(row, setting.request, setting.values, setting.scale.batch_divisor);
+  record.emulation = emulation_of(setting, row);
   record.launcher = launcher_of(setting.request);
   if (!setting.request.wrap.empty()) record.wrap = {setting.request.wrap, setting.request.wrap_rank};
 }
@@ -113,9 +120,7 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   job.interface = emulated ? emulated::kInterface : setting.request.interface;
   job.emulated_link = emulated;
   job.trace = traced_batches(setting.request, planned.row);
-  if (!computes(planned.row.device, setting.values))
-    job.emulation = {setting.device_files.at(planned.row.device_file), setting.scale.batch_divisor,
-                     planned.row.time_scale, planned.row.wire_divisor, planned.row.wire};
+  job.emulation = emulation_of(setting, planned.row);
   write_job(directory / "job.json", job);
   return directory;
 }
