@@ -11,6 +11,7 @@
 #include "harness/report/article_tables.h"
 #include "harness/report/claims.h"
 #include "harness/report/embedding.h"
+#include "harness/report/emulated_tables.h"
 #include "harness/report/figures.h"
 #include "harness/report/page_sections.h"
 #include "harness/report/table.h"
@@ -58,6 +59,7 @@ void report_on(const Records& records) {
     console_table(summary);
     markdown_table(summary);
     for (const Grid& grid : article_tables(summary)) console_text(grid);
+    for (const Grid& grid : emulated_tables(summary)) console_text(grid);
     console_text(claims_grid(summary));
     figures_of(summary, "run", SOURCE_DIR);
     json_for_html(summary_sections(summary, {}, "", ""));
@@ -87,7 +89,7 @@ class MutatedRecords : public testing::Test {
 TEST_F(MutatedRecords, TheGoldenOnesAreReportedWhole) {
   std::string said;
   const auto records = read_back(golden(kEveryKey), said);
-  EXPECT_EQ(records.size(), 5u);
+  EXPECT_EQ(records.size(), 6u);
   EXPECT_EQ(said, "");
   report_on(records);
 }

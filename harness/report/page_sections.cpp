@@ -11,6 +11,7 @@
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
 #include "harness/report/claims.h"
+#include "harness/report/emulated_tables.h"
 #include "harness/report/environment.h"
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/communication.h"
@@ -119,6 +120,11 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   first.push_back({{"facts", facts}});
   shelf.place("cascade", first);
   add("summary", first);
+
+  json emulated = json::array();
+  shelf.place("emulated", emulated);
+  for (const Grid& grid : emulated_tables(summary)) add_grid(emulated, grid);
+  add("emulated and the article", emulated);
 
   json matrix = json::array();
   add_grid(matrix, matrix_grid(summary));

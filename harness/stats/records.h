@@ -15,8 +15,13 @@ namespace harness {
 // step; the earlier content is kept.
 void append_record(const std::filesystem::path& file, const nlohmann::json& record);
 
-// Whether an entry of a record's `emulated` names the device file of an emulated device.
-inline bool is_device_setting(const std::string& emulated) { return emulated.rfind("device: ", 0) == 0; }
+// Whether an entry of a record's `emulated` names the device file of an emulated device, or its emulated
+// cores. What rows take with them follows from real code too, and is not by construction as such.
+inline bool is_device_file(const std::string& emulated) { return emulated.rfind("device: ", 0) == 0; }
+inline bool is_core_rate(const std::string& emulated) { return emulated.rfind("cores: ", 0) == 0; }
+inline bool is_device_setting(const std::string& emulated) {
+  return is_device_file(emulated) || is_core_rate(emulated);
+}
 // Whether the row ran on an emulated device: its host only launched and waited, so that its phases are those
 // of the device's timelines.
 bool on_emulated_device(const Record& record);

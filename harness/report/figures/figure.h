@@ -19,7 +19,7 @@ using Colours = std::vector<NamedColour>;
 
 // plots/palette.json
 struct Palette {
-  Colours groups, phases, events, activities, communication, batches;
+  Colours groups, phases, events, activities, communication, batches, beside_article;
   std::vector<std::string> diverging;
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
@@ -29,6 +29,7 @@ struct Palette {
                       Key{"activities", &Palette::activities, "of a busy device", required},
                       Key{"communication", &Palette::communication, "of a step", required},
                       Key{"batches", &Palette::batches, "by kind", required},
+                      Key{"beside_article", &Palette::beside_article, "whose seconds", required},
                       Key{"diverging", &Palette::diverging, "low, middle, high", required});
   }
 };
@@ -42,6 +43,7 @@ struct FigureSource {
 // Fills a spec from plots/ with data, title and subtitle. Returns false if the summary has no data for it.
 using FillFigure = bool (*)(nlohmann::json& spec, const FigureSource&);
 bool fill_cascade(nlohmann::json& spec, const FigureSource&);
+bool fill_emulated(nlohmann::json& spec, const FigureSource&);
 bool fill_phases(nlohmann::json& spec, const FigureSource&);
 bool fill_scaling(nlohmann::json& spec, const FigureSource&);
 bool fill_threads(nlohmann::json& spec, const FigureSource&);

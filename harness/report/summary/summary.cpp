@@ -134,6 +134,8 @@ Summary summarise_group(const RecordList& all) {
   summary.device = first.device.kind;
   if (summary.scale != "article")
     std::transform(summary.scale.begin(), summary.scale.end(), std::back_inserter(summary.mark), ::toupper);
+  if (summary.device == "emulated" && summary.scale != "emulated")
+    summary.mark += summary.mark.empty() ? "EMULATED" : ", EMULATED";
   summary.scale_summary = all_of(records, [](const Record& r) { return r.scale.summary; });
   summary.machine = all_of(records, describe_machine);
   summary.build = all_of(records, describe_build);

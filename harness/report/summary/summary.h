@@ -60,7 +60,7 @@ struct AccuracyRow {
 // The rows of one scale on one device. They share one table.
 struct Summary {
   std::string scale, device;
-  std::string mark;  // REHEARSAL or SMOKE, empty at the article's scale
+  std::string mark;  // REHEARSAL, SMOKE, EMULATED; empty at the article's scale on real devices
   // One line each; if a value differs within the run, all values.
   std::string scale_summary, machine, build, data;
   std::string set;                    // fields changed by --set, `field=value field=value`

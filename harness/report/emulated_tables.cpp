@@ -1,0 +1,209 @@
+// Sets emulated rows beside the article's figures and the closed-form model, and explains misses.
+#include "harness/report/emulated_tables.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/report/against_article.h"
+#include "harness/report/article_columns.h"
+#include "harness/report/article_grid.h"
+#include "harness/report/bottleneck.h"
+#include "harness/report/claim_question.h"
+#include "harness/report/summary/beside_article.h"
+#include "harness/stats/records.h"
+
+namespace harness {
+namespace {
+
+// Up to here an emulated time is that of the closed-form model: nothing but the device binds the row.
+constexpr double kEqualsModel = 0.03;
+
+std::string seconds_cell(const std::optional<double>& value) { return value ? article_number(*value) : "-"; }
+
+std::string error_text(const std::optional<double>& share) {
+  return share ? fmt::format("{:+.1f} %", 100 * *share) : "-";
+}
+
+std::string emulated_cell(const BesideArticle& one) {
+  if (!one.ok()) return one.row->status;
+  if (one.row->repeats_ok < 2) return seconds_cell(one.emulated_s);
+  return fmt::format("{} ({} to {})", seconds_cell(one.emulated_s), seconds_cell(one.low_s),
+                     seconds_cell(one.high_s));
+}
+
+std::optional<double> above_model(const BesideArticle& one) {
+  if (!one.ok() || !one.model_s || !one.model_has_load) return std::nullopt;
+  return *one.emulated_s / *one.model_s - 1;
+}
+
+std::string used_of(const BesideArticle& one) {
+  const std::string rate = one.loader_rate_is_set ? "; its loader's rate is a setting" : "";
+  if (!one.calibrated_on.empty()) return "calibrated on its " + one.calibrated_on + rate;
+  return (one.predicted ? "held out" : "not known") + rate;
+}
+
+// Why the emulated row misses the article's, as far as the record shows it; `-` within the margin.
+std::string reason_of_miss(const BesideArticle& one) {
+  const SummaryRow& row = *one.row;
+  if (!one.ok()) return one_line(row.reason);
+  if (!one.error() || std::abs(*one.error()) <= kArticleMargin) return "-";
+  const auto found = bottleneck_of(row);
+  if (one.loader_rate_is_set)
+    return fmt::format("waits for a loader whose rate is a setting: {}", found ? found->figure : "");
+  if (found && found->verdict == "loader")
+    return fmt::format("waits for this machine's loader: {}", found->figure);
+  const double article_ms = 1000 * *one.article_s / kArticleBatches,
+               emulated_ms = 1000 * *one.emulated_s / kArticleBatches;
+  const auto difference = above_model(one);
+  if (difference && *difference > kEqualsModel)
+    return fmt::format("{:.1f} ms a batch above the closed-form model; bound by {}{}",
+                       emulated_ms - 1000 * *one.model_s / kArticleBatches,
+                       found ? found->verdict : "something that the record doesn't show",
+                       found && !found->cause.empty() ? ": " + found->cause : "");
+  if (one.row->config.storage == "synthetic" && emulated_ms < article_ms)
+    return fmt::format(
+        "made-up batches: what the article's batch waits for images is missing, at most {:.1f} ms",
+        article_ms - emulated_ms);
+  if (row.config.cache == "cold" && emulated_ms < article_ms)
+    return fmt::format(
+        "the storage here keeps up with the device; the article's batch takes {:.1f} ms longer",
+        article_ms - emulated_ms);
+  return fmt::format("only the device binds; the article's batch takes {:.1f} ms {} than its figures explain",
+                     std::abs(article_ms - emulated_ms), article_ms > emulated_ms ? "longer" : "less");
+}
+
+std::vector<std::string> lines_above_emulated(const Summary& summary,
+                                              const std::vector<BesideArticle>& rows) {
+  std::vector<std::string> lines = lines_above(summary), seen;
+  for (const BesideArticle& one : rows) {
+    const auto& emulation = one.row->record->emulation;
+    std::string line = emulation ? fmt::format("Emulated device {}: {}.", emulation->device.name,
+                                               one_line(emulation->device.summary))
+                                 : "The records of some rows don't contain their device file: they were "
+                                   "written before it was recorded.";
+    if (std::find(seen.begin(), seen.end(), line) == seen.end()) seen.push_back(line);
+  }
+  lines.insert(lines.end(), seen.begin(), seen.end());
+  return lines;
+}
+
+Grid cascade_grid(const Summary& summary, const std::vector<BesideArticle>& rows) {
+  Grid grid;
+  grid.title = "emulated: the cascade beside the article's";
+  grid.above = lines_above_emulated(summary, rows);
+  grid.columns = {
+      {"row", true}, {"what", true, true},        {"s here"}, {"emulated, article's s"}, {"article s"},
+      {"error"},     {"differs", true, false, 30}};
+  bool other_device = false;
+  for (const BesideArticle& one : rows) {
+    const SummaryRow& row = *one.row;
+    grid.rows.push_back({row_mark(row), row.title, row.ok() ? article_number(row.total_s) : "-",
+                         emulated_cell(one), seconds_cell(one.article_s), error_text(one.error()),
+                         one.differs.empty() ? "-" : one_line(one.differs)});
+    grid.values.push_back({row.id, "status", "text", row.status});
+    grid.values.push_back(
+        {row.id, "emulated", "s", "", {one.emulated_s, one.low_s, one.high_s, one.article_s}});
+    grid.values.push_back({row.id, "differs", "text", one_line(one.differs)});
+    other_device = other_device || (one.ok() && one.article_s && !one.error());
+  }
+  std::vector<std::string> cores;
+  for (const BesideArticle& one : rows)
+    for (const std::string& setting : one.row->record->emulated)
+      if (is_core_rate(setting) && std::find(cores.begin(), cores.end(), setting) == cores.end())
+        cores.push_back(setting);
+  grid.notes = {
+      fmt::format("emulated, article's s: seconds here x divisor of the batch / time_scale x {:g} / timed "
+                  "batches. Loading is real and this machine's, so a row that waits for images depends on "
+                  "this machine as well.",
+                  kArticleBatches),
+      "differs: settings by which this is another row than the article's."};
+  for (const std::string& setting : cores) grid.notes.push_back("Emulated " + one_line(setting) + ".");
+  if (other_device)
+    grid.notes.push_back(
+        "No error for rows whose device file was not calibrated on the article: it is another device.");
+  return grid;
+}
+
+// One line for each device file that was calibrated on the article.
+std::vector<std::string> calibration_lines(const std::vector<BesideArticle>& rows) {
+  std::vector<std::string> lines;
+  for (const BesideArticle& one : rows) {
+    const EmulatedDevice& device = one.row->record->emulation->device;
+    std::vector<std::string> parts;
+    for (const auto& [row, figures] : device.calibrated_on)
+      parts.push_back(fmt::format("{} ({})", bracketed(row), one_line(figures)));
+    const std::string line = fmt::format("{} is calibrated on {}.", device.name, fmt::join(parts, ", "));
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  }
+  return lines;
+}
+
+// `Held out: [10] +8.9 %, [12] -0.2 %; largest +8.9 %`
+std::string prediction_text(const std::vector<BesideArticle>& rows) {
+  std::vector<std::string> parts;
+  for (const BesideArticle& one : rows)
+    if (one.predicted && one.error())
+      parts.push_back(fmt::format("{} {}", bracketed(one.row->id), error_text(one.error())));
+  if (parts.empty()) return "No row that is held out has a figure here.";
+  return fmt::format("Held out, emulated / article: {}.", fmt::join(parts, ", "));
+}
+
+Grid held_out_grid(const Summary& summary, std::vector<BesideArticle> rows) {
+  std::erase_if(rows, [](const BesideArticle& one) {
+    return !one.article_s || (one.calibrated_on.empty() && !one.predicted);
+  });
+  std::stable_partition(rows.begin(), rows.end(), [](const BesideArticle& one) { return !one.predicted; });
+  Grid grid;
+  if (rows.empty()) return grid;
+  grid.title = "emulated: rows that the device file was calibrated on, and rows held out";
+  grid.above = lines_above(summary);
+  const std::vector<std::string> calibrated = calibration_lines(rows);
+  grid.above.insert(grid.above.end(), calibrated.begin(), calibrated.end());
+  grid.above.push_back(prediction_text(rows));
+  grid.columns = {{"row", true},
+                  {"emulated s"},
+                  {"model s"},
+                  {"article s"},
+                  {"error"},
+                  {"emulated / model"},
+                  {"used", true, false, 22},
+                  {"why", true, false, 40}};
+  bool without_load = false;
+  for (const BesideArticle& one : rows) {
+    const bool no_load = one.model_s && !one.model_has_load;
+    without_load = without_load || no_load;
+    grid.rows.push_back({row_mark(*one.row), emulated_cell(one),
+                         seconds_cell(one.model_s) + (no_load ? "^" : ""), seconds_cell(one.article_s),
+                         error_text(one.error()), error_text(above_model(one)), used_of(one),
+                         reason_of_miss(one)});
+    const std::string& id = one.row->id;
+    grid.values.push_back({id, "emulated", "s", "", {one.emulated_s, one.low_s, one.high_s, one.article_s}});
+    grid.values.push_back({id, "closed-form model", "s", "", {one.model_s, {}, {}, one.article_s}});
+    grid.values.push_back({id, "error", "share", "", {one.error(), {}, {}, {}}});
+    grid.values.push_back({id, "used", "text", used_of(one)});
+    grid.values.push_back({id, "why", "text", reason_of_miss(one)});
+  }
+  grid.notes = {
+      "model: the closed-form model, max(load, compute + copies + exposed communication), from the same "
+      "device "
+      "file and the loader's ceiling measured here; it has no start of the loader.",
+      fmt::format("error: emulated / article - 1; why: from {:.0f} % on. All times in the article's seconds.",
+                  100 * kArticleMargin)};
+  if (without_load) grid.notes.push_back("^ without the loader, whose ceiling was not measured.");
+  return grid;
+}
+
+}  // namespace
+
+std::vector<Grid> emulated_tables(const Summary& summary) {
+  const std::vector<BesideArticle> rows = beside_article(summary);
+  if (rows.empty()) return {};
+  std::vector<Grid> grids = {cascade_grid(summary, rows)};
+  if (Grid held_out = held_out_grid(summary, rows); !held_out.empty()) grids.push_back(std::move(held_out));
+  return grids;
+}
+
+}  // namespace harness

@@ -1,0 +1,95 @@
+#include "harness/report/summary/beside_article.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "harness/report/summary/closed_model.h"
+#include "harness/stats/records.h"
+
+namespace harness {
+namespace {
+
+constexpr int64_t kArticlePixels = 224;
+
+// Whether a row with another value of this field is another row than the article's. Batches and time scale
+// are brought back to the article's.
+bool changes_the_row(const std::string& field) {
+  return (has_role(field, Role::identity) || has_role(field, Role::sizing)) && field != "time_scale" &&
+         field != "device_file" && field != "timed_batches" && field != "warmup_batches";
+}
+
+std::string differences_of(const SummaryRow& row) {
+  const Record& record = *row.record;
+  const bool made_up = record.config.storage == "synthetic";
+  std::vector<std::string> parts;
+  if (made_up) parts.push_back("made-up batches");
+  if (record.config.image_px != kArticlePixels)
+    parts.push_back(fmt::format("images of {} px", record.config.image_px));
+  std::istringstream set(record.set);
+  for (std::string word; set >> word;) {
+    const std::string field = word.substr(0, word.find('='));
+    if (changes_the_row(field) && field != "image_px" &&
+        !(made_up && (field == "storage" || field == "cache")))
+      parts.push_back(word);
+  }
+  for (const Flag& flag : row.flags)
+    if (flag.code == 'M' || flag.code == 'C') parts.push_back(flag.text);
+  for (const std::string& setting : record.emulated)
+    if (!is_device_setting(setting)) parts.push_back(setting);
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+// From this share of waiting in the step on, the loader decides a row's time.
+constexpr double kLoaderBinds = 0.25;
+
+bool loader_rate_is_set(const SummaryRow& row) {
+  if (row.config.read_rate <= 0 && !emulates_cores(row.config)) return false;
+  return std::any_of(row.run.phases.begin(), row.run.phases.end(), [](const PhaseStatistics& phase) {
+    return phase.name == "load" && phase.share >= kLoaderBinds;
+  });
+}
+
+BesideArticle beside(const SummaryRow& row) {
+  BesideArticle one;
+  one.row = &row;
+  const Record& record = *row.record;
+  if (row.config.published_s > 0) one.article_s = row.config.published_s;
+  one.differs = differences_of(row);
+  if (record.emulation && !record.emulation->device.calibrated_on.empty()) {
+    const auto& rows = record.emulation->device.calibrated_on;
+    if (const auto found = rows.find(row.id); found != rows.end()) one.calibrated_on = found->second;
+    one.predicted = one.calibrated_on.empty();
+  }
+  if (!row.ok() || row.run.batches <= 0 || row.config.time_scale <= 0) return one;
+  const double factor =
+      double(record.scale.batch_divisor) / row.config.time_scale * kArticleBatches / double(row.run.batches);
+  one.loader_rate_is_set = loader_rate_is_set(row);
+  one.emulated_s = row.total_s * factor;
+  one.low_s = row.total_min_s * factor;
+  one.high_s = row.total_max_s * factor;
+  if (const auto model = closed_model(record)) {
+    one.model_s = model->step_ms() * kArticleBatches / 1000;
+    one.model_has_load = model->load_ms.has_value();
+  }
+  return one;
+}
+
+}  // namespace
+
+std::optional<double> BesideArticle::error() const {
+  if (!emulated_s || !article_s || (calibrated_on.empty() && !predicted)) return std::nullopt;
+  return *emulated_s / *article_s - 1;
+}
+
+std::vector<BesideArticle> beside_article(const Summary& summary) {
+  std::vector<BesideArticle> rows;
+  if (summary.device != "emulated" || summary.scale == "smoke") return rows;
+  for (const SummaryRow& row : summary.rows)
+    if (row.config.identity != "own") rows.push_back(beside(row));
+  return rows;
+}
+
+}  // namespace harness

@@ -1,0 +1,101 @@
+#include "harness/report/summary/closed_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace harness {
+namespace {
+
+constexpr double kParameters = 11'689'512;  // ResNet18 with 1000 classes, as in torchvision
+constexpr int kBatchNormLayers = 20;
+
+// Backward in its order: the share of the gradients' elements that a stage adds, and of backward's time,
+// assumed to be that of its floating-point operations: the classifier, layer4 to layer1, the first layers.
+struct Stage {
+  double elements, time;
+};
+constexpr std::array kBackward = {Stage{513'000 / kParameters, 0.01},   Stage{8'393'728 / kParameters, 0.19},
+                                  Stage{2'099'712 / kParameters, 0.20}, Stage{525'568 / kParameters, 0.22},
+                                  Stage{147'968 / kParameters, 0.28},   Stage{9'536 / kParameters, 0.10}};
+
+// The share of backward after which this share of the gradients is ready.
+double ready_share(double elements) {
+  double time = 0;
+  for (const Stage& stage : kBackward) {
+    if (elements <= stage.elements) return time + stage.time * elements / stage.elements;
+    elements -= stage.elements;
+    time += stage.time;
+  }
+  return 1;
+}
+
+double transfer_ms(double bytes, const SourcedFigure& gb_per_s, const SourcedFigure& us) {
+  return us.value * 1e-3 + bytes / gb_per_s.value * 1e-6;
+}
+
+double bytes_per_image(const Row& row) {
+  return 3 * double(row.image_px) * double(row.image_px) * (row.batch_format == "uint8" ? 1 : 4);
+}
+
+// Of DataParallel, in which one process copies between its devices.
+double between_devices_ms(const Row& row, const EmulatedDevice& device, double images) {
+  const double devices = double(row.devices);
+  const double share = images / devices * bytes_per_image(row);
+  const double weights = kParameters * (row.precision == "o2" || row.precision == "o3" ? 2 : 4);
+  return (devices - 1) * transfer_ms(share, device.peer_gb_per_s, device.peer_us) +
+         2 * transfer_ms(weights, device.collective_gb_per_s, device.collective_us);
+}
+
+// Of ranks: what is left of the last batch's all-reduces when backward has ended.
+double exposed_ms(const Record& record, const EmulatedDevice& device, double backward_ms) {
+  const double ranks = double(record.world_size), latency_ms = device.collective_us.value * 1e-3;
+  double gb_per_s = device.collective_gb_per_s.value;
+  if (record.config.nodes > 1) gb_per_s = std::min(gb_per_s, record.config.link_rate_mbit / 8000);
+  std::vector<double> messages;
+  double all = 0, sent = 0, end = 0;
+  for (const RecordMessage& message : record.communication.value_or(RecordCommunication()).all_reduces)
+    if (message.type != "float64")  // the type of SyncBN's sums
+      messages.push_back(double(message.bytes)), all += double(message.bytes);
+  for (const double bytes : messages) {
+    sent += bytes;
+    const double ready = record.config.delay_allreduce ? 1 : ready_share(sent / all);
+    end = std::max(end, ready * backward_ms) + 2 * (ranks - 1) * latency_ms +
+          2 * (ranks - 1) / ranks * bytes / gb_per_s * 1e-6;
+  }
+  const double sync_bn = record.config.sync_bn ? 2 * kBatchNormLayers * 2 * (ranks - 1) * latency_ms : 0;
+  return std::max(0.0, end - backward_ms) + sync_bn;
+}
+
+bool describes(const Row& row) {
+  return row.model == "resnet18" && row.width == 64 && row.classes == 1000 && !row.prefetch &&
+         (row.nodes == 1 || row.link_rate_mbit > 0);
+}
+
+}  // namespace
+
+std::optional<ClosedModel> closed_model(const Record& record) {
+  const Row& row = record.config;
+  if (!record.emulation || !describes(row) || record.emulation->device.model != row.model)
+    return std::nullopt;
+  const EmulatedDevice& device = record.emulation->device;
+  const auto costs = device.precisions.find(row.precision);
+  if (costs == device.precisions.end()) return std::nullopt;
+  const double divisor = double(record.emulation->batch_divisor), ranks = double(record.world_size);
+  const double images = double(row.batch) * divisor, own = images / double(all_devices(row));
+  const double forward = costs->second.forward_ms.value + costs->second.forward_ms_per_image.value * own;
+  const double backward = costs->second.backward_ms.value + costs->second.backward_ms_per_image.value * own;
+  ClosedModel model;
+  model.device_ms = transfer_ms(images / ranks * bytes_per_image(row),
+                                row.pinned ? device.h2d_gb_per_s : device.pageable_gb_per_s, device.h2d_us) +
+                    forward + backward + costs->second.optimizer_ms.value;
+  if (ranks > 1)
+    model.device_ms += exposed_ms(record, device, backward);
+  else if (row.devices > 1)
+    model.device_ms += between_devices_ms(row, device, images);
+  if (record.ceilings && record.ceilings->loader_ms)
+    model.load_ms = *record.ceilings->loader_ms * divisor / record.emulation->time_scale;
+  return std::isfinite(model.step_ms()) && model.device_ms > 0 ? std::optional(model) : std::nullopt;
+}
+
+}  // namespace harness

@@ -1,0 +1,222 @@
+// unit: emulated rows beside the article's figures and the closed-form model: numbers, marks, what is left
+// out
+#include "harness/report/emulated_tables.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/report/figures.h"
+#include "harness/report/page_sections.h"
+#include "harness/report/table.h"
+#include "tests/emulated_records.h"
+
+namespace harness::emulated_tables_test {
+
+using emulated_records::emulated;
+using emulated_records::failed;
+using emulated_records::summary_of;
+using nlohmann::json;
+
+constexpr size_t kCascade = 0, kHeldOut = 1;
+
+// A row's cells by header.
+std::map<std::string, std::string> cells(const Grid& grid, const std::string& id) {
+  for (const auto& row : grid.rows) {
+    if (row[0] != id && row[0].rfind(id + " ", 0) != 0 && row[0].rfind(id + "~", 0) != 0) continue;
+    std::map<std::string, std::string> cells;
+    for (size_t i = 0; i < row.size(); ++i) cells[grid.columns[i].header] = row[i];
+    return cells;
+  }
+  ADD_FAILURE() << grid.title << " has no row " << id;
+  return {};
+}
+
+Grid table(const std::vector<json>& records, size_t which) {
+  const auto tables = emulated_tables(summary_of(records));
+  return which < tables.size() ? tables[which] : Grid();
+}
+
+bool any_line_has(const std::vector<std::string>& lines, const std::string& words) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const std::string& line) { return line.find(words) != std::string::npos; });
+}
+
+TEST(EmulatedTables, BringRowsToTheArticlesSeconds) {
+  const std::vector<json> records = {emulated("0", 160), emulated("10", 65.6), emulated("12", 41.6)};
+  const Grid cascade = table(records, kCascade), held_out = table(records, kHeldOut);
+  auto row = cells(cascade, "10");
+  EXPECT_EQ(row["s here"], "6.56") << "a fifth of the batches, half of the time of each";
+  EXPECT_EQ(row["emulated, article's s"], "65.6");
+  EXPECT_EQ(row["article s"], "60.2");
+  EXPECT_EQ(row["error"], "+9.0 %");
+  EXPECT_EQ(row["differs"], "-");
+  EXPECT_EQ(cells(held_out, "0")["used"], "calibrated on its total");
+  row = cells(held_out, "10");
+  EXPECT_EQ(row["used"], "held out");
+  EXPECT_EQ(row["model s"], "65.5");
+  EXPECT_EQ(row["emulated / model"], "+0.2 %");
+  EXPECT_EQ(row["why"],
+            "only the device binds; the article's batch takes 18.0 ms less than its figures explain");
+  EXPECT_EQ(cells(held_out, "12")["why"], "-");
+  EXPECT_EQ(held_out.rows.front()[0], "0 E") << "what was used comes first";
+  EXPECT_TRUE(
+      any_line_has(held_out.above, "v100-article is calibrated on [0] (total), [7] (shares of scatter"));
+  EXPECT_TRUE(any_line_has(held_out.above, "Held out, emulated / article: [10] +9.0 %, [12] +0.0 %."));
+}
+
+TEST(EmulatedTables, RepeatsHaveARange) {
+  std::vector<json> records;
+  for (int repeat = 0; repeat < 3; ++repeat) records.push_back(emulated("10", 60 + repeat, repeat));
+  EXPECT_EQ(cells(table(records, kCascade), "10")["emulated, article's s"], "61.0 (60.0 to 62.0)");
+}
+
+TEST(EmulatedTables, MarkRowsThatAreNotTheArticles) {
+  json made_up = emulated("7", 65.6), other = emulated("10", 65.6), limited = emulated("disk", 330);
+  made_up["config"]["storage"] = made_up["cache"]["storage_used"] = "synthetic";
+  made_up["set"] = "storage=synthetic cache=as_is timed_batches=60 time_scale=8";
+  other["set"] = "storage=raw loader_threads=3 ceiling_batches=4";
+  other["notes"] = {"cpus: 6 clipped to 2"};
+  limited["emulated"].push_back("read_rate: 3.4 MB/s");
+  json fast = emulated("lmdb", 80);
+  fast["config"]["published_s"] = 100.0;
+  const std::vector<json> records = {limited, made_up, other, fast};
+  const Grid cascade = table(records, kCascade), held_out = table(records, kHeldOut);
+  EXPECT_EQ(cells(cascade, "7")["differs"], "made-up batches");
+  EXPECT_EQ(cells(cascade, "10")["differs"], "storage=raw; loader_threads=3; cpus: 6 clipped to 2");
+  EXPECT_EQ(cells(cascade, "disk")["differs"], "read_rate: 3.4 MB/s");
+  EXPECT_EQ(cells(held_out, "lmdb")["why"],
+            "the storage here keeps up with the device; the article's batch takes 66.7 ms longer");
+  EXPECT_EQ(cells(held_out, "7")["used"], "calibrated on its shares of scatter and broadcast");
+  EXPECT_EQ(cells(held_out, "7")["why"],
+            "made-up batches: what the article's batch waits for images is missing, at most 53.7 ms");
+}
+
+TEST(EmulatedTables, SayWhatARowWaitsFor) {
+  json waits = emulated("10", 120), slow = emulated("12", 50);
+  waits["device_ms"]["load"] = json(1, json(60, 100.0));
+  waits["samples_ms"]["load"] = waits["device_ms"]["load"];
+  waits["ceilings"]["loader_ms"] = 190.0;
+  const Grid held_out = table({waits, slow}, kHeldOut);
+  EXPECT_NE(cells(held_out, "10")["why"].find("waits for this machine's loader: load "), std::string::npos)
+      << cells(held_out, "10")["why"];
+  EXPECT_NE(cells(held_out, "12")["why"].find("28.3 ms a batch above the closed-form model; bound by device"),
+            std::string::npos)
+      << cells(held_out, "12")["why"];
+}
+
+TEST(EmulatedTables, SayWhereTheLoadersRateIsASetting) {
+  json limited = emulated("disk", 330), cores = emulated("7", 82), free = emulated("10", 65.6);
+  for (json* record : {&limited, &cores}) {
+    (*record)["device_ms"]["load"] = json(1, json(60, 400.0));
+    (*record)["samples_ms"]["load"] = (*record)["device_ms"]["load"];
+  }
+  limited["config"]["read_rate"] = 3.4e6;
+  limited["emulated"].push_back("read_rate: 3.4 MB/s");
+  for (json* record : {&cores, &free}) {
+    (*record)["config"]["core_images_per_s"] = 117.5;
+    (*record)["emulated"].push_back("cores: each decodes 117.5 images/s");
+  }
+  const Grid cascade = table({limited, cores, free}, kCascade),
+             held_out = table({limited, cores, free}, kHeldOut);
+  EXPECT_EQ(cells(held_out, "disk")["used"],
+            "calibrated on its times within a batch; its loader's rate is a setting");
+  EXPECT_NE(cells(held_out, "7")["used"].find("; its loader's rate is a setting"), std::string::npos);
+  EXPECT_EQ(cells(held_out, "10")["used"], "held out") << "it doesn't wait for its loader";
+  EXPECT_EQ(cells(cascade, "7")["differs"], "-");
+  EXPECT_TRUE(any_line_has(cascade.notes, "Emulated cores: each decodes 117.5 images/s."));
+}
+
+TEST(EmulatedTables, AFailedRowHasNoNumber) {
+  const std::vector<json> records = {emulated("0", 161), failed("12", "INVALID", "lag: rank 2: too late")};
+  for (size_t which : {kCascade, kHeldOut}) {
+    const Grid grid = table(records, which);
+    const auto row = cells(grid, "12");
+    EXPECT_EQ(row.at(which == kCascade ? "emulated, article's s" : "emulated s"), "INVALID");
+    EXPECT_EQ(row.at("error"), "-");
+    for (const GridValue& value : grid.values)
+      if (value.row == "12") EXPECT_FALSE(value.figure.value) << value.quantity;
+  }
+  const auto row = cells(table(records, kHeldOut), "12");
+  EXPECT_EQ(row.at("model s"), "-");
+  EXPECT_EQ(row.at("why"), "lag: rank 2: too late");
+}
+
+TEST(EmulatedTables, WithoutTheDevicesValuesThereIsNoModelAndNothingIsHeldOut) {
+  json old = emulated("10", 65.6);
+  old.erase("emulation");
+  const auto tables = emulated_tables(summary_of({old}));
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(cells(tables[0], "10")["emulated, article's s"], "65.6") << "scale and time_scale are recorded";
+  EXPECT_EQ(cells(tables[0], "10")["error"], "-");
+  EXPECT_TRUE(any_line_has(tables[0].above, "don't contain their device file"));
+}
+
+TEST(EmulatedTables, AnotherDeviceIsNoPredictionOfTheArticle) {
+  json other = emulated("10", 20);
+  other["emulation"]["device"].erase("calibrated_on");
+  const auto tables = emulated_tables(summary_of({other}));
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(cells(tables[0], "10")["article s"], "60.2");
+  EXPECT_EQ(cells(tables[0], "10")["error"], "-");
+  EXPECT_TRUE(any_line_has(tables[0].notes, "it is another device"));
+}
+
+TEST(EmulatedTables, AreAboutEmulatedRowsOnly) {
+  const std::vector<json> mixed = {article_records::record_of("0", article_records::kOne), emulated("0", 161),
+                                   emulated("12", 41.6)};
+  EXPECT_TRUE(emulated_tables(summary_of(mixed, "cpu")).empty());
+  EXPECT_EQ(table(mixed, kCascade).rows.size(), 2u);
+  json smoke = emulated("0", 161);
+  smoke["scale"]["name"] = "smoke";
+  EXPECT_TRUE(emulated_tables(summary_of({smoke})).empty());
+  json own = emulated("0", 161);
+  own["config"]["identity"] = "own";
+  EXPECT_TRUE(emulated_tables(summary_of({own})).empty());
+}
+
+TEST(EmulatedFigure, HasTheSameNumbersAndTheWord) {
+  const std::vector<json> mixed = {article_records::record_of("0", article_records::kOne), emulated("0", 161),
+                                   emulated("10", 65.6), failed("12", "INVALID", "lag")};
+  for (const Figure& figure : figures_of(summary_of(mixed, "cpu"), "run", SOURCE_DIR))
+    EXPECT_NE(figure.name, "emulated");
+  json spec;
+  for (const Figure& figure : figures_of(summary_of(mixed), "run", SOURCE_DIR)) {
+    EXPECT_EQ(figure.spec["title"]["text"].get<std::string>().rfind("EMULATED: ", 0), 0u) << figure.name;
+    if (figure.name == "emulated") spec = figure.spec;
+  }
+  ASSERT_FALSE(spec.is_null());
+  EXPECT_NE(spec["layer"][0]["encoding"]["x"]["title"].dump().find("emulated"), std::string::npos);
+  std::map<std::string, double> seconds;
+  for (const json& value : spec["data"]["values"])
+    if (value.contains("seconds"))
+      seconds[value["row"].get<std::string>() + " " + value["series"].get<std::string>()] = value["seconds"];
+  EXPECT_NEAR(seconds["10 emulated"], 65.6, 1e-6);
+  EXPECT_NEAR(seconds["10 the article's"], 60.2, 1e-6);
+  EXPECT_NEAR(seconds["10 closed-form model"], 65.49, 0.05);
+  EXPECT_EQ(seconds.count("12 emulated"), 0u);
+  EXPECT_EQ(seconds.count("12 the article's"), 1u);
+}
+
+TEST(EmulatedFigure, OfAnyScaleSaysThatItIsEmulated) {
+  json record = emulated("0", 161);
+  record["scale"]["name"] = "article";
+  EXPECT_EQ(summary_of({record}).mark, "EMULATED");
+  record["scale"]["name"] = "rehearsal";
+  EXPECT_EQ(summary_of({record}).mark, "REHEARSAL, EMULATED");
+}
+
+TEST(EmulatedSection, ShowsPictureCascadeAndThenTheRowsHeldOut) {
+  const Summary& summary = summary_of({emulated("0", 161), emulated("10", 65.6)});
+  for (const json& section : summary_sections(summary, {"cascade", "emulated"}, "", ""))
+    if (section["title"] == "emulated and the article") {
+      const json& blocks = section["blocks"];
+      ASSERT_EQ(blocks.size(), 3u);
+      EXPECT_EQ(blocks[0]["figure"], "emulated");
+      EXPECT_EQ(blocks[2]["grid"]["rows"].back()[0], "10 E");
+      return;
+    }
+  FAIL() << "no such section";
+}
+
+}  // namespace harness::emulated_tables_test
