@@ -219,4 +219,18 @@ TEST(EmulatedSection, ShowsPictureCascadeAndThenTheRowsHeldOut) {
   FAIL() << "no such section";
 }
 
+TEST(EmulatedTables, PhasesAreComparedWithTheArticlesKernels) {
+  json record = emulated("disk", 81);
+  record["samples_ms"]["forward"] = json(1, json(60, 0.2));  // the host only launches
+  record["samples_ms"]["backward"] = json(1, json(60, 0.3));
+  for (const Grid& grid : article_tables(summary_of({record}))) {
+    for (const GridValue& value : grid.values) {
+      if (value.row == "disk" && value.quantity == "forward")
+        EXPECT_EQ(value.figure.article, 67.3) << grid.title;
+      if (value.quantity == "forward, host") EXPECT_NEAR(*value.figure.value, 0.2, 1e-9) << grid.title;
+      if (value.quantity == "forward, device") EXPECT_NEAR(*value.figure.value, 54, 1e-6) << grid.title;
+    }
+  }
+}
+
 }  // namespace harness::emulated_tables_test

@@ -54,7 +54,7 @@ std::string article_number(double value) {
 double published_phase_ms(const SummaryRow& row, const std::string& phase) {
   const PublishedMs figures = published_ms(setting_of(row, "published_ms"));
   auto figure = figures.end();
-  if (row.record->device.kind != "cpu") figure = figures.find(phase + "_launch");
+  if (row.record->device.kind == "cuda") figure = figures.find(phase + "_launch");
   if (figure == figures.end()) figure = figures.find(phase);
   return figure == figures.end() ? 0 : figure->second;
 }

@@ -38,7 +38,8 @@ bool is_inferred(const SummaryRow& row, const std::string& field);           // 
 std::string inferred_mark(const SummaryRow& row, const std::string& field);  // `~` or nothing
 std::string article_number(double value);                                    // about four digits; "-" for 0
 // The article's ms of a phase in this row's batch; 0 if it states none. The phase clock measures host time,
-// so a CPU is compared with the article's kernel times, a GPU with its launch times.
+// so a CPU is compared with the article's kernel times, a GPU with its launch times. The phases of an
+// emulated device are times of its own and compared with kernel times.
 double published_phase_ms(const SummaryRow& row, const std::string& phase);
 std::function<Reading(const SummaryRow&)> reading_of(std::function<double(const SummaryRow&)> figure);
 Reading reading_of(const Ratio& ratio, double article);

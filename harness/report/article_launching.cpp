@@ -28,7 +28,7 @@ void add_lines(const SummaryRow& row, Grid& grid) {
     return found == published.end() ? 0 : found->second;
   };
   for (const Line& line : kLines) {
-    const double host = phases_ms(row.run, {line.phase}),
+    const double host = mean_ms(row.record->samples_ms, {line.phase}).value_or(0),
                  device = device_ms(*row.record, {line.phase}).value_or(0);
     const double launch = published_as(std::string(line.phase) + "_launch"),
                  kernels = published_as(line.phase);

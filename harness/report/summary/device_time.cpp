@@ -4,12 +4,12 @@
 
 namespace harness {
 
-std::optional<double> device_ms(const Record& record, const std::vector<std::string>& phases) {
+std::optional<double> mean_ms(const Samples& samples, const std::vector<std::string>& phases) {
   double mean = 0;
   bool measured = false;
   for (const std::string& phase : phases) {
-    const auto ranks = record.device_ms.find(phase);
-    if (ranks == record.device_ms.end()) continue;
+    const auto ranks = samples.find(phase);
+    if (ranks == samples.end()) continue;
     double sum = 0, samples = 0;
     for (const std::vector<double>& rank : ranks->second)
       for (double time : rank)
@@ -17,6 +17,10 @@ std::optional<double> device_ms(const Record& record, const std::vector<std::str
     if (samples > 0) mean += sum / samples, measured = true;
   }
   return measured ? std::optional(mean) : std::nullopt;
+}
+
+std::optional<double> device_ms(const Record& record, const std::vector<std::string>& phases) {
+  return mean_ms(record.device_ms, phases);
 }
 
 }  // namespace harness
