@@ -1,4 +1,5 @@
 // unit: verdicts on the claims about devices and threads under DataParallel, each way they can come out
+#include "harness/config/device_file.h"
 #include "tests/claim_records.h"
 
 namespace harness::claims_devices_test {
@@ -59,6 +60,83 @@ TEST(Claims5To9, OfEmulatedDevicesOnlyTheirFilesOwnFiguresAreByConstruction) {
       << "its copies were calibrated on this share";
   EXPECT_EQ(records.verdict(6), ClaimVerdict::holds) << "who waits for the loader is measured";
   EXPECT_EQ(records.verdict(7, 1), ClaimVerdict::holds);
+}
+
+// As on_devices(), on emulated devices whose timelines also have the waits for images.
+ClaimRecords on_emulated_devices() {
+  const std::vector<double> waits = {1, 4, 20};
+  ClaimRecords records = on_devices({80, 40, 20}, {0.1, 6, 10}, waits);
+  records.set("", "/device/kind", "emulated");
+  records.set("", "/emulated", {"device: v100-article (configs/devices), durations x 4"});
+  records.set("", "/emulation",
+              encode(Emulation{read_device_file(device_file(SOURCE_DIR, kDefaultDeviceFile)), 1, 4}));
+  for (const auto& ids : {std::vector<const char*>{"0", "5", "7"}, {"1", "2", "4"}})
+    for (size_t i = 0; i < ids.size(); ++i)
+      records.set(ids[i], "/device_ms/load", json(1, json(4, waits[i])));
+  return records;
+}
+
+TEST(Claims5To9, OfEmulatedDevicesHaveMarkedFigures) {
+  const ClaimRecords records = on_emulated_devices();
+  EXPECT_EQ(records.verdict(6), ClaimVerdict::holds) << records.reason(6);
+  EXPECT_TRUE(records.part(6).figure.ends_with("), emulated")) << records.part(6).figure;
+  EXPECT_EQ(records.verdict(5), ClaimVerdict::by_construction);
+  EXPECT_TRUE(records.part(5).figure.ends_with("), emulated")) << records.part(5).figure;
+  EXPECT_EQ(records.verdict(9), ClaimVerdict::by_construction);
+  EXPECT_NE(
+      records.reason(9).find("follows from a setting of [7]: its device file v100-article, calibrated on "
+                             "this row's shares of scatter and broadcast"),
+      std::string::npos)
+      << records.reason(9);
+  EXPECT_EQ(emulated_hint(records.summary()), "");
+}
+
+TEST(Claims5To9, OfEmulatedDevicesNeedFiveRunsToo) {
+  ClaimRecords records;
+  records.add("0", step_of(1, 80), 4);
+  records.add("7", step_of(20, 20), 4);
+  records.set("", "/device/kind", "emulated");
+  records.set("7", "/device_ms/load", json(1, json(4, 20.0)));
+  records.set("0", "/device_ms/load", json(1, json(4, 1.0)));
+  EXPECT_EQ(records.verdict(6), ClaimVerdict::undecided) << records.reason(6);
+  EXPECT_NE(records.reason(6).find("4 runs, but a verdict needs 5"), std::string::npos);
+}
+
+TEST(Claims5To9, OnEmulatedDevicesTooFewCoresMatterOnlyToARowThatWaitsForItsLoader) {
+  ClaimRecords records = on_emulated_devices();
+  records.set("", "/config/loader_threads", 80);
+  EXPECT_EQ(records.verdict(6), ClaimVerdict::cannot_be_tested);
+  EXPECT_NE(records.reason(6).find("in [7] 80 loader threads share"), std::string::npos) << records.reason(6);
+  records.set("7", "/device_ms/load", json(1, json(4, 0.1)));
+  EXPECT_EQ(records.verdict(6), ClaimVerdict::does_not_hold) << records.reason(6);
+}
+
+TEST(Claims5To9, WithEmulatedCoresWhoWaitsForImagesIsASetting) {
+  ClaimRecords records = on_emulated_devices();
+  records.set("", "/emulated",
+              {"device: v100-article (configs/devices), durations x 4",
+               "cores: each decodes 117.5 images/s, / 4 as durations are longer"});
+  records.set("", "/config/device_file", "v100-article");
+  records.set("", "/config/core_images_per_s", 117.5);
+  EXPECT_EQ(records.verdict(6), ClaimVerdict::by_construction);
+  EXPECT_NE(records.reason(6).find("cores: each decodes 117.5"), std::string::npos) << records.reason(6);
+  EXPECT_EQ(records.verdict(7, 1), ClaimVerdict::holds) << records.reason(7, 1);
+  records.set("7", "/ceilings", {{"batches", 4}, {"loader_ms", 1e6}});
+  EXPECT_EQ(records.verdict(7, 1), ClaimVerdict::cannot_be_tested);
+  EXPECT_NE(records.reason(7, 1).find("doesn't reach the "), std::string::npos) << records.reason(7, 1);
+}
+
+TEST(Claims5To9, AProcessorsRunNamesTheClaimsForWhichItLacksDevices) {
+  ClaimRecords records("rehearsal");
+  for (const char* id : {"0", "7"}) records.add(id, step_of(1, 40));
+  records.set("", "/device/kind", "cpu");
+  records.set("", "/rank_map", {{{"host", "vm"}, {"cpus", {0, 1}}}});
+  EXPECT_EQ(
+      emulated_hint(records.summary()).rfind("2 of the article's claims (6, 9) cannot be tested here", 0), 0u)
+      << emulated_hint(records.summary());
+  EXPECT_NE(emulated_hint(records.summary()).find("./run_matrix --device emulated"), std::string::npos);
+  records.set("", "/device/kind", "cuda");
+  EXPECT_EQ(emulated_hint(records.summary()), "") << "its devices are apart from the processor";
 }
 
 TEST(Claim8, ThreadsHelpUntilTheyAreTooMany) {

@@ -124,6 +124,9 @@ TEST(EmulatedTables, SayWhereTheLoadersRateIsASetting) {
   EXPECT_NE(cells(held_out, "7")["used"].find("; its loader's rate is a setting"), std::string::npos);
   EXPECT_EQ(cells(held_out, "10")["used"], "held out") << "it doesn't wait for its loader";
   EXPECT_EQ(cells(cascade, "7")["differs"], "-");
+  cores["ceilings"]["loader_ms"] = 1000.0;  // 32 images/s instead of 16 x 117.5 / 8
+  EXPECT_EQ(cells(table({cores}, kHeldOut), "7")["used"], "calibrated on its shares of scatter and broadcast")
+      << "this machine's loader is slower than the setting";
   EXPECT_TRUE(any_line_has(cascade.notes, "Emulated cores: each decodes 117.5 images/s."));
 }
 

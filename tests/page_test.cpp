@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/report/embedding.h"
+#include "harness/report/results.h"
 #include "tests/embedded.h"
 #include "tests/page_run.h"
 
@@ -62,6 +63,27 @@ TEST(Page, SaysWhatBindsRowsAndThatItIsARehearsal) {
   EXPECT_EQ(first.at(0).at("mark").at(0), "REHEARSAL");
   EXPECT_NE(first.dump().find("Bound by "), std::string::npos);
   EXPECT_NE(first.dump().find("17 claims"), std::string::npos);
+}
+
+TEST(Page, OfAProcessorSaysHowToGetTheEmulatedCascade) {
+  const PageRun run(golden("matrix.jsonl"));
+  run.page();
+  const json first = json::parse(element(run.text("report.html"), "page")).at("sections").at(0);
+  EXPECT_NE(first.at("blocks").dump().find("`./run_matrix --device emulated`"), std::string::npos)
+      << first.at("blocks");
+}
+
+TEST(Page, AndTheTerminalsLastLineSaysItToo) {
+  const PageRun run(golden("matrix.jsonl"));
+  std::filesystem::create_directory(run.folder / "project");
+  std::filesystem::copy(std::filesystem::path(SOURCE_DIR) / "plots", run.folder / "project/plots",
+                        std::filesystem::copy_options::recursive);
+  std::ostringstream left_out, console;
+  const auto records = harness::read_records(run.folder, left_out);
+  EXPECT_TRUE(harness::write_results(run.folder / "project", run.folder, records, console));
+  const std::string said = console.str();
+  EXPECT_NE(said.find("cannot be tested here", said.find("report: ")), std::string::npos) << said;
+  EXPECT_NE(said.find("`./run_matrix --device emulated`", said.find("report: ")), std::string::npos);
 }
 
 TEST(Page, EveryScaleAndDeviceHasSectionsOfItsOwn) {

@@ -7,6 +7,7 @@
 
 #include "harness/contract/row.h"
 #include "harness/report/claim_question.h"
+#include "harness/report/summary/beside_article.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -86,6 +87,16 @@ Need own_cores(const std::string& id) {
     const int64_t loaders = row.config.loader_threads, cores = cores_of(row);
     const int64_t replicas = on_processor(row) ? row.config.devices : 0;
     const int64_t needed = replicas * row.config.intra_op_threads + loaders;
+    const bool emulated = on_emulated_device(*row.record);
+    const Ratio waits = wait_share(row);
+    if (emulated && waits.known() && waits.value < kVisibleShare) return std::nullopt;
+    if (emulates_cores(row.config)) {
+      if (loader_reaches_its_cores(*row.record)) return std::nullopt;
+      return cannot_be_tested(
+          fmt::format("{} waits for a loader that doesn't reach the {:.0f} images/s of its "
+                      "emulated cores on this machine; a larger time_scale helps",
+                      bracketed(id), loader_images_per_s(row.config)));
+    }
     if (needed <= cores) return std::nullopt;
     const bool ranks = double(row.record->world_size) > 1;
     std::string who = replicas ? counted(replicas, ranks ? "rank" : "replica") + " and " : "";
@@ -93,7 +104,9 @@ Need own_cores(const std::string& id) {
     std::string why = fmt::format("in {} {} share {}", bracketed(id), who, counted(cores, "core"));
     if (double(row.record->machine.cores.value_or(0)) >= double(needed))
       why += fmt::format("; --set cpus={} would give each its own core", needed);
-    return cannot_be_tested(why);
+    Finding finding = cannot_be_tested(why);
+    finding.lacks_devices = replicas > 1;
+    return finding;
   };
 }
 
@@ -107,8 +120,10 @@ Need cores_as_asked(const std::string& id) {
 
 Need separate_device(const std::string& id, const std::string& otherwise) {
   return [=](const ClaimRows& rows) -> std::optional<Finding> {
-    if (on_processor(rows[id])) return cannot_be_tested("the device is the processor itself: " + otherwise);
-    return std::nullopt;
+    if (!on_processor(rows[id])) return std::nullopt;
+    Finding finding = cannot_be_tested("the device is the processor itself: " + otherwise);
+    finding.lacks_devices = true;
+    return finding;
   };
 }
 

@@ -12,11 +12,24 @@
 namespace harness {
 namespace {
 
+// `its device file v100-article, calibrated on this row's total`
+std::string device_file_text(const SummaryRow& row, const std::string& setting) {
+  if (!row.record->emulation) return one_line(setting);
+  const EmulatedDevice& device = row.record->emulation->device;
+  const auto figures = device.calibrated_on.find(row.id);
+  return fmt::format(
+      "its device file {}{}", device.name,
+      figures == device.calibrated_on.end() ? "" : ", calibrated on this row's " + one_line(figures->second));
+}
+
 // Settings that replace hardware, also if the record doesn't list them as emulated.
 std::vector<std::string> set_by_us(const Question& question, const SummaryRow& row) {
   std::vector<std::string> settings;
   for (const std::string& setting : row.record->emulated)
-    if (question.from_device_file || !is_device_setting(setting)) settings.push_back(one_line(setting));
+    if (is_device_file(setting) && question.from_device_file)
+      settings.push_back(device_file_text(row, setting));
+    else if (!is_device_setting(setting) || (is_core_rate(setting) && question.from_core_rate))
+      settings.push_back(one_line(setting));
   for (const char* field :
        {"read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms", "host_work_ms"})
     if (const double value = field_number(row.config, field); settings.empty() && value > 0)
@@ -38,10 +51,15 @@ Finding finding_of(const Question& question, const Summary& summary) {
     return cannot_be_tested("scale smoke only tests the program; its figures mean nothing");
   const ClaimRows rows(summary, question.rows);
   if (const std::string missing = rows.missing(); !missing.empty()) return cannot_be_tested(missing);
-  if (const auto finding = by_construction(question, rows)) return *finding;
+  auto constructed = by_construction(question, rows);
+  if (constructed && summary.device != "emulated") return *constructed;
   for (const Need& need : question.needs)
-    if (const auto finding = need(rows)) return *finding;
-  return question.judge(rows);
+    if (const auto finding = need(rows)) return constructed ? *constructed : *finding;
+  const Finding finding = question.judge(rows);
+  if (!constructed) return finding;
+  constructed->figure = finding.figure;
+  if (!finding.figure.empty()) constructed->reason = finding.reason + "; " + constructed->reason;
+  return *constructed;
 }
 
 }  // namespace
@@ -74,8 +92,10 @@ std::string ClaimRows::missing() const {
 }
 
 ClaimPart answer(const Question& question, const Summary& summary) {
-  const Finding finding = finding_of(question, summary);
-  return {question.text, question.rows, finding.verdict, finding.figure, finding.reason};
+  Finding finding = finding_of(question, summary);
+  if (summary.device == "emulated" && !finding.figure.empty()) finding.figure += ", emulated";
+  return {question.text,  question.rows,  finding.verdict,
+          finding.figure, finding.reason, finding.lacks_devices};
 }
 
 }  // namespace harness

@@ -16,6 +16,7 @@ namespace harness {
 struct Finding {
   ClaimVerdict verdict;
   std::string figure, reason;
+  bool lacks_devices = false;  // devices apart from the processor, also emulated ones, could answer it
 };
 Finding cannot_be_tested(const std::string& why);
 
@@ -45,6 +46,9 @@ struct Question {
   std::function<Finding(const ClaimRows&)> judge;
   // The answer is a figure of an emulated device's file: forward and backward, a copy, a broadcast.
   bool from_device_file = false;
+  // The answer follows from the rate of emulated cores, which was set so that [7] waits for images as in the
+  // article.
+  bool from_core_rate = false;
 };
 ClaimPart answer(const Question& question, const Summary& summary);
 
@@ -82,7 +86,9 @@ const Phases& compute_phases();                                 // forward and b
 Need cold(const std::string& id);  // the page cache was proven to be cold
 // Both rows ran on the same machine, build and images, and differ only in these fields.
 Need only_differ_in(const std::string& base, const std::string& row, const std::vector<std::string>& fields);
-// Each loader thread, and on a CPU each replica's or rank's computing thread, has its own core.
+// Each loader thread, and on a CPU each replica's or rank's computing thread, has its own core. On
+// emulated devices: the row hardly waits for its loader, or the loader reaches the rate of the emulated
+// cores.
 Need own_cores(const std::string& id);
 Need cores_as_asked(const std::string& id);  // `cpus` was not clipped
 // The device is not the processor; `otherwise` says why a processor can't answer the question.

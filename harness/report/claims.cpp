@@ -87,6 +87,21 @@ std::vector<Claim> claims_of(const Summary& summary) {
   return claims;
 }
 
+std::string emulated_hint(const Summary& summary) {
+  std::vector<int> numbers;
+  for (const Claim& claim : claims_of(summary))
+    if (std::any_of(claim.parts.begin(), claim.parts.end(),
+                    [](const ClaimPart& part) { return part.lacks_devices; }))
+      numbers.push_back(claim.number);
+  if (numbers.empty()) return "";
+  return fmt::format(
+      "{} of the article's claims ({}) cannot be tested here, because devices and loader share the "
+      "processor: "
+      "`./run_matrix --device emulated` runs the same rows on emulated devices and sets them beside the "
+      "article's.",
+      numbers.size(), fmt::join(numbers, ", "));
+}
+
 Grid claims_grid(const Summary& summary) {
   const std::vector<Claim> claims = claims_of(summary);
   Grid grid;
@@ -125,7 +140,7 @@ Grid claims_grid(const Summary& summary) {
   grid.notes.push_back(
       "holds, does not hold: the whole interval lies inside or outside the limits; undecided: the interval "
       "contains a limit, or there are too few runs; by construction: the result follows from a setting of "
-      "the suite and is not a finding.");
+      "the suite or from the file of an emulated device, and is not a finding.");
   grid.notes.push_back("Where the article's own figures contradict each other: docs/article_audit.md.");
   return grid;
 }

@@ -19,15 +19,16 @@ struct ClaimPart {
   std::string text;               // paraphrased
   std::vector<std::string> rows;  // ids of the rows that it is about
   ClaimVerdict verdict = ClaimVerdict::cannot_be_tested;
-  std::string figure;  // the deciding measurement with its interval; empty if there is none
-  std::string reason;  // what the figure is and its limit, or what is missing
+  std::string figure;          // the deciding measurement with its interval; empty if there is none
+  std::string reason;          // what the figure is and its limit, or what is missing
+  bool lacks_devices = false;  // devices apart from the processor, also emulated ones, could answer it
 };
 
 struct Claim {
   int number = 0;  // in the article's order, 1-17
   std::vector<ClaimPart> parts;
   ClaimVerdict verdict = ClaimVerdict::cannot_be_tested;
-  std::string mark;  // REHEARSAL or SMOKE; empty at the article's scale
+  std::string mark;  // as the summary's
 };
 
 // All 17 claims; empty if the summary has no row of the article's matrix.
@@ -35,5 +36,7 @@ std::vector<Claim> claims_of(const Summary& summary);
 // The claims of each verdict that some claim has.
 std::vector<std::pair<ClaimVerdict, std::vector<int>>> numbers_by_verdict(const std::vector<Claim>& claims);
 Grid claims_grid(const Summary& summary);
+// A sentence on how to test claims for which a processor lacks devices; empty if there are none.
+std::string emulated_hint(const Summary& summary);
 
 }  // namespace harness

@@ -118,6 +118,8 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   const std::vector<Claim> claims = claims_of(summary);
   if (!claims.empty()) facts.emplace_back("The article's 17 claims here", claims_in_words(claims));
   first.push_back({{"facts", facts}});
+  if (const std::string hint = emulated_hint(summary); !hint.empty())
+    first.push_back({{"lines", json::array({hint})}});
   shelf.place("cascade", first);
   add("summary", first);
 

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "harness/base/interrupt.h"
+#include "harness/report/claims.h"
 #include "harness/report/figures.h"
 #include "harness/report/page.h"
 #include "harness/report/table.h"
@@ -19,6 +20,9 @@ bool write_results(const fs::path& project, const fs::path& run, const Records& 
   if (!write_report(run, summaries, console)) return false;
   write_figures(run, summaries, project, std::cerr);
   if (base::interrupts() < 2) write_page(run, records, summaries, "", project, console);
+  for (const Summary& summary : summaries)
+    if (const std::string hint = emulated_hint(summary); !hint.empty())
+      console << wrap(hint, kConsoleWidth, "  ") << '\n';
   return true;
 }
 

@@ -46,7 +46,8 @@ std::string differences_of(const SummaryRow& row) {
 constexpr double kLoaderBinds = 0.25;
 
 bool loader_rate_is_set(const SummaryRow& row) {
-  if (row.config.read_rate <= 0 && !emulates_cores(row.config)) return false;
+  const bool cores = emulates_cores(row.config) && loader_reaches_its_cores(*row.record);
+  if (row.config.read_rate <= 0 && !cores) return false;
   return std::any_of(row.run.phases.begin(), row.run.phases.end(), [](const PhaseStatistics& phase) {
     return phase.name == "load" && phase.share >= kLoaderBinds;
   });
@@ -82,6 +83,12 @@ BesideArticle beside(const SummaryRow& row) {
 std::optional<double> BesideArticle::error() const {
   if (!emulated_s || !article_s || (calibrated_on.empty() && !predicted)) return std::nullopt;
   return *emulated_s / *article_s - 1;
+}
+
+bool loader_reaches_its_cores(const Record& record) {
+  const double loader_ms = record.ceilings.value_or(RecordCeilings()).loader_ms.value_or(0);
+  const double images = double(record.config.batch);
+  return loader_ms <= 0 || images * 1000 / loader_ms >= 0.9 * loader_images_per_s(record.config);
 }
 
 std::vector<BesideArticle> beside_article(const Summary& summary) {

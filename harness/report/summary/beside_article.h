@@ -33,6 +33,10 @@ struct BesideArticle {
   std::optional<double> error() const;
 };
 
+// Whether the loader alone reached at least nine tenths of what the row's emulated cores decode; true where
+// that was not measured.
+bool loader_reaches_its_cores(const Record& record);
+
 // The article's rows of a summary on emulated devices, in its order; empty for other devices and for scale
 // smoke, whose figures mean nothing.
 std::vector<BesideArticle> beside_article(const Summary& summary);
