@@ -76,11 +76,12 @@ bool describes(const Row& row) {
 
 std::optional<ClosedModel> closed_model(const Record& record) {
   const Row& row = record.config;
-  if (!record.emulation || !describes(row) || record.emulation->device.model != row.model)
-    return std::nullopt;
+  if (!record.emulation || !describes(row)) return std::nullopt;
   const EmulatedDevice& device = record.emulation->device;
-  const auto costs = device.precisions.find(row.precision);
-  if (costs == device.precisions.end()) return std::nullopt;
+  const auto network = device.models.find(row.model);
+  if (network == device.models.end()) return std::nullopt;
+  const auto costs = network->second.find(row.precision);
+  if (costs == network->second.end()) return std::nullopt;
   const double divisor = double(record.emulation->batch_divisor), ranks = double(record.world_size);
   const double images = double(row.batch) * divisor, own = images / double(all_devices(row));
   const double forward = costs->second.forward_ms.value + costs->second.forward_ms_per_image.value * own;
