@@ -349,4 +349,21 @@ struct RecordPair {
   }
 };
 
+// Which question of `run_matrix feed` the run answers.
+struct RecordFeed {
+  double devices = 0;
+  int64_t asked = 0;
+  std::string purpose;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"devices", &RecordFeed::devices,
+            "the emulated device is so many times as fast as that of its file", Presence::required},
+        Key{"asked", &RecordFeed::asked, "number of devices in question", Presence::required},
+        Key{"purpose", &RecordFeed::purpose,
+            "survey (how fast the loader is), search, confirm, or the one change made to find what binds: "
+            "more_threads, fewer_threads, in_memory, no_decoding, made_up; unchanged: without one",
+            Presence::required});
+  }
+};
+
 }  // namespace harness

@@ -169,10 +169,11 @@ static PrecisionTimes probe_precisions(const Installation& installation, const s
 }
 
 std::unique_ptr<Execution> Execution::prepare(const Installation& installation, const Request& request,
-                                              const AxisValues& values) {
+                                              const AxisValues& values,
+                                              const std::function<void(Selection&)>& change) {
   std::unique_ptr<Execution> execution(new Execution(installation, request, values));
   try {
-    return execution->prepare_plan() ? std::move(execution) : nullptr;
+    return execution->prepare_plan(change) ? std::move(execution) : nullptr;
   } catch (...) {
     execution->discard();  // so that the same command works after the input is corrected
     throw;
@@ -197,15 +198,16 @@ Execution::Execution(const Installation& installation, const Request& request, c
 
 Execution::~Execution() { base::wait_for_strays(std::chrono::minutes(10)); }
 
-bool Execution::prepare_plan() {
-  const Selection selection = checked_selection(installation_, request_, values_);
+bool Execution::prepare_plan(const std::function<void(Selection&)>& change) {
+  Selection selection = checked_selection(installation_, request_, values_);
+  if (change) change(selection);
   scale_ = selection.scale;
   device_files_ = selection.device_files;
   base::note_interrupts();
   if (!rerun_) {
     folder_ = make_run_folder(installation_, request_);
     lock_.emplace(lock_run(folder_));
-    write_request(folder_, request_);
+    if (!change) write_request(folder_, request_);
   }
   plan_ = make_plan(selection, values_, probe_precisions(installation_, selection.rows, folder_), request_);
   runs_ = all_runs(plan_, request_);
@@ -263,7 +265,7 @@ void Execution::keep(Record record) {
 }
 
 bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line,
-                    const std::optional<RecordPair>& pair) {
+                    const std::optional<RecordPair>& pair, const std::optional<RecordFeed>& feed) {
   PlannedRow planned = row;
   // Repeats of a timing do the same work; repeats of an accuracy differ in weights, order and augmentation.
   if (planned.row.validation) planned.row.seed += repeat;
@@ -277,6 +279,7 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line,
   }
   if (!record) return false;
   record->pair = pair;
+  record->feed = feed;
   keep(std::move(*record));
   return true;
 }

@@ -1,5 +1,6 @@
 // One execution of a matrix: prepares plan, data and folder, then runs rows one by one.
 #pragma once
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -33,8 +34,11 @@ Selection checked_selection(const Installation& installation, const Request& req
 class Execution {
  public:
   // Returns null after Ctrl-C. Throws ConfigError or PreparationError. The arguments must outlive the result.
+  // `change`: called with the selected rows before they are planned and their data is prepared; such a run
+  // can't be continued.
   static std::unique_ptr<Execution> prepare(const Installation& installation, const Request& request,
-                                            const AxisValues& values);
+                                            const AxisValues& values,
+                                            const std::function<void(Selection&)>& change = {});
 
   // Continues the run in folder request.out. `request`: from continued_request(). Also throws
   // PreparationError when the run's records were made with other settings or in another environment.
@@ -47,11 +51,12 @@ class Execution {
   int64_t repeats_of(const PlannedRow& planned) const { return harness::repeats_of(planned.row, request_); }
   // The runs to do, in order.
   const std::vector<Repetition>& runs() const { return runs_; }
-  // Runs the row once and appends its record, with `pair` added; returns false when Ctrl-C ended it. Throws
-  // std::runtime_error when the record can't be written, PreparationError when it was made in another
-  // environment than the records of the continued run.
+  // Runs the row once and appends its record, with `pair` and `feed` added; returns false when Ctrl-C ended
+  // it. Throws std::runtime_error when the record can't be written, PreparationError when it was made in
+  // another environment than the records of the continued run.
   bool run(const PlannedRow& planned, int64_t repeat, LiveLine& line,
-           const std::optional<RecordPair>& pair = std::nullopt);
+           const std::optional<RecordPair>& pair = std::nullopt,
+           const std::optional<RecordFeed>& feed = std::nullopt);
 
   const fs::path& folder() const { return folder_; }
   fs::path records_file() const { return folder_ / "records.jsonl"; }
@@ -65,7 +70,7 @@ class Execution {
 
  private:
   Execution(const Installation& installation, const Request& request, const AxisValues& values);
-  bool prepare_plan();
+  bool prepare_plan(const std::function<void(Selection&)>& change = {});
   RowSetting setting() const;
   void keep(Record record);
 

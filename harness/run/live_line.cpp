@@ -28,6 +28,12 @@ double LiveLine::others_s(double row_s) const {
   return double(rows_ - row_number_) * (rows_s_ + row_s) / double(row_number_);
 }
 
+// `[2/5] 7 (DP on four): `
+std::string LiveLine::head() const {
+  const std::string in_all = rows_ > 0 ? fmt::format("/{}", rows_) : "";
+  return fmt::format("[{}{}] {} ({}): ", row_number_, in_all, id_, label_);
+}
+
 void LiveLine::begin_row(const Row& row) {
   ++row_number_;
   id_ = row.id;
@@ -36,7 +42,7 @@ void LiveLine::begin_row(const Row& row) {
   batches_ = row.warmup_batches + row.timed_batches;
   row_began_ = last_plain_ = Clock::now();
   first_batch_ = 0;
-  if (terminal_) write(fmt::format("[{}/{}] {} ({}): starting", row_number_, rows_, id_, label_));
+  if (terminal_) write(head() + "starting");
 }
 
 void LiveLine::show(Progress& progress) {
@@ -46,7 +52,7 @@ void LiveLine::show(Progress& progress) {
   const auto now = Clock::now();
   if (!terminal_ && seconds(now - last_plain_) < kPlainEvery_s) return;
   last_plain_ = now;
-  std::string text = fmt::format("[{}/{}] {} ({}): ", row_number_, rows_, id_, label_);
+  std::string text = head();
   if (done == 0) {
     write(text + "starting");
     return;
@@ -62,16 +68,16 @@ void LiveLine::show(Progress& progress) {
     const double batches_per_second = double(done - first_batch_) / elapsed;
     const double row_left_s = double(batches_ - int64_t(done)) / batches_per_second;
     const double row_s = seconds(now - row_began_) + row_left_s;
-    text +=
-        fmt::format(", {:.0f} images/s, {} left, about {} for the rest", batches_per_second * double(batch_),
-                    clock_text(row_left_s), clock_text(others_s(row_s)));
+    text += fmt::format(", {:.0f} images/s, {} left", batches_per_second * double(batch_),
+                        clock_text(row_left_s));
+    if (rows_ > 0) text += fmt::format(", about {} for the rest", clock_text(others_s(row_s)));
   }
   write(text);
 }
 
 void LiveLine::end_row(const std::string& text) {
   rows_s_ += seconds(Clock::now() - row_began_);
-  write(fmt::format("[{}/{}] {} ({}): {}", row_number_, rows_, id_, label_, text));
+  write(head() + text);
   if (terminal_) base::say("\n");
 }
 

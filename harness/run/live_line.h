@@ -11,14 +11,15 @@ namespace harness {
 
 class LiveLine {
  public:
-  // `predicted`: seconds of each row in running order, for the remaining time; if empty, it is estimated from
-  // the rows before.
+  // `rows_in_all`: 0 if it depends on what is measured. `predicted`: seconds of each row in running order,
+  // for the remaining time; if empty, it is estimated from the rows before.
   LiveLine(size_t rows_in_all, bool terminal, std::vector<double> predicted = {});
   void begin_row(const Row& row);
   void show(Progress& progress);          // call about five times a second while a row runs
   void end_row(const std::string& text);  // replaces the line by the row's result
  private:
   void write(const std::string& text);
+  std::string head() const;
   using Clock = std::chrono::steady_clock;
   double others_s(double row_s) const;
   size_t rows_, row_number_ = 0;
