@@ -26,11 +26,17 @@ struct Kind {
 };
 
 constexpr std::array kinds = {
-    Kind{"cascade", fill_cascade},     Kind{"emulated", fill_emulated},
-    Kind{"phases", fill_phases},       Kind{"timeline", fill_timeline},
-    Kind{"busy", fill_busy},           Kind{"batches", fill_batches},
-    Kind{"scaling", fill_scaling},     Kind{"threads", fill_threads},
-    Kind{"precision", fill_precision}, Kind{"communication", fill_communication},
+    Kind{"feed", fill_feed},
+    Kind{"cascade", fill_cascade},
+    Kind{"emulated", fill_emulated},
+    Kind{"phases", fill_phases},
+    Kind{"timeline", fill_timeline},
+    Kind{"busy", fill_busy},
+    Kind{"batches", fill_batches},
+    Kind{"scaling", fill_scaling},
+    Kind{"threads", fill_threads},
+    Kind{"precision", fill_precision},
+    Kind{"communication", fill_communication},
     Kind{"ranks", fill_ranks},
 };
 

@@ -13,6 +13,7 @@
 #include "harness/report/claims.h"
 #include "harness/report/emulated_tables.h"
 #include "harness/report/environment.h"
+#include "harness/report/feed_text.h"
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/communication.h"
 
@@ -123,6 +124,14 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   shelf.place("cascade", first);
   add("summary", first);
 
+  if (const auto answer = feed_answer(summary)) {
+    json feed = json::array({{{"facts", feed_facts(*answer)}}});
+    shelf.place("feed", feed);
+    add_grid(feed, feed_grid(*answer));
+    add_grid(feed, feed_changes_grid(*answer));
+    json section = {{"id", prefix + "feed"}, {"title", "feed"}, {"part", part}, {"blocks", std::move(feed)}};
+    sections.insert(sections.begin(), std::move(section));
+  }
   json emulated = json::array();
   shelf.place("emulated", emulated);
   for (const Grid& grid : emulated_tables(summary)) add_grid(emulated, grid);

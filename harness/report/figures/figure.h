@@ -53,6 +53,7 @@ bool fill_ranks(nlohmann::json& spec, const FigureSource&);
 bool fill_precision(nlohmann::json& spec, const FigureSource&);
 bool fill_timeline(nlohmann::json& spec, const FigureSource&);
 bool fill_busy(nlohmann::json& spec, const FigureSource&);
+bool fill_feed(nlohmann::json& spec, const FigureSource&);
 
 // Sets the title with the scale's mark, and a subtitle with scale, machine, build, data and `notes`.
 void set_title(nlohmann::json& spec, const FigureSource&, const std::string& what,

@@ -1,0 +1,158 @@
+#include "harness/report/feed_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace harness {
+namespace {
+
+// Three digits; all digits of large numbers.
+std::string figure(double value) {
+  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string devices_text(double devices) { return figure(devices) + (devices == 1 ? " device" : " devices"); }
+
+const FeedPoint* point_at(const FeedAnswer& answer, double devices) {
+  for (const FeedPoint& point : answer.points)
+    if (point.devices == devices) return &point;
+  return nullptr;
+}
+
+std::string verdict(const FeedAnswer& answer) {
+  const FeedPoint* asked = point_at(answer, double(answer.asked));
+  if (!asked) return "not measured";
+  return fmt::format("{}: their utilisation is {}; fed means {:.0f} % or more",
+                     answer.asked_is_fed.value_or(false) ? "YES" : "NO", percent(asked->utilisation),
+                     100 * kFedFrom);
+}
+
+std::string fed_here(const FeedAnswer& answer) {
+  if (!answer.most_fed) return "no number that was measured";
+  std::string text = devices_text(*answer.most_fed);
+  if (answer.least_not_fed)
+    text += fmt::format("; {} are not, with {}", figure(*answer.least_not_fed),
+                        percent(point_at(answer, *answer.least_not_fed)->utilisation));
+  else
+    text += " or more: no larger number was measured";
+  if (answer.whole && *answer.whole > 0)
+    text += fmt::format(". Confirmed in whole devices: {} fed ({}), {} not ({})", *answer.whole,
+                        percent(point_at(answer, double(*answer.whole))->utilisation), *answer.whole + 1,
+                        percent(point_at(answer, double(*answer.whole + 1))->utilisation));
+  else if (answer.whole)
+    text += fmt::format(". Less than one device: one has {}", percent(point_at(answer, 1)->utilisation));
+  else if (answer.least_not_fed)
+    text += ". Not confirmed in whole devices: the time (--within) was used up, or runs gave no figure";
+  return text;
+}
+
+std::string needs(const FeedAnswer& answer) {
+  if (answer.needed_images_per_second <= 0) return "unknown: no run has a figure";
+  std::string text = fmt::format("{} images/s", figure(answer.needed_images_per_second));
+  if (answer.needed_cores) {
+    const double cores = double(answer.cores);
+    text += fmt::format(
+        ", {} cores like the {} used here{}", figure(*answer.needed_cores), answer.cores,
+        *answer.needed_cores > cores
+            ? fmt::format(" (extrapolated beyond {}: as if each core decoded as much)", answer.cores)
+            : "");
+  }
+  if (answer.needed_mb_per_s <= 0) return text;
+  text += fmt::format(", {} MB/s from storage ({:.3g} kB per image", figure(answer.needed_mb_per_s),
+                      answer.bytes_per_image * 1e-3);
+  const double read_here = answer.most_fed ? kFedFrom * *answer.most_fed * answer.device_images_per_second *
+                                                 answer.bytes_per_image * 1e-6
+                                           : 0;
+  text += answer.needed_mb_per_s > 1.05 * read_here
+              ? fmt::format("; extrapolated: {} MB/s were read here)", figure(read_here))
+              : ")";
+  if (answer.over_network)
+    text += fmt::format(", {} Gbit/s of network", figure(answer.needed_mb_per_s * 8e-3));
+  return text;
+}
+
+const char* title_of(const std::string& purpose) {
+  if (purpose == "unchanged") return "as asked";
+  if (purpose == "more_threads") return "twice the loader threads";
+  if (purpose == "fewer_threads") return "half the loader threads";
+  if (purpose == "in_memory") return "storage in memory";
+  if (purpose == "no_decoding") return "raw pixels in memory, nothing to decode";
+  return "made-up batches, no loader";
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> feed_facts(const FeedAnswer& answer) {
+  const Row& row = answer.row;
+  const std::string speed = answer.device_images_per_second > 0
+                                ? figure(answer.device_images_per_second) + " images/s"
+                                : "at an unknown rate: no run has a figure";
+  const std::string binds = answer.binding.empty()
+                                ? "unknown: no change made a difference of 15 %, or none was measured"
+                                : answer.binding + ": " + answer.because;
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {fmt::format("Can this machine feed {} x {} (emulated)?", answer.asked, answer.device),
+       verdict(answer)},
+      {"Measured with",
+       fmt::format("{}, {}, storage {}, cache {}, {} cores, {} loader threads; one device "
+                   "computes {}",
+                   row.model, row.precision, row.storage, row.cache, row.cpus, row.loader_threads, speed)},
+      {"Fed here", fed_here(answer)},
+      {"What binds", binds},
+      {fmt::format("{} of them at 90 % utilisation take", answer.asked), needs(answer)}};
+  // The loader's own threads account for one per core.
+  if (answer.load_average > 2.5 * double(answer.row.cpus))
+    facts.emplace_back(
+        "Disturbed",
+        fmt::format("the load average reached {:.1f} on {} cores: other programs ran, and an idle "
+                    "machine feeds more",
+                    answer.load_average, answer.row.cpus));
+  return facts;
+}
+
+Grid feed_grid(const FeedAnswer& answer) {
+  Grid grid;
+  grid.title = "Utilisation by number of devices (emulated)";
+  grid.columns = {{"devices"}, {"they take images/s"}, {"delivered images/s"}, {"utilisation"}, {"runs"},
+                  {"", true}};
+  for (const FeedPoint& point : answer.points)
+    grid.rows.push_back({figure(point.devices), figure(point.devices * answer.device_images_per_second),
+                         figure(point.images_per_second), percent(point.utilisation),
+                         std::to_string(point.runs), point.utilisation >= kFedFrom ? "fed" : "not fed"});
+  grid.notes = {
+      "utilisation: time in which the devices compute / total time, the AU of MLPerf Storage; medians over "
+      "the runs. To a loader, N devices are one that is N times as fast, so one emulated device with "
+      "divided durations represents them: communication between devices is not in these runs."};
+  return grid;
+}
+
+Grid feed_changes_grid(const FeedAnswer& answer) {
+  Grid grid;
+  grid.title = "What binds: one change at a time (emulated)";
+  grid.columns = {
+      {"change", true}, {"images/s"}, {"times as many"}, {"as with", true}, {"remark", true, false, 60}};
+  for (const FeedChange& change : answer.changes) {
+    const bool measured = change.images_per_second > 0;
+    grid.rows.push_back({title_of(change.purpose), measured ? figure(change.images_per_second) : "-",
+                         change.against.empty() ? "-" : fmt::format("{:.2f}", change.gain),
+                         change.against.empty() ? "-" : title_of(change.against),
+                         !measured              ? "not measured: " + change.why_not
+                         : change.device_limits ? "at least: the devices take no more"
+                                                : ""});
+  }
+  return grid;
+}
+
+std::string feed_text(const FeedAnswer& answer) {
+  std::string text;
+  for (const auto& [name, fact] : feed_facts(answer))
+    text += wrap(name + ": " + fact, kConsoleWidth, "  ") + "\n";
+  for (const Grid& grid : {feed_grid(answer), feed_changes_grid(answer)})
+    if (!grid.empty()) text += "\n" + console_text(grid);
+  return text;
+}
+
+}  // namespace harness

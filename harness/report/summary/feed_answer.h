@@ -1,0 +1,63 @@
+// The answer of `run_matrix feed`, computed from the records of its runs.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/report/summary/summary.h"
+
+namespace harness {
+
+// MLPerf Storage's accelerator utilisation (AU): time in which the device computes / total time, 0-1 (its
+// rules: total_compute_time / total_benchmark_running_time). The device computes in the phases forward, loss,
+// backward and step of its timeline. Batches that lay ready at the window's start, and not at its end, cost
+// the loader no time in it, so the total is extended to what the loader would need for all of them. Nullopt
+// without the device's times.
+std::optional<double> device_utilisation(const Record& record);
+
+// Images per second that the loader delivered, with the same extended total.
+std::optional<double> delivered_images_per_second(const Record& record);
+
+// All runs with one number of devices.
+struct FeedPoint {
+  double devices = 0;
+  double utilisation = 0, images_per_second = 0;  // medians
+  size_t runs = 0;
+};
+
+// One change to the run in which the loader limits, to find what binds it.
+struct FeedChange {
+  std::string purpose;           // as in RecordFeed
+  double images_per_second = 0;  // 0: not measured
+  double gain = 0;               // images per second / those of the run that it is compared with
+  std::string against, why_not;  // that run's purpose; why it wasn't measured
+  bool device_limits = false;    // the device was fed, so that the gain is at least this
+};
+
+struct FeedAnswer {
+  int64_t asked = 0;
+  std::string device;                   // name of the device file
+  Row row;                              // as it ran, of the first record
+  int64_t cores = 0;                    // that the loader could use
+  double device_images_per_second = 0;  // one device
+  std::vector<FeedPoint> points;        // by number of devices; search and confirmation
+  std::optional<double> most_fed, least_not_fed;
+  std::optional<int64_t> whole;  // largest whole number that is fed, and one more is not
+  std::optional<bool> asked_is_fed;
+  std::vector<FeedChange> changes;
+  std::string binding, because;  // what limits the loader, and the figures that say so
+  double bytes_per_image = 0;
+  double load_average = 0;  // the highest before a run
+  // What the asked number needs for 90 % utilisation. Cores: as fast as this host's; empty when unknown.
+  double needed_images_per_second = 0, needed_mb_per_s = 0;
+  bool over_network = false;  // the storage is an object store
+  std::optional<double> needed_cores;
+};
+
+inline constexpr double kFedFrom = 0.90;
+
+// Nullopt when no record is of `feed`.
+std::optional<FeedAnswer> feed_answer(const RecordList& records);
+std::optional<FeedAnswer> feed_answer(const Summary& summary);
+
+}  // namespace harness

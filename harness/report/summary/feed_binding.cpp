@@ -1,0 +1,107 @@
+#include "harness/report/summary/feed_binding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "harness/stats/statistics.h"
+
+namespace harness {
+namespace {
+
+constexpr double kGain = 1.15;  // a smaller gain may be noise
+
+struct Rung {
+  const char* purpose;
+  const char* against;  // the run that it is compared with
+};
+// in_memory, no_decoding and made_up form a ladder: each leaves out one more part of the work.
+constexpr std::array kRungs = {
+    Rung{"unchanged", ""},          Rung{"more_threads", "unchanged"}, Rung{"fewer_threads", "unchanged"},
+    Rung{"in_memory", "unchanged"}, Rung{"no_decoding", "in_memory"},  Rung{"made_up", "no_decoding"}};
+
+FeedChange change_of(const Rung& rung, const RecordList& records) {
+  FeedChange change{rung.purpose, 0, 0, "", "", false};
+  std::vector<double> rates;
+  for (const Record* record : records) {
+    if (!record->feed || record->feed->purpose != rung.purpose) continue;
+    const auto rate = delivered_images_per_second(*record);
+    if (!is_ok(*record) || !rate) {
+      change.why_not = record->reason;
+      continue;
+    }
+    rates.push_back(*rate);
+    change.device_limits = device_utilisation(*record).value_or(0) >= kFedFrom;
+  }
+  change.images_per_second = median(rates);
+  if (!rates.empty()) change.why_not.clear();
+  return change;
+}
+
+const FeedChange* measured(const FeedAnswer& answer, const std::string& purpose) {
+  for (const FeedChange& change : answer.changes)
+    if (change.purpose == purpose && change.images_per_second > 0) return &change;
+  return nullptr;
+}
+
+double gain_of(const FeedAnswer& answer, const char* purpose) {
+  const FeedChange* change = measured(answer, purpose);
+  return change ? change->gain : 0;
+}
+
+void set_gain(FeedAnswer& answer, FeedChange& change, const std::string& against) {
+  // Without its own partner a rung is compared with the unchanged run.
+  const FeedChange* partner = measured(answer, against);
+  if (!partner) partner = measured(answer, "unchanged");
+  if (!partner || change.images_per_second <= 0) return;
+  change.against = partner->purpose;
+  change.gain = change.images_per_second / partner->images_per_second;
+}
+
+void decide(FeedAnswer& answer) {
+  const double fewer = gain_of(answer, "fewer_threads"), more = gain_of(answer, "more_threads"),
+               memory = gain_of(answer, "in_memory"), pixels = gain_of(answer, "no_decoding"),
+               made_up = gain_of(answer, "made_up");
+  const auto set = [&](const char* what, const std::string& why) {
+    answer.binding = what;
+    answer.because = why;
+  };
+  if (const FeedChange* nothing = measured(answer, "made_up"); nothing && !nothing->device_limits)
+    set("host", fmt::format("even made-up batches, without any loading, keep the device below {:.0f} %: "
+                            "launches, or the copy to the device",
+                            100 * kFedFrom));
+  else if (memory >= kGain)
+    set("storage", fmt::format("reading from memory delivers {:.2f} times as many images", memory));
+  else if (more >= kGain)
+    set("loader threads", fmt::format("twice as many threads deliver {:.2f} times as many images", more));
+  else if (pixels >= kGain)
+    set("decoding",
+        fmt::format("without decoding the loader delivers {:.2f} times as many images{}", pixels,
+                    fewer > 0 ? fmt::format(", and with half the threads {:.2f} times", fewer) : ""));
+  else if (fewer > 0 && fewer <= 1 / kGain)
+    set("cores", fmt::format("half the loader threads deliver {:.2f} times as many images", fewer));
+  else if (made_up >= kGain)
+    set("loader", fmt::format("made-up batches are {:.2f} times as fast, and no single part of loading "
+                              "explains it",
+                              made_up));
+}
+
+}  // namespace
+
+double rate_of(const FeedAnswer& answer, const std::string& purpose) {
+  const FeedChange* change = measured(answer, purpose);
+  return change ? change->images_per_second : 0;
+}
+
+void find_binding(FeedAnswer& answer, const RecordList& records) {
+  for (const Rung& rung : kRungs) {
+    FeedChange change = change_of(rung, records);
+    if (change.images_per_second <= 0 && change.why_not.empty()) continue;
+    set_gain(answer, change, rung.against);
+    answer.changes.push_back(change);
+  }
+  decide(answer);
+}
+
+}  // namespace harness
