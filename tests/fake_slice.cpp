@@ -1,10 +1,12 @@
 // A fake train_slice for the harness's tests: the same protocol without training. FAKE_SLICE sets a
 // misbehaviour ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour"). FAKE_TIMES and FAKE_CANARIES multiply
 // the reported times of slice and canaries. FAKE_GPUS is the reported number of GPUs, FAKE_MEMORY the number
-// of images that fit into one; FAKE_NVJPEG=0 reports a build without nvJPEG.
+// of images that fit into one; FAKE_NVJPEG=0 reports a build without nvJPEG. FAKE_LOADER is the images per
+// second of the loader of rows on emulated devices if it has a thread for each core.
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "harness/contract/emulated_device.h"
 #include "harness/contract/progress.h"
 #include "harness/contract/rank_report.h"
 #include "harness/contract/slice_file.h"
@@ -20,7 +23,8 @@
 using nlohmann::json;
 
 static const json kValues = json::parse(R"({
-  "device":    [{"name": "cpu", "summary": "", "traits": {}, "missing": ""}],
+  "device":    [{"name": "cpu", "summary": "", "traits": {}, "missing": ""},
+                {"name": "emulated", "summary": "", "traits": {}, "missing": ""}],
   "storage":   [{"name": "files", "summary": "", "traits": {}, "missing": ""},
                 {"name": "tmpfs", "summary": "", "traits": {"packed": true, "transient": true}, "missing": ""},
                 {"name": "lmdb", "summary": "", "traits": {"packed": true}, "missing": ""},
@@ -90,16 +94,43 @@ static harness::RankReport report_of(const json& row, int rank, int ranks) {
   return report;
 }
 
-static void write_slice(const std::string& file, const json& row, int ranks, const std::string& behaviour) {
+// Device and loader of a row on an emulated device, one of which limits every batch.
+static void add_emulation(harness::RankReport& report, const json& row, const harness::Emulation& emulation) {
+  const harness::PrecisionCosts& costs = emulation.device.models.at(row["model"]).at(row["precision"]);
+  const double divisor = double(emulation.batch_divisor), images = row["batch"];
+  const double compute_ms =
+      emulation.time_scale / divisor *
+      (images * divisor * (costs.forward_ms_per_image.value + costs.backward_ms_per_image.value) +
+       costs.forward_ms.value + costs.backward_ms.value + costs.optimizer_ms.value);
+  const double rate = factor_of("FAKE_LOADER") *
+                      std::min(1.0, row["loader_threads"].get<double>() / row["cpus"].get<double>());
+  const double load_ms = row["storage"] == "synthetic" ? 0 : images / rate * 1e3;
+  const double step_ms = std::max(compute_ms, load_ms);
+  const size_t batches = row["timed_batches"];
+  report.total_s = step_ms * double(batches) * 1e-3;
+  report.device_ms = {{"load", std::vector<double>(batches, step_ms - compute_ms)},
+                      {"forward", std::vector<double>(batches, compute_ms)}};
+  report.ready = {0, 0};
+  report.cache.encoded_bytes =
+      100000 * (int64_t(batches) + row["warmup_batches"].get<int64_t>()) * row["batch"].get<int64_t>();
+  report.loss.clear();
+  report.correct = {};
+  report.ceilings.reset();
+}
+
+static void write_slice(const std::string& file, const json& job, int ranks, const std::string& behaviour) {
+  const json& row = job["row"];
   harness::SliceFacts facts;
-  facts.device.kind = "cpu";
+  facts.device.kind = row["device"];
   facts.device.name = "fake";
-  facts.device.label = "1 CPU replica";
+  facts.device.label = row["device"] == "emulated" ? "1 emulated replica" : "1 CPU replica";
   facts.precision.name = row["precision"];
   facts.clock_ns_per_call = 30;
   std::vector<std::string> reports;
   for (int rank = 0; rank < ranks; ++rank) {
     harness::RankReport report = report_of(row, rank, ranks);
+    if (row["device"] == "emulated")
+      add_emulation(report, row, harness::decode<harness::Emulation>(job["emulation"]));
     if (rank == 0 && row.value("validation", false))
       report.accuracy = {0.5, 0.9, 80, row["classes"], 160, "synthetic"};
     if (rank == 0 && behaviour == "invalid") report.checks.push_back({"cache", false, "was warm"});
@@ -171,6 +202,6 @@ int main(int argc, char** argv) {
   if (behaviour == "garbage")
     std::ofstream(file) << "{\"total_s\": 1.0, tru";
   else if (behaviour != "silent")
-    write_slice(file, job["row"], ranks, behaviour);
+    write_slice(file, job, ranks, behaviour);
   return 0;
 }

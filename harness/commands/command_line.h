@@ -32,6 +32,7 @@ void add_compare(CommandLine& line);
 void add_ab(CommandLine& line);
 void add_validate(CommandLine& line);
 void add_nightly(CommandLine& line);
+void add_feed(CommandLine& line);
 void add_history(CommandLine& line);
 
 }  // namespace harness

@@ -1,0 +1,27 @@
+// Can this machine feed so many accelerators? Measures it on an emulated device that is as fast as all of
+// them.
+#pragma once
+#include <ostream>
+#include <string>
+
+#include "harness/config/installation.h"
+#include "harness/config/request.h"
+
+namespace harness {
+
+struct FeedRequest {
+  std::string device;   // name of a device file, also as emulated:NAME
+  int64_t devices = 0;  // number in question
+  std::string model = "resnet18", storage = "files";
+  double within_s = 600;  // no run starts later
+};
+
+// To a loader, N devices are one that is N times as fast. Measures the utilisation with the asked number,
+// searches the largest number with 90 %, confirms it and one more, and changes one thing at a time to find
+// what binds. Every run is appended to the records as it ends. Returns kAllGood when the asked number is fed,
+// kRegression when it isn't, kNothingRan without a figure for it, kRowFailed when a run failed, kInterrupted
+// after Ctrl-C. Throws ConfigError or PreparationError before anything has run.
+int run_feed(const Installation& installation, Request request, const FeedRequest& feed,
+             std::ostream& console);
+
+}  // namespace harness
