@@ -133,7 +133,7 @@ TEST_F(EmulatedRows, WhatTheyCanNotDoIsRefused) {
     EXPECT_EQ(run(device, words), 2);
     EXPECT_NE(said().find(why), std::string::npos) << said();
   };
-  refused("emulated:none", {}, "known: a100, h100, h200, v100-article");
+  refused("emulated:none", {}, "known: a100, h100, h200, test-150, v100-article");
   refused("cpu:v100-article", {}, "only device emulated has device files");
   refused("emulated", {"--set", "validation=true"}, "there is no accuracy to measure");
   refused("emulated", {"--set", "cuda_graphs=true"}, "there are no CUDA graphs");
