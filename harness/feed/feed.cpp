@@ -183,14 +183,16 @@ int run_feed(const Installation& installation, Request request, const FeedReques
   request.launcher = "local";
   const AxisValues values = ask_values(installation);
   FeedRows rows;
-  EmulatedDevice device;
+  PrecisionCosts costs;
   const auto execution = Execution::prepare(installation, request, values, [&](Selection& selection) {
     rows = feed_rows(selection.rows.front(), feed, request, selection.scale, values);
-    const fs::path file = device_file(installation.project, rows.asked.device_file);
-    device = read_device_file(file);
-    if (device.model != rows.asked.model)
-      throw ConfigError({file.string()}, "its figures are for another network", rows.asked.model,
-                        in_quotes(device.model), "choose --model or another device file");
+    const EmulatedDevice& device = selection.device_files.at(rows.asked.device_file);
+    const auto network = device.models.find(rows.asked.model);
+    if (network == device.models.end())
+      throw ConfigError({device_file(installation.project, rows.asked.device_file).string()},
+                        "no figures for the network", in_quotes(rows.asked.model), "",
+                        "choose --model or another device file");
+    costs = network->second.at(rows.asked.precision);
     const int64_t images = kImagesPerCore * rows.asked.cpus;
     if (rows.asked.cache == "cold") selection.scale.images = std::max(selection.scale.images, images);
     selection.rows = {rows.asked};
@@ -200,7 +202,7 @@ int run_feed(const Installation& installation, Request request, const FeedReques
   console << "records: " << execution->records_file().string() << std::endl;
   bool lost = false;
   try {
-    Feed(feed, *execution, rows, device.precisions.at(rows.asked.precision)).run();
+    Feed(feed, *execution, rows, costs).run();
     write_results(installation.project, execution->folder(), execution->records(), console);
   } catch (const std::exception& error) {  // most likely a full disk: still show what was measured
     fmt::print(std::cerr, "run_matrix: {}\n", base::failure_text(error));

@@ -72,6 +72,8 @@ FeedRows feed_rows(const Row& row, const FeedRequest& feed, const Request& reque
   const int64_t cores = int64_t(base::available_cpus().size());
   if (!is_set(request, "cpus")) asked.cpus = cores;
   if (!is_set(request, "loader_threads")) asked.loader_threads = asked.cpus;
+  if (!is_set(request, "core_images_per_s"))
+    asked.core_images_per_s = 0;  // this machine's cores are asked about
   if (!is_set(request, "cache")) asked.cache = has_page_cache(asked, values) ? "cold" : "as_is";
   if (trait(values, "storage", asked.storage, &Traits::stream, false) && !is_set(request, "order"))
     asked.order = "windowed";
