@@ -108,6 +108,12 @@ TEST(FeedAnswer, RunsOfOneNumberCountByTheirMedian) {
   EXPECT_EQ(answer.whole, 4);
 }
 
+TEST(FeedAnswer, ADisturbedRunBelowTheKneeIsNotTheKnee) {
+  const FeedAnswer answer = answer_of({run_of(2, 150), run_of(3, 380), run_of(4, 380), run_of(5, 380)});
+  EXPECT_EQ(answer.most_fed, 4);
+  EXPECT_EQ(answer.least_not_fed, 5);
+}
+
 TEST(FeedAnswer, WhatBindsIsWhatMakesItFasterWhenItIsTakenAway) {
   const auto binding = [](double more, double fewer, double memory, double pixels, double made_up) {
     std::vector<json> runs = {run_of(20, 200), run_of(20, 200, "unchanged")};

@@ -81,6 +81,19 @@ TEST(KneeSearch, WholeNumbersAreConfirmedByOneMore) {
   }
 }
 
+TEST(KneeSearch, ADisturbedMeasurementIsFoundByItsContradiction) {
+  // Another program takes half of the cores while the second number is measured.
+  for (const int disturbed : {1, 2, 3, 4}) {
+    Machine machine{7.1};
+    const MeasureUtilisation quiet = machine.oracle();
+    int measured = 0;
+    Utilisations utilisations(
+        [&](double devices) { return quiet(++measured == disturbed ? 2 * devices : devices); }, {});
+    utilisations.fed(64);
+    EXPECT_EQ(confirm_whole_number(utilisations, find_knee(utilisations, 7.5)), 7) << disturbed;
+  }
+}
+
 TEST(KneeSearch, NoiseMovesTheAnswerByNoMoreThanItself) {
   int confirmed = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {

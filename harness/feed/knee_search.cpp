@@ -28,6 +28,24 @@ std::optional<bool> Utilisations::fed(double devices) {
   return median(devices) >= rule_.pass;
 }
 
+bool Utilisations::settle() {
+  const auto is_fed = [&](double devices) { return median(devices) >= rule_.pass; };
+  const auto can_repeat = [&](double devices) { return all_.at(devices).size() < size_t(rule_.repeats); };
+  for (;;) {
+    std::optional<double> doubtful;  // of a contradicting pair, the number with fewer measurements
+    for (const auto& [fewer, less] : all_)
+      for (const auto& [more, greater] : all_)
+        if (fewer < more && !is_fed(fewer) && is_fed(more)) {
+          if (can_repeat(fewer) && (less.size() <= greater.size() || !can_repeat(more))) doubtful = fewer;
+          if (can_repeat(more) && !doubtful) doubtful = more;
+        }
+    if (!doubtful) return true;
+    const std::optional<double> utilisation = measure_(*doubtful);
+    if (!utilisation) return false;
+    all_.at(*doubtful).push_back(*utilisation);
+  }
+}
+
 namespace {
 
 constexpr double kGrowth = 1.5;  // from one number to the next while the knee has only one end
@@ -88,8 +106,14 @@ std::optional<int64_t> confirm_whole_number(Utilisations& utilisations, const Kn
     }
     const std::optional<bool> one_more = utilisations.fed(double(number + 1));
     if (!one_more) return std::nullopt;
-    if (!*one_more) return number;
-    ++number;
+    if (*one_more) {
+      ++number;
+      continue;
+    }
+    if (!utilisations.settle()) return std::nullopt;
+    if ((number == 0 || utilisations.fed(double(number)) == true) &&
+        utilisations.fed(double(number + 1)) == false)
+      return number;
   }
   return std::nullopt;
 }

@@ -27,6 +27,9 @@ class Utilisations {
   // Measures unless it is decided already. Nullopt when a measurement gave no figure.
   std::optional<bool> fed(double devices);
   double median(double devices) const;  // of a number that fed() has decided
+  // Measures again, up to rule.repeats times each, while a number is fed although a smaller one isn't: one of
+  // the two was disturbed. Returns false when a measurement gave no figure.
+  bool settle();
   const std::map<double, std::vector<double>>& all() const { return all_; }
   const SearchRule& rule() const { return rule_; }
 

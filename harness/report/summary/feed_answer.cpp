@@ -55,11 +55,15 @@ void add_points(FeedAnswer& answer, const RecordList& records) {
 }
 
 void judge(FeedAnswer& answer) {
-  for (const FeedPoint& point : answer.points) {
+  for (const FeedPoint& point : answer.points) {  // in ascending order
     const bool fed = point.utilisation >= kFedFrom;
-    if (fed) answer.most_fed = std::max(answer.most_fed.value_or(0), point.devices);
-    if (!fed) answer.least_not_fed = std::min(answer.least_not_fed.value_or(point.devices), point.devices);
     if (point.devices == double(answer.asked)) answer.asked_is_fed = fed;
+    if (fed) {
+      answer.most_fed = point.devices;
+      answer.least_not_fed.reset();  // a smaller number that isn't fed was disturbed
+    } else if (!answer.least_not_fed) {
+      answer.least_not_fed = point.devices;
+    }
   }
   const auto is_fed = [&](int64_t devices) -> std::optional<bool> {
     for (const FeedPoint& point : answer.points)
