@@ -116,9 +116,9 @@ TEST_F(DeviceFile, MissingTimesOfARowAreNamedWithFileAndLine) {
   EXPECT_NO_THROW(require_times(device, file, row));
   row.precision = "bf16";
   EXPECT_SAYS(failure_of([&] { require_times(device, file, row); }),
-              "yaml:7: no figures for precision bf16, which row 7 asks for");
+              "yaml:13: no figures for precision bf16, which row 7 asks for");
   row.model = "resnet50";
-  EXPECT_SAYS(failure_of([&] { require_times(device, file, row); }), "yaml:6: no figures for model resnet50");
+  EXPECT_SAYS(failure_of([&] { require_times(device, file, row); }), "yaml:12: no figures for model resnet50");
 }
 
 TEST_F(DeviceFile, TimesOfANetworkOfAnotherSizeAreRefused) {
@@ -132,7 +132,7 @@ TEST_F(DeviceFile, TimesOfANetworkOfAnotherSizeAreRefused) {
   row.image_px = 224;
   EXPECT_SAYS(
       failure_of([&] { require_times(device, file, row); }),
-      "yaml:3: the times are those of another image_px than row 0's; expected image_px: 64; found 224");
+      "yaml:9: the times are those of another image_px than row 0's; expected image_px: 64; found 224");
   row.image_px = 64;
   EXPECT_NO_THROW(require_times(device, file, row)) << "the file says nothing of the width";
 }

@@ -20,10 +20,10 @@ void require_positive(const char* key, double value) {
 }
 
 // Every phase must have the same number of ranks, and every rank all timed batches.
-void check_samples(const Record& record) {
+void check_samples(const std::string& key, const Samples& samples, int64_t batches) {
   size_t ranks = 0;
-  for (const auto& [phase, by_rank] : record.samples_ms) {
-    const std::string at = "samples_ms." + phase;
+  for (const auto& [phase, by_rank] : samples) {
+    const std::string at = key + "." + phase;
     if (std::find(kPhaseNames.begin(), kPhaseNames.end(), phase) == kPhaseNames.end())
       throw Violation(at, "the name of a phase", phase);
     if (by_rank.empty()) throw Violation(at, "a list per rank", json::array());
@@ -31,9 +31,8 @@ void check_samples(const Record& record) {
     if (by_rank.size() != ranks)
       throw Violation(at, fmt::format("{} ranks, as in the other phases", ranks), by_rank.size());
     for (const std::vector<double>& times : by_rank) {
-      if (int64_t(times.size()) != record.timed_batches.value_or(0))
-        throw Violation(at, fmt::format("{} batches on every rank", record.timed_batches.value_or(0)),
-                        times.size());
+      if (int64_t(times.size()) != batches)
+        throw Violation(at, fmt::format("{} batches on every rank", batches), times.size());
       for (double time : times)
         if (!(time >= 0) || !std::isfinite(time)) throw Violation(at, "a time of 0 or more", time);
     }
@@ -65,7 +64,8 @@ Record record_from_json(json object) {
   if (record.status != "OK") return record;
   require_positive("timed_batches", double(record.timed_batches.value_or(0)));
   require_positive("total_s", record.total_s.value_or(0));
-  check_samples(record);
+  check_samples("samples_ms", record.samples_ms, *record.timed_batches);
+  check_samples("device_ms", record.device_ms, *record.timed_batches);
   return record;
 }
 
