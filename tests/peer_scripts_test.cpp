@@ -21,9 +21,10 @@ class PeerScripts : public testing::Test {
     if (!base::program_exists("python3")) GTEST_SKIP() << "no python3";
     project = fs::temp_directory_path() / ("peer_scripts_" + std::to_string(::getpid()));
     fs::remove_all(project);
-    for (const char* folder : {"bench/peers/pytorch", "bench/peers/loading", "scripts", "build/release"})
+    for (const char* folder :
+         {"bench/peers/pytorch", "bench/peers/loading", "bench/peers/dlio", "scripts", "build/release"})
       fs::create_directories(project / folder);
-    for (const char* folder : {"bench/peers/pytorch", "bench/peers/loading", "scripts"})
+    for (const char* folder : {"bench/peers/pytorch", "bench/peers/loading", "bench/peers/dlio", "scripts"})
       for (const auto& entry : fs::directory_iterator(fs::path(SOURCE_DIR) / folder))
         if (entry.is_regular_file()) fs::copy(entry.path(), project / folder);
   }
@@ -79,6 +80,7 @@ TEST_F(PeerScripts, APackageThatIsMissingIsNamedWithWhatInstallsIt) {
     EXPECT_SAYS(said, "pip install ");
   }
   EXPECT_SAYS(failure({"python3", "bench/peers/loading/compare.py", "--list", "none"}), "numpy is missing");
+  EXPECT_SAYS(failure({"python3", "bench/peers/dlio/compare.py"}), "--no-deps dlio-benchmark==2.0.0");
   EXPECT_SAYS(failure({"python3", "bench/peers/loading/peer.py", "tf_data", "--list", "none", "--threads",
                        "1", "--output", "uint8"}),
               "requirements.txt");
@@ -107,6 +109,11 @@ TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
                 "expected a whole number above 0");
   }
   EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/step.py"}), "Usage: ");
+  EXPECT_SAYS(failure({"python3", "bench/peers/dlio/compare.py", "--settings", "v100"}),
+              "expected some of a100,h100,a100-disk, found 'v100'");
+  for (const char* number : {"x", "0", "1.5"})
+    EXPECT_SAYS(failure({"python3", "bench/peers/dlio/compare.py", "--repeats", number}),
+                "expected a whole number above 0");
   write("gpu/beyond/records.jsonl", "{\"status\": \"OK\"}\n{\"sta");
   EXPECT_SAYS(failure({"python3", "scripts/gpu_figures.py", project / "gpu"}),
               "records.jsonl:2: expected JSON");

@@ -1,4 +1,4 @@
-"""Checks a script's requirements. If one is missing, the script ends with a message and the next step."""
+"""Checks a script's requirements. If one is missing, the script ends with exit code 2, a message and the next step."""
 import importlib.util
 import os
 import pathlib
@@ -8,7 +8,8 @@ TORCH = "python3 -m venv .venv-peer && .venv-peer/bin/pip install torch==2.11.0 
 
 
 def fail(problem, next_step):
-    sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {problem}\n  next: {next_step}")
+    print(f"{pathlib.Path(sys.argv[0]).name}: {problem}\n  next: {next_step}", file=sys.stderr)
+    sys.exit(2)
 
 
 def packages(*names, install=TORCH):
