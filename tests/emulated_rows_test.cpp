@@ -70,7 +70,7 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
     EXPECT_FALSE(row(id).top1);
     ASSERT_TRUE(row(id).emulation);
     EXPECT_EQ(row(id).emulation->device.h2d_gb_per_s.value, 11.3);
-    EXPECT_EQ(row(id).emulation->time_scale, 16);
+    EXPECT_EQ(row(id).emulation->time_scale, 48);
     ASSERT_FALSE(row(id).emulated.empty());
     EXPECT_NE(row(id).emulated[0].find("v100-article"), std::string::npos);
     for (const RecordCheck& check : row(id).checks)
