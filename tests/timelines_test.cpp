@@ -78,6 +78,23 @@ harness::EmulatedDevice device() {
   return device;
 }
 
+TEST_F(TimelinesTest, OfEachBatchTheWaitAtWhichTheHostWasClosestCounts) {
+  for (int batch = 0; batch < 3; ++batch) {
+    timelines_.wait(0, 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    timelines_.wait(0, 0);                        // 5 ms late: the virtual clock did not move
+    timelines_.wait(0, steady_now() + 20 * kMs);  // caught up
+    timelines_.next_batch();
+  }
+  EXPECT_LT(timelines_.lag().median, 4 * kMs);
+  EXPECT_EQ(timelines_.lag().waits, 9);
+  timelines_.left_late(3 * kMs);
+  EXPECT_EQ(timelines_.lag().median_left_late, 3 * kMs);
+  timelines_.begin_again();
+  EXPECT_EQ(timelines_.lag().waits, 0);
+  EXPECT_EQ(timelines_.lag().median_left_late, 0);
+}
+
 TEST(Durations, AreThoseOfTheTrueBatchTimesTheScale) {
   const Durations whole({device(), 1, 1}, "o0", "resnet18"), scaled({device(), 16, 4}, "o0", "resnet18");
   EXPECT_EQ(whole.forward(64), 34 * kMs);

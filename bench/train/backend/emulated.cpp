@@ -203,6 +203,7 @@ class EmulatedBackend : public c10d::Backend {
           continue;
         }
         end_ = std::max(met.begin + next.duration, met.arrived);
+        if (met.left_late >= 0) emulated::machine().timelines.left_late(met.left_late);
         if (next.reduced > 0) emulated::machine().order.reduced(next.reduced, end_);
         emulated::machine().timelines.hold_up(next.device->index(), stream_, end_);
         const c10::StreamGuard guard(c10::Stream(c10::Stream::UNSAFE, *next.device, stream_));

@@ -97,7 +97,10 @@ NodeMeeting::Result NodeMeeting::meet(uint64_t number, const std::string& what, 
   if (leads()) {
     std::this_thread::sleep_until(
         std::chrono::steady_clock::time_point(std::chrono::nanoseconds(result.begin)));
-    if (crossing.path != Crossing::Path::none) send(crossing, what);
+    if (crossing.path != Crossing::Path::none) {
+      result.left_late = steady_now() - result.begin;
+      send(crossing, what);
+    }
     const bool carries_values = crossing.path == Crossing::Path::none;
     const std::string all = carries_values ? exchange(here.payloads) : "";
     arrival = arrivals_->post(what, steady_now(), all);

@@ -39,6 +39,7 @@ class NodeMeeting {
   struct Result {
     Nanoseconds begin = 0;              // when all ranks of the node are ready, no earlier than `free_from`
     Nanoseconds arrived = 0;            // when the bytes of the other nodes have arrived; 0: one node
+    Nanoseconds left_late = -1;         // after `begin`; -1: this rank sent none
     std::vector<std::string> payloads;  // by rank
   };
   // Blocks until all ranks have posted and, with several nodes, until the bytes have really arrived. The

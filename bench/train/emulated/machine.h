@@ -26,12 +26,16 @@ struct Machine {
 // Registers the device with LibTorch (PrivateUse1, named `emulated`) and sets the process's machine. Call it
 // once, before the first tensor is made there.
 void install(std::unique_ptr<Machine> machine);
+// What install() registers besides: see operators.cpp.
+c10::Allocator& memory();
+void register_operators();
 Machine& machine();
 
 // Of the calling thread.
 int current_device();
 void set_current_device(int device);
 int current_stream();
+int stream_of(int device);  // the calling thread's current stream there
 // One operation of `launches` kernels on the calling thread's current stream.
 void launch(Nanoseconds duration, int launches = 1);
 

@@ -95,22 +95,43 @@ void Timelines::wait(int device, Nanoseconds until) {
   base::sleep_precisely();
   std::this_thread::sleep_until(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(until)));
   const std::lock_guard lock(mutex_);
-  lags_.push_back(std::max<Nanoseconds>(0, steady_now() - until));
+  waits_.push_back(std::max<Nanoseconds>(0, steady_now() - until));
+}
+
+void Timelines::next_batch() {
+  const std::lock_guard lock(mutex_);
+  if (counted_ < waits_.size())
+    batches_.push_back(*std::min_element(waits_.begin() + std::ptrdiff_t(counted_), waits_.end()));
+  counted_ = waits_.size();
+}
+
+void Timelines::left_late(Nanoseconds late) {
+  const std::lock_guard lock(mutex_);
+  left_late_.push_back(std::max<Nanoseconds>(0, late));
+}
+
+static Nanoseconds middle(std::vector<Nanoseconds> values) {
+  if (values.empty()) return 0;
+  std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(values.size() / 2), values.end());
+  return values[values.size() / 2];
 }
 
 Timelines::Lag Timelines::lag() const {
   const std::lock_guard lock(mutex_);
-  if (lags_.empty()) return {};
-  std::vector<Nanoseconds> sorted = lags_;
-  std::sort(sorted.begin(), sorted.end());
-  return {sorted[sorted.size() / 2], sorted.back(), int64_t(sorted.size())};
+  const std::vector<Nanoseconds>& lags = batches_.empty() ? waits_ : batches_;
+  if (lags.empty()) return {0, 0, middle(left_late_), 0};
+  return {middle(lags), *std::max_element(lags.begin(), lags.end()), middle(left_late_),
+          int64_t(waits_.size())};
 }
 
 void Timelines::begin_again() {
   const std::lock_guard lock(mutex_);
   const Nanoseconds now = steady_now();
   for (Device& device : devices_) device.host = std::max(device.host, now);
-  lags_.clear();
+  waits_.clear();
+  batches_.clear();
+  left_late_.clear();
+  counted_ = 0;
 }
 
 }  // namespace bench

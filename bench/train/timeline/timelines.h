@@ -49,9 +49,16 @@ class Timelines {
   // Blocks the calling thread until the instant has come, and moves the host's clock there.
   void wait(int device, Nanoseconds until);
 
-  // How late the real clock was at each wait(): 0 and more.
+  // Between batches of the window.
+  void next_batch();
+  // A transfer of real bytes left that much after its instant.
+  void left_late(Nanoseconds late);
+  // How late the real clock was. A host that waits for the end of kernels catches up with its virtual clock,
+  // and instants don't depend on how late it was before: so of each batch the wait() at which it was closest
+  // counts.
   struct Lag {
-    Nanoseconds median = 0, worst = 0;
+    Nanoseconds median = 0, worst = 0;  // over batches; over waits where next_batch() was never called
+    Nanoseconds median_left_late = 0;   // over real transfers, whose lateness does move instants
     int64_t waits = 0;
   };
   Lag lag() const;
@@ -66,7 +73,8 @@ class Timelines {
   mutable std::mutex mutex_;  // streams are launched to by several threads
   std::vector<Device> devices_;
   const Nanoseconds launch_cost_;
-  std::vector<Nanoseconds> lags_;
+  std::vector<Nanoseconds> waits_, batches_, left_late_;  // lags
+  size_t counted_ = 0;                                    // waits that batches_ holds
 };
 
 }  // namespace bench
