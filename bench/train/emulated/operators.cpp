@@ -230,6 +230,10 @@ void register_operators() {
     aten.impl(name, torch::CppFunction::makeFromBoxedFunction<&fused_sgd>());
   static torch::Library others(torch::Library::IMPL, "_", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
   others.fallback(torch::CppFunction::makeFromBoxedFunction<&fall_back>());
+  // O1's casts have no values to change here: its times are the device file's.
+  static torch::Library autocast(torch::Library::IMPL, "_", c10::DispatchKey::AutocastPrivateUse1, __FILE__,
+                                 __LINE__);
+  autocast.fallback(torch::CppFunction::makeFallthrough());
 }
 
 }  // namespace bench::emulated
