@@ -167,6 +167,11 @@ struct Record {
 
 using Records = std::vector<Record>;
 using RecordList = std::vector<const Record*>;
+inline RecordList pointers_to(const Records& records) {
+  RecordList list;
+  for (const Record& record : records) list.push_back(&record);
+  return list;
+}
 
 inline bool is_ok(const Record& record) { return record.status == "OK"; }
 // Empty when the record doesn't contain it.

@@ -71,8 +71,7 @@ std::string names_of(const RecordList& records) {
 }
 
 CalibrationRows rows_to_calibrate_from(const Records& records, const std::vector<std::string>& rows) {
-  RecordList all;
-  for (const Record& record : records) all.push_back(&record);
+  const RecordList all = pointers_to(records);
   for (const std::string& row : rows)
     if (std::none_of(all.begin(), all.end(), [&](const Record* one) { return one->row == row; }))
       throw std::runtime_error(fmt::format("the run has no row {}; it has {}", row, names_of(all)));
