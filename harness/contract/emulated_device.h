@@ -55,8 +55,7 @@ struct EmulatedDevice {
         Key{"summary", &EmulatedDevice::summary, "one line", Presence::required},
         Key{"calibrated_on", &EmulatedDevice::calibrated_on,
             "row of the article -> its figures from which values of the file were computed, e.g. total; "
-            "every "
-            "other row is held out, that is, predicted",
+            "every other row is held out, that is, predicted",
             Presence::when_set},
         Key{"image_px", &EmulatedDevice::image_px, "rows must have this image size", Presence::when_set},
         Key{"width", &EmulatedDevice::width, "rows must have this width", Presence::when_set},
@@ -81,6 +80,20 @@ struct EmulatedDevice {
             Presence::required});
   }
 };
+
+// Kernel times of a network at a precision, null when the device file has none.
+inline const PrecisionCosts* find_costs(const EmulatedDevice& device, const std::string& model,
+                                        const std::string& precision) {
+  const auto network = device.models.find(model);
+  if (network == device.models.end()) return nullptr;
+  const auto costs = network->second.find(precision);
+  return costs == network->second.end() ? nullptr : &costs->second;
+}
+
+// Milliseconds that a copy or a message takes.
+inline double transfer_ms(double bytes, const SourcedFigure& gb_per_s, const SourcedFigure& us) {
+  return us.value * 1e-3 + bytes / gb_per_s.value * 1e-6;
+}
 
 // What train_slice emulates with; a part of its job and of the record.
 struct Emulation {

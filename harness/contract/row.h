@@ -107,6 +107,11 @@ inline int64_t images_per_device(const Row& row) {
   return (row.batch + all_devices(row) - 1) / all_devices(row);
 }
 
+// Bytes of one decoded image of a batch, as the loader hands it to the device.
+inline double decoded_image_bytes(const Row& row) {
+  return 3 * double(row.image_px) * double(row.image_px) * (row.batch_format == "uint8" ? 1 : 4);
+}
+
 // Whether the row's `cpus` are emulated ones, which decode at a set rate, instead of this machine's.
 inline bool emulates_cores(const Row& row) { return !row.device_file.empty() && row.core_images_per_s > 0; }
 // Images per second that a node's loader may decode; 0: no limit.

@@ -166,12 +166,6 @@ int exit_code(const Records& records, const std::optional<FeedAnswer>& answer) {
   return code == base::kRowFailed ? code : int(base::kNothingRan);
 }
 
-RecordList pointers(const Records& records) {
-  RecordList list;
-  for (const Record& record : records) list.push_back(&record);
-  return list;
-}
-
 }  // namespace
 
 int run_feed(const Installation& installation, Request request, const FeedRequest& feed,
@@ -187,12 +181,8 @@ int run_feed(const Installation& installation, Request request, const FeedReques
   const auto execution = Execution::prepare(installation, request, values, [&](Selection& selection) {
     rows = feed_rows(selection.rows.front(), feed, request, selection.scale, values);
     const EmulatedDevice& device = selection.device_files.at(rows.asked.device_file);
-    const auto network = device.models.find(rows.asked.model);
-    if (network == device.models.end())
-      throw ConfigError({device_file(installation.project, rows.asked.device_file).string()},
-                        "no figures for the network", in_quotes(rows.asked.model), "",
-                        "choose --model or another device file");
-    costs = network->second.at(rows.asked.precision);
+    require_times(device, device_file(installation.project, rows.asked.device_file), rows.asked);
+    costs = *find_costs(device, rows.asked.model, rows.asked.precision);
     const int64_t images = kImagesPerCore * rows.asked.cpus;
     if (rows.asked.cache == "cold") selection.scale.images = std::max(selection.scale.images, images);
     selection.rows = {rows.asked};
@@ -208,7 +198,7 @@ int run_feed(const Installation& installation, Request request, const FeedReques
     fmt::print(std::cerr, "run_matrix: {}\n", base::failure_text(error));
     lost = true;
   }
-  const auto answer = feed_answer(pointers(execution->records()));
+  const auto answer = feed_answer(pointers_to(execution->records()));
   if (answer) console << feed_text(*answer);
   const int code = exit_code(execution->records(), answer);
   return lost && code != base::kInterrupted ? int(base::kRowFailed) : code;

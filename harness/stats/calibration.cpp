@@ -121,9 +121,7 @@ class Calibration {
                                         ? decode<DeviceReadings>(largest.device.settings)
                                         : DeviceReadings{};
     const double bytes =
-        double(largest.config.batch) * (3.0 * double(largest.config.image_px * largest.config.image_px) *
-                                            (largest.config.batch_format == "uint8" ? 1 : 4) +
-                                        8);  // and a label
+        double(largest.config.batch) * (decoded_image_bytes(largest.config) + 8);  // and a label
     const double ms = phases_ms(largest, {"h2d"});
     if (readings.h2d_gb_per_s.value_or(0) > 0)
       made.h2d_gb_per_s = measured(*readings.h2d_gb_per_s, {&largest}, "device.settings.h2d_gb_per_s");

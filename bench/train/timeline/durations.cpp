@@ -7,23 +7,15 @@
 
 namespace bench {
 
+using harness::transfer_ms;
+
 static harness::PrecisionCosts costs_of(const harness::EmulatedDevice& device, const std::string& precision,
                                         const std::string& model) {
-  const auto network = device.models.find(model);
-  if (network == device.models.end())
-    throw std::invalid_argument(
-        fmt::format("device {}: has no figures for model {}; add them to its file", device.name, model));
-  const auto found = network->second.find(precision);
-  if (found == network->second.end())
-    throw std::invalid_argument(fmt::format(
-        "device {}: has no figures for precision {}; add them to its file", device.name, precision));
-  return found->second;
-}
-
-// Milliseconds that a transfer takes.
-static double transfer_ms(double bytes, const harness::SourcedFigure& gb_per_s,
-                          const harness::SourcedFigure& us) {
-  return us.value * 1e-3 + bytes / gb_per_s.value * 1e-6;
+  const auto* costs = harness::find_costs(device, model, precision);
+  if (costs) return *costs;
+  throw std::invalid_argument(
+      fmt::format("device {}: has no figures for model {} with precision {}; add them to its file",
+                  device.name, model, precision));
 }
 
 Durations::Durations(const harness::Emulation& emulation, const std::string& precision,

@@ -30,18 +30,10 @@ double ready_share(double elements) {
   return 1;
 }
 
-double transfer_ms(double bytes, const SourcedFigure& gb_per_s, const SourcedFigure& us) {
-  return us.value * 1e-3 + bytes / gb_per_s.value * 1e-6;
-}
-
-double bytes_per_image(const Row& row) {
-  return 3 * double(row.image_px) * double(row.image_px) * (row.batch_format == "uint8" ? 1 : 4);
-}
-
 // Of DataParallel, in which one process copies between its devices.
 double between_devices_ms(const Row& row, const EmulatedDevice& device, double images) {
   const double devices = double(row.devices);
-  const double share = images / devices * bytes_per_image(row);
+  const double share = images / devices * decoded_image_bytes(row);
   const double weights = kParameters * (row.precision == "o2" || row.precision == "o3" ? 2 : 4);
   return (devices - 1) * transfer_ms(share, device.peer_gb_per_s, device.peer_us) +
          2 * transfer_ms(weights, device.collective_gb_per_s, device.collective_us);
@@ -78,18 +70,16 @@ std::optional<ClosedModel> closed_model(const Record& record) {
   const Row& row = record.config;
   if (!record.emulation || !describes(row)) return std::nullopt;
   const EmulatedDevice& device = record.emulation->device;
-  const auto network = device.models.find(row.model);
-  if (network == device.models.end()) return std::nullopt;
-  const auto costs = network->second.find(row.precision);
-  if (costs == network->second.end()) return std::nullopt;
+  const PrecisionCosts* costs = find_costs(device, row.model, row.precision);
+  if (!costs) return std::nullopt;
   const double divisor = double(record.emulation->batch_divisor), ranks = double(record.world_size);
   const double images = double(row.batch) * divisor, own = images / double(all_devices(row));
-  const double forward = costs->second.forward_ms.value + costs->second.forward_ms_per_image.value * own;
-  const double backward = costs->second.backward_ms.value + costs->second.backward_ms_per_image.value * own;
+  const double forward = costs->forward_ms.value + costs->forward_ms_per_image.value * own;
+  const double backward = costs->backward_ms.value + costs->backward_ms_per_image.value * own;
   ClosedModel model;
-  model.device_ms = transfer_ms(images / ranks * bytes_per_image(row),
+  model.device_ms = transfer_ms(images / ranks * decoded_image_bytes(row),
                                 row.pinned ? device.h2d_gb_per_s : device.pageable_gb_per_s, device.h2d_us) +
-                    forward + backward + costs->second.optimizer_ms.value;
+                    forward + backward + costs->optimizer_ms.value;
   if (ranks > 1)
     model.device_ms += exposed_ms(record, device, backward);
   else if (row.devices > 1)
