@@ -24,6 +24,10 @@ std::string service_of(const AxisValues& values, const std::string& storage) {
   return value ? value->traits.service : "";
 }
 
+bool has_page_cache(const AxisValues& values, const std::string& storage) {
+  return trait(values, "storage", storage, &Traits::page_cache, storage != "tmpfs" && storage != "synthetic");
+}
+
 bool shapes_store(const Row& row) { return row.store_rate_mbit > 0 || row.store_latency_ms > 0; }
 
 }  // namespace harness

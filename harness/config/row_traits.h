@@ -21,6 +21,9 @@ bool started_by_mpi(const Row& row, const AxisValues& values);
 // doesn't.
 std::string service_of(const AxisValues& values, const std::string& storage);
 
+// Whether the kernel caches what was read from the storage, so that it can be read cold and warm.
+bool has_page_cache(const AxisValues& values, const std::string& storage);
+
 // Whether the link to the object store is shaped; ranks and store then run in two network namespaces.
 bool shapes_store(const Row& row);
 

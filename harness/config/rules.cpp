@@ -31,9 +31,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   if (row.nodes == 1 && row.link != "none" && row.link != "loopback")
     refuse("a link joins several nodes", "link: none", "link " + row.link + " with one node");
 
-  const bool page_cache = trait(values, "storage", row.storage, &Traits::page_cache,
-                                row.storage != "tmpfs" && row.storage != "synthetic");
-  if (row.cache == "cold" && !page_cache)
+  if (row.cache == "cold" && !has_page_cache(values, row.storage))
     refuse("no page cache lies below storage " + row.storage, "cache: as_is", "cache cold");
 
   if (shapes_store(row) && find_value(values, "storage", row.storage) &&

@@ -5,6 +5,7 @@
 #include "harness/base/machine.h"
 #include "harness/config/config.h"
 #include "harness/config/row_traits.h"
+#include "harness/report/summary/feed_binding.h"
 
 namespace harness {
 namespace {
@@ -14,14 +15,9 @@ bool is_set(const Request& request, const std::string& field) {
                      [&](const std::string& text) { return text.rfind(field + "=", 0) == 0; });
 }
 
-bool has_page_cache(const Row& row, const AxisValues& values) {
-  return trait(values, "storage", row.storage, &Traits::page_cache,
-               row.storage != "tmpfs" && row.storage != "synthetic" && row.storage != "memory");
-}
-
-void read_from_memory(Row& row, const AxisValues& values) {
-  if (!service_of(values, row.storage).empty()) row.storage = "tmpfs";
-  row.cache = has_page_cache(row, values) ? "warm" : "as_is";
+void read_from_memory(Row& row, const std::string& storage, const AxisValues& values) {
+  row.storage = storage;
+  row.cache = has_page_cache(values, storage) ? "warm" : "as_is";
   row.read_rate = row.read_latency_ms = row.store_rate_mbit = row.store_latency_ms = 0;
 }
 
@@ -30,11 +26,10 @@ class Changes {
  public:
   Changes(FeedRows& rows, const AxisValues& values) : rows_(rows), values_(values) {}
 
-  void add(const std::string& purpose, const std::string& title, const std::string& why_not,
-           const std::function<void(Row&)>& change) {
+  void add(const std::string& purpose, const std::string& why_not, const std::function<void(Row&)>& change) {
     Row row = rows_.asked;
     row.id = purpose;
-    row.title = title;
+    row.title = title_of_change(purpose);
     if (!why_not.empty()) {
       rows_.refused.emplace_back(row, why_not);
       return;
@@ -72,9 +67,8 @@ FeedRows feed_rows(const Row& row, const FeedRequest& feed, const Request& reque
   const int64_t cores = int64_t(base::available_cpus().size());
   if (!is_set(request, "cpus")) asked.cpus = cores;
   if (!is_set(request, "loader_threads")) asked.loader_threads = asked.cpus;
-  if (!is_set(request, "core_images_per_s"))
-    asked.core_images_per_s = 0;  // this machine's cores are asked about
-  if (!is_set(request, "cache")) asked.cache = has_page_cache(asked, values) ? "cold" : "as_is";
+  const bool page_cache = has_page_cache(values, asked.storage);
+  if (!is_set(request, "cache")) asked.cache = page_cache ? "cold" : "as_is";
   if (trait(values, "storage", asked.storage, &Traits::stream, false) && !is_set(request, "order"))
     asked.order = "windowed";
   check_combination(asked, {"--storage " + asked.storage}, values);
@@ -82,36 +76,29 @@ FeedRows feed_rows(const Row& row, const FeedRequest& feed, const Request& reque
   Changes changes(rows, values);
   const bool loads = asked.storage != "synthetic";
   const std::string nothing = loads ? "" : "storage synthetic loads nothing";
-  changes.add("unchanged", "the loader alone limits", "", [](Row&) {});
-  changes.add("more_threads", "twice the loader threads",
-              asked.loader_threads > 256 ? "loader_threads can be 512 at most" : nothing,
+  changes.add("unchanged", "", [](Row&) {});
+  changes.add("more_threads", asked.loader_threads > 256 ? "loader_threads can be 512 at most" : nothing,
               [](Row& row) { row.loader_threads = std::max<int64_t>(1, 2 * row.loader_threads); });
-  changes.add("fewer_threads", "half the loader threads",
-              asked.loader_threads < 2 ? "one loader thread can't be halved" : nothing,
+  changes.add("fewer_threads", asked.loader_threads < 2 ? "one loader thread can't be halved" : nothing,
               [](Row& row) { row.loader_threads /= 2; });
   const bool emulated_limit = asked.read_rate > 0 || asked.read_latency_ms > 0;
-  const bool in_memory =
-      asked.cache == "warm" || (!has_page_cache(asked, values) && service_of(values, asked.storage).empty());
-  changes.add("in_memory", "the storage in memory",
+  const bool remote = !service_of(values, asked.storage).empty();
+  const bool in_memory = asked.cache == "warm" || (!page_cache && !remote);
+  changes.add("in_memory",
               !loads                         ? nothing
               : in_memory && !emulated_limit ? "it is read from memory already"
                                              : "",
-              [&](Row& row) { read_from_memory(row, values); });
-  changes.add("no_decoding", "raw pixels in memory",
+              [&](Row& row) { read_from_memory(row, remote ? "tmpfs" : row.storage, values); });
+  changes.add("no_decoding",
               !loads                   ? nothing
               : asked.storage == "raw" ? "storage raw has nothing to decode"
               : !request.data.empty() ? "raw pixels of --data would take about twice its disk space; without "
                                         "--data, stand-in images are tried"
                                       : "",
-              [&](Row& row) {
-                row.storage = "raw";
-                read_from_memory(row, values);
-              });
-  changes.add("made_up", "made-up batches", nothing, [](Row& row) {
-    row.storage = "synthetic";
-    row.cache = "as_is";
+              [&](Row& row) { read_from_memory(row, "raw", values); });
+  changes.add("made_up", nothing, [&](Row& row) {
+    read_from_memory(row, "synthetic", values);
     row.order = "shuffled";
-    row.read_rate = row.read_latency_ms = row.store_rate_mbit = row.store_latency_ms = 0;
   });
   return rows;
 }

@@ -6,13 +6,15 @@
 #include <optional>
 #include <vector>
 
+#include "harness/report/summary/feed_answer.h"
+
 namespace harness {
 
 // Utilisation (0-1) with so many devices, measured once; nullopt: no figure, and the search ends.
 using MeasureUtilisation = std::function<std::optional<double>(double devices)>;
 
 struct SearchRule {
-  double pass = 0.90;       // MLPerf Storage: an accelerator is fed from 90 % utilisation on
+  double pass = kFedFrom;
   double tolerance = 0.05;  // the search ends when its two ends differ by less than this share
   double near = 0.03;       // a number this close to `pass` is measured again, and the median decides
   int repeats = 3;          // at most, for such a number

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "harness/report/summary/feed_binding.h"
+
 namespace harness {
 namespace {
 
@@ -74,15 +76,6 @@ std::string needs(const FeedAnswer& answer) {
   return text;
 }
 
-const char* title_of(const std::string& purpose) {
-  if (purpose == "unchanged") return "as asked";
-  if (purpose == "more_threads") return "twice the loader threads";
-  if (purpose == "fewer_threads") return "half the loader threads";
-  if (purpose == "in_memory") return "storage in memory";
-  if (purpose == "no_decoding") return "raw pixels in memory, nothing to decode";
-  return "made-up batches, no loader";
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> feed_facts(const FeedAnswer& answer) {
@@ -102,7 +95,7 @@ std::vector<std::pair<std::string, std::string>> feed_facts(const FeedAnswer& an
                    row.model, row.precision, row.storage, row.cache, row.cpus, row.loader_threads, speed)},
       {"Fed here", fed_here(answer)},
       {"What binds", binds},
-      {fmt::format("{} of them at 90 % utilisation take", answer.asked), needs(answer)}};
+      {fmt::format("{} of them at {:.0f} % utilisation take", answer.asked, 100 * kFedFrom), needs(answer)}};
   // The loader's own threads account for one per core.
   if (answer.load_average > 2.5 * double(answer.row.cpus))
     facts.emplace_back(
@@ -136,9 +129,9 @@ Grid feed_changes_grid(const FeedAnswer& answer) {
       {"change", true}, {"images/s"}, {"times as many"}, {"as with", true}, {"remark", true, false, 60}};
   for (const FeedChange& change : answer.changes) {
     const bool measured = change.images_per_second > 0;
-    grid.rows.push_back({title_of(change.purpose), measured ? figure(change.images_per_second) : "-",
+    grid.rows.push_back({title_of_change(change.purpose), measured ? figure(change.images_per_second) : "-",
                          change.against.empty() ? "-" : fmt::format("{:.2f}", change.gain),
-                         change.against.empty() ? "-" : title_of(change.against),
+                         change.against.empty() ? "-" : title_of_change(change.against),
                          !measured              ? "not measured: " + change.why_not
                          : change.device_limits ? "at least: the devices take no more"
                                                 : ""});

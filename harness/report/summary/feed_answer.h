@@ -48,13 +48,14 @@ struct FeedAnswer {
   std::string binding, because;  // what limits the loader, and the figures that say so
   double bytes_per_image = 0;
   double load_average = 0;  // the highest before a run
-  // What the asked number needs for 90 % utilisation. Cores: as fast as this host's; empty when unknown.
+  // What the asked number needs for a utilisation of kFedFrom. Cores: as fast as this host's; empty when
+  // unknown.
   double needed_images_per_second = 0, needed_mb_per_s = 0;
   bool over_network = false;  // the storage is an object store
   std::optional<double> needed_cores;
 };
 
-inline constexpr double kFedFrom = 0.90;
+inline constexpr double kFedFrom = 0.90;  // MLPerf Storage: an accelerator is fed from 90 % utilisation on
 
 // Nullopt when no record is of `feed`.
 std::optional<FeedAnswer> feed_answer(const RecordList& records);

@@ -15,11 +15,15 @@ constexpr double kGain = 1.15;  // a smaller gain may be noise
 struct Rung {
   const char* purpose;
   const char* against;  // the run that it is compared with
+  const char* title;
 };
 // in_memory, no_decoding and made_up form a ladder: each leaves out one more part of the work.
-constexpr std::array kRungs = {
-    Rung{"unchanged", ""},          Rung{"more_threads", "unchanged"}, Rung{"fewer_threads", "unchanged"},
-    Rung{"in_memory", "unchanged"}, Rung{"no_decoding", "in_memory"},  Rung{"made_up", "no_decoding"}};
+constexpr std::array kRungs = {Rung{"unchanged", "", "as asked"},
+                               Rung{"more_threads", "unchanged", "twice the loader threads"},
+                               Rung{"fewer_threads", "unchanged", "half the loader threads"},
+                               Rung{"in_memory", "unchanged", "storage in memory"},
+                               Rung{"no_decoding", "in_memory", "raw pixels in memory, nothing to decode"},
+                               Rung{"made_up", "no_decoding", "made-up batches, no loader"}};
 
 FeedChange change_of(const Rung& rung, const RecordList& records) {
   FeedChange change{rung.purpose, 0, 0, "", "", false};
@@ -88,6 +92,12 @@ void decide(FeedAnswer& answer) {
 }
 
 }  // namespace
+
+const char* title_of_change(const std::string& purpose) {
+  for (const Rung& rung : kRungs)
+    if (purpose == rung.purpose) return rung.title;
+  return "";
+}
 
 double rate_of(const FeedAnswer& answer, const std::string& purpose) {
   const FeedChange* change = measured(answer, purpose);

@@ -78,8 +78,7 @@ std::string flag_meaning(char code) {
       return "the last third of the run differs from the first by over 2 %, more than by chance";
     case 'E':
       return "emulated: a setting or a device file replaces hardware; results that follow from it alone are "
-             "by "
-             "construction, not findings";
+             "by construction, not findings";
     case 'M':
       return "the storage differs from the requested one (table.md names it)";
     case 'N':
