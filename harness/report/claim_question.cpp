@@ -26,9 +26,10 @@ std::string device_file_text(const SummaryRow& row, const std::string& setting) 
 std::vector<std::string> set_by_us(const Question& question, const SummaryRow& row) {
   std::vector<std::string> settings;
   for (const std::string& setting : row.record->emulated)
-    if (is_device_file(setting) && question.from_device_file)
+    if (is_device_file(setting) && question.answer_from == AnswerFrom::device_file)
       settings.push_back(device_file_text(row, setting));
-    else if (!is_device_setting(setting) || (is_core_rate(setting) && question.from_core_rate))
+    else if (!is_device_setting(setting) ||
+             (is_core_rate(setting) && question.answer_from == AnswerFrom::core_rate))
       settings.push_back(one_line(setting));
   for (const char* field :
        {"read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms", "host_work_ms"})

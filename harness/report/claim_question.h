@@ -38,17 +38,20 @@ class ClaimRows {
 // A condition of a question. Returns why these rows can't answer it, nullopt if they can.
 using Need = std::function<std::optional<Finding>(const ClaimRows&)>;
 
+// What the answer is a consequence of on an emulated device.
+enum class AnswerFrom {
+  measurement,
+  device_file,  // it is a figure of that file: forward and backward, a copy, a broadcast
+  core_rate,    // it follows from the rate of emulated cores, set so that [7] waits as in the article
+};
+
 struct Question {
   int claim;
   std::string text;
   std::vector<std::string> rows;
   std::vector<Need> needs;  // checked in this order, after missing and emulated rows are excluded
   std::function<Finding(const ClaimRows&)> judge;
-  // The answer is a figure of an emulated device's file: forward and backward, a copy, a broadcast.
-  bool from_device_file = false;
-  // The answer follows from the rate of emulated cores, which was set so that [7] waits for images as in the
-  // article.
-  bool from_core_rate = false;
+  AnswerFrom answer_from = AnswerFrom::measurement;
 };
 ClaimPart answer(const Question& question, const Summary& summary);
 

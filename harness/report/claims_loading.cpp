@@ -161,7 +161,7 @@ std::vector<Question> loading_questions() {
        {cold("disk"), only_differ_in("disk", "tmpfs", {"storage", "cache"}), own_cores("disk"),
         own_cores("tmpfs")},
        computing_is_unchanged,
-       true},
+       AnswerFrom::device_file},
       {17, "A tmpfs of size=160G holds all of ImageNet's images", {}, {}, imagenet_fits},
   };
 }

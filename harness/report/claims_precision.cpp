@@ -89,7 +89,7 @@ std::vector<Question> precision_questions() {
        {sixteen_bit_instructions("o2"), only_differ_in("tmpfs", "o1", {"precision"}),
         only_differ_in("tmpfs", "o2", {"precision"})},
        computes_faster,
-       true},
+       AnswerFrom::device_file},
       {4, "They cost no accuracy", {}, {}, accuracy_is_kept},
       {4, "They run some risk of divergence", {}, {}, may_diverge},
       {14,
