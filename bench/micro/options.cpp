@@ -10,8 +10,7 @@ namespace bench {
 
 const char* const kOptionsHelp =
     "options in addition to Google Benchmark's: --data DIR (contains train/), --store DIR (packed copies), "
-    "--ranks N (2 "
-    "or more: measures only collectives, between N processes), --nodes 2 (emulated), "
+    "--ranks N (2 or more: measures only collectives, between N processes), --nodes 2 (emulated), "
     "--link-rate-mbit R, --interface NAME";
 
 namespace {

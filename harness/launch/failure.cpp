@@ -70,8 +70,7 @@ static std::string missing_memory(const std::filesystem::path& errors) {
   for (const std::string& line : base::log_lines(errors))
     if (line.find("OUT-OF-RESOURCE") != std::string::npos)
       return "/dev/shm is too small for OpenMPI's shared memory: enlarge it (mount -o remount,size=1G "
-             "/dev/shm; "
-             "in a container --shm-size=1g); ";
+             "/dev/shm; in a container --shm-size=1g); ";
   return "";
 }
 

@@ -29,8 +29,7 @@ std::string why_not_in_allocation(const Row& row, const AxisValues& values) {
   if (processors.empty() || fitting >= row.nodes) return "";
   return fmt::format(
       "the row has {} process{} on {} node{} and needs a processor for each; the allocation's {} node{} {} "
-      "{} "
-      "(SLURM_JOB_CPUS_PER_NODE); start this command with: salloc -N{} -n{} --ntasks-per-node={}",
+      "{} (SLURM_JOB_CPUS_PER_NODE); start this command with: salloc -N{} -n{} --ntasks-per-node={}",
       per_node, per_node == 1 ? "" : "es", row.nodes == 1 ? "one" : fmt::format("each of {}", row.nodes),
       row.nodes == 1 ? "" : "s", processors.size(), processors.size() == 1 ? "" : "s",
       processors.size() == 1 ? "has" : "have", given, row.nodes, ranks, per_node);

@@ -71,8 +71,7 @@ static std::string add_transports(const RankPlace& place, const std::vector<Rank
       if (is_on(asked, transport)) continue;
       return fmt::format(
           "rank {} on node {} is connected to rank {} on node {} over {}, but link {} requests NET/{}: {}, "
-          "or "
-          "choose another link",
+          "or choose another link",
           place.rank, place.node, peer, places[peer].node, transport, link, asked, why_another_way(place));
     }
   return "";

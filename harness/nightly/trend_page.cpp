@@ -42,8 +42,7 @@ json lines_about(const NightAxis& axis, bool of_last_night, const Metric& metric
       "One chart per row, newest night on the right. Vertical lines: the level changed; solid: caused by the "
       "row's software or settings; dashed: a canary changed too, so the machine is the cause. Horizontal "
       "lines: levels between changes. Cross: the row failed in this night. Triangle: a value beyond the "
-      "axis. "
-      "Axes don't begin at zero. Point at a night for its value, time, tag and revision."};
+      "axis. Axes don't begin at zero. Point at a night for its value, time, tag and revision."};
   if (axis.older())
     lines.push_back(
         fmt::format("The last {} nights are drawn one by one. In the shaded part, every point is the median "

@@ -96,8 +96,8 @@ std::string emulated_hint(const Summary& summary) {
   if (numbers.empty()) return "";
   return fmt::format(
       "{} of the article's claims ({}) cannot be tested here, because devices and loader share the "
-      "processor: "
-      "`./run_matrix --device emulated` runs the same rows on emulated devices and sets them beside the "
+      "processor: `./run_matrix --device emulated` runs the same rows on emulated devices and sets them "
+      "beside the "
       "article's.",
       numbers.size(), fmt::join(numbers, ", "));
 }

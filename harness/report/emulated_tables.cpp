@@ -188,8 +188,7 @@ Grid held_out_grid(const Summary& summary, std::vector<BesideArticle> rows) {
   }
   grid.notes = {
       "model: the closed-form model, max(load, compute + copies + exposed communication), from the same "
-      "device "
-      "file and the loader's ceiling measured here; it has no start of the loader.",
+      "device file and the loader's ceiling measured here; it has no start of the loader.",
       fmt::format("error: emulated / article - 1; why: from {:.0f} % on. All times in the article's seconds.",
                   100 * kArticleMargin)};
   if (without_load) grid.notes.push_back("^ without the loader, whose ceiling was not measured.");
