@@ -62,7 +62,6 @@ TEST_F(TimelinesTest, AWaitEndsAtItsInstantAndTheHostsClockWithIt) {
   EXPECT_GE(steady_now(), end);
   EXPECT_EQ(timelines_.host(0), end) << "being late is no part of it";
   EXPECT_EQ(timelines_.lag().waits, 1);
-  EXPECT_GE(timelines_.lag().worst, 0);
 }
 
 harness::EmulatedDevice device() {
@@ -88,11 +87,42 @@ TEST_F(TimelinesTest, OfEachBatchTheWaitAtWhichTheHostWasClosestCounts) {
   }
   EXPECT_LT(timelines_.lag().median, 4 * kMs);
   EXPECT_EQ(timelines_.lag().waits, 9);
-  timelines_.left_late(3 * kMs);
-  EXPECT_EQ(timelines_.lag().median_left_late, 3 * kMs);
+  timelines_.wait(0, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  timelines_.wait(0, 0);
   timelines_.begin_again();
   EXPECT_EQ(timelines_.lag().waits, 0);
-  EXPECT_EQ(timelines_.lag().median_left_late, 0);
+}
+
+TEST_F(TimelinesTest, AHostThatNeverCatchesUpIsBehind) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  timelines_.wait(0, 0);
+  timelines_.next_batch();
+  EXPECT_GE(timelines_.lag().median, 5 * kMs);
+  EXPECT_GE(timelines_.lag().worst, 5 * kMs);
+}
+
+TEST_F(TimelinesTest, UncertainArrivalsAddUpWithinABatch) {
+  for (int batch = 0; batch < 3; ++batch) {
+    for (const Nanoseconds by : {0, 0, 0, 4}) timelines_.uncertain_arrival(by * kMs);
+    timelines_.next_batch();
+  }
+  EXPECT_EQ(timelines_.lag().median_uncertain, 4 * kMs) << "one transfer of four in each batch";
+  timelines_.begin_again();
+  EXPECT_EQ(timelines_.lag().median_uncertain, 0);
+}
+
+TEST_F(TimelinesTest, NowIsNotBeforeTheHostsPresent) {
+  const Nanoseconds end = timelines_.launch(0, 0, 30 * kMs);
+  EXPECT_EQ(timelines_.now(0, 0), end);
+  EXPECT_EQ(timelines_.now(0, 1), timelines_.host(0)) << "an idle stream";
+}
+
+TEST(Durations, CopiesFromTheHostShareALink) {
+  harness::EmulatedDevice shared = device();
+  shared.h2d_devices_per_link = harness::SourcedFigure{2, "assumed", "a test"};
+  EXPECT_EQ(Durations({shared, 1, 1}, "o0", "resnet18", 1).host_to_device(1e8, true), 10'100'000);
+  EXPECT_EQ(Durations({shared, 1, 1}, "o0", "resnet18", 4).host_to_device(1e8, true), 20'100'000);
 }
 
 TEST(Durations, AreThoseOfTheTrueBatchTimesTheScale) {
@@ -143,6 +173,9 @@ TEST(LedgerTest, DifferentCollectivesAndMissingRanksAreErrors) {
   first.post("barrier of 0 bytes", 1);
   EXPECT_THROW(first.meet(1, kMs), std::runtime_error) << "rank 1 never comes";
   EXPECT_THROW(first.post("too much", 1, std::string(Ledger::kPayloadBytes + 1, 'x')), std::invalid_argument);
+  Ledger large(folder.path() / "large", 0, 1, 10 * Ledger::kPayloadBytes, 1);
+  const std::string payload(10 * Ledger::kPayloadBytes, 'y');
+  EXPECT_EQ(large.meet(large.post("much", 1, payload), kMs).payloads.at(0), payload);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Tra
   std::vector<double> rounds;
   for (int round = -kWarmUpRounds; round < kCeilingRounds; ++round) {
     group.barrier();
+    device.timing_begins();
     const auto begin = std::chrono::steady_clock::now();
     std::vector<c10::intrusive_ptr<c10d::Work>> posted;
     for (auto& buffer : buffers) posted.push_back(group.process_group()->allreduce(buffer));
@@ -47,6 +48,7 @@ ComputeCeiling compute_ceiling(const SliceParts& slice, const LoaderOptions& opt
     train_step(parts, unused, reads_loss(parts.row, batch));
   parts.device.synchronize();
   parts.group.barrier();
+  parts.device.timing_begins();
   clock.start();
   const PhaseClock::Time begin = clock.last_boundary();
   for (int64_t batch = 0; batch < batches; ++batch) {

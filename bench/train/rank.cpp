@@ -53,6 +53,7 @@ class Rank {
     const int64_t device = job_.emulated_link ? rank_.rank : rank_.local_rank;
     device_ = DeviceRegistry::instance().find(row_.device)(
         {.local_rank = device,
+         .ranks_of_node = rank_.local_world_size,
          .batch_size = batch_,
          .image_px = row_.image_px,
          .intra_op_threads = row_.intra_op_threads,
@@ -116,6 +117,7 @@ class Rank {
     cache.slice_begins();
     const SliceResult result = run_slice(parts);
     const harness::RecordCache proof = cache.slice_ended(loader_->stats().encoded_bytes);
+    device_settings_ = device_->describe();
     const auto traced = trace ? trace->write(job_.directory) : std::nullopt;
 
     const Check loss = check_loss(result.loss);  // of no batch where nothing is computed
@@ -217,6 +219,7 @@ class Rank {
     load_.sampler = order;
     load_.classes = row_.classes;
     load_.images_per_s = harness::loader_images_per_s(row_) / rank_.local_world_size;
+    load_.background = harness::emulates_cores(row_);
     if (Accelerator* accelerator = device_->accelerator()) {
       if (HostAllocator pinned = accelerator->host_allocator()) load_.allocate = std::move(pinned);
       if (row_.decoder == "nvjpeg") load_.decoding = accelerator->decoding();
@@ -232,7 +235,8 @@ class Rank {
     } catch (const std::runtime_error& error) {  // damaged, incomplete or too large for memory: INVALID
       throw BadDataset(error.what());
     }
-    storage_ = throttled(std::move(storage_), row_.read_rate / rank_.local_world_size, row_.read_latency_ms);
+    storage_ = throttled(std::move(storage_), harness::read_rate_here(row_) / double(rank_.local_world_size),
+                         harness::read_latency_here_ms(row_));
   }
 
   // reports: of all ranks in rank order, as they encoded them; run_matrix merges them.
@@ -241,7 +245,7 @@ class Rank {
     harness::SliceFacts facts;
     facts.device.kind = row_.device;
     facts.device.name = device_->name();
-    facts.device.settings = device_->describe();
+    facts.device.settings = device_settings_;
     facts.device.label = fmt::format("{} {} {}{}", replicas, row_.device == "cpu" ? "CPU" : row_.device,
                                      rank_.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "");
     facts.precision.name = row_.precision;
@@ -269,6 +273,7 @@ class Rank {
   std::unique_ptr<Link> link_;
   std::unique_ptr<Group> group_;
   std::unique_ptr<SyncBatchNorm> sync_bn_;
+  nlohmann::json device_settings_;  // as they were at the slice's end
   std::unique_ptr<Strategy> strategy_;
 };
 

@@ -13,9 +13,8 @@ static std::vector<double> timed(const std::vector<double>& values, int64_t warm
   return {values.begin() + warmup, values.end()};
 }
 
-// Rounds to the clock's resolution of 1 ns; otherwise sums print with up to 17 digits.
 static std::vector<double> rounded(std::vector<double> milliseconds) {
-  for (double& value : milliseconds) value = std::round(value * 1e6) / 1e6;
+  for (double& value : milliseconds) value = harness::rounded_ms(value * 1e6);
   return milliseconds;
 }
 

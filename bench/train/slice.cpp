@@ -62,6 +62,7 @@ SliceResult run_slice(const SliceParts& parts) {
 
   parts.progress.state = uint32_t(warmup > 0 ? RankState::warming_up : RankState::timing);
   if (warmup > 0) parts.loader.start();
+  parts.device.timing_begins();
   clock.start();
   for (int64_t batch = 0; batch < batches; ++batch) {
     if (batch == warmup) {
@@ -72,6 +73,7 @@ SliceResult run_slice(const SliceParts& parts) {
       result.collective_bytes = {};
       link_before = parts.link.bytes();
       if (parts.sampler) parts.sampler->start();
+      parts.device.timing_begins();
       clock.start();
       window_start = clock.last_boundary();
       if (warmup == 0) parts.loader.start();  // then the timed window includes the loader's start-up
@@ -87,6 +89,7 @@ SliceResult run_slice(const SliceParts& parts) {
     spans.next_batch();
     parts.progress.batches.store(uint64_t(batch + 1), std::memory_order_relaxed);
     clock.next_batch();
+    parts.device.batch_ended();
     if (parts.trace) parts.trace->batch_ended(batch, parts, result);
   }
   parts.device.synchronize();

@@ -1,5 +1,6 @@
 // A device file (configs/devices/NAME.yaml) as typed data: how long an emulated accelerator takes for what.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -48,6 +49,8 @@ struct EmulatedDevice {
   std::map<std::string, std::map<std::string, PrecisionCosts>> models;
   SourcedFigure launch_us, memory_gb_per_s, memory_gib;
   SourcedFigure h2d_gb_per_s, h2d_us, pageable_gb_per_s, d2h_gb_per_s, d2h_us;
+  // Devices of a node whose copies from the host share one link; absent: each has its own.
+  std::optional<SourcedFigure> h2d_devices_per_link;
   SourcedFigure peer_gb_per_s, peer_us, collective_gb_per_s, collective_us;
   static constexpr auto keys() {
     return std::tuple(
@@ -67,6 +70,10 @@ struct EmulatedDevice {
         Key{"h2d_gb_per_s", &EmulatedDevice::h2d_gb_per_s, "copies from pinned host memory",
             Presence::required},
         Key{"h2d_us", &EmulatedDevice::h2d_us, "latency of such a copy", Presence::required},
+        Key{"h2d_devices_per_link", &EmulatedDevice::h2d_devices_per_link,
+            "devices of a node that share one link from the host, e.g. 2 behind a PCIe switch; missing: each "
+            "has its own",
+            Presence::when_set},
         Key{"pageable_gb_per_s", &EmulatedDevice::pageable_gb_per_s, "copies from pageable host memory",
             Presence::required},
         Key{"d2h_gb_per_s", &EmulatedDevice::d2h_gb_per_s, "copies to the host", Presence::required},
@@ -94,6 +101,15 @@ inline const PrecisionCosts* find_costs(const EmulatedDevice& device, const std:
 inline double transfer_ms(double bytes, const SourcedFigure& gb_per_s, const SourcedFigure& us) {
   return us.value * 1e-3 + bytes / gb_per_s.value * 1e-6;
 }
+
+// Milliseconds of a copy from the host while `devices` devices of the node copy at the same time.
+inline double h2d_ms(const EmulatedDevice& device, double bytes, bool pinned, int64_t devices) {
+  const SourcedFigure& rate = pinned ? device.h2d_gb_per_s : device.pageable_gb_per_s;
+  const double per_link = device.h2d_devices_per_link ? device.h2d_devices_per_link->value : 1;
+  return transfer_ms(bytes * std::min(per_link, double(devices)), rate, device.h2d_us);
+}
+
+inline constexpr int kMostEmulatedDevices = 16;  // of one process
 
 // What train_slice emulates with; a part of its job and of the record.
 struct Emulation {

@@ -1,5 +1,6 @@
 // The parts of a record; record.h combines them.
 #pragma once
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,7 +35,9 @@ struct RecordDevice {
             "only on GPUs: memory, compute capability, peak memory allocated and reserved, bytes and rate of "
             "the copies of batches (`h2d_bytes`, `h2d_gb_per_s`), cuDNN, nvJPEG, TF32, `clocks` (SM and "
             "memory in MHz, at the row's end and maximum); on emulated devices how far the host was behind "
-            "them (`lag_median_ms`, `lag_worst_ms`)",
+            "them (`lag_median_ms`, `lag_worst_ms`: of each batch the wait at which it was closest; `waits`: "
+            "how often it waited) and how uncertain the arrival of bytes from other nodes is "
+            "(`uncertain_arrival_median_ms`: sum over a batch; 0 on one machine)",
             Presence::when_set});
   }
 };
@@ -256,6 +259,9 @@ struct RecordRing {
                           "complete batches in the ring at the end of the window, by rank"});
   }
 };
+
+// Milliseconds, rounded to 1 ns, the clocks' resolution: otherwise sums print with up to 17 digits.
+inline double rounded_ms(double nanoseconds) { return std::round(nanoseconds) / 1e6; }
 
 struct TimelineEvent {
   int64_t rank = 0;

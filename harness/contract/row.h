@@ -114,6 +114,13 @@ inline double decoded_image_bytes(const Row& row) {
 
 // Whether the row's `cpus` are emulated ones, which decode at a set rate, instead of this machine's.
 inline bool emulates_cores(const Row& row) { return !row.device_file.empty() && row.core_images_per_s > 0; }
+// The emulated limits of storage reads on this machine: as slow as the emulated cores.
+inline double read_rate_here(const Row& row) {
+  return emulates_cores(row) ? row.read_rate / row.time_scale : row.read_rate;
+}
+inline double read_latency_here_ms(const Row& row) {
+  return emulates_cores(row) ? row.read_latency_ms * row.time_scale : row.read_latency_ms;
+}
 // Images per second that a node's loader may decode; 0: no limit.
 inline double loader_images_per_s(const Row& row) {
   if (!emulates_cores(row)) return 0;
@@ -145,6 +152,9 @@ enum class Role {
   derived       // follows from other fields and the scale
 };
 
+// The devices on which a field has an effect.
+enum class ActsOn { all, gpus, gpus_and_emulated };
+
 struct Field {
   const char* name;
   Member member;
@@ -156,7 +166,7 @@ struct Field {
   const char* axis = nullptr;  // axis of the matrix; allowed values: those that train_slice registers
   // For strings with a syntax: returns what was expected instead, empty for a valid text.
   std::string (*problem)(const std::string&) = nullptr;
-  bool gpus_only = false;  // has no effect on other devices
+  ActsOn acts_on = ActsOn::all;
 };
 
 const std::vector<Field>& fields();

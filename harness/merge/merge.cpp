@@ -121,7 +121,7 @@ static RecordTimeline merge_timelines(std::vector<RankTimeline> parts, int64_t b
   for (RankTimeline& part : parts) {
     const double later_ns = one_host ? double(part.begin_ns - earliest) : 0;
     for (TimelineEvent& event : part.events) {
-      for (double* ms : {&event.begin_ms, &event.end_ms}) *ms = std::round(*ms * 1e6 + later_ns) / 1e6;
+      for (double* ms : {&event.begin_ms, &event.end_ms}) *ms = rounded_ms(*ms * 1e6 + later_ns);
       timeline.events.push_back(std::move(event));
     }
   }

@@ -28,13 +28,13 @@ std::string why_not_without_gpu(const Row& row, const AxisValues& values) {
   if (row.device == "cuda") return why_no_nvjpeg(row, values);
   const Row usual;  // without a GPU these fields have no effect: the row would equal another row
   std::vector<std::string> asked;
-  const auto emulated = [&](const std::string& field) {  // its timelines follow these
-    return !computes(row.device, values) &&
-           (field == "pinned" || field == "non_blocking" || field == "prefetch" || field == "loss_every");
-  };
-  for (const Field& field : fields())
-    if (field.gpus_only && !emulated(field.name) && field_text(row, field) != field_text(usual, field))
+  const bool emulated = !computes(row.device, values);
+  for (const Field& field : fields()) {
+    const bool acts =
+        field.acts_on == ActsOn::all || (field.acts_on == ActsOn::gpus_and_emulated && emulated);
+    if (!acts && field_text(row, field) != field_text(usual, field))
       asked.push_back(fmt::format("{}={}", field.name, field_text(row, field)));
+  }
   if (asked.empty()) return "";
   return fmt::format("{} need{} device cuda, but this row runs on {}", fmt::join(asked, ", "),
                      asked.size() == 1 ? "s" : "", row.device);

@@ -8,6 +8,7 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/core/StreamGuard.h>
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <condition_variable>
 #include <deque>
@@ -163,8 +164,7 @@ class EmulatedBackend : public c10d::Backend {
       device = tensor.device();
       const c10::Stream stream = c10::impl::VirtualGuardImpl(device->type()).getStream(*device);
       machine.timelines.spend_host(device->index(), machine.durations.launch());
-      ready = std::max(machine.timelines.tail(device->index(), int(stream.id())),
-                       machine.timelines.host(device->index()));
+      ready = machine.timelines.now(device->index(), int(stream.id()));
       duration = machine.durations.collective(double(tensor.nbytes()) * traffic, getSize());
       // NCCL's tree sends what a ring of the nodes would.
       if (machine.tree && type == c10d::OpType::ALLREDUCE) traffic = 2.0 * (nodes_ - 1) / nodes_;
@@ -203,7 +203,7 @@ class EmulatedBackend : public c10d::Backend {
           continue;
         }
         end_ = std::max(met.begin + next.duration, met.arrived);
-        if (met.left_late >= 0) emulated::machine().timelines.left_late(met.left_late);
+        emulated::machine().timelines.uncertain_arrival(met.uncertain);
         if (next.reduced > 0) emulated::machine().order.reduced(next.reduced, end_);
         emulated::machine().timelines.hold_up(next.device->index(), stream_, end_);
         const c10::StreamGuard guard(c10::Stream(c10::Stream::UNSAFE, *next.device, stream_));
@@ -226,10 +226,27 @@ class EmulatedBackend : public c10d::Backend {
   std::thread thread_;
 };
 
+// While it lives, threads that the calling one creates run as soon as something arrives for them, where the
+// kernel permits it (root, or the right to SCHED_FIFO): on a machine with fewer cores than ranks, bytes
+// between nodes would otherwise seem to arrive only when the thread gets a core.
+class PromptThreads {
+ public:
+  PromptThreads() { set(SCHED_FIFO, 1); }
+  ~PromptThreads() { set(SCHED_OTHER, 0); }
+
+ private:
+  static void set(int policy, int priority) {
+    sched_param parameter{};
+    parameter.sched_priority = priority;
+    ::sched_setscheduler(0, policy, &parameter);
+  }
+};
+
 class EmulatedGroup : public StoreGroup {
  public:
   explicit EmulatedGroup(const GroupOptions& options)
       : StoreGroup(options.rank), folder_(options.logs), interface_(options.interface) {
+    const PromptThreads prompt;
     process_group();
   }
   ~EmulatedGroup() override { end_process_groups(); }

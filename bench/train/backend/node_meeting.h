@@ -39,25 +39,33 @@ class NodeMeeting {
   struct Result {
     Nanoseconds begin = 0;              // when all ranks of the node are ready, no earlier than `free_from`
     Nanoseconds arrived = 0;            // when the bytes of the other nodes have arrived; 0: one node
-    Nanoseconds left_late = -1;         // after `begin`; -1: this rank sent none
+    Nanoseconds uncertain = 0;          // `arrived` may be so much later; 0 where the nodes share a clock
     std::vector<std::string> payloads;  // by rank
   };
   // Blocks until all ranks have posted and, with several nodes, until the bytes have really arrived. The
-  // transfer starts in real time at `begin`. what: as posted; free_from: when the communication stream is
-  // free. Call it from one thread, once for each collective in order. Throws std::runtime_error when ranks
-  // posted different collectives.
+  // transfer starts in real time at `begin`, or as soon afterwards as the hosts of both nodes get to it:
+  // `arrived` is when it would have ended had they been in time. what: as posted; free_from: when the
+  // communication stream is free. Call it from one thread, once for each collective in order. Throws
+  // std::runtime_error when ranks posted different collectives.
   Result meet(uint64_t number, const std::string& what, Nanoseconds free_from, const Crossing& crossing);
+
+  struct Head;
+  struct Arrival;
 
  private:
   bool leads() const { return leaders_ != nullptr; }
-  void send(const Crossing& crossing, const std::string& what);
-  // The payloads of all ranks, one after another, from those of each node's ranks.
-  std::string exchange(const std::vector<std::string>& mine);
+  // Both return when the bytes have arrived. own: when the transfer should have begun, and did.
+  Arrival send(const Crossing& crossing, const std::string& what, Head own);
+  // Appends the payloads of all ranks, one after another, from those of this node's ranks.
+  Arrival exchange(const std::vector<std::string>& mine, const Head& own, std::string& all);
 
   const RankInfo rank_;
+  const uint64_t clock_;  // equal on nodes that share a steady clock
   const int nodes_;
   Ledger ledger_;
   std::unique_ptr<Ledger> arrivals_;                // the leader tells its node what has arrived and when
+  uint64_t met_ = 0;                                // collectives
+  Nanoseconds last_ended_ = 0;                      // in real time, of the transfer before
   c10::intrusive_ptr<c10d::Backend> leaders_ = {};  // the first ranks of all nodes; only they have it
   c10::intrusive_ptr<c10d::Work> passing_on_ = {};  // of a chain, that nobody waits for
   at::Tensor sent_, received_;                      // buffers; their values don't matter

@@ -13,15 +13,13 @@ using Time = PhaseClock::Time;
 
 constexpr const char* kCollectiveNames[] = {"all_reduce", "broadcast", "all_gather"};
 
-static double rounded_ms(double nanoseconds) { return std::round(nanoseconds) / 1e6; }
-
 std::optional<harness::RankTimeline> rank_timeline(const BatchEvents& batch, int rank) {
   if (batch.host.empty()) return std::nullopt;
   const Time first = batch.host.front().begin, last = batch.host.back().end;
   harness::RankTimeline timeline;
   const auto add = [&](const std::string& track, std::string_view name, Time begin, Time end) {
     const auto ms = [&](Time time) {
-      return rounded_ms(
+      return harness::rounded_ms(
           std::chrono::duration<double, std::nano>(std::clamp(time, first, last) - first).count());
     };
     timeline.events.push_back({rank, track, std::string(name), ms(begin), ms(end)});

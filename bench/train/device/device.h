@@ -84,6 +84,10 @@ class Device {
   virtual void synchronize() {}  // waits for all enqueued work
   // Copies values to host memory; waits for the device.
   virtual at::Tensor read(const at::Tensor& values) { return values.cpu(); }
+  // Ranks have just left a barrier, and what came before is not timed. Called before the first batch and
+  // before the first timed one.
+  virtual void timing_begins() {}
+  virtual void batch_ended() {}  // after each batch
   // A new, empty recording; null if this device doesn't support recording.
   virtual std::unique_ptr<Recording> make_recording() { return nullptr; }
   // For the record: memory figures, settings and the like.
@@ -101,6 +105,7 @@ class Device {
 
 struct DeviceOptions {
   int64_t local_rank = 0;  // rank number on this machine
+  int64_t ranks_of_node = 1;
   int64_t batch_size = 0;
   int64_t image_px = 0;
   int64_t intra_op_threads = 1;

@@ -9,7 +9,7 @@
 
 namespace bench::emulated {
 
-constexpr int kMostDevices = 16;  // of one process
+constexpr int kMostDevices = harness::kMostEmulatedDevices;  // of one process
 
 struct Machine {
   Machine(Durations all, int devices) : durations(std::move(all)), timelines(devices, durations.launch()) {}

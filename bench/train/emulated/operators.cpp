@@ -156,11 +156,8 @@ at::Tensor& zero(at::Tensor& self) {
 void time_only(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const size_t arguments = op.schema().arguments().size();
   double bytes = 0;
-  bool values = false;  // a small tensor among them: compute it really
-  const auto add = [&](const at::Tensor& tensor) {
-    if (!tensor.defined()) return;
-    bytes += double(tensor.nbytes());
-  };
+  bool values = false;  // the first tensor has values: compute it really
+  const auto add = [&](const at::Tensor& tensor) { bytes += tensor.defined() ? double(tensor.nbytes()) : 0; };
   for (size_t i = 0; i < arguments; ++i) {
     const c10::IValue& value = (*stack)[stack->size() - arguments + i];
     if (value.isTensorList())
@@ -190,8 +187,7 @@ void fused_sgd(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   for (const at::Tensor& weight : (*stack)[stack->size() - arguments].toTensorVector())
     weights += weight.numel();
   Machine& all = machine();
-  all.order.stepped(weights, std::max(all.timelines.tail(current_device(), current_stream()),
-                                      all.timelines.host(current_device())));
+  all.order.stepped(weights, all.timelines.now(current_device(), current_stream()));
   launch(all.weights > 0
              ? Nanoseconds(double(all.durations.optimizer()) * double(weights) / double(all.weights))
              : all.durations.element_wise(5.0 * 4 * double(weights)));

@@ -19,11 +19,12 @@ static harness::PrecisionCosts costs_of(const harness::EmulatedDevice& device, c
 }
 
 Durations::Durations(const harness::Emulation& emulation, const std::string& precision,
-                     const std::string& model)
+                     const std::string& model, int64_t copying)
     : device_(emulation.device),
       costs_(costs_of(emulation.device, precision, model)),
       divisor_(double(emulation.batch_divisor)),
-      scale_(emulation.time_scale / divisor_) {}
+      scale_(emulation.time_scale / divisor_),
+      copying_(copying) {}
 
 Nanoseconds Durations::scaled(double true_ms) const { return std::llround(true_ms * scale_ * 1e6); }
 
@@ -38,8 +39,7 @@ Nanoseconds Durations::element_wise(double bytes) const {
   return scaled(bytes / device_.memory_gb_per_s.value * 1e-6);
 }
 Nanoseconds Durations::host_to_device(double bytes, bool pinned) const {
-  return scaled(transfer_ms(bytes * divisor_, pinned ? device_.h2d_gb_per_s : device_.pageable_gb_per_s,
-                            device_.h2d_us));
+  return scaled(harness::h2d_ms(device_, bytes * divisor_, pinned, copying_));
 }
 Nanoseconds Durations::device_to_host(double bytes) const {
   return scaled(transfer_ms(bytes * divisor_, device_.d2h_gb_per_s, device_.d2h_us));

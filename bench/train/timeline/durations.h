@@ -13,8 +13,10 @@ namespace bench {
 
 class Durations {
  public:
-  // Throws std::invalid_argument where the device file lacks the precision or describes another model.
-  Durations(const harness::Emulation& emulation, const std::string& precision, const std::string& model);
+  // Throws std::invalid_argument where the device file lacks the model or the precision.
+  // copying: devices of the node that copy their batches from the host at the same time.
+  Durations(const harness::Emulation& emulation, const std::string& precision, const std::string& model,
+            int64_t copying = 1);
 
   // Kernels of all layers together, for so many of this run's images.
   Nanoseconds forward(int64_t images) const;
@@ -38,6 +40,7 @@ class Durations {
   const harness::EmulatedDevice device_;
   const harness::PrecisionCosts costs_;
   const double divisor_, scale_;
+  const int64_t copying_;
 };
 
 }  // namespace bench

@@ -16,9 +16,12 @@ class Ledger {
  public:
   static constexpr size_t kPayloadBytes = 16 << 10;  // values that really travel: indices, flags, counters
 
-  // All ranks name the same file, which is made by whoever comes first. Throws std::runtime_error when it
-  // can't be.
-  Ledger(const std::filesystem::path& file, int rank, int ranks);
+  // All ranks name the same file, which is made by whoever comes first, and the same numbers. payload_bytes:
+  // the largest payload. posters: so many ranks, the first ones, post; all of them read. Throws
+  // std::runtime_error when the file can't be made.
+  Ledger(const std::filesystem::path& file, int rank, int ranks, size_t payload_bytes, int posters);
+  Ledger(const std::filesystem::path& file, int rank, int ranks)
+      : Ledger(file, rank, ranks, kPayloadBytes, ranks) {}
   ~Ledger();
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
@@ -31,22 +34,25 @@ class Ledger {
 
   struct Meeting {
     Nanoseconds ready = 0;              // of the last rank
-    std::vector<std::string> payloads;  // by rank
+    Nanoseconds posted_at = 0;          // in real time, by the last rank
+    std::vector<std::string> payloads;  // by poster
   };
-  // Blocks until every rank has posted that collective. Numbers must be asked for in order, each once, by one
-  // thread. Throws std::runtime_error when the ranks posted different collectives, or after `timeout`.
+  // Blocks until every poster has posted that collective. Numbers must be asked for in order, each once, by
+  // one thread. Throws std::runtime_error when the ranks posted different collectives, or after `timeout`.
   Meeting meet(uint64_t number, Nanoseconds timeout);
+  // Instead of meet(), when this rank doesn't need to know; returns at once.
+  void pass(uint64_t number);
 
  private:
   struct Cell;
-  struct Shared;
-  Cell& cell(uint64_t number, int rank) const;
-  void wait_for_bell(uint32_t seen) const;
-  void ring() const;
+  struct Slot;
+  Slot& slot(uint64_t number) const;
+  Cell& cell(uint64_t number, int poster) const;
 
   const std::filesystem::path file_;
-  const int rank_, ranks_;
-  Shared* shared_ = nullptr;
+  const int rank_, ranks_, posters_;
+  const size_t payload_bytes_, cell_bytes_, slot_bytes_;
+  char* shared_ = nullptr;
   size_t bytes_ = 0;
   uint64_t posted_ = 0;
 };

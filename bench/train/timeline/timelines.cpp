@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "harness/base/timer_slack.h"
 
@@ -58,6 +59,12 @@ Nanoseconds Timelines::tail(int device, int stream) const {
   return devices_.at(size_t(device)).tails[stream];
 }
 
+Nanoseconds Timelines::now(int device, int stream) const {
+  const std::lock_guard lock(mutex_);
+  const Device& on = devices_.at(size_t(device));
+  return std::max(on.tails[stream], on.host);
+}
+
 Nanoseconds Timelines::tail_of_all(int device) const {
   const std::lock_guard lock(mutex_);
   const auto& tails = devices_.at(size_t(device)).tails;
@@ -103,11 +110,12 @@ void Timelines::next_batch() {
   if (counted_ < waits_.size())
     batches_.push_back(*std::min_element(waits_.begin() + std::ptrdiff_t(counted_), waits_.end()));
   counted_ = waits_.size();
+  uncertain_.push_back(std::exchange(uncertain_now_, 0));
 }
 
-void Timelines::left_late(Nanoseconds late) {
+void Timelines::uncertain_arrival(Nanoseconds by) {
   const std::lock_guard lock(mutex_);
-  left_late_.push_back(std::max<Nanoseconds>(0, late));
+  uncertain_now_ += by;
 }
 
 static Nanoseconds middle(std::vector<Nanoseconds> values) {
@@ -119,8 +127,8 @@ static Nanoseconds middle(std::vector<Nanoseconds> values) {
 Timelines::Lag Timelines::lag() const {
   const std::lock_guard lock(mutex_);
   const std::vector<Nanoseconds>& lags = batches_.empty() ? waits_ : batches_;
-  if (lags.empty()) return {0, 0, middle(left_late_), 0};
-  return {middle(lags), *std::max_element(lags.begin(), lags.end()), middle(left_late_),
+  if (lags.empty()) return {0, 0, middle(uncertain_), 0};
+  return {middle(lags), *std::max_element(lags.begin(), lags.end()), middle(uncertain_),
           int64_t(waits_.size())};
 }
 
@@ -130,7 +138,8 @@ void Timelines::begin_again() {
   for (Device& device : devices_) device.host = std::max(device.host, now);
   waits_.clear();
   batches_.clear();
-  left_late_.clear();
+  uncertain_.clear();
+  uncertain_now_ = 0;
   counted_ = 0;
 }
 

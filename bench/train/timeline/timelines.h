@@ -33,8 +33,10 @@ class Timelines {
   // One operation of the first `devices` devices together on their default streams, launched by the first
   // one's host: it begins when all of them are ready. Returns its end.
   Nanoseconds together(int devices, Nanoseconds duration);
-  // When the stream will have ended all that it was given: what an event recorded now stands at.
+  // When the stream will have ended all that it was given.
   Nanoseconds tail(int device, int stream) const;
+  // The same, but not before the host's present: when an operation without duration, launched now, would run.
+  Nanoseconds now(int device, int stream) const;
   // What the stream is given from now on begins no earlier than that (cudaStreamWaitEvent).
   void hold_up(int device, int stream, Nanoseconds until);
   // The tail of all streams of a device.
@@ -51,14 +53,14 @@ class Timelines {
 
   // Between batches of the window.
   void next_batch();
-  // A transfer of real bytes left that much after its instant.
-  void left_late(Nanoseconds late);
+  // The arrival of a real transfer is known no better than that.
+  void uncertain_arrival(Nanoseconds by);
   // How late the real clock was. A host that waits for the end of kernels catches up with its virtual clock,
   // and instants don't depend on how late it was before: so of each batch the wait() at which it was closest
   // counts.
   struct Lag {
     Nanoseconds median = 0, worst = 0;  // over batches; over waits where next_batch() was never called
-    Nanoseconds median_left_late = 0;   // over real transfers, whose lateness does move instants
+    Nanoseconds median_uncertain = 0;   // over batches: the sum of uncertain_arrival()
     int64_t waits = 0;
   };
   Lag lag() const;
@@ -73,7 +75,8 @@ class Timelines {
   mutable std::mutex mutex_;  // streams are launched to by several threads
   std::vector<Device> devices_;
   const Nanoseconds launch_cost_;
-  std::vector<Nanoseconds> waits_, batches_, left_late_;  // lags
+  std::vector<Nanoseconds> waits_, batches_, uncertain_;  // lags; uncertain_: by batch
+  Nanoseconds uncertain_now_ = 0;                         // of the batch under way
   size_t counted_ = 0;                                    // waits that batches_ holds
 };
 
