@@ -33,6 +33,12 @@ int64_t nanoseconds(Clock::duration duration) {
 constexpr int kStopped = -1;
 
 // Best effort: fails silently if the container has lost the core since start.
+// Of the calling thread. A kernel that refuses it changes no result: ranks then wait longer for a core.
+void yield_to_others() {
+  const sched_param none{};
+  ::sched_setscheduler(0, SCHED_IDLE, &none);
+}
+
 void pin_to_core(std::thread& thread, int number) {
   cpu_set_t allowed, one;
   CPU_ZERO(&one);
@@ -91,7 +97,10 @@ class RingLoader : public Loader {
       workers_.back()->decoder = make_decoder ? make_decoder() : std::make_unique<Decoder>();
     }
     for (int i = 0; i < options_.threads; ++i) {
-      threads_.emplace_back([this, i] { run(*workers_[static_cast<size_t>(i)]); });
+      threads_.emplace_back([this, i] {
+        if (options_.background) yield_to_others();
+        run(*workers_[static_cast<size_t>(i)]);
+      });
       pthread_setname_np(threads_.back().native_handle(), fmt::format("loader {}", i).c_str());
       if (options_.pin_threads) pin_to_core(threads_.back(), options_.first_core + i);
     }

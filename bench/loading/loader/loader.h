@@ -24,6 +24,9 @@ struct LoaderOptions {
   BatchFormat format = BatchFormat::float32;
   bool pin_threads = false;  // pins thread i to core first_core + i of those that the process may use
   int first_core = 0;
+  // Threads run only where no other thread wants the core (SCHED_IDLE): on emulated cores, because the host
+  // that they stand for has others for its ranks.
+  bool background = false;
   SamplerOptions sampler;                                    // order, seed, rank and world size
   const std::vector<Augmentation>* augmentations = nullptr;  // per record; null: drawn at random
   HostAllocator allocate = BatchBuffer::on_heap;             // allocates the batches' memory
