@@ -68,10 +68,25 @@ TEST_F(DeviceFile, FaultsAreNamedWithFileAndLine) {
               "no source; expected where the figure is from");
   EXPECT_SAYS(refused("0: total", "0: [total]"), "yaml:9: wrong type of '0'; expected one value");
   EXPECT_SAYS(refused("launch_us:", "launch_ms:"), "launch_us");
+  EXPECT_SAYS(
+      refused("launch_us:", "h2d_devices_per_link: {value: 0.5, provenance: assumed, source: x}\nlaunch_us:"),
+      "1 or more; found 0.5");
   const std::string unknown = refused("memory_gib:", "color: {}\nmemory_gib:");
   EXPECT_NE(unknown.find("unknown key"), std::string::npos);
   EXPECT_NE(unknown.find("yaml:42"), std::string::npos) << unknown;
   EXPECT_SAYS(refused("name: v100-article", "name: other"), "the name is not the file's");
+}
+
+TEST_F(DeviceFile, DevicesMayShareALinkFromTheHost) {
+  EmulatedDevice device = read_device_file(shipped());
+  const double alone = h2d_ms(device, 1e9, true, 4);
+  device.h2d_devices_per_link = SourcedFigure{2, "assumed", "a test"};
+  device.name = "shared";
+  const fs::path file = folder_.path() / "shared.yaml";
+  std::ofstream(file) << device_file_text(device);
+  const EmulatedDevice shared = read_device_file(file);
+  EXPECT_NEAR(h2d_ms(shared, 1e9, true, 4), 2 * alone, 0.02 * alone) << "two of four on each link";
+  EXPECT_DOUBLE_EQ(h2d_ms(shared, 1e9, true, 1), alone);
 }
 
 // Milliseconds of a step's kernels on so many images.
@@ -118,7 +133,8 @@ TEST_F(DeviceFile, MissingTimesOfARowAreNamedWithFileAndLine) {
   EXPECT_SAYS(failure_of([&] { require_times(device, file, row); }),
               "yaml:13: no figures for precision bf16, which row 7 asks for");
   row.model = "resnet50";
-  EXPECT_SAYS(failure_of([&] { require_times(device, file, row); }), "yaml:12: no figures for model resnet50");
+  EXPECT_SAYS(failure_of([&] { require_times(device, file, row); }),
+              "yaml:12: no figures for model resnet50");
 }
 
 TEST_F(DeviceFile, TimesOfANetworkOfAnotherSizeAreRefused) {

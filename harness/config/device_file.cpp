@@ -43,9 +43,13 @@ SourcedFigure read_figure(const Entry& entry) {
                         "a number in the unit of the key's name", in_quotes(text));
     figure.value = *value;
     const bool divides = entry.key.find("_per_s") != std::string::npos;
-    if (figure.value < 0 || (divides && figure.value == 0))
+    const bool counts = entry.key.find("_per_link") != std::string::npos;
+    if (figure.value < (counts ? 1 : 0) || (divides && figure.value == 0))
       throw ConfigError(part.origin, in_quotes(entry.key) + " is out of range",
-                        divides ? "a number above 0" : "0 or more", text);
+                        counts    ? "1 or more"
+                        : divides ? "a number above 0"
+                                  : "0 or more",
+                        text);
   }
   if (!missing.empty())
     throw ConfigError(entry.origin, "missing key in " + in_quotes(entry.key), in_quotes(missing[0]), "",
@@ -58,7 +62,7 @@ T read_struct(const std::vector<Entry>& parts, const Origin& origin);
 
 template <class T>
 void read_value(const Entry& entry, T& value) {
-  if constexpr (std::is_same_v<T, SourcedFigure>)
+  if constexpr (std::is_same_v<T, SourcedFigure> || std::is_same_v<T, std::optional<SourcedFigure>>)
     value = read_figure(entry);
   else if constexpr (std::is_same_v<T, std::string>)
     value = scalar(entry);
@@ -154,7 +158,12 @@ static void write(YAML::Emitter& yaml, const SourcedFigure& figure) {
 }
 
 static void write(YAML::Emitter& yaml, const std::string& text) { yaml << text; }
-static void write(YAML::Emitter& yaml, const std::optional<int64_t>& number) { yaml << *number; }
+static void write(YAML::Emitter& yaml, int64_t number) { yaml << number; }
+
+template <class T>
+static void write(YAML::Emitter& yaml, const std::optional<T>& value) {
+  write(yaml, *value);
+}
 
 template <Keyed T>
 static void write(YAML::Emitter& yaml, const T& value);
@@ -173,7 +182,7 @@ template <Keyed T>
 static void write(YAML::Emitter& yaml, const T& value) {
   yaml << YAML::BeginMap;
   const auto one = [&](const auto& key) {
-    if constexpr (std::is_same_v<decltype(value.*key.member), const std::optional<int64_t>&>)
+    if constexpr (requires { (value.*key.member).has_value(); })
       if (!(value.*key.member)) return;
     yaml << YAML::Key << key.name << YAML::Value;
     write(yaml, value.*key.member);

@@ -77,9 +77,9 @@ std::optional<ClosedModel> closed_model(const Record& record) {
   const double forward = costs->forward_ms.value + costs->forward_ms_per_image.value * own;
   const double backward = costs->backward_ms.value + costs->backward_ms_per_image.value * own;
   ClosedModel model;
-  model.device_ms = transfer_ms(images / ranks * decoded_image_bytes(row),
-                                row.pinned ? device.h2d_gb_per_s : device.pageable_gb_per_s, device.h2d_us) +
-                    forward + backward + costs->optimizer_ms.value;
+  model.device_ms =
+      h2d_ms(device, images / ranks * decoded_image_bytes(row), row.pinned, record.world_size / row.nodes) +
+      forward + backward + costs->optimizer_ms.value;
   if (ranks > 1)
     model.device_ms += exposed_ms(record, device, backward);
   else if (row.devices > 1)
