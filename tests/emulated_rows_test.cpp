@@ -64,8 +64,9 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
   EXPECT_LT(article_ms("12", "sync"), 20);
   EXPECT_GT(article_ms("14", "forward"), article_ms("12", "forward") + 20 * 0.03) << "20 messages of SyncBN";
   for (const char* id : {"0", "10", "12", "14"}) {
-    EXPECT_TRUE(std::any_of(row(id).checks.begin(), row(id).checks.end(),
-                            [](const RecordCheck& check) { return check.name == "schedule"; }));
+    const auto checked = std::any_of(row(id).checks.begin(), row(id).checks.end(),
+                                     [](const RecordCheck& check) { return check.name == "schedule"; });
+    EXPECT_EQ(checked, row(id).world_size > 1) << id;
     EXPECT_TRUE(is_ok(row(id)));
     EXPECT_TRUE(row(id).loss.empty());
     EXPECT_FALSE(row(id).top1);
@@ -134,7 +135,11 @@ TEST_F(EmulatedRows, WhatTheyCanNotDoIsRefused) {
     EXPECT_EQ(run(device, words), 2);
     EXPECT_NE(said().find(why), std::string::npos) << said();
   };
-  refused("emulated:none", {}, "known: a100, h100, h200, test-150, v100-article");
+  refused("emulated:none", {}, "no such device file");
+  refused("emulated:none", {}, "v100-article");
+  refused("emulated", {"--set", "fused_sgd=false"}, "fused_sgd: false is not modelled on device emulated");
+  refused("emulated", {"--set", "devices=17", "--set", "strategy=data_parallel"}, "at most 16");
+  refused("cpu", {"--set", "device_file=v100-article"}, "device_file says how long an emulated device takes");
   refused("cpu:v100-article", {}, "only device emulated has device files");
   refused("emulated", {"--set", "validation=true"}, "there is no accuracy to measure");
   refused("emulated", {"--set", "cuda_graphs=true"}, "there are no CUDA graphs");

@@ -48,6 +48,9 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
       refuse("backend " + row.backend + " joins devices of another kind", "device: " + device,
              "device " + row.device, "choose another backend, e.g. gloo");
   }
+  if (computes(row.device, values) && !row.device_file.empty())
+    refuse("device_file says how long an emulated device takes", "device: emulated", "device " + row.device,
+           "leave device_file out, or add --device emulated");
   if (!computes(row.device, values)) {
     const std::string device = fmt::format("device {} computes no values: ", row.device);
     if (row.validation)
@@ -56,6 +59,13 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
     if (row.host_work_ms > 0)
       refuse("host_work_ms is not modelled on device " + row.device, "host_work_ms: 0",
              fmt::format("{:g}", row.host_work_ms), "use device cpu or cuda");
+    if (!row.fused_sgd)
+      refuse("fused_sgd: false is not modelled on device " + row.device, "fused_sgd: true",
+             "fused_sgd: false", "use device cpu or cuda");
+    if (row.devices > kMostEmulatedDevices &&
+        !trait(values, "strategy", row.strategy, &Traits::process_per_device, false))
+      refuse("one process emulates so many devices", fmt::format("at most {}", kMostEmulatedDevices),
+             fmt::format("devices {}", row.devices), "use a strategy with a process per device, e.g. ddp");
     if (row.cuda_graphs)
       refuse(device + "there are no CUDA graphs", "cuda_graphs: false", "cuda_graphs: true",
              "use device cuda");

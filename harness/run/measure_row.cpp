@@ -31,9 +31,9 @@ static std::vector<std::string> emulated_by(const Row& row, const Request& reque
                                             int64_t batch_divisor) {
   const std::string launcher = launcher_of(request);
   std::vector<std::string> emulated;
-  if (row.read_rate > 0) emulated.push_back(fmt::format("read_rate: {:g} MB/s", row.read_rate * 1e-6));
+  if (row.read_rate > 0) emulated.push_back(fmt::format("read_rate: {:g} MB/s", read_rate_here(row) * 1e-6));
   if (row.read_latency_ms > 0)
-    emulated.push_back(fmt::format("read_latency: {:g} ms a record", row.read_latency_ms));
+    emulated.push_back(fmt::format("read_latency: {:g} ms a record", read_latency_here_ms(row)));
   if (row.host_work_ms > 0) emulated.push_back(fmt::format("host_work: {:g} ms a batch", row.host_work_ms));
   if (const auto text = describe_shared_gpus(row, values, request); !text.empty()) emulated.push_back(text);
   if (!service_of(values, row.storage).empty()) emulated.push_back(describe_store_link(row));
@@ -42,8 +42,10 @@ static std::vector<std::string> emulated_by(const Row& row, const Request& reque
                                    row.device_file.ends_with(".yaml") ? "" : " (configs/devices)",
                                    row.time_scale));
   if (emulates_cores(row))
-    emulated.push_back(fmt::format("cores: each decodes {:g} images/s, / {:g} as durations are longer",
-                                   row.core_images_per_s, row.time_scale));
+    emulated.push_back(
+        fmt::format("cores: each decodes {:g} images/s, / {:g} as durations are longer; loader threads "
+                    "yield to the ranks",
+                    row.core_images_per_s, row.time_scale));
   if (!emulates_nodes(row, launcher)) return emulated;
   emulated.push_back(fmt::format("nodes: {} network namespaces of one machine", row.nodes));
   if (!row.device_file.empty()) {
