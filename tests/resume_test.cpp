@@ -128,6 +128,25 @@ TEST_F(Resume, AnotherConfigurationIsRefusedAndNamed) {
   EXPECT_EQ(order(), "a.0 b.0 ");
 }
 
+TEST_F(Resume, AnotherContentOfTheDeviceFileIsRefused) {
+  const fs::path file = directory / "mine.yaml";
+  std::string content = text(SOURCE_DIR "/configs/devices/test-150.yaml");
+  content.replace(content.find("name: test-150"), 14, "name: mine");
+  std::ofstream(file) << content;
+  ASSERT_EQ(run({"--device", "emulated:" + file.string(), "--scale", "smoke", "--only", "0,1", "--set",
+                 "storage=synthetic", "--out", directory / "run"}),
+            0)
+      << errors();
+  write_records("run", {records_in("run")[0]});
+  std::string changed = content;
+  changed.replace(changed.find("{value: 2.0"), 11, "{value: 3.0");
+  std::ofstream(file) << changed;
+  EXPECT_EQ(go_on(), 2);
+  EXPECT_TRUE(says("mine.yaml of row 0 has changed")) << errors();
+  std::ofstream(file) << content;
+  EXPECT_EQ(go_on(), 0) << errors();
+}
+
 TEST_F(Resume, OnlyFailedRunsWhatFailedAndNothingElse) {
   ASSERT_EQ(smoke("0,1,7,13", "1=crash,7=diverge", {"--repeat", "2"}), 1);
   const std::string before = order();

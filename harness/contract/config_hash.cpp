@@ -6,6 +6,14 @@
 
 namespace harness {
 
+// FNV-1a, because std::hash may differ between builds.
+static std::string hash_of(const nlohmann::json& value) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (unsigned char c : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
+    hash = (hash ^ c) * 0x100000001b3;
+  return fmt::format("{:016x}", hash);
+}
+
 std::string config_hash(const nlohmann::json& config) {
   nlohmann::json kept = config;
   for (const Field& field : fields())
@@ -15,10 +23,11 @@ std::string config_hash(const nlohmann::json& config) {
   static const nlohmann::json defaults = to_json(Row());
   for (const auto& [field, value] : defaults.items())
     if (const auto found = kept.find(field); found != kept.end() && *found == value) kept.erase(found);
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, because std::hash may differ between builds
-  for (unsigned char c : kept.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
-    hash = (hash ^ c) * 0x100000001b3;
-  return fmt::format("{:016x}", hash);
+  return hash_of(kept);
+}
+
+std::string emulation_hash(const std::optional<Emulation>& emulation) {
+  return emulation ? hash_of(encode(*emulation)) : "";
 }
 
 }  // namespace harness

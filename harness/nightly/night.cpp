@@ -26,8 +26,9 @@ void keep_positive(std::map<std::string, double>& figures, const std::string& na
 }
 
 NightRow night_row(const Summary& summary, const SummaryRow& row) {
-  NightRow it{row.id, summary.scale, summary.device, row.status, config_hash(to_json(row.config)), {},
-              {},     row.repeats};
+  std::string config = config_hash(to_json(row.config));
+  if (row.record && row.record->emulation) config += "-" + emulation_hash(row.record->emulation);
+  NightRow it{row.id, summary.scale, summary.device, row.status, config, {}, {}, row.repeats};
   std::vector<std::pair<int64_t, double>> by_repeat;
   for (size_t i = 0; i < row.runs.size(); ++i)
     by_repeat.push_back({row.records[i]->repeat, row.runs[i].total_s});

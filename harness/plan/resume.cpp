@@ -68,6 +68,11 @@ void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, cons
     throw PreparationError(fmt::format(
         "{}: row {} ran with other settings, and one table must not mix them: {}; start a new run",
         run.string(), id, changed_settings(record.config, planned->row)));
+  if (emulation_hash(record.emulation) != emulation_hash(now.emulation))
+    throw PreparationError(fmt::format(
+        "{}: device file {} of row {} has changed since, and one table must not mix both; restore the file, "
+        "or start a new run",
+        run.string(), planned->row.device_file, id));
 }
 
 }  // namespace

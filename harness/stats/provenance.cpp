@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "harness/contract/config_hash.h"
 #include "harness/contract/row.h"
 #include "harness/stats/records.h"
 
@@ -130,6 +131,7 @@ std::vector<std::string> incomparable(const Record& a, const Record& b) {
     if (field.role == Role::sizing)
       check(field.name, field_text(a.config, field), field_text(b.config, field));
   check("settings, by their hash", a.config_hash, b.config_hash);
+  check("device file, by its hash", emulation_hash(a.emulation), emulation_hash(b.emulation));
   check("timed batches", shown(a.timed_batches), shown(b.timed_batches));
   check("data set", a.data.fingerprint, b.data.fingerprint);
   // The cache state depends on the storage, so it must be equal only for equal storages.
