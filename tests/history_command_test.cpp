@@ -134,11 +134,28 @@ TEST_F(HistoryCommandTest, FollowsAMetric) {
   EXPECT_FALSE(fs::exists(history_folder() / "alarms.jsonl")) << "the next nightly reports its alarms";
 }
 
+TEST_F(HistoryCommandTest, ATrendOfSomeNightsLeavesThePageOfAllAlone) {
+  keep(nights_with_metrics());
+  EXPECT_EQ(history({"trend", "--machine", "Zen"}), 0) << errors();
+  EXPECT_FALSE(fs::exists(history_folder() / "trend.html"));
+  EXPECT_NE(text(history_folder() / "trend-Zen.html").find("Nights of Zen"), std::string::npos) << output();
+}
+
+TEST_F(HistoryCommandTest, ALastNightWithoutTheMetricIsNamed) {
+  std::vector<Night> nights = nights_with_metrics();
+  nights.back().rows[0].metrics.clear();
+  keep(nights);
+  EXPECT_EQ(history({"trend", "--metric", "p99_ms"}), 3);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring,
+                      "no row of the last night, made-29, has p99_ms; the last one that has is made-28",
+                      errors());
+}
+
 TEST_F(HistoryCommandTest, AMetricThatNoNightHasIsNamed) {
   keep({night(1)});
   EXPECT_EQ(history({"trend", "--metric", "p99_ms"}), 3);
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "no night has p99_ms; `./run_matrix nightly` adds nights with it",
-                      errors());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring,
+                      "no night has p99_ms; `./run_matrix nightly` adds a night with it", errors());
   EXPECT_FALSE(fs::exists(history_folder() / "trend-p99_ms.html"));
   EXPECT_EQ(history({"trend", "--metric", "p99ms"}), 2);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "did you mean 'p99_ms'?", errors());

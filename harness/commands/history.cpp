@@ -60,19 +60,32 @@ int compare_two(const Installation& installation, const History& history, const 
 int trend(const Installation& installation, const History& history, const Asked& asked) {
   const Metric& metric = followed_metric(asked.metric);
   const std::vector<Night> nights = history.read_all();
-  if (std::none_of(nights.begin(), nights.end(), [&](const Night& night) {
-        return std::any_of(night.rows.begin(), night.rows.end(),
-                           [&](const NightRow& row) { return value_of(row, metric).has_value(); });
-      })) {
-    fmt::print(std::cerr, "{}: no night has {}; `./run_matrix nightly` adds nights with it\n",
-               history.folder().string(), metric.name);
+  const auto has_metric = [&](const Night& night) {
+    return std::any_of(night.rows.begin(), night.rows.end(),
+                       [&](const NightRow& row) { return value_of(row, metric).has_value(); });
+  };
+  if (nights.empty() || !has_metric(nights.back())) {
+    const auto latest = std::find_if(nights.rbegin(), nights.rend(), has_metric);
+    fmt::print(std::cerr, "{}: {}; `./run_matrix nightly` adds a night with it\n", history.folder().string(),
+               latest == nights.rend()
+                   ? fmt::format("no night has {}", metric.name)
+                   : fmt::format("no row of the last night, {}, has {}; the last one that has is {}",
+                                 nights.back().id, metric.name, latest->id));
     return base::kNothingRan;
   }
-  const Analysis analysis =
-      analyse(nights, nights.back(), installation.results / "noise", installation.project, std::cerr, metric);
+  const char* between = asked.machine.empty() || asked.tag.empty() ? "" : " ";
+  const std::string restricted = asked.machine + between + asked.tag;
+  Analysis analysis;
+  try {
+    analysis = analyse(nights, nights.back(), installation.results / "noise", installation.project, std::cerr,
+                       metric);
+  } catch (const std::runtime_error& error) {
+    fmt::print(std::cerr, "run_matrix: {}\n", error.what());
+    return base::kRowFailed;
+  }
   std::cout << changes_summary(analysis, analysis.alarms, analysis.improvements, metric);
   write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, installation.project,
-                   std::cout, metric);
+                   std::cout, metric, restricted);
   const bool regression = std::any_of(analysis.alarms.begin(), analysis.alarms.end(),
                                       [](const Alarm& alarm) { return alarm.canary.empty(); });
   return regression ? int(base::kRegression) : int(base::kAllGood);

@@ -39,7 +39,8 @@ Analysis analyse(const std::vector<Night>& nights, const Night& last,
                  const std::filesystem::path& noise_folder, const std::filesystem::path& source_dir,
                  std::ostream& warnings, const Metric& metric) {
   Analysis analysis;
-  analysis.trends = trends_of(nights, margins_of(last, noise_folder, warnings), metric);
+  analysis.trends = trends_of(
+      nights, metric.name == kTotalSeconds ? margins_of(last, noise_folder, warnings) : Margins(), metric);
   std::vector<Trend*> of_last;
   size_t longest_short = 0;
   for (Trend& trend : analysis.trends) {

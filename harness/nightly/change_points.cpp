@@ -45,7 +45,7 @@ std::vector<std::vector<ChangePoint>> find_change_points(const std::vector<Serie
   if (finished.exit_code != 0 || !found.is_array() || found.size() != series.size())
     throw std::runtime_error(
         fmt::format("change points were not searched: {} ended with exit code {}; run ./run_matrix once "
-                    "without --no-install, and the next night searches again",
+                    "without --no-install, then `./run_matrix history trend` searches again",
                     command.arguments[1], finished.exit_code));
   return decode<std::vector<std::vector<ChangePoint>>>(found);
 }

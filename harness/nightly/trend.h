@@ -18,6 +18,12 @@ inline constexpr size_t kNightsOfNews = 30;  // older changes are drawn, but rai
 const Metric& followed_metric(const std::string& name);
 const Metric& seconds();  // followed_metric(kTotalSeconds)
 
+// Smallest relevant change of a metric other than seconds: the A/A experiments of `validate` tell only the
+// noise of seconds.
+inline constexpr double kMetricMargin = 0.05;
+// Of seconds, where no such experiment was made.
+inline constexpr double kSecondsMargin = 0.02;
+
 // The series of one row with one setting, or of one canary (ms), on one machine. Each machine and each
 // setting has its own series.
 struct Trend {
@@ -27,9 +33,9 @@ struct Trend {
   std::string scale, device, config;            // only for rows
   std::vector<std::string> nights, started_at;  // id and time of each value's night
   std::vector<double> values;
-  double margin = 0.02;  // smallest relevant change
+  double margin = kSecondsMargin;  // smallest relevant change
   std::vector<ChangePoint> changes;
-  const Metric* metric = &seconds();  // only for rows
+  const Metric* metric = &seconds();  // of canaries too, whose unit is ms
 
   std::string key() const;                      // identifies the series across nights
   bool worse(const ChangePoint& change) const;  // the change is in the metric's bad direction
@@ -61,12 +67,13 @@ struct Alarm {
   }
 };
 
-// `margins`: smallest relevant change by machine and row; default 2 %. Nights without the metric, which older
+// `margins`: smallest relevant change by machine and row; without one, kSecondsMargin or
+// kMetricMargin. Nights without the metric, which older
 // programs have written, have no value in the series.
 using Margins = std::map<std::pair<std::string, std::string>, double>;
 std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins,
                              const Metric& metric = seconds());
-// Nullopt if the row failed or its night was written without the metric.
+// Nullopt if the row failed, its figure is 0 or its night was written without the metric.
 std::optional<double> value_of(const NightRow& row, const Metric& metric);
 
 // A canary of the same machine that changed in the same direction at about the same night. Empty if there is

@@ -176,25 +176,30 @@ class MachinePart {
   std::string prefix_;
 };
 
-}  // namespace
-
-std::string trend_page_name(const Metric& metric) {
-  return metric.name == kTotalSeconds ? "trend.html" : fmt::format("trend-{}.html", metric.name);
+std::string page_name(const Metric& metric, const std::string& only) {
+  std::string name = metric.name == kTotalSeconds ? "trend" : "trend-" + metric.name;
+  for (const char c : only.empty() ? "" : "-" + only)
+    name += std::isalnum(static_cast<unsigned char>(c)) || c == '.' ? c : '-';
+  return name + ".html";
 }
+
+}  // namespace
 
 void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
                       const std::vector<Alarm>& alarms, const std::vector<Night>& nights,
-                      const fs::path& source_dir, std::ostream& console, const Metric& metric) {
+                      const fs::path& source_dir, std::ostream& console, const Metric& metric,
+                      const std::string& only) {
   PageFile file;
   file.library = drawing_library(source_dir);
   file.without_script = "`./run_matrix history show last` shows the last night in a terminal";
-  file.page = {{"title", metric.name == kTotalSeconds ? "Nights" : "Nights: " + metric.name},
+  file.page = {{"title", (only.empty() ? "Nights" : "Nights of " + only) +
+                             (metric.name == kTotalSeconds ? "" : ": " + metric.name)},
                {"sections", json::array()},
                {"note", ""}};
   if (file.library.empty())
     file.page["note"] =
-        "No charts, because the plot renderer is missing: run ./run_matrix once without --no-install; the "
-        "next night draws them.";
+        "No charts, because the plot renderer is missing: run ./run_matrix once without --no-install, then "
+        "`./run_matrix history trend` draws them.";
   const std::vector<std::string> machines = machines_of(nights);
   file.page["sections"].push_back({{"id", "last-night"},
                                    {"title", "last night"},
@@ -206,7 +211,7 @@ void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
     MachinePart(file, spec, trends, alarms, axis, metric, i)
         .add(machines[i], machines.size() > 1 ? machines[i] : "", i > 0);
   }
-  const fs::path page = folder / trend_page_name(metric);
+  const fs::path page = folder / page_name(metric, only);
   write_page_file(page, std::move(file), source_dir);
   console << "trend: " << page.string() << '\n';
 }
