@@ -118,6 +118,11 @@ TEST_F(Feed, BadInputIsRefusedWithTheReason) {
   expect_refused(with({"--devices", "4", "--within", "-5m"}), "--within");
   expect_refused(with({"--devices", "4", "--only", "7"}), "feed, which chooses its own runs");
   expect_refused(with({"--devices", "4", "--dry-run"}), "feed, which chooses its own runs");
+  const fs::path earlier = directory / "earlier";
+  fs::create_directory(earlier);
+  std::ofstream(earlier / "records.jsonl") << "";
+  EXPECT_EQ(run({"--resume", earlier}), 2);
+  EXPECT_TRUE(says("a run of `feed`, which can't be continued")) << errors();
   expect_refused(with({"--devices", "4", "--set", "time_scale=2"}), "feed chooses this field itself");
   expect_refused(with({"--devices", "4", "--storage", "tmpfs", "--set", "cache=cold"}), "no page cache");
 }

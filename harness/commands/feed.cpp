@@ -11,8 +11,7 @@ void add_feed(CommandLine& line) {
   const auto feed = std::make_shared<FeedRequest>();
   CLI::App* command = line.app.add_subcommand("feed",
                                               "can this machine's loader keep so many accelerators busy? "
-                                              "Exit codes: 0 yes, 4 no, 3 nothing measured, "
-                                              "1 a run failed");
+                                              "Exit codes: 0 yes, 4 no, 3 nothing measured, 1 a run failed");
   command->add_option("--device", feed->device, "device file in configs/devices, e.g. v100-article")
       ->required();
   command->add_option("--devices", feed->devices, "number of devices in question")
@@ -21,22 +20,14 @@ void add_feed(CommandLine& line) {
   command->add_option("--model", feed->model, "network that the devices train")->capture_default_str();
   command->add_option("--storage", feed->storage, "where images come from; `list --values` names all")
       ->capture_default_str();
-  const std::map<std::string, double> units = {{"s", 1}, {"m", 60}, {"h", 3600}};
-  command->add_option("--within", feed->within_s, "no run starts later, e.g. 90s, 10m or 1h (default 10m)")
-      ->transform(
-          CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::Options(CLI::AsNumberWithUnit::CASE_SENSITIVE |
-                                                                      CLI::AsNumberWithUnit::UNIT_REQUIRED)))
-      ->check([](const std::string& text) {
-        double seconds = 0;
-        const bool good = CLI::detail::lexical_cast(text, seconds) && seconds > 0 && seconds <= 1e9;
-        return good ? std::string() : "expected a time above 0, found " + text;
-      })
-      ->type_name("TIME");
+  add_time_option(*command, "--within", feed->within_s,
+                  "no run starts later, e.g. 90s, 10m or 1h (default 10m)");
   command->fallthrough();
   command->callback([&line, feed] {
     for (const char* option :
          {"config", "--only", "--scale", "--repeat", "--trace", "--wrap", "--hosts", "--hostfile",
-          "--launcher", "--interface", "--dry-run", "--accuracy", "--oversubscribe", "--list"})
+          "--launcher", "--interface", "--dry-run", "--accuracy", "--oversubscribe", "--list", "--device",
+          "--devices"})  // the last two: before `feed`; those after it are its own
       if (line.app.count(option))
         throw CLI::ValidationError(option,
                                    "has no meaning for feed, which chooses its own runs; leave it out");

@@ -38,19 +38,23 @@ static std::set<std::string> given_options(const CLI::App& app) {
   return given;
 }
 
-// --budget, --resume, --only-failed, and the default action.
-static void add_time_options(CommandLine& line) {
-  CLI::App& app = line.app;
-  const auto missing = std::make_shared<fs::path>(), failed = std::make_shared<fs::path>();
+void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help) {
   const std::map<std::string, double> units = {{"s", 1}, {"m", 60}, {"h", 3600}};
-  app.add_option("--budget", line.request.budget_s,
-                 "time for the rows, e.g. 90s, 30m or 2h: run the most informative rows that fit")
+  app.add_option(name, seconds, help)
       ->transform(
           CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::Options(CLI::AsNumberWithUnit::CASE_SENSITIVE |
                                                                       CLI::AsNumberWithUnit::UNIT_REQUIRED)))
       ->check(kSeconds)
-      ->check([](const std::string& text) { return text == "0" ? "0 fits no row" : std::string(); })
+      ->check([](const std::string& text) { return text == "0" ? "a time of 0 fits no row" : std::string(); })
       ->type_name("TIME");
+}
+
+// --budget, --resume, --only-failed, and the default action.
+static void add_time_options(CommandLine& line) {
+  CLI::App& app = line.app;
+  const auto missing = std::make_shared<fs::path>(), failed = std::make_shared<fs::path>();
+  add_time_option(app, "--budget", line.request.budget_s,
+                  "time for the rows, e.g. 90s, 30m or 2h: run the most informative rows that fit");
   const auto resume =
       app.add_option("--resume", *missing, "folder of a run: run its missing rows with the same options");
   app.add_option("--only-failed", *failed, "folder of a run: run its failed rows again")->excludes(resume);
@@ -77,7 +81,8 @@ void add_run_options(CommandLine& line) {
   app.add_option("config", request.configs, "matrices to run (default configs/article.yaml)");
   app.add_option("--only", request.only, "rows by id, comma separated; they run in the order of the matrix")
       ->check(kNotEmpty);
-  app.add_option("--scale", request.scale, "auto, rehearsal, article or smoke (configs/scales.yaml)");
+  app.add_option("--scale", request.scale,
+                 "auto, rehearsal, article, emulated or smoke (configs/scales.yaml)");
   app.add_option(
       "--device", request.device,
       "cpu, cuda, emulated[:NAME] (configs/devices/NAME.yaml) or auto (default: cuda if there is a GPU)");

@@ -24,11 +24,18 @@ fs::path decode(const json& value, const std::string& at) {
 }
 
 void write_request(const fs::path& run, const Request& request) {
-  base::write_whole_file(run / "request.json", encode(request).dump(1) + "\n");
+  Request found_from_anywhere = request;
+  if (const size_t colon = request.device.find(':'); request.device.ends_with(".yaml"))
+    found_from_anywhere.device =
+        request.device.substr(0, colon + 1) + absolute_text(request.device.substr(colon + 1));
+  base::write_whole_file(run / "request.json", encode(found_from_anywhere).dump(1) + "\n");
 }
 
 Request read_request(const fs::path& run) {
   const fs::path file = run / "request.json";
+  if (!fs::exists(file) && fs::exists(run / "records.jsonl"))
+    throw PreparationError(run.string() +
+                           ": a run of `feed`, which can't be continued; start `./run_matrix feed` again");
   if (!fs::exists(file))
     throw PreparationError(
         fmt::format("{}: no such file; name the folder of a run with --resume or --only-failed, e.g. "

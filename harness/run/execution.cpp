@@ -64,6 +64,7 @@ static void read_device_files(Selection& selection, const fs::path& project, con
     if (computes(row.device, values)) continue;
     if (row.device_file.empty()) row.device_file = usual;
     const fs::path file = device_file(project, row.device_file);
+    if (row.device_file.ends_with(".yaml")) row.device_file = fs::absolute(file).lexically_normal();
     auto& device = selection.device_files[row.device_file];
     if (device.name.empty()) device = read_device_file(file);
     require_times(device, file, row);
