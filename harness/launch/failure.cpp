@@ -109,15 +109,18 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
   if (!launch.command_per_rank) outcome.reason = missing_memory(errors) + outcome.reason;
 }
 
+static std::string launcher_program(const Launch& launch) {
+  return fs::path(launch.commands[0].arguments[0]).filename();
+}
+
 bool explain_deadlock(Outcome& outcome, const Launch& launch) {
   if (launch.command_per_rank) return false;
   const auto& errors = launch.commands[0].errors;
   const std::string why = missing_memory(errors);
   if (why.empty()) return false;
   outcome.status = "CRASHED";
-  outcome.reason =
-      fmt::format("{}no rank could connect to {} after that; stderr: {}", why,
-                  launch.launcher == "slurm" ? "srun" : "mpirun", base::first_lines(errors, 3, " | "));
+  outcome.reason = fmt::format("{}no rank could connect to {} after that; stderr: {}", why,
+                               launcher_program(launch), base::first_lines(errors, 3, " | "));
   return true;
 }
 
@@ -127,9 +130,9 @@ void explain_missing_ranks(Outcome& outcome, const Launch& launch, Progress& pro
   outcome.status = "CRASHED";
   const bool known = explain_by_rank(outcome, progress, directory);
   const std::string words = base::first_lines(errors, 3, " | ");
-  outcome.reason = fmt::format(
-      "{}{}{}all ranks ended, and {} did not{}{}", missing_memory(errors), outcome.reason, known ? "; " : "",
-      launch.launcher == "slurm" ? "srun" : "mpirun", words.empty() ? "" : "; stderr: ", words);
+  outcome.reason =
+      fmt::format("{}{}{}all ranks ended, and {} did not{}{}", missing_memory(errors), outcome.reason,
+                  known ? "; " : "", launcher_program(launch), words.empty() ? "" : "; stderr: ", words);
 }
 
 }  // namespace harness

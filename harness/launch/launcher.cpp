@@ -17,7 +17,7 @@ constexpr auto kLauncherPoll = std::chrono::milliseconds(20);
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr double kSlowBatches = 5;                // longest silence, in multiples of the longest batch so far
 constexpr auto kGrace = std::chrono::seconds(2);  // for the other ranks after one has failed
-constexpr double kDeadlock_s = 10;  // until ranks that wait for a deadlocked mpirun are given up
+constexpr double kDeadlock_s = 30;  // until ranks that wait for a deadlocked mpirun are given up
 constexpr auto kLauncherEnds = std::chrono::seconds(3);  // for mpirun and srun after all ranks have ended
 
 static double seconds_since(Clock::time_point begin) {
@@ -113,7 +113,7 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
       last_tick = Clock::now();
       outcome.max_rss_bytes = std::max(outcome.max_rss_bytes, processes.memory());
       tick();
-      if (!heartbeat.started() && silence > kDeadlock_s && explain_deadlock(outcome, launch)) return outcome;
+      if (!heartbeat.seen() && silence > kDeadlock_s && explain_deadlock(outcome, launch)) return outcome;
       if (launch.command_per_rank || !processes.ranks_are_gone()) ranks_seen = last_tick;
       if (last_tick - ranks_seen > kLauncherEnds) {
         if (!all_done(progress)) explain_missing_ranks(outcome, launch, progress, directory);
