@@ -8,6 +8,7 @@
 #include "harness/commands/command_line.h"
 #include "harness/config/device_file.h"
 #include "harness/stats/calibration.h"
+#include "harness/stats/calibration_rows.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
@@ -20,7 +21,7 @@ struct DeviceToWrite {
   bool force = false;
 };
 
-// A name that is a file's and a word of the command line.
+// The text with '-' in place of every character that a file's name or a shell could misread.
 std::string as_name(std::string text) {
   for (char& c : text)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '-';
@@ -60,8 +61,8 @@ void print_figures(const Figures& figures, const std::string& indent) {
 }
 
 int calibrate_from(DeviceToWrite asked, const Installation& installation) {
-  complete(asked, installation.project);
   const Records records = read_records(asked.run, std::cerr);
+  complete(asked, installation.project);
   const std::vector<std::string> rows = base::split_at_commas(asked.rows);
   EmulatedDevice device;
   try {
@@ -77,9 +78,10 @@ int calibrate_from(DeviceToWrite asked, const Installation& installation) {
       print_figures(costs, "  ");
     }
   print_figures(device, "");
-  for (const Record& record : records)
-    if (rows.empty() || std::find(rows.begin(), rows.end(), record.row) != rows.end())
-      for (const std::string& doubt : doubts(record)) fmt::print("row {}: {}\n", record.row, doubt);
+  const CalibrationRows used = rows_to_calibrate_from(records, rows);
+  for (const RecordList& some : {used.single, used.several})
+    for (const Record* record : some)
+      for (const std::string& doubt : doubts(*record)) fmt::print("row {}: {}\n", record->row, doubt);
   const bool shipped = asked.out.parent_path() == installation.project / "configs" / "devices";
   fmt::print("\n{}\nuse it: ./run_matrix --device emulated:{}\n", asked.out.string(),
              shipped ? asked.name : asked.out.string());
