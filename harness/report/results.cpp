@@ -9,6 +9,7 @@
 #include "harness/report/figures.h"
 #include "harness/report/page.h"
 #include "harness/report/table.h"
+#include "harness/stats/common_time.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -26,8 +27,9 @@ static std::string write_feed(const fs::path& run, const std::vector<Summary>& s
   return "";
 }
 
-bool write_results(const fs::path& project, const fs::path& run, const Records& records,
+bool write_results(const fs::path& project, const fs::path& run, const Records& measured,
                    std::ostream& console) {
+  const Records records = in_common_time(measured);
   const std::vector<Summary> summaries = summarise(records);
   if (!write_report(run, summaries, console)) return false;
   write_feed(run, summaries);
@@ -41,7 +43,7 @@ bool write_results(const fs::path& project, const fs::path& run, const Records& 
 
 bool rebuild_results(const fs::path& project, const fs::path& run, bool figures, std::ostream& console) {
   std::ostringstream left_out;
-  const auto records = read_records(run, left_out);
+  const Records records = in_common_time(read_records(run, left_out));
   std::cerr << left_out.str();
   const std::vector<Summary> summaries = summarise(records);
   if (!write_report(run, summaries, console, Shown::everything)) return false;
