@@ -173,11 +173,14 @@ void add_operators(TraceFile& trace, int64_t rank, json kineto) {
   std::optional<int64_t> host;
   for (const auto& [event, all] : events)
     if (!host && event.category == "cpu_op") host = event.process.get<int64_t>();
-  // Without any rank's timeline, time begins with the first operator, or with another event if there is none.
-  for (const bool operators : {true, false})
+  // Without any rank's timeline, time begins with this rank's earliest operator, or with another event if
+  // there is none.
+  for (const bool operators : {true, false}) {
+    if (trace.has_zero()) break;
     for (const auto& [event, all] : events)
-      if (!trace.has_zero() && event.begin_us && (event.kind == "X" || !operators))
+      if (event.begin_us && (event.kind == "X" || !operators))
         trace.include(base_ns + int64_t(*event.begin_us * 1e3));
+  }
   std::set<int64_t> devices;
   for (auto& [event, all] : events) {
     const auto process = event.process.get<int64_t>();

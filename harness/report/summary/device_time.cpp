@@ -1,7 +1,5 @@
 #include "harness/report/summary/device_time.h"
 
-#include <cmath>
-
 namespace harness {
 
 std::optional<double> mean_ms(const Samples& samples, const std::vector<std::string>& phases) {
@@ -12,8 +10,7 @@ std::optional<double> mean_ms(const Samples& samples, const std::vector<std::str
     if (ranks == samples.end()) continue;
     double sum = 0, samples = 0;
     for (const std::vector<double>& rank : ranks->second)
-      for (double time : rank)
-        if (!std::isnan(time)) sum += time, ++samples;
+      for (double time : rank) sum += time, ++samples;
     if (samples > 0) mean += sum / samples, measured = true;
   }
   return measured ? std::optional(mean) : std::nullopt;

@@ -8,8 +8,7 @@
 
 namespace harness {
 
-// Sum over these phases of the mean ms per batch and rank; nullopt if there are no samples of them. NaN, an
-// event that was not measured, doesn't count.
+// Sum over these phases of the mean ms per batch and rank; nullopt if there are no samples of them.
 std::optional<double> mean_ms(const Samples& samples, const std::vector<std::string>& phases);
 // The same of the device's times.
 std::optional<double> device_ms(const Record& record, const std::vector<std::string>& phases);
