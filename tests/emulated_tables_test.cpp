@@ -138,7 +138,9 @@ TEST(EmulatedTables, AFailedRowHasNoNumber) {
     EXPECT_EQ(row.at(which == kCascade ? "emulated, article's s" : "emulated s"), "INVALID");
     EXPECT_EQ(row.at("error"), "-");
     for (const GridValue& value : grid.values)
-      if (value.row == "12") EXPECT_FALSE(value.figure.value) << value.quantity;
+      if (value.row == "12") {
+        EXPECT_FALSE(value.figure.value) << value.quantity;
+      }
   }
   const auto row = cells(table(records, kHeldOut), "12");
   EXPECT_EQ(row.at("model s"), "-");
@@ -228,10 +230,15 @@ TEST(EmulatedTables, PhasesAreComparedWithTheArticlesKernels) {
   record["samples_ms"]["backward"] = json(1, json(60, 0.3));
   for (const Grid& grid : article_tables(summary_of({record}))) {
     for (const GridValue& value : grid.values) {
-      if (value.row == "disk" && value.quantity == "forward")
+      if (value.row == "disk" && value.quantity == "forward") {
         EXPECT_EQ(value.figure.article, 67.3) << grid.title;
-      if (value.quantity == "forward, host") EXPECT_NEAR(*value.figure.value, 0.2, 1e-9) << grid.title;
-      if (value.quantity == "forward, device") EXPECT_NEAR(*value.figure.value, 54, 1e-6) << grid.title;
+      }
+      if (value.quantity == "forward, host") {
+        EXPECT_NEAR(*value.figure.value, 0.2, 1e-9) << grid.title;
+      }
+      if (value.quantity == "forward, device") {
+        EXPECT_NEAR(*value.figure.value, 54, 1e-6) << grid.title;
+      }
     }
   }
 }

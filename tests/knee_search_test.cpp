@@ -76,7 +76,9 @@ TEST(KneeSearch, WholeNumbersAreConfirmedByOneMore) {
     Utilisations utilisations(machine.oracle(), {});
     const Knee knee = find_knee(utilisations, most / 0.9);
     EXPECT_EQ(confirm_whole_number(utilisations, knee), whole) << most;
-    if (whole > 0) EXPECT_GE(utilisations.median(whole), 0.9);
+    if (whole > 0) {
+      EXPECT_GE(utilisations.median(whole), 0.9);
+    }
     EXPECT_LT(utilisations.median(whole + 1), 0.9);
   }
 }

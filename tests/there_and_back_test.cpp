@@ -54,7 +54,7 @@ TEST(ThereAndBack, RowsAndJobsThereAndBack) {
       "trace": {"first": 3, "last": 5}})");
   expected["row"] = to_json(row);
   expect_back(job, expected.dump());
-  job.emulation = Emulation{.batch_divisor = 16, .time_scale = 8};
+  job.emulation = Emulation{.device = {}, .batch_divisor = 16, .time_scale = 8};
   job.emulation->device.launch_us = {5, "assumed", "a test"};
   job.emulation->device.calibrated_on = {{"0", "total"}};
   EXPECT_EQ(encode(decode<Job>(encode(job))), encode(job));
