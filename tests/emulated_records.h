@@ -1,4 +1,4 @@
-// Made-up records of the article's rows on emulated devices: batch / 16, time x 8, 60 timed batches.
+// Made-up records of the article's rows on emulated devices: batch / 32, time x 8, 60 timed batches.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,12 +13,12 @@ namespace harness::emulated_records {
 using nlohmann::json;
 
 inline Emulation emulation() {
-  return {read_device_file(device_file(SOURCE_DIR, kDefaultDeviceFile)), 16, 8};
+  return {read_device_file(device_file(SOURCE_DIR, kDefaultDeviceFile)), 32, 8};
 }
 
 // A record whose total is that of `article_s` seconds per 300 batches at the article's size.
 inline json emulated(const std::string& id, double article_s, int repeat = 0) {
-  const double step_ms = article_s / kArticleBatches * 1000 * 8 / 16;
+  const double step_ms = article_s / kArticleBatches * 1000 * 8 / 32;
   const std::map<std::string, double> phases = {
       {"load", 0.0}, {"forward", 0.4 * step_ms}, {"backward", 0.6 * step_ms}};
   json record = article_records::record_of(id, phases, repeat);
@@ -28,7 +28,7 @@ inline json emulated(const std::string& id, double article_s, int repeat = 0) {
   record["config"]["device_file"] = kDefaultDeviceFile;
   record["config"]["core_images_per_s"] = 0;  // this machine's cores
   record["config"]["read_rate"] = 0;
-  record["scale"] = {{"name", "emulated"}, {"c0", 2}, {"batch_divisor", 16}, {"summary", "made up"}};
+  record["scale"] = {{"name", "emulated"}, {"c0", 2}, {"batch_divisor", 32}, {"summary", "made up"}};
   record["device"] = {{"kind", "emulated"}, {"name", kDefaultDeviceFile}, {"label", "4 emulated replicas"}};
   record["device_ms"] = record["samples_ms"];
   record["emulated"] = {"device: v100-article (configs/devices), durations x 8"};

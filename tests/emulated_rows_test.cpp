@@ -40,7 +40,7 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
   const fs::path out = folder_.path() / "run";
   ASSERT_EQ(run("emulated", {"--only", "0,o1,10,12,14", "--out", out, "--set", "storage=synthetic", "--set",
                              "cache=as_is", "--set", "timed_batches=6", "--set", "warmup_batches=2", "--set",
-                             "ceiling_batches=0", "--set", "time_scale=48"}),
+                             "ceiling_batches=0", "--set", "time_scale=96"}),
             0)
       << said() << base::read_file(folder_.path() / "out");
   const Records records = read_records(out, std::cerr);
@@ -49,7 +49,7 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
   };
   ASSERT_EQ(records.size(), 5u);
   EXPECT_TRUE(is_ok(row("o1"))) << row("o1").reason;
-  // Batches / 16 at time x 48 take three times as long as the article's: slow enough for a busy machine.
+  // Batches / 32 at time x 96 take three times as long as the article's: slow enough for a busy machine.
   const auto article_ms = [&](const std::string& id, const std::string& phase) {
     return mean_ms(row(id), phase) / 3;
   };
@@ -72,7 +72,7 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
     EXPECT_FALSE(row(id).top1);
     ASSERT_TRUE(row(id).emulation);
     EXPECT_EQ(row(id).emulation->device.h2d_gb_per_s.value, 11.3);
-    EXPECT_EQ(row(id).emulation->time_scale, 48);
+    EXPECT_EQ(row(id).emulation->time_scale, 96);
     ASSERT_FALSE(row(id).emulated.empty());
     EXPECT_NE(row(id).emulated[0].find("v100-article"), std::string::npos);
     for (const RecordCheck& check : row(id).checks)
@@ -88,7 +88,7 @@ TEST_F(EmulatedRows, SendNcclsBytesOverTheLinkBetweenNodes) {
     ASSERT_EQ(
         run("emulated", {"--only", "17,18", "--out", out, "--set", "storage=synthetic", "--set",
                          "cache=as_is", "--set", "timed_batches=10", "--set", "warmup_batches=3", "--set",
-                         "ceiling_batches=0", "--set", "time_scale=64", "--set", "wire=" + wire}),
+                         "ceiling_batches=0", "--set", "time_scale=128", "--set", "wire=" + wire}),
         0)
         << said() << base::read_file(folder_.path() / "out");
     for (const Record& record : read_records(out, std::cerr)) {
@@ -96,14 +96,14 @@ TEST_F(EmulatedRows, SendNcclsBytesOverTheLinkBetweenNodes) {
       ASSERT_TRUE(record.link.has_value());
       sent_bytes[record.row + wire] = double(record.link->nodes.at(0).sent_bytes) / 10;
       step_ms[record.row + wire] = *record.total_s * 1e3 / 10;
-      EXPECT_NE(fmt::format("{}", fmt::join(record.emulated, "; ")).find("bytes / 32"), std::string::npos);
+      EXPECT_NE(fmt::format("{}", fmt::join(record.emulated, "; ")).find("bytes / 64"), std::string::npos);
     }
   }
   // Gradients of 23.4 MB in 16 bits: 2 * 7 / 8 of them in a ring of eight ranks, 2 * 1 / 2 in a tree of two
   // nodes.
-  EXPECT_NEAR(sent_bytes["18ring"], 23.38e6 / 32 * 1.75, 23.38e6 / 32 * 0.2);
-  EXPECT_NEAR(sent_bytes["18tree"], 23.38e6 / 32, 23.38e6 / 32 * 0.2);
-  // 10 Gbit/s carry 40.9 MB in 32.7 ms; at time x 64 and batch / 16 these are 131 ms.
+  EXPECT_NEAR(sent_bytes["18ring"], 23.38e6 / 64 * 1.75, 23.38e6 / 64 * 0.2);
+  EXPECT_NEAR(sent_bytes["18tree"], 23.38e6 / 64, 23.38e6 / 64 * 0.2);
+  // 10 Gbit/s carry 40.9 MB in 32.7 ms; at time x 128 and batch / 32 these are 131 ms.
   EXPECT_GT(step_ms["17ring"], 131);
   EXPECT_GT(step_ms["17ring"], step_ms["17tree"]);
   EXPECT_GT(step_ms["17ring"], step_ms["18ring"]);
@@ -112,19 +112,25 @@ TEST_F(EmulatedRows, SendNcclsBytesOverTheLinkBetweenNodes) {
 TEST_F(EmulatedRows, PrefetchedCopiesOverlapWithComputing) {
   const auto step_ms = [&](const std::string& prefetch) {
     const fs::path out = folder_.path() / prefetch;
-    EXPECT_EQ(
-        run("emulated", {"--only", "0", "--out", out, "--set", "storage=synthetic", "--set", "cache=as_is",
-                         "--set", "timed_batches=10", "--set", "warmup_batches=2", "--set",
-                         "ceiling_batches=0", "--set", "prefetch=" + prefetch, "--set", "loss_every=1"}),
-        0)
+    EXPECT_EQ(run("emulated", {"--only", "0",
+                               "--out",  out,
+                               "--set",  "storage=synthetic",
+                               "--set",  "cache=as_is",
+                               "--set",  "timed_batches=10",
+                               "--set",  "warmup_batches=2",
+                               "--set",  "ceiling_batches=0",
+                               "--set",  "prefetch=" + prefetch,
+                               "--set",  "loss_every=1",
+                               "--set",  "time_scale=16"}),
+              0)
         << said();
     const Records records = read_records(out, std::cerr);
     double sum = 0;
     for (const auto& [phase, ms] : records.at(0).device_ms) sum += mean_ms(records[0], phase);
     return sum;
   };
-  // 27.3 ms of copies in the article's step, times 8 / 16; the loss is read in each batch, so that a copy can
-  // overlap with the backward pass before it.
+  // 27.3 ms of copies in the article's step, times 16 / 32; the loss is read in each batch, so that a copy
+  // can overlap with the backward pass before it.
   EXPECT_NEAR(step_ms("false") - step_ms("true"), 27.3 / 2, 1.5);
 }
 
@@ -138,7 +144,8 @@ TEST_F(EmulatedRows, WhatTheyCanNotDoIsRefused) {
   refused("emulated:none", {}, "no such device file");
   refused("emulated:none", {}, "v100-article");
   refused("emulated", {"--set", "fused_sgd=false"}, "fused_sgd: false is not modelled on device emulated");
-  refused("emulated", {"--set", "devices=17", "--set", "strategy=data_parallel"}, "at most 16");
+  refused("emulated", {"--set", "devices=17", "--set", "strategy=data_parallel", "--set", "batch=32"},
+          "at most 16");
   refused("cpu", {"--set", "device_file=v100-article"}, "device_file says how long an emulated device takes");
   refused("cpu:v100-article", {}, "only device emulated has device files");
   refused("emulated", {"--set", "validation=true"}, "there is no accuracy to measure");

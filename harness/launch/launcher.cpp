@@ -17,7 +17,7 @@ constexpr auto kLauncherPoll = std::chrono::milliseconds(20);
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr double kSlowBatches = 5;                // longest silence, in multiples of the longest batch so far
 constexpr auto kGrace = std::chrono::seconds(2);  // for the other ranks after one has failed
-constexpr double kDeadlock_s = 30;  // until ranks that wait for a deadlocked mpirun are given up
+constexpr double kDeadlock_s = 20;  // until ranks that wait for a deadlocked mpirun are given up
 constexpr auto kLauncherEnds = std::chrono::seconds(3);  // for mpirun and srun after all ranks have ended
 
 static double seconds_since(Clock::time_point begin) {
