@@ -19,8 +19,8 @@ namespace bench {
 constexpr uint64_t kSlots = 64;  // collectives that may be under way at once
 constexpr size_t kLongestWhat = 80;
 
-// Its numbers only grow, and all of them are collectives of one slot: 0, kSlots, 2 kSlots, ... All zero is a
-// valid, empty ledger: a new file needs no other beginning.
+// Where the collectives 0, kSlots, 2 kSlots, ... meet one after another (or 1, kSlots + 1, ...). The counters
+// only grow. All zero is a valid, empty ledger: a new file needs no other beginning.
 struct alignas(64) Ledger::Slot {
   std::atomic<uint32_t> posts, reads;  // futexes: woken by the last poster, and by the last reader
 };
