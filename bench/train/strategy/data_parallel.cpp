@@ -61,10 +61,12 @@ class DataParallel : public Strategy {
   void backward(const at::Tensor& loss, PhaseClock& clock) override {
     loss.backward();
     const at::Tensor gradient = logits_.grad();
-    on_every_device(Phase::backward, [&](int64_t i) {
-      const int64_t first = first_image_[i];
-      outputs_[i].backward(gradient.narrow(0, first, outputs_[i].size(0)).to(outputs_[i].device()));
-    });
+    // All are copied before any device computes, as in PyTorch: behind the first device's backward pass, a
+    // copy from it would wait for all of that.
+    std::vector<at::Tensor> shares;
+    for (int64_t i = 0; i < devices_; ++i)
+      shares.push_back(gradient.narrow(0, first_image_[i], outputs_[i].size(0)).to(outputs_[i].device()));
+    on_every_device(Phase::backward, [&](int64_t i) { outputs_[i].backward(shares[size_t(i)]); });
     clock.enter(Phase::reduce);
     exchange_->reduce();
   }
