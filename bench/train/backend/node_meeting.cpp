@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include "bench/train/backend/store_group.h"
-#include "harness/base/timer_slack.h"
 #include "harness/contract/progress.h"
 
 namespace bench {
@@ -57,8 +55,8 @@ struct NodeMeeting::Arrival {
 // When a transfer would have ended that began in time on both nodes. Gloo transfers when both sides are
 // there, so what it took began with the later one. Without a common clock nobody knows which one that was;
 // then the later one is taken to be as late as the later one of the two was.
-static NodeMeeting::Arrival arrival_of(const NodeMeeting::Head& theirs, const NodeMeeting::Head& own,
-                                       Nanoseconds ended) {
+NodeMeeting::Arrival NodeMeeting::arrival_of(const NodeMeeting::Head& theirs, const NodeMeeting::Head& own,
+                                             Nanoseconds ended) {
   if (theirs.clock == own.clock)
     return {std::max(theirs.begin, own.begin) + ended - std::max(theirs.began, own.began)};
   const Nanoseconds late = theirs.began - theirs.begin, own_late = own.began - own.begin;
@@ -145,9 +143,7 @@ NodeMeeting::Result NodeMeeting::meet(uint64_t number, const std::string& what, 
   if (leads()) {
     const Ledger::Meeting here = ledger_.meet(number, timeout);
     result.begin = std::max(here.ready, free_from);
-    base::sleep_precisely();
-    std::this_thread::sleep_until(
-        std::chrono::steady_clock::time_point(std::chrono::nanoseconds(result.begin)));
+    sleep_until(result.begin);
     // After another transfer that kept the link busy, the time that this thread needed in between is a part
     // of the transfer: the link could not have sent more.
     const bool waited_for_link = free_from > here.ready && last_ended_ > 0;

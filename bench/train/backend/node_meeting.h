@@ -49,10 +49,10 @@ class NodeMeeting {
   // std::runtime_error when ranks posted different collectives.
   Result meet(uint64_t number, const std::string& what, Nanoseconds free_from, const Crossing& crossing);
 
+ private:
   struct Head;
   struct Arrival;
-
- private:
+  static Arrival arrival_of(const Head& theirs, const Head& own, Nanoseconds ended);
   bool leads() const { return leaders_ != nullptr; }
   // Both return when the bytes have arrived. own: when the transfer should have begun, and did.
   Arrival send(const Crossing& crossing, const std::string& what, Head own);

@@ -13,6 +13,11 @@ Nanoseconds steady_now() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+void sleep_until(Nanoseconds instant) {
+  base::sleep_precisely();
+  std::this_thread::sleep_until(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(instant)));
+}
+
 Timelines::Timelines(int devices, Nanoseconds launch_cost)
     : devices_(size_t(devices)), launch_cost_(launch_cost) {
   const Nanoseconds now = steady_now();
@@ -99,8 +104,7 @@ void Timelines::wait(int device, Nanoseconds until) {
     Nanoseconds& host = devices_.at(size_t(device)).host;
     until = host = std::max(host, until);
   }
-  base::sleep_precisely();
-  std::this_thread::sleep_until(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(until)));
+  sleep_until(until);
   const std::lock_guard lock(mutex_);
   waits_.push_back(std::max<Nanoseconds>(0, steady_now() - until));
 }

@@ -15,6 +15,7 @@ namespace bench {
 using Nanoseconds = int64_t;  // an instant of std::chrono::steady_clock, or a duration
 
 Nanoseconds steady_now();
+void sleep_until(Nanoseconds instant);  // precisely; returns at once when it is past
 
 class Timelines {
  public:
