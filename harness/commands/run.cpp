@@ -7,6 +7,7 @@
 #include "harness/launch/followers.h"
 #include "harness/report/results.h"
 #include "harness/report/table.h"
+#include "harness/stats/common_time.h"
 
 namespace harness {
 
@@ -25,7 +26,8 @@ static int run_and_report(const Installation& installation, const Request& reque
   } catch (const std::exception& error) {  // most likely a full disk: still show the finished rows
     std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
     lost = true;
-    for (const Summary& summary : summarise(execution.records())) console << console_table(summary);
+    const Records records = in_common_time(execution.records());
+    for (const Summary& summary : summarise(records)) console << console_table(summary);
   }
   const int code = exit_code_of(execution.records());
   return lost && code != base::kInterrupted ? int(base::kRowFailed) : code;
