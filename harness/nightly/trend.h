@@ -67,9 +67,8 @@ struct Alarm {
   }
 };
 
-// `margins`: smallest relevant change by machine and row; without one, kSecondsMargin or
-// kMetricMargin. Nights without the metric, which older
-// programs have written, have no value in the series.
+// `margins`: smallest relevant change by machine and row; without one, kSecondsMargin or kMetricMargin.
+// Nights without the metric, which older programs have written, have no value in the series.
 using Margins = std::map<std::pair<std::string, std::string>, double>;
 std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins,
                              const Metric& metric = seconds());

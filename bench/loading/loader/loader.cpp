@@ -32,13 +32,13 @@ int64_t nanoseconds(Clock::duration duration) {
 
 constexpr int kStopped = -1;
 
-// Best effort: fails silently if the container has lost the core since start.
 // Of the calling thread. A kernel that refuses it changes no result: ranks then wait longer for a core.
 void yield_to_others() {
   const sched_param none{};
   ::sched_setscheduler(0, SCHED_IDLE, &none);
 }
 
+// Best effort: fails silently if the container has lost the core since start.
 void pin_to_core(std::thread& thread, int number) {
   cpu_set_t allowed, one;
   CPU_ZERO(&one);

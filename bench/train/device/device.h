@@ -84,8 +84,8 @@ class Device {
   virtual void synchronize() {}  // waits for all enqueued work
   // Copies values to host memory; waits for the device.
   virtual at::Tensor read(const at::Tensor& values) { return values.cpu(); }
-  // Ranks have just left a barrier, and what came before is not timed. Called before the first batch and
-  // before the first timed one.
+  // Ranks have just left a barrier, and what came before is not timed. Called before the first batch,
+  // the first timed one and each measurement of a ceiling.
   virtual void timing_begins() {}
   virtual void batch_ended() {}  // after each batch
   // A new, empty recording; null if this device doesn't support recording.
