@@ -60,7 +60,9 @@ nlohmann::json train(const harness::Row& row, const RankInfo& rank) {
   const Check gradients = check_gradients(parts, rank);
   const bool whole_batch = row.sync_bn || std::getenv("TEST_BATCH_STATISTICS");
   parts.strategy.use_batch_statistics(whole_batch);
+  tiny.group->mute_collectives(!row.collectives);
   const SliceResult result = run_slice(parts);
+  tiny.group->mute_collectives(false);
   nlohmann::json report = harness::encode(rank_report(parts, rank, result, {}, {gradients}));
   report["ceiling_ms"] = 0.0;
   if (row.sync_bn || whole_batch)
@@ -216,6 +218,22 @@ TEST_F(Options, TheSameSeedGivesTheSameWeights) {
   // Which gradients Horovod fuses depends on time; with two ranks a sum is the same in any order.
   const harness::Row row = row_of("horovod", "gloo", 2);
   EXPECT_EQ(run(row)["weights"], run(row)["weights"]);
+}
+
+TEST_F(Options, WithoutCollectivesEachRankKeepsItsOwnGradients) {
+  for (const auto& [strategy, backend] : {std::pair("ddp", "gloo"), std::pair("apex", "mpi")}) {
+    if (!missing(backend).empty()) continue;
+    harness::Row row = row_of(strategy, backend, 2);
+    row.sync_bn = row.strategy == std::string("apex");
+    row.collectives = false;
+    const auto found = run(row);
+    for (const auto& check : found["checks"])
+      EXPECT_TRUE(check["ok"].get<bool>()) << check << ": gradients are checked before the slice";
+    EXPECT_EQ(found["communication"]["all_reduced_bytes"], 0) << strategy;
+    EXPECT_EQ(found["communication"]["gathered_bytes"], 0) << strategy;
+    row.collectives = true;
+    EXPECT_NE(run(row)["weights"], found["weights"]) << strategy;
+  }
 }
 
 TEST_F(Options, OfDdpChangeNothingButTheWay) {

@@ -82,6 +82,24 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
   }
 }
 
+TEST_F(EmulatedRows, WithoutCollectivesNothingIsWaitedFor) {
+  const fs::path out = folder_.path() / "run";
+  ASSERT_EQ(run("emulated", {"--only", "12,14", "--out", out, "--set", "storage=synthetic", "--set",
+                             "cache=as_is", "--set", "timed_batches=6", "--set", "warmup_batches=2", "--set",
+                             "ceiling_batches=0", "--set", "time_scale=96", "--set", "collectives=false"}),
+            0)
+      << said() << base::read_file(folder_.path() / "out");
+  for (const Record& record : read_records(out, std::cerr)) {
+    EXPECT_TRUE(is_ok(record)) << record.reason;
+    EXPECT_EQ(record.communication->all_reduced_bytes, 0);
+    EXPECT_LT(mean_ms(record, "sync") / 3, 0.2) << "kernels that copy the last bucket, no message";
+    for (const RecordCheck& check : record.checks) EXPECT_NE(check.name, "schedule");
+    EXPECT_NE(std::find(record.emulated.begin(), record.emulated.end(),
+                        "collectives: left out, each rank keeps its own gradients; no training"),
+              record.emulated.end());
+  }
+}
+
 TEST_F(EmulatedRows, SendNcclsBytesOverTheLinkBetweenNodes) {
   if (const std::string& why = why_no_two_nodes(); !why.empty()) GTEST_SKIP() << why;
   std::map<std::string, double> step_ms, sent_bytes;

@@ -70,6 +70,12 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
       refuse(device + "there are no CUDA graphs", "cuda_graphs: false", "cuda_graphs: true",
              "use device cuda");
   }
+  if (!row.collectives && row.strategy == "horovod")
+    refuse("the ranks of strategy horovod negotiate all the time, through collectives", "collectives: true",
+           "collectives: false", "use strategy ddp or apex");
+  if (!row.collectives && row.validation)
+    refuse("without collectives each rank trains a network for itself", "collectives: true",
+           "collectives: false", "set validation: false");
   if (row.strategy == "horovod" && row.backend == "nccl")
     refuse("strategy horovod negotiates in host memory", "backend: mpi or gloo", "backend nccl");
   if (row.sync_bn && row.precision == "o3")
@@ -100,6 +106,9 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
     refuse("sync_bn joins the ranks of several processes", "sync_bn: false", "strategy " + row.strategy);
   if (!processes && row.backend != "none")
     refuse("strategy " + row.strategy + " has no collectives", "backend: none", "backend " + row.backend);
+  if (!processes && !row.collectives)
+    refuse("strategy " + row.strategy + " has no collectives to leave out", "collectives: true",
+           "collectives: false");
   if (processes && row.backend == "none")
     refuse("strategy " + row.strategy + " needs collectives", "a backend such as gloo", "backend none");
   if (processes && row.batch % replicas != 0)

@@ -156,6 +156,9 @@ const std::vector<Field>& fields() {
        .help = "Horovod's fusion buffer", .min = 0.001, .max = 1e6},
       {.name = "cycle_ms", .member = &Row::cycle_ms, .unit = "ms",
        .help = "time between two negotiations of Horovod", .max = 60000},
+      {.name = "collectives", .member = &Row::collectives,
+       .help = "off: during the slice collectives return at once with each rank's own values, which is no training (for "
+               "`explain`)"},
       {.name = "validation", .member = &Row::validation,
        .help = "classify the images of val/ after the slice; `classes` is then the data set's, and each repeat has "
                "a different seed"},

@@ -86,6 +86,7 @@ struct Row {
   bool delay_allreduce = false;
   double fusion_mib = 64;
   double cycle_ms = 1;
+  bool collectives = true;
 
   bool validation = false;
   int64_t warmup_batches = 100;

@@ -174,14 +174,14 @@ class Merge {
       merged_.timeline = merge_timelines(std::move(timelines_), row_.timed_batches - 1);
     if (auto check = prove_transports(merged_.rank_map, row_.link))
       merged_.checks.push_back(std::move(*check));
-    if (!links_.empty()) {
+    if (!links_.empty() && row_.collectives) {
       LinkProof proof = prove_link(
           merged_.communication.value(), std::move(links_), int64_t(world_size_),
           row_.device_file.empty() ? NodeWire{} : NodeWire{row_.wire == "tree", row_.wire_divisor});
       merged_.link = std::move(proof.record);
       merged_.checks.push_back({"link", proof.violation.empty(), proof.violation});
     }
-    if (world_size_ > 1 && !weights_.empty())
+    if (world_size_ > 1 && !weights_.empty() && row_.collectives)
       merged_.checks.push_back(
           {"weights", equal_weights_,
            equal_weights_ ? "equal on all ranks after the slice" : "ranks ended with different weights"});

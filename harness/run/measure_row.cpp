@@ -35,6 +35,8 @@ static std::vector<std::string> emulated_by(const Row& row, const Request& reque
   if (row.read_latency_ms > 0)
     emulated.push_back(fmt::format("read_latency: {:g} ms a record", read_latency_here_ms(row)));
   if (row.host_work_ms > 0) emulated.push_back(fmt::format("host_work: {:g} ms a batch", row.host_work_ms));
+  if (!row.collectives)
+    emulated.push_back("collectives: left out, each rank keeps its own gradients; no training");
   if (const auto text = describe_shared_gpus(row, values, request); !text.empty()) emulated.push_back(text);
   if (!service_of(values, row.storage).empty()) emulated.push_back(describe_store_link(row));
   if (!computes(row.device, values))

@@ -54,6 +54,9 @@ class Group {
   // A second process group of the same ranks, for a strategy that communicates from its own thread: its
   // collectives are not ordered with those of the first. Created at the first call.
   virtual c10d::ProcessGroup* separate_process_group() { return nullptr; }
+  // While on, collectives of both process groups except barriers return at once with this rank's own values.
+  // Call it on every rank, while none is under way.
+  virtual void mute_collectives(bool) {}
   // The traffic of both process groups; null with one process.
   virtual Traffic* traffic() { return nullptr; }
   // Facts about this rank's NCCL for the record. Call after the slice.

@@ -1,5 +1,6 @@
 // A c10d::Backend that forwards every call to another backend and records sizes and durations in Traffic.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
@@ -24,6 +25,9 @@ class TracedBackend : public c10d::Backend {
   Work send(Tensors& tensors, int to, int tag) override;
   Work recv(Tensors& tensors, int from, int tag) override;
   Work barrier(const c10d::BarrierOptions& options) override;
+  // While on, all-reduces, broadcasts and all-gathers return at once with this rank's own values, and nothing
+  // is recorded. Switch it on every rank, while no collective is under way.
+  void mute(bool on) { muted_ = on; }
 
  private:
   // With asyncOp = false NCCL's backend returns no Work, which is needed here for timing.
@@ -36,6 +40,7 @@ class TracedBackend : public c10d::Backend {
   c10::intrusive_ptr<c10d::Backend> inner_;
   std::shared_ptr<Traffic> traffic_;  // shared: a late callback may outlive this backend
   const bool on_device_;
+  std::atomic<bool> muted_ = false;  // on GPUs backward posts from a thread of the autograd engine
 };
 
 }  // namespace bench

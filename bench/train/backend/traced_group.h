@@ -16,6 +16,9 @@ class TracedGroup : public Group {
     return separate_.get();
   }
   Traffic* traffic() override { return traffic_.get(); }
+  void mute_collectives(bool on) override {
+    for (const auto& backend : backends_) backend->mute(on);
+  }
   void barrier() override { process_group()->barrier(at_once<c10d::BarrierOptions>())->wait(); }
 
  protected:
@@ -25,18 +28,21 @@ class TracedGroup : public Group {
   virtual bool carried_by_device() const { return false; }
   // For backends that must be destroyed before their library is finalised.
   void end_process_groups() {
+    backends_.clear();
     separate_.reset();
     row_.reset();
   }
 
  private:
   c10::intrusive_ptr<c10d::ProcessGroup> make(const std::string& name) {
-    auto group = c10::make_intrusive<DirectProcessGroup>(
-        store(), c10::make_intrusive<TracedBackend>(make_backend(name), traffic_, carried_by_device()));
+    backends_.push_back(
+        c10::make_intrusive<TracedBackend>(make_backend(name), traffic_, carried_by_device()));
+    auto group = c10::make_intrusive<DirectProcessGroup>(store(), backends_.back());
     group->setGroupName(name);
     return group;
   }
   std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
+  std::vector<c10::intrusive_ptr<TracedBackend>> backends_;  // of both process groups
   c10::intrusive_ptr<c10d::ProcessGroup> row_, separate_;
 };
 
