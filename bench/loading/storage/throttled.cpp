@@ -5,6 +5,7 @@
 
 #include "bench/loading/storage/storage.h"
 #include "bench/loading/token_bucket.h"
+#include "harness/base/timer_slack.h"
 
 namespace bench {
 namespace {
@@ -38,6 +39,7 @@ class Throttled : public Storage {
     EncodedImage read(int64_t record) override {
       const Clock::time_point asked = Clock::now();
       const EncodedImage image = reader_->read(record);
+      base::sleep_precisely();
       std::this_thread::sleep_until(std::max(owner_.bucket_.ready_at(static_cast<double>(image.bytes.size())),
                                              asked + owner_.latency_));
       return image;
