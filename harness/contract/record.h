@@ -42,6 +42,7 @@ struct Record {
   std::optional<RecordWrap> wrap;
   std::optional<RecordPair> pair;
   std::optional<RecordFeed> feed;
+  std::optional<RecordIntervention> intervention;
   std::vector<RecordCheck> checks;
   RecordEnvironment environment;
   std::vector<std::string> warnings, stacks, notes, emulated;
@@ -128,6 +129,7 @@ struct Record {
         Key{"wrap", &Record::wrap, "only with --wrap", Presence::when_set},
         Key{"pair", &Record::pair, "only of runs of `ab`", Presence::when_set},
         Key{"feed", &Record::feed, "only of runs of `feed`", Presence::when_set},
+        Key{"intervention", &Record::intervention, "only of runs of `explain`", Presence::when_set},
         Key{"link", &Record::link, "only with several nodes", Presence::when_set},
         Key{"accuracy", &Record::accuracy,
             "only of rows with `validation`: accuracy of the trained network on images that it was not "

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "harness/contract/codec.h"
+#include "harness/contract/record_commands.h"
+#include "harness/contract/record_machine.h"
+#include "harness/contract/record_ranks.h"
 
 namespace harness {
 
@@ -19,72 +22,6 @@ struct RecordScale {
         Key{"batch_divisor", &RecordScale::batch_divisor, "divisor of the article's batch sizes"},
         Key{"c0", &RecordScale::c0, "loader threads per node of the article's row [7]"},
         Key{"summary", &RecordScale::summary, "the scale in one sentence"});
-  }
-};
-
-struct RecordDevice {
-  std::string kind, name, label, driver;
-  nlohmann::json settings;
-  static constexpr auto keys() {
-    return std::tuple(
-        Key{"kind", &RecordDevice::kind, "cpu, cuda or emulated", Presence::required},
-        Key{"name", &RecordDevice::name, "name of the processor or GPU", Presence::when_set},
-        Key{"label", &RecordDevice::label, "name shown in plots, e.g. `4 CPU replicas`", Presence::when_set},
-        Key{"driver", &RecordDevice::driver, "version of a GPU's driver", Presence::when_set},
-        Key{"settings", &RecordDevice::settings,
-            "only on GPUs: memory, compute capability, peak memory allocated and reserved, bytes and rate of "
-            "the copies of batches (`h2d_bytes`, `h2d_gb_per_s`), cuDNN, nvJPEG, TF32, `clocks` (SM and "
-            "memory in MHz, at the row's end and maximum); on emulated devices how far the host was behind "
-            "them (`lag_median_ms`, `lag_worst_ms`: of each batch the wait at which it was closest; `waits`: "
-            "how often it waited) and how uncertain the arrival of bytes from other nodes is "
-            "(`uncertain_arrival_median_ms`: sum over a batch; 0 on one machine)",
-            Presence::when_set});
-  }
-};
-
-struct RecordPrecision {
-  std::string name, sixteen_bit, label;
-  static constexpr auto keys() {
-    return std::tuple(Key{"name", &RecordPrecision::name, "precision of the row"},
-                      Key{"sixteen_bit", &RecordPrecision::sixteen_bit, "16-bit type used, or empty"},
-                      Key{"label", &RecordPrecision::label, "name shown in tables, e.g. `O2 in bf16`"});
-  }
-};
-
-struct RecordMachine {
-  std::string host, cpu, governor, kernel, os, fingerprint, environment;
-  std::optional<int64_t> cores, memory_bytes;
-  std::vector<std::string> sixteen_bit_instructions;
-  std::optional<bool> virtual_machine;
-  static constexpr auto keys() {
-    return std::tuple(
-        Key{"host", &RecordMachine::host, "host name"},
-        Key{"cpu", &RecordMachine::cpu, "model of the processor"},
-        Key{"cores", &RecordMachine::cores, "cores that the run may use"},
-        Key{"memory_bytes", &RecordMachine::memory_bytes, "memory that the run may use"},
-        Key{"sixteen_bit_instructions", &RecordMachine::sixteen_bit_instructions,
-            "instruction sets for 16-bit types, e.g. avx512_bf16"},
-        Key{"virtual_machine", &RecordMachine::virtual_machine, "whether it runs under a hypervisor"},
-        Key{"governor", &RecordMachine::governor, "frequency governor of the processor"},
-        Key{"kernel", &RecordMachine::kernel, "name and release of the kernel"},
-        Key{"os", &RecordMachine::os, "distribution"},
-        Key{"fingerprint", &RecordMachine::fingerprint, "only in nights: the hardware in words",
-            Presence::when_set},
-        Key{"environment", &RecordMachine::environment,
-            "only in nights: an environment that can't be split into its parts", Presence::when_set});
-  }
-};
-
-struct RecordBuild {
-  std::string revision, compiler, type, flags, sanitize, libtorch;
-  static constexpr auto keys() {
-    return std::tuple(
-        Key{"revision", &RecordBuild::revision, "revision of the sources, -dirty with uncommitted changes"},
-        Key{"compiler", &RecordBuild::compiler, "name and version"},
-        Key{"type", &RecordBuild::type, "CMake's build type"},
-        Key{"flags", &RecordBuild::flags, "compiler flags"},
-        Key{"sanitize", &RecordBuild::sanitize, "sanitizers, or empty"},
-        Key{"libtorch", &RecordBuild::libtorch, "version of LibTorch at build time"});
   }
 };
 
@@ -107,55 +44,6 @@ struct RecordData {
         Key{"left_out", &RecordData::left_out,
             "with --skip-unreadable: number of files in formats that aren't decoded, by file ending",
             Presence::when_set});
-  }
-};
-
-struct NcclTransport {
-  int64_t channels = 0;
-  std::vector<int64_t> peers;
-  static constexpr auto keys() {
-    return std::tuple(Key{"channels", &NcclTransport::channels, "number of channels from this rank"},
-                      Key{"peers", &NcclTransport::peers, "the ranks at their ends"});
-  }
-};
-
-struct NcclVariable {
-  std::string value, set_by;
-  static constexpr auto keys() {
-    return std::tuple(Key{"value", &NcclVariable::value, "of the variable"},
-                      Key{"set_by", &NcclVariable::set_by, "row or user"});
-  }
-};
-
-struct RankNccl {
-  std::string version, network, asked_network, note;
-  std::map<std::string, NcclTransport> transports;
-  std::map<std::string, NcclVariable> environment;
-  static constexpr auto keys() {
-    return std::tuple(Key{"version", &RankNccl::version, "e.g. 2.28.9+cuda13.0, or empty"},
-                      Key{"network", &RankNccl::network, "between nodes, as NCCL chose it"},
-                      Key{"asked_network", &RankNccl::asked_network,
-                          "that the link requests; absent with one node", Presence::when_set},
-                      Key{"transports", &RankNccl::transports, "by name, e.g. NET/Socket"},
-                      Key{"environment", &RankNccl::environment, "NCCL's variables by name"},
-                      Key{"note", &RankNccl::note, "when NCCL's log names no channel", Presence::when_set});
-  }
-};
-
-// The place of a rank: node, host, device and cores.
-struct RankPlace {
-  int64_t rank = 0, node = 0;
-  std::string host, device;
-  std::vector<int64_t> cpus;
-  std::optional<RankNccl> nccl;
-  static constexpr auto keys() {
-    return std::tuple(
-        Key{"rank", &RankPlace::rank, "number of the rank"},
-        Key{"node", &RankPlace::node, "node that it runs on"},
-        Key{"host", &RankPlace::host, "host name of the node"},
-        Key{"device", &RankPlace::device, "its device, e.g. cpu:0"},
-        Key{"cpus", &RankPlace::cpus, "cores that it may use"},
-        Key{"nccl", &RankPlace::nccl, "what NCCL chose, with backend nccl", Presence::when_set});
   }
 };
 
@@ -294,18 +182,6 @@ struct RecordTimeline {
   }
 };
 
-struct RecordEnvironment {
-  std::optional<double> load_average, steal_share;
-  std::optional<int64_t> throttled_periods;
-  static constexpr auto keys() {
-    return std::tuple(Key{"load_average", &RecordEnvironment::load_average, "load average before the row"},
-                      Key{"steal_share", &RecordEnvironment::steal_share,
-                          "share of the row's time that the hypervisor took, 0-1"},
-                      Key{"throttled_periods", &RecordEnvironment::throttled_periods,
-                          "periods in which a limit on processor time stopped the row"});
-  }
-};
-
 struct RecordAccuracy {
   double top1 = 0, top5 = 0;
   int64_t images = 0, classes = 0, train_images = 0;
@@ -328,47 +204,6 @@ struct RecordClock {
     return std::tuple(
         Key{"calls", &RecordClock::calls, "calls of the phase clock per batch"},
         Key{"ns_per_call", &RecordClock::ns_per_call, "time of one call, measured outside the slice"});
-  }
-};
-
-struct RecordWrap {
-  std::string command;
-  int64_t rank = 0;
-  static constexpr auto keys() {
-    return std::tuple(
-        Key{"command", &RecordWrap::command, "command that the rank ran under; the times include its cost"},
-        Key{"rank", &RecordWrap::rank, "rank that ran under it"});
-  }
-};
-
-// Which side of an `ab` experiment the run belongs to.
-struct RecordPair {
-  std::string experiment, side;
-  int64_t block = 0;
-  bool first = false;
-  static constexpr auto keys() {
-    return std::tuple(
-        Key{"experiment", &RecordPair::experiment, "name of the experiment, the same for both sides"},
-        Key{"side", &RecordPair::side, "A or B"},
-        Key{"block", &RecordPair::block, "number of the block; runs of a block are adjacent in time"},
-        Key{"first", &RecordPair::first, "whether this side ran first in its block"});
-  }
-};
-
-// Which question of `run_matrix feed` the run answers.
-struct RecordFeed {
-  double devices = 0;
-  int64_t asked = 0;
-  std::string purpose;
-  static constexpr auto keys() {
-    return std::tuple(
-        Key{"devices", &RecordFeed::devices,
-            "the emulated device is so many times as fast as that of its file", Presence::required},
-        Key{"asked", &RecordFeed::asked, "number of devices in question", Presence::required},
-        Key{"purpose", &RecordFeed::purpose,
-            "survey (how fast the loader is), search, confirm, or the one change made to find what binds: "
-            "more_threads, fewer_threads, in_memory, no_decoding, made_up; unchanged: without one",
-            Presence::required});
   }
 };
 

@@ -1,0 +1,85 @@
+// Parts of a record that only some commands write: --wrap, `ab`, `feed` and `explain`.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harness/contract/codec.h"
+
+namespace harness {
+
+struct RecordWrap {
+  std::string command;
+  int64_t rank = 0;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"command", &RecordWrap::command, "command that the rank ran under; the times include its cost"},
+        Key{"rank", &RecordWrap::rank, "rank that ran under it"});
+  }
+};
+
+// Which side of an `ab` experiment the run belongs to.
+struct RecordPair {
+  std::string experiment, side;
+  int64_t block = 0;
+  bool first = false;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"experiment", &RecordPair::experiment, "name of the experiment, the same for both sides"},
+        Key{"side", &RecordPair::side, "A or B"},
+        Key{"block", &RecordPair::block, "number of the block; runs of a block are adjacent in time"},
+        Key{"first", &RecordPair::first, "whether this side ran first in its block"});
+  }
+};
+
+// Which question of `run_matrix feed` the run answers.
+struct RecordFeed {
+  double devices = 0;
+  int64_t asked = 0;
+  std::string purpose;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"devices", &RecordFeed::devices,
+            "the emulated device is so many times as fast as that of its file", Presence::required},
+        Key{"asked", &RecordFeed::asked, "number of devices in question", Presence::required},
+        Key{"purpose", &RecordFeed::purpose,
+            "survey (how fast the loader is), search, confirm, or the one change made to find what binds: "
+            "more_threads, fewer_threads, in_memory, no_decoding, made_up; unchanged: without one",
+            Presence::required});
+  }
+};
+
+// A price file (--prices): what more of a resource costs, all in one unit.
+struct Prices {
+  std::string unit;
+  std::optional<double> core, gpu, gbit_per_s, mb_per_s;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"unit", &Prices::unit, "of all prices, e.g. EUR/month", Presence::required},
+        Key{"core", &Prices::core, "one more processor core", Presence::when_set},
+        Key{"gpu", &Prices::gpu, "one more device of the kind", Presence::when_set},
+        Key{"gbit_per_s", &Prices::gbit_per_s, "1 Gbit/s more between nodes, per node", Presence::when_set},
+        Key{"mb_per_s", &Prices::mb_per_s, "1 MB/s more from storage", Presence::when_set});
+  }
+};
+
+// What a run of `run_matrix explain` changes in the explained row.
+struct RecordIntervention {
+  std::string of, change;
+  int64_t block = 0;
+  double added_ms = 0;
+  std::optional<Prices> prices;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"of", &RecordIntervention::of, "id of the explained row", Presence::required},
+        Key{"change", &RecordIntervention::change,
+            "the one change, e.g. no_decoding or faster_link; `unchanged`: none. docs/explain.md lists all",
+            Presence::required},
+        Key{"block", &RecordIntervention::block,
+            "number of the block; every change runs once in each, in random order", Presence::required},
+        Key{"added_ms", &RecordIntervention::added_ms, "time per batch that was added on purpose; 0: none"},
+        Key{"prices", &RecordIntervention::prices, "only with --prices", Presence::when_set});
+  }
+};
+
+}  // namespace harness

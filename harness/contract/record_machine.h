@@ -1,0 +1,89 @@
+// Parts of a record about its machine: devices, precision, host, build and disturbances.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/contract/codec.h"
+
+namespace harness {
+
+struct RecordDevice {
+  std::string kind, name, label, driver;
+  nlohmann::json settings;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"kind", &RecordDevice::kind, "cpu, cuda or emulated", Presence::required},
+        Key{"name", &RecordDevice::name, "name of the processor or GPU", Presence::when_set},
+        Key{"label", &RecordDevice::label, "name shown in plots, e.g. `4 CPU replicas`", Presence::when_set},
+        Key{"driver", &RecordDevice::driver, "version of a GPU's driver", Presence::when_set},
+        Key{"settings", &RecordDevice::settings,
+            "only on GPUs: memory, compute capability, peak memory allocated and reserved, bytes and rate of "
+            "the copies of batches (`h2d_bytes`, `h2d_gb_per_s`), cuDNN, nvJPEG, TF32, `clocks` (SM and "
+            "memory in MHz, at the row's end and maximum); on emulated devices how far the host was behind "
+            "them (`lag_median_ms`, `lag_worst_ms`: of each batch the wait at which it was closest; `waits`: "
+            "how often it waited) and how uncertain the arrival of bytes from other nodes is "
+            "(`uncertain_arrival_median_ms`: sum over a batch; 0 on one machine)",
+            Presence::when_set});
+  }
+};
+
+struct RecordPrecision {
+  std::string name, sixteen_bit, label;
+  static constexpr auto keys() {
+    return std::tuple(Key{"name", &RecordPrecision::name, "precision of the row"},
+                      Key{"sixteen_bit", &RecordPrecision::sixteen_bit, "16-bit type used, or empty"},
+                      Key{"label", &RecordPrecision::label, "name shown in tables, e.g. `O2 in bf16`"});
+  }
+};
+
+struct RecordMachine {
+  std::string host, cpu, governor, kernel, os, fingerprint, environment;
+  std::optional<int64_t> cores, memory_bytes;
+  std::vector<std::string> sixteen_bit_instructions;
+  std::optional<bool> virtual_machine;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"host", &RecordMachine::host, "host name"},
+        Key{"cpu", &RecordMachine::cpu, "model of the processor"},
+        Key{"cores", &RecordMachine::cores, "cores that the run may use"},
+        Key{"memory_bytes", &RecordMachine::memory_bytes, "memory that the run may use"},
+        Key{"sixteen_bit_instructions", &RecordMachine::sixteen_bit_instructions,
+            "instruction sets for 16-bit types, e.g. avx512_bf16"},
+        Key{"virtual_machine", &RecordMachine::virtual_machine, "whether it runs under a hypervisor"},
+        Key{"governor", &RecordMachine::governor, "frequency governor of the processor"},
+        Key{"kernel", &RecordMachine::kernel, "name and release of the kernel"},
+        Key{"os", &RecordMachine::os, "distribution"},
+        Key{"fingerprint", &RecordMachine::fingerprint, "only in nights: the hardware in words",
+            Presence::when_set},
+        Key{"environment", &RecordMachine::environment,
+            "only in nights: an environment that can't be split into its parts", Presence::when_set});
+  }
+};
+
+struct RecordBuild {
+  std::string revision, compiler, type, flags, sanitize, libtorch;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"revision", &RecordBuild::revision, "revision of the sources, -dirty with uncommitted changes"},
+        Key{"compiler", &RecordBuild::compiler, "name and version"},
+        Key{"type", &RecordBuild::type, "CMake's build type"},
+        Key{"flags", &RecordBuild::flags, "compiler flags"},
+        Key{"sanitize", &RecordBuild::sanitize, "sanitizers, or empty"},
+        Key{"libtorch", &RecordBuild::libtorch, "version of LibTorch at build time"});
+  }
+};
+
+struct RecordEnvironment {
+  std::optional<double> load_average, steal_share;
+  std::optional<int64_t> throttled_periods;
+  static constexpr auto keys() {
+    return std::tuple(Key{"load_average", &RecordEnvironment::load_average, "load average before the row"},
+                      Key{"steal_share", &RecordEnvironment::steal_share,
+                          "share of the row's time that the hypervisor took, 0-1"},
+                      Key{"throttled_periods", &RecordEnvironment::throttled_periods,
+                          "periods in which a limit on processor time stopped the row"});
+  }
+};
+
+}  // namespace harness
