@@ -122,7 +122,7 @@ TEST_F(Feed, BadInputIsRefusedWithTheReason) {
   fs::create_directory(earlier);
   std::ofstream(earlier / "records.jsonl") << "";
   EXPECT_EQ(run({"--resume", earlier}), 2);
-  EXPECT_TRUE(says("a run of `feed`, which can't be continued")) << errors();
+  EXPECT_TRUE(says("a run of `feed` or `explain`, which can't be continued")) << errors();
   expect_refused(with({"--devices", "4", "--set", "time_scale=2"}), "feed chooses this field itself");
   expect_refused(with({"--devices", "4", "--storage", "tmpfs", "--set", "cache=cold"}), "no page cache");
 }

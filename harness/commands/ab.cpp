@@ -76,7 +76,7 @@ bool run_block(Execution& a, Execution& b, const PlannedRow& planned, int64_t bl
   const bool a_first = random() % 2 == 0;
   const auto run = [&](Execution& side, const char* name, bool first) {
     return side.run(*row_of(side.plan(), planned.row.id), block, line,
-                    RecordPair{experiment, name, block, first});
+                    {.pair = RecordPair{experiment, name, block, first}});
   };
   return a_first ? run(a, "A", true) && run(b, "B", false) : run(b, "B", true) && run(a, "A", false);
 }

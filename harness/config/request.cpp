@@ -1,5 +1,6 @@
 #include "harness/config/request.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace harness {
@@ -14,6 +15,11 @@ std::string launcher_of(const Request& request) {
 
 bool emulates_nodes(const Row& row, const std::string& launcher) {
   return launcher == "local" && row.nodes > 1;
+}
+
+bool sets(const Request& request, const std::string& field) {
+  return std::any_of(request.set.begin(), request.set.end(),
+                     [&](const std::string& text) { return text.rfind(field + "=", 0) == 0; });
 }
 
 int64_t repeats_of(const Row& row, const Request& request) {

@@ -70,6 +70,9 @@ std::string launcher_of(const Request& request);
 // Whether this machine emulates the row's nodes.
 bool emulates_nodes(const Row& row, const std::string& launcher);
 
+// Whether --set names the field.
+bool sets(const Request& request, const std::string& field);
+
 // Number of runs of a row.
 int64_t repeats_of(const Row& row, const Request& request);
 

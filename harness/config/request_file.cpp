@@ -35,7 +35,7 @@ Request read_request(const fs::path& run) {
   const fs::path file = run / "request.json";
   if (!fs::exists(file) && fs::exists(run / "records.jsonl"))
     throw PreparationError(run.string() +
-                           ": a run of `feed`, which can't be continued; start `./run_matrix feed` again");
+                           ": a run of `feed` or `explain`, which can't be continued; start the command again");
   if (!fs::exists(file))
     throw PreparationError(
         fmt::format("{}: no such file; name the folder of a run with --resume or --only-failed, e.g. "

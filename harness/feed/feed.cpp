@@ -138,7 +138,7 @@ class Feed {
 
   // The record, which is valid until the next run; null after Ctrl-C.
   const Record* run_planned(const PlannedRow& planned, RecordFeed feed) {
-    ended_ = !execution_.run(planned, repeats_[planned.row.id]++, line_, std::nullopt, feed);
+    ended_ = !execution_.run(planned, repeats_[planned.row.id]++, line_, {.feed = feed});
     if (ended_) return nullptr;
     const Record& record = execution_.records().back();
     if (const auto utilisation = device_utilisation(record); utilisation && is_ok(record))

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "harness/report/summary/feed_binding.h"
+#include "harness/report/summary/changes.h"
 
 namespace harness {
 namespace {

@@ -265,8 +265,7 @@ void Execution::keep(Record record) {
     *earlier = std::move(record);
 }
 
-bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line,
-                    const std::optional<RecordPair>& pair, const std::optional<RecordFeed>& feed) {
+bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const RunOf& of) {
   PlannedRow planned = row;
   // Repeats of a timing do the same work; repeats of an accuracy differ in weights, order and augmentation.
   if (planned.row.validation) planned.row.seed += repeat;
@@ -279,8 +278,9 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line,
     line.end_row("SKIPPED: " + planned.skip_reason);
   }
   if (!record) return false;
-  record->pair = pair;
-  record->feed = feed;
+  record->pair = of.pair;
+  record->feed = of.feed;
+  record->intervention = of.intervention;
   keep(std::move(*record));
   return true;
 }

@@ -31,6 +31,13 @@ std::vector<PlannedRow> make_plan(const Selection& selection, const AxisValues& 
 Selection checked_selection(const Installation& installation, const Request& request,
                             const AxisValues& values);
 
+// The command that a run belongs to, for its record; empty for a run of the matrix.
+struct RunOf {
+  std::optional<RecordPair> pair = {};
+  std::optional<RecordFeed> feed = {};
+  std::optional<RecordIntervention> intervention = {};
+};
+
 class Execution {
  public:
   // Returns null after Ctrl-C. Throws ConfigError or PreparationError. The arguments must outlive the result.
@@ -51,12 +58,12 @@ class Execution {
   int64_t repeats_of(const PlannedRow& planned) const { return harness::repeats_of(planned.row, request_); }
   // The runs to do, in order.
   const std::vector<Repetition>& runs() const { return runs_; }
-  // Runs the row once and appends its record, with `pair` and `feed` added; returns false when Ctrl-C ended
-  // it. Throws std::runtime_error when the record can't be written, PreparationError when it was made in
-  // another environment than the records of the continued run.
-  bool run(const PlannedRow& planned, int64_t repeat, LiveLine& line,
-           const std::optional<RecordPair>& pair = std::nullopt,
-           const std::optional<RecordFeed>& feed = std::nullopt);
+  // Runs the row once and appends its record, with `of` added; returns false when Ctrl-C ended it. Throws
+  // std::runtime_error when the record can't be written, PreparationError when it was made in another
+  // environment than the records of the continued run.
+  bool run(const PlannedRow& planned, int64_t repeat, LiveLine& line, const RunOf& of = {});
+  // For rows with `file` as their device_file.
+  void add_device(const std::string& file, EmulatedDevice device) { device_files_[file] = std::move(device); }
 
   const fs::path& folder() const { return folder_; }
   fs::path records_file() const { return folder_ / "records.jsonl"; }

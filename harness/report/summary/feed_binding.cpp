@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "harness/report/summary/changes.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
@@ -12,24 +13,15 @@ namespace {
 
 constexpr double kGain = 1.15;  // a smaller gain may be noise
 
-struct Rung {
-  const char* purpose;
-  const char* against;  // the run that it is compared with
-  const char* title;
-};
 // in_memory, no_decoding and made_up form a ladder: each leaves out one more part of the work.
-constexpr std::array kRungs = {Rung{"unchanged", "", "as asked"},
-                               Rung{"more_threads", "unchanged", "twice the loader threads"},
-                               Rung{"fewer_threads", "unchanged", "half the loader threads"},
-                               Rung{"in_memory", "unchanged", "storage in memory"},
-                               Rung{"no_decoding", "in_memory", "raw pixels in memory, nothing to decode"},
-                               Rung{"made_up", "no_decoding", "made-up batches, no loader"}};
+constexpr std::array kChanges = {"unchanged", "more_threads", "fewer_threads",
+                                 "in_memory", "no_decoding",  "made_up"};
 
-FeedChange change_of(const Rung& rung, const RecordList& records) {
-  FeedChange change{rung.purpose, 0, 0, "", "", false};
+FeedChange change_of(const char* purpose, const RecordList& records) {
+  FeedChange change{purpose, 0, 0, "", "", false};
   std::vector<double> rates;
   for (const Record* record : records) {
-    if (!record->feed || record->feed->purpose != rung.purpose) continue;
+    if (!record->feed || record->feed->purpose != purpose) continue;
     const auto rate = delivered_images_per_second(*record);
     if (!is_ok(*record) || !rate) {
       change.why_not = record->reason;
@@ -93,22 +85,16 @@ void decide(FeedAnswer& answer) {
 
 }  // namespace
 
-const char* title_of_change(const std::string& purpose) {
-  for (const Rung& rung : kRungs)
-    if (purpose == rung.purpose) return rung.title;
-  return "";
-}
-
 double rate_of(const FeedAnswer& answer, const std::string& purpose) {
   const FeedChange* change = measured(answer, purpose);
   return change ? change->images_per_second : 0;
 }
 
 void find_binding(FeedAnswer& answer, const RecordList& records) {
-  for (const Rung& rung : kRungs) {
-    FeedChange change = change_of(rung, records);
+  for (const char* purpose : kChanges) {
+    FeedChange change = change_of(purpose, records);
     if (change.images_per_second <= 0 && change.why_not.empty()) continue;
-    set_gain(answer, change, rung.against);
+    set_gain(answer, change, find_change(purpose)->against);
     answer.changes.push_back(change);
   }
   decide(answer);

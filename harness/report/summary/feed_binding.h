@@ -9,9 +9,6 @@ namespace harness {
 // Sets changes, binding and because from the records.
 void find_binding(FeedAnswer& answer, const RecordList& records);
 
-// In a few words, by the purpose in RecordFeed.
-const char* title_of_change(const std::string& purpose);
-
 // Images per second of a change; 0 when it wasn't measured.
 double rate_of(const FeedAnswer& answer, const std::string& purpose);
 
