@@ -2,7 +2,8 @@
 // misbehaviour ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour"). FAKE_TIMES and FAKE_CANARIES multiply
 // the reported times of slice and canaries. FAKE_GPUS is the reported number of GPUs, FAKE_MEMORY the number
 // of images that fit into one; FAKE_NVJPEG=0 reports a build without nvJPEG. FAKE_LOADER is the images per
-// second of the loader of rows on emulated devices if it has a thread for each core.
+// second of the loader of rows on emulated devices if it has a thread for each core; FAKE_STEP the parts of a
+// step of other rows, see add_parts().
 #include <signal.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ static const json kValues = json::parse(R"({
   "storage":   [{"name": "files", "summary": "", "traits": {}, "missing": ""},
                 {"name": "tmpfs", "summary": "", "traits": {"packed": true, "transient": true}, "missing": ""},
                 {"name": "lmdb", "summary": "", "traits": {"packed": true}, "missing": ""},
+                {"name": "raw", "summary": "", "traits": {"packed": true}, "missing": ""},
                 {"name": "synthetic", "summary": "", "traits": {}, "missing": ""}],
   "strategy":  [{"name": "single", "summary": "", "traits": {"process_per_device": false, "several_devices": false}, "missing": ""},
                 {"name": "data_parallel", "summary": "", "traits": {"process_per_device": false, "several_devices": true}, "missing": ""},
@@ -118,6 +120,23 @@ static void add_emulation(harness::RankReport& report, const json& row, const ha
   report.ceilings.reset();
 }
 
+// FAKE_STEP="read=20,decode=10,threads=2,compute=5,link=3": milliseconds of the parts of a batch of a row on
+// the CPU.
+static void add_parts(harness::RankReport& report, const json& row, const std::string& parts) {
+  const auto part = [&](const std::string& name) {
+    const size_t at = ("," + parts).find("," + name + "=");
+    return at == std::string::npos ? 0 : std::atof(parts.c_str() + at + name.size() + 1);
+  };
+  const bool in_memory = row["cache"] != "cold";
+  const double threads = row["loader_threads"], latency_ms = row["read_latency_ms"], batch = row["batch"];
+  const double read_ms = (in_memory ? 0 : part("read")) + latency_ms * batch / threads;
+  const double decode_ms = row["storage"] == "raw" ? 0 : part("decode") * part("threads") / threads;
+  const double load_ms = row["storage"] == "synthetic" ? 0 : read_ms + decode_ms;
+  const double train_ms = part("compute") + row["host_work_ms"].get<double>() +
+                          (row["collectives"].get<bool>() ? part("link") : 0);
+  report.total_s = double(report.loss.size()) * std::max(load_ms, train_ms) * 1e-3;
+}
+
 static void write_slice(const std::string& file, const json& job, int ranks, const std::string& behaviour) {
   const json& row = job["row"];
   harness::SliceFacts facts;
@@ -131,6 +150,8 @@ static void write_slice(const std::string& file, const json& job, int ranks, con
     harness::RankReport report = report_of(row, rank, ranks);
     if (row["device"] == "emulated")
       add_emulation(report, row, harness::decode<harness::Emulation>(job["emulation"]));
+    else if (const char* parts = std::getenv("FAKE_STEP"))
+      add_parts(report, row, parts);
     if (rank == 0 && row.value("validation", false))
       report.accuracy = {0.5, 0.9, 80, row["classes"], 160, "synthetic"};
     if (rank == 0 && behaviour == "invalid") report.checks.push_back({"cache", false, "was warm"});

@@ -35,6 +35,7 @@ void add_compare(CommandLine& line);
 void add_ab(CommandLine& line);
 void add_validate(CommandLine& line);
 void add_nightly(CommandLine& line);
+void add_explain(CommandLine& line);
 void add_feed(CommandLine& line);
 void add_history(CommandLine& line);
 

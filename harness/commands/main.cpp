@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   add_ab(line);
   add_validate(line);
   add_nightly(line);
+  add_explain(line);
   add_feed(line);
   add_history(line);
   line.app.add_subcommand("doctor", "print what this machine has and lacks")->callback([&line] {

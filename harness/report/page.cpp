@@ -46,7 +46,10 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
   file.page = {{"title", run}, {"sections", json::array()}, {"note", ""}};
   file.library = drawing_library(source_dir);
   file.without_script = "the file table.md in the same folder has the tables";
-  for (const Summary& summary : summaries) {
+  for (json& section : explain_sections(records)) file.page["sections"].push_back(std::move(section));
+  // The sections of a matrix ask what rows do to one another; an explained row's changes are no matrix.
+  const bool explained = !file.page["sections"].empty();
+  for (const Summary& summary : explained ? std::vector<Summary>() : summaries) {
     const std::string key = fmt::format("{}-{}", summary.scale, summary.device);
     const std::string prefix = summaries.size() > 1 ? key + "-" : "";
     std::vector<std::string> names;

@@ -13,6 +13,7 @@
 #include "harness/report/claims.h"
 #include "harness/report/emulated_tables.h"
 #include "harness/report/environment.h"
+#include "harness/report/explain_text.h"
 #include "harness/report/feed_text.h"
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/communication.h"
@@ -170,6 +171,19 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   json rest = json::array();
   shelf.place_rest(rest);
   add("figures", rest);
+  return sections;
+}
+
+json explain_sections(const Records& records) {
+  json sections = json::array();
+  for (const Explanation& explanation : explanations_of(pointers_to(records))) {
+    json blocks = json::array({{{"facts", explain_facts(explanation)}}});
+    add_grid(blocks, explain_grid(explanation));
+    sections.push_back({{"id", "explain-" + explanation.of},
+                        {"title", "what binds row " + explanation.of},
+                        {"part", ""},
+                        {"blocks", std::move(blocks)}});
+  }
   return sections;
 }
 

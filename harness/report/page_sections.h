@@ -14,6 +14,9 @@ namespace harness {
 nlohmann::json summary_sections(const Summary& summary, const std::vector<std::string>& figure_names,
                                 const std::string& prefix, const std::string& part);
 
+// A section for each row that `explain` explained; empty for other runs.
+nlohmann::json explain_sections(const Records& records);
+
 // The sections about the run as a whole: environment, raw records.
 nlohmann::json common_sections(const Records& records, const std::string& left_out, const std::string& raw);
 

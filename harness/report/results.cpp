@@ -5,6 +5,7 @@
 
 #include "harness/base/interrupt.h"
 #include "harness/report/claims.h"
+#include "harness/report/explain_text.h"
 #include "harness/report/feed_text.h"
 #include "harness/report/figures.h"
 #include "harness/report/page.h"
@@ -27,28 +28,38 @@ static std::string write_feed(const fs::path& run, const std::vector<Summary>& s
   return "";
 }
 
+// explain.txt of a run of `explain`. Returns its text; empty for other runs.
+static std::string write_explain(const fs::path& run, const Records& records) {
+  const std::string text = explain_text(explanations_of(pointers_to(records)));
+  if (!text.empty()) write_text(run / "explain.txt", text);
+  return text;
+}
+
 bool write_results(const fs::path& project, const fs::path& run, const Records& measured,
                    std::ostream& console) {
   const Records records = in_common_time(measured);
   const std::vector<Summary> summaries = summarise(records);
-  if (!write_report(run, summaries, console)) return false;
+  const bool explained = !write_explain(run, records).empty();
+  std::ostringstream unseen;  // the table of an explained row's changes says less than explain.txt
+  if (!write_report(run, summaries, explained ? unseen : console)) return false;
   write_feed(run, summaries);
-  write_figures(run, summaries, project, std::cerr);
+  if (!explained) write_figures(run, summaries, project, std::cerr);
   if (base::interrupts() < 2) write_page(run, records, summaries, "", project, console);
   for (const Summary& summary : summaries)
-    if (const std::string hint = emulated_hint(summary); !hint.empty())
+    if (const std::string hint = emulated_hint(summary); !hint.empty() && !explained)
       console << wrap(hint, kConsoleWidth, "  ") << '\n';
   return true;
 }
 
 bool rebuild_results(const fs::path& project, const fs::path& run, bool figures, std::ostream& console) {
-  std::ostringstream left_out;
+  std::ostringstream left_out, unseen;
   const Records records = in_common_time(read_records(run, left_out));
   std::cerr << left_out.str();
   const std::vector<Summary> summaries = summarise(records);
-  if (!write_report(run, summaries, console, Shown::everything)) return false;
-  console << write_feed(run, summaries);
-  if (figures) write_figures(run, summaries, project, std::cerr);
+  const std::string explained = write_explain(run, records);
+  if (!write_report(run, summaries, explained.empty() ? console : unseen, Shown::everything)) return false;
+  console << write_feed(run, summaries) << explained;
+  if (figures && explained.empty()) write_figures(run, summaries, project, std::cerr);
   write_page(run, records, summaries, left_out.str(), project, console);
   return true;
 }

@@ -1,0 +1,44 @@
+#include "harness/config/prices.h"
+
+#include <cmath>
+
+#include "harness/base/number.h"
+#include "harness/config/yaml_file.h"
+
+namespace harness {
+
+static double price(const Entry& entry) {
+  const std::string text = scalar(entry);
+  const auto value = base::number_of<double>(text);
+  if (!value || !std::isfinite(*value) || *value < 0)
+    throw ConfigError(entry.origin, in_quotes(entry.key) + " is no price", "a number, 0 or more",
+                      in_quotes(text));
+  return *value;
+}
+
+Prices read_prices(const std::filesystem::path& file) {
+  const auto names =
+      std::apply([](const auto&... key) { return std::vector<std::string>{key.name...}; }, Prices::keys());
+  Prices prices;
+  bool any = false;
+  const std::vector<Entry> all = read_yaml(file, names);
+  for (const Entry& entry : all) {
+    const auto read = [&](const auto& key) {
+      if (entry.key != key.name) return;
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(prices.*key.member)>, std::string>)
+        prices.*key.member = scalar(entry);
+      else
+        prices.*key.member = price(entry), any = true;
+    };
+    std::apply([&](const auto&... key) { (read(key), ...); }, Prices::keys());
+  }
+  if (prices.unit.empty())
+    throw ConfigError(all.empty() ? Origin{file.string()} : all[0].origin, "no unit",
+                      "unit: EUR/month, or another", "", "all prices of the file are in it");
+  if (!any)
+    throw ConfigError({file.string()}, "no price", "core, gpu, gbit_per_s or mb_per_s", "",
+                      "add at least one");
+  return prices;
+}
+
+}  // namespace harness

@@ -1,0 +1,12 @@
+// A price file: what more of a resource costs.
+#pragma once
+#include <filesystem>
+
+#include "harness/contract/record_commands.h"
+
+namespace harness {
+
+// YAML: `unit`, and at least one price, 0 or more. Throws ConfigError with file and line.
+Prices read_prices(const std::filesystem::path& file);
+
+}  // namespace harness

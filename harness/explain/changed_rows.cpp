@@ -1,0 +1,158 @@
+#include "harness/explain/changed_rows.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "harness/base/machine.h"
+#include "harness/config/row_traits.h"
+#include "harness/stats/calibration.h"
+
+namespace harness {
+namespace {
+
+constexpr double kFaster = 4;           // links
+constexpr double kAddedShare = 0.1;     // of a step, by burdens
+constexpr double kUnlimitedCore = 1e6;  // images/s
+
+EmulatedDevice twice_as_fast(EmulatedDevice device) {
+  for (auto& [model, precisions] : device.models)
+    for (auto& [precision, costs] : precisions)
+      for (SourcedFigure PrecisionCosts::*cost :
+           {&PrecisionCosts::forward_ms_per_image, &PrecisionCosts::forward_ms,
+            &PrecisionCosts::backward_ms_per_image, &PrecisionCosts::backward_ms,
+            &PrecisionCosts::optimizer_ms})
+        (costs.*cost).value /= 2;
+  device.memory_gb_per_s.value *= 2;
+  return device;
+}
+
+// Adds changes of an emulated row that are changes of its device file.
+void add_device_files(const Row& row, const EmulatedDevice& device, ChangedRows& changes,
+                      std::vector<MadeUpDevice>& devices) {
+  const auto add = [&](const char* name, const std::string& why_not, EmulatedDevice changed) {
+    changed.name = fmt::format("{}-{}", device.name, name);
+    changes.add(name, why_not, [&](Row& row) { row.device_file = changed.name; });
+    if (why_not.empty()) devices.push_back({changed.name, changed});
+  };
+  add("faster_device", "", twice_as_fast(device));
+  EmulatedDevice changed = device;
+  changed.launch_us.value = 0;
+  add("no_launches", "", changed);
+  changed = device;
+  changed.peer_gb_per_s.value *= kFaster;
+  changed.collective_gb_per_s.value *= kFaster;
+  add("faster_peers", row.devices == 1 ? "one device per node" : "", changed);
+}
+
+void add_cores(const Row& row, ChangedRows& changes) {
+  const int64_t cores = int64_t(base::available_cpus().size());
+  const bool emulated = emulates_cores(row);
+  changes.add("more_cores",
+              !emulated && 2 * row.cpus > cores
+                  ? fmt::format("the row uses {} cores, and this machine has {}", row.cpus, cores)
+                  : "",
+              [](Row& row) {
+                row.cpus *= 2;
+                row.loader_threads = std::min<int64_t>(512, 2 * row.loader_threads);
+              });
+  changes.add("fewer_cores", row.cpus < 2 ? "one core can't be halved" : "", [](Row& row) { row.cpus /= 2; });
+}
+
+void add_links(const Row& row, const AxisValues& values, ChangedRows& changes) {
+  const std::string no_link = row.nodes == 1            ? "there is one node"
+                              : row.link_rate_mbit == 0 ? "the link is not shaped: its rate is the hardware's"
+                                                        : "";
+  const bool emulated = !computes(row.device, values);
+  changes.add("faster_link", no_link,
+              [&](Row& row) { row.link_rate_mbit = emulated ? kFaster * row.link_rate_mbit : 0; });
+  changes.add("slower_link", no_link, [](Row& row) { row.link_rate_mbit /= 2; });
+  changes.add("no_collectives", world_size(row, values) == 1 ? "one process, no collectives" : "",
+              [](Row& row) { row.collectives = false; });
+}
+
+}  // namespace
+
+RowChanges changes_of(const Row& row, const EmulatedDevice* device, bool own_images,
+                      const AxisValues& values) {
+  RowChanges all;
+  ChangedRows changes(row, values);
+  add_loading_changes(row, own_images, values, changes);
+  add_cores(row, changes);
+  const bool host_only = row.device == "cpu";
+  changes.add("smaller_copies",
+              host_only                     ? "device cpu copies nothing: it computes where the batches are"
+              : row.batch_format == "uint8" ? "batch_format is uint8 already"
+                                            : "",
+              [](Row& row) { row.batch_format = "uint8"; });
+  changes.add("no_host_work", row.host_work_ms > 0 ? "" : "the row adds none",
+              [](Row& row) { row.host_work_ms = 0; });
+  add_links(row, values, changes);
+  if (device)
+    add_device_files(row, *device, changes, all.devices);
+  else if (!host_only)
+    changes.add("no_launches", row.cuda_graphs ? "cuda_graphs is on already" : "",
+                [](Row& row) { row.cuda_graphs = true; });
+  all.rows = changes.all();
+  return all;
+}
+
+Row one_device(const Row& row) {
+  Row alone = row;
+  alone.id = "one_device";
+  alone.batch = images_per_device(row);
+  alone.nodes = alone.devices = 1;
+  alone.strategy = "single";
+  alone.backend = alone.link = "none";
+  alone.link_rate_mbit = 0;
+  alone.sync_bn = false;
+  alone.collectives = true;
+  alone.storage = "synthetic";
+  alone.order = "shuffled";
+  alone.cache = "as_is";
+  alone.read_rate = alone.read_latency_ms = alone.store_rate_mbit = alone.store_latency_ms = 0;
+  alone.host_work_ms = 0;
+  return alone;
+}
+
+RowChanges device_changes(const Row& row, const Records& calibration, const AxisValues& values) {
+  RowChanges all;
+  ChangedRows changes(row, values);
+  std::string why_not;
+  EmulatedDevice device;
+  try {
+    device = calibrate(calibration, {}, row.id + "-timed", "this run");
+  } catch (const std::runtime_error& error) {
+    why_not = error.what();
+  }
+  const auto add = [&](const char* name, EmulatedDevice made) {
+    made.name = fmt::format("{}-{}", row.id, name);
+    changes.add(name, why_not, [&](Row& row) {
+      row.device = "emulated";
+      row.device_file = made.name;
+      row.core_images_per_s = kUnlimitedCore;  // so that loader threads yield to the ranks
+      if (row.backend != "none") row.backend = "emulated";
+    });
+    if (why_not.empty()) all.devices.push_back({made.name, made});
+  };
+  add("timed_device", device);
+  add("faster_device", twice_as_fast(device));
+  all.rows = changes.all();
+  return all;
+}
+
+std::vector<Burden> burdens_of(const Row& row, double step_ms, const AxisValues& values) {
+  const double added_ms = kAddedShare * step_ms;
+  ChangedRows changes(row, values);
+  changes.add("added_host_work", "", [&](Row& row) { row.host_work_ms += added_ms; });
+  // Loader threads wait at the same time, each for its share of the batch.
+  const double images = double(row.batch) / double(row.nodes * std::max<int64_t>(1, row.loader_threads));
+  const double latency_ms = added_ms / images / (emulates_cores(row) ? row.time_scale : 1);
+  changes.add("added_read_time", row.storage == "synthetic" ? "storage synthetic reads nothing" : "",
+              [&](Row& row) { row.read_latency_ms += latency_ms; });
+  std::vector<Burden> burdens;
+  for (const ChangedRow& changed : changes.all()) burdens.push_back({changed, added_ms});
+  return burdens;
+}
+
+}  // namespace harness

@@ -1,0 +1,147 @@
+#include "harness/report/explain_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace harness {
+namespace {
+
+std::string interval(const Effect& effect) {
+  return fmt::format("{:.2f} ({:.2f} to {:.2f})", effect.ratio, effect.low, effect.high);
+}
+
+// `+120 (+90 to +150)`, images per second against the unchanged row.
+std::string gain(const Explanation& explanation, const Effect& effect) {
+  const double rate = explanation.images_per_second;
+  return fmt::format("{:+.0f} ({:+.0f} to {:+.0f})", rate * (effect.ratio - 1), rate * (effect.low - 1),
+                     rate * (effect.high - 1));
+}
+
+// Images per second gained for one unit of money, and its range.
+std::string gain_per_price(const Explanation& explanation, const ExplainedChange& change) {
+  if (!change.price) return "-";
+  if (*change.price == 0) return "free";
+  const double each = explanation.images_per_second / *change.price;
+  return fmt::format("{:.3g} ({:.3g} to {:.3g})", each * (change.effect->ratio - 1),
+                     each * (change.effect->low - 1), each * (change.effect->high - 1));
+}
+
+std::string title_of(const ExplainedChange& change) {
+  const std::string name = change.change->name;
+  const bool timed = name == "timed_device" || name == "faster_device";
+  return change.change->title + std::string(timed ? " (emulated)" : "");
+}
+
+std::string binds(const Explanation& explanation) {
+  const auto found = explanation.binding();
+  if (explanation.blocks < kFewestRuns)
+    return fmt::format("undecided: {} of the {} blocks that a verdict needs; figures and ranges are below",
+                       explanation.blocks, kFewestRuns);
+  if (found.empty())
+    return fmt::format("nothing that could be changed here makes the row {:.0f} % faster for certain",
+                       100 * (kLeastGain - 1));
+  const ExplainedChange& first = *found[0];
+  std::string text =
+      fmt::format("{}, {:.0f} % of the step: {} makes the row {} times as fast", first.change->resource,
+                  100 * first.share, title_of(first), interval(*first.part));
+  if (first.over->name != std::string("unchanged"))
+    text += fmt::format(" as with {}", title_of_change(first.over->name));
+  for (size_t i = 1; i < found.size(); ++i)
+    text += fmt::format("{}{} ({:.0f} %)", i == 1 ? "; next: " : ", ", found[i]->change->resource,
+                        100 * found[i]->share);
+  return text;
+}
+
+std::string next_of(const Explanation& explanation) {
+  const auto found = explanation.binding();
+  return found.empty() ? "" : found[0]->change->next;
+}
+
+std::string remark(const ExplainedChange& change) {
+  if (change.slope)
+    return fmt::format("each ms added costs {:.2f} ms ({:.2f} to {:.2f})", change.slope->value,
+                       change.slope->low, change.slope->high);
+  std::string text;
+  if (change.part && change.over && change.over->name != std::string("unchanged"))
+    text = fmt::format("{} as with {}", interval(*change.part), title_of_change(change.over->name));
+  if (change.effect->a < kFewestRuns) text += (text.empty() ? "" : "; ") + std::string("range, no verdict");
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> explain_facts(const Explanation& explanation) {
+  const Row& row = explanation.row;
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {fmt::format("What binds row {}{}", explanation.of, explanation.emulated ? " (emulated)" : ""),
+       binds(explanation)}};
+  if (const std::string next = next_of(explanation); !next.empty()) facts.emplace_back("Try", next);
+  facts.emplace_back(
+      "Measured with",
+      fmt::format("{} batches of {} images, {} blocks; unchanged: {:.0f} images/s; storage {}, "
+                  "cache {}, strategy {}, {} cores, {} loader threads",
+                  row.timed_batches, row.batch, explanation.blocks, explanation.images_per_second,
+                  row.storage, row.cache, row.strategy, row.cpus, row.loader_threads));
+  return facts;
+}
+
+Grid explain_grid(const Explanation& explanation) {
+  Grid grid;
+  grid.title = fmt::format("Row {}: one change at a time{}", explanation.of,
+                           explanation.emulated ? " (emulated)" : "");
+  grid.columns = {{"change", true, false, 30},
+                  {"relieves", true, false, 18},
+                  {"images/s"},
+                  {"times as fast"},
+                  {"gain, images/s"},
+                  {"share"},
+                  {"runs"},
+                  {"remark", true, false, 30}};
+  if (explanation.prices)
+    grid.columns.insert(grid.columns.end() - 1, {"gain per " + explanation.prices->unit});
+  std::vector<std::pair<std::string, std::string>> not_measured;  // reason, changes
+  for (const ExplainedChange& change : explanation.changes) {
+    if (!change.effect) {
+      const auto same = std::find_if(not_measured.begin(), not_measured.end(),
+                                     [&](const auto& one) { return one.first == change.why_not; });
+      if (same == not_measured.end())
+        not_measured.emplace_back(change.why_not, change.change->name);
+      else
+        same->second += std::string(", ") + change.change->name;
+      continue;
+    }
+    const Effect& effect = *change.effect;
+    grid.rows.push_back({title_of(change), *change.change->resource ? change.change->resource : "-",
+                         fmt::format("{:.0f}", change.images_per_second), interval(effect),
+                         gain(explanation, effect),
+                         *change.change->resource ? fmt::format("{:.0f} %", 100 * change.share) : "-",
+                         std::to_string(effect.a), remark(change)});
+    if (explanation.prices)
+      grid.rows.back().insert(grid.rows.back().end() - 1, gain_per_price(explanation, change));
+  }
+  for (const auto& [why, names] : not_measured)
+    grid.notes.push_back(fmt::format("Not measured: {}: {}", names, why));
+  grid.notes.push_back(fmt::format(
+      "Each change ran once per block, in random order. times as fast: median over pairs within a block, and "
+      "its exact interval (from {} blocks on; with fewer the range). share: of the step, what would be "
+      "gained if "
+      "the relieved part took no time. A cause is named when its gain is at "
+      "least {:.0f} % and stays significant after Holm's correction for the number of changes. in memory, no "
+      "decoding and made-up batches leave out one more part each; timed waits, then a faster device, too.",
+      kFewestRuns, 100 * (kLeastGain - 1)));
+  return grid;
+}
+
+std::string explain_text(const std::vector<Explanation>& explanations) {
+  std::string text;
+  for (const Explanation& explanation : explanations) {
+    if (!text.empty()) text += '\n';
+    for (const auto& [name, fact] : explain_facts(explanation))
+      text += wrap(name + ": " + fact, kConsoleWidth, "  ") + "\n";
+    if (const Grid grid = explain_grid(explanation); !grid.empty()) text += "\n" + console_text(grid);
+  }
+  return text;
+}
+
+}  // namespace harness

@@ -1,0 +1,205 @@
+#include "harness/report/summary/explanation.h"
+
+#include <algorithm>
+#include <map>
+
+#include "harness/stats/statistics.h"
+
+namespace harness {
+namespace {
+
+constexpr double kAlpha = 0.05;
+
+// Seconds per image by block, of the runs with a figure.
+using Blocks = std::map<int64_t, double>;
+
+struct Runs {
+  Blocks seconds;
+  Row row;
+  std::string why_not;
+  double added_ms = 0;
+};
+
+using RunsByChange = std::map<std::string, Runs>;
+
+RunsByChange runs_of(const RecordList& records, const std::string& of) {
+  RunsByChange all;
+  for (const Record* record : records) {
+    if (!record->intervention || record->intervention->of != of) continue;
+    Runs& runs = all[record->intervention->change];
+    runs.added_ms = record->intervention->added_ms;
+    runs.row = record->config;
+    if (is_ok(*record) && record->images_per_second.value_or(0) > 0)
+      runs.seconds[record->intervention->block] = 1 / *record->images_per_second;
+    else
+      runs.why_not = record->reason;
+  }
+  return all;
+}
+
+std::optional<Effect> effect_of(const Blocks& before, const Blocks& after) {
+  std::vector<double> a, b;
+  for (const auto& [block, seconds] : before)
+    if (const auto partner = after.find(block); partner != after.end()) {
+      a.push_back(seconds);
+      b.push_back(partner->second);
+    }
+  if (a.empty()) return std::nullopt;
+  Effect effect = paired_effect(a, b);
+  if (a.size() >= kFewestRuns) return effect;
+  std::vector<double> ratios;
+  for (size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / b[i]);
+  effect.low = *std::min_element(ratios.begin(), ratios.end());
+  effect.high = *std::max_element(ratios.begin(), ratios.end());
+  return effect;
+}
+
+std::optional<Location> slope_of(const Runs& unchanged, const Runs& runs, int64_t batch) {
+  std::vector<double> slopes;
+  for (const auto& [block, seconds] : unchanged.seconds)
+    if (const auto slower = runs.seconds.find(block); slower != runs.seconds.end() && runs.added_ms > 0)
+      slopes.push_back((slower->second - seconds) * 1e3 * double(batch) / runs.added_ms);
+  if (slopes.empty()) return std::nullopt;
+  return location_of(slopes);
+}
+
+double rate_of(const Blocks& seconds) {
+  std::vector<double> rates;
+  for (const auto& [block, value] : seconds) rates.push_back(1 / value);
+  return median(rates);
+}
+
+// The runs that tell the part of a change: the fastest of the narrower ones, or the nearest rung below it.
+const Change* partner_of(const Change& change, const RunsByChange& all) {
+  const auto measured = [&](const char* name) {
+    const auto runs = all.find(name);
+    return runs == all.end() || runs->second.seconds.empty() ? nullptr : &runs->second.seconds;
+  };
+  if (!change.includes.empty()) {
+    const char* fastest = "unchanged";
+    for (const char* name : change.includes)
+      if (measured(name) && measured("unchanged") && rate_of(*measured(name)) > rate_of(*measured(fastest)))
+        fastest = name;
+    return measured(fastest) ? find_change(fastest) : nullptr;
+  }
+  const Change* below = find_change(change.against);
+  while (below && !measured(below->name)) below = find_change(below->against);
+  return below;
+}
+
+ExplainedChange explained(const Change& change, const RunsByChange& all, int64_t batch) {
+  const Runs& runs = all.at(change.name);
+  ExplainedChange result;
+  result.change = &change;
+  if (runs.seconds.empty()) {
+    result.why_not = runs.why_not;
+    return result;
+  }
+  const Runs& unchanged = all.at("unchanged");
+  result.images_per_second = rate_of(runs.seconds);
+  result.effect = effect_of(unchanged.seconds, runs.seconds);
+  result.over = partner_of(change, all);
+  if (result.over) result.part = effect_of(all.at(result.over->name).seconds, runs.seconds);
+  if (result.part && *change.resource)
+    result.share =
+        std::clamp((1 - 1 / result.part->ratio) / (change.factor > 0 ? 1 - 1 / change.factor : 1), 0.0, 1.0);
+  if (change.burden) result.slope = slope_of(unchanged, runs, batch);
+  return result;
+}
+
+// What a change costs for good, as far as prices are known. `row`: as changed.
+std::optional<double> price_of(const ExplainedChange& change, const Row& row,
+                               const Explanation& explanation) {
+  const Prices& prices = *explanation.prices;
+  const Row& before = explanation.row;
+  const std::string name = change.change->name;
+  const auto of = [](double amount, const std::optional<double>& each) {
+    return each ? std::optional(std::max(0.0, amount) * *each) : std::nullopt;
+  };
+  if (name == "more_threads" || name == "smaller_copies" || name == "no_launches" || name == "no_host_work")
+    return 0;
+  if (name == "more_cores") return of(double((row.cpus - before.cpus) * before.nodes), prices.core);
+  // Twice the speed: as many devices again.
+  if (name == "faster_device") return of(double(all_devices(before)), prices.gpu);
+  if (name == "in_memory" && explanation.bytes_per_image > 0)
+    return of((change.images_per_second - explanation.images_per_second) * explanation.bytes_per_image * 1e-6,
+              prices.mb_per_s);
+  if (name == "faster_link" && row.link_rate_mbit > 0)
+    return of((row.link_rate_mbit - before.link_rate_mbit) * 1e-3 * double(before.nodes), prices.gbit_per_s);
+  return std::nullopt;
+}
+
+void decide(std::vector<ExplainedChange>& changes) {
+  std::vector<ExplainedChange*> reliefs;
+  std::vector<double> p;
+  for (ExplainedChange& change : changes)
+    if (change.part && change.part->a >= kFewestRuns && *change.change->resource) {
+      reliefs.push_back(&change);
+      p.push_back(change.part->p);
+    }
+  const std::vector<double> adjusted = holm(p);
+  for (size_t i = 0; i < reliefs.size(); ++i)
+    reliefs[i]->decided =
+        adjusted[i] < kAlpha && reliefs[i]->part->low > 1 && reliefs[i]->part->ratio >= kLeastGain;
+}
+
+void sort_by_gain(std::vector<ExplainedChange>& changes) {
+  const auto place = [](const ExplainedChange& it) {
+    const bool relief = *it.change->resource;
+    return std::pair(relief ? 0 : it.change->burden ? 2 : 1, relief && it.effect ? -it.effect->ratio : 0.0);
+  };
+  std::stable_sort(changes.begin(), changes.end(),
+                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
+}
+
+Explanation explanation_of(const RecordList& records, const Record& first) {
+  Explanation result;
+  result.of = first.intervention->of;
+  const RunsByChange all = runs_of(records, result.of);
+  for (const Record* record : records)
+    if (record->intervention && record->intervention->of == result.of &&
+        record->intervention->change == "unchanged") {
+      result.row = record->config;
+      result.emulated = record->emulation.has_value();
+      result.prices = record->intervention->prices;
+      if (record->data.bytes && record->data.images.value_or(0) > 0)
+        result.bytes_per_image = double(*record->data.bytes) / double(*record->data.images);
+    }
+  const auto unchanged = all.find("unchanged");
+  if (unchanged == all.end()) return result;
+  result.blocks = unchanged->second.seconds.size();
+  if (result.blocks > 0) result.images_per_second = rate_of(unchanged->second.seconds);
+  for (const Change& change : changes())
+    if (change.name != std::string("unchanged") && all.count(change.name))
+      result.changes.push_back(explained(change, all, result.row.batch));
+  if (result.prices)
+    for (ExplainedChange& change : result.changes)
+      if (change.effect) change.price = price_of(change, all.at(change.change->name).row, result);
+  decide(result.changes);
+  sort_by_gain(result.changes);
+  return result;
+}
+
+}  // namespace
+
+std::vector<const ExplainedChange*> Explanation::binding() const {
+  std::vector<const ExplainedChange*> found;
+  for (const ExplainedChange& change : changes)
+    if (change.decided) found.push_back(&change);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto* a, const auto* b) { return a->share > b->share; });
+  return found;
+}
+
+std::vector<Explanation> explanations_of(const RecordList& records) {
+  std::vector<Explanation> all;
+  for (const Record* record : records) {
+    if (!record->intervention) continue;
+    const bool known = std::any_of(all.begin(), all.end(),
+                                   [&](const Explanation& it) { return it.of == record->intervention->of; });
+    if (!known) all.push_back(explanation_of(records, *record));
+  }
+  return all;
+}
+
+}  // namespace harness

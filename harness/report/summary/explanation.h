@@ -1,0 +1,50 @@
+// What binds a row, from runs of `explain`: each changes one thing, and what it gains is measured.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/contract/record.h"
+#include "harness/report/summary/changes.h"
+#include "harness/stats/effect.h"
+
+namespace harness {
+
+struct ExplainedChange {
+  const Change* change = nullptr;
+  std::string why_not;           // it has no run with a figure: why
+  double images_per_second = 0;  // median
+  // Paired by block with the unchanged runs, and with those of change->against (`over`) where those ran. The
+  // ratio is above 1 when the change is faster. With fewer than kFewestRuns pairs: ratio and range, no
+  // verdict.
+  std::optional<Effect> effect, part;
+  const Change* over = nullptr;
+  // Of the step of `over`, 0-1: what becomes of the gain if the part took no time at all. A part that a
+  // factor f makes faster by ratio r has the share (1 - 1 / r) / (1 - 1 / f). Comparable between changes.
+  double share = 0;
+  bool decided = false;  // from five pairs on: `part` is a gain of kLeastGain or more, Holm's p below 0.05
+  std::optional<double> price;  // in Prices::unit, 0: free; empty: unknown, or the price file lacks it
+  // Of a burden: milliseconds that a batch became longer per millisecond added, 0 (hidden) to 1 (critical).
+  std::optional<Location> slope;
+};
+
+struct Explanation {
+  std::string of;  // id of the row
+  Row row;         // as it ran unchanged
+  bool emulated = false;
+  std::optional<Prices> prices;
+  double bytes_per_image = 0;            // encoded; 0: unknown
+  double images_per_second = 0;          // unchanged, median
+  size_t blocks = 0;                     // runs of the unchanged row
+  std::vector<ExplainedChange> changes;  // reliefs by falling gain, then dependences and burdens
+  // Resources whose relief is decided, the largest share first. Empty: none is.
+  std::vector<const ExplainedChange*> binding() const;
+};
+
+// A smaller gain is not called a cause.
+inline constexpr double kLeastGain = 1.03;
+
+// One for each explained row, in the order of the records.
+std::vector<Explanation> explanations_of(const RecordList& records);
+
+}  // namespace harness
