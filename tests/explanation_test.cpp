@@ -91,6 +91,19 @@ TEST(Explanation, TheCauseIsWhatGainsMostWhenItIsRelieved) {
   EXPECT_EQ(cause(Made(5).with("unchanged", 40).with("no_host_work", 30)), "host work");
 }
 
+TEST(Explanation, CoresAreNoCauseWhereTheirThreadsAloneHelp) {
+  const Explanation explanation = Made(5)
+                                      .with("unchanged", 40)
+                                      .with("more_threads", 20)
+                                      .with("more_cores", 20)
+                                      .with("in_memory", 16)
+                                      .explanation();
+  const auto found = explanation.binding();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_STREQ(found[0]->change->resource, "loader threads");
+  EXPECT_STREQ(found[1]->change->resource, "storage");
+}
+
 TEST(Explanation, TwoCausesAreNamedInTheirOrder) {
   const Explanation explanation =
       Made(5).with("unchanged", 40).with("in_memory", 32).with("no_decoding", 20).explanation();

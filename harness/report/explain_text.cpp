@@ -123,12 +123,11 @@ Grid explain_grid(const Explanation& explanation) {
   for (const auto& [why, names] : not_measured)
     grid.notes.push_back(fmt::format("Not measured: {}: {}", names, why));
   grid.notes.push_back(fmt::format(
-      "Each change ran once per block, in random order. times as fast: median over pairs within a block, and "
-      "its exact interval (from {} blocks on; with fewer the range). share: of the step, what would be "
-      "gained if "
-      "the relieved part took no time. A cause is named when its gain is at "
-      "least {:.0f} % and stays significant after Holm's correction for the number of changes. in memory, no "
-      "decoding and made-up batches leave out one more part each; timed waits, then a faster device, too.",
+      "Each change ran once per block, in random order. times as fast: median over pairs within a block, "
+      "and its exact interval (from {} blocks on; with fewer the range). share: the part of the step that"
+      " depends on the resource, as the gain shows. A cause is named when its gain is at least {:.0f} % "
+      "and stays significant after Holm's correction for the number of changes. A change that includes "
+      "others is compared with the fastest of them.",
       kFewestRuns, 100 * (kLeastGain - 1)));
   return grid;
 }

@@ -1,0 +1,105 @@
+#include "harness/explain/explained_row.h"
+
+#include <algorithm>
+
+#include "harness/config/nearest.h"
+#include "harness/report/summary/changes.h"
+
+namespace harness {
+
+constexpr int64_t kMostFailures = 2;  // then a change is left out
+
+WantedChanges::WantedChanges(const std::vector<std::string>& names) : names_(names.begin(), names.end()) {
+  std::vector<std::string> known;
+  for (const Change& change : changes()) known.push_back(change.name);
+  for (const std::string& name : names)
+    if (!find_change(name))
+      throw ConfigError({"--change " + name}, "no such change", "", "", suggestion(name, known));
+}
+
+bool WantedChanges::has(const std::string& change) const {
+  if (names_.empty() || change == "unchanged") return true;
+  if (change == "one_device") return has("timed_device") || has("faster_device");
+  return names_.count(change) > 0;
+}
+
+Step step_of(const Row& row, const ChangedRow& changed, double added_ms) {
+  Step step{{changed.row, changed.why_not, {}}, {row.id, changed.row.id, 0, added_ms, std::nullopt}};
+  step.planned.row.id = row.id + "-" + changed.row.id;
+  step.planned.row.title = title_of_change(changed.row.id);
+  return step;
+}
+
+bool ExplainedRow::run(int64_t blocks, Clock::time_point deadline, std::mt19937& random) {
+  if (!first_block()) return false;
+  for (int64_t block = 1; block < blocks; ++block) {
+    std::shuffle(steps_.begin(), steps_.end(), random);
+    for (Step& step : steps_) {
+      if (Clock::now() >= deadline) return true;
+      step.of.block = block;
+      if (failures_[step.of.change] < kMostFailures && !run(step)) return false;
+    }
+  }
+  return true;
+}
+
+// In a fixed order, because later changes follow from the first runs: the length of a burden from the
+// unchanged step, timed devices from a calibration.
+bool ExplainedRow::first_block() {
+  for (Step& step : steps_)
+    if (!run(step)) return false;
+  std::erase_if(steps_, [](const Step& step) {
+    return !step.planned.skip_reason.empty() || step.of.change == "one_device";
+  });
+  const Record* unchanged = last_of("unchanged");
+  if (!unchanged) return true;
+  const double step_ms = *unchanged->total_s * 1e3 / double(*unchanged->timed_batches);
+  for (const Burden& burden : burdens_of(row_, step_ms, values_))
+    if (!add(burden.row, burden.added_ms)) return false;
+  if (row_.device != "cpu" || !wanted_.has("one_device")) return true;
+  const RowChanges made = device_changes(row_, calibration(), values_);
+  for (const MadeUpDevice& made_up : made.devices) execution_.add_device(made_up.file, made_up.device);
+  for (const ChangedRow& changed : made.rows)
+    if (!add(changed, 0)) return false;
+  return true;
+}
+
+// Runs a change that was found after the plan was made, and keeps it for later blocks.
+bool ExplainedRow::add(const ChangedRow& changed, double added_ms) {
+  if (!wanted_.has(changed.row.id)) return true;
+  Step step = step_of(row_, changed, added_ms);
+  if (!run(step)) return false;
+  if (changed.why_not.empty()) steps_.push_back(std::move(step));
+  return true;
+}
+
+Records ExplainedRow::calibration() const {
+  Records records;
+  for (const char* change : {"one_device", "made_up"})
+    if (const Record* record = last_of(change)) records.push_back(*record);
+  return records;
+}
+
+const Record* ExplainedRow::last_of(const std::string& change) const {
+  const Records& records = execution_.records();
+  const auto found = std::find_if(records.rbegin(), records.rend(), [&](const Record& record) {
+    return is_ok(record) && record.intervention && record.intervention->of == row_.id &&
+           record.intervention->change == change;
+  });
+  return found == records.rend() ? nullptr : &*found;
+}
+
+// Returns false after Ctrl-C. A disturbed run is repeated once.
+bool ExplainedRow::run(const Step& step) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (!execution_.run(step.planned, repeats_[step.planned.row.id]++, line_, {.intervention = step.of}))
+      return false;
+    const std::string& status = execution_.records().back().status;
+    if (status == "OK" || status == "SKIPPED") return true;
+    if (status != "INVALID") break;
+  }
+  ++failures_[step.of.change];
+  return true;
+}
+
+}  // namespace harness
