@@ -130,6 +130,22 @@ TEST_F(Calibrate, CollectivesComeFromRowsWithSeveralRanks) {
   EXPECT_EQ(device.models.at("resnet18").size(), 1u);
 }
 
+TEST_F(Calibrate, RanksWithoutCollectivesAreLoneDevicesBesideOthers) {
+  json apart = ddp_row();
+  apart["row"] = "apart";
+  apart["config"].update({{"collectives", false}, {"batch", 64}});  // 32 images each
+  apart["communication"] = {{"all_reduces", json::array()}, {"ceiling_ms", 0}};
+  ASSERT_EQ(calibrate({apart, ddp_row()}, {"--row", "apart,12"}), 0) << errors();
+  const EmulatedDevice device = written();
+  EXPECT_NEAR(device.models.at("resnet18").at("o0").forward_ms_per_image.value, 7.4 / 32, 1e-5);
+  EXPECT_NEAR(device.collective_gb_per_s.value, 2, 1e-6) << "from the row that communicates";
+  fs::remove(directory / "mine.yaml");
+  refused({cpu_row("0", 16), apart}, "differ in how many devices share the machine: 1 and 2",
+          {"--row", "0,apart"});
+  ASSERT_EQ(calibrate({cpu_row("0", 32), cpu_row("1", 16), apart}), 0) << errors();
+  EXPECT_NEAR(written().models.at("resnet18").at("o0").forward_ms.value, 1, 1e-4) << "rows 0 and 1 alone";
+}
+
 TEST_F(Calibrate, RowsWithoutTimesOfADeviceAreRefusedWithTheReason) {
   json emulated = cpu_row("0", 32);
   emulated["device"]["kind"] = "emulated";

@@ -68,7 +68,8 @@ class Calibration {
   void fit(const RecordList& records, const std::vector<std::string>& phases, SourcedFigure& per_image,
            SourcedFigure& fixed) const {
     std::map<int64_t, std::vector<double>> by_batch;
-    for (const Record* record : records) by_batch[record->config.batch].push_back(phases_ms(*record, phases));
+    for (const Record* record : records)
+      by_batch[images_per_device(record->config)].push_back(phases_ms(*record, phases));
     const std::string what =
         fmt::format("{} {}", phases.size() == 1 ? "phase" : "phases", fmt::join(phases, " and "));
     if (by_batch.size() == 1) {
@@ -114,14 +115,15 @@ class Calibration {
   }
 
   void set_copies(EmulatedDevice& made) const {
-    const Record& largest = **std::max_element(
-        single_.begin(), single_.end(),
-        [](const Record* a, const Record* b) { return a->config.batch < b->config.batch; });
+    const Record& largest =
+        **std::max_element(single_.begin(), single_.end(), [](const Record* a, const Record* b) {
+          return images_per_device(a->config) < images_per_device(b->config);
+        });
     const DeviceReadings readings = largest.device.settings.is_object()
                                         ? decode<DeviceReadings>(largest.device.settings)
                                         : DeviceReadings{};
     const double bytes =
-        double(largest.config.batch) * (decoded_image_bytes(largest.config) + 8);  // and a label
+        double(images_per_device(largest.config)) * (decoded_image_bytes(largest.config) + 8);  // and a label
     const double ms = phases_ms(largest, {"h2d"});
     if (readings.h2d_gb_per_s.value_or(0) > 0)
       made.h2d_gb_per_s = measured(*readings.h2d_gb_per_s, {&largest}, "device.settings.h2d_gb_per_s");

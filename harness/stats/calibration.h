@@ -12,7 +12,8 @@ namespace harness {
 // they are the host's, of rows with storage synthetic, because loader threads would share the cores with the
 // device: forward then includes the loss, and the optimizer the bookkeeping (`other`).
 //
-// Each precision's times come from its rows with one device. Rows with different batches separate the time
+// Each precision's times come from its rows with one device, or with ranks that leave out their collectives
+// (field collectives): the latter are the times under the load of the other ranks. Rows with different batches separate the time
 // per image from the fixed one by least squares. Collectives come from rows with several ranks on one node.
 // What no row tells is `assumed`, with the reason as its source.
 //

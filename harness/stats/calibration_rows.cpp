@@ -11,9 +11,12 @@
 namespace harness {
 namespace {
 
-bool has_several_devices(const Record& record) {
+bool shares_machine(const Record& record) {
   return record.world_size > 1 || record.config.devices > 1 || record.config.nodes > 1;
 }
+
+// Ranks that leave their collectives out are lone devices on a machine that is busy with the others.
+bool has_several_devices(const Record& record) { return shares_machine(record) && record.config.collectives; }
 
 // Why a record's times are not those of its device alone; empty when they are.
 std::string why_unusable(const Record& record) {
@@ -50,6 +53,9 @@ void require_alike(const RecordList& used) {
     };
     if (other->device.kind != first.device.kind || other->device.name != first.device.name)
       refuse("their device", first.device.name, other->device.name);
+    if (all_devices(other->config) != all_devices(first.config))
+      refuse("how many devices share the machine", std::to_string(all_devices(first.config)),
+             std::to_string(all_devices(other->config)));
     for (const char* field : kSameFields)
       if (field_text(other->config, field) != field_text(first.config, field))
         refuse(field, field_text(first.config, field), field_text(other->config, field));
@@ -94,6 +100,10 @@ CalibrationRows rows_to_calibrate_from(const Records& records, const std::vector
     for (const auto& [why, records] : reasons) text += fmt::format("; {}: {}", names_of(records), why);
     throw std::runtime_error(text + "; run for example --only 0,1 --set storage=synthetic");
   }
+  // Unless they are named, rows of one device are preferred to ranks that share the machine.
+  if (rows.empty() && !std::all_of(found.single.begin(), found.single.end(),
+                                   [](const Record* one) { return shares_machine(*one); }))
+    std::erase_if(found.single, [](const Record* one) { return shares_machine(*one); });
   require_alike(found.single);
   const std::string& kind = found.single.front()->device.kind;
   std::erase_if(found.several, [&](const Record* record) { return record->device.kind != kind; });

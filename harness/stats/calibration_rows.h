@@ -8,7 +8,9 @@
 namespace harness {
 
 struct CalibrationRows {
-  RecordList single;   // with one device; never empty; alike in all that changes its times but the batch
+  // With one device, or with ranks that leave out their collectives, as many in each row; never empty; alike
+  // in all that changes a device's times but the batch.
+  RecordList single;
   RecordList several;  // with several ranks on one node, whose all-reduces were measured alone
 };
 
