@@ -26,8 +26,6 @@ struct Times {
   double step = 0, load = 0, copy = 0, communication = 0, compute = 0, contention = 0, other = 0;
   std::optional<double> loader_alone, compute_alone, all_reduce_alone;
   double read_share = 0;
-
-  double without_loading() const { return step - load; }
 };
 
 // A device that runs behind the host has times of its own: the host's say where it waited, not for what.
@@ -64,21 +62,6 @@ Times times_of(const Record& record, const RunStatistics& run) {
 StepShares shares_of(const Times& times) {
   return {times.load / times.step, times.copy / times.step, times.communication / times.step,
           (times.compute - times.contention) / times.step, (times.contention + times.other) / times.step};
-}
-
-Gains gains_of(const Times& times, double batch, double rate) {
-  Gains gains;
-  if (!times.loader_alone) return gains;
-  const double loader = *times.loader_alone, rest = times.without_loading();
-  const auto gain = [&](double loader_left, double rest_left) {
-    const double step = std::max({loader_left, rest_left, 1e-6});
-    return std::max(0.0, batch * 1000 / std::min(step, times.step) - rate);
-  };
-  gains.disk = gain(loader * (1 - times.read_share), rest);
-  gains.threads = gain(loader * times.read_share, rest);
-  gains.device = gain(loader, rest - times.compute);
-  if (times.all_reduce_alone) gains.link = gain(loader, rest - times.communication);
-  return gains;
 }
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -159,11 +142,35 @@ void decide(const Record& record, const Times& times, Bottleneck& found) {
     found.verdict = "other";
     found.cause = "no single part";
     found.figure = fmt::format("largest: {} {}", largest->second, percent(largest->first));
-    found.next = "several small remedies; the columns +disk to +link show what each could gain";
+    found.next = "several small remedies";
   }
 }
 
-std::string gain_text(const std::optional<double>& gain) { return gain ? fmt::format("{:.0f}", *gain) : "-"; }
+std::string rate_text(const std::optional<double>& rate) { return rate ? fmt::format("{:.0f}", *rate) : "-"; }
+
+// A ceiling below its row was disturbed: it comes from few batches.
+std::string headroom_text(const std::optional<double>& headroom) {
+  if (!headroom) return "-";
+  return *headroom < 0 ? "ceiling < row" : fmt::format("{:+.0f} %", 100 * *headroom);
+}
+
+// Whether some rows of the group were measured against their base, and all of them were slower.
+bool only_slower(const Summary& summary, const std::string& group) {
+  bool any = false;
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.ok() || row.group != group || !row.ratio) continue;
+    if (*row.ratio >= 1) return false;
+    any = true;
+  }
+  return any;
+}
+
+// Remedies for a row that computes most of the time, without those that this run has shown to be none.
+std::string device_remedies(const Summary& summary) {
+  std::string text = only_slower(summary, "precision") ? "" : "precision=o2 or bf16, ";
+  text += "a faster device";
+  return only_slower(summary, "devices") ? text : text + ", or more of them";
+}
 
 }  // namespace
 
@@ -180,7 +187,6 @@ std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistic
   found.ceilings = {rate(times.loader_alone), rate(times.compute_alone), rate(times.all_reduce_alone)};
   if (times.loader_alone && times.compute_alone)
     found.headroom = std::min(*found.ceilings.loader, *found.ceilings.compute) / run.images_per_second - 1;
-  found.gains = gains_of(times, batch, run.images_per_second);
   decide(record, times, found);
   return found;
 }
@@ -193,8 +199,7 @@ Grid bottleneck_grid(const Summary& summary) {
   Grid grid;
   grid.title = "what each row waits for";
   grid.columns = {{"row", true}, {"bottleneck", true}, {"img/s"},    {"loader"},
-                  {"compute"},   {"all-reduce"},       {"headroom"}, {"+disk"},
-                  {"+threads"},  {"+device"},          {"+link"},    {"because", true, false, 34}};
+                  {"compute"},   {"all-reduce"},       {"headroom"}, {"because", true, false, 44}};
   std::vector<std::string> next_steps;
   for (const SummaryRow& row : summary.rows) {
     const auto found = bottleneck_of(row);
@@ -205,21 +210,19 @@ Grid bottleneck_grid(const Summary& summary) {
         agree += one->verdict == found->verdict;
     const std::string count = agree < row.runs.size() ? fmt::format(" ({}/{})", agree, row.runs.size()) : "";
     grid.rows.push_back({row.id, found->verdict + count, fmt::format("{:.0f}", found->images_per_second),
-                         gain_text(found->ceilings.loader), gain_text(found->ceilings.compute),
-                         gain_text(found->ceilings.all_reduce),
-                         found->headroom ? fmt::format("{:+.0f} %", 100 * *found->headroom) : "-",
-                         gain_text(found->gains.disk), gain_text(found->gains.threads),
-                         gain_text(found->gains.device), gain_text(found->gains.link),
+                         rate_text(found->ceilings.loader), rate_text(found->ceilings.compute),
+                         rate_text(found->ceilings.all_reduce), headroom_text(found->headroom),
                          found->cause.empty() ? found->figure : found->cause + ": " + found->figure});
-    const std::string step = fmt::format("{}{}: try {}", found->verdict,
-                                         found->cause.empty() ? "" : " (" + found->cause + ")", found->next);
+    const std::string step =
+        fmt::format("{}{}: try {}", found->verdict, found->cause.empty() ? "" : " (" + found->cause + ")",
+                    found->verdict == "device" ? device_remedies(summary) : found->next);
     if (std::find(next_steps.begin(), next_steps.end(), step) == next_steps.end()) next_steps.push_back(step);
   }
   grid.notes = {
       "loader, compute, all-reduce: images/s of the loader alone, of the step on a made-up batch alone, and "
-      "of the all-reduces alone; headroom: from the row's images/s to the lower of loader and compute. "
-      "+disk, +threads, +device, +link: the most images/s that the row could gain if reading, decoding, "
-      "computing or communication cost nothing; the slower of the remaining parts limits the gain.",
+      "of the all-reduces alone; headroom: from the row's images/s to the lower of loader and compute; "
+      "`ceiling < row`: disturbed, a ceiling is measured over few batches. These are verdicts by phases, "
+      "which say where a row waits. `./run_matrix explain ROW` measures what each remedy gains.",
       fmt::format(
           "The verdict is the first that applies: load, copies or exposed communication from {} of the step "
           "on, computing from {}, the host's own work and cores shared with the loader from {}; otherwise "

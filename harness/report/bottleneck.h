@@ -1,4 +1,5 @@
-// A row's bottleneck: the part that limits it most, its ceilings, and the possible gain of each remedy.
+// A row's bottleneck by its phases: the part that it waits for most, and its ceilings. What a remedy really
+// gains is measured by `explain`.
 #pragma once
 #include <optional>
 #include <string>
@@ -23,12 +24,6 @@ struct Ceilings {
   std::optional<double> loader, compute, all_reduce;
 };
 
-// The most images per second that a row could gain if one part cost nothing: the slower of the remaining
-// loader time and the remaining step limits it. Empty if no ceiling was measured.
-struct Gains {
-  std::optional<double> disk, threads, device, link;
-};
-
 struct Bottleneck {
   std::string verdict;  // loader, memory copy, communication, device, CPU execution, other
   std::string cause;    // the cause in a few words
@@ -38,7 +33,6 @@ struct Bottleneck {
   double images_per_second = 0;
   Ceilings ceilings;
   std::optional<double> headroom;  // the lower of loader and compute ceiling / images_per_second - 1
-  Gains gains;
 };
 
 // Checks loader, memory copy, communication, device and CPU execution in this order; the verdict is the first
