@@ -105,6 +105,15 @@ TEST_F(Explain, ARowThatFailsIsExitOneAndKeepsItsRecords) {
   EXPECT_FALSE(records_in("run").empty());
 }
 
+TEST_F(Explain, ADisturbedRunIsRepeatedAndNoFailure) {
+  behaviour = "0-more_threads=invalid";
+  EXPECT_EQ(explain("0", "decode=10,threads=2,compute=4", {"--repeat", "3"}), 0) << errors();
+  size_t tried = 0;
+  for (const json& record : records_in("run")) tried += record["intervention"]["change"] == "more_threads";
+  EXPECT_EQ(tried, 4u) << "twice in each of two blocks, then left out";
+  EXPECT_TRUE(says("Not measured: more_threads: cache: was warm")) << output();
+}
+
 TEST_F(Explain, SeveralRowsAreExplainedOneAfterTheOther) {
   EXPECT_EQ(run({"explain", "0", "7", "--scale", "smoke", "--data", directory / "data", "--out",
                  directory / "run", "--repeat", "1"},

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "harness/base/failure_text.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
 #include "harness/config/prices.h"
 #include "harness/config/row_traits.h"
@@ -95,9 +96,12 @@ bool changed_something(const Records& records) {
   });
 }
 
+// An invalid run was disturbed, and repeated; it is no failure of the program.
 int exit_code(const Records& records) {
-  const int code = exit_code_of(records);
-  if (code == base::kInterrupted || code == base::kRowFailed) return code;
+  if (base::interrupted()) return base::kInterrupted;
+  for (const Record& record : records)
+    if (record.status != "OK" && record.status != "SKIPPED" && record.status != "INVALID")
+      return base::kRowFailed;
   return changed_something(records) ? int(base::kAllGood) : int(base::kNothingRan);
 }
 
@@ -144,9 +148,8 @@ int run_explain(const Installation& installation, Request request, const Explain
     lost = true;
   }
   console << explain_text(explanations_of(pointers_to(execution->records())));
-  const int code = exit_code(execution->records());
-  if (!going || code == base::kInterrupted) return base::kInterrupted;
-  return lost ? int(base::kRowFailed) : code;
+  if (!going) return base::kInterrupted;
+  return lost ? int(base::kRowFailed) : exit_code(execution->records());
 }
 
 }  // namespace harness
