@@ -114,9 +114,20 @@ TEST(Explanation, TwoCausesAreNamedInTheirOrder) {
   EXPECT_NEAR(found[0]->effect->ratio, 2.0, 0.05) << "against the unchanged row";
   EXPECT_STREQ(found[1]->change->resource, "storage");
   const std::string text = explain_text({explanation});
-  for (const char* words : {"What binds row 7: decoding, 37 % of the step", "next: storage (20 %)",
+  for (const char* words : {"What binds row 7: decoding, 30 % of the step", "next: storage (20 %)",
                             "Try: storage raw", "as with storage"})
     EXPECT_NE(text.find(words), std::string::npos) << words << " in\n" << text;
+}
+
+TEST(Explanation, SharesAreOfTheUnchangedStep) {
+  // 70 ms of reading, 25 of decoding
+  const Explanation explanation =
+      Made(5).with("unchanged", 100).with("in_memory", 30).with("no_decoding", 5).explanation();
+  const auto found = explanation.binding();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_STREQ(found[0]->change->resource, "storage");
+  EXPECT_NEAR(found[0]->share, 0.70, 0.01);
+  EXPECT_NEAR(found[1]->share, 0.25, 0.01);
 }
 
 TEST(Explanation, ARungThatCouldNotBeMeasuredIsSteppedOver) {
@@ -211,7 +222,10 @@ TEST(Explanation, WithoutAnUnchangedRunThereIsNoFigure) {
   const Explanation explanation = Made(5).with("no_decoding", 20).explanation();
   EXPECT_EQ(explanation.blocks, 0u);
   EXPECT_TRUE(explanation.binding().empty());
-  EXPECT_NE(explain_text({explanation}).find("undecided: 0 of the 5 blocks"), std::string::npos);
+  EXPECT_NE(explain_text({explanation}).find("no figure: the unchanged row did not run well"),
+            std::string::npos);
+  const Explanation skipped = Made(5).refused("unchanged", "a GPU is missing").explanation();
+  EXPECT_NE(explain_text({skipped}).find("did not run well: a GPU is missing"), std::string::npos);
 }
 
 TEST(Explanation, UnknownChangesOfLaterVersionsAreIgnored) {

@@ -12,10 +12,11 @@ void add_explain(CommandLine& line) {
   CLI::App* command = line.app.add_subcommand(
       "explain",
       "what binds a row? Runs it with one thing changed at a time and measures what each gains. "
-      "Exit codes: 0 measured, 3 nothing could be changed, 1 a run failed");
+      "Exit codes: 0 measured, 3 nothing could be changed or compared, 1 a run failed");
   command->add_option("row", explain->rows, "ids of rows, or `all`")->required();
-  add_time_option(*command, "--within", explain->within_s,
-                  "for each row: no run starts later, e.g. 90s, 10m or 1h (default 10m)");
+  add_time_option(
+      *command, "--within", explain->within_s,
+      "for each row, after its first block: no run starts later, e.g. 90s, 10m or 1h (default 10m)");
   command
       ->add_option("--change", explain->changes,
                    "only these changes, e.g. no_decoding,more_cores (docs/explain.md)")

@@ -97,40 +97,57 @@ RowChanges changes_of(const Row& row, const EmulatedDevice* device, bool own_ima
   return all;
 }
 
-Row one_device(const Row& row) {
+Row lone_devices(const Row& row, const AxisValues& values) {
   Row alone = row;
-  alone.id = "one_device";
+  alone.id = "lone_devices";
+  alone.storage = "synthetic";
+  alone.order = "shuffled";
+  alone.cache = "as_is";
+  alone.read_rate = alone.read_latency_ms = alone.store_rate_mbit = alone.store_latency_ms = 0;
+  alone.host_work_ms = 0;
+  alone.collectives = world_size(row, values) == 1 || row.strategy == "horovod";
+  if (!alone.collectives) return alone;
   alone.batch = images_per_device(row);
   alone.nodes = alone.devices = 1;
   alone.strategy = "single";
   alone.backend = alone.link = "none";
   alone.link_rate_mbit = 0;
   alone.sync_bn = false;
-  alone.collectives = true;
-  alone.storage = "synthetic";
-  alone.order = "shuffled";
-  alone.cache = "as_is";
-  alone.read_rate = alone.read_latency_ms = alone.store_rate_mbit = alone.store_latency_ms = 0;
-  alone.host_work_ms = 0;
   return alone;
 }
 
-RowChanges device_changes(const Row& row, const Records& calibration, const AxisValues& values) {
+// The device as a file for the scale: durations.h divides what does not grow with the batch by batch_divisor.
+static EmulatedDevice at_scale(EmulatedDevice device, int64_t batch_divisor) {
+  const double divisor = double(batch_divisor);
+  for (auto& [model, precisions] : device.models)
+    for (auto& [precision, costs] : precisions)
+      for (SourcedFigure PrecisionCosts::*fixed :
+           {&PrecisionCosts::forward_ms, &PrecisionCosts::backward_ms, &PrecisionCosts::optimizer_ms})
+        (costs.*fixed).value *= divisor;
+  device.collective_gb_per_s.value /= divisor;
+  device.memory_gb_per_s.value /= divisor;
+  return device;
+}
+
+RowChanges device_changes(const Row& row, const Records& calibration, int64_t batch_divisor,
+                          const AxisValues& values) {
   RowChanges all;
   ChangedRows changes(row, values);
-  std::string why_not;
+  std::string why_not = row.nodes > 1 ? "several nodes share this machine's cores and a link" : "";
   EmulatedDevice device;
-  try {
-    device = calibrate(calibration, {}, row.id + "-timed", "this run");
-  } catch (const std::runtime_error& error) {
-    why_not = error.what();
-  }
+  if (why_not.empty()) try {
+      device = at_scale(calibrate(calibration, {}, row.id + "-timed", "this run"), batch_divisor);
+    } catch (const std::runtime_error& error) {
+      why_not = error.what();
+    }
+  const bool all_cores = row.cpus >= int64_t(base::available_cpus().size());
   const auto add = [&](const char* name, EmulatedDevice made) {
     made.name = fmt::format("{}-{}", row.id, name);
     changes.add(name, why_not, [&](Row& row) {
       row.device = "emulated";
       row.device_file = made.name;
-      row.core_images_per_s = kUnlimitedCore;  // so that loader threads yield to the ranks
+      // So that loader threads yield to the ranks. Ranks with emulated cores may use all of the machine's.
+      if (all_cores) row.core_images_per_s = kUnlimitedCore;
       if (row.backend != "none") row.backend = "emulated";
     });
     if (why_not.empty()) all.devices.push_back({made.name, made});
@@ -148,7 +165,11 @@ std::vector<Burden> burdens_of(const Row& row, double step_ms, const AxisValues&
   // Loader threads wait at the same time, each for its share of the batch.
   const double images = double(row.batch) / double(row.nodes * std::max<int64_t>(1, row.loader_threads));
   const double latency_ms = added_ms / images / (emulates_cores(row) ? row.time_scale : 1);
-  changes.add("added_read_time", row.storage == "synthetic" ? "storage synthetic reads nothing" : "",
+  changes.add("added_read_time",
+              row.storage == "synthetic" ? "storage synthetic reads nothing"
+              : row.read_rate > 0 || row.cache == "cold"
+                  ? "a delay would overlap the reads of a slow or cold storage"
+                  : "",
               [&](Row& row) { row.read_latency_ms += latency_ms; });
   std::vector<Burden> burdens;
   for (const ChangedRow& changed : changes.all()) burdens.push_back({changed, added_ms});

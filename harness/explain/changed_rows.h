@@ -25,12 +25,14 @@ struct RowChanges {
 RowChanges changes_of(const Row& row, const EmulatedDevice* device, bool own_images,
                       const AxisValues& values);
 
-// One device of the row alone, on made-up batches, for device_changes(). id: one_device.
-Row one_device(const Row& row);
+// The row's devices without communication, on made-up batches, for device_changes(): ranks leave out their
+// collectives, so that each is measured beside the others; of data_parallel one device. id: lone_devices.
+Row lone_devices(const Row& row, const AxisValues& values);
 
-// timed_device and faster_device, from records of one_device (and of made_up, where ranks communicate). Only
-// for rows on the CPU.
-RowChanges device_changes(const Row& row, const Records& calibration, const AxisValues& values);
+// timed_device and faster_device, from records of lone_devices (and of made_up, for collectives). Only for
+// rows on the CPU. batch_divisor: of the scale; emulated devices divide fixed costs by it.
+RowChanges device_changes(const Row& row, const Records& calibration, int64_t batch_divisor,
+                          const AxisValues& values);
 
 // Rows with time added to each batch, a tenth of the unchanged step: added_host_work and added_read_time.
 struct Burden {

@@ -19,6 +19,7 @@
 #include "harness/report/results.h"
 #include "harness/report/summary/explanation.h"
 #include "harness/run/run.h"
+#include "harness/stats/common_time.h"
 
 namespace harness {
 namespace {
@@ -57,9 +58,9 @@ Plan plan_of(Selection& selection, const Request& request, const WantedChanges& 
     const auto device = selection.device_files.find(row.device_file);
     RowChanges changes = changes_of(row, device == selection.device_files.end() ? nullptr : &device->second,
                                     !request.data.empty(), values);
-    if (row.device == "cpu") changes.rows.push_back({one_device(row), ""});
+    if (row.device == "cpu") changes.rows.push_back({lone_devices(row, values), ""});
     // Collectives of a timed device are calibrated from the ranks of made_up.
-    const bool calibrates = row.device == "cpu" && wanted.has("one_device");
+    const bool calibrates = row.device == "cpu" && wanted.has("lone_devices");
     std::erase_if(changes.rows, [&](const ChangedRow& changed) {
       return !wanted.has(changed.row.id) && !(calibrates && changed.row.id == "made_up");
     });
@@ -147,7 +148,8 @@ int run_explain(const Installation& installation, Request request, const Explain
     fmt::print(std::cerr, "run_matrix: {}\n", base::failure_text(error));
     lost = true;
   }
-  console << explain_text(explanations_of(pointers_to(execution->records())));
+  const Records records = in_common_time(execution->records());
+  console << explain_text(explanations_of(pointers_to(records)));
   if (!going) return base::kInterrupted;
   return lost ? int(base::kRowFailed) : exit_code(execution->records());
 }

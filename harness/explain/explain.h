@@ -11,8 +11,8 @@ namespace harness {
 
 struct ExplainRequest {
   std::vector<std::string> changes;  // only these, by name; empty: all
-  std::vector<std::string> rows;     // ids; `all`: every row that --only or the matrix names
-  double within_s = 600;             // for each row: no run starts later
+  std::vector<std::string> rows;     // ids; `all`: every row of the matrix
+  double within_s = 600;             // for each row: after its first block no run starts later
   std::filesystem::path prices;      // a price file; empty: none
 };
 

@@ -7,9 +7,24 @@
 
 namespace harness {
 
-constexpr int64_t kMostFailures = 2;  // then a change is left out
+constexpr int64_t kMostFailures = 2;  // in a row; then a change is left out
 
-WantedChanges::WantedChanges(const std::vector<std::string>& names) : names_(names.begin(), names.end()) {
+// With those that the named ones are compared with.
+static std::set<std::string> with_partners(const std::vector<std::string>& names) {
+  std::set<std::string> all;
+  std::vector<std::string> left = names;
+  while (!left.empty()) {
+    const std::string name = left.back();
+    left.pop_back();
+    const Change* change = find_change(name);
+    if (!change || !all.insert(name).second) continue;
+    if (*change->against) left.push_back(change->against);
+    left.insert(left.end(), change->includes.begin(), change->includes.end());
+  }
+  return all;
+}
+
+WantedChanges::WantedChanges(const std::vector<std::string>& names) : names_(with_partners(names)) {
   std::vector<std::string> known;
   for (const Change& change : changes()) known.push_back(change.name);
   for (const std::string& name : names)
@@ -19,7 +34,7 @@ WantedChanges::WantedChanges(const std::vector<std::string>& names) : names_(nam
 
 bool WantedChanges::has(const std::string& change) const {
   if (names_.empty() || change == "unchanged") return true;
-  if (change == "one_device") return has("timed_device") || has("faster_device");
+  if (change == "lone_devices") return has("timed_device");
   return names_.count(change) > 0;
 }
 
@@ -37,7 +52,8 @@ bool ExplainedRow::run(int64_t blocks, Clock::time_point deadline, std::mt19937&
     for (Step& step : steps_) {
       if (Clock::now() >= deadline) return true;
       step.of.block = block;
-      if (failures_[step.of.change] < kMostFailures && !run(step)) return false;
+      const bool left_out = step.of.change != "unchanged" && failures_[step.of.change] >= kMostFailures;
+      if (!left_out && !run(step)) return false;
     }
   }
   return true;
@@ -49,15 +65,15 @@ bool ExplainedRow::first_block() {
   for (Step& step : steps_)
     if (!run(step)) return false;
   std::erase_if(steps_, [](const Step& step) {
-    return !step.planned.skip_reason.empty() || step.of.change == "one_device";
+    return !step.planned.skip_reason.empty() || step.of.change == "lone_devices";
   });
   const Record* unchanged = last_of("unchanged");
   if (!unchanged) return true;
   const double step_ms = *unchanged->total_s * 1e3 / double(*unchanged->timed_batches);
   for (const Burden& burden : burdens_of(row_, step_ms, values_))
     if (!add(burden.row, burden.added_ms)) return false;
-  if (row_.device != "cpu" || !wanted_.has("one_device")) return true;
-  const RowChanges made = device_changes(row_, calibration(), values_);
+  if (row_.device != "cpu" || !wanted_.has("lone_devices")) return true;
+  const RowChanges made = device_changes(row_, calibration(), execution_.scale().batch_divisor, values_);
   for (const MadeUpDevice& made_up : made.devices) execution_.add_device(made_up.file, made_up.device);
   for (const ChangedRow& changed : made.rows)
     if (!add(changed, 0)) return false;
@@ -75,7 +91,7 @@ bool ExplainedRow::add(const ChangedRow& changed, double added_ms) {
 
 Records ExplainedRow::calibration() const {
   Records records;
-  for (const char* change : {"one_device", "made_up"})
+  for (const char* change : {"lone_devices", "made_up"})
     if (const Record* record = last_of(change)) records.push_back(*record);
   return records;
 }
@@ -95,7 +111,10 @@ bool ExplainedRow::run(const Step& step) {
     if (!execution_.run(step.planned, repeats_[step.planned.row.id]++, line_, {.intervention = step.of}))
       return false;
     const std::string& status = execution_.records().back().status;
-    if (status == "OK" || status == "SKIPPED") return true;
+    if (status == "OK" || status == "SKIPPED") {
+      failures_[step.of.change] = 0;
+      return true;
+    }
     if (status != "INVALID") break;
   }
   ++failures_[step.of.change];

@@ -12,7 +12,7 @@
 
 namespace harness {
 
-// Which changes are asked for, by name; without names all.
+// Which changes are asked for, by name, and those that they are compared with; without names all.
 class WantedChanges {
  public:
   // Throws ConfigError for an unknown name.

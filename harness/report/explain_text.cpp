@@ -35,9 +35,18 @@ std::string title_of(const ExplainedChange& change) {
 
 std::string binds(const Explanation& explanation) {
   const auto found = explanation.binding();
+  if (explanation.blocks == 0)
+    return "no figure: the unchanged row did not run well" +
+           (explanation.why_not.empty() ? "" : ": " + explanation.why_not);
   if (explanation.blocks < kFewestRuns)
     return fmt::format("undecided: {} of the {} blocks that a verdict needs; figures and ranges are below",
                        explanation.blocks, kFewestRuns);
+  const bool decidable =
+      std::any_of(explanation.changes.begin(), explanation.changes.end(), [](const ExplainedChange& change) {
+        return *change.change->resource && change.part && change.part->a >= kFewestRuns;
+      });
+  if (!decidable)
+    return "undecided: no change ran in the " + std::to_string(kFewestRuns) + " blocks that a verdict needs";
   if (found.empty())
     return fmt::format("nothing that could be changed here makes the row {:.0f} % faster for certain",
                        100 * (kLeastGain - 1));
@@ -64,7 +73,8 @@ std::string remark(const ExplainedChange& change) {
                        change.slope->low, change.slope->high);
   std::string text;
   if (change.part && change.over && change.over->name != std::string("unchanged"))
-    text = fmt::format("{} as with {}", interval(*change.part), title_of_change(change.over->name));
+    text = fmt::format("{} times as fast as with {}", interval(*change.part),
+                       title_of_change(change.over->name));
   if (change.effect->a < kFewestRuns) text += (text.empty() ? "" : "; ") + std::string("range, no verdict");
   return text;
 }
@@ -125,7 +135,7 @@ Grid explain_grid(const Explanation& explanation) {
   grid.notes.push_back(fmt::format(
       "Each change ran once per block, in random order. times as fast: median over pairs within a block, "
       "and its exact interval (from {} blocks on; with fewer the range). share: the part of the step that"
-      " depends on the resource, as the gain shows. A cause is named when its gain is at least {:.0f} % "
+      " would disappear if the resource took no time. A cause is named when its gain is at least {:.0f} % "
       "and stays significant after Holm's correction for the number of changes. A change that includes "
       "others is compared with the fastest of them.",
       kFewestRuns, 100 * (kLeastGain - 1)));

@@ -8,7 +8,7 @@
 namespace harness {
 namespace {
 
-bool is_concerned(const Record& record) { return record.emulation && !record.feed; }
+bool is_concerned(const Record& record) { return record.emulation && !record.feed && !record.intervention; }
 
 double most_frequent(const Records& records) {
   std::map<double, int> rows;  // by time_scale

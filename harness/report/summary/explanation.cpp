@@ -87,6 +87,14 @@ const Change* partner_of(const Change& change, const RunsByChange& all) {
   return below;
 }
 
+// Of the step of its partner.
+double share_of(const Change& change, const Effect& part, const Row& changed, const Row& unchanged) {
+  double factor = change.factor;
+  if (change.name == std::string("faster_link") && changed.link_rate_mbit > 0)
+    factor = changed.link_rate_mbit / unchanged.link_rate_mbit;
+  return std::clamp((1 - 1 / part.ratio) / (factor > 1 ? 1 - 1 / factor : 1), 0.0, 1.0);
+}
+
 ExplainedChange explained(const Change& change, const RunsByChange& all, int64_t batch) {
   const Runs& runs = all.at(change.name);
   ExplainedChange result;
@@ -98,11 +106,12 @@ ExplainedChange explained(const Change& change, const RunsByChange& all, int64_t
   const Runs& unchanged = all.at("unchanged");
   result.images_per_second = rate_of(runs.seconds);
   result.effect = effect_of(unchanged.seconds, runs.seconds);
+  if (!result.effect) result.why_not = "no block has a figure of it and of the unchanged row";
   result.over = partner_of(change, all);
   if (result.over) result.part = effect_of(all.at(result.over->name).seconds, runs.seconds);
   if (result.part && *change.resource)
-    result.share =
-        std::clamp((1 - 1 / result.part->ratio) / (change.factor > 0 ? 1 - 1 / change.factor : 1), 0.0, 1.0);
+    result.share = share_of(change, *result.part, runs.row, unchanged.row) * rate_of(unchanged.seconds) /
+                   rate_of(all.at(result.over->name).seconds);
   if (change.burden) result.slope = slope_of(unchanged, runs, batch);
   return result;
 }
@@ -121,9 +130,11 @@ std::optional<double> price_of(const ExplainedChange& change, const Row& row,
   if (name == "more_cores") return of(double((row.cpus - before.cpus) * before.nodes), prices.core);
   // Twice the speed: as many devices again.
   if (name == "faster_device") return of(double(all_devices(before)), prices.gpu);
-  if (name == "in_memory" && explanation.bytes_per_image > 0)
-    return of((change.images_per_second - explanation.images_per_second) * explanation.bytes_per_image * 1e-6,
-              prices.mb_per_s);
+  const double more_images_per_s = change.images_per_second - explanation.images_per_second;
+  // Emulated devices and their storage are slower by time_scale.
+  const double scale = explanation.emulated ? before.time_scale : 1;
+  if (name == "in_memory" && explanation.bytes_per_image > 0 && more_images_per_s > 0)
+    return of(more_images_per_s * scale * explanation.bytes_per_image * 1e-6, prices.mb_per_s);
   if (name == "faster_link" && row.link_rate_mbit > 0)
     return of((row.link_rate_mbit - before.link_rate_mbit) * 1e-3 * double(before.nodes), prices.gbit_per_s);
   return std::nullopt;
@@ -168,6 +179,7 @@ Explanation explanation_of(const RecordList& records, const Record& first) {
   const auto unchanged = all.find("unchanged");
   if (unchanged == all.end()) return result;
   result.blocks = unchanged->second.seconds.size();
+  result.why_not = unchanged->second.why_not;
   if (result.blocks > 0) result.images_per_second = rate_of(unchanged->second.seconds);
   for (const Change& change : changes())
     if (change.name != std::string("unchanged") && all.count(change.name))

@@ -14,13 +14,14 @@ struct ExplainedChange {
   const Change* change = nullptr;
   std::string why_not;           // it has no run with a figure: why
   double images_per_second = 0;  // median
-  // Paired by block with the unchanged runs, and with those of change->against (`over`) where those ran. The
+  // Paired by block with the unchanged runs, and with those of its partner (`over`). The
   // ratio is above 1 when the change is faster. With fewer than kFewestRuns pairs: ratio and range, no
   // verdict.
   std::optional<Effect> effect, part;
   const Change* over = nullptr;
-  // Of the step of `over`, 0-1: what becomes of the gain if the part took no time at all. A part that a
-  // factor f makes faster by ratio r has the share (1 - 1 / r) / (1 - 1 / f). Comparable between changes.
+  // The part of the unchanged step, 0-1, that would disappear if the resource took no time. If its work
+  // becomes f times as fast, and the row r times as fast as `over`, it is (1 - 1 / r) / (1 - 1 / f) of the
+  // step of `over`.
   double share = 0;
   bool decided = false;  // from five pairs on: `part` is a gain of kLeastGain or more, Holm's p below 0.05
   std::optional<double> price;  // in Prices::unit, 0: free; empty: unknown, or the price file lacks it
@@ -36,6 +37,7 @@ struct Explanation {
   double bytes_per_image = 0;            // encoded; 0: unknown
   double images_per_second = 0;          // unchanged, median
   size_t blocks = 0;                     // runs of the unchanged row
+  std::string why_not;                   // without such runs: the reason of the last one
   std::vector<ExplainedChange> changes;  // reliefs by falling gain, then dependences and burdens
   // Resources whose relief is decided, the largest share first. Empty: none is.
   std::vector<const ExplainedChange*> binding() const;
