@@ -100,6 +100,7 @@ RowChanges changes_of(const Row& row, const EmulatedDevice* device, bool own_ima
 Row lone_devices(const Row& row, const AxisValues& values) {
   Row alone = row;
   alone.id = "lone_devices";
+  alone.title = "made-up batches, no communication: to calibrate timed devices";
   alone.storage = "synthetic";
   alone.order = "shuffled";
   alone.cache = "as_is";

@@ -41,7 +41,7 @@ bool WantedChanges::has(const std::string& change) const {
 Step step_of(const Row& row, const ChangedRow& changed, double added_ms) {
   Step step{{changed.row, changed.why_not, {}}, {row.id, changed.row.id, 0, added_ms, std::nullopt}};
   step.planned.row.id = row.id + "-" + changed.row.id;
-  step.planned.row.title = title_of_change(changed.row.id);
+  if (find_change(changed.row.id)) step.planned.row.title = title_of_change(changed.row.id);
   return step;
 }
 
