@@ -89,7 +89,7 @@ std::vector<std::pair<std::string, std::string>> explain_facts(const Explanation
   if (const std::string next = next_of(explanation); !next.empty()) facts.emplace_back("Try", next);
   facts.emplace_back(
       "Measured with",
-      fmt::format("{} batches of {} images, {} blocks; unchanged: {:.0f} images/s; storage {}, "
+      fmt::format("{} batches of {} images; blocks: {}; unchanged: {:.0f} images/s; storage {}, "
                   "cache {}, strategy {}, {} cores, {} loader threads",
                   row.timed_batches, row.batch, explanation.blocks, explanation.images_per_second,
                   row.storage, row.cache, row.strategy, row.cpus, row.loader_threads));
