@@ -45,7 +45,7 @@ static void take_common(SliceFacts facts, RankReport& report, size_t world_size,
 }
 
 // Merges ceilings: times of the slowest rank, means over ranks of the phases.
-struct Ceilings {
+struct MergedCeilings {
   std::optional<RecordCeilings> merged;
   double read_ms = 0, decode_ms = 0;
 
@@ -195,7 +195,7 @@ class Merge {
   Record merged_;
   bool equal_weights_ = true;
   std::string weights_;
-  Ceilings ceilings_;
+  MergedCeilings ceilings_;
   Sums sums_;
   std::vector<RankTimeline> timelines_;
   std::vector<LinkNode> links_;
