@@ -3,6 +3,7 @@
 
 #include "harness/config/config.h"
 #include "harness/config/row_traits.h"
+#include "harness/contract/emulated_device.h"
 
 namespace harness {
 
