@@ -58,6 +58,7 @@ SliceResult run_slice(const SliceParts& parts) {
   spans.start(batches);
   if (traffic) traffic->next_batch(), traffic->take_device_ms();
   std::optional<LinkBytes> link_before;
+  harness::CpuTime cpu_time_before;
   PhaseClock::Time window_start;
 
   parts.progress.state = uint32_t(warmup > 0 ? RankState::warming_up : RankState::timing);
@@ -73,6 +74,7 @@ SliceResult run_slice(const SliceParts& parts) {
       result.collective_bytes = {};
       link_before = parts.link.bytes();
       if (parts.sampler) parts.sampler->start();
+      cpu_time_before = harness::cpu_time_until_now();
       parts.device.timing_begins();
       clock.start();
       window_start = clock.last_boundary();
@@ -96,6 +98,7 @@ SliceResult run_slice(const SliceParts& parts) {
   result.ready_at_end = parts.loader.ready_batches();
   parts.group.barrier();
   result.total_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - window_start).count();
+  result.cpu_time = harness::cpu_time_until_now() - cpu_time_before;
   if (const auto link_after = parts.link.bytes())
     result.link = {link_after->sent - link_before->sent, link_after->received - link_before->received};
   if (parts.sampler) result.gpu = parts.sampler->stop();

@@ -14,6 +14,7 @@
 #include "bench/train/link/link.h"
 #include "bench/train/precision/precision.h"
 #include "bench/train/strategy/strategy.h"
+#include "harness/contract/cpu_time.h"
 #include "harness/contract/progress.h"
 #include "harness/contract/row.h"
 
@@ -59,6 +60,7 @@ struct SliceResult {
   int64_t correct_top1 = 0, correct_top5 = 0, images = 0;  // timed batches only
   int ready_at_start = 0, ready_at_end = 0;  // complete batches in the ring at the window's start and end
   double total_s = 0;                        // timed batches, between the barriers before and after
+  harness::CpuTime cpu_time;                 // of this process and its cores in the timed batches
 };
 
 // The training loop. Makes no allocations of its own in the timed window. Collective; rethrows errors of the

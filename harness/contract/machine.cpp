@@ -63,11 +63,12 @@ Disturbance::Disturbance() {
   oom_kills_ = number_of("/proc/vmstat", "oom_kill");
 }
 
-RecordEnvironment Disturbance::since() const {
+void Disturbance::write_to(RecordEnvironment& environment) const {
   int64_t steal, total;
   read_cpu_times(steal, total);
-  return {load_average_, total > total_ ? double(steal - steal_) / double(total - total_) : 0.0,
-          number_of("/sys/fs/cgroup/cpu.stat", "nr_throttled") - throttled_};
+  environment.load_average = load_average_;
+  environment.steal_share = total > total_ ? double(steal - steal_) / double(total - total_) : 0.0;
+  environment.throttled_periods = number_of("/sys/fs/cgroup/cpu.stat", "nr_throttled") - throttled_;
 }
 
 bool Disturbance::out_of_memory_kills() const { return number_of("/proc/vmstat", "oom_kill") > oom_kills_; }

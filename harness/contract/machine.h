@@ -11,7 +11,8 @@ RecordBuild describe_build();
 class Disturbance {
  public:
   Disturbance();
-  RecordEnvironment since() const;   // load_average at construction; steal_share, throttled_periods since
+  // Sets load_average, as it was at construction, and steal_share and throttled_periods since then.
+  void write_to(RecordEnvironment& environment) const;
   bool out_of_memory_kills() const;  // whether the kernel's OOM killer ended a process since
  private:
   double load_average_ = 0;

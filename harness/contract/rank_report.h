@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/contract/cpu_time.h"
 #include "harness/contract/record_extras.h"
 #include "harness/contract/record_parts.h"
 
@@ -70,6 +71,7 @@ struct RankTimeline {
 struct RankReport {
   RankPlace place;
   double total_s = 0, clock_calls = 0;
+  std::optional<CpuTime> cpu_time;
   std::vector<double> loss;
   RankAnswers correct;
   RankReady ready;
@@ -94,6 +96,7 @@ struct RankReport {
     return std::tuple(
         Key{"place", &RankReport::place, "as in `rank_map`", required},
         Key{"total_s", &RankReport::total_s, "the timed batches, barrier to barrier", required},
+        Key{"cpu_time", &RankReport::cpu_time, "of the rank and its cores in the timed batches", optional},
         Key{"loss", &RankReport::loss, "per timed batch, mean over the rank's images; null: not finite",
             required},
         Key{"correct", &RankReport::correct, "correct answers in the timed batches", required},

@@ -77,12 +77,19 @@ struct RecordBuild {
 struct RecordEnvironment {
   std::optional<double> load_average, steal_share;
   std::optional<int64_t> throttled_periods;
+  std::optional<double> window_steal_share, window_outside_share;
   static constexpr auto keys() {
     return std::tuple(Key{"load_average", &RecordEnvironment::load_average, "load average before the row"},
                       Key{"steal_share", &RecordEnvironment::steal_share,
                           "share of the row's time that the hypervisor took, 0-1"},
                       Key{"throttled_periods", &RecordEnvironment::throttled_periods,
-                          "periods in which a limit on processor time stopped the row"});
+                          "periods in which a limit on processor time stopped the row"},
+                      Key{"window_steal_share", &RecordEnvironment::window_steal_share,
+                          "share of the row's cores that the hypervisor took in the timed batches, 0-1",
+                          Presence::when_set},
+                      Key{"window_outside_share", &RecordEnvironment::window_outside_share,
+                          "share of them that processes outside the row took from it, 0-1",
+                          Presence::when_set});
   }
 };
 

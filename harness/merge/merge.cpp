@@ -10,6 +10,7 @@
 #include "harness/contract/rank_report.h"
 #include "harness/contract/slice_file.h"
 #include "harness/merge/link_proof.h"
+#include "harness/merge/window_load.h"
 
 namespace harness {
 
@@ -151,6 +152,7 @@ class Merge {
     equal_weights_ = equal_weights_ && report.weights == weights_;
     if (merged_.communication) raise(merged_.communication->ceiling_ms, report.ceiling_ms);
     if (report.ceilings) ceilings_.add(*report.ceilings, world_size_);
+    if (report.cpu_time) load_.add(report.place, *report.cpu_time);
     sums_.add(report);
     merged_.total_s = std::max(*merged_.total_s, report.total_s);
     merged_.ring->buffer_bytes.push_back(report.loader_buffer_bytes);
@@ -169,6 +171,7 @@ class Merge {
   // Call once, after the last rank's report.
   Record take() {
     sums_.write(world_size_, merged_);
+    load_.write_to(merged_.environment);
     merged_.ceilings = ceilings_.merged;
     if (!timelines_.empty())
       merged_.timeline = merge_timelines(std::move(timelines_), row_.timed_batches - 1);
@@ -197,6 +200,7 @@ class Merge {
   std::string weights_;
   MergedCeilings ceilings_;
   Sums sums_;
+  WindowLoad load_;
   std::vector<RankTimeline> timelines_;
   std::vector<LinkNode> links_;
 };

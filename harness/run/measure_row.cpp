@@ -241,7 +241,7 @@ std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& p
   record.started_at = started_at;
   record.wall_s = outcome.wall_s;
   record.max_rss_bytes = outcome.max_rss_bytes;
-  record.environment = disturbance.since();
+  disturbance.write_to(record.environment);
   record.stacks = outcome.stacks;
   record.object_store = outcome.object_store;
   if (is_ok(record)) judge(record);

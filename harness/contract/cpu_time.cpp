@@ -1,0 +1,74 @@
+#include "harness/contract/cpu_time.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+#include "harness/base/machine.h"
+
+namespace harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Lines of /proc/stat: `cpu3 user nice system idle iowait irq softirq steal ...`, in ticks of the clock.
+void add_times_of_cores(CpuTime& time) {
+  const std::vector<int> cores = base::available_cpus();
+  const std::set<int> ours(cores.begin(), cores.end());
+  const double tick_s = 1.0 / double(::sysconf(_SC_CLK_TCK));
+  std::ifstream file("/proc/stat");
+  for (std::string line; std::getline(file, line);) {
+    int core = -1;
+    double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
+    if (line.compare(0, 3, "cpu") != 0) break;
+    std::istringstream words(line.substr(3));
+    if (line[3] == ' ' || !(words >> core) || !ours.contains(core)) continue;
+    words >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
+    const double busy = user + nice + system;
+    time.busy_s += busy * tick_s;
+    time.stolen_s += steal * tick_s;
+    time.total_s += (busy + idle + iowait + irq + softirq + steal) * tick_s;
+  }
+}
+
+double seconds(const timeval& time) { return double(time.tv_sec) + double(time.tv_usec) * 1e-6; }
+
+// Files /proc/self/task/*/schedstat: `ns_on_a_core ns_queued slices`.
+std::optional<double> queued_s_of_threads() {
+  std::optional<double> sum;
+  std::error_code error;
+  for (fs::directory_iterator task("/proc/self/task", error), end; !error && task != end;
+       task.increment(error)) {
+    std::ifstream file(task->path() / "schedstat");
+    double on_core_ns = 0, queued_ns = 0;
+    if (file >> on_core_ns >> queued_ns) sum = sum.value_or(0) + queued_ns * 1e-9;
+  }
+  return sum;
+}
+
+}  // namespace
+
+CpuTime cpu_time_until_now() {
+  CpuTime time;
+  add_times_of_cores(time);
+  struct rusage usage {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  time.own_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  time.queued_s = queued_s_of_threads();
+  return time;
+}
+
+CpuTime CpuTime::operator-(const CpuTime& earlier) const {
+  CpuTime passed{total_s - earlier.total_s, busy_s - earlier.busy_s, stolen_s - earlier.stolen_s,
+                 own_s - earlier.own_s, std::nullopt};
+  if (queued_s && earlier.queued_s) passed.queued_s = *queued_s - *earlier.queued_s;
+  return passed;
+}
+
+}  // namespace harness

@@ -1,0 +1,37 @@
+// Processor time of a rank and of all others on its cores: what disturbed a timed window.
+#pragma once
+#include <optional>
+#include <tuple>
+
+#include "harness/contract/codec.h"
+
+namespace harness {
+
+// Processor time on the cores that this process may use, in seconds summed over them. What disturbs a row is
+// `stolen_s`, and of `busy_s` what its ranks didn't use.
+struct CpuTime {
+  double total_s = 0, busy_s = 0, stolen_s = 0, own_s = 0;
+  std::optional<double> queued_s;
+
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return std::tuple(
+        Key{"total_s", &CpuTime::total_s, "all time of these cores, idle time included", required},
+        Key{"busy_s", &CpuTime::busy_s, "time in which they ran some process or the kernel for one",
+            required},
+        Key{"stolen_s", &CpuTime::stolen_s, "time that the hypervisor gave to other machines", required},
+        Key{"own_s", &CpuTime::own_s, "processor time of the rank's process", required},
+        Key{"queued_s", &CpuTime::queued_s, "time that its threads were ready and waited for a core",
+            Presence::when_set});
+  }
+
+  // What has passed since `earlier`.
+  CpuTime operator-(const CpuTime& earlier) const;
+};
+
+// Of this process and its cores until now, from /proc/stat (10 ms resolution), getrusage() and the threads'
+// schedstat (absent without the kernel's scheduler statistics). Threads that have ended don't count to
+// queued_s. Takes about a millisecond.
+CpuTime cpu_time_until_now();
+
+}  // namespace harness

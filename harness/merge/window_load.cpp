@@ -1,0 +1,32 @@
+#include "harness/merge/window_load.h"
+
+#include <algorithm>
+
+namespace harness {
+
+void WindowLoad::add(const RankPlace& place, const CpuTime& time) {
+  const auto [cores, is_first] = cores_.try_emplace({place.host, place.cpus}, time);
+  if (is_first) return;
+  CpuTime& sum = cores->second;
+  sum.own_s += time.own_s;
+  if (sum.queued_s && time.queued_s)
+    *sum.queued_s += *time.queued_s;
+  else
+    sum.queued_s.reset();
+}
+
+void WindowLoad::write_to(RecordEnvironment& environment) const {
+  double total_s = 0, stolen_s = 0, outside_s = 0;
+  bool all_queued_known = true;
+  for (const auto& [cores, time] : cores_) {
+    total_s += time.total_s;
+    stolen_s += time.stolen_s;
+    all_queued_known = all_queued_known && time.queued_s;
+    outside_s += std::clamp(time.busy_s - time.own_s, 0.0, std::max(0.0, time.queued_s.value_or(0)));
+  }
+  if (total_s <= 0) return;
+  environment.window_steal_share = std::clamp(stolen_s / total_s, 0.0, 1.0);
+  if (all_queued_known) environment.window_outside_share = std::clamp(outside_s / total_s, 0.0, 1.0);
+}
+
+}  // namespace harness

@@ -1,0 +1,24 @@
+// How much of a row's timed window others took from it on its cores.
+#pragma once
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "harness/contract/rank_report.h"
+
+namespace harness {
+
+// Collects the ranks' processor times. Ranks that share their cores are counted with one time of these cores.
+class WindowLoad {
+ public:
+  void add(const RankPlace& place, const CpuTime& time);
+  // window_steal_share and window_outside_share of `environment`; both stay empty without times. Others can
+  // have taken from the row at most what its threads waited for a core, and at most the time that they used:
+  // the smaller of the two counts, so that a neighbour on idle cores is no disturbance.
+  void write_to(RecordEnvironment& environment) const;
+
+ private:
+  std::map<std::pair<std::string, std::vector<int64_t>>, CpuTime> cores_;  // host and cores -> their time
+};
+
+}  // namespace harness
