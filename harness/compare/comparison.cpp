@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 
@@ -50,19 +51,31 @@ std::vector<double> totals(const Runs& runs) {
 }
 
 // The totals of runs that one `ab` experiment ran side by side; empty unless all runs of A come from `ab`.
-std::pair<std::vector<double>, std::vector<double>> pairs_of(const Runs& a, const Runs& b) {
+std::pair<std::vector<double>, std::vector<double>> pairs_of(const Runs& a, const Runs& b,
+                                                             const auto& seconds_of) {
   std::map<std::pair<std::string, int64_t>, double> partners;
   for (const Record* run : b)
-    if (run->pair) partners[{run->pair->experiment, run->pair->block}] = run->total_s.value_or(0);
+    if (run->pair) partners[{run->pair->experiment, run->pair->block}] = seconds_of(*run);
   std::pair<std::vector<double>, std::vector<double>> pairs;
   for (const Record* run : a) {
     if (!run->pair) return {};
     const auto partner = partners.find({run->pair->experiment, run->pair->block});
     if (partner == partners.end()) continue;  // the other side failed in this block
-    pairs.first.push_back(run->total_s.value_or(0));
+    pairs.first.push_back(seconds_of(*run));
     pairs.second.push_back(partner->second);
   }
   return pairs;
+}
+
+Effect effect_of(const Runs& a, const Runs& b, const auto& seconds_of) {
+  const auto [first, second] = pairs_of(a, b, seconds_of);
+  if (!first.empty()) return paired_effect(first, second);
+  const auto all = [&](const Runs& runs) {
+    std::vector<double> seconds;
+    for (const Record* run : runs) seconds.push_back(seconds_of(*run));
+    return seconds;
+  };
+  return unpaired_effect(all(a), all(b));
 }
 
 // Mean ms of a batch in each phase, one value per run.
@@ -122,8 +135,10 @@ RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& 
         if (const std::string text = fmt::format("{} {}", name, doubt);
             std::find(row.doubts.begin(), row.doubts.end(), text) == row.doubts.end())
           row.doubts.push_back(text);
-  const auto [first, second] = pairs_of(a, b);
-  row.effect = first.empty() ? unpaired_effect(totals(a), totals(b)) : paired_effect(first, second);
+  const ComparedSeconds seconds(a, b);
+  row.as_measured = effect_of(a, b, [](const Record& run) { return run.total_s.value_or(0); });
+  row.effect = effect_of(a, b, [&](const Record& run) { return seconds.of(run); });
+  row.undisturbed = seconds.undisturbed();
   row.a_s = median(totals(a));
   row.b_s = median(totals(b));
   row.margin = noise.margin(id, std::min(row.effect.a, row.effect.b));

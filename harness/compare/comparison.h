@@ -26,7 +26,9 @@ struct RowComparison {
   std::vector<std::string> refused;  // reasons why the row is not compared
   std::vector<std::string> doubts;   // reasons to doubt the figure
   Effect effect;                     // on the time of the timed batches; ratio above 1: B is faster
-  double a_s = 0, b_s = 0;           // medians
+  Effect as_measured;                // the same without correction for disturbances
+  bool undisturbed = false;          // `effect` is on undisturbed_s() (stats/disturbance.h) instead
+  double a_s = 0, b_s = 0;           // medians as measured
   double margin = 0;                 // smallest relevant effect
   double adjusted_p = 1;             // after Holm's correction over the rows with a verdict
   Verdict verdict = Verdict::no_verdict;

@@ -52,6 +52,9 @@ Grid comparison_grid(const Comparison& comparison, const std::string& name_a, co
           {row.id, "not compared", "-", "-", "-", "-", "-", fmt::format("{}", fmt::join(row.refused, "; "))});
       continue;
     }
+    if (row.undisturbed)
+      remarks.insert(remarks.begin(), "without the processor time that others took; as measured " +
+                                          effect_text(row.as_measured));
     if (!row.reason.empty()) remarks.insert(remarks.begin(), row.reason);
     remarks.insert(remarks.end(), row.doubts.begin(), row.doubts.end());
     const double change = row.b_s / row.a_s;
@@ -69,6 +72,8 @@ Grid comparison_grid(const Comparison& comparison, const std::string& name_a, co
       "FASTER and SLOWER: "
       "the interval excludes 1, the effect reaches the margin, and Holm's p over all rows is under 0.05; "
       "SAME: the interval lies within the margin; otherwise UNDECIDED.",
+      "If others took 2 % or more of the processor time of a run and the row waits for nothing but the "
+      "processor, the ratio is of seconds x (1 - their share); the remarks have the ratio as measured.",
       "step: change of the median run's time, and of the phases that changed most, in percent of A's step."};
   const auto missing = [&](const char* side, const std::vector<std::string>& rows) {
     if (!rows.empty()) grid.notes.push_back(fmt::format("only in {}: {}", side, fmt::join(rows, ", ")));
@@ -96,6 +101,10 @@ json comparison_json(const Comparison& comparison) {
                     {"ratio", row.effect.ratio},
                     {"ratio_low", row.effect.low},
                     {"ratio_high", row.effect.high},
+                    {"undisturbed", row.undisturbed},
+                    {"ratio_as_measured", row.as_measured.ratio},
+                    {"ratio_as_measured_low", row.as_measured.low},
+                    {"ratio_as_measured_high", row.as_measured.high},
                     {"coverage", row.effect.coverage},
                     {"paired", row.effect.paired},
                     {"runs_a", row.effect.a},

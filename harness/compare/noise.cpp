@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "harness/base/json_text.h"
+#include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
@@ -72,8 +73,9 @@ Noise noise_of(const Records& records) {
   for (const Record& record : records) {
     if (!is_ok(record) || !record.pair) continue;
     if (noise.machine.empty()) noise.machine = machine_fingerprint(record);
+    // What others took would widen every later margin, and compare() corrects it, too.
     blocks[{record.row, record.pair->experiment, record.pair->block}][record.pair->side] =
-        record.total_s.value_or(0);
+        is_processor_bound(record) ? undisturbed_s(record) : record.total_s.value_or(0);
   }
   for (const auto& [key, sides] : blocks)
     if (sides.count("A") && sides.count("B") && sides.at("A") > 0 && sides.at("B") > 0)

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "harness/report/article_columns.h"
+#include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -47,6 +48,18 @@ std::optional<Finding> by_construction(const Question& question, const ClaimRows
   return std::nullopt;
 }
 
+// A run that others disturbed says nothing of the row where what they took can't be subtracted.
+std::optional<Finding> spoiled(const ClaimRows& rows) {
+  for (const std::string& id : rows.ids())
+    for (const Record* record : rows[id].records)
+      if (const double share = others_share(*record).value_or(0);
+          share >= kSpoiledShare && !is_processor_bound(*record))
+        return cannot_be_tested(
+            fmt::format("others took {:.0f} % of the CPU time during {}; run it again on a quiet machine",
+                        100 * share, bracketed(id)));
+  return std::nullopt;
+}
+
 Finding finding_of(const Question& question, const Summary& summary) {
   if (summary.scale == "smoke")
     return cannot_be_tested("scale smoke only tests the program; its figures mean nothing");
@@ -54,6 +67,7 @@ Finding finding_of(const Question& question, const Summary& summary) {
   if (const std::string missing = rows.missing(); !missing.empty()) return cannot_be_tested(missing);
   auto constructed = by_construction(question, rows);
   if (constructed && summary.device != "emulated") return *constructed;
+  if (const auto finding = spoiled(rows)) return constructed ? *constructed : *finding;
   for (const Need& need : question.needs)
     if (const auto finding = need(rows)) return constructed ? *constructed : *finding;
   const Finding finding = question.judge(rows);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <set>
 
+#include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -102,22 +103,23 @@ Grid disturbance_grid(const Records& records) {
   Grid grid;
   grid.title = "load and disturbance per row";
   grid.columns = {{"row", true}, {"repeat"},     {"status", true},      {"started", true}, {"wall s"},
-                  {"load"},      {"steal %"},    {"throttled"},         {"memory MB"},     {"cache", true},
+                  {"load"},      {"others %"},   {"throttled"},         {"memory MB"},     {"cache", true},
                   {"resident"},  {"bad images"}, {"16-bit type", true}, {"launcher", true}};
   for (const Record& record : records) {
     const RecordCache cache = record.cache.value_or(RecordCache());
     const int64_t memory_bytes = record.max_rss_bytes.value_or(0);
     grid.rows.push_back({record.row, std::to_string(record.repeat), record.status, or_dash(record.started_at),
                          figure(record.wall_s, 1), figure(record.environment.load_average, 1),
-                         figure(record.environment.steal_share, 2, 100),
-                         count(record.environment.throttled_periods),
+                         figure(others_share(record), 1, 100), count(record.environment.throttled_periods),
                          memory_bytes > 0 ? fmt::format("{:.0f}", double(memory_bytes) / 1e6) : "-",
                          or_dash(cache.state), figure(cache.resident_before, 2), count(record.bad_images),
                          or_dash(record.precision.sixteen_bit), or_dash(record.launcher)});
   }
   grid.notes = {
-      "load: load average before the row; steal: processor time that the hypervisor gave to other machines "
-      "during the row; throttled: periods in which the container's CPU limit stopped the row; memory: "
+      "load: load average before the row; others: share of the row's processor time that other machines of "
+      "the "
+      "hypervisor and other processes took during the timed batches; throttled: periods in which the "
+      "container's CPU limit stopped the row; memory: "
       "highest sum of the processes' anonymous memory; resident: share of the data in the page cache before "
       "the row."};
   return grid;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -138,8 +139,24 @@ std::vector<Metric> totals() {
        .header = "img/s",
        .decimals = 0,
        .better = Better::higher},
-      {"ratio_to_base", "", "total of the base / total of the row: above 1 the row is faster",
+      {"others_share", "", "share of the row's cores that others took in its timed batches, 0-1",
+       [](const SummaryRow& row) { return others_share(*row.record); }},
+      {"undisturbed_s", "s",
+       "total_s x (1 - others_share), of the repeat with the median total; only of rows that wait for "
+       "nothing "
+       "but the processor",
+       [](const SummaryRow& row) {
+         return is_processor_bound(*row.record) ? Value(undisturbed_s(*row.record)) : std::nullopt;
+       }},
+      {"ratio_to_base", "",
+       "total of the base / total of the row: above 1 the row is faster; of the undisturbed totals where "
+       "ratio_undisturbed is 1",
        [](const SummaryRow& row) { return row.ratio; }},
+      beside_base(
+          "ratio_undisturbed",
+          "1: others took 2 % or more of the processor time of one of these runs, and the ratio is of "
+          "seconds without it",
+          &SummaryRow::ratio_undisturbed),
       beside_base("batch_differs",
                   "1: the base has another batch size, so the ratio compares batches, not images",
                   &SummaryRow::batch_differs),

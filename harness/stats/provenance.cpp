@@ -9,12 +9,12 @@
 
 #include "harness/contract/config_hash.h"
 #include "harness/contract/row.h"
+#include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
 namespace {
 
-constexpr double kSteal = 0.02;  // share of the CPU time
 
 struct Facet {
   const char* what;
@@ -155,8 +155,8 @@ std::vector<std::string> doubts(const Record& record) {
   std::vector<std::string> found;
   if (record.trace) found.push_back("was traced");
   if (record.wrap) found.push_back("ran under " + record.wrap->command);
-  if (const double steal = record.environment.steal_share.value_or(0); steal >= kSteal)
-    found.push_back(fmt::format("{:.0f} % of the CPU time stolen", 100 * steal));
+  if (const double share = others_share(record).value_or(0); share >= kDisturbedShare)
+    found.push_back(fmt::format("others took {:.0f} % of the CPU time", 100 * share));
   if (const int64_t periods = record.environment.throttled_periods.value_or(0); periods > 0)
     found.push_back(fmt::format("CPU quota hit {} times", periods));
   return found;

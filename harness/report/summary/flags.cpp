@@ -6,13 +6,13 @@
 #include <algorithm>
 
 #include "harness/base/comma_list.h"
+#include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
 namespace {
 
 constexpr double fewest_effective_batches = 20;
-constexpr double steal_limit = 0.02;
 
 Names inferred_fields(const Record& record) { return base::split_at_commas(record.config.inferred); }
 
@@ -51,8 +51,8 @@ std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, c
     add('E', "emulated " + setting + (is_device_setting(setting) ? "" : ": by construction"));
   if (const int64_t bad = record.bad_images.value_or(0); bad > 0)
     add('B', fmt::format("{} bad {} replaced", bad, bad == 1 ? "image" : "images"));
-  if (const double steal = record.environment.steal_share.value_or(0); steal >= steal_limit)
-    add('T', fmt::format("{:.0f} % of the CPU time stolen", 100 * steal));
+  if (const double share = others_share(record).value_or(0); share >= kDisturbedShare)
+    add('T', fmt::format("others took {:.0f} % of the CPU time", 100 * share));
   if (const int64_t periods = record.environment.throttled_periods.value_or(0); periods > 0)
     add('T', fmt::format("CPU quota hit {} times", periods));
   if (!run) return flags;
@@ -86,7 +86,7 @@ std::string flag_meaning(char code) {
     case 'R':
       return "some repeats failed; the figures come from the others";
     case 'T':
-      return "the machine took CPU time away during the row";
+      return "other processes, other machines of the hypervisor or a quota took CPU time away from the row";
     default:
       return "";
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "harness/stats/disturbance.h"
+
 namespace harness {
 namespace {
 
@@ -36,10 +38,10 @@ Ratio share_of(const std::vector<double>& shares) {
 }
 
 Ratio total_ratio(const SummaryRow& base, const SummaryRow& row) {
-  std::vector<double> there, here;
-  for (const RunStatistics& run : base.runs) there.push_back(run.total_s);
-  for (const RunStatistics& run : row.runs) here.push_back(run.total_s);
-  return ratio_of(there, here);
+  const ComparedSeconds seconds(base.records, row.records);
+  Ratio ratio = ratio_of(seconds.of(base.records), seconds.of(row.records));
+  ratio.undisturbed = seconds.undisturbed();
+  return ratio;
 }
 
 Ratio phase_ratio(const SummaryRow& base, const SummaryRow& row, const std::vector<std::string>& phases) {

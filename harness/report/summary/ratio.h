@@ -11,7 +11,8 @@ namespace harness {
 // A ratio of two positive figures, base / row (above 1: the row is faster or has less of it), or a share.
 struct Ratio {
   double value = 0, low = 0, high = 0;
-  size_t runs = 0;  // the smaller number of repeats of the two rows; 0: there is no figure
+  size_t runs = 0;           // the smaller number of repeats of the two rows; 0: there is no figure
+  bool undisturbed = false;  // of undisturbed_s() (stats/disturbance.h)
 
   bool known() const { return runs > 0; }
   bool decides() const { return runs >= kFewestRuns; }
@@ -25,7 +26,7 @@ Ratio ratio_of(const std::vector<double>& base, const std::vector<double>& row);
 // The share over one row's runs by location_of() of stats/effect.h; `shares`: one value per run.
 Ratio share_of(const std::vector<double>& shares);
 
-// The ratio of the rows' totals. Both rows must be OK.
+// The ratio of the rows' totals, by ComparedSeconds (stats/disturbance.h). Both rows must be OK.
 Ratio total_ratio(const SummaryRow& base, const SummaryRow& row);
 // The ratio of the mean ms per batch in these phases. Not known() without phase times.
 Ratio phase_ratio(const SummaryRow& base, const SummaryRow& row, const std::vector<std::string>& phases);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "harness/report/summary/accuracy.h"
+#include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 #include "harness/stats/row_group.h"
 
@@ -116,7 +117,11 @@ void compare_with_base(SummaryRow& row, const SummaryRow* base) {
   if (!base || base->id == row.id) return;
   row.window_differs = row.config.window != base->config.window;
   row.batch_differs = row.config.batch != base->config.batch;
-  if (row.ok() && base->ok() && row.run.batches == base->run.batches) row.ratio = base->total_s / row.total_s;
+  if (row.ok() && base->ok() && row.run.batches == base->run.batches) {
+    const ComparedSeconds seconds(base->records, row.records);
+    row.ratio = median(seconds.of(base->records)) / median(seconds.of(row.records));
+    row.ratio_undisturbed = seconds.undisturbed();
+  }
   const double here = row.config.published_s;
   const double there = base->config.published_s;
   if (here > 0 && there > 0 && !row.window_differs) row.published_ratio = there / here;

@@ -1,0 +1,46 @@
+#include "harness/stats/disturbance.h"
+
+#include <algorithm>
+
+namespace harness {
+
+std::optional<double> others_share(const Record& record) {
+  const RecordEnvironment& environment = record.environment;
+  if (!environment.window_steal_share) return environment.steal_share;
+  return std::min(1.0, *environment.window_steal_share + environment.window_outside_share.value_or(0));
+}
+
+bool is_processor_bound(const Record& record) {
+  const Row& row = record.config;
+  const bool waits_for_a_set_rate =
+      row.read_rate > 0 || row.read_latency_ms > 0 || row.store_rate_mbit > 0 || row.store_latency_ms > 0;
+  return record.device.kind == "cpu" && record.emulated.empty() && !record.object_store &&
+         !waits_for_a_set_rate && cache_state(record) != "cold";
+}
+
+double undisturbed_s(const Record& record) {
+  return record.total_s.value_or(0) * (1 - others_share(record).value_or(0));
+}
+
+ComparedSeconds::ComparedSeconds(const RecordList& a, const RecordList& b) {
+  bool can_be_corrected = true;
+  for (const RecordList* records : {&a, &b})
+    for (const Record* record : *records) {
+      const auto share = others_share(*record);
+      most_taken_ = std::max(most_taken_, share.value_or(0));
+      can_be_corrected = can_be_corrected && share && *share < 1 && is_processor_bound(*record);
+    }
+  undisturbed_ = can_be_corrected && most_taken_ >= kDisturbedShare;
+}
+
+double ComparedSeconds::of(const Record& record) const {
+  return undisturbed_ ? undisturbed_s(record) : record.total_s.value_or(0);
+}
+
+std::vector<double> ComparedSeconds::of(const RecordList& records) const {
+  std::vector<double> seconds;
+  for (const Record* record : records) seconds.push_back(of(*record));
+  return seconds;
+}
+
+}  // namespace harness
