@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "harness/base/child_process.h"
@@ -14,6 +15,8 @@
 
 namespace harness::emulated_rows_test {
 namespace {
+
+namespace fs = std::filesystem;
 
 class EmulatedRows : public testing::Test {
  protected:

@@ -8,6 +8,7 @@
 #include "harness/contract/row.h"
 #include "harness/report/claim_question.h"
 #include "harness/report/summary/beside_article.h"
+#include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -19,11 +20,8 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 std::vector<std::string> other_differences(const Row& base, const Row& row,
                                            const std::vector<std::string>& expected) {
-  std::vector<std::string> names;
-  for (const Field& field : fields())
-    if (field.role != Role::descriptive && field.role != Role::measurement &&
-        !contains(expected, field.name) && field_text(base, field) != field_text(row, field))
-      names.push_back(field.name);
+  std::vector<std::string> names = different_settings(base, row);
+  std::erase_if(names, [&](const std::string& name) { return contains(expected, name); });
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -16,6 +16,7 @@
 #include "harness/report/explain_text.h"
 #include "harness/report/feed_text.h"
 #include "harness/report/summary/accuracy.h"
+#include "harness/report/summary/advice.h"
 #include "harness/report/summary/communication.h"
 
 namespace harness {
@@ -114,6 +115,8 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
     first.push_back({{"mark", mark_of(summary)}});
     lines.erase(lines.begin());
   }
+  if (const auto advice = advice_facts(summary); !advice.empty())
+    first.insert(first.begin(), {{"facts", advice}});
   first.push_back({{"lines", lines}});
   Facts facts = bottlenecks_in_words(summary);
   facts.insert(facts.begin(), {"Rows", rows_in_words(summary)});

@@ -35,6 +35,12 @@ static std::string write_explain(const fs::path& run, const Records& records) {
   return text;
 }
 
+// The terminal's last lines, because they are the first that are read.
+static void say_advice(const std::vector<Summary>& summaries, std::ostream& console) {
+  for (const Summary& summary : summaries)
+    if (const std::string text = advice_text(summary); !text.empty()) console << '\n' << text;
+}
+
 bool write_results(const fs::path& project, const fs::path& run, const Records& measured,
                    std::ostream& console) {
   const Records records = in_common_time(measured);
@@ -48,6 +54,7 @@ bool write_results(const fs::path& project, const fs::path& run, const Records& 
   for (const Summary& summary : summaries)
     if (const std::string hint = emulated_hint(summary); !hint.empty() && !explained)
       console << wrap(hint, kConsoleWidth, "  ") << '\n';
+  say_advice(summaries, console);
   return true;
 }
 
@@ -61,6 +68,7 @@ bool rebuild_results(const fs::path& project, const fs::path& run, bool figures,
   console << write_feed(run, summaries) << explained;
   if (figures && explained.empty()) write_figures(run, summaries, project, std::cerr);
   write_page(run, records, summaries, left_out.str(), project, console);
+  say_advice(summaries, console);
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include "harness/report/emulated_tables.h"
 #include "harness/report/metrics.h"
 #include "harness/report/summary/accuracy.h"
+#include "harness/report/summary/advice.h"
 
 namespace harness {
 namespace {
@@ -125,6 +126,13 @@ std::string csv_table(const std::vector<Summary>& summaries) {
   return text;
 }
 
+std::string advice_text(const Summary& summary) {
+  std::string text;
+  for (const auto& [label, sentence] : advice_facts(summary))
+    text += wrap(label + ": " + sentence, kConsoleWidth - 2, "  ") + "\n";
+  return text.empty() ? text : text + "\n";
+}
+
 bool write_report(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries,
                   std::ostream& console, Shown shown) {
   if (summaries.empty()) {
@@ -133,9 +141,12 @@ bool write_report(const std::filesystem::path& run_dir, const std::vector<Summar
   }
   std::string text, markdown;
   for (const Summary& summary : summaries) {
-    text += (text.empty() ? "" : "\n") + console_table(summary);
+    text += (text.empty() ? "" : "\n") + advice_text(summary) + console_table(summary);
     for (const Grid& grid : further_grids(summary)) text += "\n" + console_text(grid);
-    markdown += (markdown.empty() ? "" : "\n") + markdown_table(summary);
+    markdown += markdown.empty() ? "" : "\n";
+    for (const auto& [label, sentence] : advice_facts(summary))
+      markdown += fmt::format("- **{}**: {}\n", label, escape_markdown(sentence));
+    markdown += markdown_table(summary);
     for (const Grid& grid : further_grids(summary)) markdown += "\n" + markdown_text(grid);
   }
   console << text;

@@ -19,6 +19,9 @@ enum class Shown { everything, main_table };
 bool write_report(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries,
                   std::ostream& console, Shown shown = Shown::main_table);
 
+// The sentences of advice_facts() (summary/advice.h), one paragraph each, followed by an empty line; empty if
+// there are none.
+std::string advice_text(const Summary& summary);
 std::string console_table(const Summary& summary);
 std::string markdown_table(const Summary& summary);
 std::string csv_table(const std::vector<Summary>& summaries);  // RFC 4180, one header for all

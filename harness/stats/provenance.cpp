@@ -15,7 +15,6 @@
 namespace harness {
 namespace {
 
-
 struct Facet {
   const char* what;
   std::string (*value)(const Record&);
@@ -149,6 +148,15 @@ std::vector<std::string> changed_fields(const Record& a, const Record& b) {
     if (there != here) changed.push_back(fmt::format("{} {} -> {}", field.name, there, here));
   }
   return changed;
+}
+
+std::vector<std::string> different_settings(const Row& a, const Row& b) {
+  std::vector<std::string> names;
+  for (const Field& field : fields())
+    if (field.role != Role::descriptive && field.role != Role::measurement &&
+        field_text(a, field) != field_text(b, field))
+      names.push_back(field.name);
+  return names;
 }
 
 std::vector<std::string> doubts(const Record& record) {

@@ -33,6 +33,10 @@ std::vector<std::string> incomparable(const Record& a, const Record& b);
 // Differing fields of Role::identity, which the comparison is about: `precision o0 -> bf16`.
 std::vector<std::string> changed_fields(const Record& a, const Record& b);
 
+// Names of the settings in which two rows differ, without titles and the like, and without how they were
+// measured.
+std::vector<std::string> different_settings(const Row& a, const Row& b);
+
 // Reasons to doubt a record's figures: traced, wrapped, CPU time stolen or limited.
 std::vector<std::string> doubts(const Record& record);
 
