@@ -1,4 +1,8 @@
 // unit: all 17 verdicts as one table: scale, rows that are missing, width
+#include <cmath>
+#include <random>
+
+#include "harness/report/summary/ratio.h"
 #include "tests/claim_records.h"
 
 namespace harness::claims_test {
@@ -45,6 +49,68 @@ TEST(Grid, LongCellsContinueUnderThemselves) {
   grid.columns = {{"a", true}, {"why", true, false, 9}};
   grid.rows = {{"1", "four words of text"}, {"2", "short"}};
   EXPECT_EQ(console_text(grid), "grid\na why\n1 four\n  words of\n  text\n2 short\n");
+}
+
+Claim claim_with(ClaimVerdict verdict, std::optional<double> p) {
+  Claim claim;
+  ClaimPart& part = claim.parts.emplace_back();
+  part.verdict = verdict;
+  part.p = p;
+  return claim;
+}
+
+TEST(Claims, ThePOfEachPartIsCorrectedForTheirNumber) {
+  std::vector<Claim> claims = {claim_with(ClaimVerdict::holds, 0.001), claim_with(ClaimVerdict::holds, 0.02),
+                               claim_with(ClaimVerdict::does_not_hold, 0.03),
+                               claim_with(ClaimVerdict::undecided, 1), claim_with(ClaimVerdict::holds, {})};
+  correct_for_their_number(claims);
+  EXPECT_EQ(claims[0].parts[0].verdict, ClaimVerdict::holds);
+  EXPECT_DOUBLE_EQ(*claims[0].parts[0].p, 0.004);
+  EXPECT_EQ(claims[1].parts[0].verdict, ClaimVerdict::undecided);
+  EXPECT_NE(claims[1].parts[0].reason.find("p is 0.06 after Holm's correction for 4 tests"),
+            std::string::npos)
+      << claims[1].parts[0].reason;
+  EXPECT_EQ(claims[2].parts[0].verdict, ClaimVerdict::undecided);
+  EXPECT_EQ(claims[4].parts[0].verdict, ClaimVerdict::holds);  // not by a test
+}
+
+TEST(Claims, PartsHaveThePOfTheirTest) {
+  ClaimRecords records;
+  records.add("disk", {{"load", 75}, {"forward", 25}});
+  ASSERT_TRUE(records.part(1).p);
+  EXPECT_LT(*records.part(1).p, 1e-6);
+  ClaimRecords few;
+  few.add("disk", {{"load", 75}, {"forward", 25}}, 4);
+  EXPECT_FALSE(few.part(1).p);
+}
+
+// Twenty comparisons of five runs with five of the same row: any verdict is false.
+TEST(Claims, FalseVerdictsAreRareOverAllTestsOfARun) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> noise(0, 0.03);
+  constexpr int kDraws = 1000, kTests = 20;
+  int uncorrected = 0, wrong = 0;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    std::vector<Claim> claims;
+    for (int test = 0; test < kTests; ++test) {
+      std::vector<double> a(5), b(5);
+      for (double& value : a) value = std::exp(noise(random));
+      for (double& value : b) value = std::exp(noise(random));
+      const Ratio ratio = ratio_of(a, b);
+      const bool is_decided = ratio.above(1) || ratio.below(1);
+      claims.push_back(claim_with(is_decided ? ClaimVerdict::holds : ClaimVerdict::undecided,
+                                  is_decided ? ratio.p_against(1) : 1));
+    }
+    const auto any = [&] {
+      return std::any_of(claims.begin(), claims.end(),
+                         [](const Claim& claim) { return claim.parts[0].verdict == ClaimVerdict::holds; });
+    };
+    uncorrected += any();
+    correct_for_their_number(claims);
+    wrong += any();
+  }
+  EXPECT_LE(wrong, kDraws * 0.065);  // 5 %, with the error of 1,000 draws
+  EXPECT_GT(uncorrected, kDraws * 0.3);
 }
 
 }  // namespace harness::claims_test

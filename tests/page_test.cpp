@@ -61,6 +61,10 @@ TEST(Page, SaysWhatBindsRowsAndThatItIsARehearsal) {
   const json data = json::parse(element(run.text("report.html"), "page"));
   const json& first = data.at("sections").at(0).at("blocks");
   EXPECT_EQ(first.at(0).at("mark").at(0), "REHEARSAL");
+  const json& advice = first.at(1).at("facts");
+  EXPECT_EQ(advice.at(0).at(0), "Fix next");
+  EXPECT_EQ(advice.at(1).at(0), "Worth");
+  EXPECT_EQ(advice.at(2).at(0), "Trust");
   EXPECT_NE(first.dump().find("Bound by "), std::string::npos);
   EXPECT_NE(first.dump().find("17 claims"), std::string::npos);
 }

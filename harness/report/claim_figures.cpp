@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/report/claim_question.h"
 #include "harness/report/summary/device_time.h"
@@ -70,6 +71,29 @@ ClaimVerdict verdict_of(const Test& test) {
                                                                     : ClaimVerdict::undecided;
 }
 
+// p that the true figure lies on the other side of a limit than the interval does; 1 if the interval contains
+// a limit. Nullopt for a figure that chance has no part in, or of too few runs.
+std::optional<double> p_of(const Test& test) {
+  const Ratio& figure = test.figure;
+  if (!figure.decides() || figure.mean.degrees < 1) return std::nullopt;
+  if (figure.high < test.low) return figure.p_against(test.low);
+  if (figure.low > test.high) return figure.p_against(test.high);
+  if (verdict_of(test) != ClaimVerdict::holds) return 1;
+  double p = 0;
+  if (test.low > 0) p = figure.p_against(test.low);
+  if (test.high != kNoLimit) p = std::max(p, figure.p_against(test.high));
+  return p;
+}
+
+// Of several tests, all must pass for `holds`, and one that fails decides.
+std::optional<double> p_of(const std::vector<Test>& tests, const Test& decides) {
+  if (verdict_of(decides) != ClaimVerdict::holds) return p_of(decides);
+  std::optional<double> largest;
+  for (const Test& test : tests)
+    if (const auto p = p_of(test)) largest = std::max(largest.value_or(0), *p);
+  return largest;
+}
+
 }  // namespace
 
 Finding judged(const std::vector<Test>& tests) {
@@ -84,7 +108,9 @@ Finding judged(const std::vector<Test>& tests) {
   if (!decides->figure.decides())
     reason += fmt::format("; {} run{}, but a verdict needs {}: --repeat {}", decides->figure.runs,
                           decides->figure.runs == 1 ? "" : "s", kFewestRuns, kFewestRuns);
-  return {verdict_of(*decides), figure_text(*decides), reason};
+  Finding finding{verdict_of(*decides), figure_text(*decides), reason};
+  finding.p = p_of(tests, *decides);
+  return finding;
 }
 
 Ratio work_ratio(const SummaryRow& base, const SummaryRow& row, const Phases& phases) {
@@ -103,8 +129,13 @@ Ratio wait_share(const SummaryRow& row) {
 
 Ratio quotient(const Ratio& above, const Ratio& below) {
   if (!above.known() || !below.known()) return {};
-  return {above.value / below.value, above.low / below.high, above.high / below.low,
-          std::min(above.runs, below.runs)};
+  Ratio ratio{above.value / below.value, above.low / below.high, above.high / below.low,
+              std::min(above.runs, below.runs)};
+  ratio.of_logs = above.of_logs && below.of_logs;
+  if (ratio.of_logs)
+    ratio.mean = {above.mean.value - below.mean.value, std::hypot(above.mean.error, below.mean.error),
+                  std::min(above.mean.degrees, below.mean.degrees)};
+  return ratio;
 }
 
 const Phases& compute_phases() {

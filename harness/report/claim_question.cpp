@@ -109,8 +109,15 @@ std::string ClaimRows::missing() const {
 ClaimPart answer(const Question& question, const Summary& summary) {
   Finding finding = finding_of(question, summary);
   if (summary.device == "emulated" && !finding.figure.empty()) finding.figure += ", emulated";
-  return {question.text,  question.rows,  finding.verdict,
-          finding.figure, finding.reason, finding.lacks_devices};
+  ClaimPart part;
+  part.text = question.text;
+  part.rows = question.rows;
+  part.verdict = finding.verdict;
+  part.figure = finding.figure;
+  part.reason = finding.reason;
+  part.p = finding.p;
+  part.lacks_devices = finding.lacks_devices;
+  return part;
 }
 
 }  // namespace harness

@@ -17,6 +17,8 @@ struct Finding {
   ClaimVerdict verdict;
   std::string figure, reason;
   bool lacks_devices = false;  // devices apart from the processor, also emulated ones, could answer it
+  std::optional<double> p =
+      std::nullopt;  // of the verdict, before Holm's correction; nullopt: nothing was tested
 };
 Finding cannot_be_tested(const std::string& why);
 

@@ -7,10 +7,13 @@
 #include <algorithm>
 
 #include "harness/report/claim_question.h"
+#include "harness/stats/effect.h"
 #include "harness/stats/records.h"
 
 namespace harness {
 namespace {
+
+constexpr double kAlpha = 0.05;
 
 bool has_article_rows(const Summary& summary) {
   return std::any_of(summary.rows.begin(), summary.rows.end(), [](const SummaryRow& row) {
@@ -42,6 +45,28 @@ bool few_runs(const Summary& summary) {
 }
 
 }  // namespace
+
+void correct_for_their_number(std::vector<Claim>& claims) {
+  std::vector<ClaimPart*> tested;
+  std::vector<double> p;
+  for (Claim& claim : claims)
+    for (ClaimPart& part : claim.parts)
+      if (part.p) {
+        tested.push_back(&part);
+        p.push_back(*part.p);
+      }
+  const std::vector<double> adjusted = holm(p);
+  for (size_t i = 0; i < tested.size(); ++i) {
+    ClaimPart& part = *tested[i];
+    part.p = adjusted[i];
+    const bool is_decided =
+        part.verdict == ClaimVerdict::holds || part.verdict == ClaimVerdict::does_not_hold;
+    if (!is_decided || adjusted[i] < kAlpha) continue;
+    part.verdict = ClaimVerdict::undecided;
+    part.reason += fmt::format("; undecided, because p is {:.2f} after Holm's correction for {} tests",
+                               adjusted[i], tested.size());
+  }
+}
 
 const char* text_of(ClaimVerdict verdict) {
   switch (verdict) {
@@ -83,6 +108,7 @@ std::vector<Claim> claims_of(const Summary& summary) {
        {loading_questions(), precision_questions(), device_questions(), process_questions()})
     for (const Question& question : questions)
       claims[size_t(question.claim - 1)].parts.push_back(answer(question, summary));
+  correct_for_their_number(claims);
   for (Claim& claim : claims) claim.verdict = verdict_of(claim.parts);
   return claims;
 }
@@ -138,8 +164,10 @@ Grid claims_grid(const Summary& summary) {
       fmt::format("In brackets: exact 95 % interval over whole runs{}.",
                   few_runs(summary) ? fmt::format(", or the range of fewer than {} runs", kFewestRuns) : ""));
   grid.notes.push_back(
-      "holds, does not hold: the whole interval lies inside or outside the limits; undecided: the interval "
-      "contains a limit, or there are too few runs; by construction: the result follows from a setting of "
+      "holds, does not hold: the whole interval lies inside or outside the limits, and Student's p against "
+      "them, "
+      "by Holm's correction for all tests of the run, is under 0.05; undecided: otherwise, or with too few "
+      "runs; by construction: the result follows from a setting of "
       "the suite or from the file of an emulated device, and is not a finding.");
   grid.notes.push_back("Where the article's own figures contradict each other: docs/article_audit.md.");
   return grid;

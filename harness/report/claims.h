@@ -21,6 +21,7 @@ struct ClaimPart {
   ClaimVerdict verdict = ClaimVerdict::cannot_be_tested;
   std::string figure;          // the deciding measurement with its interval; empty if there is none
   std::string reason;          // what the figure is and its limit, or what is missing
+  std::optional<double> p;     // Holm's adjusted p over all tested parts of a run; nullopt: not by a test
   bool lacks_devices = false;  // devices apart from the processor, also emulated ones, could answer it
 };
 
@@ -31,6 +32,10 @@ struct Claim {
   std::string mark;  // as the summary's
 };
 
+// With twenty tests at 5 % one would err by chance. Holm's correction of the parts' p keeps the probability
+// that any verdict of the run is false by chance at 5 %: parts whose adjusted p is 0.05 or more become
+// undecided.
+void correct_for_their_number(std::vector<Claim>& claims);
 // All 17 claims; empty if the summary has no row of the article's matrix.
 std::vector<Claim> claims_of(const Summary& summary);
 // The claims of each verdict that some claim has.

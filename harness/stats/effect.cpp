@@ -85,13 +85,18 @@ double variance(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size() - 1);
 }
 
-double t_test(double difference, double error, double degrees) {
-  if (degrees < 1) return 1;
-  if (error <= 0) return difference == 0 ? 1 : 0;
-  return student_p(difference / error, degrees);
+Mean mean_with_error(const std::vector<double>& values) {
+  const double n = static_cast<double>(values.size());
+  return {mean(values), std::sqrt(variance(values) / n), n - 1};
 }
 
 }  // namespace
+
+double Mean::p_against(double limit) const {
+  if (degrees < 1) return 1;
+  if (error <= 0) return value == limit ? 1 : 0;
+  return student_p((value - limit) / error, degrees);
+}
 
 Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.size() != b.size() || a.empty())
@@ -112,8 +117,8 @@ Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b)
   const Counts counts = signed_rank_counts(a.size());
   set_interval(walsh, counts, effect);
   effect.rank_p = two_sided(counts, positive);
-  const double n = static_cast<double>(a.size());
-  effect.p = t_test(mean(differences), std::sqrt(variance(differences) / n), n - 1);
+  effect.log_ratio = mean_with_error(differences);
+  effect.p = effect.log_ratio.p_against(0);
   return effect;
 }
 
@@ -142,7 +147,8 @@ Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& 
   const double degrees = a.size() < 2 || b.size() < 2 ? 0
                          : spread > 0                 ? (from_a + from_b) * (from_a + from_b) / spread
                                                       : static_cast<double>(a.size() + b.size() - 2);
-  effect.p = t_test(mean(there) - mean(here), std::sqrt(from_a + from_b), degrees);
+  effect.log_ratio = {mean(there) - mean(here), std::sqrt(from_a + from_b), degrees};
+  effect.p = effect.log_ratio.p_against(0);
   return effect;
 }
 
@@ -156,7 +162,7 @@ Location location_of(const std::vector<double>& figures) {
   std::sort(walsh.begin(), walsh.end());
   const size_t k =
       figures.size() < kFewestRuns ? 0 : left_out_on_either_side(walsh, signed_rank_counts(figures.size()));
-  return {median(walsh), walsh[k], walsh[walsh.size() - 1 - k], figures.size()};
+  return {median(walsh), walsh[k], walsh[walsh.size() - 1 - k], figures.size(), mean_with_error(figures)};
 }
 
 std::vector<double> holm(const std::vector<double>& p) {

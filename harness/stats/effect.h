@@ -6,6 +6,13 @@
 
 namespace harness {
 
+// Mean of some figures (of ratios: of their logarithms), its standard error and degrees of freedom.
+struct Mean {
+  double value = 0, error = 0, degrees = 0;
+  // Two-sided p of Student's t that the true mean is `limit`; 1 with less than one degree of freedom.
+  double p_against(double limit) const;
+};
+
 // `ratio`: figure of A / figure of B. For times, a ratio above 1 means that B is faster.
 struct Effect {
   double ratio = 1, low = 1, high = 1;  // Hodges-Lehmann estimate and its interval
@@ -14,6 +21,7 @@ struct Effect {
   double rank_p = 1;  // two-sided Wilcoxon signed-rank, or Mann-Whitney where unpaired; exact without ties
   size_t a = 0, b = 0;  // runs on either side
   bool paired = false;
+  Mean log_ratio;  // what `p` is of; Welch's degrees of freedom where unpaired
 };
 
 // With fewer runs per side there is no verdict and no interval, only a range. An exact interval reaches 95 %
@@ -34,6 +42,7 @@ Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& 
 struct Location {
   double value = 0, low = 0, high = 0;
   size_t runs = 0;
+  Mean mean;
 };
 Location location_of(const std::vector<double>& figures);
 

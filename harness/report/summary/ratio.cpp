@@ -25,7 +25,7 @@ Ratio ratio_of(const std::vector<double>& base, const std::vector<double>& row) 
   if (!positive(base) || !positive(row)) return {};
   const Effect effect = unpaired_effect(base, row);
   const size_t runs = std::min(effect.a, effect.b);
-  if (runs >= kFewestRuns) return {effect.ratio, effect.low, effect.high, runs};
+  if (runs >= kFewestRuns) return {effect.ratio, effect.low, effect.high, runs, effect.log_ratio, true};
   const auto [base_low, base_high] = std::minmax_element(base.begin(), base.end());
   const auto [row_low, row_high] = std::minmax_element(row.begin(), row.end());
   return {effect.ratio, *base_low / *row_high, *base_high / *row_low, runs};
@@ -34,7 +34,7 @@ Ratio ratio_of(const std::vector<double>& base, const std::vector<double>& row) 
 Ratio share_of(const std::vector<double>& shares) {
   if (shares.empty()) return {};
   const Location location = location_of(shares);
-  return {location.value, location.low, location.high, location.runs};
+  return {location.value, location.low, location.high, location.runs, location.mean};
 }
 
 Ratio total_ratio(const SummaryRow& base, const SummaryRow& row) {

@@ -1,5 +1,6 @@
 // Figures with their statistical uncertainty over runs: ratios of two rows, shares of one row's step.
 #pragma once
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,16 @@ namespace harness {
 struct Ratio {
   double value = 0, low = 0, high = 0;
   size_t runs = 0;           // the smaller number of repeats of the two rows; 0: there is no figure
+  Mean mean;                 // behind p_against()
+  bool of_logs = false;      // `mean` is of logarithms: of ratios, not of shares
   bool undisturbed = false;  // of undisturbed_s() (stats/disturbance.h)
 
   bool known() const { return runs > 0; }
   bool decides() const { return runs >= kFewestRuns; }
   bool above(double limit) const { return decides() && low > limit; }  // the whole interval is
   bool below(double limit) const { return decides() && high < limit; }
+  // Two-sided p that the true figure is `limit`, which must be positive for ratios.
+  double p_against(double limit) const { return mean.p_against(of_logs ? std::log(limit) : limit); }
 };
 
 // The ratio of two rows' runs by unpaired_effect() of stats/effect.h, which `compare` uses too. With fewer
