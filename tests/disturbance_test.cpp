@@ -48,6 +48,9 @@ TEST(Disturbance, OldRecordsHaveTheStolenShareOfTheWholeRow) {
 TEST(Disturbance, OnlyProcessorBoundRowsAreCorrected) {
   const json plain = run(10, 0.2);
   EXPECT_TRUE(is_processor_bound(typed(plain)));
+  json busy = plain;
+  busy["emulated"] = {"host_work: 6 ms a batch"};
+  EXPECT_TRUE(is_processor_bound(typed(busy)));
   for (const auto& [pointer, value] : std::map<std::string, json>{{"/cache/state", "cold"},
                                                                   {"/device/kind", "cuda"},
                                                                   {"/config/read_rate", 100},

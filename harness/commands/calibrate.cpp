@@ -9,6 +9,7 @@
 #include "harness/config/device_file.h"
 #include "harness/stats/calibration.h"
 #include "harness/stats/calibration_rows.h"
+#include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
@@ -80,8 +81,11 @@ int calibrate_from(DeviceToWrite asked, const Installation& installation) {
   print_figures(device, "");
   const CalibrationRows used = rows_to_calibrate_from(records, rows);
   for (const RecordList& some : {used.single, used.several})
-    for (const Record* record : some)
+    for (const Record* record : some) {
       for (const std::string& doubt : doubts(*record)) fmt::print("row {}: {}\n", record->row, doubt);
+      if (const std::string text = disturbance_text({record}); !text.empty())
+        fmt::print("row {}: {}\n", record->row, text);
+    }
   const bool shipped = asked.out.parent_path() == installation.project / "configs" / "devices";
   fmt::print("\n{}\nuse it: ./run_matrix --device emulated:{}\n", asked.out.string(),
              shipped ? asked.name : asked.out.string());

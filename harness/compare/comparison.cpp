@@ -129,12 +129,15 @@ RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& 
   if (!row.refused.empty()) return row;
   row.refused = incomparable(*a.front(), *b.front());
   if (!row.refused.empty()) return row;
-  for (const auto& [name, runs] : {std::pair{"A", &a}, std::pair{"B", &b}})
+  for (const auto& [name, runs] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
     for (const Record* run : *runs)
       for (const std::string& doubt : doubts(*run))
         if (const std::string text = fmt::format("{} {}", name, doubt);
             std::find(row.doubts.begin(), row.doubts.end(), text) == row.doubts.end())
           row.doubts.push_back(text);
+    if (const std::string text = disturbance_text(*runs); !text.empty())
+      row.doubts.push_back(fmt::format("{}: {}", name, text));
+  }
   const ComparedSeconds seconds(a, b);
   row.as_measured = effect_of(a, b, [](const Record& run) { return run.total_s.value_or(0); });
   row.effect = effect_of(a, b, [&](const Record& run) { return seconds.of(run); });

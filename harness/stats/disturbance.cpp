@@ -1,5 +1,7 @@
 #include "harness/stats/disturbance.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace harness {
@@ -10,11 +12,27 @@ std::optional<double> others_share(const Record& record) {
   return std::min(1.0, *environment.window_steal_share + environment.window_outside_share.value_or(0));
 }
 
+double most_taken_share(const RecordList& records) {
+  double most = 0;
+  for (const Record* record : records) most = std::max(most, others_share(*record).value_or(0));
+  return most;
+}
+
+std::string disturbance_text(const RecordList& records) {
+  const double share = most_taken_share(records);
+  return share < kDisturbedShare ? ""
+                                 : fmt::format("others took up to {:.0f} % of the CPU time", 100 * share);
+}
+
 bool is_processor_bound(const Record& record) {
   const Row& row = record.config;
   const bool waits_for_a_set_rate =
       row.read_rate > 0 || row.read_latency_ms > 0 || row.store_rate_mbit > 0 || row.store_latency_ms > 0;
-  return record.device.kind == "cpu" && record.emulated.empty() && !record.object_store &&
+  // Added host work is processor time, too; all other emulated hardware is waited for.
+  const bool waits_for_emulated =
+      std::any_of(record.emulated.begin(), record.emulated.end(),
+                  [](const std::string& setting) { return setting.rfind("host_work: ", 0) != 0; });
+  return record.device.kind == "cpu" && !waits_for_emulated && !record.object_store &&
          !waits_for_a_set_rate && cache_state(record) != "cold";
 }
 

@@ -1,6 +1,7 @@
 // Processor time that others took from a row, and the row's seconds without it.
 #pragma once
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/stats/records.h"
@@ -17,6 +18,10 @@ std::optional<double> others_share(const Record& record);
 inline constexpr double kDisturbedShare = 0.02;
 // From this share on a row that can't be corrected takes part in no verdict.
 inline constexpr double kSpoiledShare = 0.10;
+
+double most_taken_share(const RecordList& records);  // the largest others_share; 0 without any
+// `others took up to 12 % of the CPU time`; empty if no run was disturbed.
+std::string disturbance_text(const RecordList& records);
 
 // Whether the row's seconds grow in proportion to what others take: it computes and decodes on the processor
 // all the time and waits for no disk, link or emulated device.

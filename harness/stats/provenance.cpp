@@ -163,8 +163,6 @@ std::vector<std::string> doubts(const Record& record) {
   std::vector<std::string> found;
   if (record.trace) found.push_back("was traced");
   if (record.wrap) found.push_back("ran under " + record.wrap->command);
-  if (const double share = others_share(record).value_or(0); share >= kDisturbedShare)
-    found.push_back(fmt::format("others took {:.0f} % of the CPU time", 100 * share));
   if (const int64_t periods = record.environment.throttled_periods.value_or(0); periods > 0)
     found.push_back(fmt::format("CPU quota hit {} times", periods));
   return found;

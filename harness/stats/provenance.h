@@ -37,7 +37,7 @@ std::vector<std::string> changed_fields(const Record& a, const Record& b);
 // measured.
 std::vector<std::string> different_settings(const Row& a, const Row& b);
 
-// Reasons to doubt a record's figures: traced, wrapped, CPU time stolen or limited.
+// Reasons to doubt a record's figures: traced, wrapped, CPU time limited.
 std::vector<std::string> doubts(const Record& record);
 
 }  // namespace harness

@@ -85,8 +85,7 @@ std::vector<std::string> doubts_of(const Summary& summary, const Advice& advice)
       continue;
     }
     fewest_runs = std::min(fewest_runs, row.runs.size());
-    double taken = 0;
-    for (const Record* record : row.records) taken = std::max(taken, others_share(*record).value_or(0));
+    const double taken = most_taken_share(row.records);
     most_taken = std::max(most_taken, taken);
     if (taken >= kDisturbedShare) disturbed.push_back(row.id);
     if (std::any_of(row.flags.begin(), row.flags.end(),

@@ -51,8 +51,7 @@ std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, c
     add('E', "emulated " + setting + (is_device_setting(setting) ? "" : ": by construction"));
   if (const int64_t bad = record.bad_images.value_or(0); bad > 0)
     add('B', fmt::format("{} bad {} replaced", bad, bad == 1 ? "image" : "images"));
-  if (const double share = others_share(record).value_or(0); share >= kDisturbedShare)
-    add('T', fmt::format("others took {:.0f} % of the CPU time", 100 * share));
+  if (std::string text = disturbance_text({&record}); !text.empty()) add('T', std::move(text));
   if (const int64_t periods = record.environment.throttled_periods.value_or(0); periods > 0)
     add('T', fmt::format("CPU quota hit {} times", periods));
   if (!run) return flags;
