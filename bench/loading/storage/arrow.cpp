@@ -60,7 +60,6 @@ class Arrow : public DatasetStorage {
       fail(fmt::format("it holds {} records and {} are needed", ends_.empty() ? 0 : ends_.back(), needed));
   }
 
-  bool reads_whole_records() const override { return false; }
   std::string used() const override { return "arrow"; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
@@ -128,6 +127,7 @@ class Arrow : public DatasetStorage {
     EncodedImage image;
     image.bytes = batch.images.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
     image.label = batch.labels[row];
+    touch_pages(image.bytes);
     return image;
   }
 

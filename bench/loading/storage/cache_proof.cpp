@@ -9,15 +9,10 @@ namespace bench {
 // Cold: almost no page is resident, and almost all bytes come from the device during the slice. Warm: the
 // reverse. The margins allow for file-system metadata and read-ahead of neighbouring files.
 constexpr double kColdResident = 0.02, kWarmResident = 0.98, kColdDeviceShare = 0.9, kWarmDeviceShare = 0.1;
-// For images decoded in place: bytes of rows below the crop are never read, 30 % of an image on average.
-constexpr double kColdInPlaceShare = 0.5;
 
 CacheProof::CacheProof(const std::string& requested, const Storage& storage,
                        const std::vector<int64_t>& records, std::filesystem::path server_counter)
-    : requested_(requested),
-      used_(storage.used()),
-      cold_share_(storage.reads_whole_records() ? kColdDeviceShare : kColdInPlaceShare),
-      server_counter_(std::move(server_counter)) {
+    : requested_(requested), used_(storage.used()), server_counter_(std::move(server_counter)) {
   const FileList files = storage.cached_files(records);
   cached_ = !files.empty();
   if (!cached_) return;
@@ -59,7 +54,7 @@ harness::RecordCache CacheProof::slice_ended(int64_t encoded_bytes) {
   }
   proof.resident_before = resident_;
   const bool seems_cold =
-      (!resident_ || *resident_ <= kColdResident) && (!from_device || *from_device >= cold_share_);
+      (!resident_ || *resident_ <= kColdResident) && (!from_device || *from_device >= kColdDeviceShare);
   const bool seems_warm =
       (!resident_ || *resident_ >= kWarmResident) && (!from_device || *from_device <= kWarmDeviceShare);
   const bool known = resident_ || from_device;

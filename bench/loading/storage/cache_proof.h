@@ -28,7 +28,6 @@ class CacheProof {
   std::optional<int64_t> bytes_read() const;
 
   std::string requested_, used_, violation_;
-  double cold_share_;  // of the delivered bytes that must come from the device
   std::filesystem::path server_counter_;
   bool cached_;
   std::optional<double> resident_;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "bench/loading/storage/mapped_file.h"
 #include "bench/loading/storage/storage.h"
 #include "harness/base/regular_file.h"
 
@@ -29,7 +30,6 @@ class Lmdb : public DatasetStorage {
     check_completeness(options);
   }
 
-  bool reads_whole_records() const override { return false; }
   std::string used() const override { return "lmdb"; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
@@ -67,6 +67,7 @@ class Lmdb : public DatasetStorage {
       const auto* bytes = static_cast<const uint8_t*>(value.mv_data);
       std::memcpy(&image.label, bytes, kLabelBytes);
       image.bytes = {bytes + kLabelBytes, value.mv_size - kLabelBytes};
+      touch_pages(image.bytes);
       return image;
     }
 

@@ -39,4 +39,12 @@ void MappedFile::will_need(size_t offset, size_t count) const {
   ::madvise(const_cast<uint8_t*>(bytes_.data()) + begin, end - begin, MADV_WILLNEED);  // a hint: may fail
 }
 
+void touch_pages(std::span<const uint8_t> bytes) {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const volatile uint8_t* const first = bytes.data();
+  for (size_t offset = 0; offset < bytes.size(); offset += page) static_cast<void>(first[offset]);
+  if (!bytes.empty())
+    static_cast<void>(first[bytes.size() - 1]);  // the last page, if the first isn't aligned
+}
+
 }  // namespace bench

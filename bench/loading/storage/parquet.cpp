@@ -49,7 +49,6 @@ class Parquet : public DatasetStorage {
     if (records < needed) fail(fmt::format("they hold {} records and {} are needed", records, needed));
   }
 
-  bool reads_whole_records() const override { return false; }
   std::string used() const override { return "parquet"; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
 

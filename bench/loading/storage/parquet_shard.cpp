@@ -74,6 +74,7 @@ EncodedImage ParquetShard::image(int64_t row) {
   EncodedImage image;
   image.bytes = {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
   image.label = group->labels.Value(index);
+  touch_pages(image.bytes);
   return image;
 }
 

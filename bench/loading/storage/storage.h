@@ -15,7 +15,9 @@
 namespace bench {
 
 // One per loader thread. The bytes that read() returns are valid until the reader's next read() or its
-// destruction. read() throws std::runtime_error that names the record if it can't be read.
+// destruction, and in memory: storages that return mapped pages touch them, so that what a disk takes counts
+// as reading and never as decoding. read() throws std::runtime_error that names the record if it can't be
+// read.
 class StorageReader {
  public:
   virtual ~StorageReader() = default;
@@ -43,9 +45,6 @@ class Storage {
   // The files on disk that hold the given records, for dropping or filling the page cache. Empty: no page
   // cache between this storage and the loader (tmpfs, memory, synthetic).
   virtual std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const { return {}; }
-  // False: images are decoded in place from mapped files, so bytes that the decoder skips are never read from
-  // disk.
-  virtual bool reads_whole_records() const { return true; }
   // The storage that was actually used: its name, or that of its fallback (tmpfs -> memory).
   virtual std::string used() const = 0;
   // For warnings: the image's path if known.

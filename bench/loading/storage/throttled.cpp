@@ -20,7 +20,6 @@ class Throttled : public Storage {
         latency_(static_cast<int64_t>(latency_ms * 1e6)) {}
 
   int64_t size() const override { return storage_->size(); }
-  bool reads_whole_records() const override { return storage_->reads_whole_records(); }
   std::string used() const override { return storage_->used(); }
   std::string record_name(int64_t record) const override { return storage_->record_name(record); }
   bool generates_batches() const override { return storage_->generates_batches(); }
