@@ -107,6 +107,9 @@ TEST(Claim17, ImageNetFitsByItsRealSize) {
     return records.verdict(17);
   };
   EXPECT_EQ(folder(1281167, 115000, 1000), ClaimVerdict::holds) << records.reason(17);
+  for (const char* part : {"1281167 training + 50000 validation images", "of 160 GiB = 171.8e9 bytes"})
+    EXPECT_NE(records.reason(17).find(part), std::string::npos) << records.reason(17);
+  EXPECT_EQ(folder(1281167, 125000, 1000), ClaimVerdict::holds) << "169.1e9 bytes are below 160 GiB";
   EXPECT_EQ(folder(1281167, 130000, 1000), ClaimVerdict::does_not_hold);
   EXPECT_EQ(folder(20000, 115000, 1000), ClaimVerdict::holds) << records.reason(17);
   EXPECT_EQ(folder(20000, 121000, 1000), ClaimVerdict::undecided);

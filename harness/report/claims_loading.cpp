@@ -13,7 +13,7 @@ constexpr double kMostOfTheTime = 2.0 / 3;  // the article's three quarters, wit
 constexpr double kIdleDevice = 1.0 / 3;     // the rest of the step
 
 constexpr double kTrainingImages = 1281167, kValidationImages = 50000;  // of ImageNet
-constexpr double kTmpfsBytes = 160.0 * 1024 * 1024 * 1024;              // mount option size=160G
+constexpr double kTmpfsBytes = 160.0 * 1024 * 1024 * 1024;  // size=160G: mount's G is GiB, 171.8e9 bytes
 constexpr double kHalfAPage = 2048;  // the mean unused rest of a file's last page of 4096 bytes
 constexpr double kFewestImages = 10000;
 // The standard deviation of photographs' sizes is about their mean, so the mean of 10,000 images is within
@@ -119,14 +119,15 @@ Finding imagenet_fits(const ClaimRows& rows) {
                     images, classes, kFewestImages));
   const double mean = bytes / images + kHalfAPage, spread = images < kTrainingImages ? kSampleAllowance : 0;
   const double needs = mean * (kTrainingImages + kValidationImages) / kTmpfsBytes;
-  Finding finding = judged({{"of 160 GiB",
+  Finding finding = judged({{"of 160 GiB = 171.8e9 bytes",
                              {needs, needs * (1 - spread), needs * (1 + spread), kFewestRuns},
                              0,
                              1,
                              Unit::percent}});
-  finding.reason =
-      fmt::format("{:.0f} bytes of tmpfs per image x {:.0f} images, if the folder is ImageNet; {}", mean,
-                  kTrainingImages + kValidationImages, finding.reason);
+  finding.reason = fmt::format(
+      "{:.0f} bytes of tmpfs per image x ({:.0f} training + {:.0f} validation images), if the "
+      "folder is ImageNet; {}",
+      mean, kTrainingImages, kValidationImages, finding.reason);
   return finding;
 }
 
@@ -162,7 +163,11 @@ std::vector<Question> loading_questions() {
         own_cores("tmpfs")},
        computing_is_unchanged,
        AnswerFrom::device_file},
-      {17, "A tmpfs of size=160G holds all of ImageNet's images", {}, {}, imagenet_fits},
+      {17,
+       "A tmpfs of size=160G holds all of ImageNet's images, training and validation",
+       {},
+       {},
+       imagenet_fits},
   };
 }
 
