@@ -53,10 +53,14 @@ Finding loading_is_most(const ClaimRows& rows) {
 
 Finding device_is_idle(const ClaimRows& rows) {
   const Phases all = {"h2d", "forward", "loss", "backward", "step"};
-  Finding finding = judged(
+  return judged(
       {{"device time / time of the step", work_share(rows["disk"], all), 0, kIdleDevice, Unit::percent}});
-  finding.reason += "; records don't contain the processor's utilisation";
-  return finding;
+}
+
+Finding processor_is_idle(const ClaimRows&) {
+  return cannot_be_tested(
+      "not measured: records don't contain the processor's use, and phases don't tell waiting for the disk "
+      "from decoding");
 }
 
 // Two storages can't be compared if neither row waits for its images.
@@ -141,6 +145,7 @@ std::vector<Question> loading_questions() {
        {"disk"},
        {cold("disk"), separate_device("disk", "it also decodes the images")},
        device_is_idle},
+      {1, "Meanwhile the CPU is almost idle too", {"disk"}, {}, processor_is_idle},
       {2,
        "LMDB read in key order is fast: faster than files in order",
        {"disk-in-order", "lmdb"},
