@@ -39,13 +39,27 @@ TEST(Claim1, NeedsAProvenColdCacheAndARealDisk) {
       << "one part can't be told";
 }
 
+TEST(Claim1, AShareThatFollowsFromChosenSizesIsByConstruction) {
+  for (const double load : {10, 90}) {
+    ClaimRecords rehearsal("rehearsal"), few_runs("rehearsal"), article;
+    rehearsal.add("disk", step_of(load, 28));
+    few_runs.add("disk", step_of(load, 28), 1);
+    article.add("disk", step_of(load, 28));
+    EXPECT_EQ(rehearsal.verdict(1), ClaimVerdict::by_construction) << rehearsal.reason(1);
+    EXPECT_NE(rehearsal.reason(1).find("follows from the rehearsal's sizes"), std::string::npos);
+    EXPECT_NE(rehearsal.part(1).figure, "");
+    EXPECT_EQ(few_runs.verdict(1), ClaimVerdict::undecided);
+    EXPECT_NE(article.verdict(1), ClaimVerdict::by_construction) << "these sizes are the article's";
+  }
+}
+
 TEST(Claim1, OnSharedCoresWaitsAreOnlyTheLeastShareOfLoading) {
-  ClaimRecords records("rehearsal");
+  ClaimRecords records;
   records.add("disk", step_of(10, 88));
   records.set("", "/device/kind", "cpu");
   records.set("", "/machine/cores", 2);
   EXPECT_EQ(records.verdict(1), ClaimVerdict::cannot_be_tested);
-  EXPECT_NE(records.reason(1).find("1 replica and 4 loader threads share 2 cores"), std::string::npos);
+  EXPECT_NE(records.reason(1).find("1 replica and 16 loader threads share 2 cores"), std::string::npos);
   ClaimRecords measured = records;
   measured.set("", "/ceilings", {{"compute_ms", 60.0}});
   EXPECT_EQ(measured.verdict(1), ClaimVerdict::does_not_hold) << "40 % with what it slows";

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/report/claim_question.h"
 #include "harness/stats/records.h"
@@ -33,6 +34,15 @@ Ratio loading_share(const SummaryRow& row) {
   return share_of(shares);
 }
 
+// The share of loading in a rehearsal says what sizes were chosen, whichever way it comes out.
+Finding by_chosen_sizes(Finding finding) {
+  if (finding.verdict == ClaimVerdict::holds || finding.verdict == ClaimVerdict::does_not_hold)
+    finding.verdict = ClaimVerdict::by_construction;
+  finding.reason +=
+      "; follows from the rehearsal's sizes, chosen so that loading and computing take about equally long";
+  return finding;
+}
+
 Finding loading_is_most(const ClaimRows& rows) {
   const SummaryRow& disk = rows["disk"];
   Finding finding = judged(
@@ -45,8 +55,7 @@ Finding loading_is_most(const ClaimRows& rows) {
         fmt::format("{:.1f} % of the step is spent waiting, but {}; with ceiling_batches above 0, the cost "
                     "of loading is measured",
                     100 * wait_share(disk).value, shared->reason));
-  if (!rows.summary().mark.empty())
-    finding.reason += "; at sizes chosen so that loading and computing take about equally long";
+  if (rows.summary().scale == "rehearsal") finding = by_chosen_sizes(std::move(finding));
   finding.reason += cold_caveat(disk);
   return finding;
 }
