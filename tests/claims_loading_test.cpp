@@ -67,27 +67,6 @@ TEST(Claim1, OnSharedCoresWaitsAreOnlyTheLeastShareOfLoading) {
   EXPECT_EQ(measured.verdict(1), ClaimVerdict::holds) << "80 %";
 }
 
-TEST(Claim2, LmdbInOrderIsFastAndShuffledSlower) {
-  ClaimRecords records, reversed, idle;
-  records.add("disk-in-order", step_of(60, 30));
-  records.add("lmdb", step_of(20, 30));
-  records.add("lmdb-shuffled", step_of(40, 30));
-  EXPECT_EQ(records.verdict(2, 0), ClaimVerdict::holds) << records.reason(2, 0);
-  EXPECT_EQ(records.verdict(2, 1), ClaimVerdict::holds) << records.reason(2, 1);
-  reversed.add("disk-in-order", step_of(20, 30));
-  reversed.add("lmdb", step_of(60, 30));
-  reversed.add("lmdb-shuffled", step_of(40, 30));
-  EXPECT_EQ(reversed.verdict(2, 0), ClaimVerdict::does_not_hold);
-  EXPECT_EQ(reversed.verdict(2, 1), ClaimVerdict::does_not_hold);
-  for (const char* id : {"disk-in-order", "lmdb", "lmdb-shuffled"}) idle.add(id, step_of(1, 60));
-  EXPECT_EQ(idle.verdict(2, 0), ClaimVerdict::cannot_be_tested);
-  EXPECT_NE(idle.reason(2, 0).find("neither row waits"), std::string::npos);
-  ClaimRecords warm = records;
-  warm.set("lmdb", "/cache/state", "warm");
-  EXPECT_EQ(warm.verdict(2, 0), ClaimVerdict::cannot_be_tested);
-  expect_untestable_without("lmdb-shuffled", records, 2, 1);
-}
-
 TEST(Claim3, TmpfsRemovesLoadingAndLeavesComputingAlone) {
   ClaimRecords records;
   records.add("disk", step_of(60, 30));

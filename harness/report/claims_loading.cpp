@@ -1,4 +1,4 @@
-// Claims 1, 2, 3 and 17: the cost of storage, and the gain from keeping the data in memory.
+// Claims 1, 3 and 17: the cost of storage, and the gain from keeping the data in memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,31 +72,6 @@ Finding processor_is_idle(const ClaimRows&) {
       "from decoding");
 }
 
-// Two storages can't be compared if neither row waits for its images.
-std::optional<Finding> nothing_waits(const SummaryRow& one, const SummaryRow& other) {
-  const Ratio here = wait_share(one), there = wait_share(other);
-  if (!here.below(kVisibleShare) || !there.below(kVisibleShare)) return std::nullopt;
-  return cannot_be_tested(fmt::format(
-      "neither row waits for its storage ({:.0f} and {:.0f} % of the step), so their speed can't be compared",
-      100 * here.value, 100 * there.value));
-}
-
-Finding lmdb_in_order_is_fast(const ClaimRows& rows) {
-  const SummaryRow &files = rows["disk-in-order"], &lmdb = rows["lmdb"];
-  if (const auto finding = nothing_waits(files, lmdb)) return *finding;
-  Finding finding = judged({{"time of files in order / LMDB", total_ratio(files, lmdb), 1}});
-  finding.reason += cold_caveat(lmdb);
-  return finding;
-}
-
-Finding shuffling_slows_lmdb(const ClaimRows& rows) {
-  const SummaryRow &ordered = rows["lmdb"], &shuffled = rows["lmdb-shuffled"];
-  if (const auto finding = nothing_waits(ordered, shuffled)) return *finding;
-  Finding finding = judged({{"time of LMDB shuffled / in order", total_ratio(shuffled, ordered), 1}});
-  finding.reason += cold_caveat(shuffled);
-  return finding;
-}
-
 Finding tmpfs_removes_loading(const ClaimRows& rows) {
   const Ratio before = wait_share(rows["disk"]);
   if (before.below(kVisibleShare))
@@ -155,16 +130,6 @@ std::vector<Question> loading_questions() {
        {cold("disk"), separate_device("disk", "it also decodes the images")},
        device_is_idle},
       {1, "Meanwhile the CPU is almost idle too", {"disk"}, {}, processor_is_idle},
-      {2,
-       "LMDB read in key order is fast: faster than files in order",
-       {"disk-in-order", "lmdb"},
-       {cold("disk-in-order"), cold("lmdb"), only_differ_in("disk-in-order", "lmdb", {"storage"})},
-       lmdb_in_order_is_fast},
-      {2,
-       "LMDB gets slower when shuffled",
-       {"lmdb", "lmdb-shuffled"},
-       {cold("lmdb"), cold("lmdb-shuffled"), only_differ_in("lmdb", "lmdb-shuffled", {"order"})},
-       shuffling_slows_lmdb},
       {3,
        "tmpfs removes the loading time",
        {"disk", "tmpfs"},

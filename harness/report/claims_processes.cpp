@@ -70,10 +70,10 @@ Finding infiniband_beats_ethernet(const ClaimRows& rows) {
 }
 
 Finding kernels_run_more_of_the_time(const ClaimRows& rows) {
-  const Phases kernels = {"forward", "loss", "backward", "step"};
   Finding finding =
       judged({{"device time per step, [12] / [7]",
-               quotient(work_share(rows["12"], kernels), work_share(rows["7"], kernels)), kFarAbove}});
+               quotient(work_share(rows["12"], kernel_phases()), work_share(rows["7"], kernel_phases())),
+               kFarAbove}});
   finding.reason += "; C++ has no GIL, so a difference has other causes";
   return finding;
 }
@@ -122,7 +122,7 @@ std::vector<Question> process_questions() {
       {16,
        "Kernels run a far larger share of the time in [12] than in [7], partly because no GIL is shared",
        {"7", "12"},
-       {separate_device("12", "kernels run in the training thread and are not timed separately"),
+       {separate_device("12", kKernelsUntimed),
         only_differ_in("7", "12", {"strategy", "backend", "cpus", "loader_threads"})},
        kernels_run_more_of_the_time},
   };
