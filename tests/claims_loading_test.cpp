@@ -93,6 +93,25 @@ TEST(Claim3, TmpfsRemovesLoadingAndLeavesComputingAlone) {
   expect_untestable_without("tmpfs", records, 3, 0);
 }
 
+TEST(Claim3, KernelsRunAlmostContinuouslyOnTmpfs) {
+  const auto with = [](double load, double h2d) {
+    ClaimRecords records;
+    Times times = step_of(load, 40);
+    times["h2d"] = h2d;
+    records.add("tmpfs", times);
+    return records;
+  };
+  EXPECT_EQ(with(1, 1).verdict(3, 2), ClaimVerdict::holds) << with(1, 1).reason(3, 2);
+  EXPECT_NE(with(1, 1).reason(3, 2).find("holds above 80 %"), std::string::npos) << with(1, 1).reason(3, 2);
+  EXPECT_EQ(with(1, 20).verdict(3, 2), ClaimVerdict::does_not_hold) << "without loading, but 66 % kernels";
+  EXPECT_EQ(with(20, 1).verdict(3, 2), ClaimVerdict::does_not_hold);
+  ClaimRecords processor = with(1, 1);
+  processor.set("", "/device/kind", "cpu");
+  EXPECT_EQ(processor.verdict(3, 2), ClaimVerdict::cannot_be_tested);
+  EXPECT_NE(processor.reason(3, 2).find("not timed separately"), std::string::npos);
+  expect_untestable_without("tmpfs", with(1, 1), 3, 2);
+}
+
 TEST(Claim17, ImageNetFitsByItsRealSize) {
   ClaimRecords records;
   records.add("tmpfs", step_of(1, 30));

@@ -86,6 +86,13 @@ Finding computing_is_unchanged(const ClaimRows& rows) {
                   work_ratio(rows["disk"], rows["tmpfs"], compute_phases()), 1 - kSame, 1 + kSame}});
 }
 
+Finding kernels_run_continuously(const ClaimRows& rows) {
+  Finding finding = judged({{"device time of kernels / step", kernel_share(rows["tmpfs"]), kAlmostContinuous,
+                             kNoLimit, Unit::percent}});
+  finding.reason += kKernelGaps;
+  return finding;
+}
+
 const RecordData* data_of(const Summary& summary) {
   for (const SummaryRow& row : summary.rows)
     if (row.record->data.bytes.value_or(0) > 0) return &row.record->data;
@@ -141,6 +148,12 @@ std::vector<Question> loading_questions() {
        {cold("disk"), only_differ_in("disk", "tmpfs", {"storage", "cache"}), own_cores("disk"),
         own_cores("tmpfs")},
        computing_is_unchanged,
+       AnswerFrom::device_file},
+      {3,
+       "On tmpfs, kernels run almost continuously",
+       {"tmpfs"},
+       {separate_device("tmpfs", kKernelsUntimed), own_cores("tmpfs")},
+       kernels_run_continuously,
        AnswerFrom::device_file},
       {17,
        "A tmpfs of size=160G holds all of ImageNet's images, training and validation",
