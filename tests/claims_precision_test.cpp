@@ -62,6 +62,22 @@ TEST(Claim4, OneDivergedRowShowsTheRiskAndNoneShowsNothing) {
   EXPECT_EQ(records.verdict(4, 2), ClaimVerdict::holds);
 }
 
+TEST(Claim4, TheTotalFallsNoticeablyWithO3) {
+  const auto with = [](double compute, double load) {
+    ClaimRecords records;
+    records.add("tmpfs", step_of(1, 30));
+    records.add("o3", step_of(load, compute));
+    return records;
+  };
+  EXPECT_EQ(with(20, 1).verdict(4, 3), ClaimVerdict::holds) << with(20, 1).reason(4, 3);
+  EXPECT_EQ(with(29.5, 1).verdict(4, 3), ClaimVerdict::does_not_hold) << "1.5 % are not noticeable";
+  EXPECT_EQ(with(20, 11).verdict(4, 3), ClaimVerdict::does_not_hold) << "computing alone is shorter";
+  ClaimRecords emulating = with(20, 1);
+  emulating.set("", "/device/kind", "cpu");
+  EXPECT_EQ(emulating.verdict(4, 3), ClaimVerdict::cannot_be_tested);
+  expect_untestable_without("o3", with(20, 1), 4, 3);
+}
+
 TEST(Claim14, HalfPrecisionGainsOnDdpToo) {
   ClaimRecords faster, slower;
   faster.add("12", step_of(1, 40));

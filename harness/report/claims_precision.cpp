@@ -21,6 +21,13 @@ Finding computes_faster(const ClaimRows& rows) {
   return finding;
 }
 
+// `Noticeable` is more than the tolerance within which figures count as equal.
+Finding total_falls(const ClaimRows& rows) {
+  Finding finding = judged({{"time of tmpfs (O0) / o3", total_ratio(rows["tmpfs"], rows["o3"]), 1 + kSame}});
+  finding.reason += sixteen_bit_of(rows["o3"]);
+  return finding;
+}
+
 // Every seed's difference must be small, so the range over seeds is compared with the limit.
 Finding accuracy_is_kept(const ClaimRows& rows) {
   const std::vector<AccuracyRow>& all = rows.summary().accuracy;
@@ -92,6 +99,11 @@ std::vector<Question> precision_questions() {
        AnswerFrom::device_file},
       {4, "They cost no accuracy", {}, {}, accuracy_is_kept},
       {4, "They run some risk of divergence", {}, {}, may_diverge},
+      {4,
+       "16-bit numbers throughout (O3) noticeably shorten the total time too",
+       {"tmpfs", "o3"},
+       {sixteen_bit_instructions("o3"), only_differ_in("tmpfs", "o3", {"precision"})},
+       total_falls},
       {14,
        "O2 on top of DDP is faster still",
        {"12", "16"},
