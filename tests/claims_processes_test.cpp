@@ -26,6 +26,12 @@ TEST(Claims10And11, DdpTakesAThirdOffWithTheSameComputing) {
   EXPECT_EQ(opposite.verdict(11), ClaimVerdict::does_not_hold);
   EXPECT_EQ(processes(20, 20, 1, 1, 40).verdict(10, 0), ClaimVerdict::does_not_hold)
       << "far more than a third";
+  EXPECT_EQ(processes(20, 20, 4, 1.1, 7).verdict(10, 1), ClaimVerdict::holds) << "10 % from a fourth";
+  EXPECT_EQ(processes(20, 20, 4, 0.8, 7).verdict(10, 1), ClaimVerdict::does_not_hold) << "25 % from a fourth";
+  ClaimRecords slow_sgd = holds;
+  slow_sgd.set("12", "/device_ms/step", json(4, json(4, 1.2)));
+  EXPECT_EQ(slow_sgd.verdict(11), ClaimVerdict::does_not_hold);
+  EXPECT_NE(slow_sgd.reason(11).find("step, [10] / [12]"), std::string::npos) << slow_sgd.reason(11);
   ClaimRecords other_machine = holds;
   other_machine.set("12", "/machine/host", "another");
   EXPECT_NE(other_machine.reason(10, 0).find("also differ in machine/host"), std::string::npos);

@@ -9,10 +9,12 @@ namespace {
 
 // The article: time falls by `about a third`, from 60.2 s to 41.6 s. Accepted: from a fifth to a half.
 constexpr double kAFifthOff = 1.25, kHalfOff = 2.0;
-constexpr double kAboutOneNth = 0.25;  // relative tolerance in both directions
-constexpr double kALittle = 0.15;      // half of the time that DDP saves compared with DP
-constexpr double kLongFirstWait = 3;   // wait at the first layer / mean wait at the layers after it
-constexpr double kFarAbove = 1.5;      // the article states no figures; [7] took 1.96 times as long as [12]
+// The article: 1/n `in theory`, with slight fluctuations. Its own figures for one and the same copy, 13.6 and
+// 15.4 ms, differ by 13 %.
+constexpr double kSlightFluctuation = 0.15;
+constexpr double kALittle = 0.15;     // half of the time that DDP saves compared with DP
+constexpr double kLongFirstWait = 3;  // wait at the first layer / mean wait at the layers after it
+constexpr double kFarAbove = 1.5;     // the article states no figures; [7] took 1.96 times as long as [12]
 
 const std::vector<std::string> kStrategy = {"strategy", "backend"};
 
@@ -23,12 +25,15 @@ Finding ddp_beats_dp(const ClaimRows& rows) {
 Finding copies_shrink(const ClaimRows& rows) {
   const double devices = double(rows["12"].config.devices);
   return judged({{"h2d per device, [10] / [12]", work_ratio(rows["10"], rows["12"], {"h2d"}),
-                  devices * (1 - kAboutOneNth), devices * (1 + kAboutOneNth)}});
+                  devices * (1 - kSlightFluctuation), devices * (1 + kSlightFluctuation)}});
 }
 
 Finding computing_is_the_same(const ClaimRows& rows) {
-  return judged({{"forward and backward, [10] / [12]", work_ratio(rows["10"], rows["12"], compute_phases()),
-                  1 - kSame, 1 + kSame}});
+  std::vector<Test> tests;
+  for (const char* phase : {"forward", "backward", "step"})
+    tests.push_back({fmt::format("{}, [10] / [12]", phase), work_ratio(rows["10"], rows["12"], {phase}),
+                     1 - kSame, 1 + kSame});
+  return judged(tests);
 }
 
 Finding packages_are_equal(const ClaimRows& rows) {
@@ -88,13 +93,13 @@ std::vector<Question> process_questions() {
        {own_cores("10"), own_cores("12"), only_differ_in("10", "12", kStrategy)},
        ddp_beats_dp},
       {10,
-       "H2D per device shrinks to 1/n",
+       "H2D per device shrinks to 1/n, with slight fluctuations",
        {"10", "12"},
        {separate_device("12", "h2d is a copy within main memory"), only_differ_in("10", "12", kStrategy)},
        copies_shrink,
        AnswerFrom::device_file},
       {11,
-       "Computing takes as long under DDP as under DP",
+       "Forward, backward and SGD (phase step) take as long under DDP as under DP",
        {"10", "12"},
        {own_cores("10"), own_cores("12"), only_differ_in("10", "12", kStrategy)},
        computing_is_the_same,
