@@ -83,6 +83,14 @@ TEST(Claim13, SyncBnAddsALittleAndWaitsAtItsFirstLayer) {
   EXPECT_EQ(holds.verdict(13, 1), ClaimVerdict::holds) << holds.reason(13, 1);
   EXPECT_EQ(opposite.verdict(13, 0), ClaimVerdict::does_not_hold);
   EXPECT_EQ(opposite.verdict(13, 1), ClaimVerdict::does_not_hold);
+  const ClaimRecords long_later = with(60, 30, 9);
+  EXPECT_EQ(long_later.verdict(13, 1), ClaimVerdict::does_not_hold)
+      << "shorter than the first, but 14 % of the step";
+  EXPECT_NE(long_later.reason(13, 1).find("/ step; holds below 5 %"), std::string::npos)
+      << long_later.reason(13, 1);
+  ClaimRecords in_backward = holds;
+  in_backward.set("14", "/spans_ms/sync_bn_backward", json(4, json(4, 9.0)));
+  EXPECT_EQ(in_backward.verdict(13, 1), ClaimVerdict::does_not_hold) << "backward waits too";
   expect_untestable_without("14", holds, 13, 0);
   expect_untestable_without("14", holds, 13, 1);
 }
