@@ -68,6 +68,38 @@ TEST(Claim12, PackagesAreTestedForEqualityAndNeverRanked) {
   expect_untestable_without("15", three(40, 40), 12, 0);
 }
 
+TEST(Claim10, TheTimeOfCollectivesFluctuatesBetweenRanks) {
+  const auto with = [](const std::vector<double>& by_rank) {
+    ClaimRecords records;
+    records.add("12", step_of(1, 40));
+    json spans;
+    for (const double ms : by_rank) spans.push_back(json(4, ms));
+    records.set("12", "/spans_ms", {{"communication", spans}});
+    return records;
+  };
+  const ClaimRecords apart = with({8, 10, 10, 12});
+  EXPECT_EQ(apart.verdict(10, 2), ClaimVerdict::holds) << apart.reason(10, 2);
+  EXPECT_TRUE(apart.part(10, 2).figure.starts_with("40 %")) << apart.part(10, 2).figure;
+  EXPECT_EQ(with({9.5, 10, 10, 10.5}).verdict(10, 2), ClaimVerdict::does_not_hold) << "10 %";
+  EXPECT_EQ(with({10}).verdict(10, 2), ClaimVerdict::cannot_be_tested) << "one rank's time";
+  expect_untestable_without("12", apart, 10, 2);
+}
+
+TEST(Claim12, DdpMustBeatBothOthersInEfficiency) {
+  const auto three = [](double apex, double horovod) {
+    ClaimRecords records;
+    records.add("12", step_of(1, 40));
+    records.add("13", step_of(1, apex));
+    records.add("15", step_of(1, horovod));
+    return records;
+  };
+  EXPECT_EQ(three(42, 43).verdict(12, 1), ClaimVerdict::holds) << three(42, 43).reason(12, 1);
+  EXPECT_NE(three(42, 43).reason(12, 1).find("not the packages"), std::string::npos);
+  EXPECT_EQ(three(42, 38).verdict(12, 1), ClaimVerdict::does_not_hold) << "Horovod is faster";
+  EXPECT_EQ(three(42, 40).verdict(12, 1), ClaimVerdict::undecided) << "Horovod is as fast";
+  expect_untestable_without("13", three(42, 43), 12, 1);
+}
+
 TEST(Claim13, SyncBnAddsALittleAndWaitsAtItsFirstLayer) {
   const auto with = [](double sync_bn, double first, double later) {
     ClaimRecords records;

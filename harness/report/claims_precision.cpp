@@ -80,6 +80,12 @@ Finding may_diverge(const ClaimRows& rows) {
   return cannot_be_tested("nothing diverged, but so few batches don't exclude the risk");
 }
 
+Finding only_the_format_speeds_up_kernels(const ClaimRows&) {
+  return cannot_be_tested(
+      "not measured: no row of this matrix changes kernels without the number format; configs/beyond.yaml "
+      "does, with channels_last, fused SGD and CUDA graphs");
+}
+
 Finding gains_on_ddp(const ClaimRows& rows) {
   Finding finding = judged({{"time of [12] / [16]", total_ratio(rows["12"], rows["16"]), 1}});
   finding.reason += sixteen_bit_of(rows["16"]);
@@ -104,6 +110,11 @@ std::vector<Question> precision_questions() {
        {"tmpfs", "o3"},
        {sixteen_bit_instructions("o3"), only_differ_in("tmpfs", "o3", {"precision"})},
        total_falls},
+      {4,
+       "The kernels themselves can't be optimised, only their number format",
+       {},
+       {},
+       only_the_format_speeds_up_kernels},
       {14,
        "O2 on top of DDP is faster still",
        {"12", "16"},
