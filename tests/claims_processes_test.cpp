@@ -82,6 +82,9 @@ TEST(Claim10, TheTimeOfCollectivesFluctuatesBetweenRanks) {
   EXPECT_TRUE(apart.part(10, 2).figure.starts_with("40 %")) << apart.part(10, 2).figure;
   EXPECT_EQ(with({9.5, 10, 10, 10.5}).verdict(10, 2), ClaimVerdict::does_not_hold) << "10 %";
   EXPECT_EQ(with({10}).verdict(10, 2), ClaimVerdict::cannot_be_tested) << "one rank's time";
+  ClaimRecords emulated = apart;
+  emulated.set("", "/device/kind", "emulated");
+  EXPECT_EQ(emulated.verdict(10, 2), ClaimVerdict::cannot_be_tested) << "the host's time";
   expect_untestable_without("12", apart, 10, 2);
 }
 
