@@ -224,7 +224,8 @@ TEST(ArticleTables, DdpNextToDataParallelAndTheRestOfTheCascade) {
   EXPECT_EQ(cell(nodes, "17", "against the article"), "by construction");
   EXPECT_EQ(cell(nodes, "18", "against the article"), "other direction") << "not emulated";
   EXPECT_NE(text(nodes.notes).find("veth at 200 Mbit/s"), std::string::npos);
-  EXPECT_NE(text(nodes.notes).find("18: batch, precision inferred"), std::string::npos) << text(nodes.notes);
+  EXPECT_NE(text(nodes.notes).find("18: batch, precision, backend inferred"), std::string::npos)
+      << text(nodes.notes);
 }
 
 TEST(ArticleTables, NoRatioAcrossTheTwoWindows) {

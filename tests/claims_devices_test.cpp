@@ -163,7 +163,23 @@ TEST(Claim8, ThreadsHelpUntilTheyAreTooMany) {
   expect_untestable_without("11", helps, 8, 1);
 }
 
-TEST(Claim9, ScatterShowsAndBroadcastIsSmall) {
+TEST(Claim8, MoreThreadsHelpMainlyByLessWaiting) {
+  const auto two = [](double load, double compute, int repeats = 5) {
+    ClaimRecords records;
+    records.add("7", step_of(20, 40), repeats);
+    records.add("10", step_of(load, compute), repeats);
+    return records;
+  };
+  EXPECT_EQ(two(5, 40).verdict(8, 2), ClaimVerdict::holds) << two(5, 40).reason(8, 2);
+  EXPECT_NE(two(5, 40).reason(8, 2).find("holds above 50 %"), std::string::npos) << two(5, 40).reason(8, 2);
+  EXPECT_EQ(two(15, 25).verdict(8, 2), ClaimVerdict::does_not_hold) << "5 of 20 ms";
+  EXPECT_EQ(two(5, 40, 4).verdict(8, 2), ClaimVerdict::undecided) << "too few runs";
+  EXPECT_EQ(two(20, 40).verdict(8, 2), ClaimVerdict::cannot_be_tested);
+  EXPECT_NE(two(20, 40).reason(8, 2).find("not faster than [7]"), std::string::npos);
+  expect_untestable_without("10", two(5, 40), 8, 2);
+}
+
+TEST(Claim9, ScatterTakesNearlyAFifthAndBroadcastRoughlyTwoPercent) {
   const auto dp = [](double scatter, double broadcast) {
     ClaimRecords records;
     Times times = step_of(1, 40);
@@ -177,6 +193,12 @@ TEST(Claim9, ScatterShowsAndBroadcastIsSmall) {
   EXPECT_EQ(holds.verdict(9, 1), ClaimVerdict::holds) << holds.reason(9, 1);
   EXPECT_EQ(opposite.verdict(9, 0), ClaimVerdict::does_not_hold);
   EXPECT_EQ(opposite.verdict(9, 1), ClaimVerdict::does_not_hold);
+  EXPECT_NE(holds.reason(9, 0).find("from 15 to 20 %; the article doesn't say of what"), std::string::npos)
+      << holds.reason(9, 0);
+  EXPECT_EQ(dp(20, 0.1).verdict(9, 0), ClaimVerdict::does_not_hold) << "32 % are not nearly 20 %";
+  EXPECT_EQ(dp(6, 0.1).verdict(9, 0), ClaimVerdict::does_not_hold) << "12 % are not either";
+  EXPECT_EQ(dp(6, 0.1).verdict(9, 1), ClaimVerdict::does_not_hold) << "0.2 % are not roughly 2 %";
+  EXPECT_EQ(dp(6, 1.9).verdict(9, 1), ClaimVerdict::does_not_hold) << "3.7 % are not either";
   ClaimRecords processor = holds;
   processor.set("", "/device/kind", "cpu");
   EXPECT_EQ(processor.verdict(9, 0), ClaimVerdict::cannot_be_tested);

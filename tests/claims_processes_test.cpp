@@ -26,6 +26,12 @@ TEST(Claims10And11, DdpTakesAThirdOffWithTheSameComputing) {
   EXPECT_EQ(opposite.verdict(11), ClaimVerdict::does_not_hold);
   EXPECT_EQ(processes(20, 20, 1, 1, 40).verdict(10, 0), ClaimVerdict::does_not_hold)
       << "far more than a third";
+  EXPECT_EQ(processes(20, 20, 4, 1.1, 7).verdict(10, 1), ClaimVerdict::holds) << "10 % from a fourth";
+  EXPECT_EQ(processes(20, 20, 4, 0.8, 7).verdict(10, 1), ClaimVerdict::does_not_hold) << "25 % from a fourth";
+  ClaimRecords slow_sgd = holds;
+  slow_sgd.set("12", "/device_ms/step", json(4, json(4, 1.2)));
+  EXPECT_EQ(slow_sgd.verdict(11), ClaimVerdict::does_not_hold);
+  EXPECT_NE(slow_sgd.reason(11).find("step, [10] / [12]"), std::string::npos) << slow_sgd.reason(11);
   ClaimRecords other_machine = holds;
   other_machine.set("12", "/machine/host", "another");
   EXPECT_NE(other_machine.reason(10, 0).find("also differ in machine/host"), std::string::npos);
@@ -62,6 +68,41 @@ TEST(Claim12, PackagesAreTestedForEqualityAndNeverRanked) {
   expect_untestable_without("15", three(40, 40), 12, 0);
 }
 
+TEST(Claim10, TheTimeOfCollectivesFluctuatesBetweenRanks) {
+  const auto with = [](const std::vector<double>& by_rank) {
+    ClaimRecords records;
+    records.add("12", step_of(1, 40));
+    json spans;
+    for (const double ms : by_rank) spans.push_back(json(4, ms));
+    records.set("12", "/spans_ms", {{"communication", spans}});
+    return records;
+  };
+  const ClaimRecords apart = with({8, 10, 10, 12});
+  EXPECT_EQ(apart.verdict(10, 2), ClaimVerdict::holds) << apart.reason(10, 2);
+  EXPECT_TRUE(apart.part(10, 2).figure.starts_with("40 %")) << apart.part(10, 2).figure;
+  EXPECT_EQ(with({9.5, 10, 10, 10.5}).verdict(10, 2), ClaimVerdict::does_not_hold) << "10 %";
+  EXPECT_EQ(with({10}).verdict(10, 2), ClaimVerdict::cannot_be_tested) << "one rank's time";
+  ClaimRecords emulated = apart;
+  emulated.set("", "/device/kind", "emulated");
+  EXPECT_EQ(emulated.verdict(10, 2), ClaimVerdict::cannot_be_tested) << "the host's time";
+  expect_untestable_without("12", apart, 10, 2);
+}
+
+TEST(Claim12, DdpMustBeatBothOthersInEfficiency) {
+  const auto three = [](double apex, double horovod) {
+    ClaimRecords records;
+    records.add("12", step_of(1, 40));
+    records.add("13", step_of(1, apex));
+    records.add("15", step_of(1, horovod));
+    return records;
+  };
+  EXPECT_EQ(three(42, 43).verdict(12, 1), ClaimVerdict::holds) << three(42, 43).reason(12, 1);
+  EXPECT_NE(three(42, 43).reason(12, 1).find("not the packages"), std::string::npos);
+  EXPECT_EQ(three(42, 38).verdict(12, 1), ClaimVerdict::does_not_hold) << "Horovod is faster";
+  EXPECT_EQ(three(42, 40).verdict(12, 1), ClaimVerdict::undecided) << "Horovod is as fast";
+  expect_untestable_without("13", three(42, 43), 12, 1);
+}
+
 TEST(Claim13, SyncBnAddsALittleAndWaitsAtItsFirstLayer) {
   const auto with = [](double sync_bn, double first, double later) {
     ClaimRecords records;
@@ -77,6 +118,14 @@ TEST(Claim13, SyncBnAddsALittleAndWaitsAtItsFirstLayer) {
   EXPECT_EQ(holds.verdict(13, 1), ClaimVerdict::holds) << holds.reason(13, 1);
   EXPECT_EQ(opposite.verdict(13, 0), ClaimVerdict::does_not_hold);
   EXPECT_EQ(opposite.verdict(13, 1), ClaimVerdict::does_not_hold);
+  const ClaimRecords long_later = with(60, 30, 9);
+  EXPECT_EQ(long_later.verdict(13, 1), ClaimVerdict::does_not_hold)
+      << "shorter than the first, but 14 % of the step";
+  EXPECT_NE(long_later.reason(13, 1).find("/ step; holds below 5 %"), std::string::npos)
+      << long_later.reason(13, 1);
+  ClaimRecords in_backward = holds;
+  in_backward.set("14", "/spans_ms/sync_bn_backward", json(4, json(4, 9.0)));
+  EXPECT_EQ(in_backward.verdict(13, 1), ClaimVerdict::does_not_hold) << "backward waits too";
   expect_untestable_without("14", holds, 13, 0);
   expect_untestable_without("14", holds, 13, 1);
 }

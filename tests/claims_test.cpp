@@ -1,4 +1,5 @@
 // unit: all 17 verdicts as one table: scale, rows that are missing, width
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -21,6 +22,22 @@ TEST(Claims, SmokeScaleGivesNoVerdict) {
   for (const Claim& claim : claims_of(records.summary())) {
     EXPECT_EQ(claim.verdict, ClaimVerdict::cannot_be_tested) << claim.number;
     EXPECT_EQ(claim.mark, "SMOKE");
+  }
+}
+
+TEST(Claims, AssertionsThatNoRowMeasuresAreNamedWithTheReason) {
+  ClaimRecords records;
+  records.add("7", step_of(1, 30));
+  for (const auto& [claim, subject] :
+       {std::pair(2, "HDF5"), {4, "kernels themselves"}, {13, "more stably"}}) {
+    const std::vector<Claim> claims = claims_of(records.summary());
+    const std::vector<ClaimPart>& parts = claims.at(size_t(claim - 1)).parts;
+    const auto part = std::find_if(parts.begin(), parts.end(), [text = subject](const ClaimPart& some) {
+      return some.text.find(text) != std::string::npos;
+    });
+    ASSERT_NE(part, parts.end()) << subject;
+    EXPECT_EQ(part->verdict, ClaimVerdict::cannot_be_tested);
+    EXPECT_EQ(part->reason.rfind("not measured: ", 0), 0u) << part->reason;
   }
 }
 

@@ -149,10 +149,15 @@ TEST(Article, SaysHowSureEachRowIs) {
       "disk", "lmdb", "lmdb-shuffled", "tmpfs", "o1", "o2", "o3", "0", "7", "10", "12", "16", "18"};
   for (const auto& [id, row] : rows) {
     EXPECT_EQ(row.identity == "stated", stated.count(id) == 1) << id;
-    // The text gives no thread counts; the window is stated for 0 to 7 alone.
-    EXPECT_NE(row.inferred.find("loader_threads"), std::string::npos) << id;
-    bool window_stated = id.size() == 1 && id[0] <= '7';
-    EXPECT_EQ(row.inferred.find("window") == std::string::npos, window_stated) << id;
+    const auto inferred = [&row](const char* field) {
+      return ("," + row.inferred + ",").find("," + std::string(field) + ",") != std::string::npos;
+    };
+    for (const char* field : {"loader_threads", "cpus", "ring_depth"}) EXPECT_TRUE(inferred(field)) << id;
+    // The window is stated for several devices under DataParallel alone.
+    EXPECT_EQ(inferred("window"), !(row.strategy == "data_parallel" && id.size() == 1 && id[0] <= '7')) << id;
+    EXPECT_EQ(inferred("cache"), row.cache == "cold") << id;
+    EXPECT_EQ(inferred("backend"), row.strategy != "single" && row.strategy != "data_parallel") << id;
+    EXPECT_EQ(inferred("order"), id == "disk") << id << ": of LMDB both orders are stated";
   }
   EXPECT_EQ(rows["3"].identity, "weakly inferred");
   EXPECT_EQ(rows["6"].identity, "weakly inferred");

@@ -104,8 +104,8 @@ std::vector<Claim> claims_of(const Summary& summary) {
     claims[i].number = int(i) + 1;
     claims[i].mark = summary.mark;
   }
-  for (const auto& questions :
-       {loading_questions(), precision_questions(), device_questions(), process_questions()})
+  for (const auto& questions : {loading_questions(), lmdb_questions(), precision_questions(),
+                                device_questions(), process_questions()})
     for (const Question& question : questions)
       claims[size_t(question.claim - 1)].parts.push_back(answer(question, summary));
   correct_for_their_number(claims);
