@@ -39,7 +39,7 @@ async function unpacked(name) {
 
 const verdictClass = {
   "holds": "good", "does not hold": "bad", "undecided": "open", "by construction": "open",
-  "cannot be tested here": "open", "FASTER": "good", "SLOWER": "bad", "SAME": "open", "UNDECIDED": "open",
+  "cannot be tested here": "open", "not measured": "open", "FASTER": "good", "SLOWER": "bad", "SAME": "open", "UNDECIDED": "open",
   "slower": "bad", "faster": "good", "worse": "bad", "better": "good",
 };
 

@@ -80,6 +80,7 @@ Finding finding_of(const Question& question, const Summary& summary) {
 }  // namespace
 
 Finding cannot_be_tested(const std::string& why) { return {ClaimVerdict::cannot_be_tested, "", why}; }
+Finding not_measured(const std::string& why) { return {ClaimVerdict::not_measured, "", why}; }
 
 std::string bracketed(const std::string& id) {
   const bool number =

@@ -21,6 +21,7 @@ struct Finding {
       std::nullopt;  // of the verdict, before Holm's correction; nullopt: nothing was tested
 };
 Finding cannot_be_tested(const std::string& why);
+Finding not_measured(const std::string& why);
 
 // Rows of a question by id, all with status OK.
 class ClaimRows {

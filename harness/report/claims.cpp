@@ -24,12 +24,13 @@ bool has_article_rows(const Summary& summary) {
 
 // The claim's verdict is that of its weakest part. One part that does not hold refutes the claim.
 ClaimVerdict verdict_of(const std::vector<ClaimPart>& parts) {
-  for (const ClaimVerdict verdict : {ClaimVerdict::does_not_hold, ClaimVerdict::by_construction,
-                                     ClaimVerdict::cannot_be_tested, ClaimVerdict::undecided})
+  for (const ClaimVerdict verdict :
+       {ClaimVerdict::does_not_hold, ClaimVerdict::by_construction, ClaimVerdict::cannot_be_tested,
+        ClaimVerdict::undecided, ClaimVerdict::holds})
     if (std::any_of(parts.begin(), parts.end(),
                     [&](const ClaimPart& part) { return part.verdict == verdict; }))
       return verdict;
-  return ClaimVerdict::holds;
+  return ClaimVerdict::cannot_be_tested;
 }
 
 std::string tally(const std::vector<Claim>& claims) {
@@ -80,6 +81,8 @@ const char* text_of(ClaimVerdict verdict) {
       return "by construction";
     case ClaimVerdict::cannot_be_tested:
       return "cannot be tested here";
+    case ClaimVerdict::not_measured:
+      return "not measured";
   }
   return "";
 }
@@ -133,11 +136,13 @@ Grid claims_grid(const Summary& summary) {
   Grid grid;
   if (claims.empty()) return grid;
   grid.title = "the article's 17 claims";
-  grid.above = {summary.mark.empty()
-                    ? "Verdicts are about this machine at the article's sizes."
-                    : summary.mark +
-                          ": verdicts are about this machine at this size, not about the article's hardware.",
-                "Whole claims (a claim holds only if all its parts hold): " + tally(claims) + "."};
+  grid.above = {
+      summary.mark.empty()
+          ? "Verdicts are about this machine at the article's sizes."
+          : summary.mark +
+                ": verdicts are about this machine at this size, not about the article's hardware.",
+      "Whole claims (a claim holds only if all its parts hold; parts that are not measured don't count): " +
+          tally(claims) + "."};
   grid.columns = {{"", true},
                   {"claim", true, false, 30},
                   {"verdict" + (summary.mark.empty() ? "" : ", " + summary.mark), true, false, 15},

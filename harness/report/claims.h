@@ -11,10 +11,11 @@ namespace harness {
 
 // by_construction: the result follows from a setting of the suite, such as the rate of an emulated link, and
 // is not a finding. undecided: the interval contains a limit, or there are fewer than kFewestRuns runs.
-enum class ClaimVerdict { holds, does_not_hold, undecided, by_construction, cannot_be_tested };
+// not_measured: no row of the matrix answers it on any machine.
+enum class ClaimVerdict { holds, does_not_hold, undecided, by_construction, cannot_be_tested, not_measured };
 const char* text_of(ClaimVerdict verdict);
 
-// One assertion of a claim. A claim holds only if all its parts hold.
+// One assertion of a claim. A claim holds only if all its parts hold, apart from those that are not_measured.
 struct ClaimPart {
   std::string text;               // paraphrased
   std::vector<std::string> rows;  // ids of the rows that it is about

@@ -67,8 +67,8 @@ Finding device_is_idle(const ClaimRows& rows) {
 }
 
 Finding processor_is_idle(const ClaimRows&) {
-  return cannot_be_tested(
-      "not measured: records don't contain the processor's use, and phases don't tell waiting for the disk "
+  return not_measured(
+      "records don't contain the processor's use, and phases don't tell waiting for the disk "
       "from decoding");
 }
 
