@@ -107,6 +107,16 @@ TEST(Bottleneck, CeilingsAndHeadroomAreInImagesPerSecond) {
   EXPECT_NEAR(it.headroom.value(), 300.0 / 280 - 1, 1e-9);
 }
 
+TEST(Bottleneck, ALoaderThatIsFasterAloneLacksCoresOrAWarmCache) {
+  json record = record_of({.load = 200, .loader_alone = 50});
+  EXPECT_EQ(judged(record).verdict, "CPU execution");
+  record["cache"] = {{"state", "cold"}};
+  const Bottleneck cold = judged(record);
+  EXPECT_EQ(cold.verdict, "loader");
+  EXPECT_EQ(cold.cause, "storage");
+  EXPECT_NE(cold.next.find("faster storage"), std::string::npos);
+}
+
 TEST(Bottleneck, WithoutCeilingsThereIsAVerdictAndNoHeadroom) {
   json record = record_of({.load = 209});
   record.erase("ceilings");
