@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/report/embedding.h"
+#include "harness/report/environment.h"
 #include "harness/report/results.h"
 #include "tests/embedded.h"
 #include "tests/page_run.h"
@@ -67,6 +68,19 @@ TEST(Page, SaysWhatBindsRowsAndThatItIsARehearsal) {
   EXPECT_EQ(advice.at(2).at(0), "Trust");
   EXPECT_NE(first.dump().find("Bound by "), std::string::npos);
   EXPECT_NE(first.dump().find("17 claims"), std::string::npos);
+}
+
+TEST(Page, ARemarkOfManyRowsStandsOnce) {
+  std::vector<json> records;
+  for (const char* row : {"0", "1", "0", "7"}) {
+    json record = {{"row", row}, {"notes", {"cpus clipped to 2"}}};
+    if (records.size() == 3) record["notes"].push_back("of this row alone");
+    records.push_back(record);
+  }
+  const harness::Grid grid = harness::remarks_grid(typed(records));
+  ASSERT_EQ(grid.rows.size(), 2u);
+  EXPECT_EQ(grid.rows[0], (std::vector<std::string>{"0, 1, 7", "note", "cpus clipped to 2"}));
+  EXPECT_EQ(grid.rows[1][0], "7");
 }
 
 TEST(Page, OfAProcessorSaysHowToGetTheEmulatedCascade) {

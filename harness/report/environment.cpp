@@ -41,12 +41,20 @@ std::string figure(const std::optional<double>& value, int digits, double factor
 std::string count(const std::optional<int64_t>& value) { return value ? std::to_string(*value) : "-"; }
 
 // Repeats of a row mostly have the same remarks, so each is shown once per row.
+// One line for each remark, with all rows that have it.
 void add_remarks(const Records& records, std::vector<std::string> Record::*list, const char* kind,
                  Grid& grid) {
-  std::set<std::pair<std::string, std::string>> seen;
+  std::vector<std::pair<std::string, std::vector<std::string>>> rows_of;
   for (const Record& record : records)
-    for (const std::string& remark : record.*list)
-      if (seen.emplace(record.row, remark).second) grid.rows.push_back({record.row, kind, remark});
+    for (const std::string& remark : record.*list) {
+      auto found =
+          std::find_if(rows_of.begin(), rows_of.end(), [&](const auto& one) { return one.first == remark; });
+      if (found == rows_of.end()) found = rows_of.insert(rows_of.end(), {remark, {}});
+      if (std::find(found->second.begin(), found->second.end(), record.row) == found->second.end())
+        found->second.push_back(record.row);
+    }
+  for (const auto& [remark, rows] : rows_of)
+    grid.rows.push_back({fmt::format("{}", fmt::join(rows, ", ")), kind, remark});
 }
 
 }  // namespace
