@@ -45,6 +45,13 @@ class BadOptions : public Program {
   }
 };
 
+TEST_F(BadOptions, AMistypedOptionGetsASuggestion) {
+  EXPECT_TRUE(contains(refusal({"--onyl", "0"}), "--onyl: did you mean --only?")) << errors();
+  EXPECT_TRUE(contains(refusal({"explain", "0", "--wthin=5m"}), "--wthin: did you mean --within?"))
+      << errors();
+  EXPECT_FALSE(contains(refusal({"--quite-another-word"}), "did you mean")) << errors();
+}
+
 TEST_F(BadOptions, AHostfileHasAHostOnEachLine) {
   EXPECT_EQ(hostfile_problem(
                 write("good", "# nodes\nnode1 slots=4 max_slots=8\n\nuser@node2  slots=2 # fast\nnode3\n")),

@@ -177,5 +177,9 @@ for word in 'system ' cores '16-bit' memory /dev/shm disk GPU driver CUDA MPI na
   check "doctor: $word" says "$word"
 done
 
+check "doctor --help" runs moved/run_matrix doctor --help
+check "says how it is called" says 'usage: ./run_matrix doctor'
+check "doctor takes no arguments" exits 2 moved/run_matrix doctor --all
+
 ((failures == 0)) || echo "$failures checks FAILED"
 exit $((failures > 0))

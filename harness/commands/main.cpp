@@ -1,13 +1,33 @@
 // run_matrix: parses the command line and calls the action of its command.
+#include <fmt/format.h>
+
 #include <iostream>
 
 #include "harness/base/failure_text.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/program_start.h"
 #include "harness/commands/command_line.h"
+#include "harness/config/nearest.h"
 #include "harness/contract/machine.h"
 
 using namespace harness;
+
+// "did you mean" for each unknown option, from those of the program and of its chosen command.
+static std::string suggestions(const CLI::App& app) {
+  std::vector<std::string> known;
+  const auto add_options_of = [&](const CLI::App* one) {
+    for (const CLI::Option* option : one->get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  };
+  add_options_of(&app);
+  for (const CLI::App* command : app.get_subcommands()) add_options_of(command);
+  std::string text;
+  for (const std::string& word : app.remaining(true))
+    if (const std::string name = word.substr(0, word.find('=')); name.rfind("--", 0) == 0)
+      if (const std::string closest = nearest(name, known); !closest.empty())
+        text += fmt::format("{}: did you mean {}?\n", name, closest);
+  return text;
+}
 
 int main(int argc, char** argv) {
   base::start_program();
@@ -36,7 +56,9 @@ int main(int argc, char** argv) {
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return line.app.exit(error) == 0 ? base::kAllGood : base::kBadInput;
+    const int code = line.app.exit(error);
+    if (code != 0) std::cerr << suggestions(line.app);
+    return code == 0 ? base::kAllGood : base::kBadInput;
   }
   try {
     const Installation installation = find_installation();

@@ -115,8 +115,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
     first.push_back({{"mark", mark_of(summary)}});
     lines.erase(lines.begin());
   }
-  if (const auto advice = advice_facts(summary); !advice.empty())
-    first.push_back({{"facts", advice}});
+  if (const auto advice = advice_facts(summary); !advice.empty()) first.push_back({{"facts", advice}});
   first.push_back({{"lines", lines}});
   Facts facts = bottlenecks_in_words(summary);
   facts.insert(facts.begin(), {"Rows", rows_in_words(summary)});
