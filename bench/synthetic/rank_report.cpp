@@ -41,6 +41,7 @@ nlohmann::json fake_report(const harness::Row& row, int rank) {
             {"device", fmt::format("cpu:{}", rank)},
             {"cpus", std::vector<int>(16, rank)}}},
           {"total_s", 20 + 1e-9 * rank},
+          {"cpu_time", {{"total_s", 320}, {"busy_s", 200}, {"stolen_s", 0}, {"own_s", 200}, {"queued_s", 1}}},
           {"loss", loss},
           {"correct", {{"top1", 1}, {"top5", 2}, {"images", 10}}},
           {"ready", {{"at_start", row.ring_depth}, {"at_end", 0}}},
