@@ -17,6 +17,9 @@ TEST(Selection, IdsAndAliasesOnceInOrder) {
   for (const Row& row : rows) ids.push_back(row.id);
   EXPECT_EQ(ids, (std::vector<std::string>{"lmdb", "tmpfs", "0", "7"}));
   EXPECT_EQ(select(one, "").size(), 27u);
+  const Matrix accuracy =
+      load_matrix(SOURCE_DIR "/configs/accuracy.yaml", find_scale(scales(), "rehearsal"), values());
+  EXPECT_EQ(select({accuracy}, "o0").at(0).id, "accuracy-o0");
   EXPECT_TRUE(contains(refusal([&] { select(one, "7,ldmb"); }),
                        "--only 7,ldmb: no such row; found 'ldmb'; did you mean 'lmdb'?"));
   EXPECT_TRUE(contains(refusal([&] { select(one, ","); }), "names no row"));
@@ -33,6 +36,7 @@ TEST(Selection, SetIsAsRunAndWinsOverAll) {
   EXPECT_EQ(rows[0].batch, 48);
   EXPECT_EQ(rows[1].width, 8);
   EXPECT_EQ(rows[1].cpus, 8);
+  EXPECT_EQ(rows[0].title, "files on tmpfs; batch=48; cpus=8") << "other sizes are shown in a run's head";
   EXPECT_EQ(rows[1].seed, 4);
   set_fields(rows, {"window=100-399"}, scale, values());
   EXPECT_EQ(rows[0].warmup_batches, 30);

@@ -31,6 +31,15 @@ std::string backend_of(const std::string& device, const AxisValues& values) {
   return "";
 }
 
+// A title such as `one device, large batch` would be wrong with another batch. Other sizes and the device,
+// which a run shows in its head, are left out.
+void name_changes(const Row& before, const Settings& settings, Row& row) {
+  for (const auto& [name, setting] : settings)
+    if (name != "device" && (has_role(name, Role::identity) || name == "batch") &&
+        field_text(before, name) != field_text(row, name))
+      row.title += fmt::format("; {}={}", name, field_text(row, name));
+}
+
 }  // namespace
 
 std::vector<Row> select(const std::vector<Matrix>& matrices, const std::string& only) {
@@ -87,9 +96,11 @@ void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignme
     for (const auto& [field, setting] : settings) assign(row, field, setting, scale.c0, values);
   };
   for (Row& row : rows) {
+    const Row before = row;
     set(row);
     apply(scale, row, values);  // its conditions may depend on the fields just set
     set(row);
+    name_changes(before, settings, row);
     check_combination(row, {all}, values);
   }
 }
