@@ -1,0 +1,123 @@
+// Metrics of the batches' times: the step, communication and phases.
+#include "harness/report/metric_groups.h"
+#include "harness/stats/records.h"
+
+namespace harness {
+namespace {
+
+using Value = std::optional<double>;
+
+// Nullopt for 0, which means that the figure is absent.
+Value positive(double value) { return value > 0 ? Value(value) : std::nullopt; }
+
+// From the times of the batches; nullopt for a row that ran without phase clock.
+Metric of_run(const std::string& name, const std::string& unit, const std::string& description,
+              std::function<Value(const RunStatistics&)> figure) {
+  return {name, unit, description,
+          [figure](const SummaryRow& row) { return row.run.has_samples ? figure(row.run) : std::nullopt; }};
+}
+
+Metric of_communication(const std::string& name, const std::string& unit, const std::string& description,
+                        std::function<Value(const Communication&)> figure) {
+  return {name, unit, description, [figure](const SummaryRow& row) {
+            return row.communication ? figure(*row.communication) : std::nullopt;
+          }};
+}
+
+Metric followed(Metric metric, Better better = Better::lower) {
+  metric.better = better;
+  return metric;
+}
+
+Value of_phase(const RunStatistics& run, const std::string& name, double PhaseStatistics::*figure) {
+  for (const PhaseStatistics& phase : run.phases)
+    if (phase.name == name && phase.mean_ms > 0) return phase.*figure;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Metric> step_metrics() {
+  using Run = RunStatistics;
+  const std::string interval = "end of the 95 % interval of the median within one run, not for comparisons";
+  return {
+      of_run("mean_ms", "ms", "mean step (the slowest rank's sum of phases in a batch)",
+             [](const Run& run) { return run.mean_ms; }),
+      followed(of_run("median_ms", "ms", "median step", [](const Run& run) { return run.median_ms; })),
+      of_run("median_within_run_ci_low_ms", "ms", "lower " + interval,
+             [](const Run& run) { return run.median_ci_ms ? Value(run.median_ci_ms->low) : std::nullopt; }),
+      of_run("median_within_run_ci_high_ms", "ms", "upper " + interval,
+             [](const Run& run) { return run.median_ci_ms ? Value(run.median_ci_ms->high) : std::nullopt; }),
+      of_run("iqr_share", "", "interquartile range / median of the steps",
+             [](const Run& run) { return run.iqr_share; }),
+      of_run("p5_ms", "ms", "5th percentile of the steps", [](const Run& run) { return run.p5_ms; }),
+      of_run("p95_ms", "ms", "95th percentile of the steps", [](const Run& run) { return run.p95_ms; }),
+      followed(
+          of_run("p99_ms", "ms", "99th percentile of the steps", [](const Run& run) { return run.p99_ms; })),
+      of_run("max_ms", "ms", "longest step", [](const Run& run) { return run.max_ms; }),
+      of_run("startup_ms", "ms", "first step, if the window begins with it",
+             [](const Run& run) { return run.startup_ms; }),
+      {.name = "skew_ms",
+       .unit = "ms",
+       .description = "slowest minus fastest rank, median over the batches; only rows with several ranks",
+       .figure =
+           [](const SummaryRow& row) {
+             return row.record->world_size > 1 && row.run.has_samples ? Value(row.run.skew_ms) : std::nullopt;
+           },
+       .better = Better::lower},
+      of_run("rho_1", "", "autocorrelation of neighbouring steps", [](const Run& run) { return run.rho_1; }),
+      of_run("tau_int", "batches", "integrated autocorrelation time",
+             [](const Run& run) { return run.tau_int; }),
+      of_run("n_eff", "batches", "effective number of independent batches: timed batches / tau_int",
+             [](const Run& run) { return run.n_eff; }),
+      of_run("drift_share", "", "median step of the last third / median step of the first third - 1",
+             [](const Run& run) { return run.batches >= 3 ? Value(run.drift_share) : std::nullopt; }),
+      of_run("drift_ci_low", "", "lower end of the 95 % interval of drift_share",
+             [](const Run& run) { return run.drift_ci ? Value(run.drift_ci->low) : std::nullopt; }),
+      of_run("drift_ci_high", "", "upper end of the 95 % interval of drift_share",
+             [](const Run& run) { return run.drift_ci ? Value(run.drift_ci->high) : std::nullopt; }),
+  };
+}
+
+std::vector<Metric> communication_metrics() {
+  using It = Communication;
+  return {
+      of_communication("all_reduced_bytes_per_batch", "bytes", "bytes that one rank all-reduces",
+                       [](const It& it) { return positive(it.all_reduced_bytes); }),
+      of_communication("all_reduces_per_batch", "count", "all-reduces in the last batch",
+                       [](const It& it) { return positive(double(it.messages.size())); }),
+      followed(of_communication("communication_ms", "ms",
+                                "time per batch with at least one collective posted and not done",
+                                [](const It& it) { return positive(it.under_way_ms); })),
+      {.name = "exposed_ms",
+       .unit = "ms",
+       .description = "communication per batch that backward did not hide: phase sync and waits of SyncBN",
+       .figure =
+           [](const SummaryRow& row) {
+             return row.communication && row.run.has_samples ? Value(row.communication->exposed_ms)
+                                                             : std::nullopt;
+           },
+       .better = Better::lower},
+      of_communication("all_reduces_alone_ms", "ms",
+                       "time of the last batch's all-reduces with nothing else running",
+                       [](const It& it) { return positive(it.alone_ms); }),
+      of_communication("link_bytes_share", "",
+                       "bytes that a node's link counted / bytes that the collectives must send",
+                       [](const It& it) { return positive(it.link_share.value_or(0)); }),
+  };
+}
+
+std::vector<Metric> phase_metrics() {
+  std::vector<Metric> list;
+  for (const std::string& name : phase_names()) {
+    list.push_back(
+        of_run(name + "_share", "", "share of phase " + name + " in the mean step, 0-1",
+               [name](const RunStatistics& run) { return of_phase(run, name, &PhaseStatistics::share); }));
+    list.push_back(of_run(
+        name + "_median_ms", "ms", "time of phase " + name + ", mean over ranks, median over batches",
+        [name](const RunStatistics& run) { return of_phase(run, name, &PhaseStatistics::median_ms); }));
+  }
+  return list;
+}
+
+}  // namespace harness
