@@ -23,17 +23,23 @@ TEST_F(FeedRun, TheNumberThatItNamesIsFedAndOneMoreIsNot) {
        {}});
   ASSERT_EQ(made.exit_code, 0);
   // 160 images in the page cache: decoding is real, and limits. Asked for more than two cores can do.
-  base::Command feed = command({"feed", "--device", "test-150", "--devices", "64", "--within", "4m", "--data",
-                                directory / "data", "--set", "cache=warm", "--set", "cpus=2", "--set",
-                                "loader_threads=2", "--out", directory / "run"});
-  feed.environment["RUN_MATRIX_WORKER"] = train_slice;
-  const int code = exit_code_of(start(feed));
-  EXPECT_EQ(code, 4) << errors();
-  const std::string said = text(directory / "run/feed.txt");
+  std::string run, said;
+  // On a machine whose speed changed meanwhile, feed says that it could not confirm its number: once more.
+  for (int attempt = 0; attempt < 2 && said.find("Confirmed in whole devices: ") == said.npos; ++attempt) {
+    run = "run" + std::to_string(attempt);
+    base::Command feed = command({"feed", "--device", "test-150", "--devices", "64", "--within", "4m",
+                                  "--data", directory / "data", "--set", "cache=warm", "--set", "cpus=2",
+                                  "--set", "loader_threads=2", "--out", directory / run});
+    feed.environment["RUN_MATRIX_WORKER"] = train_slice;
+    const int code = exit_code_of(start(feed));
+    EXPECT_EQ(code, 4) << errors();
+    said = text(directory / run / "feed.txt");
+  }
+  ASSERT_NE(said.find("Confirmed in whole devices: "), said.npos) << said;
 
   // Once more from the records alone: compute / total, and the batches that lay ready taken off.
   std::map<double, std::vector<double>> utilisations;
-  for (const json& record : records_in("run")) {
+  for (const json& record : records_in(run)) {
     const std::string purpose = record["feed"]["purpose"];
     if (purpose != "search" && purpose != "confirm") continue;
     if (record["status"] != "OK") continue;  // a disturbed run has no figure, and was repeated
