@@ -86,6 +86,16 @@ TEST(Validate, TooFewReferencesOrOtherWorkIsSaid) {
   EXPECT_EQ(validate({record_of({100, 100, 100, 130})}, other).remarks.size(), 1u);
 }
 
+TEST(Validate, AnotherKindOfMachineIsSaid) {
+  json record = record_of({100, 100, 100, 100});
+  EXPECT_TRUE(validate({record}, good).remarks.empty());
+  record["machine"]["cpu"] = "another processor";
+  const Validation across = validate({record}, good);
+  ASSERT_EQ(across.remarks.size(), 1u);
+  EXPECT_NE(across.remarks[0].find("different machines: the run's is another processor"), std::string::npos)
+      << across.remarks[0];
+}
+
 TEST(Validate, AFailedRowIsOddByItself) {
   json record = record_of({100, 100, 100, 100});
   record["status"] = "HUNG";

@@ -1,10 +1,12 @@
 #include "harness/compare/validate.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "harness/stats/provenance.h"
@@ -137,6 +139,14 @@ void name_the_odd(Validation& validation) {
 
 }  // namespace
 
+static std::set<std::string> kinds_of_machine(const std::vector<Records>& runs) {
+  std::set<std::string> kinds;
+  for (const Records& records : runs)
+    for (const Record& record : records)
+      if (record.status == "OK") kinds.insert(machine_fingerprint(record));
+  return kinds;
+}
+
 Validation validate(const Records& run, const std::vector<Records>& references) {
   Validation validation;
   std::vector<std::string> seen;
@@ -156,6 +166,12 @@ Validation validate(const Records& run, const std::vector<Records>& references) 
       check_row(runs_of_row(run, record), references, validation);
   }
   name_the_odd(validation);
+  const std::set<std::string> here = kinds_of_machine({run}), there = kinds_of_machine(references);
+  if (here != there && !here.empty() && !there.empty())
+    validation.remarks.push_back(
+        fmt::format("different machines: the run's is {}, the references' {}; what differs may be the "
+                    "machine and no fault",
+                    fmt::join(here, " and "), fmt::join(there, " and ")));
   return validation;
 }
 
