@@ -70,6 +70,7 @@ Grid two_nodes_grid(const Summary& summary) {
   table.subjects = {"17", "18"};
   ArticleColumn link = config_column("link", "link");
   link.column.is_text = true;
+  link.cell = [](const SummaryRow& row) { return link_that_ran(*row.record); };
   ArticleColumn rate = config_column("Mbit/s", "link_rate_mbit", "Mbit/s");
   rate.optional = true;
   rate.cell = [](const SummaryRow& row) {

@@ -87,6 +87,13 @@ void append_record(const std::filesystem::path& file, const json& record) {
 
 bool on_emulated_device(const Record& record) { return record.device.kind == "emulated"; }
 
+std::string link_that_ran(const Record& record) {
+  const bool emulated =
+      std::any_of(record.emulated.begin(), record.emulated.end(),
+                  [](const std::string& setting) { return setting.rfind("link: ", 0) == 0; });
+  return (emulated ? "emulated " : "") + record.config.link;
+}
+
 bool is_by_construction(const Record& record) {
   return !std::all_of(record.emulated.begin(), record.emulated.end(), is_device_setting);
 }

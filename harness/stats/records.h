@@ -29,6 +29,9 @@ bool on_emulated_device(const Record& record);
 // from it is no finding.
 bool is_by_construction(const Record& record);
 
+// The row's link, `emulated ethernet` if the suite put another one in its place.
+std::string link_that_ran(const Record& record);
+
 // The valid records of run_dir/records.jsonl, in the order of the file, without loss and the loader's spans,
 // which no table shows. Invalid lines are skipped and listed in `warnings` as file:line with the reason; a
 // later record of the same row and repeat replaces an earlier one. Throws std::runtime_error when the file

@@ -102,7 +102,7 @@ std::optional<Communication> communication_of(const Record& record) {
   Communication it;
   it.ranks = record.world_size;
   it.backend = record.config.backend;
-  it.link = record.config.link;
+  it.link = link_that_ran(record);
   const double batches = std::max(1.0, double(record.timed_batches.value_or(0)));
   it.all_reduced_bytes = double(record.communication->all_reduced_bytes.value_or(0)) / batches;
   for (const RecordMessage& message : record.communication->all_reduces) it.messages.push_back(message.bytes);

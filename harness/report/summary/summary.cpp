@@ -69,7 +69,7 @@ std::string describe_what_ran(const Record& record) {
     else
       add("emulated " + words);
   }
-  if (link != "none") add(link);
+  if (link != "none") add(link_that_ran(record));
   return stand_in + text;
 }
 
