@@ -19,7 +19,10 @@ inline AxisValues values() {
                     {"backend", named({"none", "gloo", "mpi", "nccl"})},
                     {"link", named({"none", "loopback", "ethernet", "infiniband"})},
                     {"precision", named({"o0", "o1", "o2", "o3", "bf16"})},
-                    {"storage", named({"synthetic", "files", "tmpfs", "lmdb"})}};
+                    {"storage", named({"synthetic", "files", "tmpfs", "lmdb"})},
+                    {"model", named({"resnet18", "vit_tiny"})},
+                    {"optimizer", named({"sgd", "adam"})}};
+  all["model"][1].traits.batch_norm = false;
   for (AxisValue& strategy : all["strategy"])
     strategy.traits.process_per_device = strategy.name != "single" && strategy.name != "data_parallel";
   all["backend"][2].missing = "the MPI backend is not built yet";

@@ -14,6 +14,7 @@
 #include "bench/train/cuda/clock.h"
 #include "bench/train/cuda/normalise.h"
 #include "bench/train/device/device.h"
+#include "bench/train/model/resnet.h"
 #include "bench/train/precision/precision.h"
 #include "bench/train/recorded_step.h"
 #include "bench/train/strategy/side_stream.h"
@@ -126,7 +127,7 @@ TEST_F(CudaTest, EveryPrecisionTrains) {
   const at::Tensor images = at::randn({8, 3, 64, 64}), labels = at::randint(10, {8}, at::kLong);
   const auto loss_after = [&](const std::string& name, const at::Device& where) {
     if (where.is_cuda()) device({.batch_size = 8, .image_px = 64, .tf32 = false});
-    ResNet model(16, 10, 1);
+    ResNet model({16, 10, 1});
     model.to(where);
     const auto precision = PrecisionRegistry::instance().find(name)({where, {0.05, 0.9, 1e-4}});
     precision->convert(model);
@@ -164,7 +165,8 @@ TEST_F(CudaTest, ARecordedStepTrainsAsAnyOther) {
                                   .tf32 = false,
                                   .cuda_graphs = true};  // the same stream for both
       const auto gpu = device(options);
-      ResNet model(row.width, row.classes, 1);
+      const auto made = make_model(row);
+      Model& model = *made;
       model.to(gpu->torch_device());
       const auto precision =
           PrecisionRegistry::instance().find(name)({gpu->torch_device(), {row.learning_rate, 0.9, 1e-4}});
@@ -223,7 +225,7 @@ TEST_F(CudaTest, ASideStreamWaitsAndHoldsUp) {
 
 TEST_F(CudaTest, ReplicasOnGpusOfTheirOwnHaveOneStateAndOneGradient) {
   if (at::cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
-  ResNet first(8, 10, 1), second(8, 10, 2);
+  ResNet first({8, 10, 1}), second({8, 10, 2});
   first.to({at::kCUDA, 0});
   second.to({at::kCUDA, 1});
   const auto exchange =
@@ -232,7 +234,7 @@ TEST_F(CudaTest, ReplicasOnGpusOfTheirOwnHaveOneStateAndOneGradient) {
   exchange->broadcast();
   for (size_t i = 0; i < first.parameters().size(); ++i)
     EXPECT_TRUE(first.parameters()[i].tensor.cpu().equal(second.parameters()[i].tensor.cpu()));
-  for (ResNet* model : {&first, &second})
+  for (Model* model : {&first, &second})
     for (const NamedTensor& parameter : model->parameters())
       at::Tensor(parameter.tensor).mutable_grad() = at::ones_like(parameter.tensor);
   exchange->reduce();

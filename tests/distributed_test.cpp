@@ -256,6 +256,28 @@ TEST_F(Options, OfDdpChangeNothingButTheWay) {
   }
 }
 
+// 12 images as 2 ranks x 3 micro-batches of 2. Bytes: once per step, or after each micro-batch; the
+// broadcasts of batch-norm statistics too.
+TEST_F(Options, AccumulationReducesOnceAStepUnlessToldOtherwise) {
+  harness::Row once = row_of("ddp", "gloo", 2), whole = once, every;
+  once.accumulation = 3;
+  every = once;
+  every.sync_every_micro_batch = true;
+  harness::Row view = once;
+  view.gradient_as_bucket_view = true;
+  const auto plain = run(whole);
+  const auto bytes = [](const nlohmann::json& found, const char* kind) {
+    return found["communication"][kind].get<int64_t>();
+  };
+  for (const harness::Row& row : {once, every, view}) {
+    const auto found = run(row);
+    expect_like_one_device(found, whole, 1e-3);
+    const int64_t times = row.sync_every_micro_batch ? 3 : 1;
+    EXPECT_EQ(bytes(found, "all_reduced_bytes"), times * bytes(plain, "all_reduced_bytes"));
+    EXPECT_EQ(bytes(found, "broadcast_bytes"), times * bytes(plain, "broadcast_bytes"));
+  }
+}
+
 TEST_F(Options, DelayedApexReducesEverythingAtOnce) {
   harness::Row row = row_of("apex", "gloo", 2);
   row.delay_allreduce = true;

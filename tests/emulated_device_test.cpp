@@ -5,7 +5,8 @@
 
 #include "bench/train/device/device.h"
 #include "bench/train/emulated/network.h"
-#include "bench/train/optimizer/sgd.h"
+#include "bench/train/model/resnet.h"
+#include "bench/train/optimizer/optimizer.h"
 #include "harness/config/device_file.h"
 
 namespace bench::emulated_device_test {
@@ -30,7 +31,7 @@ class EmulatedDevice : public testing::Test {
       harness::read_device_file(harness::device_file(SOURCE_DIR, harness::kDefaultDeviceFile)), 16, 4};
   std::unique_ptr<Device> device_ = DeviceRegistry::instance().find("emulated")(
       {.batch_size = kImages, .image_px = 224, .emulation = &emulation_});
-  ResNet model_{64, 1000, 1};
+  ResNet model_{{64, 1000, 1}};
 };
 
 TEST_F(EmulatedDevice, AStepTakesWhatItsFileSays) {
@@ -46,10 +47,10 @@ TEST_F(EmulatedDevice, AStepTakesWhatItsFileSays) {
   EXPECT_NEAR(double(forward) / double(durations.forward(kImages)), 1, 0.01);
   EXPECT_NEAR(double(backward) / double(durations.backward(kImages)), 1, 0.01);
 
-  Sgd sgd({0.1, 0.9, 1e-4, true});
-  sgd.step(model_.parameter_tensors(), model_.gradient_tensors());
+  const auto sgd = make_optimizer({0.1, 0.9, 1e-4});
+  sgd->step(model_.parameter_tensors(), model_.gradient_tensors());
   const Nanoseconds stepped = tail();
-  sgd.step(model_.parameter_tensors(), model_.gradient_tensors());
+  sgd->step(model_.parameter_tensors(), model_.gradient_tensors());
   EXPECT_NEAR(double(tail() - stepped) / double(durations.optimizer()), 1, 0.02);
 }
 

@@ -13,7 +13,7 @@ namespace bench::model_test {
 class PythonFixture : public testing::Test {
  protected:
   PythonFixture()
-      : golden(read_safetensors(SOURCE_DIR "/tests/golden/resnet_fixture.safetensors")), model(4, 10, 1) {
+      : golden(read_safetensors(SOURCE_DIR "/tests/golden/resnet_fixture.safetensors")), model({4, 10, 1}) {
     at::NoGradGuard no_grad;
     for (const auto* list : {&model.parameters(), &model.buffers()})
       for (const NamedTensor& entry : *list)
@@ -55,14 +55,14 @@ TEST_F(PythonFixture, LossGradientsStatisticsAndTwoStepsAreEqual) {
 }
 
 TEST(ResNet, HasTorchvisionsSizeAtFullWidth) {
-  const ResNet model(64, 1000, 1);
+  const ResNet model({64, 1000, 1});
   int64_t numbers = 0;
   for (const NamedTensor& p : model.parameters()) numbers += p.tensor.numel();
   EXPECT_EQ(numbers, 11689512);
 }
 
 TEST(ResNet, SameSeedSameWeights) {
-  const ResNet a(4, 10, 3), b(4, 10, 3), c(4, 10, 4);
+  const ResNet a({4, 10, 3}), b({4, 10, 3}), c({4, 10, 4});
   EXPECT_TRUE(a.parameters()[0].tensor.equal(b.parameters()[0].tensor));
   EXPECT_FALSE(a.parameters()[0].tensor.equal(c.parameters()[0].tensor));
 }

@@ -1,5 +1,5 @@
-// train: SGD and the gradient scaler against their formulas, for every type, and the fused kernel's known
-// fault.
+// train: optimizers and the gradient scaler against their formulas, for every type, and the fused kernel's
+// known fault.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/allclose.h>
@@ -12,7 +12,8 @@
 #include <limits>
 
 #include "bench/train/optimizer/grad_scaler.h"
-#include "bench/train/optimizer/sgd.h"
+#include "bench/train/optimizer/optimizer.h"
+#include "tests/safetensors.h"
 
 namespace bench::optimizer_test {
 
@@ -24,12 +25,12 @@ TEST_P(SgdOfType, FollowsTheFormulaOnEveryElement) {
   at::Tensor p =
       at::randn({37}).to(type);  // not a multiple of 16: the fused kernel is right only for the remainder
   at::Tensor expected = p.to(at::kDouble), m = at::zeros({37}, at::kDouble);
-  Sgd sgd({rate, momentum, decay});
+  const auto sgd = make_optimizer({rate, momentum, decay});
   for (int step = 0; step < 3; ++step) {
     const at::Tensor g = at::randn({37}).to(type);
     m = m.mul(momentum).add(g.to(at::kDouble).add(expected, decay));
     expected = expected.sub(m, rate);
-    sgd.step({p}, {g});
+    sgd->step({p}, {g});
   }
   const double tolerance = type == at::kFloat ? 1e-5 : 5e-2;
   EXPECT_TRUE(at::allclose(p.to(at::kDouble), expected, tolerance, tolerance)) << p << expected;
@@ -37,28 +38,49 @@ TEST_P(SgdOfType, FollowsTheFormulaOnEveryElement) {
 
 INSTANTIATE_TEST_SUITE_P(Types, SgdOfType, testing::Values(at::kFloat, at::kBFloat16, at::kHalf));
 
-TEST(Sgd, AnOperationAtATimeIsTheSameStep) {
+class EveryOptimizer : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Names, EveryOptimizer, testing::Values("sgd", "adam"));
+
+TEST_P(EveryOptimizer, AnOperationAtATimeIsTheSameStep) {
   at::Tensor fused = at::randn({100}), single = fused.clone();
-  Sgd together({0.1, 0.9, 0.01}), apart({0.1, 0.9, 0.01, /*fused=*/false});
+  const auto together = make_optimizer({0.1, 0.9, 0.01, true, GetParam()}),
+             apart = make_optimizer({0.1, 0.9, 0.01, /*fused=*/false, GetParam()});
   for (int step = 0; step < 4; ++step) {
     const at::Tensor g = at::randn({100}), found_inf = at::full({1}, step == 2 ? 1.0f : 0.0f);
-    together.step({fused}, {g}, found_inf);
-    apart.step({single}, {g}, found_inf);
+    together->step({fused}, {g}, found_inf);
+    apart->step({single}, {g}, found_inf);
   }
   EXPECT_TRUE(at::allclose(single, fused, 1e-6, 1e-7));
 }
 
 TEST(Sgd, FoundInfSkipsTheStepAndKeepsTheMomentum) {
   at::Tensor p = at::ones({5});
-  Sgd sgd({0.1, 0.9, 0});
+  const auto sgd = make_optimizer({0.1, 0.9, 0});
   const at::Tensor g = at::ones({5}), bad = at::ones({1}), good = at::zeros({1});
-  sgd.step({p}, {g}, bad);
+  sgd->step({p}, {g}, bad);
   EXPECT_TRUE(p.equal(at::ones({5})));
-  sgd.step({p}, {g}, good);
+  sgd->step({p}, {g}, good);
   EXPECT_TRUE(at::allclose(p, at::full({5}, 0.9)));
-  sgd.step({p}, {g}, bad);
-  sgd.step({p}, {g}, good);  // momentum 0.9 + 1
+  sgd->step({p}, {g}, bad);
+  sgd->step({p}, {g}, good);  // momentum 0.9 + 1
   EXPECT_TRUE(at::allclose(p, at::full({5}, 0.71)));
+}
+
+// tests/golden/make_network_fixtures.py.
+TEST(Adam, FollowsPyTorchForTwentySteps) {
+  const auto golden = read_safetensors(SOURCE_DIR "/tests/golden/adam_fixture.safetensors");
+  for (const bool fused : {true, false}) {
+    const auto adam = make_optimizer({0.01, 0, 0.1, fused, "adam"});
+    std::vector<at::Tensor> weights{golden.at("before.0").clone(), golden.at("before.1").clone()};
+    for (int step = 0; step < 20; ++step) {
+      const std::string number = std::to_string(step);
+      adam->step(weights, {golden.at("gradient" + number + ".0"), golden.at("gradient" + number + ".1")});
+      for (const char* weight : {"0", "1"})
+        EXPECT_TRUE(at::allclose(weights[size_t(weight[0] - '0')], golden.at("after" + number + "." + weight),
+                                 1e-5, 1e-6))
+            << "step " << step << ", weight " << weight << ", fused " << fused;
+    }
+  }
 }
 
 TEST(FusedSgd, StillUpdatesOnlyTheTailOf16BitTensorsOnACpu) {

@@ -4,6 +4,7 @@
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 
+#include "bench/train/model/resnet.h"
 #include "tests/training_setup.h"
 
 namespace bench::precision_test {
@@ -12,7 +13,7 @@ class EveryPrecision : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPrecision, LearnsAFixedBatch) {
   at::set_num_threads(1);
-  ResNet model(8, 10, 1);
+  ResNet model({8, 10, 1});
   const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, {0.05, 0.9, 0}});
   precision->convert(model);
   at::manual_seed(5);
@@ -32,7 +33,7 @@ TEST_P(EveryPrecision, LearnsAFixedBatch) {
 }
 
 TEST_P(EveryPrecision, WeightsHaveTheTypesOfTheMode) {
-  ResNet model(4, 10, 1);
+  ResNet model({4, 10, 1});
   const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, {0.05, 0.9, 0}});
   precision->convert(model);
   const std::string mode = GetParam();
@@ -50,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, EveryPrecision, testing::Values("o0", "o1", "o2"
 TEST(Autocast, LeavesTheThreadAsItFoundIt) {
   TinyRank rank(tiny_row("single", 1, "o1"));
   rank.precision->forward(*rank.model, at::randn({2, 3, 32, 32}));
-  ResNet model(4, 10, 1);
+  ResNet model({4, 10, 1});
   EXPECT_EQ(model.forward(at::randn({2, 3, 32, 32})).scalar_type(), at::kFloat);
 }
 

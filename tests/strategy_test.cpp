@@ -46,7 +46,7 @@ TEST(DataParallel, ACheckThatWouldFailDoesFail) {
   // A replica that misses the broadcast of one weight: what a broken strategy looks like to the check.
   class Broken : public Strategy {
    public:
-    explicit Broken(Strategy& inner, ResNet& model) : inner_(inner), model_(model) {}
+    explicit Broken(Strategy& inner, Model& model) : inner_(inner), model_(model) {}
     at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
       return inner_.forward(images, clock);
     }
@@ -58,7 +58,7 @@ TEST(DataParallel, ACheckThatWouldFailDoesFail) {
 
    private:
     Strategy& inner_;
-    ResNet& model_;
+    Model& model_;
   } broken(*rank.strategy, *rank.model);
   EXPECT_FALSE(check_gradients(rank.parts_with(*rank.loader, broken), rank.rank).ok);
 }
@@ -73,6 +73,25 @@ TEST(DataParallel, LossesFollowOneDeviceFromTheSameSeed) {
   const auto a = run_slice(many.parts()).loss, b = run_slice(one.parts()).loss;
   ASSERT_EQ(a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-3 * b[i]) << "batch " << i;
+}
+
+// Frozen batch norm: micro-batches' own statistics differ from the whole batch's.
+TEST(Accumulation, MicroBatchesTrainAsTheWholeBatch) {
+  for (const auto& [strategy, devices, mode] :
+       {std::tuple("single", 1, "o0"), std::tuple("single", 1, "o2"), std::tuple("data_parallel", 2, "o0")}) {
+    harness::Row row = tiny_row(strategy, devices, mode);
+    TinyRank whole(row);
+    row.accumulation = 4;
+    TinyRank micro(row);
+    for (TinyRank* rank : {&whole, &micro}) rank->strategy->use_batch_statistics(false);
+    const SliceResult a = run_slice(whole.parts()), b = run_slice(micro.parts());
+    ASSERT_EQ(a.loss.size(), b.loss.size());
+    const double tolerance = mode == std::string("o0") ? 1e-3 : 5e-2;
+    for (size_t i = 0; i < a.loss.size(); ++i)
+      EXPECT_NEAR(a.loss[i], b.loss[i], tolerance * a.loss[i]) << strategy << ' ' << mode << ", batch " << i;
+    EXPECT_EQ(a.images, b.images);
+    EXPECT_NEAR(double(a.correct_top5), double(b.correct_top5), mode == std::string("o0") ? 0.0 : 4.0);
+  }
 }
 
 TEST(DataParallel, AFailureInAReplicaReachesTheCaller) {

@@ -47,9 +47,8 @@ struct TinyRank {
     loader = make_loader(*storage, load);
     device = DeviceRegistry::instance().find("cpu")(
         {.local_rank = rank.local_rank, .batch_size = batch, .image_px = row.image_px});
-    model = std::make_unique<ResNet>(row.width, row.classes, uint64_t(row.seed));
-    precision = PrecisionRegistry::instance().find(row.precision)(
-        {at::kCPU, {row.learning_rate, row.momentum, row.weight_decay}});
+    model = make_model(row);
+    precision = PrecisionRegistry::instance().find(row.precision)({at::kCPU, optimizer_options(row)});
     precision->convert(*model);
     link = LinkRegistry::instance().find("none")({});
     group = GroupRegistry::instance().find(row.backend)({rank, link->interface()});
@@ -71,7 +70,7 @@ struct TinyRank {
   std::unique_ptr<Storage> storage;
   std::unique_ptr<Loader> loader;
   std::unique_ptr<Device> device;
-  std::unique_ptr<ResNet> model;
+  std::unique_ptr<Model> model;
   std::unique_ptr<Precision> precision;
   std::unique_ptr<Link> link;
   std::unique_ptr<Group> group;

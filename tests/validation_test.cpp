@@ -14,6 +14,7 @@
 #include "bench/dataset/scan.h"
 #include "bench/dataset/standin.h"
 #include "bench/loading/loader/loader.h"
+#include "bench/train/model/resnet.h"
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 #include "tests/training_setup.h"
@@ -68,7 +69,7 @@ Dataset ten_images(const std::filesystem::path& root) {
 }
 
 // Always ranks class 0 first, then 1, 2, ... (only the classifier's bias).
-void make_constant(ResNet& model) {
+void make_constant(Model& model) {
   at::NoGradGuard no_grad;
   for (const NamedTensor& parameter : model.parameters()) {
     at::Tensor tensor = parameter.tensor;
@@ -83,7 +84,7 @@ TEST(Validation, CountsAClassifierWhoseAccuracyIsKnown) {
   const Dataset dataset = ten_images(folder.path());  // one image of each of ten classes
   for (const char* name : {"o0", "o1", "o2", "o3", "bf16"}) {
     const auto precision = PrecisionRegistry::instance().find(name)({at::kCPU, {}});
-    ResNet model(4, 10, 1);
+    ResNet model({4, 10, 1});
     make_constant(model);
     precision->convert(model);
     for (const int threads : {1, 3}) {
@@ -126,7 +127,7 @@ TEST(Validation, NamesAnImageThatCanNotBeUsed) {
   const Dataset dataset = ten_images(folder.path());
   const auto precision = PrecisionRegistry::instance().find("o0")({at::kCPU, {}});
   const auto problem = [&](int64_t classes) {
-    ResNet model(4, classes, 1);
+    ResNet model({4, classes, 1});
     return failure_of([&] { validate(dataset, model, *precision, {4, 32, 2}); });
   };
   EXPECT_NE(problem(9).find("val/9.JPEG has label 9, but the model has 9 classes"), std::string::npos)

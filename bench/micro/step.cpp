@@ -30,8 +30,10 @@ void time_step(benchmark::State& state, const harness::Row& row) {
   const auto storage = StorageRegistry::instance().find(row.storage)(storage_options);
   const auto device =
       DeviceRegistry::instance().find("cpu")({.batch_size = row.batch, .image_px = row.image_px});
-  ResNet model(row.width, row.classes, 1);
-  const auto precision = PrecisionRegistry::instance().find(row.precision)({at::kCPU, {0.1, 0.9, 1e-4}});
+  const auto made = make_model(row);
+  Model& model = *made;
+  const auto precision =
+      PrecisionRegistry::instance().find(row.precision)({at::kCPU, optimizer_options(row)});
   precision->convert(model);
   const auto group = GroupRegistry::instance().find("none")(GroupOptions());
   const auto link = LinkRegistry::instance().find(row.link)(LinkOptions());

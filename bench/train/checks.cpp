@@ -53,7 +53,8 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   const at::Tensor batch = at::randn({images, 3, row.image_px, row.image_px}, generator).to(device);
   const at::Tensor labels = at::randint(row.classes, {images}, generator, at::kLong).to(device);
 
-  ResNet reference(row.width, row.classes, row.seed);
+  const auto made = make_model(row);
+  Model& reference = *made;
   reference.to(device, row.channels_last);
   parts.precision.convert(reference);
   {
@@ -105,7 +106,7 @@ Check check_decoder(int64_t left_to_cpu, int64_t images) {
           few ? "" : ": more than 1 %, so the row doesn't measure the device's decoder; use decoder: cpu")};
 }
 
-std::string weights_fingerprint(const ResNet& model) {
+std::string weights_fingerprint(const Model& model) {
   XXH64_hash_t hash = 0;
   for (const NamedTensor& parameter : model.parameters()) {
     const at::Tensor tensor = parameter.tensor.detach().cpu().contiguous();

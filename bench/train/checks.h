@@ -23,6 +23,6 @@ Check check_loss(const std::vector<double>& loss);
 Check check_decoder(int64_t left_to_cpu, int64_t images);
 
 // XXH3 hash of the weights (16 hex digits), which must be equal on every rank after the slice.
-std::string weights_fingerprint(const ResNet& model);
+std::string weights_fingerprint(const Model& model);
 
 }  // namespace bench

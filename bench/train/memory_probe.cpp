@@ -23,21 +23,21 @@ static void train(const harness::Row& row, int64_t images) {
                                                                    .intra_op_threads = row.intra_op_threads,
                                                                    .format = batch_format(row.batch_format)});
   const at::Device place = device->torch_device();
-  ResNet model(row.width, row.classes, uint64_t(row.seed));
-  model.to(place, row.channels_last);
-  const auto precision = PrecisionRegistry::instance().find(row.precision)({place, {0.1, 0.9, 1e-4}});
-  precision->convert(model);
+  const auto model = make_model(row);
+  model->to(place, row.channels_last);
+  const auto precision = PrecisionRegistry::instance().find(row.precision)({place, optimizer_options(row)});
+  precision->convert(*model);
   const at::Tensor batch = at::rand({images, 3, row.image_px, row.image_px}, place),
                    labels = at::zeros({images}, at::TensorOptions(at::kLong).device(place));
   for (int step = 0; step < kSteps; ++step) {
-    precision->scale_loss(at::cross_entropy_loss(precision->forward(model, batch), labels)).backward();
-    precision->step(model);
+    precision->scale_loss(at::cross_entropy_loss(precision->forward(*model, batch), labels)).backward();
+    precision->step(*model);
   }
   device->synchronize();
 }
 
 harness::MemoryProbe probe_memory(const harness::Row& row) {
-  const int64_t images = harness::images_per_device(row);
+  const int64_t images = harness::images_per_device(row) / row.accumulation;
   bool fits = true;
   try {
     train(row, images);

@@ -13,17 +13,17 @@ namespace bench {
 
 static double fastest_step_ms(const std::string& name, const harness::Row& row) {
   constexpr int kSteps = 5;
-  ResNet model(row.width, row.classes, 1);
-  const auto precision = PrecisionRegistry::instance().find(name)({at::kCPU, {0.1, 0.9, 1e-4}});
-  precision->convert(model);
+  const auto model = make_model(row);
+  const auto precision = PrecisionRegistry::instance().find(name)({at::kCPU, optimizer_options(row)});
+  precision->convert(*model);
   const int64_t images = std::min<int64_t>(16, row.batch);
   const at::Tensor batch = at::rand({images, 3, row.image_px, row.image_px}),
                    labels = at::zeros({images}, at::kLong);
   std::vector<double> times;
   for (int step = 0; step < kSteps + 1; ++step) {
     const auto begin = std::chrono::steady_clock::now();
-    precision->scale_loss(at::cross_entropy_loss(precision->forward(model, batch), labels)).backward();
-    precision->step(model);
+    precision->scale_loss(at::cross_entropy_loss(precision->forward(*model, batch), labels)).backward();
+    precision->step(*model);
     if (step > 0)  // the first step allocates
       times.push_back(
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());

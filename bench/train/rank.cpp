@@ -6,6 +6,7 @@
 #include "bench/formats/shards.h"
 #include "bench/loading/storage/cache_proof.h"
 #include "bench/train/ceiling.h"
+#include "bench/train/needless.h"
 #include "bench/train/rank_report.h"
 #include "bench/train/recorded_step.h"
 #include "bench/train/strategy/sync_batch_norm.h"
@@ -65,14 +66,16 @@ class Rank {
          .channels_last = row_.channels_last,
          .prefetch = row_.prefetch,
          .cuda_graphs = row_.cuda_graphs,
+         .accumulation = row_.accumulation,
+         .sync_every_micro_batch = row_.sync_every_micro_batch,
          .precision = row_.precision,
          .model = row_.model,
          .emulation = job_.emulation ? &*job_.emulation : nullptr});
     prepare_loading();
-    model_ = std::make_unique<ResNet>(row_.width, row_.classes, uint64_t(row_.seed));
+    model_ = make_model(row_);
     model_->to(device_->torch_device(), row_.channels_last);
     precision_ = PrecisionRegistry::instance().find(row_.precision)(
-        {device_->torch_device(), {row_.learning_rate, row_.momentum, row_.weight_decay, row_.fused_sgd}});
+        {device_->torch_device(), optimizer_options(row_)});
     precision_->convert(*model_);
     if (Accelerator* accelerator = device_->accelerator()) {
       accelerator->prepare(*model_);
@@ -98,6 +101,8 @@ class Rank {
                      *strategy_, *group_,  *link_,   spans_,  progress_.slot(rank_.rank)};
     std::optional<RecordedStep> recorded;
     if (row_.cuda_graphs) parts.recorded = &recorded.emplace(parts);
+    std::optional<Needless> needless;
+    if (Needless::wanted(row_)) parts.needless = &needless.emplace(row_, *device_);
     std::optional<Trace> trace;
     if (job_.trace)
       parts.trace = &trace.emplace(rank_, *device_, row_.warmup_batches + job_.trace->first,
@@ -271,7 +276,7 @@ class Rank {
   std::unique_ptr<Storage> storage_;
   std::unique_ptr<Loader> loader_;
   std::unique_ptr<Device> device_;
-  std::unique_ptr<ResNet> model_;
+  std::unique_ptr<Model> model_;
   std::unique_ptr<Precision> precision_;
   std::unique_ptr<Link> link_;
   std::unique_ptr<Group> group_;

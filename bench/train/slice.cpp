@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros.h>
 #include <time.h>
 
+#include "bench/train/needless.h"
 #include "bench/train/recorded_step.h"
 #include "bench/train/trace.h"
 #include "bench/train/validation.h"
@@ -109,6 +110,25 @@ SliceResult run_slice(const SliceParts& parts) {
   return result;
 }
 
+// Adds the gradients of `weight` times the mean loss. Returns the metrics, with that loss.
+static at::Tensor add_gradients(const SliceParts& parts, const DeviceBatch& data, double weight,
+                                PhaseClock& clock, bool read) {
+  const at::Tensor logits = parts.strategy.forward(data.images, clock);  // enters scatter .. gather
+  if (parts.needless) parts.needless->after_phase();
+
+  clock.enter(Phase::loss);
+  at::Tensor loss = at::cross_entropy_loss(logits, data.labels);
+  if (weight != 1) loss = loss.mul(weight);
+  at::Tensor metrics = metrics_of(loss, logits, data.labels);  // part of the timed step, as in the article
+  if (read) metrics = parts.device.read(metrics);
+  if (parts.needless) parts.needless->keep(loss), parts.needless->after_phase();
+
+  clock.enter(Phase::backward);
+  parts.strategy.backward(parts.precision.scale_loss(loss), clock);  // enters reduce or sync
+  if (parts.needless) parts.needless->after_phase();
+  return metrics;
+}
+
 StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   clock.enter(Phase::load);
   const Batch host = parts.loader.next();
@@ -116,7 +136,9 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   StepResult result{.images = host.size, .read_ms = host.read_ms, .decode_ms = host.decode_ms};
 
   clock.enter(Phase::h2d);
-  const DeviceBatch data = parts.device.copy_batch(host);
+  DeviceBatch data = parts.device.copy_batch(host);
+  if (parts.row.synchronize_copies) parts.device.synchronize();
+  if (parts.needless) parts.needless->after_copy(data);
   // With one ring buffer the next batch is loaded into the buffer of this one.
   if (parts.row.ring_depth == 1) parts.device.finish_copy();
 
@@ -129,18 +151,23 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
     return result;
   }
 
-  const at::Tensor logits = parts.strategy.forward(data.images, clock);  // enters scatter .. gather
-
-  clock.enter(Phase::loss);
-  const at::Tensor loss = at::cross_entropy_loss(logits, data.labels);
-  result.metrics = metrics_of(loss, logits, data.labels);  // part of the timed step, as in the article
-  if (read) result.metrics = parts.device.read(result.metrics);
-
-  clock.enter(Phase::backward);
-  parts.strategy.backward(parts.precision.scale_loss(loss), clock);  // enters reduce or sync
+  const int64_t micro_batches = parts.row.accumulation;
+  if (micro_batches == 1)
+    result.metrics = add_gradients(parts, data, 1, clock, read);
+  else
+    for (int64_t micro = 0; micro < micro_batches; ++micro) {
+      const bool last = micro + 1 == micro_batches;
+      parts.strategy.reduce_next(last || parts.row.sync_every_micro_batch);
+      const int64_t size = data.images.size(0) / micro_batches;
+      const at::Tensor metrics = add_gradients(
+          parts, {data.images.narrow(0, micro * size, size), data.labels.narrow(0, micro * size, size)},
+          1 / double(micro_batches), clock, last && read);
+      result.metrics = micro == 0 ? metrics : result.metrics.add(metrics);
+    }
 
   clock.enter(Phase::step);
   parts.precision.step(parts.model);
+  if (parts.needless) parts.needless->after_phase(), parts.needless->after_step();
 
   clock.enter(Phase::other);  // the autograd graph is freed in this phase
   return result;

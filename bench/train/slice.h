@@ -20,6 +20,7 @@
 
 namespace bench {
 
+class Needless;
 class RecordedStep;
 class Trace;
 
@@ -27,7 +28,7 @@ struct SliceParts {
   const harness::Row& row;
   Loader& loader;
   Device& device;
-  ResNet& model;
+  Model& model;
   Precision& precision;
   Strategy& strategy;
   Group& group;
@@ -37,9 +38,11 @@ struct SliceParts {
   RecordedStep* recorded = nullptr;  // with cuda_graphs
   Trace* trace = nullptr;            // with --trace
   DeviceSampler* sampler = nullptr;  // with gpu_sampling_ms
+  Needless* needless = nullptr;      // with needless or retain_graph
 
   SliceParts with(Loader& other) const {
-    return {row, other, device, model, precision, strategy, group, link, spans, progress, recorded};
+    return {row,  other, device,   model,    precision, strategy, group,
+            link, spans, progress, recorded, nullptr,   nullptr,  needless};
   }
 };
 

@@ -129,17 +129,17 @@ class Images {
 // Makes batch norm use its running statistics during the lifetime of this object.
 class RunningStatistics {
  public:
-  explicit RunningStatistics(ResNet& model) : model_(model) { model_.use_batch_statistics(false); }
+  explicit RunningStatistics(Model& model) : model_(model) { model_.use_batch_statistics(false); }
   RunningStatistics(const RunningStatistics&) = delete;
   ~RunningStatistics() { model_.use_batch_statistics(true); }
 
  private:
-  ResNet& model_;
+  Model& model_;
 };
 
 }  // namespace
 
-Correct validate(const Dataset& dataset, ResNet& model, const Precision& precision,
+Correct validate(const Dataset& dataset, Model& model, const Precision& precision,
                  const ValidationOptions& options) {
   at::NoGradGuard no_grad;
   const RunningStatistics running(model);

@@ -40,7 +40,7 @@ struct ValidationOptions {
 // Classifies all images with the given precision, running statistics and without gradients; doesn't change
 // the model. Throws BadDataset that names an image that can't be read or whose label is outside the model's
 // classes.
-Correct validate(const Dataset& images, ResNet& model, const Precision& precision,
+Correct validate(const Dataset& images, Model& model, const Precision& precision,
                  const ValidationOptions& options);
 
 }  // namespace bench

@@ -32,6 +32,35 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   if (row.nodes == 1 && row.link != "none" && row.link != "loopback")
     refuse("a link joins several nodes", "link: none", "link " + row.link + " with one node");
 
+  const bool has_batch_norm = trait(values, "model", row.model, &Traits::batch_norm, true);
+  if (row.sync_bn && !has_batch_norm)
+    refuse("model " + row.model + " has no batch norm to synchronise", "sync_bn: false", "sync_bn: true",
+           "choose model resnet18 or resnet50");
+  if (row.sync_bn && row.dropout > 0)
+    refuse("the check of sync_bn's gradients compares ranks with one device, and each would drop others",
+           "dropout: 0", fmt::format("{:g}", row.dropout));
+  if (row.accumulation > 1) {
+    if (row.batch % (replicas * row.accumulation) != 0)
+      refuse(
+          "every micro-batch has the same number of images on every device",
+          fmt::format("a batch that {} devices x {} micro-batches share evenly", replicas, row.accumulation),
+          fmt::format("{} as run", row.batch), "choose another batch or accumulation");
+    if (row.strategy == "apex" || row.strategy == "horovod")
+      refuse("strategy " + row.strategy + " reduces after every backward pass", "accumulation: 1",
+             fmt::format("accumulation {}", row.accumulation), "use strategy single, data_parallel or ddp");
+    if (row.cuda_graphs)
+      refuse("cuda_graphs record a step of one micro-batch", "accumulation: 1",
+             fmt::format("accumulation {}", row.accumulation), "set one of the two");
+  } else if (row.sync_every_micro_batch) {
+    refuse("sync_every_micro_batch needs micro-batches", "accumulation: 2 or more", "accumulation 1");
+  }
+
+  if (row.cuda_graphs && (row.needless != "none" || row.retain_graph))
+    refuse("cuda_graphs record a step in which the host does nothing else",
+           "needless: none, retain_graph: false",
+           fmt::format("needless {}, retain_graph {}", row.needless, row.retain_graph),
+           "set cuda_graphs: false");
+
   if (row.cache == "cold" && !has_page_cache(values, row.storage))
     refuse("no page cache lies below storage " + row.storage, "cache: as_is", "cache cold");
 
@@ -67,6 +96,9 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
         !trait(values, "strategy", row.strategy, &Traits::process_per_device, false))
       refuse("one process emulates so many devices", fmt::format("at most {}", kMostEmulatedDevices),
              fmt::format("devices {}", row.devices), "use a strategy with a process per device, e.g. ddp");
+    if (row.needless == "empty_cache")
+      refuse(device + "its memory has no cache to empty", "needless: none", "needless empty_cache",
+             "use device cpu or cuda");
     if (row.cuda_graphs)
       refuse(device + "there are no CUDA graphs", "cuda_graphs: false", "cuda_graphs: true",
              "use device cuda");

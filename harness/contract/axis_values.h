@@ -17,7 +17,7 @@ struct Traits {
   std::optional<bool> page_cache = {};
   std::string device = {};
   std::optional<int64_t> count = {};
-  std::optional<bool> nvjpeg = {}, computes = {};
+  std::optional<bool> nvjpeg = {}, computes = {}, batch_norm = {};
 
   static constexpr auto keys() {
     constexpr auto optional = Presence::when_set;
@@ -35,7 +35,8 @@ struct Traits {
         Key{"count", &Traits::count, "devices of this machine", optional},
         Key{"nvjpeg", &Traits::nvjpeg, "whether this build has nvJPEG", optional},
         Key{"computes", &Traits::computes, "false: an emulated device, whose kernels are timed waits",
-            optional});
+            optional},
+        Key{"batch_norm", &Traits::batch_norm, "the network has batch-norm layers", optional});
   }
 };
 

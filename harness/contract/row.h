@@ -58,6 +58,7 @@ struct Row {
   int64_t intra_op_threads = 1;
   bool pinned = true;
   bool non_blocking = true;
+  bool synchronize_copies = false;
   bool cudnn_benchmark = true;
   bool tf32 = true;
   bool channels_last = false;
@@ -67,10 +68,14 @@ struct Row {
   double gpu_sampling_ms = 0;
 
   std::string model = "resnet18";
+  double dropout = 0;
   int64_t width = 64;
   int64_t image_px = 224;
   int64_t classes = 1000;
   int64_t batch = 256;
+  int64_t accumulation = 1;
+  bool sync_every_micro_batch = false;
+  std::string optimizer = "sgd";
   double learning_rate = 0.1;
   double momentum = 0.9;
   double weight_decay = 1e-4;
@@ -99,6 +104,8 @@ struct Row {
   int64_t ceiling_batches = 20;
   double host_work_ms = 0;
   int64_t loss_every = 1;
+  std::string needless = "none";
+  bool retain_graph = false;
 };
 
 // Devices of all nodes; images per batch on the first device, rounded up: a remainder goes to the first

@@ -15,6 +15,19 @@ sys.path.append(str(pathlib.Path(__file__).parents[2] / "bench" / "peers" / "pyt
 from narrow_resnet import narrow_resnet18
 
 
+def write_safetensors(path, tensors):
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        raw = tensor.contiguous().numpy().tobytes()
+        header[name] = {"dtype": {torch.float32: "F32", torch.int64: "I64"}[tensor.dtype],
+                        "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
 def main(path):
     torch.manual_seed(7)
     torch.set_num_threads(1)
@@ -35,16 +48,8 @@ def main(path):
         sgd.step()
     tensors |= {f"after2.{k}": p.detach() for k, p in model.named_parameters()}
 
-    header, data = {}, b""
-    for name, tensor in tensors.items():
-        raw = tensor.contiguous().numpy().tobytes()
-        header[name] = {"dtype": {torch.float32: "F32", torch.int64: "I64"}[tensor.dtype],
-                        "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
+    write_safetensors(path, tensors)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,10 +1,14 @@
-"""torchvision's ResNet18 with narrower stages: the same class and parameter names, channels divided by 64 / width. And its
+"""torchvision's ResNets with narrower stages: the same class and parameter names, channels divided by 64 / width. And its
 training step."""
 import torch
 from torchvision.models.resnet import BasicBlock, ResNet
 
 
 def narrow_resnet18(width, classes):
+    return narrow_resnet(BasicBlock, [2, 2, 2, 2], width, classes)
+
+
+def narrow_resnet(block, blocks, width, classes):
     divisor = 64 // width
 
     class NarrowResNet(ResNet):
@@ -20,8 +24,8 @@ def narrow_resnet18(width, classes):
         def _make_layer(self, block, planes, *args, **kwargs):
             return super()._make_layer(block, planes // divisor, *args, **kwargs)
 
-    model = NarrowResNet(BasicBlock, [2, 2, 2, 2])
-    model.fc = torch.nn.Linear(512 // divisor, classes)
+    model = NarrowResNet(block, blocks)
+    model.fc = torch.nn.Linear(512 * block.expansion // divisor, classes)
     return model
 
 

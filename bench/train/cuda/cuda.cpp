@@ -127,6 +127,7 @@ class Cuda : public Device, public Accelerator {
     c10::cuda::device_synchronize();
     under_way_.note_synchronised();
   }
+  void empty_cache() override { c10::cuda::CUDACachingAllocator::emptyCache(); }
   std::unique_ptr<DeviceClock> make_clock(int64_t batches) const override {
     return std::make_unique<CudaClock>(batches);
   }
@@ -136,7 +137,7 @@ class Cuda : public Device, public Accelerator {
     return make_gpu_sampler(gpus, period_ms);
   }
 
-  std::unique_ptr<ReplicaExchange> make_exchange(const std::vector<ResNet*>& models) const override {
+  std::unique_ptr<ReplicaExchange> make_exchange(const std::vector<Model*>& models) const override {
     return int64_t(models.size()) <= at::cuda::device_count() ? make_nccl_exchange(models) : nullptr;
   }
   std::unique_ptr<Recording> make_recording() override {

@@ -50,12 +50,12 @@ Tensors chosen(const Tensors& all, const std::vector<size_t>& which) {
 
 class NcclExchange : public ReplicaExchange {
  public:
-  explicit NcclExchange(const std::vector<ResNet*>& models) : models_(models) {}
+  explicit NcclExchange(const std::vector<Model*>& models) : models_(models) {}
 
   void broadcast() override {
     at::NoGradGuard no_grad;
     std::vector<Tensors> state;
-    for (const ResNet* model : models_) {
+    for (const Model* model : models_) {
       state.push_back(model->parameter_tensors());
       for (const at::Tensor& buffer : model->buffer_tensors()) state.back().push_back(buffer);
     }
@@ -73,7 +73,7 @@ class NcclExchange : public ReplicaExchange {
   void reduce() override {
     at::NoGradGuard no_grad;
     std::vector<Tensors> gradients;
-    for (const ResNet* model : models_) gradients.push_back(model->gradient_tensors());
+    for (const Model* model : models_) gradients.push_back(model->gradient_tensors());
     if (gradients_.empty()) gradients_ = messages_of(gradients);
     for (Message& message : gradients_) {
       for (size_t gpu = 0; gpu < models_.size(); ++gpu) {
@@ -87,13 +87,13 @@ class NcclExchange : public ReplicaExchange {
   }
 
  private:
-  std::vector<ResNet*> models_;
+  std::vector<Model*> models_;
   std::vector<Message> state_, gradients_;
 };
 
 }  // namespace
 
-std::unique_ptr<ReplicaExchange> make_nccl_exchange(const std::vector<ResNet*>& models) {
+std::unique_ptr<ReplicaExchange> make_nccl_exchange(const std::vector<Model*>& models) {
   return std::make_unique<NcclExchange>(models);
 }
 

@@ -7,6 +7,6 @@ namespace bench {
 
 // Single-process, with LibTorch's NCCL communicators (torch::cuda::nccl). Uses the current stream of each
 // GPU.
-std::unique_ptr<ReplicaExchange> make_nccl_exchange(const std::vector<ResNet*>& models);
+std::unique_ptr<ReplicaExchange> make_nccl_exchange(const std::vector<Model*>& models);
 
 }  // namespace bench

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
+#include <malloc.h>
 
 #include <cstring>
 #include <fstream>
@@ -54,6 +55,7 @@ class Cpu : public Device {
     // Converts the memory format if it differs from the host's; otherwise contiguous() makes no copy.
     return {channels_last_ ? images_.contiguous(at::MemoryFormat::ChannelsLast) : images_, labels_};
   }
+  void empty_cache() override { ::malloc_trim(0); }
   std::optional<Batch> take_copied() override { return std::exchange(copied_, std::nullopt); }
 
  private:

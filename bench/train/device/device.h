@@ -47,7 +47,7 @@ class Accelerator {
   virtual void enter(int64_t number) const = 0;
   // Exchange between replicas on different devices (the model itself is the first); null: use
   // make_plain_exchange().
-  virtual std::unique_ptr<ReplicaExchange> make_exchange(const std::vector<ResNet*>& models) const = 0;
+  virtual std::unique_ptr<ReplicaExchange> make_exchange(const std::vector<Model*>& models) const = 0;
   // Allocator for host batches (pinned memory); empty: any memory.
   virtual HostAllocator host_allocator() const = 0;
   // Decodes the loader's JPEG files into batches in device memory. Throws if this build can't.
@@ -56,7 +56,7 @@ class Accelerator {
   // this type. Call before the first batch.
   virtual void use_image_type(at::ScalarType type) = 0;
   // Called once for the model and for each replica, after it has been moved to the device.
-  virtual void prepare(ResNet&) const {}
+  virtual void prepare(Model&) const {}
   // A clock for `batches` batches.
   virtual std::unique_ptr<DeviceClock> make_clock(int64_t batches) const = 0;
   // Samples the load of the replicas' devices every period_ms; null if it can't be read.
@@ -82,6 +82,7 @@ class Device {
   // returns its batch; for loaders with one buffer.
   virtual void finish_copy() {}
   virtual void synchronize() {}  // waits for all enqueued work
+  virtual void empty_cache() {}  // returns memory that its allocator keeps free
   // Copies values to host memory; waits for the device.
   virtual at::Tensor read(const at::Tensor& values) { return values.cpu(); }
   // Ranks have just left a barrier, and what came before is not timed. Called before the first batch,
@@ -117,6 +118,8 @@ struct DeviceOptions {
   bool channels_last = false;                        // memory format of DeviceBatch::images
   bool prefetch = false;                             // copies use a separate stream
   bool cuda_graphs = false;                          // make_recording() will be used
+  int64_t accumulation = 1;                          // micro-batches per step
+  bool sync_every_micro_batch = false;               // ranks reduce gradients after each of them
   std::string precision = "o0", model = "resnet18";  // what an emulated device looks up in its file
   const harness::Emulation* emulation = nullptr;     // of device emulated; outlives the device
 };

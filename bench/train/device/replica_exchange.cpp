@@ -9,7 +9,7 @@ namespace {
 
 class PlainExchange : public ReplicaExchange {
  public:
-  explicit PlainExchange(const std::vector<ResNet*>& models) : models_(models) {}
+  explicit PlainExchange(const std::vector<Model*>& models) : models_(models) {}
 
   void broadcast() override {
     at::NoGradGuard no_grad;
@@ -32,12 +32,12 @@ class PlainExchange : public ReplicaExchange {
   }
 
  private:
-  std::vector<ResNet*> models_;
+  std::vector<Model*> models_;
 };
 
 }  // namespace
 
-std::unique_ptr<ReplicaExchange> make_plain_exchange(const std::vector<ResNet*>& models) {
+std::unique_ptr<ReplicaExchange> make_plain_exchange(const std::vector<Model*>& models) {
   return std::make_unique<PlainExchange>(models);
 }
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench/train/model/resnet.h"
+#include "bench/train/model/model.h"
 
 namespace bench {
 
@@ -18,6 +18,6 @@ class ReplicaExchange {
 
 // Copies tensor by tensor; works between any devices. The models (not owned) must outlive it; the first is
 // the trained one.
-std::unique_ptr<ReplicaExchange> make_plain_exchange(const std::vector<ResNet*>& models);
+std::unique_ptr<ReplicaExchange> make_plain_exchange(const std::vector<Model*>& models);
 
 }  // namespace bench

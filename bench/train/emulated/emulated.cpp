@@ -35,7 +35,7 @@ class EmulatedClock : public MarkedClock {
 // torch.nn.DataParallel's broadcast and reduction, which NCCL runs over all devices at once.
 class Exchange : public ReplicaExchange {
  public:
-  explicit Exchange(const std::vector<ResNet*>& models) : models_(models) {}
+  explicit Exchange(const std::vector<Model*>& models) : models_(models) {}
   void broadcast() override { run(models_[0]->parameter_tensors(), models_[0]->buffer_tensors()); }
   void reduce() override {
     run(models_[0]->gradient_tensors(), {});
@@ -49,7 +49,7 @@ class Exchange : public ReplicaExchange {
     for (const at::Tensor& tensor : more) bytes += double(tensor.nbytes());
     machine().timelines.together(int(models_.size()), machine().durations.weights_between_devices(bytes));
   }
-  const std::vector<ResNet*> models_;
+  const std::vector<Model*> models_;
 };
 
 class Emulated : public Device, public Accelerator {
@@ -114,7 +114,7 @@ class Emulated : public Device, public Accelerator {
     return {at::kPrivateUse1, c10::DeviceIndex(number)};
   }
   void enter(int64_t number) const override { set_current_device(int(number)); }
-  std::unique_ptr<ReplicaExchange> make_exchange(const std::vector<ResNet*>& models) const override {
+  std::unique_ptr<ReplicaExchange> make_exchange(const std::vector<Model*>& models) const override {
     return std::make_unique<Exchange>(models);
   }
   HostAllocator host_allocator() const override { return {}; }
@@ -124,14 +124,14 @@ class Emulated : public Device, public Accelerator {
     return std::make_unique<EmulatedClock>(batches);
   }
   std::unique_ptr<DeviceSampler> make_sampler(double, int64_t) const override { return nullptr; }
-  void prepare(ResNet& model) const override {
+  void prepare(Model& model) const override {
     machine().weights = 0;
     for (const NamedTensor& parameter : model.parameters()) machine().weights += parameter.tensor.numel();
     machine().batch_norm_channels = 0;
     for (const NamedTensor& buffer : model.buffers())
       if (buffer.name.ends_with(".running_mean")) machine().batch_norm_channels += buffer.tensor.numel();
     model.replace_forward(
-        [layers = layers_of(model, options_.image_px)](const ResNet& network, const at::Tensor& images) {
+        [layers = layers_of(model, options_.image_px)](const Model& network, const at::Tensor& images) {
           return emulated::forward(network, layers, images);
         });
   }
@@ -153,10 +153,13 @@ class Emulated : public Device, public Accelerator {
     const Machine& all = machine();
     if (!all.several_ranks) return checks;
     // SyncBN sums two values per channel in each backward pass, as the ranks sum gradients.
-    const std::string disorder = all.order.violation(all.weights, 2 * all.batch_norm_channels);
+    const int64_t times = options_.sync_every_micro_batch ? options_.accumulation : 1;
+    const std::string disorder =
+        all.order.violation(all.weights, 2 * all.batch_norm_channels * options_.accumulation, times);
     checks.push_back({"schedule", disorder.empty(),
                       disorder.empty()
-                          ? fmt::format("{} gradients were reduced once before each step", all.weights)
+                          ? fmt::format("{} gradients were reduced {} before each step", all.weights,
+                                        times == 1 ? "once" : fmt::format("{} times", times))
                           : disorder});
     return checks;
   }

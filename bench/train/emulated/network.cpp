@@ -4,6 +4,8 @@
 #include <ATen/ops/empty_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+
 namespace bench::emulated {
 namespace {
 
@@ -74,22 +76,27 @@ struct Node : torch::autograd::Function<Node> {
 };
 
 // Side of the feature maps that a convolution writes: the stem halves the image, its pooling halves it again,
-// and each stage from the second on does too.
-int64_t output_px(const std::string& name, int64_t image_px) {
+// and each stage from the second on does too, a bottleneck block in its second convolution.
+int64_t output_px(const std::string& name, int64_t image_px, bool bottleneck) {
   if (name.rfind("layer", 0) != 0) return image_px / 2;
-  return image_px >> (name[5] - '0' + 1);
+  const int64_t stage = name[5] - '0';
+  const bool before_halving = bottleneck && stage > 1 && name.substr(6) == ".0.conv1.weight";
+  return image_px >> (stage + (before_halving ? 0 : 1));
 }
 
 }  // namespace
 
-std::vector<Layer> layers_of(const ResNet& model, int64_t image_px) {
+std::vector<Layer> layers_of(const Model& model, int64_t image_px) {
   std::vector<Layer> layers;
   double all = 0;
   const auto& parameters = model.parameters();
+  const bool bottleneck = std::any_of(parameters.begin(), parameters.end(), [](const NamedTensor& parameter) {
+    return parameter.name == "layer1.0.conv3.weight";
+  });
   for (size_t i = 0; i < parameters.size();) {
     const at::Tensor& weight = parameters[i].tensor;
     const bool convolution = weight.dim() == 4;
-    const double px = convolution ? double(output_px(parameters[i].name, image_px)) : 1;
+    const double px = convolution ? double(output_px(parameters[i].name, image_px, bottleneck)) : 1;
     Layer layer;
     layer.share = double(weight.numel()) * px * px;
     all += layer.share;
@@ -100,7 +107,7 @@ std::vector<Layer> layers_of(const ResNet& model, int64_t image_px) {
   return layers;
 }
 
-at::Tensor forward(const ResNet& model, const std::vector<Layer>& layers, const at::Tensor& images) {
+at::Tensor forward(const Model& model, const std::vector<Layer>& layers, const at::Tensor& images) {
   const Durations& durations = machine().durations;
   const double forward_ns = double(durations.forward(images.size(0))),
                backward_ns = double(durations.backward(images.size(0)));

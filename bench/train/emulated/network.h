@@ -2,20 +2,20 @@
 // backward put their kernels on the timeline and make gradients without computing them.
 #pragma once
 #include "bench/train/emulated/machine.h"
-#include "bench/train/model/resnet.h"
+#include "bench/train/model/model.h"
 
 namespace bench::emulated {
 
 // One node: which parameters it has, and its share of the network's floating-point operations.
 struct Layer {
-  std::vector<size_t> parameters;  // indices into ResNet::parameters(): weight, scale, shift; or weight, bias
+  std::vector<size_t> parameters;  // indices into Model::parameters(): weight, scale, shift; or weight, bias
   double share = 0;                // of all layers, 0 to 1; the same in forward and backward
 };
 // In the order of forward. image_px: side of the images. He et al. 2015, table 1, as torchvision builds it.
-std::vector<Layer> layers_of(const ResNet& model, int64_t image_px);
+std::vector<Layer> layers_of(const Model& model, int64_t image_px);
 
-// What ResNet::forward() does on an emulated device. images: N x 3 x image_px x image_px; returns N x
+// What Model::forward() does on an emulated device. images: N x 3 x image_px x image_px; returns N x
 // classes, float32, without values.
-at::Tensor forward(const ResNet& model, const std::vector<Layer>& layers, const at::Tensor& images);
+at::Tensor forward(const Model& model, const std::vector<Layer>& layers, const at::Tensor& images);
 
 }  // namespace bench::emulated

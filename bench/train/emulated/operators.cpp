@@ -181,7 +181,7 @@ void time_only(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 }
 
 // The fused optimizer: the device file says what it takes for all weights.
-void fused_sgd(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+void fused_optimizer(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const size_t arguments = op.schema().arguments().size();
   int64_t weights = 0;
   for (const at::Tensor& weight : (*stack)[stack->size() - arguments].toTensorVector())
@@ -218,12 +218,13 @@ void register_operators() {
   aten.impl("_copy_from", copy_from);
   aten.impl("_copy_from_and_resize", copy_from_and_resize);
   aten.impl("zero_", zero);
-  for (const char* name : {"add_.Tensor", "mul_.Tensor", "mul_.Scalar", "div_.Tensor", "mul.out", "uniform_",
-                           "normal_", "_foreach_copy_", "_foreach_add_.List", "_foreach_zero_",
-                           "_foreach_mul_.Scalar", "_amp_foreach_non_finite_check_and_unscale_"})
+  for (const char* name :
+       {"add_.Tensor", "mul_.Tensor", "mul_.Scalar", "div_.Tensor", "mul.out", "uniform_", "normal_",
+        "_foreach_copy_", "_foreach_add_.List", "_foreach_add_.Scalar", "_foreach_sub_.List",
+        "_foreach_zero_", "_foreach_mul_.Scalar", "_amp_foreach_non_finite_check_and_unscale_"})
     aten.impl(name, torch::CppFunction::makeFromBoxedFunction<&time_only>());
-  for (const char* name : {"_fused_sgd_", "_fused_sgd_.tensor_lr"})
-    aten.impl(name, torch::CppFunction::makeFromBoxedFunction<&fused_sgd>());
+  for (const char* name : {"_fused_sgd_", "_fused_sgd_.tensor_lr", "_fused_adam_", "_fused_adam_.tensor_lr"})
+    aten.impl(name, torch::CppFunction::makeFromBoxedFunction<&fused_optimizer>());
   static torch::Library others(torch::Library::IMPL, "_", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
   others.fallback(torch::CppFunction::makeFromBoxedFunction<&fall_back>());
   // O1's casts have no values to change here: its times are the device file's.

@@ -1,48 +1,56 @@
-#include "bench/train/optimizer/sgd.h"
-
+// SGD with momentum and weight decay, PyTorch's formula (torch.optim.SGD, dampening 0, no Nesterov):
+// g += decay * p;  m = momentum * m + g (m = g in the first step);  p -= rate * m.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <algorithm>
+#include "bench/train/optimizer/optimizer.h"
 
 namespace bench {
+namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-// LibTorch 2.11's fused SGD on CPU updates only the last n mod 16 elements of 16-bit tensors, so these use
-// plain operators. tests/optimizer_test.cpp detects when a newer LibTorch has fixed it.
-static bool fused_works(const Tensors& parameters) {
-  return std::all_of(parameters.begin(), parameters.end(),
-                     [](const at::Tensor& p) { return !p.is_cpu() || p.scalar_type() == at::kFloat; });
-}
+class Sgd : public Optimizer {
+ public:
+  explicit Sgd(const OptimizerOptions& options) : options_(options) {}
 
-static void plain_step(const Tensors& parameters, const Tensors& gradients, const Tensors& momenta,
-                       const SgdOptions& options) {
-  Tensors change = gradients;
-  if (options.weight_decay != 0) change = at::_foreach_add(change, parameters, options.weight_decay);
-  if (options.momentum != 0) {
-    at::_foreach_mul_(momenta, options.momentum);  // m = 0 before the first step, so m = g there
-    at::_foreach_add_(momenta, change);
-    change = momenta;
+  void step(const Tensors& parameters, const Tensors& gradients, const at::Tensor& found_inf) override {
+    at::NoGradGuard no_grad;
+    if (first_ && options_.momentum != 0)
+      for (const at::Tensor& parameter : parameters) momenta_.push_back(at::zeros_like(parameter.detach()));
+    first_ = false;
+    if (options_.fused && fused_works(parameters))
+      at::_fused_sgd_(parameters, gradients, momenta_, options_.weight_decay, options_.momentum,
+                      options_.learning_rate,
+                      /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false, {},
+                      found_inf.defined() ? std::optional<at::Tensor>(found_inf) : std::nullopt);
+    else if (!found_inf.defined() || found_inf.item<float>() == 0)
+      plain_step(parameters, gradients);
   }
-  at::_foreach_add_(parameters, change, -options.learning_rate);
-}
 
-void Sgd::step(const Tensors& parameters, const Tensors& gradients, const at::Tensor& found_inf) {
-  at::NoGradGuard no_grad;
-  if (first_ && options_.momentum != 0)
-    for (const at::Tensor& parameter : parameters) momenta_.push_back(at::zeros_like(parameter.detach()));
-  first_ = false;
-  if (options_.fused && fused_works(parameters))
-    at::_fused_sgd_(parameters, gradients, momenta_, options_.weight_decay, options_.momentum,
-                    options_.learning_rate,
-                    /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false, {},
-                    found_inf.defined() ? std::optional<at::Tensor>(found_inf) : std::nullopt);
-  else if (!found_inf.defined() || found_inf.item<float>() == 0)
-    plain_step(parameters, gradients, momenta_, options_);
-}
+ private:
+  void plain_step(const Tensors& parameters, const Tensors& gradients) const {
+    Tensors change = gradients;
+    if (options_.weight_decay != 0) change = at::_foreach_add(change, parameters, options_.weight_decay);
+    if (options_.momentum != 0) {
+      at::_foreach_mul_(momenta_, options_.momentum);  // m = 0 before the first step, so m = g there
+      at::_foreach_add_(momenta_, change);
+      change = momenta_;
+    }
+    at::_foreach_add_(parameters, change, -options_.learning_rate);
+  }
 
+  const OptimizerOptions options_;
+  Tensors momenta_;
+  bool first_ = true;
+};
+
+const bool registered_optimizer_sgd = OptimizerRegistry::instance().add(
+    {"optimizer", "sgd", "SGD with momentum"},
+    [](const OptimizerOptions& options) { return std::make_unique<Sgd>(options); });
+
+}  // namespace
 }  // namespace bench

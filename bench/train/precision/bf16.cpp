@@ -7,21 +7,22 @@ namespace {
 
 class Bf16 : public Precision {
  public:
-  explicit Bf16(const PrecisionOptions& options) : device_(options.device), sgd_(options.sgd) {}
-  at::Tensor forward(ResNet& model, const at::Tensor& images) const override {
+  explicit Bf16(const PrecisionOptions& options)
+      : device_(options.device), optimizer_(make_optimizer(options.optimizer)) {}
+  at::Tensor forward(Model& model, const at::Tensor& images) const override {
     Autocast autocast(device_.type(), at::kBFloat16);
     return model.forward(images).to(at::kFloat);
   }
   at::ScalarType image_type() const override { return at::kBFloat16; }
-  void step(ResNet& model) override {
-    sgd_.step(model.parameter_tensors(), model.gradient_tensors());
+  void step(Model& model) override {
+    optimizer_->step(model.parameter_tensors(), model.gradient_tensors());
     model.clear_gradients();
   }
   std::string sixteen_bit() const override { return type_name(at::kBFloat16); }
 
  private:
   at::Device device_;
-  Sgd sgd_;
+  std::unique_ptr<Optimizer> optimizer_;
 };
 
 const bool registered_precision_bf16 = PrecisionRegistry::instance().add(

@@ -6,15 +6,15 @@ namespace {
 
 class O0 : public Precision {
  public:
-  explicit O0(const PrecisionOptions& options) : sgd_(options.sgd) {}
-  at::Tensor forward(ResNet& model, const at::Tensor& images) const override { return model.forward(images); }
-  void step(ResNet& model) override {
-    sgd_.step(model.parameter_tensors(), model.gradient_tensors());
+  explicit O0(const PrecisionOptions& options) : optimizer_(make_optimizer(options.optimizer)) {}
+  at::Tensor forward(Model& model, const at::Tensor& images) const override { return model.forward(images); }
+  void step(Model& model) override {
+    optimizer_->step(model.parameter_tensors(), model.gradient_tensors());
     model.clear_gradients();
   }
 
  private:
-  Sgd sgd_;
+  std::unique_ptr<Optimizer> optimizer_;
 };
 
 const bool registered_precision_o0 = PrecisionRegistry::instance().add(

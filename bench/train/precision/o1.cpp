@@ -12,17 +12,17 @@ class O1 : public Precision {
       : device_(options.device),
         type_(sixteen_bit_type(options.device)),
         scaler_(options.device),
-        sgd_(options.sgd) {}
-  at::Tensor forward(ResNet& model, const at::Tensor& images) const override {
+        optimizer_(make_optimizer(options.optimizer)) {}
+  at::Tensor forward(Model& model, const at::Tensor& images) const override {
     Autocast autocast(device_.type(), type_);
     return model.forward(images).to(at::kFloat);
   }
   at::ScalarType image_type() const override { return type_; }
   at::Tensor scale_loss(const at::Tensor& loss) const override { return scaler_.scale(loss); }
-  void step(ResNet& model) override {
+  void step(Model& model) override {
     const auto gradients = model.gradient_tensors();
     scaler_.unscale(gradients);
-    sgd_.step(model.parameter_tensors(), gradients, scaler_.found_inf());
+    optimizer_->step(model.parameter_tensors(), gradients, scaler_.found_inf());
     scaler_.update();
     model.clear_gradients();
   }
@@ -32,7 +32,7 @@ class O1 : public Precision {
   at::Device device_;
   at::ScalarType type_;
   GradScaler scaler_;
-  Sgd sgd_;
+  std::unique_ptr<Optimizer> optimizer_;
 };
 
 const bool registered_precision_o1 = PrecisionRegistry::instance().add(

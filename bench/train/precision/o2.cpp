@@ -12,18 +12,20 @@ namespace {
 class O2 : public Precision {
  public:
   explicit O2(const PrecisionOptions& options)
-      : type_(sixteen_bit_type(options.device)), scaler_(options.device), sgd_(options.sgd) {}
-  void convert(ResNet& model) const override {
+      : type_(sixteen_bit_type(options.device)),
+        scaler_(options.device),
+        optimizer_(make_optimizer(options.optimizer)) {}
+  void convert(Model& model) const override {
     for (size_t i = 0; i < model.parameters().size(); ++i)
       if (!model.is_batch_norm(i)) model.convert(i, type_);
   }
-  at::Tensor forward(ResNet& model, const at::Tensor& images) const override {
+  at::Tensor forward(Model& model, const at::Tensor& images) const override {
     return model.forward(images.to(type_)).to(at::kFloat);
   }
   at::ScalarType image_type() const override { return type_; }
   at::Tensor scale_loss(const at::Tensor& loss) const override { return scaler_.scale(loss); }
 
-  void step(ResNet& model) override {
+  void step(Model& model) override {
     at::NoGradGuard no_grad;
     if (optimized_.empty()) make_masters(model);
     std::vector<at::Tensor> gradients = model.gradient_tensors(), sixteen;
@@ -31,7 +33,7 @@ class O2 : public Precision {
     at::_foreach_copy_(master_gradients_, sixteen);
     for (size_t i = 0; i < sixteen_bit_.size(); ++i) gradients[sixteen_bit_[i]] = master_gradients_[i];
     scaler_.unscale(gradients);
-    sgd_.step(optimized_, gradients, scaler_.found_inf());
+    optimizer_->step(optimized_, gradients, scaler_.found_inf());
     scaler_.update();
     at::_foreach_copy_(weights_, masters_);
     model.clear_gradients();
@@ -39,7 +41,7 @@ class O2 : public Precision {
   std::string sixteen_bit() const override { return type_name(type_); }
 
  private:
-  void make_masters(const ResNet& model) {
+  void make_masters(const Model& model) {
     optimized_ = model.parameter_tensors();
     for (size_t i = 0; i < optimized_.size(); ++i) {
       if (optimized_[i].scalar_type() != type_) continue;
@@ -53,7 +55,7 @@ class O2 : public Precision {
 
   at::ScalarType type_;
   GradScaler scaler_;
-  Sgd sgd_;
+  std::unique_ptr<Optimizer> optimizer_;
   std::vector<size_t> sixteen_bit_;    // which parameters have masters
   std::vector<at::Tensor> optimized_;  // masters, and the float32 parameters themselves
   std::vector<at::Tensor> weights_, masters_, master_gradients_;  // in the order of sixteen_bit_

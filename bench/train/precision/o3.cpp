@@ -6,25 +6,26 @@ namespace {
 
 class O3 : public Precision {
  public:
-  explicit O3(const PrecisionOptions& options) : type_(sixteen_bit_type(options.device)), sgd_(options.sgd) {}
-  void convert(ResNet& model) const override {
+  explicit O3(const PrecisionOptions& options)
+      : type_(sixteen_bit_type(options.device)), optimizer_(make_optimizer(options.optimizer)) {}
+  void convert(Model& model) const override {
     for (size_t i = 0; i < model.parameters().size(); ++i) model.convert(i, type_);
     for (const NamedTensor& buffer : model.buffers())
       if (buffer.tensor.is_floating_point()) at::Tensor(buffer.tensor).set_data(buffer.tensor.to(type_));
   }
-  at::Tensor forward(ResNet& model, const at::Tensor& images) const override {
+  at::Tensor forward(Model& model, const at::Tensor& images) const override {
     return model.forward(images.to(type_)).to(at::kFloat);
   }
   at::ScalarType image_type() const override { return type_; }
-  void step(ResNet& model) override {
-    sgd_.step(model.parameter_tensors(), model.gradient_tensors());
+  void step(Model& model) override {
+    optimizer_->step(model.parameter_tensors(), model.gradient_tensors());
     model.clear_gradients();
   }
   std::string sixteen_bit() const override { return type_name(type_); }
 
  private:
   at::ScalarType type_;
-  Sgd sgd_;
+  std::unique_ptr<Optimizer> optimizer_;
 };
 
 const bool registered_precision_o3 = PrecisionRegistry::instance().add(

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "bench/registry/registry.h"
-#include "bench/train/model/resnet.h"
-#include "bench/train/optimizer/sgd.h"
+#include "bench/train/model/model.h"
+#include "bench/train/optimizer/optimizer.h"
 
 namespace bench {
 
@@ -22,24 +22,24 @@ class Precision {
   virtual ~Precision() = default;
   // Converts the weights in place. Called once for the model and each replica, before a strategy or optimizer
   // uses it.
-  virtual void convert(ResNet& model) const {}
+  virtual void convert(Model& model) const {}
   // Runs a forward pass in this mode. images: N x 3 x H x W, any floating-point type. Returns float32 logits,
   // N x classes. Thread-safe for different models.
-  virtual at::Tensor forward(ResNet& model, const at::Tensor& images) const = 0;
+  virtual at::Tensor forward(Model& model, const at::Tensor& images) const = 0;
   // The type to which forward() converts the images.
   virtual at::ScalarType image_type() const { return at::kFloat; }
   // Multiplies the loss by the loss scale; call backward() on the result.
   virtual at::Tensor scale_loss(const at::Tensor& loss) const { return loss; }
   // Optimizer step: updates model.parameters() from their gradients, then clears these. Throws
   // std::logic_error if a gradient is missing.
-  virtual void step(ResNet& model) = 0;
+  virtual void step(Model& model) = 0;
   // Name of the 16-bit type in use; empty if everything is float32.
   virtual std::string sixteen_bit() const { return ""; }
 };
 
 struct PrecisionOptions {
   at::Device device = at::kCPU;
-  SgdOptions sgd;
+  OptimizerOptions optimizer;
 };
 
 using PrecisionFactory = std::function<std::unique_ptr<Precision>(const PrecisionOptions&)>;

@@ -22,7 +22,7 @@ class DataParallel : public Strategy {
         devices_(context.row.devices) {
     const int threads = int(context.row.intra_op_threads);
     for (int64_t i = 1; i < devices_; ++i) {
-      auto replica = std::make_unique<ResNet>(context.row.width, context.row.classes, context.row.seed);
+      auto replica = make_model(context.row);
       replica->to(place_of(i), context.row.channels_last);
       precision_.convert(*replica);
       if (accelerator_) accelerator_->prepare(*replica);
@@ -32,7 +32,7 @@ class DataParallel : public Strategy {
         if (accelerator_) accelerator_->enter(i);
       }));
     }
-    std::vector<ResNet*> models;
+    std::vector<Model*> models;
     for (int64_t i = 0; i < devices_; ++i) models.push_back(&model(i));
     if (accelerator_) exchange_ = accelerator_->make_exchange(models);
     if (!exchange_) exchange_ = make_plain_exchange(models);
@@ -85,7 +85,7 @@ class DataParallel : public Strategy {
   at::Device place_of(int64_t replica) const {
     return accelerator_ ? accelerator_->of_replica(replica) : device_;
   }
-  ResNet& model(int64_t device) { return device == 0 ? model_ : *replicas_[device - 1]; }
+  Model& model(int64_t device) { return device == 0 ? model_ : *replicas_[device - 1]; }
 
   // As torch.chunk: ceil(n / devices) images per device, the last one gets the rest.
   void scatter(const at::Tensor& images) {
@@ -126,12 +126,12 @@ class DataParallel : public Strategy {
     if (error) std::rethrow_exception(error);
   }
 
-  ResNet& model_;
+  Model& model_;
   Precision& precision_;
   const at::Device device_;
   const Accelerator* const accelerator_;  // null: all replicas are on device_
   const int64_t devices_;
-  std::vector<std::unique_ptr<ResNet>> replicas_;
+  std::vector<std::unique_ptr<Model>> replicas_;
   std::vector<std::unique_ptr<WorkerThread>> workers_;
   std::unique_ptr<ReplicaExchange> exchange_;
   std::vector<at::Tensor> inputs_, outputs_;

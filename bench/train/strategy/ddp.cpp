@@ -44,24 +44,26 @@ class Ddp : public RankStrategy {
     // Phase `backward` ends when the last gradient is ready; the rest is waiting for communication (`sync`).
     // These hooks run after the Reducer's, so a gradient is ready when it has been copied to its bucket.
     hooks_ = std::make_unique<GradientHooks>(parameters_, [this](size_t) {
-      if (++ready_ == parameters_.size()) clock_->enter(Phase::sync);
+      if (++ready_ == parameters_.size() && reduces_) clock_->enter(Phase::sync);
     });
   }
 
   at::Tensor forward(const at::Tensor& images, PhaseClock& clock) override {
     clock.enter(Phase::broadcast);
-    reducer_->prepare_for_forward();
+    if (reduces_) reducer_->prepare_for_forward();
     // Rebuilds the buckets once, after the first backward has determined the order of the gradients.
     if (!row_.static_buckets) reducer_->rebuild_buckets();
-    if (row_.broadcast_buffers) {
+    if (row_.broadcast_buffers && reduced_before_) {  // after a forward pass without reduction none are sent
       if (buffers_.empty()) buffers_ = model_.buffer_tensors();
       c10d::broadcast_coalesced(group_, buffers_, kBroadcastBufferBytes, 0);
     }
     clock.enter(Phase::forward);
     at::Tensor logits = precision_.forward(model_, images);
-    reducer_->prepare_for_backward({});
+    if (reduces_) reducer_->prepare_for_backward({});  // without it the Reducer's hooks do nothing
+    reduced_before_ = reduces_;
     return logits;
   }
+  void reduce_next(bool on) override { reduces_ = on; }
 
   void backward(const at::Tensor& loss, PhaseClock& clock) override {
     ready_ = 0;
@@ -100,7 +102,7 @@ class Ddp : public RankStrategy {
     if (row_.compression != "none")
       reducer_->register_comm_hook(
           std::make_unique<CompressionHook>(group_, row_.compression == "fp16" ? at::kHalf : at::kBFloat16));
-    logger_->set_construction_data_and_log("ResNet", {}, -1, row_.broadcast_buffers, row_.sync_bn,
+    logger_->set_construction_data_and_log(row_.model, {}, -1, row_.broadcast_buffers, row_.sync_bn,
                                            /*static_graph=*/false);
   }
 
@@ -109,6 +111,7 @@ class Ddp : public RankStrategy {
   std::unique_ptr<GradientHooks> hooks_;
   std::vector<at::Tensor> buffers_;
   size_t ready_ = 0;
+  bool reduces_ = true, reduced_before_ = true;
 };
 
 const bool registered_strategy_ddp = StrategyRegistry::instance().add(

@@ -49,7 +49,7 @@ class RankStrategy : public Strategy {
   void broadcast_initial_state();
 
   const harness::Row& row_;
-  ResNet& model_;
+  Model& model_;
   Precision& precision_;
   GroupPointer group_;
   std::vector<at::Tensor> parameters_;

@@ -15,7 +15,7 @@ class Single : public Strategy {
   void use_batch_statistics(bool on) override { model_.use_batch_statistics(on); }
 
  private:
-  ResNet& model_;
+  Model& model_;
   Precision& precision_;
 };
 

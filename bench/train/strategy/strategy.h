@@ -10,7 +10,7 @@
 #include "bench/train/backend/group.h"
 #include "bench/train/clock/phase_clock.h"
 #include "bench/train/device/device.h"
-#include "bench/train/model/resnet.h"
+#include "bench/train/model/model.h"
 #include "bench/train/precision/precision.h"
 #include "harness/contract/row.h"
 
@@ -18,7 +18,7 @@ namespace bench {
 
 struct StrategyContext {
   const harness::Row& row;
-  ResNet& model;  // already converted by the precision; updated by the optimizer
+  Model& model;  // already converted by the precision; updated by the optimizer
   Precision& precision;
   Device& device;
   Group& group;
@@ -41,6 +41,10 @@ class Strategy {
   // Batch norm of every replica uses batch statistics (true) or running statistics (false, for gradient
   // checks).
   virtual void use_batch_statistics(bool on) = 0;
+  // Whether the next forward() and backward() end with reduced gradients (the default), or add to those of
+  // this process alone, as in PyTorch's DistributedDataParallel.no_sync(). Strategies with one process always
+  // reduce.
+  virtual void reduce_next(bool /*on*/) {}
   // The phases of each device in the last batch, for the timeline; empty unless one process has several
   // devices.
   virtual std::vector<std::vector<PhaseClock::Interval>> device_intervals() const { return {}; }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/train/clock/spans.h"
-#include "bench/train/model/resnet.h"
+#include "bench/train/model/model.h"
 
 namespace bench {
 

@@ -25,7 +25,7 @@ void GradientOrder::begin_again() {
   reduced_until_ = early_ = 0;
 }
 
-std::string GradientOrder::violation(int64_t weights, int64_t more) const {
+std::string GradientOrder::violation(int64_t weights, int64_t more, int64_t times) const {
   const std::lock_guard lock(mutex_);
   if (missing_ > 0)
     return fmt::format("the optimizer changed {} weights before their gradients were reduced over all ranks",
@@ -33,11 +33,11 @@ std::string GradientOrder::violation(int64_t weights, int64_t more) const {
   if (early_ > 0)
     return fmt::format("the optimizer began {:.3f} ms before the last all-reduce had ended",
                        double(early_) * 1e-6);
-  const int64_t steps = stepped_ / weights, extra = reduced_ - stepped_;
+  const int64_t steps = stepped_ / weights, extra = reduced_ - times * stepped_;
   if (extra != 0 && extra != steps * more)
     return fmt::format(
-        "{} elements were reduced in {} steps of {} weights: each gradient is to be reduced once", reduced_,
-        steps, weights);
+        "{} elements were reduced in {} steps of {} weights: each gradient is to be reduced {} times",
+        reduced_, steps, weights, times);
   return "";
 }
 

@@ -1,5 +1,6 @@
-// Checks the order of emulated gradients, which have no values to compare: each is reduced once over all
-// ranks, before the optimizer uses it. Counts elements, so that it holds for buckets of any size and type.
+// Checks the order of emulated gradients, which have no values to compare: each is reduced over all
+// ranks as often as planned, before the optimizer uses it. Counts elements, so that it holds for buckets of
+// any size and type.
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -18,9 +19,9 @@ class GradientOrder {
   // At the window's start.
   void begin_again();
 
-  // weights: of the network; more: elements that each step reduces besides gradients, as SyncBN's sums, or 0.
-  // Returns what is wrong; empty when nothing is.
-  std::string violation(int64_t weights, int64_t more) const;
+  // weights: of the network; more: elements that each step reduces besides gradients, as SyncBN's sums, or 0;
+  // times: how often a step reduces each gradient. Returns what is wrong; empty when nothing is.
+  std::string violation(int64_t weights, int64_t more, int64_t times = 1) const;
 
  private:
   mutable std::mutex mutex_;

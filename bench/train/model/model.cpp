@@ -1,0 +1,83 @@
+#include "bench/train/model/model.h"
+
+#include <ATen/Context.h>
+
+#include <stdexcept>
+
+namespace bench {
+
+Model::Model(const ModelOptions& options) : classes_(options.classes) { at::manual_seed(options.seed); }
+
+at::Tensor Model::add_parameter(const std::string& name, at::Tensor tensor, Kind kind) {
+  tensor.set_requires_grad(true);
+  parameters_.push_back({name, tensor});
+  of_batch_norm_.push_back(kind == Kind::batch_norm);
+  return tensor;
+}
+
+at::Tensor Model::add_buffer(const std::string& name, at::Tensor tensor) {
+  buffers_.push_back({name, tensor});
+  return tensor;
+}
+
+static std::vector<at::Tensor> tensors_of(const std::vector<NamedTensor>& named) {
+  std::vector<at::Tensor> tensors;
+  for (const auto& entry : named) tensors.push_back(entry.tensor);
+  return tensors;
+}
+
+std::vector<at::Tensor> Model::parameter_tensors() const { return tensors_of(parameters_); }
+std::vector<at::Tensor> Model::buffer_tensors() const { return tensors_of(buffers_); }
+
+std::vector<at::Tensor> Model::gradient_tensors() const {
+  std::vector<at::Tensor> gradients;
+  gradients.reserve(parameters_.size());
+  for (const NamedTensor& parameter : parameters_) {
+    if (!parameter.tensor.grad().defined()) throw std::logic_error("no gradient for " + parameter.name);
+    gradients.push_back(parameter.tensor.grad());
+  }
+  return gradients;
+}
+
+void Model::to(at::Device device, bool channels_last) {
+  const auto format = channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+  for (auto* list : {&parameters_, &buffers_})
+    for (NamedTensor& entry : *list) {
+      const at::Tensor moved = entry.tensor.detach().to(device);
+      const at::Tensor data = moved.dim() == 4 ? moved.contiguous(format) : moved;
+      if (device.type() ==
+          at::kPrivateUse1)  // set_data() refuses it; forward() is replaced there, and its handles
+        entry.tensor = data.set_requires_grad(entry.tensor.requires_grad());
+      else
+        entry.tensor.set_data(data);
+    }
+}
+
+void Model::convert(size_t parameter, at::ScalarType type) {
+  at::Tensor& tensor = parameters_[parameter].tensor;
+  tensor.set_data(tensor.detach().to(type));
+}
+
+std::vector<std::string> Model::batch_norm_names() const {
+  std::vector<std::string> names;
+  for (const auto& buffer : buffers_)
+    if (const size_t end = buffer.name.find(".running_mean"); end != std::string::npos)
+      names.push_back(buffer.name.substr(0, end));
+  return names;
+}
+
+void Model::clear_gradients() {
+  if (keep_gradient_memory_) {
+    for (auto& parameter : parameters_)
+      if (parameter.tensor.grad().defined()) parameter.tensor.mutable_grad().zero_();
+    return;
+  }
+  for (auto& parameter : parameters_) parameter.tensor.mutable_grad().reset();
+}
+
+std::unique_ptr<Model> make_model(const harness::Row& row) {
+  return ModelRegistry::instance().find(row.model)(
+      {row.width, row.classes, uint64_t(row.seed), row.image_px, row.dropout});
+}
+
+}  // namespace bench

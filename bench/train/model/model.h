@@ -1,0 +1,114 @@
+// A network as plain tensors and functions without a module tree, so that strategies can copy, convert or
+// reduce the list of tensors directly. Each network is one file in this folder; names, structure and initial
+// weights are torchvision's.
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/registry/registry.h"
+#include "harness/contract/row.h"
+
+namespace bench {
+
+struct NamedTensor {
+  std::string name;  // as in torchvision's state_dict, e.g. layer2.0.downsample.1.weight
+  at::Tensor tensor;
+};
+
+// Batch normalisation in training mode: normalises x (N x C x H x W) with its own statistics and updates the
+// running statistics (C) with kBatchNormMomentum. Differentiable in x, scale and shift (both C).
+class BatchNorm {
+ public:
+  virtual ~BatchNorm() = default;
+  virtual at::Tensor forward(size_t layer, const at::Tensor& x, const at::Tensor& scale,
+                             const at::Tensor& shift, at::Tensor& running_mean,
+                             at::Tensor& running_variance) = 0;
+  // Its messages alone, for a device that computes no values: the statistics that a layer gathers from all
+  // ranks (one tensor per rank), and the sums that backward all-reduces in place.
+  virtual std::vector<at::Tensor> all_of(size_t layer, const at::Tensor& mine) = 0;
+  virtual void sum_backward(at::Tensor& sums) = 0;
+};
+constexpr double kBatchNormEpsilon = 1e-5, kBatchNormMomentum = 0.1;
+
+// As the row's fields of the same names.
+struct ModelOptions {
+  int64_t width = 64, classes = 1000;
+  uint64_t seed = 1;
+  int64_t image_px = 224;  // only for networks whose weights depend on it
+  double dropout = 0;
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  Model(const Model&) = delete;
+
+  // images: N x 3 x H x W in the type of the weights (under autocast any type). Returns logits N x classes.
+  // May be called from any thread, but not concurrently (updates running statistics in place).
+  at::Tensor forward(const at::Tensor& images) {
+    return forward_ ? forward_(*this, images) : compute(images);
+  }
+
+  // Computes forward() in another way, for a device whose tensors hold no values.
+  using Forward = std::function<at::Tensor(const Model& model, const at::Tensor& images)>;
+  void replace_forward(Forward forward) { forward_ = std::move(forward); }
+
+  // Training (batch norm with batch statistics, dropout) or not (running statistics, no dropout; for
+  // validation and gradient checks).
+  void use_batch_statistics(bool on) { batch_statistics_ = on; }
+
+  int64_t classes() const { return classes_; }
+  const std::vector<NamedTensor>& parameters() const { return parameters_; }
+  // Running statistics (float32) and batch counts (int64).
+  const std::vector<NamedTensor>& buffers() const { return buffers_; }
+  std::vector<at::Tensor> parameter_tensors() const;
+  std::vector<at::Tensor> buffer_tensors() const;
+  std::vector<at::Tensor> gradient_tensors() const;  // in the order of parameters()
+
+  // Moves parameters and buffers in place; with `channels_last` convolution weights become NHWC. Call before
+  // a strategy or optimizer uses them.
+  void to(at::Device device, bool channels_last = false);
+  // Changes a parameter's dtype in place; affects all handles of the tensor.
+  void convert(size_t parameter, at::ScalarType type);
+  bool is_batch_norm(size_t parameter) const { return of_batch_norm_[parameter]; }
+  // Releases the gradients, or with keep_gradient_memory(true) zeroes them in place (for strategies in which
+  // they are views of communication buffers).
+  void clear_gradients();
+  void keep_gradient_memory(bool on) { keep_gradient_memory_ = on; }
+  // Replaces at::batch_norm where batch statistics are used (not owned); null: at::batch_norm.
+  void replace_batch_norm(BatchNorm* batch_norm) { batch_norm_ = batch_norm; }
+  BatchNorm* batch_norm() const { return batch_norm_; }
+  // Names of the batch-norm layers as in torchvision's state_dict, e.g. bn1, in forward order.
+  std::vector<std::string> batch_norm_names() const;
+
+ protected:
+  // Seeds the generator of initial weights; a derived class then adds its tensors in torchvision's order.
+  explicit Model(const ModelOptions& options);
+  enum class Kind { other, batch_norm };
+  at::Tensor add_parameter(const std::string& name, at::Tensor tensor, Kind kind = Kind::other);
+  at::Tensor add_buffer(const std::string& name, at::Tensor tensor);
+  bool training() const { return batch_statistics_; }
+
+ private:
+  virtual at::Tensor compute(const at::Tensor& images) = 0;
+
+  const int64_t classes_;
+  std::vector<NamedTensor> parameters_, buffers_;
+  std::vector<bool> of_batch_norm_;  // by parameter
+  bool batch_statistics_ = true, keep_gradient_memory_ = false;
+  BatchNorm* batch_norm_ = nullptr;
+  Forward forward_;
+};
+
+using ModelFactory = std::function<std::unique_ptr<Model>(const ModelOptions&)>;
+using ModelRegistry = Registry<ModelFactory>;
+
+// The network of a row with its initial weights, on the CPU in float32. Throws std::invalid_argument for an
+// unknown one.
+std::unique_ptr<Model> make_model(const harness::Row& row);
+
+}  // namespace bench
