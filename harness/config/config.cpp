@@ -146,8 +146,15 @@ class Resolver {
   }
 
   void check_base(const Matrix& matrix, const Row& row) const {
-    if (row.base.empty()) return;
     const Written& written = find(row.id, {}, "base");
+    if (row.question.empty() != row.answer.empty() || (!row.question.empty() && row.base.empty()))
+      throw ConfigError(written.origin,
+                        fmt::format("row {}: a question is answered by comparing figures with the base",
+                                    in_quotes(row.id)),
+                        "question, answer and base together",
+                        fmt::format("question {}, answer {}, base {}", in_quotes(row.question),
+                                    in_quotes(row.answer), in_quotes(row.base)));
+    if (row.base.empty()) return;
     const Origin& origin =
         written.settings.count("base") ? written.settings.at("base").origin : written.origin;
     find(row.base, origin, "base");

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "harness/contract/asked_figures.h"
 #include "harness/contract/published_ms.h"
 
 namespace harness {
@@ -29,6 +30,11 @@ const std::vector<Field>& fields() {
        .problem = published_ms_problem},
       {.name = "published_note", .member = &Row::published_note, .role = Role::descriptive,
        .help = "remark of the article about the row or its figure"},
+      {.name = "question", .member = &Row::question, .role = Role::descriptive,
+       .help = "what the comparison with the base answers"},
+      {.name = "answer", .member = &Row::answer, .role = Role::descriptive,
+       .help = "figures that answer it, comma separated: loading, transfer, processing, ...",
+       .problem = asked_figures_problem},
       {.name = "window", .member = &Row::window, .role = Role::sizing,
        .help = "batches that the article timed: from the first, or the middle 300 of 500",
        .choices = {"0-299", "100-399"}},

@@ -22,6 +22,8 @@ struct Row {
   double published_s = 0;
   std::string published_ms;
   std::string published_note;
+  std::string question;
+  std::string answer;
   std::string window = "100-399";
 
   std::string device = "cpu";

@@ -15,6 +15,7 @@
 #include "harness/report/environment.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/feed_text.h"
+#include "harness/report/source_questions.h"
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/advice.h"
 #include "harness/report/summary/communication.h"
@@ -143,6 +144,10 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   json matrix = json::array();
   add_grid(matrix, matrix_grid(summary));
   add("matrix", matrix);
+
+  json questions = json::array();
+  add_grid(questions, question_grid(summary));
+  add("questions", questions);
 
   json bottlenecks = json::array();
   add_grid(bottlenecks, bottleneck_grid(summary));

@@ -1,0 +1,43 @@
+#include "harness/contract/asked_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/comma_list.h"
+
+namespace harness {
+
+const std::vector<AskedFigure>& asked_figures() {
+  using enum Phase;
+  static const std::vector<AskedFigure> figures = {
+      {"all_reduced", "bytes", "bytes that a rank all-reduces in a batch", {}},
+      {"images_per_s", "images/s", "images of all devices per second", {}},
+      {"loading", "ms", "phase load", {load}},
+      {"memory", "MiB", "most resident memory of the row's processes", {}},
+      {"processing",
+       "ms",
+       "from forward to the optimizer's step, communication included",
+       {broadcast, forward, gather, loss, backward, reduce, sync, step}},
+      {"step_time", "ms", "time per batch", {}},
+      {"transfer", "ms", "phases h2d and scatter", {h2d, scatter}},
+  };
+  return figures;
+}
+
+const AskedFigure* find_asked_figure(const std::string& name) {
+  for (const AskedFigure& figure : asked_figures())
+    if (name == figure.name) return &figure;
+  return nullptr;
+}
+
+std::string asked_figures_problem(const std::string& text) {
+  const auto names = base::split_at_commas(text);
+  if (std::all_of(names.begin(), names.end(), find_asked_figure)) return "";
+  std::string known;
+  for (const AskedFigure& figure : asked_figures())
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", figure.name);
+  return "names of " + known;
+}
+
+}  // namespace harness

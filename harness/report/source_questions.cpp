@@ -1,0 +1,131 @@
+#include "harness/report/source_questions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/comma_list.h"
+#include "harness/contract/asked_figures.h"
+#include "harness/report/metrics.h"
+
+namespace harness {
+namespace {
+
+// Mean per batch over ranks and batches; nullopt if the record lacks it.
+std::optional<double> figure_of(const Record& record, const RunStatistics& run, const AskedFigure& figure) {
+  const std::string name = figure.name;
+  if (!figure.phases.empty()) {
+    if (run.phases.empty()) return std::nullopt;
+    double ms = 0;
+    for (const PhaseStatistics& phase : run.phases)
+      for (const Phase asked : figure.phases)
+        if (phase.name == kPhaseNames[size_t(asked)]) ms += phase.mean_ms;
+    return ms;
+  }
+  if (name == "images_per_s") return run.images_per_second;
+  if (name == "step_time") return 1000 * run.total_s / double(run.batches);
+  if (name == "memory")
+    return record.max_rss_bytes ? std::optional(double(*record.max_rss_bytes) / (1 << 20)) : std::nullopt;
+  if (!record.communication || !record.communication->all_reduced_bytes) return std::nullopt;
+  return double(*record.communication->all_reduced_bytes) / double(run.batches);
+}
+
+std::vector<double> figures_of(const SummaryRow& row, const AskedFigure& figure) {
+  std::vector<double> figures;
+  for (size_t i = 0; i < row.runs.size(); ++i)
+    if (const auto value = figure_of(*row.records[i], row.runs[i], figure)) figures.push_back(*value);
+  return figures;
+}
+
+const SummaryRow* find_row(const Summary& summary, const std::string& id) {
+  const auto found = std::find_if(summary.rows.begin(), summary.rows.end(),
+                                  [&](const SummaryRow& row) { return row.id == id; });
+  return found == summary.rows.end() ? nullptr : &*found;
+}
+
+std::string why_no_figures(const Summary& summary, const SummaryRow& row, const SummaryRow* base) {
+  if (summary.scale == "smoke") return "scale smoke only tests the program; its figures mean nothing";
+  if (!row.ok()) return row.status + ": " + one_line(row.reason);
+  if (!base) return fmt::format("its base {} did not run", row.config.base);
+  if (!base->ok()) return fmt::format("its base {}: {}: {}", base->id, base->status, one_line(base->reason));
+  return "";
+}
+
+std::string verdict_of(const Answer& answer) {
+  if (!answer.why_not.empty()) return answer.why_not;
+  if (!answer.of_row || !answer.of_base) return "not measured on this device";
+  if (!answer.effect) return "-";
+  const Effect& effect = *answer.effect;
+  const std::string figure = fmt::format("x{:.2f} ({:.2f} to {:.2f})", effect.ratio, effect.low, effect.high);
+  if (std::min(effect.a, effect.b) < kFewestRuns)
+    return figure + (std::max(effect.a, effect.b) > 1 ? ", range; no verdict" : ", one run each; no verdict");
+  return figure + (effect.low > 1 ? ": more" : effect.high < 1 ? ": less" : ": no difference seen");
+}
+
+std::string with_unit(const std::optional<double>& value, const std::string& unit) {
+  return value ? fmt::format("{} {}", four_digits(*value), unit) : "-";
+}
+
+}  // namespace
+
+std::vector<Answer> answers_of(const Summary& summary) {
+  std::vector<Answer> answers;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.config.question.empty()) continue;
+    const SummaryRow* base = find_row(summary, row.config.base);
+    const std::string why_not = why_no_figures(summary, row, base);
+    if (!why_not.empty()) {
+      answers.push_back(
+          {row.config.question, row.id, row.config.base, row.config.answer, "", {}, {}, {}, why_not});
+      continue;
+    }
+    for (const std::string& name : base::split_at_commas(row.config.answer)) {
+      const AskedFigure* figure = find_asked_figure(name);
+      if (!figure) continue;  // of a newer version of the suite
+      Answer answer{row.config.question, row.id, row.config.base, figure->name, figure->unit, {}, {}, {}, ""};
+      const std::vector<double> here = figures_of(row, *figure), there = figures_of(*base, *figure);
+      if (!here.empty()) answer.of_row = median(here);
+      if (!there.empty()) answer.of_base = median(there);
+      const auto positive = [](double value) { return value > 0; };
+      if (!here.empty() && !there.empty() && std::all_of(here.begin(), here.end(), positive) &&
+          std::all_of(there.begin(), there.end(), positive))
+        answer.effect = unpaired_effect(here, there);
+      answers.push_back(std::move(answer));
+    }
+  }
+  return answers;
+}
+
+Grid question_grid(const Summary& summary) {
+  Grid grid;
+  grid.title = "this matrix's questions";
+  grid.columns = {
+      {"question", true, false, 44},  {"row", true}, {"base", true}, {"figure", true}, {"row's"}, {"base's"},
+      {"row / base", true, false, 34}};
+  std::string asked_before;
+  for (const Answer& answer : answers_of(summary)) {
+    const std::string question = answer.row == asked_before ? "" : one_line(answer.question);
+    asked_before = answer.row;
+    grid.rows.push_back({question, answer.row, answer.base, answer.figure,
+                         with_unit(answer.of_row, answer.unit), with_unit(answer.of_base, answer.unit),
+                         verdict_of(answer)});
+    if (answer.why_not.empty())
+      grid.values.push_back({answer.row, answer.figure, answer.unit, "", {answer.of_row, {}, {}, {}}});
+  }
+  if (grid.empty()) return grid;
+  std::string meaning;
+  for (const AskedFigure& figure : asked_figures())
+    if (std::any_of(grid.rows.begin(), grid.rows.end(),
+                    [&](const auto& row) { return row[3] == figure.name; }))
+      meaning += fmt::format("{}{}: {}", meaning.empty() ? "" : "; ", figure.name, figure.meaning);
+  grid.notes = {
+      meaning + ". Host time, mean over ranks and batches, median over the runs.",
+      fmt::format("row / base: median over pairs of runs and its 95 % interval (Mann and Whitney), from {} "
+                  "runs each on; with fewer a range.",
+                  kFewestRuns)};
+  if (summary.device == "emulated")
+    grid.notes.push_back("Emulated devices: their times follow from the device file; loading is real.");
+  return grid;
+}
+
+}  // namespace harness

@@ -1,0 +1,27 @@
+// The questions that the rows of a matrix ask (row fields `question` and `answer`), each answered by
+// comparing the row with its base.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/report/summary/grid.h"
+#include "harness/report/summary/summary.h"
+#include "harness/stats/effect.h"
+
+namespace harness {
+
+struct Answer {
+  std::string question, row, base;
+  std::string figure, unit;               // name and unit, as asked_figures() lists them
+  std::optional<double> of_row, of_base;  // medians over the runs with status OK
+  std::optional<Effect> effect;           // row / base; only when all values are above 0
+  std::string why_not;                    // why there are no figures; else empty
+};
+
+std::vector<Answer> answers_of(const Summary& summary);
+
+// `answers to this matrix's questions`; empty without questions.
+Grid question_grid(const Summary& summary);
+
+}  // namespace harness
