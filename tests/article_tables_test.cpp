@@ -207,7 +207,7 @@ TEST(ArticleTables, DdpNextToDataParallelAndTheRestOfTheCascade) {
   EXPECT_EQ(cell(ddp, "12", "img"), "8") << "each rank copies its own share";
   EXPECT_EQ(cell(ddp, "10", "peer"), "10.0");
   EXPECT_EQ(cell(ddp, "12", "peer"), "-");
-  EXPECT_EQ(cell(ddp, "12", "exposed"), "4.00");
+  EXPECT_EQ(cell(ddp, "12", "sync"), "4.00");
   EXPECT_NE(text(ddp.notes).find("not measured in the article"), std::string::npos);
   const Grid& packages = table(tables, "Table 7");
   EXPECT_EQ(cell(packages, "13", "against the article"), "undecided")
@@ -272,7 +272,7 @@ TEST(ArticleTables, OlderRecordsGiveEveryTableWithinTheConsole) {
     for (std::string line; std::getline(lines, line);) EXPECT_LE(width_of(line), 120u) << line;
   }
   EXPECT_EQ(cell(table(tables, "Table 9"), "18", "total s"), "SKIPPED");
-  EXPECT_EQ(cell(table(tables, "Table 7"), "13", "exposed"), "-");
+  EXPECT_EQ(cell(table(tables, "Table 7"), "13", "sync"), "-");
 }
 
 TEST(ArticleTables, AReportWritesThemAndShowsThemWhereAsked) {

@@ -50,12 +50,12 @@ Grid dp_and_ddp_grid(const Summary& summary) {
       {total_column(), phase_column("load", {"load"}), phase_column("H2D", {"h2d"}), copied,
        phase_column("fwd", {"forward"}), phase_column("loss", {"loss"}), phase_column("bwd", {"backward"}),
        phase_column("SGD", {"step"}), phase_column("peer", {"scatter", "gather"}),
-       phase_column("bc+red", {"broadcast", "reduce"}), phase_column("exposed", {"sync"})},
+       phase_column("bc+red", {"broadcast", "reduce"}), phase_column("sync", {"sync"})},
       ratio_columns(summary, table.rows));
   table.notes = {
       "img: images in one H2D copy. D2D of 10: peer (scatter, gather) and bc+red (broadcast of the weights, "
-      "reduce of the gradients). D2D of 12 is not measured in the article; here it is exposed (all-reduces "
-      "that backward did not hide, phase sync) and bc+red (batch-norm statistics from rank 0, and waiting "
+      "reduce of the gradients). D2D of 12 is not measured in the article; here it is sync (all-reduces "
+      "that backward did not hide) and bc+red (batch-norm statistics from rank 0, and waiting "
       "for the slowest rank)."};
   return article_grid(summary, table);
 }

@@ -117,11 +117,11 @@ Grid ddp_and_o2_grid(const Summary& summary) {
   table.columns = joined({text_column("as run", label_of), total_column(), phase_column("load", {"load"}),
                           phase_column("bcast", {"broadcast"}), phase_column("fwd", {"forward"}),
                           phase_column("bwd", {"backward"}), phase_column("SGD", {"step"}),
-                          phase_column("exposed", {"sync"}), bytes},
+                          phase_column("sync", {"sync"}), bytes},
                          ratio_columns(summary, table.rows));
   table.notes = {
-      "bcast: batch-norm statistics from rank 0, and waiting for the slowest rank. exposed: communication "
-      "that backward did not hide (phase sync)."};
+      "bcast: batch-norm statistics from rank 0, and waiting for the slowest rank. sync: all-reduces "
+      "that backward did not hide."};
   return article_grid(summary, table);
 }
 

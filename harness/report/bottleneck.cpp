@@ -41,13 +41,13 @@ Times times_of(const Record& record, const RunStatistics& run) {
   for (const PhaseStatistics& phase : run.phases) times.step += ms({phase.name});
   times.load = ms({"load"});
   times.copy = ms({"h2d", "scatter", "gather"});
-  times.communication = ms({"broadcast", "reduce", "sync"});
   times.other = ms({"other"});
   const double computing = ms({"forward", "loss", "backward", "step"});
   const auto communication = communication_of(record);
-  // The waits of SyncBN are part of forward and backward, but count as communication.
-  const double waits = communication ? std::min(computing, communication->sync_bn_ms()) : 0;
-  times.communication += waits;
+  const double copies = ms({"broadcast", "reduce", "sync"});
+  // SyncBN's waits are part of forward and backward, but count as communication.
+  const double waits = communication ? std::clamp(communication->exposed_ms - copies, 0.0, computing) : 0;
+  times.communication = copies + waits;
   times.compute = computing - waits;
   const RecordCeilings ceilings = record.ceilings.value_or(RecordCeilings());
   times.loader_alone = positive(ceilings.loader_ms);
@@ -113,12 +113,14 @@ void blame_loader(const Record& record, const Times& times, Bottleneck& found) {
 
 void blame_communication(const Times& times, Bottleneck& found) {
   found.verdict = "communication";
-  found.figure = fmt::format("exposed {} of the step", percent(found.shares.communication));
   if (!times.all_reduce_alone) {  // DataParallel's copies between devices
+    found.figure =
+        fmt::format("copies of weights and gradients {} of the step", percent(found.shares.communication));
     found.cause = "weights and gradients between devices";
     found.next = "strategy=ddp, whose all-reduces run during backward";
     return;
   }
+  found.figure = fmt::format("exposed {} of the step", percent(found.shares.communication));
   found.figure += fmt::format("; the all-reduces alone take {:.1f} ms, exposed are {:.1f} ms",
                               *times.all_reduce_alone, times.communication);
   const bool link = *times.all_reduce_alone >= kMostlyLink * times.communication;

@@ -91,7 +91,8 @@ std::vector<Metric> communication_metrics() {
                                 [](const It& it) { return positive(it.under_way_ms); })),
       {.name = "exposed_ms",
        .unit = "ms",
-       .description = "communication per batch that backward did not hide: phase sync and waits of SyncBN",
+       .description =
+           "communication per batch that computing did not hide: phases broadcast and sync, waits of SyncBN",
        .figure =
            [](const SummaryRow& row) {
              return row.communication && row.run.has_samples ? Value(row.communication->exposed_ms)

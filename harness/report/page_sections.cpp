@@ -19,6 +19,7 @@
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/advice.h"
 #include "harness/report/summary/communication.h"
+#include "harness/report/summary/rank_views.h"
 
 namespace harness {
 namespace {
@@ -167,6 +168,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
 
   json communication = json::array();
   add_grid(communication, communication_grid(summary));
+  add_grid(communication, rank_views_grid(summary));
   shelf.place("communication", communication);
   add("communication", communication);
 

@@ -20,6 +20,7 @@
 #include "harness/report/source_questions.h"
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/advice.h"
+#include "harness/report/summary/rank_views.h"
 
 namespace harness {
 namespace {
@@ -29,7 +30,7 @@ constexpr size_t narrowest_title = 12;
 // The tables after the main table of a summary.
 std::vector<Grid> further_grids(const Summary& summary) {
   std::vector<Grid> grids = {question_grid(summary), bottleneck_grid(summary), communication_grid(summary),
-                             accuracy_grid(summary)};
+                             rank_views_grid(summary), accuracy_grid(summary)};
   grids.erase(std::remove_if(grids.begin(), grids.end(), [](const Grid& grid) { return grid.empty(); }),
               grids.end());
   return grids;

@@ -13,19 +13,18 @@
 namespace harness {
 namespace {
 
-// Median over batches of the mean over ranks.
-double typical(const std::vector<std::vector<double>>& by_rank) {
-  if (by_rank.empty()) return 0;
-  std::vector<double> batches(by_rank[0].size(), 0.0);
+// Mean over batches and ranks: means add up, and to the phases' means, medians don't.
+double mean_of(const std::vector<std::vector<double>>& by_rank) {
+  double sum = 0, count = 0;
   for (const std::vector<double>& rank : by_rank)
-    for (size_t batch = 0; batch < std::min(batches.size(), rank.size()); ++batch)
-      if (!std::isnan(rank[batch])) batches[batch] += rank[batch] / double(by_rank.size());
-  return batches.empty() ? 0 : median(batches);
+    for (const double ms : rank)
+      if (!std::isnan(ms)) sum += ms, ++count;
+  return count > 0 ? sum / count : 0;
 }
 
-double typical(const Samples& samples, const std::string& name) {
+double mean_of(const Samples& samples, const std::string& name) {
   const auto found = samples.find(name);
-  return found == samples.end() ? 0 : typical(found->second);
+  return found == samples.end() ? 0 : mean_of(found->second);
 }
 
 double share_of_link(const RecordLink& link) {
@@ -60,8 +59,8 @@ std::vector<std::string> notes_of(const Summary& summary) {
   std::vector<std::string> notes = {
       "Per batch and rank. under way: time with at least one collective posted and not done, including waits "
       "for slower ranks; alone: the same all-reduces with nothing else running, the ceiling; exposed: "
-      "communication that backward did not hide (phase sync) and waits of SyncBN; hidden: the rest of the "
-      "time under way."};
+      "communication that computing did not hide (phases broadcast and sync, and waits of SyncBN); hidden: "
+      "the rest of the time under way."};
   for (const SummaryRow& row : summary.rows) {
     if (!row.communication || row.communication->messages.empty()) continue;
     std::vector<std::string> sizes;
@@ -92,7 +91,7 @@ std::string Communication::sync_bn_text() const {
   const Layer& first = sync_bn.front();
   return fmt::format(
       "SyncBN waits in forward {:.2f} ms in {}, the first layer, and {:.2f} ms in the other {} together, in "
-      "backward {:.2f} ms in all layers (medians)",
+      "backward {:.2f} ms in all layers (means)",
       first.wait_ms, first.name, sync_bn_ms() - sync_bn_backward_ms - first.wait_ms, sync_bn.size() - 1,
       sync_bn_backward_ms);
 }
@@ -107,22 +106,23 @@ std::optional<Communication> communication_of(const Record& record) {
   it.all_reduced_bytes = double(record.communication->all_reduced_bytes.value_or(0)) / batches;
   for (const RecordMessage& message : record.communication->all_reduces) it.messages.push_back(message.bytes);
   it.alone_ms = record.communication->ceiling_ms.value_or(0);
-  it.under_way_ms = typical(record.spans_ms, "communication");
+  it.under_way_ms = mean_of(record.spans_ms, "communication");
   if (record.link) it.link_share = share_of_link(*record.link);
   // The keys are sorted by name, and bn1 precedes all layers.
   const std::string prefix = "sync_bn/";
   for (const auto& [name, values] : record.spans_ms)
-    if (name.rfind(prefix, 0) == 0) it.sync_bn.push_back({name.substr(prefix.size()), typical(values)});
+    if (name.rfind(prefix, 0) == 0) it.sync_bn.push_back({name.substr(prefix.size()), mean_of(values)});
   std::sort(it.sync_bn.begin(), it.sync_bn.end(), [](const auto& a, const auto& b) {
     return std::pair(a.name.rfind("layer", 0) == 0, a.name) <
            std::pair(b.name.rfind("layer", 0) == 0, b.name);
   });
-  it.sync_bn_backward_ms = typical(record.spans_ms, "sync_bn_backward");
+  it.sync_bn_backward_ms = mean_of(record.spans_ms, "sync_bn_backward");
   // On a GPU the host runs ahead of the device, so only the device's times contain its waits.
   const auto on_device = record.device_ms.find("sync");
   const bool has_device_time = on_device != record.device_ms.end() && !on_device->second.empty();
-  it.exposed_ms = has_device_time ? typical(record.device_ms, "sync")
-                                  : typical(record.samples_ms, "sync") + it.sync_bn_ms();
+  const Samples& phases = has_device_time ? record.device_ms : record.samples_ms;
+  it.exposed_ms = mean_of(phases, "broadcast") + mean_of(phases, "sync");
+  if (!has_device_time || on_emulated_device(record)) it.exposed_ms += it.sync_bn_ms();
   return it;
 }
 

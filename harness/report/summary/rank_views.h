@@ -1,0 +1,36 @@
+// The phases of rows with several ranks, in two views that both add up to the wall time of the window: the
+// mean of the ranks, and the critical path.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "harness/contract/record.h"
+#include "harness/report/summary/grid.h"
+
+namespace harness {
+
+// Times are ms per batch, means over the timed batches.
+struct RankView {
+  std::vector<double> phases_ms;  // in the order of phase_names(); 0 for a phase that the row doesn't have
+  double rest_ms = 0;             // wall time - phases: the window's barriers, and hand-overs between ranks
+};
+
+struct RankViews {
+  double wall_ms = 0;  // total_s / batches
+  // Of all ranks: every rank's phases fill its own time, so their mean does too.
+  RankView mean;
+  // In each batch the phases of the rank that waited least for others (phases broadcast and sync, and
+  // SyncBN's waits): it is the one for which the others waited.
+  RankView critical;
+  size_t critical_rank = 0;   // the rank that was it most often
+  double critical_share = 0;  // in this share of the batches, 0-1
+};
+
+// Nullopt for a record without figures or phase clock, or with one rank.
+std::optional<RankViews> rank_views(const Record& record);
+
+struct Summary;
+// Two lines per row with several ranks; empty if there is none.
+Grid rank_views_grid(const Summary& summary);
+
+}  // namespace harness
