@@ -30,6 +30,7 @@ void add_time_option(CLI::App& app, const std::string& name, double& seconds, co
 
 void add_calibrate(CommandLine& line);
 void add_list(CommandLine& line);
+void add_new(CommandLine& line);
 void add_report(CommandLine& line);
 void add_compare(CommandLine& line);
 void add_ab(CommandLine& line);

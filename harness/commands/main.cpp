@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   add_run_options(line);
   add_calibrate(line);
   add_list(line);
+  add_new(line);
   add_report(line);
   add_compare(line);
   add_ab(line);

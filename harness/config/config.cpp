@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "harness/config/nearest.h"
+#include "harness/config/row_lists.h"
 
 namespace harness {
 namespace {
@@ -67,13 +68,35 @@ class Resolver {
                   .like_origin = {},
                   .settings = {},
                   .as_run = {}};
-      row.settings = read_settings(entry, {"like", "as_run"});
+      row.settings = read_settings(entry, {"like", "as_run", "zip"}, Lists::left_out);
       for (const Entry& part : entries(entry)) {
         if (part.key == "as_run") row.as_run = read_settings(part);
         if (part.key == "like") {
           row.like = scalar(part);
           row.like_origin = part.origin;
         }
+      }
+      add_combinations(row, combinations_of(entry));
+    }
+  }
+
+  // Without a base of its own, a combination is compared with the first that isn't skipped.
+  void add_combinations(const Written& written, const std::vector<Combination>& combinations) {
+    const auto first = std::find_if(combinations.begin(), combinations.end(),
+                                    [](const Combination& one) { return !one.settings.count("skip"); });
+    for (const Combination& one : combinations) {
+      if (!is_id(one.id))
+        throw ConfigError(written.origin, "a combination's id is too long", "at most 64 characters",
+                          in_quotes(one.id), "give the row a shorter id");
+      Written row = written;
+      row.id = one.id;
+      for (const auto& [field, setting] : one.settings) row.settings[field] = setting;
+      if (!one.title.empty()) {
+        const auto title = row.settings.find("title");
+        row.settings["title"] = {
+            (title == row.settings.end() ? written.id : title->second.text) + ": " + one.title, row.origin};
+        if (!row.settings.count("base") && first != combinations.end() && one.id != first->id)
+          row.settings["base"] = {first->id, row.origin};
       }
       ids_.push_back(row.id);
       rows_.push_back(std::move(row));
@@ -148,12 +171,12 @@ class Resolver {
   void check_base(const Matrix& matrix, const Row& row) const {
     const Written& written = find(row.id, {}, "base");
     if (row.question.empty() != row.answer.empty() || (!row.question.empty() && row.base.empty()))
-      throw ConfigError(written.origin,
-                        fmt::format("row {}: a question is answered by comparing figures with the base",
-                                    in_quotes(row.id)),
-                        "question, answer and base together",
-                        fmt::format("question {}, answer {}, base {}", in_quotes(row.question),
-                                    in_quotes(row.answer), in_quotes(row.base)));
+      throw ConfigError(
+          written.origin,
+          fmt::format("row {}: a question is answered by comparing figures with the base", in_quotes(row.id)),
+          "question, answer and base together",
+          fmt::format("question {}, answer {}, base {}", in_quotes(row.question), in_quotes(row.answer),
+                      in_quotes(row.base)));
     if (row.base.empty()) return;
     const Origin& origin =
         written.settings.count("base") ? written.settings.at("base").origin : written.origin;

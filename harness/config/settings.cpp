@@ -10,6 +10,7 @@
 
 #include "harness/base/number.h"
 #include "harness/config/nearest.h"
+#include "harness/config/row_lists.h"
 
 namespace harness {
 namespace {
@@ -100,12 +101,13 @@ std::vector<std::string> field_names() {
   return names;
 }
 
-Settings read_settings(const Entry& mapping, const std::vector<std::string>& also) {
+Settings read_settings(const Entry& mapping, const std::vector<std::string>& also, Lists lists) {
   std::vector<std::string> allowed = field_names();
   allowed.insert(allowed.end(), also.begin(), also.end());
   Settings settings;
   for (const Entry& entry : entries(mapping, allowed)) {
     if (std::find(also.begin(), also.end(), entry.key) != also.end()) continue;
+    if (lists == Lists::left_out && is_row_list(entry)) continue;
     if (entry.key != "inferred") {
       settings[entry.key] = {scalar(entry), entry.origin};
       continue;

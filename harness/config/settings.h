@@ -16,8 +16,11 @@ struct Setting {
 };
 using Settings = std::map<std::string, Setting>;  // by field name
 
-// Reads the fields of a mapping. `also`: further allowed keys, which the caller reads.
-Settings read_settings(const Entry& mapping, const std::vector<std::string>& also = {});
+// Reads the fields of a mapping. `also`: further allowed keys, which the caller reads, `lists`: also fields
+// whose value is a list (row_lists.h).
+enum class Lists { refused, left_out };
+Settings read_settings(const Entry& mapping, const std::vector<std::string>& also = {},
+                       Lists lists = Lists::refused);
 
 // Parses `key=value` of the command line. Throws ConfigError.
 std::pair<std::string, Setting> read_assignment(const std::string& text);

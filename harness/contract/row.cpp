@@ -35,6 +35,8 @@ const std::vector<Field>& fields() {
       {.name = "answer", .member = &Row::answer, .role = Role::descriptive,
        .help = "figures that answer it, comma separated: loading, transfer, processing, ...",
        .problem = asked_figures_problem},
+      {.name = "skip", .member = &Row::skip, .role = Role::descriptive,
+       .help = "why the row is left out: it is listed as SKIPPED with this reason"},
       {.name = "window", .member = &Row::window, .role = Role::sizing,
        .help = "batches that the article timed: from the first, or the middle 300 of 500",
        .choices = {"0-299", "100-399"}},

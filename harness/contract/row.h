@@ -24,6 +24,7 @@ struct Row {
   std::string published_note;
   std::string question;
   std::string answer;
+  std::string skip;
   std::string window = "100-399";
 
   std::string device = "cpu";

@@ -46,7 +46,8 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
   const int64_t cores = int64_t(base::available_cpus().size());
   std::vector<PlannedRow> plan;
   for (const Row& row : rows) {
-    PlannedRow planned{row, why_missing(row, values), {}};
+    PlannedRow planned{row, row.skip, {}};
+    if (planned.skip_reason.empty()) planned.skip_reason = why_missing(row, values);
     if (planned.skip_reason.empty()) planned.skip_reason = why_not_without_gpu(row, values);
     if (planned.skip_reason.empty()) planned.skip_reason = why_too_few_gpus(row, values, request);
     if (planned.skip_reason.empty()) planned.skip_reason = why_not_started(row);
