@@ -34,8 +34,8 @@ void write_request(const fs::path& run, const Request& request) {
 Request read_request(const fs::path& run) {
   const fs::path file = run / "request.json";
   if (!fs::exists(file) && fs::exists(run / "records.jsonl"))
-    throw PreparationError(run.string() +
-                           ": a run of `feed` or `explain`, which can't be continued; start the command again");
+    throw PreparationError(
+        run.string() + ": a run of `feed` or `explain`, which can't be continued; start the command again");
   if (!fs::exists(file))
     throw PreparationError(
         fmt::format("{}: no such file; name the folder of a run with --resume or --only-failed, e.g. "
@@ -49,7 +49,8 @@ Request read_request(const fs::path& run) {
 }
 
 Request continued_request(const fs::path& run, const Request& asked, const std::set<std::string>& given) {
-  static const std::set<std::string> limits = {"timeout", "hang-after", "port"};
+  static const std::set<std::string> limits = {"timeout", "hang-after", "port", "repeat-within",
+                                               "keep-disturbed"};
   Request request = read_request(run);
   const auto take = [&](const auto& key) {
     const std::string name = key.name;
