@@ -54,6 +54,22 @@ TEST_F(Records, ComeBackAsWritten) {
   EXPECT_EQ(warnings(), "");
 }
 
+TEST_F(Records, OfSeveralAttemptsTheOneThatCountsIsRead) {
+  const auto attempt = [&](int number, int counts, double total_s) {
+    json record = good_record("7");
+    record["total_s"] = total_s;
+    record["attempt"] = {{"number", number}, {"counts", counts}};
+    harness::append_record(file(), record);
+  };
+  harness::append_record(file(), good_record("7"));
+  attempt(2, 2, 0.5);
+  attempt(3, 2, 0.1);
+  const harness::Records records = read();
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].total_s, 0.5);
+  EXPECT_EQ(warnings(), "");
+}
+
 TEST_F(Records, ComeBackWithoutTheListsThatNoTableShows) {
   json record = good_record("disk");
   record["spans_ms"] = {{"read", {{1.0, 2.0}}}};

@@ -25,8 +25,9 @@ int run_matrix(const Installation& installation, const Request& request, std::os
 int continue_matrix(const Installation& installation, const Request& request, Rerun rerun,
                     std::ostream& console);
 
-// An option in seconds, written with its unit: 90s, 30m or 2h; above 0.
-void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help);
+// An option in seconds, written with its unit: 90s, 30m or 2h; above 0 unless `or_zero`.
+void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help,
+                     bool or_zero = false);
 
 void add_calibrate(CommandLine& line);
 void add_list(CommandLine& line);

@@ -5,6 +5,7 @@
 #include "harness/commands/command_line.h"
 #include "harness/config/request_file.h"
 #include "harness/launch/followers.h"
+#include "harness/plan/sizes.h"
 #include "harness/report/claim_forecast.h"
 #include "harness/report/results.h"
 #include "harness/report/table.h"
@@ -15,11 +16,14 @@ namespace harness {
 static int run_and_report(const Installation& installation, const Request& request, Execution& execution,
                           std::ostream& console) {
   Schedule schedule = schedule_of(installation, request, execution);
-  console << describe_plan(execution.plan(), execution.scale()) << schedule.described
+  const AgainRules again = execution.again_rules();
+  console << describe_plan(execution.plan(), execution.scale());
+  if (const auto& sizes = execution.scale().sizes) console << describe(*sizes);
+  console << schedule.described << describe(again, execution.plan())
           << "records: " << execution.records_file().string() << std::endl;
   bool lost = false;
   try {
-    run_scheduled(execution, schedule, request.budget_s);
+    run_scheduled(execution, schedule, request.budget_s, again);
     if (write_results(installation.project, execution.folder(), execution.records(), console))
       show_left_out(execution.folder(), console);
   } catch (const PreparationError&) {
@@ -39,7 +43,9 @@ int run_matrix(const Installation& installation, const Request& request, std::os
     return follow(request, installation.train_slice);
   const AxisValues values = ask_values(installation);
   if (request.dry_run) return dry_run(installation, request, values, std::nullopt, console, claim_forecast);
-  const auto execution = Execution::prepare(installation, request, values);
+  Request with_sizes = request;
+  with_sizes.choose_sizes = true;
+  const auto execution = Execution::prepare(installation, with_sizes, values);
   return execution ? run_and_report(installation, request, *execution, console) : int(base::kInterrupted);
 }
 

@@ -38,14 +38,17 @@ static std::set<std::string> given_options(const CLI::App& app) {
   return given;
 }
 
-void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help) {
+void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help,
+                     bool or_zero) {
   const std::map<std::string, double> units = {{"s", 1}, {"m", 60}, {"h", 3600}};
   app.add_option(name, seconds, help)
       ->transform(
           CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::Options(CLI::AsNumberWithUnit::CASE_SENSITIVE |
                                                                       CLI::AsNumberWithUnit::UNIT_REQUIRED)))
       ->check(kSeconds)
-      ->check([](const std::string& text) { return text == "0" ? "a time of 0 fits no row" : std::string(); })
+      ->check([or_zero](const std::string& text) {
+        return text == "0" && !or_zero ? "a time of 0 fits no row" : std::string();
+      })
       ->type_name("TIME");
 }
 
@@ -96,6 +99,13 @@ void add_run_options(CommandLine& line) {
   app.add_option("--repeat", request.repeats,
                  "runs of every row, interleaved (default 1; with --accuracy 3 with different seeds)")
       ->check(CLI::Range(1, 1000));
+  add_time_option(
+      app, "--repeat-within", request.repeat_within_s,
+      "time from the start in which rows run again (default 10m): those that others disturbed, up "
+      "to twice, and in a run of the whole matrix, or if this option is given, its `repeated` rows "
+      "up to 5 times; 0s: none",
+      true);
+  app.add_flag("--keep-disturbed", request.keep_disturbed, "don't run rows again that others disturbed");
   app.add_option("--set", request.set, "field=value for every selected row, after scaling")
       ->allow_extra_args(false);
   app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")

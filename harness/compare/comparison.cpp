@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "harness/stats/disturbance.h"
+#include "harness/stats/looks.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 
@@ -67,8 +68,16 @@ std::pair<std::vector<double>, std::vector<double>> pairs_of(const Runs& a, cons
   return pairs;
 }
 
+// Whether results decided how many pairs there are.
+bool looked_at(const Runs& runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const Record* run) { return run->pair && run->pair->until_verdict; });
+}
+
 Effect effect_of(const Runs& a, const Runs& b, const auto& seconds_of) {
   const auto [first, second] = pairs_of(a, b, seconds_of);
+  if (!first.empty() && looked_at(a) && first.size() >= kFirstLook)
+    return paired_effect(first, second, level_after(first.size()));
   if (!first.empty()) return paired_effect(first, second);
   const auto all = [&](const Runs& runs) {
     std::vector<double> seconds;
@@ -140,6 +149,7 @@ RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& 
   }
   const ComparedSeconds seconds(a, b);
   row.as_measured = effect_of(a, b, [](const Record& run) { return run.total_s.value_or(0); });
+  if (looked_at(a)) row.fewest_runs = kFirstLook;
   row.effect = effect_of(a, b, [&](const Record& run) { return seconds.of(run); });
   row.undisturbed = seconds.undisturbed();
   row.a_s = median(totals(a));
@@ -153,8 +163,13 @@ void judge(RowComparison& row) {
   const Effect& effect = row.effect;
   const size_t runs = std::min(effect.a, effect.b);
   const double limit = std::log(1 + row.margin);
-  if (runs < kFewestRuns) {
+  if (runs < row.fewest_runs) {
     row.verdict = Verdict::undecided;
+    if (row.fewest_runs > kFewestRuns) {
+      row.reason = fmt::format("{} pair{}; with --until a verdict needs {}: give it more time", runs,
+                               runs == 1 ? "" : "s", row.fewest_runs);
+      return;
+    }
     row.reason = fmt::format("{} run{} per side; a verdict needs {}: use --repeat {} (for nightly, too)",
                              runs, runs == 1 ? "" : "s", kFewestRuns, kFewestRuns);
     return;
@@ -221,9 +236,9 @@ Comparison compare(const Records& a, const Records& b, const Noise& noise) {
   std::vector<RowComparison*> judged;
   std::vector<double> p;
   for (RowComparison& row : comparison.rows)
-    if (row.refused.empty() && std::min(row.effect.a, row.effect.b) >= kFewestRuns) {
+    if (row.refused.empty() && std::min(row.effect.a, row.effect.b) >= row.fewest_runs) {
       judged.push_back(&row);
-      p.push_back(row.effect.p);
+      p.push_back(std::min(1.0, row.effect.p * kAlarm / row.effect.level));
     }
   const std::vector<double> adjusted = holm(p);
   for (size_t i = 0; i < judged.size(); ++i) judged[i]->adjusted_p = adjusted[i];

@@ -30,6 +30,7 @@ struct RowComparison {
   bool undisturbed = false;          // `effect` is on undisturbed_s() (stats/disturbance.h) instead
   double a_s = 0, b_s = 0;           // medians as measured
   double margin = 0;                 // smallest relevant effect
+  size_t fewest_runs = kFewestRuns;  // per side for a verdict; more where results decide how many run
   double adjusted_p = 1;             // after Holm's correction over the rows with a verdict
   Verdict verdict = Verdict::no_verdict;
   std::string reason;               // for the verdict
@@ -48,7 +49,8 @@ struct Comparison {
 
 // Rows are matched by id, scale and device. FASTER and SLOWER need an interval without 1, an effect of at
 // least the margin and Holm's p under 0.05. SAME needs an interval within the margin. Everything else, and
-// rows with fewer than kFewestRuns runs per side, are UNDECIDED.
+// rows with fewer than kFewestRuns runs per side, are UNDECIDED. Where `ab --until` looked at results between
+// runs, intervals and p are those of its last look (stats/looks.h).
 Comparison compare(const Records& a, const Records& b, const Noise& noise);
 
 Grid comparison_grid(const Comparison& comparison, const std::string& name_a, const std::string& name_b);

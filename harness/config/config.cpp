@@ -36,7 +36,8 @@ class Resolver {
   Matrix load(const std::filesystem::path& file) {
     Matrix matrix;
     matrix.file = file.string();
-    const std::vector<Entry> sections = read_yaml(file, {"title", "source", "defaults", "aliases", "rows"});
+    const std::vector<Entry> sections =
+        read_yaml(file, {"title", "source", "defaults", "aliases", "repeated", "rows"});
     for (const Entry& section : sections) {
       if (section.key == "title") matrix.title = scalar(section);
       if (section.key == "source") matrix.source = scalar(section);
@@ -52,7 +53,11 @@ class Resolver {
     }
     for (const Row& row : matrix.rows) check_base(matrix, row);
     for (const Entry& section : sections)
-      if (section.key == "aliases") read_aliases(section, matrix);
+      if (section.key == "aliases")
+        read_aliases(section, matrix);
+      else if (section.key == "repeated")
+        for (const std::string& id : words(section))
+          matrix.repeated.push_back(find(id, section.origin, "repeated").id);
     return matrix;
   }
 

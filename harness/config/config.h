@@ -14,6 +14,7 @@ struct Matrix {
   std::string file, title, source;
   std::vector<Row> rows;  // in the order of the file
   std::vector<std::pair<std::string, std::string>> aliases;
+  std::vector<std::string> repeated;      // rows to run several times while there is time
   std::map<std::string, Origin> origins;  // where each row is defined, by id
 };
 

@@ -22,6 +22,17 @@ bool sets(const Request& request, const std::string& field) {
                      [&](const std::string& text) { return text.rfind(field + "=", 0) == 0; });
 }
 
+bool is_plain(const Request& request) {
+  return request.only.empty() && request.set.empty() && request.repeats == 0 && request.budget_s == 0 &&
+         request.devices == 0 && request.trace.empty() && request.wrap.empty() && !request.accuracy;
+}
+
+double repeat_limit_s(const Request& request) {
+  constexpr double kUsual_s = 600;
+  const double limit_s = request.repeat_within_s < 0 ? kUsual_s : request.repeat_within_s;
+  return request.budget_s > 0 ? std::min(limit_s, request.budget_s) : limit_s;
+}
+
 int64_t repeats_of(const Row& row, const Request& request) {
   constexpr int64_t kSeeds = 3;  // accuracy is shown as a range over seeds
   return request.repeats > 0 ? request.repeats : row.validation ? kSeeds : 1;

@@ -1,9 +1,11 @@
 // The options of the command line that define a run.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/contract/record_parts.h"
 #include "harness/contract/row.h"
 
 namespace harness {
@@ -21,6 +23,11 @@ struct Request {
   double timeout_s = 0;  // per row; 0: from the scale
   double silence_s = 0;  // longest time without a finished batch, also before the first; 0: see launcher.h
   double budget_s = 0;   // for all rows together; 0: none
+  // Time from the run's start in which rows may run again; below 0: not given, see repeat_limit_s().
+  double repeat_within_s = -1;
+  bool choose_sizes = false;    // by the machine's speed, if is_plain(); only a new run of a matrix does
+  bool keep_disturbed = false;  // don't run rows again that others disturbed
+  std::optional<RecordSizes> sizes = {};  // chosen by the machine's speed
   bool dry_run = false, slow = false;
   fs::path machine;               // dry_run: a description of the machine to plan for; empty: this one
   bool oversubscribe = false;     // ranks may share a GPU
@@ -59,7 +66,10 @@ struct Request {
                       Key{"wrap", &Request::wrap, "a command", required},
                       Key{"wrap-rank", &Request::wrap_rank, "a number", required},
                       Key{"interface", &Request::interface, "between nodes", required},
-                      Key{"skip-unreadable", &Request::skip_unreadable, "true or false"});  // came later
+                      Key{"skip-unreadable", &Request::skip_unreadable, "true or false"},  // these came later
+                      Key{"repeat-within", &Request::repeat_within_s, "seconds"},
+                      Key{"keep-disturbed", &Request::keep_disturbed, "true or false"},
+                      Key{"sizes", &Request::sizes, "as in a record", Presence::when_set});
   }
 };
 
@@ -73,6 +83,14 @@ bool emulates_nodes(const Row& row, const std::string& launcher);
 
 // Whether --set names the field.
 bool sets(const Request& request, const std::string& field);
+
+// Whether a run of the whole matrix was asked for as it is, without options that change what or how often
+// rows run.
+bool is_plain(const Request& request);
+
+// Time from the run's start in which disturbed rows run again: --repeat-within (default 10 minutes), but at
+// most --budget.
+double repeat_limit_s(const Request& request);
 
 // Number of runs of a row.
 int64_t repeats_of(const Row& row, const Request& request);

@@ -49,7 +49,8 @@ Request read_request(const fs::path& run) {
 }
 
 Request continued_request(const fs::path& run, const Request& asked, const std::set<std::string>& given) {
-  static const std::set<std::string> limits = {"timeout", "hang-after", "port"};
+  static const std::set<std::string> limits = {"timeout", "hang-after", "port", "repeat-within",
+                                               "keep-disturbed"};
   Request request = read_request(run);
   const auto take = [&](const auto& key) {
     const std::string name = key.name;

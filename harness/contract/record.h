@@ -40,6 +40,7 @@ struct Record {
   std::optional<RecordRing> ring;
   std::optional<RecordClock> clock;
   std::optional<RecordWrap> wrap;
+  std::optional<RecordAttempt> attempt;
   std::optional<RecordPair> pair;
   std::optional<RecordFeed> feed;
   std::optional<RecordIntervention> intervention;
@@ -127,6 +128,8 @@ struct Record {
             "are absent",
             Presence::figure},
         Key{"wrap", &Record::wrap, "only with --wrap", Presence::when_set},
+        Key{"attempt", &Record::attempt, "only of rows that ran again because others disturbed them",
+            Presence::when_set},
         Key{"pair", &Record::pair, "only of runs of `ab`", Presence::when_set},
         Key{"feed", &Record::feed, "only of runs of `feed`", Presence::when_set},
         Key{"intervention", &Record::intervention, "only of runs of `explain`", Presence::when_set},

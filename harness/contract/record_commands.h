@@ -1,4 +1,5 @@
-// Parts of a record that only some commands write: --wrap, `ab`, `feed` and `explain`.
+// Parts of a record that only some commands write (--wrap, `ab`, `feed` and `explain`), and what the suite
+// decided by itself: sizes, and attempts of disturbed rows.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -22,13 +23,46 @@ struct RecordWrap {
 struct RecordPair {
   std::string experiment, side;
   int64_t block = 0;
-  bool first = false;
+  bool first = false, until_verdict = false;
   static constexpr auto keys() {
     return std::tuple(
         Key{"experiment", &RecordPair::experiment, "name of the experiment, the same for both sides"},
         Key{"side", &RecordPair::side, "A or B"},
         Key{"block", &RecordPair::block, "number of the block; runs of a block are adjacent in time"},
-        Key{"first", &RecordPair::first, "whether this side ran first in its block"});
+        Key{"first", &RecordPair::first, "whether this side ran first in its block"},
+        Key{"until_verdict", &RecordPair::until_verdict,
+            "with `ab --until`: the results so far decided how many blocks ran, so that intervals are wider",
+            Presence::when_set});
+  }
+};
+
+// One of several runs of the same row and repeat, because others took processor time from the first.
+struct RecordAttempt {
+  int64_t number = 1, counts = 1;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"number", &RecordAttempt::number, "number of this attempt, from 1", Presence::required},
+        Key{"counts", &RecordAttempt::counts,
+            "the attempt that counts of those until now: the one from which others took the smallest share "
+            "of the processor, whatever its speed, or one that failed",
+            Presence::required});
+  }
+};
+
+// Sizes that the rates measured before a run chose.
+struct RecordSizes {
+  double step_ms = 0, predicted_s = 0;
+  int64_t step_images = 0, usual_batches = 0, timed_batches = 0;
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return std::tuple(
+        Key{"step_ms", &RecordSizes::step_ms, "measured: a training step in float32 without loading",
+            required},
+        Key{"step_images", &RecordSizes::step_images, "images of that step", required},
+        Key{"predicted_s", &RecordSizes::predicted_s, "time of all rows with the scale's usual sizes",
+            required},
+        Key{"usual_batches", &RecordSizes::usual_batches, "timed batches of the scale", required},
+        Key{"timed_batches", &RecordSizes::timed_batches, "timed batches chosen for all rows", required});
   }
 };
 

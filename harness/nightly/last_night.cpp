@@ -88,6 +88,9 @@ std::string last_change(const Trend& trend) {
 Grid rows_grid(const std::vector<Trend>& trends, const Night& night, const Metric& metric) {
   Grid grid;
   const std::string header = metric.header.empty() ? metric.name : metric.header;
+  const bool corrected = metric.name == kTotalSeconds &&
+                         std::any_of(night.rows.begin(), night.rows.end(),
+                                     [](const NightRow& row) { return !row.undisturbed_s.empty(); });
   grid.columns = {{"row", true},      {"status", true}, {header},
                   {"against before"}, {"nights"},       {"last change", true}};
   for (const NightRow& row : night.rows) {
@@ -97,11 +100,17 @@ Grid rows_grid(const std::vector<Trend>& trends, const Night& night, const Metri
     grid.rows.push_back({row.row, row.status, value ? fmt::format("{:.4g}", *value) : "-",
                          value && has ? against_before(*trend) : "-",
                          has ? std::to_string(trend->values.size()) : "0", has ? last_change(*trend) : "-"});
+    if (corrected) grid.rows.back().push_back(row.ok() ? fmt::format("{:.4g}", row.median_s()) : "-");
   }
+  if (corrected) grid.columns.push_back({"as measured"});
   grid.notes = {
       fmt::format("{}: {}. against before: relative to the median of up to {} nights before, with the same "
                   "settings on the same machine.",
                   header, metric.description, kTypicalOver)};
+  if (corrected)
+    grid.notes.push_back(
+        "others took processor time in this night: rows that wait for nothing else are compared without it; "
+        "as measured: with it");
   return grid;
 }
 

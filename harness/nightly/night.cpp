@@ -10,6 +10,7 @@
 #include "harness/report/metrics.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/report/summary/summary.h"
+#include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
@@ -34,6 +35,11 @@ NightRow night_row(const Summary& summary, const SummaryRow& row) {
     by_repeat.push_back({row.records[i]->repeat, row.runs[i].total_s});
   std::sort(by_repeat.begin(), by_repeat.end());
   for (const auto& [repeat, total] : by_repeat) it.totals_s.push_back(rounded(total));
+  RecordList in_order = row.records;
+  std::sort(in_order.begin(), in_order.end(),
+            [](const Record* one, const Record* other) { return one->repeat < other->repeat; });
+  if (const ComparedSeconds seconds(in_order, {}); seconds.undisturbed())
+    for (double total : seconds.of(in_order)) it.undisturbed_s.push_back(rounded(total));
   for (const std::string& phase : phase_names()) {
     std::vector<double> times;
     for (const RunStatistics& run : row.runs) times.push_back(phases_ms(run, {phase}));
@@ -52,6 +58,7 @@ void require_positive(const std::string& at, double value) {
 }  // namespace
 
 double NightRow::median_s() const { return median(totals_s); }
+double NightRow::compared_s() const { return undisturbed_s.empty() ? median_s() : median(undisturbed_s); }
 
 Night night_of(const std::string& id, const Records& records) {
   Night night;
@@ -76,6 +83,7 @@ Night night_from_json(const json& object) {
   for (const auto& [name, ms] : night.canaries) require_positive("canaries." + name, ms);
   for (const NightRow& row : night.rows) {
     for (double total : row.totals_s) require_positive("totals_s", total);
+    for (double total : row.undisturbed_s) require_positive("undisturbed_s", total);
     for (const auto& [phase, ms] : row.phases_ms) require_positive("phases_ms." + phase, ms);
     for (const auto& [name, value] : row.metrics) require_positive("metrics." + name, value);
   }

@@ -19,9 +19,12 @@ struct NightRow {
   std::map<std::string, double> phases_ms;
   int64_t repeats = 0;
   std::map<std::string, double> metrics = {};
+  std::vector<double> undisturbed_s = {};
 
   bool ok() const { return !totals_s.empty(); }
-  double median_s() const;
+  double median_s() const;  // as measured
+  // What nights are compared by: the median of undisturbed_s where there are any, else as measured.
+  double compared_s() const;
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
     return std::tuple(
@@ -36,6 +39,10 @@ struct NightRow {
         Key{"repeats", &NightRow::repeats, "failed ones included", required},
         Key{"metrics", &NightRow::metrics,
             "by name, those of report/metrics.h with `better`, as in table.csv; seconds are in totals_s",
+            Presence::when_set},
+        Key{"undisturbed_s", &NightRow::undisturbed_s,
+            "totals_s without the share of the processor that others took, only if the row waits for nothing "
+            "else and others took 2 % or more of a run (stats/disturbance.h)",
             Presence::when_set});
   }
 };

@@ -41,13 +41,20 @@ std::string rows_summary(const Night& night, const Records& records) {
     if (lost > 0)
       reasons += fmt::format("  {}: {} of {} runs {}\n", row.row, lost, row.repeats, reason_of(row, records));
   }
+  std::string corrected;
+  for (const NightRow& row : night.rows)
+    if (!row.undisturbed_s.empty())
+      corrected += fmt::format("  {}: {:.3g} s without what others took, {:.3g} s as measured\n", row.row,
+                               row.compared_s(), row.median_s());
+  if (!corrected.empty())
+    corrected = "others took processor time, so that nights are compared without it:\n" + corrected;
   std::vector<std::string> counts;
   for (const char* status : {"OK", "failed", "SKIPPED"})
     if (by_status.count(status)) counts.push_back(fmt::format("{} {}", by_status[status], status));
-  std::string text =
-      fmt::format("\nnight {}{}: rows: {}{}\n{}", night.id, night.tag.empty() ? "" : " (" + night.tag + ")",
-                  fmt::join(counts, ", "),
-                  night.complete ? "" : "; cut short: only the finished runs are counted", reasons);
+  std::string text = fmt::format("\nnight {}{}: rows: {}{}\n{}", night.id,
+                                 night.tag.empty() ? "" : " (" + night.tag + ")", fmt::join(counts, ", "),
+                                 night.complete ? "" : "; cut short: only the finished runs are counted",
+                                 reasons + corrected);
   if (by_status["OK"] == 0) text += "NOTHING WAS MEASURED: no row has a figure\n";
   return text;
 }

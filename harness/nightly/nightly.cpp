@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <iostream>
+#include <numeric>
 
 #include "harness/base/failure_text.h"
 #include "harness/base/file_lock.h"
@@ -22,6 +24,7 @@
 #include "harness/nightly/open_night.h"
 #include "harness/nightly/told_alarms.h"
 #include "harness/nightly/trend_page.h"
+#include "harness/plan/time_left.h"
 #include "harness/report/results.h"
 #include "harness/run/run.h"
 
@@ -143,7 +146,14 @@ int run_nightly(const Installation& installation, const Request& request, const 
   Schedule schedule = schedule_of(installation, asked, *execution);
   console << describe_plan(execution->plan(), execution->scale()) << schedule.described
           << "records: " << execution->records_file().string() << std::endl;
+  const auto began = std::chrono::steady_clock::now();
   const Canaries before = measure_canaries(installation.train_slice, console);
+  const double canaries_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  console << fmt::format("canaries took {}; they run again after the rows, so that about {} are left\n",
+                         duration_text(canaries_s),
+                         duration_text(std::accumulate(schedule.seconds.begin(), schedule.seconds.end(),
+                                                       canaries_s + kReport_s)))
+          << std::flush;
   OpenNight open{new_night_id(history, wanted_id(asked, execution->folder())), nightly.tag, host,
                  execution->folder(), before};
   write_open_night(folder, open);

@@ -66,7 +66,7 @@ std::string alarm_word(const Metric& metric) { return metric.name == kTotalSecon
 
 std::optional<double> value_of(const NightRow& row, const Metric& metric) {
   if (!row.ok()) return std::nullopt;
-  if (metric.name == kTotalSeconds) return row.median_s();
+  if (metric.name == kTotalSeconds) return row.compared_s();
   const auto found = row.metrics.find(metric.name);
   return found == row.metrics.end() ? std::nullopt : std::optional(found->second);
 }

@@ -21,10 +21,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kNewestRuns = 5;        // a row's median is taken over at most this many runs
-constexpr double kStart_s = 2;           // time until the first batch: LibTorch, processes, network
-constexpr double kCpuImage_s = 1.5e-3;   // at 64 px and width 16, from the run in results/sample
-constexpr double kGpuImage_s = 1.05e-3;  // the article's row 0: 161.0 s for 300 batches of 512
+constexpr size_t kNewestRuns = 5;          // a row's median is taken over at most this many runs
+constexpr double kStart_s = 2;             // time until the first batch: LibTorch, processes, network
+constexpr double kCpuImage_s = 1.5e-3;     // at 64 px and width 16, from the run in results/sample
+constexpr double kMorePerDevice = 0.1;     // devices share the cores of a machine; from the same run
+constexpr double kGradientBytes = 46.8e6;  // of ResNet18 at width 64
+constexpr double kGpuImage_s = 1.05e-3;    // the article's row 0: 161.0 s for 300 batches of 512
 
 // Parses a record without its samples, which are most of it and not needed here.
 json without_samples(const std::string& line) {
@@ -101,10 +103,18 @@ std::vector<std::pair<fs::file_time_type, fs::path>> newest_records(const fs::pa
   return found;
 }
 
-double default_batch_s(const Row& row) {
+// A ring sends the gradients nearly twice over each link.
+double link_s(const Row& row) {
+  if (row.nodes < 2 || row.link_rate_mbit <= 0) return 0;
+  const double width = double(row.width) / 64, bytes = kGradientBytes * width * width;
+  return 2 * bytes * (row.precision == "o0" ? 1 : 0.5) * 8 / (row.link_rate_mbit * 1e6);
+}
+
+double default_batch_s(const Row& row, double image_s) {
   if (row.device != "cpu") return kGpuImage_s * row.time_scale * double(row.batch) / double(all_devices(row));
   const double side = double(row.image_px) / 64, width = double(row.width) / 16;
-  return kCpuImage_s * double(row.batch) * side * side * width * width;
+  const double replicas = 1 + kMorePerDevice * double(all_devices(row) - 1);
+  return image_s * double(row.batch) * side * side * width * width * replicas + link_s(row);
 }
 
 }  // namespace
@@ -151,7 +161,11 @@ Prediction predict(const Row& row, const Scale& scale, const RecordMachine& mach
   if (!other.empty()) return {median(other), Prediction::From::other_settings};
   const double batches = double(row.warmup_batches + row.timed_batches);
   if (!per_batch.empty()) return {median(per_batch) * batches, Prediction::From::estimate};
-  return {kStart_s + default_batch_s(row) * batches, Prediction::From::estimate};
+  return {estimated_s(row, kCpuImage_s), Prediction::From::estimate};
+}
+
+double estimated_s(const Row& row, double image_s) {
+  return kStart_s + default_batch_s(row, image_s) * double(row.warmup_batches + row.timed_batches);
 }
 
 std::string duration_text(double seconds) {

@@ -45,6 +45,10 @@ std::vector<PastDuration> read_past_durations(const fs::path& runs);
 Prediction predict(const Row& row, const Scale& scale, const RecordMachine& machine,
                    const std::vector<PastDuration>& past);
 
+// Estimate from the number of batches. `image_s`: seconds per image of 64 px in a network of width 16 with
+// one device, loading included; only for rows on processors.
+double estimated_s(const Row& row, double image_s);
+
 // `2.1 s`, `45 s`, `8 min`, `2.5 h`.
 std::string duration_text(double seconds);
 // `about 8 min for 27 rows (25 known from earlier runs, 2 estimated)`. `of_rows`: one prediction per row that

@@ -48,6 +48,9 @@ Schedule make_schedule(const std::vector<PlannedRow>& plan, const std::vector<Re
                        const std::vector<Prediction>& of_rows, double budget_s) {
   Schedule schedule;
   schedule.runs = runs;
+  schedule.of_rows = of_rows;
+  for (size_t i = 0; i < plan.size(); ++i)
+    if (!plan[i].skip_reason.empty()) schedule.of_rows[i].seconds = 0;
   std::vector<double> by_row(plan.size(), 0);
   size_t counted = 0;
   for (const Repetition& run : runs) {

@@ -12,7 +12,8 @@ namespace harness {
 
 struct Schedule {
   std::vector<Repetition> runs;
-  std::vector<double> seconds;  // predicted, by run
+  std::vector<double> seconds;      // predicted, by run
+  std::vector<Prediction> of_rows;  // of one run, by row of the plan; 0 s for skipped rows
   std::vector<LeftOut> left_out;
   std::string described;  // text to print after the plan
 };

@@ -21,7 +21,10 @@
 #include "harness/contract/machine.h"
 #include "harness/plan/instruments.h"
 #include "harness/plan/probe.h"
+#include "harness/plan/sizes.h"
 #include "harness/run/row_checks.h"
+#include "harness/stats/attempt.h"
+#include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -91,6 +94,9 @@ Selection select_rows(const Installation& installation, const Request& request, 
     std::vector<Matrix> matrices;
     for (const fs::path& config : request.configs)
       matrices.push_back(load_matrix(config, scale, values, device));
+    selection.repeated.clear();
+    for (const Matrix& matrix : matrices)
+      selection.repeated.insert(selection.repeated.end(), matrix.repeated.begin(), matrix.repeated.end());
     return select(matrices, request.only);
   };
   if (request.scale == "auto" && device == "cuda") fit_to_memory(installation, selection.scale, rows_at);
@@ -101,6 +107,9 @@ Selection select_rows(const Installation& installation, const Request& request, 
     add_notes(selection.notes, rederive_for_devices(selection.rows, request.devices, values));
   for (Row& row : selection.rows) row.seed = request.seed;
   set_fields(selection.rows, request.set, selection.scale, values);
+  selection.scale.sizes = request.sizes;
+  if (request.sizes)
+    for (Row& row : selection.rows) apply(*request.sizes, row);
   refuse_mixed_devices(selection.rows, values);
   read_device_files(selection, installation.project,
                     colon == std::string::npos ? kDefaultDeviceFile : request.device.substr(colon + 1),
@@ -162,11 +171,16 @@ static fs::path make_run_folder(const Installation& installation, const Request&
 }
 
 // Times a few steps of each precision, only if a row on the CPU uses another one than o0.
-static PrecisionTimes probe_precisions(const Installation& installation, const std::vector<Row>& rows,
-                                       const fs::path& run) {
+static const Row* row_to_probe(const std::vector<Row>& rows) {
   const auto needs = [](const Row& row) { return row.precision != "o0" && row.device == "cpu"; };
   const auto row = std::find_if(rows.begin(), rows.end(), needs);
-  if (row == rows.end()) return {};
+  return row == rows.end() ? nullptr : &*row;
+}
+
+static PrecisionTimes probe_precisions(const Installation& installation, const std::vector<Row>& rows,
+                                       const fs::path& run) {
+  const Row* row = row_to_probe(rows);
+  if (!row) return {};
   return decode<PrecisionTimes>(probe(installation, *row, "precision", run));
 }
 
@@ -212,8 +226,11 @@ bool Execution::prepare_plan(const std::function<void(Selection&)>& change) {
     if (!change) write_request(folder_, request_);
   }
   machine_ = describe_machine();
-  plan_ = make_plan(selection, values_, probe_precisions(installation_, selection.rows, folder_), request_,
-                    machine_);
+  repeated_ = selection.repeated;
+  const PrecisionTimes times = probe_precisions(installation_, selection.rows, folder_);
+  plan_ = make_plan(selection, values_, times, request_, machine_);
+  if (const Row* probed = row_to_probe(selection.rows); probed && !rerun_ && !change)
+    choose_sizes(times, probed->batch);
   runs_ = all_runs(plan_, request_);
   if (rerun_) runs_ = runs_left(plan_, runs_, records_, *rerun_);
   if (runs_.empty()) return true;
@@ -255,11 +272,47 @@ void Execution::discard() {
   if (request_.out.empty()) fs::remove(folder_, ignored);  // fails if it contains other files
 }
 
+void Execution::choose_sizes(const PrecisionTimes& times, int64_t step_images) {
+  if (!request_.choose_sizes || !is_plain(request_)) return;
+  scale_.sizes = harness::choose_sizes(plan_, times, step_images, scale_);
+  if (!scale_.sizes) return;
+  for (PlannedRow& planned : plan_) apply(*scale_.sizes, planned.row);
+  Request with_sizes = request_;  // for --resume
+  with_sizes.sizes = scale_.sizes;
+  write_request(folder_, with_sizes);
+}
+
+AgainRules Execution::again_rules() const {
+  AgainRules rules;
+  rules.limit_s = repeat_limit_s(request_);
+  if (!request_.trace.empty() || !request_.wrap.empty()) return rules;  // their files would be replaced
+  if (!request_.keep_disturbed) rules.most_attempts = scale_.most_attempts;
+  if (rerun_ == Rerun::failed || request_.repeats > 0) return rules;
+  if (!is_plain(request_) && request_.repeat_within_s < 0) return rules;
+  rules.most_runs = scale_.most_runs;
+  for (size_t row = 0; row < plan_.size(); ++row)
+    if (std::count(repeated_.begin(), repeated_.end(), plan_[row].row.id) && plan_[row].skip_reason.empty())
+      rules.repeated.push_back(row);
+  return rules;
+}
+
+void Execution::number_attempt(Record& record) {
+  const auto counting = std::find_if(records_.begin(), records_.end(), [&](const Record& other) {
+    return other.row == record.row && other.repeat == record.repeat;
+  });
+  if (counting == records_.end()) return;
+  int64_t& made = attempts_[{record.row, record.repeat}];
+  made = std::max(made, counting->attempt ? counting->attempt->number : 1) + 1;
+  record.attempt = attempt_after(*counting, record, made);
+  record.notes.push_back(fmt::format("ran again, because {}", disturbance_text({&*counting})));
+}
+
 void Execution::keep(Record record) {
   if (rerun_) check_same_environment(folder_, records_, record);
   append_record(records_file(), to_json(record));
+  if (!replaces_earlier(record)) return;
   const auto earlier = std::find_if(records_.begin(), records_.end(), [&](const Record& other) {
-    return rerun_ && other.row == record.row && other.repeat == record.repeat;
+    return (rerun_ || record.attempt) && other.row == record.row && other.repeat == record.repeat;
   });
   if (earlier == records_.end())
     records_.push_back(std::move(record));
@@ -283,6 +336,7 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
   record->pair = of.pair;
   record->feed = of.feed;
   record->intervention = of.intervention;
+  if (of.attempt) number_attempt(*record);
   keep(std::move(*record));
   return true;
 }

@@ -7,6 +7,7 @@
 
 #include "harness/data/node_copies.h"
 #include "harness/launch/followers.h"
+#include "harness/plan/again.h"
 #include "harness/plan/plan.h"
 #include "harness/plan/resume.h"
 #include "harness/run/measure_row.h"
@@ -21,6 +22,7 @@ struct Selection {
   Scale scale;
   std::vector<Row> rows;
   std::map<std::string, std::vector<std::string>> notes;  // by row id, from choose_backends() and --devices
+  std::vector<std::string> repeated;                      // ids that the matrices name in `repeated`
   std::map<std::string, EmulatedDevice> device_files;     // by field `device_file`; read once, for all rows
 };
 Selection select_rows(const Installation& installation, const Request& request, const AxisValues& values);
@@ -37,6 +39,7 @@ struct RunOf {
   std::optional<RecordPair> pair = {};
   std::optional<RecordFeed> feed = {};
   std::optional<RecordIntervention> intervention = {};
+  bool attempt = false;  // the row and repeat have run already, and others disturbed them
 };
 
 class Execution {
@@ -70,6 +73,9 @@ class Execution {
   fs::path records_file() const { return folder_ / "records.jsonl"; }
   // Including earlier records of a continued run.
   const Records& records() const { return records_; }
+  // Which runs may follow the planned ones.
+  AgainRules again_rules() const;
+  const Attempts& attempts() const { return attempts_; }
   // Removes the files that prepare() made, before any row has run.
   void discard();
   const Scale& scale() const { return scale_; }
@@ -80,6 +86,8 @@ class Execution {
   Execution(const Installation& installation, const Request& request, const AxisValues& values);
   bool prepare_plan(const std::function<void(Selection&)>& change = {});
   RowSetting setting() const;
+  void choose_sizes(const PrecisionTimes& times, int64_t step_images);
+  void number_attempt(Record& record);
   void keep(Record record);
 
   const Installation& installation_;
@@ -92,6 +100,8 @@ class Execution {
   std::map<std::string, EmulatedDevice> device_files_;
   std::vector<PlannedRow> plan_;
   std::vector<Repetition> runs_;
+  std::vector<std::string> repeated_;
+  Attempts attempts_;
   DataSets data_;
   std::list<NodeCopies> copies_;
   std::optional<Leading> leading_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "harness/base/say.h"
 
@@ -18,20 +17,21 @@ static double seconds(std::chrono::steady_clock::duration time) {
 
 static std::string clock_text(double s) { return fmt::format("{}:{:02d}", int(s) / 60, int(s) % 60); }
 
-LiveLine::LiveLine(size_t rows_in_all, bool terminal, std::vector<double> predicted)
-    : rows_(rows_in_all), terminal_(terminal), predicted_(std::move(predicted)) {}
+LiveLine::LiveLine(size_t rows_in_all, bool terminal, Rest rest)
+    : rows_(rows_in_all), terminal_(terminal), rest_(std::move(rest)) {}
 
-// Expected seconds of the rows after this one, which takes `row_s`.
-double LiveLine::others_s(double row_s) const {
-  if (predicted_.size() == rows_)
-    return std::accumulate(predicted_.begin() + ptrdiff_t(row_number_), predicted_.end(), 0.0);
+// Expected seconds after this row, which takes `row_s`.
+double LiveLine::others_s(double row_s, double row_left_s) const {
+  if (rest_) return rest_(row_s, row_left_s);
+  if (row_number_ > rows_) return 0;
   return double(rows_ - row_number_) * (rows_s_ + row_s) / double(row_number_);
 }
 
 // `[2/5] 7 (DP on four): `
 std::string LiveLine::head() const {
-  const std::string in_all = rows_ > 0 ? fmt::format("/{}", rows_) : "";
-  return fmt::format("[{}{}] {} ({}): ", row_number_, in_all, id_, label_);
+  const std::string in_all = rows_ > 0 ? fmt::format("/{}", std::max(rows_, row_number_)) : "";
+  return fmt::format("[{}{}] {} ({}{}{}): ", row_number_, in_all, id_, label_, run_label_.empty() ? "" : "; ",
+                     run_label_);
 }
 
 void LiveLine::begin_row(const Row& row) {
@@ -70,7 +70,8 @@ void LiveLine::show(Progress& progress) {
     const double row_s = seconds(now - row_began_) + row_left_s;
     text += fmt::format(", {:.0f} images/s, {} left", batches_per_second * double(batch_),
                         clock_text(row_left_s));
-    if (rows_ > 0) text += fmt::format(", about {} for the rest", clock_text(others_s(row_s)));
+    if (rows_ > 0 || rest_)
+      text += fmt::format(", about {} for the rest", clock_text(others_s(row_s, row_left_s)));
   }
   write(text);
 }

@@ -1,8 +1,8 @@
 // The progress line of a run: rewritten in place on a terminal, otherwise a new line every 15 s.
 #pragma once
 #include <chrono>
+#include <functional>
 #include <string>
-#include <vector>
 
 #include "harness/contract/progress.h"
 #include "harness/contract/row.h"
@@ -11,9 +11,13 @@ namespace harness {
 
 class LiveLine {
  public:
-  // `rows_in_all`: 0 if it depends on what is measured. `predicted`: seconds of each row in running order,
-  // for the remaining time; if empty, it is estimated from the rows before.
-  LiveLine(size_t rows_in_all, bool terminal, std::vector<double> predicted = {});
+  // Seconds from the end of the row that is running to the end of all, from the seconds that this row takes
+  // and those of them that are left.
+  using Rest = std::function<double(double row_s, double row_left_s)>;
+  // `rows_in_all`: 0 if it depends on what is measured. Without `rest` it is estimated from the rows before.
+  LiveLine(size_t rows_in_all, bool terminal, Rest rest = {});
+  // Shown with the name of the next rows: which run of the row this is.
+  void set_label(const std::string& run_label) { run_label_ = run_label; }
   void begin_row(const Row& row);
   void show(Progress& progress);          // call about five times a second while a row runs
   void end_row(const std::string& text);  // replaces the line by the row's result
@@ -21,11 +25,11 @@ class LiveLine {
   void write(const std::string& text);
   std::string head() const;
   using Clock = std::chrono::steady_clock;
-  double others_s(double row_s) const;
+  double others_s(double row_s, double row_left_s) const;
   size_t rows_, row_number_ = 0;
   bool terminal_;
-  std::vector<double> predicted_;
-  std::string id_, label_;
+  Rest rest_;
+  std::string id_, label_, run_label_;
   int64_t batch_ = 0, batches_ = 0;
   Clock::time_point row_began_, last_plain_, first_batch_at_;
   uint64_t first_batch_ = 0;

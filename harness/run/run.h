@@ -5,6 +5,7 @@
 
 #include "harness/base/exit_code.h"
 #include "harness/config/installation.h"
+#include "harness/plan/again.h"
 #include "harness/plan/schedule.h"
 #include "harness/run/execution.h"
 
@@ -22,9 +23,10 @@ int dry_run(const Installation& installation, const Request& request, const Axis
 // the run's files and throws PreparationError.
 Schedule schedule_of(const Installation& installation, const Request& request, Execution& execution);
 
-// Runs the schedule in order until its end or Ctrl-C. With a budget, leaves out the runs that are left when
-// it is used up. Writes left_out.txt. Throws std::runtime_error when a record can't be written.
-void run_scheduled(Execution& execution, Schedule& schedule, double budget_s);
+// Runs the schedule in order until its end or Ctrl-C, then what `again` allows. With a budget, leaves out the
+// runs that are left when it is used up. Writes left_out.txt. Throws std::runtime_error when a record can't
+// be written.
+void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, const AgainRules& again = {});
 
 // kInterrupted, kRowFailed, kAllGood, or kNothingRan when all rows were skipped.
 int exit_code_of(const Records& records);

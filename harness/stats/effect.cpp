@@ -43,18 +43,17 @@ double lower_tail(const Counts& counts, size_t value) {
 }
 
 // How many of the smallest and of the largest sorted estimates lie outside the interval: the most for which
-// each tail stays within alpha / 2; 0 when there is none.
-size_t left_out_on_either_side(const std::vector<double>& estimates, const Counts& counts) {
+// each tail stays within level / 2; 0 when there is none.
+size_t left_out_on_either_side(const std::vector<double>& estimates, const Counts& counts, double level) {
   size_t k = 0;
-  while (k + 1 < estimates.size() / 2 && lower_tail(counts, k + 1) <= kAlpha / 2) ++k;
+  while (k + 1 < estimates.size() / 2 && lower_tail(counts, k + 1) <= level / 2) ++k;
   return k;
 }
 
 void set_interval(std::vector<double>& estimates, const Counts& counts, Effect& effect) {
   std::sort(estimates.begin(), estimates.end());
-  const size_t k = left_out_on_either_side(estimates, counts);
-  effect.coverage = 1 - 2 * lower_tail(counts, k);
-  if (effect.coverage > 0.95) effect.coverage = 0.95;
+  const size_t k = left_out_on_either_side(estimates, counts, effect.level);
+  effect.coverage = std::min(1 - effect.level, 1 - 2 * lower_tail(counts, k));
   effect.ratio = std::exp(median(estimates));
   effect.low = std::exp(estimates[k]);
   effect.high = std::exp(estimates[estimates.size() - 1 - k]);
@@ -98,7 +97,7 @@ double Mean::p_against(double limit) const {
   return student_p((value - limit) / error, degrees);
 }
 
-Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b) {
+Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b, double level) {
   if (a.size() != b.size() || a.empty())
     throw std::invalid_argument("expected the same number of runs, at least 1, on both sides");
   const std::vector<double> there = logarithms(a), here = logarithms(b);
@@ -114,6 +113,7 @@ Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b)
   Effect effect;
   effect.a = effect.b = a.size();
   effect.paired = true;
+  effect.level = level;
   const Counts counts = signed_rank_counts(a.size());
   set_interval(walsh, counts, effect);
   effect.rank_p = two_sided(counts, positive);
@@ -160,8 +160,9 @@ Location location_of(const std::vector<double>& figures) {
     for (size_t j = i; j < figures.size(); ++j) walsh.push_back((figures[i] + figures[j]) / 2);
   }
   std::sort(walsh.begin(), walsh.end());
-  const size_t k =
-      figures.size() < kFewestRuns ? 0 : left_out_on_either_side(walsh, signed_rank_counts(figures.size()));
+  const size_t k = figures.size() < kFewestRuns
+                       ? 0
+                       : left_out_on_either_side(walsh, signed_rank_counts(figures.size()), kAlpha);
   return {median(walsh), walsh[k], walsh[walsh.size() - 1 - k], figures.size(), mean_with_error(figures)};
 }
 

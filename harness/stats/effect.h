@@ -16,12 +16,13 @@ struct Mean {
 // `ratio`: figure of A / figure of B. For times, a ratio above 1 means that B is faster.
 struct Effect {
   double ratio = 1, low = 1, high = 1;  // Hodges-Lehmann estimate and its interval
-  double coverage = 0;                  // of the interval: 0.95, or less with too few runs for 0.95
+  double coverage = 0;                  // of the interval: 1 - level, or less with too few runs for it
   double p = 1;       // two-sided Student t on the logarithms (Welch's where unpaired): for Holm's correction
   double rank_p = 1;  // two-sided Wilcoxon signed-rank, or Mann-Whitney where unpaired; exact without ties
   size_t a = 0, b = 0;  // runs on either side
   bool paired = false;
-  Mean log_ratio;  // what `p` is of; Welch's degrees of freedom where unpaired
+  Mean log_ratio;       // what `p` is of; Welch's degrees of freedom where unpaired
+  double level = 0.05;  // of the tests; Holm's correction is of p x 0.05 / level
 };
 
 // With fewer runs per side there is no verdict and no interval, only a range. An exact interval reaches 95 %
@@ -31,7 +32,8 @@ inline constexpr size_t kFewestRuns = 5;
 // Median of all Walsh averages of the log ratios, and the interval of Wilcoxon's signed-rank test (Hollander
 // & Wolfe 1999, ch. 3). Exact for every symmetric distribution; a bootstrap of so few runs would be too
 // narrow. a[i] and b[i] ran directly after one another.
-Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b);
+// `level`: below 0.05 for one of several looks at growing data, see looks.h.
+Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b, double level = 0.05);
 
 // For runs without pairs: median of all log differences, and the interval of Mann and Whitney's test (ch. 4).
 Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& b);

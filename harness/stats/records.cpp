@@ -20,6 +20,7 @@
 #include "harness/base/regular_file.h"
 #include "harness/contract/phases.h"
 #include "harness/contract/record.h"
+#include "harness/stats/attempt.h"
 
 namespace harness {
 namespace {
@@ -133,6 +134,10 @@ Records read_records(const std::filesystem::path& run_dir, std::ostream& warning
         {record.row, record.repeat, record.scale.name, record.device.kind}, records.size(), number);
     if (is_first) {
       records.push_back(std::move(record));
+      continue;
+    }
+    if (record.attempt) {
+      if (replaces_earlier(record)) records[earlier->second.first] = std::move(record);
       continue;
     }
     fmt::print(warnings, "{}:{}: row {} repeat {} again; it replaces line {}\n", file.string(), number,

@@ -34,8 +34,8 @@ std::string link_that_ran(const Record& record);
 
 // The valid records of run_dir/records.jsonl, in the order of the file, without loss and the loader's spans,
 // which no table shows. Invalid lines are skipped and listed in `warnings` as file:line with the reason; a
-// later record of the same row and repeat replaces an earlier one. Throws std::runtime_error when the file
-// does not exist.
+// later record of the same row and repeat replaces an earlier one, except an attempt that doesn't count.
+// Throws std::runtime_error when the file does not exist.
 Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings);
 
 // Why a report can't use this record; empty when it can.

@@ -1,0 +1,95 @@
+#include "harness/plan/again.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "harness/plan/prediction.h"
+#include "harness/stats/attempt.h"
+#include "harness/stats/disturbance.h"
+
+namespace harness {
+namespace {
+
+struct Candidate {
+  Again again;
+  std::tuple<int64_t, double> order;
+};
+
+std::optional<Again> first_that_fits(std::vector<Candidate> candidates, double left_s,
+                                     const std::function<double(size_t)>& run_s) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& one, const auto& other) { return one.order < other.order; });
+  for (const Candidate& candidate : candidates)
+    if (run_s(candidate.again.run.row) <= left_s) return candidate.again;
+  return std::nullopt;
+}
+
+std::vector<Candidate> disturbed_runs(const std::vector<PlannedRow>& plan, const Records& records,
+                                      const Attempts& attempts, int64_t most_attempts) {
+  std::vector<Candidate> candidates;
+  for (const Record& record : records) {
+    const auto planned =
+        std::find_if(plan.begin(), plan.end(), [&](const auto& one) { return one.row.id == record.row; });
+    if (planned == plan.end() || planned->row.validation || !is_disturbed(record)) continue;
+    const auto found = attempts.find({record.row, record.repeat});
+    const int64_t made = found != attempts.end() ? found->second
+                         : record.attempt        ? record.attempt->number
+                                                 : 1;
+    if (made >= most_attempts) continue;
+    candidates.push_back(
+        {{{size_t(planned - plan.begin()), record.repeat}, true}, {made, -others_share(record).value_or(0)}});
+  }
+  return candidates;
+}
+
+std::vector<Candidate> new_repeats(const std::vector<PlannedRow>& plan, const Records& records,
+                                   const AgainRules& rules) {
+  std::vector<Candidate> candidates;
+  for (size_t row : rules.repeated) {
+    int64_t runs = 0;
+    bool good = plan[row].skip_reason.empty();
+    for (const Record& record : records) {
+      if (record.row != plan[row].row.id) continue;
+      runs = std::max(runs, record.repeat + 1);
+      good = good && is_ok(record);
+    }
+    if (good && runs > 0 && runs < rules.most_runs) candidates.push_back({{{row, runs}, false}, {runs, 0}});
+  }
+  return candidates;
+}
+
+}  // namespace
+
+std::optional<Again> next_again(const std::vector<PlannedRow>& plan, const Records& records,
+                                const Attempts& attempts, const AgainRules& rules, double elapsed_s,
+                                const std::function<double(size_t)>& run_s) {
+  const double left_s = rules.limit_s - elapsed_s;
+  if (const auto again =
+          first_that_fits(disturbed_runs(plan, records, attempts, rules.most_attempts), left_s, run_s))
+    return again;
+  return first_that_fits(new_repeats(plan, records, rules), left_s, run_s);
+}
+
+std::vector<size_t> rounds_of(const AgainRules& rules) {
+  std::vector<size_t> rows;
+  for (int64_t run = 1; run < rules.most_runs; ++run)
+    rows.insert(rows.end(), rules.repeated.begin(), rules.repeated.end());
+  return rows;
+}
+
+std::string describe(const AgainRules& rules, const std::vector<PlannedRow>& plan) {
+  std::vector<std::string> parts, ids;
+  for (size_t row : rules.repeated) ids.push_back(plan[row].row.id);
+  if (rules.most_runs > 1 && !ids.empty())
+    parts.push_back(fmt::format("{} again, up to {} runs each", fmt::join(ids, ", "), rules.most_runs));
+  if (rules.most_attempts > 1)
+    parts.push_back(fmt::format("rows that others disturb, up to {} times in all", rules.most_attempts));
+  if (parts.empty() || !(rules.limit_s > 0)) return "";
+  return fmt::format("until {} after the start (--repeat-within): {}\n", duration_text(rules.limit_s),
+                     fmt::join(parts, "; "));
+}
+
+}  // namespace harness

@@ -1,0 +1,45 @@
+// Runs after the planned ones, while there is time: rows that others disturbed, then repeats in rounds.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/contract/record.h"
+#include "harness/plan/plan.h"
+
+namespace harness {
+
+struct AgainRules {
+  int64_t most_attempts = 1;     // of a row and repeat
+  int64_t most_runs = 1;         // of a row that is repeated in rounds
+  std::vector<size_t> repeated;  // rows of the plan
+  double limit_s = 0;            // from the start of the run
+};
+
+struct Again {
+  Repetition run;
+  bool attempt = false;  // of a repeat that others disturbed; else a new repeat
+};
+
+// Number of attempts so far, by row and repeat; absent: one.
+using Attempts = std::map<std::pair<std::string, int64_t>, int64_t>;
+
+// The next run; std::nullopt when there is none that ends within the limit. First the disturbed ones, those
+// with the fewest attempts and the most taken from them before others; then the repeated row with the fewest
+// runs. Rows that failed, and accuracies, don't run again. `records`: those that count, one per row and
+// repeat.
+std::optional<Again> next_again(const std::vector<PlannedRow>& plan, const Records& records,
+                                const Attempts& attempts, const AgainRules& rules, double elapsed_s,
+                                const std::function<double(size_t row)>& run_s);
+
+// All new repeats that the rules allow, round by round.
+std::vector<size_t> rounds_of(const AgainRules& rules);
+
+// `then rows tmpfs, 0 again, up to 5 runs each, and rows that others disturb up to 3 times, until 10 min
+// after the start`; empty when there are no such runs.
+std::string describe(const AgainRules& rules, const std::vector<PlannedRow>& plan);
+
+}  // namespace harness

@@ -1,0 +1,25 @@
+#include "harness/stats/looks.h"
+
+#include <cmath>
+
+namespace harness {
+
+constexpr double kAll = 0.05, kGrowth = 1.4;
+
+static size_t next_look(size_t pairs) {
+  return static_cast<size_t>(std::ceil(kGrowth * static_cast<double>(pairs) - 1e-9));
+}
+
+bool is_look(size_t pairs) {
+  size_t look = kFirstLook;
+  while (look < pairs) look = next_look(look);
+  return look == pairs;
+}
+
+double level_after(size_t pairs) {
+  double number = 1;
+  for (size_t look = kFirstLook; look < pairs; look = next_look(look)) ++number;
+  return kAll / (number * (number + 1));
+}
+
+}  // namespace harness

@@ -1,0 +1,99 @@
+// unit: the time that a run still needs, after each of its rows.
+#include "harness/plan/time_left.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "harness/plan/sizes.h"
+#include "harness/stats/records.h"
+
+namespace harness::time_left_test {
+
+constexpr auto kEstimate = Prediction::From::estimate, kKnown = Prediction::From::earlier_runs;
+
+// Twenty rows on a machine three times as slow as the one that the estimates are from, each off by up to 20
+// %.
+TEST(TimeLeft, AfterTheFirstRowIsWithinThirtyPercent) {
+  std::vector<Prediction> rows;
+  std::vector<double> truth;
+  std::vector<size_t> runs;
+  for (size_t i = 0; i < 20; ++i) {
+    rows.push_back({10.0 + double(i % 3) * 8, kEstimate});
+    truth.push_back(rows.back().seconds * 3 * (1 + 0.2 * std::sin(double(i))));
+    runs.push_back(i);
+  }
+  TimeLeft time(rows, runs);
+  double elapsed_s = 0;
+  for (size_t i = 0; i + 1 < runs.size(); ++i) {
+    elapsed_s += truth[i];
+    time.ended(i, truth[i]);
+    // The next row is running and expected to take what it takes.
+    const double rest_s = std::accumulate(truth.begin() + ptrdiff_t(i) + 2, truth.end(), 0.0) + kReport_s;
+    EXPECT_NEAR(time.rest_s(elapsed_s + truth[i + 1], truth[i + 1]) / rest_s, 1, 0.3) << "after row " << i;
+  }
+}
+
+TEST(TimeLeft, TheRunningRowCounts) {
+  TimeLeft time({{10, kEstimate}, {10, kEstimate}}, {0, 1});
+  EXPECT_DOUBLE_EQ(time.rest_s(40, 40), 40 + kReport_s);
+  EXPECT_DOUBLE_EQ(time.rest_s(0, 0), 10 + kReport_s);
+}
+
+TEST(TimeLeft, KnownRowsAreNotStretchedByEstimates) {
+  TimeLeft time({{10, kEstimate}, {10, kKnown}, {10, kEstimate}}, {0, 1, 2});
+  time.ended(0, 50);
+  EXPECT_DOUBLE_EQ(time.run_s(1), 10);
+  EXPECT_DOUBLE_EQ(time.run_s(2), 50);
+  EXPECT_DOUBLE_EQ(time.run_s(0), 50) << "as it took";
+}
+
+TEST(TimeLeft, RepeatsCountAsFarAsTheyEndWithinTheLimit) {
+  const TimeLeft time({{10, kKnown}, {30, kKnown}}, {0, 1}, {0, 1, 0, 1}, 95);
+  // 10 + 30, then 10, 30 and 10 until second 90; the next 30 would end at 120.
+  EXPECT_DOUBLE_EQ(time.rest_s(10, 10), 30 + 10 + 30 + 10 + kReport_s);
+}
+
+std::vector<PlannedRow> matrix(size_t rows) {
+  std::vector<PlannedRow> plan(rows);
+  for (PlannedRow& planned : plan) {
+    planned.row.device = "cpu";
+    planned.row.batch = 32;
+    planned.row.image_px = 64;
+    planned.row.width = 16;
+    planned.row.warmup_batches = 30;
+    planned.row.timed_batches = 300;
+  }
+  return plan;
+}
+
+TEST(Sizes, FollowFromTheStepMeasuredOnThisMachine) {
+  Scale scale;
+  scale.fewest_batches = 120;
+  const auto fast = choose_sizes(matrix(27), {{"o0", 18}, {"o1", 30}}, 16, scale);
+  ASSERT_TRUE(fast);
+  EXPECT_EQ(fast->timed_batches, 300);
+  EXPECT_LE(fast->predicted_s, kMatrixTime_s);
+  const auto slow = choose_sizes(matrix(27), {{"o0", 45}}, 16, scale);
+  ASSERT_TRUE(slow);
+  EXPECT_EQ(slow->timed_batches, 120);
+  EXPECT_EQ(slow->usual_batches, 300);
+  EXPECT_NE(describe(*slow).find("rows run 120"), std::string::npos);
+  Row row = matrix(1)[0].row;
+  apply(*slow, row);
+  EXPECT_EQ(row.timed_batches, 120);
+}
+
+TEST(Sizes, StayWhereNothingWasMeasuredOrTheScaleIsFixed) {
+  Scale scale;
+  EXPECT_FALSE(choose_sizes(matrix(27), {{"o0", 45}}, 16, scale)) << "no fewest_batches";
+  scale.fewest_batches = 120;
+  EXPECT_FALSE(choose_sizes(matrix(27), {}, 16, scale));
+  Row accuracy = matrix(1)[0].row;
+  accuracy.validation = true;
+  apply(RecordSizes{.timed_batches = 120}, accuracy);
+  EXPECT_EQ(accuracy.timed_batches, 300);
+}
+
+}  // namespace harness::time_left_test
