@@ -203,10 +203,13 @@ class Rank {
     storage_.reset();
     group_->barrier();
     open_storage();
-    const int64_t positions = (1 + batches + row_.ring_depth) * batch_;
+    const int64_t positions = (1 + batches + ahead()) * batch_;
     drop_from_page_cache(storage_->cached_files(Sampler(load_.sampler).records_of_first(positions)));
     return true;
   }
+
+  // Batches that the loader may have read beyond those that were taken.
+  int64_t ahead() const { return harness::batches_ahead(row_, loader_threads_of(row_, rank_)); }
 
   void prepare_loading() {
     SamplerOptions order{int64_t(dataset_.images.size()), record_order(row_.order), uint64_t(row_.seed),
@@ -214,12 +217,12 @@ class Rank {
     order.shards = shards_of(order.records, dataset_.total_bytes()).count;
     order.interleave = row_.interleave;
     order.window = row_.shuffle_window;
-    records_ = Sampler(order).records_of_first((row_.warmup_batches + row_.timed_batches + row_.ring_depth) *
-                                               batch_);
+    records_ = Sampler(order).records_of_first((row_.warmup_batches + row_.timed_batches + ahead()) * batch_);
     open_storage();
     load_.batch_size = batch_;
     load_.image_px = row_.image_px;
     load_.threads = loader_threads_of(row_, rank_);
+    load_.handing_over = handing_over(row_.handing_over);
     load_.ring_depth = int(row_.ring_depth);
     load_.format = batch_format(row_.batch_format);
     load_.pin_threads = row_.pin_loader_threads;

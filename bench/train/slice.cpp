@@ -140,7 +140,7 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   if (parts.row.synchronize_copies) parts.device.synchronize();
   if (parts.needless) parts.needless->after_copy(data);
   // With one ring buffer the next batch is loaded into the buffer of this one.
-  if (parts.row.ring_depth == 1) parts.device.finish_copy();
+  if (parts.row.ring_depth == 1 && parts.row.handing_over == "ring") parts.device.finish_copy();
 
   clock.enter(Phase::load);  // releasing may wake loader threads: counts as loading
   if (const auto copied = parts.device.take_copied()) parts.loader.release(*copied);

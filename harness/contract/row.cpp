@@ -94,7 +94,11 @@ const std::vector<Field>& fields() {
       {.name = "loader_threads", .member = CountInC0{&Row::loader_threads},
        .help = "loader threads per node, 0: load in the training thread", .max = 512},
       {.name = "ring_depth", .member = &Row::ring_depth, .unit = "batches",
-       .help = "batches that the loader may hold ready, per rank", .min = 1, .max = 1024},
+       .help = "handing_over ring: batches that the loader may hold ready, per rank", .min = 1, .max = 1024},
+      {.name = "handing_over", .member = &Row::handing_over,
+       .help = "how loader threads make batches: ring: all threads work on the same batch, up to ring_depth batches ahead; "
+               "dataloader: one thread makes a whole batch and two batches per thread are loaded ahead, as PyTorch's "
+               "DataLoader does", .choices = {"ring", "dataloader"}},
       {.name = "pin_loader_threads", .member = &Row::pin_loader_threads,
        .help = "each loader thread stays on one core"},
       {.name = "batch_format", .member = &Row::batch_format,

@@ -55,6 +55,7 @@ struct Row {
   int64_t cpus = 16;
   int64_t loader_threads = 16;
   int64_t ring_depth = 4;
+  std::string handing_over = "ring";
   bool pin_loader_threads = false;
   std::string batch_format = "float32";
   int64_t intra_op_threads = 1;
@@ -121,6 +122,14 @@ inline int64_t images_per_device(const Row& row) {
 inline double decoded_image_bytes(const Row& row) {
   return 3 * double(row.image_px) * double(row.image_px) * (row.batch_format == "uint8" ? 1 : 4);
 }
+
+// Batches that a loader with so many threads may hold ready: those of its ring, or two per thread as
+// torch.utils.data.DataLoader prefetches (prefetch_factor=2).
+inline int64_t batches_ahead(const Row& row, int64_t threads) {
+  return row.handing_over == "dataloader" && threads > 0 ? 2 * threads : row.ring_depth;
+}
+// The same for all loader threads of a node, which is the most that one rank can have.
+inline int64_t batches_ahead(const Row& row) { return batches_ahead(row, row.loader_threads); }
 
 // Whether the row's `cpus` are emulated ones, which decode at a set rate, instead of this machine's.
 inline bool emulates_cores(const Row& row) { return !row.device_file.empty() && row.core_images_per_s > 0; }

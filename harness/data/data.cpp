@@ -15,7 +15,7 @@
 namespace harness {
 
 int64_t images_read(const Row& row) {
-  return (row.warmup_batches + row.timed_batches + row.ring_depth) * row.batch;
+  return (row.warmup_batches + row.timed_batches + batches_ahead(row)) * row.batch;
 }
 
 int64_t images_needed(const Scale& scale, const std::vector<Row>& rows) {

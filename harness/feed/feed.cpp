@@ -92,7 +92,7 @@ class Feed {
   // Timed batches for which a cold row needn't read an image twice.
   int64_t most_batches(const Row& row) const {
     if (row.cache != "cold" || images_ == 0) return row.timed_batches;
-    return images_ / row.batch - row.warmup_batches - row.ring_depth;
+    return images_ / row.batch - row.warmup_batches - batches_ahead(row);
   }
 
   std::optional<double> measure(double devices) {

@@ -136,7 +136,9 @@ class Merge {
   Merge(const Row& row, int64_t world_size, SliceFacts facts)
       : row_(row), world_size_(size_t(world_size)), facts_(std::move(facts)) {
     merged_.world_size = world_size;
-    merged_.ring = {row.ring_depth, {}, {}, {}};
+    const int64_t ranks_per_node = std::max<int64_t>(1, world_size / row.nodes);
+    const int64_t threads_per_rank = (row.loader_threads + ranks_per_node - 1) / ranks_per_node;
+    merged_.ring = {batches_ahead(row, threads_per_rank), {}, {}, {}};
     merged_.total_s = 0;
   }
 

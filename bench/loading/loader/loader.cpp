@@ -1,16 +1,17 @@
-// The ring: threads draw tickets, one per image. A ticket determines batch, place and record, so the result
-// doesn't depend on the thread that draws it. There is no lock per image: a slot opens when its previous
-// batch is released, and its last image completes it.
+// Batches in slots. With the ring, threads draw tickets, one per image. A ticket determines batch, place and
+// record, so the result doesn't depend on the thread that draws it. There is no lock per image: a slot opens
+// when its previous batch is released, and its last image completes it. With `dataloader` a thread takes all
+// tickets of a batch, and also waits until the batch may be begun.
 #include "bench/loading/loader/loader.h"
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -19,6 +20,7 @@
 #include "bench/loading/loader/bad_images.h"
 #include "bench/loading/loader/batch_buffer.h"
 #include "bench/loading/loader/fixed_batches.h"
+#include "bench/loading/loader/thread_placement.h"
 #include "bench/loading/token_bucket.h"
 
 namespace bench {
@@ -31,23 +33,7 @@ int64_t nanoseconds(Clock::duration duration) {
 }
 
 constexpr int kStopped = -1;
-
-// Of the calling thread. A kernel that refuses it changes no result: ranks then wait longer for a core.
-void yield_to_others() {
-  const sched_param none{};
-  ::sched_setscheduler(0, SCHED_IDLE, &none);
-}
-
-// Best effort: fails silently if the container has lost the core since start.
-void pin_to_core(std::thread& thread, int number) {
-  cpu_set_t allowed, one;
-  CPU_ZERO(&one);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  number %= CPU_COUNT(&allowed);
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &allowed) && number-- == 0) CPU_SET(core, &one);
-  pthread_setaffinity_np(thread.native_handle(), sizeof one, &one);
-}
+constexpr int kAllBegun = std::numeric_limits<int>::max();
 
 struct Slot {
   Slot(const LoaderOptions& options, int number)
@@ -64,24 +50,33 @@ struct Slot {
   std::atomic<int64_t> read_ns{0}, decode_ns{0};
 };
 
-class RingLoader : public Loader {
+int slots_for(const LoaderOptions& options) {
+  if (options.handing_over == HandingOver::ring || options.threads == 0) return options.ring_depth;
+  return kPrefetchedPerThread * options.threads + 1;
+}
+
+class SlotLoader : public Loader {
  public:
   // Allocates and touches the buffers; start() creates threads and readers.
-  RingLoader(Storage& storage, const LoaderOptions& options)
+  SlotLoader(Storage& storage, const LoaderOptions& options)
       : storage_(storage),
         options_(options),
+        whole_batches_(options.handing_over == HandingOver::dataloader && options.threads > 0),
         image_bytes_(bytes_per_image(options.format, options.image_px)),
         sampler_(options.sampler),
         pace_(options.images_per_s),
-        bad_images_(options.sampler.records) {
-    for (int number = 0; number < options.ring_depth; ++number) {
+        bad_images_(options.sampler.records),
+        begun_(kPrefetchedPerThread * options.threads) {
+    for (int number = 0; number < slots_for(options); ++number) {
       slots_.push_back(std::make_unique<Slot>(options, number));
       slots_.back()->missing = options.batch_size;
     }
   }
 
-  ~RingLoader() override {
+  ~SlotLoader() override {
     stopping_ = true;
+    begun_ = kAllBegun;
+    begun_.notify_all();
     for (auto& slot : slots_) {
       slot->open_for = kStopped;
       slot->open_for.notify_all();
@@ -99,7 +94,7 @@ class RingLoader : public Loader {
     for (int i = 0; i < options_.threads; ++i) {
       threads_.emplace_back([this, i] {
         if (options_.background) yield_to_others();
-        run(*workers_[static_cast<size_t>(i)]);
+        run(*workers_[static_cast<size_t>(i)], i);
       });
       pthread_setname_np(threads_.back().native_handle(), fmt::format("loader {}", i).c_str());
       if (options_.pin_threads) pin_to_core(threads_.back(), options_.first_core + i);
@@ -123,6 +118,10 @@ class RingLoader : public Loader {
       events_.wait(events);
     }
     taken_ = number + 1;
+    if (whole_batches_) {
+      ++begun_;
+      begun_.notify_all();
+    }
     Batch batch;
     batch.images = slot.buffer.images();
     batch.labels = slot.buffer.labels();
@@ -138,7 +137,7 @@ class RingLoader : public Loader {
     Slot& slot = slot_of(batch.number);
     slot.missing = options_.batch_size;
     slot.read_ns = slot.decode_ns = 0;
-    slot.open_for = static_cast<int>(batch.number) + options_.ring_depth;
+    slot.open_for = static_cast<int>(batch.number) + static_cast<int>(slots_.size());
     slot.open_for.notify_all();
   }
 
@@ -148,8 +147,8 @@ class RingLoader : public Loader {
     LoaderStats stats;
     stats.images = bad_images_.good();
     stats.encoded_bytes = encoded_bytes_.load();
-    stats.buffer_bytes =
-        options_.ring_depth * options_.batch_size * (image_bytes_ + static_cast<int64_t>(sizeof(int64_t)));
+    stats.buffer_bytes = static_cast<int64_t>(slots_.size()) * options_.batch_size *
+                         (image_bytes_ + static_cast<int64_t>(sizeof(int64_t)));
     stats.bad_images = bad_images_.bad();
     stats.warnings = bad_images_.warnings();
     return stats;
@@ -162,21 +161,39 @@ class RingLoader : public Loader {
     std::string reason;  // of the last record that could not be loaded
   };
 
-  Slot& slot_of(int64_t batch) { return *slots_[static_cast<size_t>(batch % options_.ring_depth)]; }
+  Slot& slot_of(int64_t batch) { return *slots_[static_cast<size_t>(batch) % slots_.size()]; }
 
-  void run(Worker& worker) {
+  void run(Worker& worker, int number) {
     try {
-      while (!stopping_ && !failed_) {
-        const int64_t ticket = next_ticket_.fetch_add(1, std::memory_order_relaxed);
-        const int batch = static_cast<int>(ticket / options_.batch_size);
-        if (!wait_until_open(batch)) return;
-        load(worker, batch, ticket % options_.batch_size);
-      }
+      if (whole_batches_)
+        make_every_nth_batch(worker, number);
+      else
+        draw_tickets(worker);
     } catch (...) {
       const std::lock_guard lock(failure_mutex_);
       if (!failure_) failure_ = std::current_exception();
       failed_ = true;
       signal();
+    }
+  }
+
+  void draw_tickets(Worker& worker) {
+    while (!stopping_ && !failed_) {
+      const int64_t ticket = next_ticket_.fetch_add(1, std::memory_order_relaxed);
+      const int batch = static_cast<int>(ticket / options_.batch_size);
+      if (!wait_until_open(batch)) return;
+      load(worker, batch, ticket % options_.batch_size);
+    }
+  }
+
+  void make_every_nth_batch(Worker& worker, int first) {
+    for (int batch = first;; batch += options_.threads) {
+      for (int begun = begun_.load(); begun <= batch; begun = begun_.load()) begun_.wait(begun);
+      if (!wait_until_open(batch)) return;
+      for (int64_t place = 0; place < options_.batch_size; ++place) {
+        if (stopping_ || failed_) return;
+        load(worker, batch, place);
+      }
     }
   }
 
@@ -246,6 +263,7 @@ class RingLoader : public Loader {
 
   Storage& storage_;
   const LoaderOptions options_;
+  const bool whole_batches_;  // one thread makes a whole batch
   const int64_t image_bytes_;
   const Sampler sampler_;
   TokenBucket pace_;
@@ -256,6 +274,7 @@ class RingLoader : public Loader {
   std::atomic<int64_t> next_ticket_{0};
   std::atomic<int64_t> encoded_bytes_{0};
   std::atomic<int> completed_{0}, taken_{0};  // batches completed by the threads, returned by next()
+  std::atomic<int> begun_;                    // dataloader: batches below this number may be made
   std::atomic<int> events_{0};                // incremented when next() should check again
   std::atomic<bool> stopping_{false}, failed_{false};
   std::mutex failure_mutex_;
@@ -264,13 +283,19 @@ class RingLoader : public Loader {
 
 }  // namespace
 
+HandingOver handing_over(const std::string& name) {
+  if (name == "ring") return HandingOver::ring;
+  if (name == "dataloader") return HandingOver::dataloader;
+  throw std::invalid_argument("handing_over: expected ring or dataloader, found " + name);
+}
+
 std::unique_ptr<Loader> make_loader(Storage& storage, const LoaderOptions& options) {
   if (options.batch_size < 1 || options.image_px < 1 || options.threads < 0 || options.ring_depth < 1 ||
       options.classes < 1)
     throw std::invalid_argument(
         "a loader needs a batch size, an image size, a ring depth and classes of at least 1");
   if (storage.generates_batches()) return make_fixed_batches(options);
-  return std::make_unique<RingLoader>(storage, options);
+  return std::make_unique<SlotLoader>(storage, options);
 }
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// The loader: threads that read, decode and augment images into a ring of reused batch buffers.
+// The loader: threads that read, decode and augment images into reused batch buffers.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -16,11 +16,26 @@
 
 namespace bench {
 
+// How the threads share the work of batches.
+//   ring        All threads work on the same batch, an image each, and go on to the next one when no image is
+//               left. A batch is ready sooner than one thread could make it; up to ring_depth are ahead.
+//   dataloader  As torch.utils.data.DataLoader with prefetch_factor=2: batch n is made by thread n % threads
+//               alone. Each thread has at most two batches that next() has not yet handed over; batches are
+//               handed over in order, so one slow batch holds up those behind it. What differs from
+//               PyTorch's: threads, not processes, so no copy through shared memory and no thread that copies
+//               into pinned memory; and buffers are reused: one more than are ahead exists, so a thread also
+//               waits while the caller holds two batches.
+// Images, labels and their order are the same, bit for bit. With 0 threads there is no difference.
+enum class HandingOver { ring, dataloader };
+HandingOver handing_over(const std::string& name);  // the row field; throws std::invalid_argument
+inline constexpr int kPrefetchedPerThread = 2;      // prefetch_factor's default
+
 struct LoaderOptions {
   int64_t batch_size = 0;  // images per batch of this rank
   int64_t image_px = 224;  // side of the square crop
   int threads = 1;         // 0: next() loads in the calling thread
-  int ring_depth = 4;      // batch buffers; the loader is at most this many batches ahead
+  HandingOver handing_over = HandingOver::ring;
+  int ring_depth = 4;  // ring: batch buffers; the loader is at most this many batches ahead
   BatchFormat format = BatchFormat::float32;
   bool pin_threads = false;  // pins thread i to core first_core + i of those that the process may use
   int first_core = 0;
@@ -49,7 +64,7 @@ struct Batch {
 struct LoaderStats {
   int64_t images = 0;                 // images loaded so far
   int64_t encoded_bytes = 0;          // encoded size of these images
-  int64_t buffer_bytes = 0;           // memory of the ring's batches
+  int64_t buffer_bytes = 0;           // memory of the batch buffers
   int64_t bad_images = 0;             // unreadable or truncated images, each replaced by the next record
   std::vector<std::string> warnings;  // the first ten bad images: record and reason
 };
@@ -64,14 +79,14 @@ struct BadDataset : std::runtime_error {
 class Loader {
  public:
   virtual ~Loader() = default;
-  virtual void start() = 0;                      // starts the threads that fill the ring. Call once.
+  virtual void start() = 0;                      // starts the threads. Call once.
   virtual Batch next() = 0;                      // waits for the next batch; rethrows an error of the threads
   virtual void release(const Batch& batch) = 0;  // returns the buffer for reuse
-  virtual int ready_batches() const = 0;         // complete batches waiting in the ring
+  virtual int ready_batches() const = 0;         // complete batches waiting
   virtual LoaderStats stats() const = 0;
 };
 
-// Allocates and touches the ring's buffers. The storage must outlive the loader. Throws std::invalid_argument
+// Allocates and touches the batch buffers. The storage must outlive the loader. Throws std::invalid_argument
 // for sizes below 1.
 std::unique_ptr<Loader> make_loader(Storage& storage, const LoaderOptions& options);
 
