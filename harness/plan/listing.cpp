@@ -32,9 +32,17 @@ std::string devices_of(const Row& row) {
   return row.nodes > 1 ? fmt::format("{} x {}", row.nodes, row.devices) : std::to_string(row.devices);
 }
 
+// Which launcher starts the nodes is not known here; on one machine no link is InfiniBand.
+std::string link_of(const Row& row) {
+  const std::string rate = row.link_rate_mbit > 0 ? fmt::format(" {:g} Mbit/s", row.link_rate_mbit) : "";
+  return row.link +
+         (row.nodes > 1 ? rate + " (on one machine emulated" + (rate.empty() ? ", unshaped)" : ")") : rate);
+}
+
 std::string strategy_of(const Row& row) {
   return row.strategy + (row.sync_bn ? " + sync_bn" : "") +
-         (row.backend == "none" ? "" : " / " + row.backend) + (row.link == "none" ? "" : " / " + row.link);
+         (row.backend == "none" ? "" : " / " + row.backend) +
+         (row.link == "none" ? "" : " / " + link_of(row));
 }
 
 std::string storage_of(const Row& row) {

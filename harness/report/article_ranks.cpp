@@ -3,6 +3,7 @@
 
 #include "harness/report/article_grid.h"
 #include "harness/report/article_tables.h"
+#include "harness/report/summary/link_equivalent.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -96,6 +97,7 @@ Grid two_nodes_grid(const Summary& summary) {
       "backward did not hide. "
       "alone: the same all-reduces with nothing else running. bytes: bytes counted on the link / expected "
       "bytes."};
+  for (std::string& text : link_equivalents(summary)) table.notes.push_back(std::move(text) + ".");
   if (const std::string all = whole_cascade(summary); !all.empty()) table.notes.push_back(all);
   return article_grid(summary, table);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/report/summary/link_equivalent.h"
 #include "harness/report/summary/summary.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
@@ -75,6 +76,7 @@ std::vector<std::string> notes_of(const Summary& summary) {
     const std::string text = row.communication ? row.communication->sync_bn_text() : "";
     if (!text.empty()) notes.push_back(row.id + ": " + text);
   }
+  for (std::string& text : link_equivalents(summary)) notes.push_back(std::move(text) + ".");
   return notes;
 }
 

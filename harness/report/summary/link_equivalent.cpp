@@ -1,0 +1,65 @@
+#include "harness/report/summary/link_equivalent.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/report/summary/summary.h"
+
+namespace harness {
+namespace {
+
+constexpr double kResNet18Parameters = 11'689'512;  // ResNet18 with 1000 classes
+constexpr double kKernelMs = (67.5 + 164.3) / 256;  // of an image, forward and backward in O0
+constexpr double kSixteenBitShare = 70.1 / 87.989;  // of the time in O0
+
+bool has_shaped_link(const Record& record) {
+  return record.config.nodes > 1 && record.config.link_rate_mbit > 0 && record.device.kind == "cpu" &&
+         std::any_of(record.emulated.begin(), record.emulated.end(),
+                     [](const std::string& text) { return text.rfind("link: ", 0) == 0; });
+}
+
+double computing_ms(const Record& record) {
+  if (!record.ceilings) return 0;
+  double sum = 0;
+  for (const char* phase : {"forward", "backward"}) {
+    const auto found = record.ceilings->compute.find(phase);
+    if (found == record.ceilings->compute.end()) return 0;
+    sum += found->second;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<double> real_link_mbit(const Record& record) {
+  const Row& row = record.config;
+  if (row.model != "resnet18" || !has_shaped_link(record) || !record.communication) return std::nullopt;
+  double bytes = 0;
+  for (const auto& message : record.communication->all_reduces) bytes += double(message.bytes);
+  const double here_ms = computing_ms(record);
+  const double divisor = std::max<double>(1, double(record.scale.batch_divisor));
+  const bool sixteen_bit = row.precision != "o0";
+  const bool sixteen_bit_gradients = row.precision == "o2" || row.precision == "o3";
+  const double there_ms = kKernelMs * double(row.batch) * divisor / double(all_devices(row)) *
+                          (sixteen_bit ? kSixteenBitShare : 1);
+  if (bytes <= 0 || here_ms <= 0 || there_ms <= 0) return std::nullopt;
+  return row.link_rate_mbit * (kResNet18Parameters * (sixteen_bit_gradients ? 2 : 4) / bytes) *
+         (here_ms / there_ms);
+}
+
+std::vector<std::string> link_equivalents(const Summary& summary) {
+  std::vector<std::string> texts;
+  for (const SummaryRow& row : summary.rows) {
+    const auto mbit = row.ok() ? real_link_mbit(*row.record) : std::nullopt;
+    if (!mbit) continue;
+    texts.push_back(
+        fmt::format("{}: the link of {:g} Mbit/s stands for one of about {:.2g} Gbit/s on the article's "
+                    "GPUs: there the ratio of "
+                    "all-reduce to computing would be the same (computing here: {:.1f} ms a batch, measured)",
+                    row.id, row.config.link_rate_mbit, *mbit * 1e-3, computing_ms(*row.record)));
+  }
+  return texts;
+}
+
+}  // namespace harness
