@@ -157,6 +157,12 @@ TEST_F(Explain, BadPricesAreRefusedWithFileAndLine) {
   refused("unit: EUR/month\ncore: nan\n", "prices.yaml:2: 'core' is no price");
   refused("unit: EUR/month\ncore: ten\n", "prices.yaml:2: 'core' is no price");
   refused("unit: EUR/month\nram: 1\n", "prices.yaml:2");
+  refused("unit: EUR/month\nkWh: -0.3\n", "prices.yaml:2: 'kWh' is no price");
+  refused("unit: EUR/month\nkWh: 0.3\nwatts_per_core: much\n", "prices.yaml:3: 'watts_per_core' is no power");
+  refused("unit: EUR/month\ncore: 1\nwatts_per_gpu: 250\n",
+          "prices.yaml:3: 'watts_per_gpu' without the price");
+  refused("unit: EUR/month\nwatts_per_core: 6\n", "prices.yaml:2: 'watts_per_core' without the price");
+  refused("unit: EUR/month\nkwh: 0.3\n", "prices.yaml:2");
   refused("", "empty file");
   expect_refused({"0", "--prices", directory / "none.yaml"}, "none.yaml");
 }

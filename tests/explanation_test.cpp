@@ -209,6 +209,61 @@ TEST(Explanation, PricesGiveTheGainPerUnitOfMoney) {
   EXPECT_NE(text.find("50 (50 to 50)"), std::string::npos) << "1000 images/s for 20 EUR, in\n" << text;
 }
 
+// A row and two changes, with the price of a kWh and these other keys of a price file.
+Explanation with_energy(json prices, const json& extra = {}) {
+  prices.update({{"unit", "EUR/month"}, {"kWh", 0.36}});
+  std::vector<json> runs;
+  const auto add = [&](const char* change, double step_ms, int64_t cpus, double joules) {
+    for (int64_t block = 0; block < 5; ++block) {
+      json run = run_of(change, block, step_ms);
+      run["config"].update({{"cpus", cpus}});
+      run["intervention"]["prices"] = prices;
+      run["world_size"] = 1;
+      run["timed_batches"] = 10;
+      if (!extra.empty()) run.update(extra);
+      if (extra.contains("gpu")) run["gpu"][0]["energy_j"] = joules;
+      runs.push_back(run);
+    }
+  };
+  add("unchanged", 32, 4, 320);  // 32 images a batch: 1000 images/s
+  add("more_cores", 16, 6, 160);
+  add("no_decoding", 16, 4, 160);
+  static std::vector<Records> kept;  // explanations refer to nothing, but summaries of records may
+  kept.push_back(typed(runs));
+  return explanations_of(pointers_to(kept.back())).at(0);
+}
+
+TEST(Explanation, StatedWattsGiveTheGainPerKwh) {
+  const Explanation explanation = with_energy({{"watts_per_core", 10}}, {{"device", {{"kind", "cpu"}}}});
+  ASSERT_TRUE(explanation.energy);
+  EXPECT_FALSE(explanation.energy->measured);
+  EXPECT_NEAR(explanation.energy->joules_per_image, 0.04, 1e-9) << "40 W at 1000 images/s";
+  const ExplainedChange& cores = change_in(explanation, "more_cores");  // 60 W at 2000 images/s
+  EXPECT_NEAR(cores.more_images_per_kwh.value(), 3.6e6 / 0.03 - 3.6e6 / 0.04, 1e-3);
+  EXPECT_NEAR(cores.less_kwh_per_image.value(), 0.01 / 3.6e6, 1e-12);
+  EXPECT_FALSE(change_in(explanation, "no_decoding").more_images_per_kwh) << "can't be bought";
+  const std::string text = explain_text({explanation});
+  EXPECT_NE(text.find("+30000000 (stated)"), std::string::npos) << text;
+  EXPECT_NE(text.find("+0.001"), std::string::npos) << "10 kJ are 0.001 EUR at 0.36 EUR\n" << text;
+}
+
+TEST(Explanation, MeasuredEnergyIsPreferredAndMarked) {
+  const json gpus = {{"device", {{"kind", "cuda"}}}, {"gpu", {{{"rank", 0}, {"samples", 9}}}}};
+  const Explanation measured = with_energy({{"watts_per_gpu", 10}}, gpus);
+  ASSERT_TRUE(measured.energy);
+  EXPECT_TRUE(measured.energy->measured);
+  EXPECT_NEAR(measured.energy->joules_per_image, 1, 1e-9) << "320 J for ten batches of 32";
+  EXPECT_NEAR(change_in(measured, "more_cores").more_images_per_kwh.value(), 3.6e6, 1);
+  EXPECT_NE(explain_text({measured}).find("(measured)"), std::string::npos);
+}
+
+TEST(Explanation, WithoutKnownEnergyThereIsNoGainPerKwh) {
+  const Explanation unknown = with_energy({{"watts_per_gpu", 10}}, {{"device", {{"kind", "cpu"}}}});
+  EXPECT_FALSE(unknown.energy);
+  EXPECT_FALSE(change_in(unknown, "more_cores").more_images_per_kwh);
+  EXPECT_NE(explain_text({unknown}).find("Energy is unknown"), std::string::npos);
+}
+
 TEST(Explanation, EachRowHasItsOwn) {
   json other = run_of("unchanged", 0, 20);
   other["intervention"]["of"] = "12";

@@ -7,11 +7,13 @@
 
 namespace harness {
 
-static double price(const Entry& entry) {
+static bool is_power(const std::string& key) { return key.rfind("watts_", 0) == 0; }
+
+static double price(const Entry& entry, const char* what) {
   const std::string text = scalar(entry);
   const auto value = base::number_of<double>(text);
   if (!value || !std::isfinite(*value) || *value < 0)
-    throw ConfigError(entry.origin, in_quotes(entry.key) + " is no price", "a number, 0 or more",
+    throw ConfigError(entry.origin, in_quotes(entry.key) + " is no " + what, "a number, 0 or more",
                       in_quotes(text));
   return *value;
 }
@@ -28,15 +30,20 @@ Prices read_prices(const std::filesystem::path& file) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(prices.*key.member)>, std::string>)
         prices.*key.member = scalar(entry);
       else
-        prices.*key.member = price(entry), any = true;
+        prices.*key.member = price(entry, is_power(entry.key) ? "power" : "price");
+      any = any || (entry.key != "unit" && !is_power(entry.key));
     };
     std::apply([&](const auto&... key) { (read(key), ...); }, Prices::keys());
   }
   if (prices.unit.empty())
     throw ConfigError(all.empty() ? Origin{file.string()} : all[0].origin, "no unit",
                       "unit: EUR/month, or another", "", "all prices of the file are in it");
+  for (const Entry& entry : all)
+    if (is_power(entry.key) && !prices.kwh)
+      throw ConfigError(entry.origin, in_quotes(entry.key) + " without the price of a kWh", "kWh: 0.3", "",
+                        "state what a kWh costs, or leave out " + entry.key);
   if (!any)
-    throw ConfigError({file.string()}, "no price", "core, gpu, gbit_per_s or mb_per_s", "",
+    throw ConfigError({file.string()}, "no price", "core, gpu, gbit_per_s, mb_per_s or kWh", "",
                       "add at least one");
   return prices;
 }

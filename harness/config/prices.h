@@ -6,7 +6,8 @@
 
 namespace harness {
 
-// YAML: `unit`, and at least one price, 0 or more. Throws ConfigError with file and line.
+// YAML: `unit`, and at least one price, 0 or more; with `kWh` also `watts_per_gpu` and `watts_per_core`.
+// Throws ConfigError with file and line.
 Prices read_prices(const std::filesystem::path& file);
 
 }  // namespace harness

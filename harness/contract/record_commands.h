@@ -52,14 +52,18 @@ struct RecordFeed {
 // A price file (--prices): what more of a resource costs, all in one unit.
 struct Prices {
   std::string unit;
-  std::optional<double> core, gpu, gbit_per_s, mb_per_s;
+  std::optional<double> core, gpu, gbit_per_s, mb_per_s, kwh, watts_per_gpu, watts_per_core;
   static constexpr auto keys() {
     return std::tuple(
         Key{"unit", &Prices::unit, "of all prices, e.g. EUR/month", Presence::required},
         Key{"core", &Prices::core, "one more processor core", Presence::when_set},
         Key{"gpu", &Prices::gpu, "one more device of the kind", Presence::when_set},
         Key{"gbit_per_s", &Prices::gbit_per_s, "1 Gbit/s more between nodes, per node", Presence::when_set},
-        Key{"mb_per_s", &Prices::mb_per_s, "1 MB/s more from storage", Presence::when_set});
+        Key{"mb_per_s", &Prices::mb_per_s, "1 MB/s more from storage", Presence::when_set},
+        Key{"kWh", &Prices::kwh, "one kWh, in the unit without its time, e.g. EUR", Presence::when_set},
+        Key{"watts_per_gpu", &Prices::watts_per_gpu,
+            "stated power of one device, for energy that wasn't measured; no price", Presence::when_set},
+        Key{"watts_per_core", &Prices::watts_per_core, "the same of one processor core", Presence::when_set});
   }
 };
 

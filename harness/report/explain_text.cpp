@@ -27,6 +27,33 @@ std::string gain_per_price(const Explanation& explanation, const ExplainedChange
                      each * (change.effect->low - 1), each * (change.effect->high - 1));
 }
 
+// `+1200 (stated)`
+std::string gain_per_kwh(const Explanation& explanation, const ExplainedChange& change) {
+  if (!change.more_images_per_kwh) return "-";
+  return fmt::format("{:+.0f} ({})", *change.more_images_per_kwh,
+                     explanation.energy->measured ? "measured" : "stated");
+}
+
+std::string money_saved(const Explanation& explanation, const ExplainedChange& change) {
+  if (!change.less_kwh_per_image) return "-";
+  return fmt::format("{:+.3g}", 1e6 * *change.less_kwh_per_image * *explanation.prices->kwh);
+}
+
+// `EUR` of `EUR/month`
+std::string money_of(const Prices& prices) { return prices.unit.substr(0, prices.unit.find('/')); }
+
+std::string energy_note(const Explanation& explanation) {
+  if (!explanation.energy)
+    return "Energy is unknown: not every GPU measured it, and the price file doesn't state the watts of " +
+           std::string(explanation.row.device == "cpu" ? "a core (watts_per_core)."
+                                                       : "a device (watts_per_gpu).");
+  return fmt::format(
+      "images per kWh: {:.0f} unchanged, {}.", 3.6e6 / explanation.energy->joules_per_image,
+      explanation.energy->measured
+          ? "measured by NVML: GPUs only, without processor and host"
+          : "from the stated watts of the price file, as if each core and device always drew them");
+}
+
 std::string title_of(const ExplainedChange& change) {
   const std::string name = change.change->name;
   const bool timed = name == "timed_device" || name == "faster_device";
@@ -110,6 +137,12 @@ Grid explain_grid(const Explanation& explanation) {
                   {"remark", true, false, 30}};
   if (explanation.prices)
     grid.columns.insert(grid.columns.end() - 1, {"gain per " + explanation.prices->unit});
+  const bool with_energy = explanation.prices && explanation.prices->kwh;
+  if (with_energy) {
+    grid.columns.insert(grid.columns.end() - 1, {"gain per kWh, images"});
+    grid.columns.insert(grid.columns.end() - 1,
+                        {"saves " + money_of(*explanation.prices) + " of energy per million images"});
+  }
   std::vector<std::pair<std::string, std::string>> not_measured;  // reason, changes
   for (const ExplainedChange& change : explanation.changes) {
     if (!change.effect) {
@@ -129,7 +162,11 @@ Grid explain_grid(const Explanation& explanation) {
                          std::to_string(effect.a), remark(change)});
     if (explanation.prices)
       grid.rows.back().insert(grid.rows.back().end() - 1, gain_per_price(explanation, change));
+    if (with_energy)
+      grid.rows.back().insert(grid.rows.back().end() - 1,
+                              {gain_per_kwh(explanation, change), money_saved(explanation, change)});
   }
+  if (with_energy) grid.notes.push_back(energy_note(explanation));
   for (const auto& [why, names] : not_measured)
     grid.notes.push_back(fmt::format("Not measured: {}: {}", names, why));
   grid.notes.push_back(fmt::format(

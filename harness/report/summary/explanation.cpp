@@ -15,6 +15,7 @@ using Blocks = std::map<int64_t, double>;
 
 struct Runs {
   Blocks seconds;
+  RecordList records;  // with a figure
   Row row;
   std::string why_not;
   double added_ms = 0;
@@ -29,10 +30,12 @@ RunsByChange runs_of(const RecordList& records, const std::string& of) {
     Runs& runs = all[record->intervention->change];
     runs.added_ms = record->intervention->added_ms;
     runs.row = record->config;
-    if (is_ok(*record) && record->images_per_second.value_or(0) > 0)
+    if (is_ok(*record) && record->images_per_second.value_or(0) > 0) {
       runs.seconds[record->intervention->block] = 1 / *record->images_per_second;
-    else
+      runs.records.push_back(record);
+    } else {
       runs.why_not = record->reason;
+    }
   }
   return all;
 }
@@ -140,6 +143,29 @@ std::optional<double> price_of(const ExplainedChange& change, const Row& row,
   return std::nullopt;
 }
 
+// As price_of(): changes that can be had for good.
+bool can_be_had(const std::string& name) {
+  for (const char* one : {"more_threads", "smaller_copies", "no_launches", "no_host_work", "more_cores",
+                          "faster_device", "in_memory", "faster_link"})
+    if (name == one) return true;
+  return false;
+}
+
+void compare_energy(ExplainedChange& change, const Runs& runs, const Explanation& explanation) {
+  const std::string name = change.change->name;
+  if (!explanation.energy || !can_be_had(name)) return;
+  constexpr double kJoulesPerKwh = 3.6e6;
+  // Twice the speed: as many devices again, as in price_of().
+  const int64_t devices = all_devices(runs.row) * (name == "faster_device" ? 2 : 1);
+  const auto energy = energy_of(runs.records, *explanation.prices, change.images_per_second, devices);
+  const double before = explanation.energy->joules_per_image;
+  if (!energy || energy->measured != explanation.energy->measured || before <= 0 ||
+      energy->joules_per_image <= 0)
+    return;
+  change.more_images_per_kwh = kJoulesPerKwh / energy->joules_per_image - kJoulesPerKwh / before;
+  change.less_kwh_per_image = (before - energy->joules_per_image) / kJoulesPerKwh;
+}
+
 void decide(std::vector<ExplainedChange>& changes) {
   std::vector<ExplainedChange*> reliefs;
   std::vector<double> p;
@@ -184,9 +210,16 @@ Explanation explanation_of(const RecordList& records, const Record& first) {
   for (const Change& change : changes())
     if (change.name != std::string("unchanged") && all.count(change.name))
       result.changes.push_back(explained(change, all, result.row.batch));
+  if (result.prices && result.prices->kwh)
+    result.energy = energy_of(unchanged->second.records, *result.prices, result.images_per_second,
+                              all_devices(result.row));
   if (result.prices)
     for (ExplainedChange& change : result.changes)
-      if (change.effect) change.price = price_of(change, all.at(change.change->name).row, result);
+      if (change.effect) {
+        const Runs& runs = all.at(change.change->name);
+        change.price = price_of(change, runs.row, result);
+        compare_energy(change, runs, result);
+      }
   decide(result.changes);
   sort_by_gain(result.changes);
   return result;

@@ -6,6 +6,7 @@
 
 #include "harness/contract/record.h"
 #include "harness/report/summary/changes.h"
+#include "harness/report/summary/energy.h"
 #include "harness/stats/effect.h"
 
 namespace harness {
@@ -25,6 +26,9 @@ struct ExplainedChange {
   double share = 0;
   bool decided = false;  // from five pairs on: `part` is a gain of kLeastGain or more, Holm's p below 0.05
   std::optional<double> price;  // in Prices::unit, 0: free; empty: unknown, or the price file lacks it
+  // Images more for a kWh than unchanged, and kWh less for an image. Empty: energy is unknown, the change
+  // can't be had, or measured energy would be compared with stated.
+  std::optional<double> more_images_per_kwh, less_kwh_per_image;
   // Of a burden: milliseconds that a batch became longer per millisecond added, 0 (hidden) to 1 (critical).
   std::optional<Location> slope;
 };
@@ -35,6 +39,7 @@ struct Explanation {
   bool emulated = false;
   std::optional<Prices> prices;
   double bytes_per_image = 0;            // encoded; 0: unknown
+  std::optional<Energy> energy;          // unchanged; only with the price of a kWh
   double images_per_second = 0;          // unchanged, median
   size_t blocks = 0;                     // runs of the unchanged row
   std::string why_not;                   // without such runs: the reason of the last one
