@@ -5,6 +5,7 @@
 #include "harness/commands/command_line.h"
 #include "harness/config/request_file.h"
 #include "harness/launch/followers.h"
+#include "harness/report/claim_forecast.h"
 #include "harness/report/results.h"
 #include "harness/report/table.h"
 #include "harness/stats/common_time.h"
@@ -37,7 +38,7 @@ int run_matrix(const Installation& installation, const Request& request, std::os
   if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
     return follow(request, installation.train_slice);
   const AxisValues values = ask_values(installation);
-  if (request.dry_run) return dry_run(installation, request, values, std::nullopt, console);
+  if (request.dry_run) return dry_run(installation, request, values, std::nullopt, console, claim_forecast);
   const auto execution = Execution::prepare(installation, request, values);
   return execution ? run_and_report(installation, request, *execution, console) : int(base::kInterrupted);
 }
@@ -45,7 +46,7 @@ int run_matrix(const Installation& installation, const Request& request, std::os
 int continue_matrix(const Installation& installation, const Request& request, Rerun rerun,
                     std::ostream& console) {
   const AxisValues values = ask_values(installation);
-  if (request.dry_run) return dry_run(installation, request, values, rerun, console);
+  if (request.dry_run) return dry_run(installation, request, values, rerun, console, claim_forecast);
   const auto execution = Execution::continue_in(installation, request, values, rerun);
   if (!execution) return base::kInterrupted;
   if (execution->runs().empty())

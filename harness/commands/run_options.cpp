@@ -132,8 +132,12 @@ void add_run_options(CommandLine& line) {
   app.add_option("--wrap-rank", request.wrap_rank, "the rank that --wrap is for (default 0)")
       ->check(CLI::Range(0, 1 << 20))
       ->needs(wrap);
-  app.add_flag("--dry-run", request.dry_run,
-               "print the plan and the exact command of every rank, run nothing");
+  const auto dry = app.add_flag("--dry-run", request.dry_run,
+                                "print the plan, the claims that it can test and the exact command of every "
+                                "rank, run nothing");
+  app.add_option("--machine", request.machine,
+                 "with --dry-run: plan for the machine that this file describes (cores: 32, memory_gib: 128)")
+      ->needs(dry);
   app.add_flag("--oversubscribe", request.oversubscribe,
                "let ranks share a GPU, over gloo; tests that a row runs, says nothing about scaling");
   app.add_flag(

@@ -120,6 +120,9 @@ class Resolver {
     row.device = device_;
     Settings merged = merge(written);
     for (const auto& [field, setting] : merged) assign(row, field, setting, scale_.c0, values_);
+    // A plain number of cores is meant as it is; a multiple of C0 only says how it compares with other rows.
+    if (merged.count("cpus") && merged.at("cpus").text.find("C0") == std::string::npos)
+      row.as_run.push_back("cpus");
     if (row.title.empty()) row.title = row.id;
     if (defaults_.count("inferred") && written.settings.count("inferred"))
       row.inferred = defaults_.at("inferred").text + "," + row.inferred;

@@ -22,6 +22,7 @@ struct Request {
   double silence_s = 0;  // longest time without a finished batch, also before the first; 0: see launcher.h
   double budget_s = 0;   // for all rows together; 0: none
   bool dry_run = false, slow = false;
+  fs::path machine;               // dry_run: a description of the machine to plan for; empty: this one
   bool oversubscribe = false;     // ranks may share a GPU
   bool accuracy = false;          // also run configs/accuracy.yaml
   bool skip_unreadable = false;   // leave out images in unsupported formats instead of refusing the data

@@ -34,8 +34,8 @@ void write_request(const fs::path& run, const Request& request) {
 Request read_request(const fs::path& run) {
   const fs::path file = run / "request.json";
   if (!fs::exists(file) && fs::exists(run / "records.jsonl"))
-    throw PreparationError(run.string() +
-                           ": a run of `feed` or `explain`, which can't be continued; start the command again");
+    throw PreparationError(
+        run.string() + ": a run of `feed` or `explain`, which can't be continued; start the command again");
   if (!fs::exists(file))
     throw PreparationError(
         fmt::format("{}: no such file; name the folder of a run with --resume or --only-failed, e.g. "
@@ -68,6 +68,7 @@ Request continued_request(const fs::path& run, const Request& asked, const std::
         fmt::format("--out {}: the run continues in {}; leave --out out", asked.out.string(), run.string()));
   request.out = run;
   request.dry_run = asked.dry_run;
+  request.machine = asked.machine;
   request.budget_s = asked.budget_s;
   return request;
 }

@@ -15,6 +15,7 @@
 #include "harness/config/row_traits.h"
 #include "harness/config/selection.h"
 #include "harness/explain/explained_row.h"
+#include "harness/plan/cores.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/results.h"
 #include "harness/report/summary/explanation.h"
@@ -27,15 +28,16 @@ namespace {
 constexpr int64_t kBatches = 60;
 constexpr int64_t kWarmUp = 4;  // batches after those that the ring held ready
 
-// As make_plan() does, so that cores are doubled or halved from what the row has.
-void clip_cores(Row& row, const Request& request) {
-  const int64_t cores = int64_t(base::available_cpus().size());
-  if (launcher_of(request) == "local" && !emulates_cores(row)) row.cpus = std::min(row.cpus, cores);
+// As make_plan() does, so that cores are doubled or halved from what the row has. The changed rows keep
+// theirs.
+void settle_cores(Row& row, const Request& request) {
+  give_cores(row, int64_t(base::available_cpus().size()), request);
+  row.as_run.push_back("cpus");
 }
 
 void shorten(Row& row, const Request& request) {
   if (!sets(request, "timed_batches")) row.timed_batches = std::min(row.timed_batches, kBatches);
-  if (!sets(request, "warmup_batches")) row.warmup_batches = row.ring_depth + kWarmUp;
+  if (!sets(request, "warmup_batches")) row.warmup_batches = batches_ahead(row) + kWarmUp;
   if (!sets(request, "ceiling_batches")) row.ceiling_batches = 0;
 }
 
@@ -53,7 +55,7 @@ Plan plan_of(Selection& selection, const Request& request, const WantedChanges& 
     if (row.validation)
       throw ConfigError({"row " + row.id}, "explain measures speed", "a row without validation",
                         "validation: true", "explain the row of the article with the same precision");
-    clip_cores(row, request);
+    settle_cores(row, request);
     shorten(row, request);
     const auto device = selection.device_files.find(row.device_file);
     RowChanges changes = changes_of(row, device == selection.device_files.end() ? nullptr : &device->second,

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/base/machine.h"
+#include "harness/plan/cores.h"
 #include "harness/plan/gpus.h"
 #include "harness/plan/instruments.h"
 
@@ -42,8 +43,7 @@ static std::string why_too_slow(const Row& row, const PrecisionTimes& times) {
 
 std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
                                   const PrecisionTimes& times, const Request& request,
-                                  const WhyNotStarted& why_not_started) {
-  const int64_t cores = int64_t(base::available_cpus().size());
+                                  const WhyNotStarted& why_not_started, int64_t cores) {
   std::vector<PlannedRow> plan;
   for (const Row& row : rows) {
     PlannedRow planned{row, why_missing(row, values), {}};
@@ -55,10 +55,8 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
       planned.notes.push_back(fmt::format("{} nodes share the cores of this machine", row.nodes));
     if (const auto batches = traced_batches(request, row)) planned.notes.push_back(describe(*batches));
     if (!request.wrap.empty()) planned.notes.push_back(describe_wrap(request));
-    if (row.cpus > cores && launcher_of(request) == "local" && !emulates_cores(row)) {
-      planned.notes.push_back(fmt::format("cpus: {} clipped to {}", row.cpus, cores));
-      planned.row.cpus = cores;
-    }
+    if (const std::string note = give_cores(planned.row, cores, request); !note.empty())
+      planned.notes.push_back(note);
     plan.push_back(std::move(planned));
   }
   return plan;

@@ -29,9 +29,10 @@ using PrecisionTimes = std::map<std::string, double>;
 // passed.
 using WhyNotStarted = std::function<std::string(const Row&)>;
 
+// `cores`: those of the machine that the rows may use.
 std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
                                   const PrecisionTimes& times, const Request& request,
-                                  const WhyNotStarted& why_not_started);
+                                  const WhyNotStarted& why_not_started, int64_t cores);
 
 // All runs of all rows: repeat 0 of all rows, then repeat 1 etc., so that slow drifts of the machine affect
 // all rows equally.

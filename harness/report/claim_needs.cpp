@@ -8,6 +8,7 @@
 #include "harness/contract/row.h"
 #include "harness/report/claim_question.h"
 #include "harness/report/summary/beside_article.h"
+#include "harness/stats/core_needs.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
@@ -42,6 +43,11 @@ std::string counted(int64_t number, const char* what) {
 
 bool on_processor(const SummaryRow& row) { return row.record->device.kind == "cpu"; }
 
+bool has_just_its_cores(const SummaryRow& row) {
+  return on_processor(row) && row.config.cpus == cores_needed(row.config, true) &&
+         cores_of(row) == row.config.cpus;
+}
+
 }  // namespace
 
 Need cold(const std::string& id) {
@@ -57,6 +63,8 @@ Need only_differ_in(const std::string& base, const std::string& row, const std::
   return [=](const ClaimRows& rows) -> std::optional<Finding> {
     const SummaryRow &there = rows[base], &here = rows[row];
     std::vector<std::string> others = other_differences(there.config, here.config, fields);
+    // More replicas need more cores; where each has its own, that is no other difference.
+    if (has_just_its_cores(there) && has_just_its_cores(here)) std::erase(others, "cpus");
     const auto add_unequal = [&](const char* what, const auto& one, const auto& other) {
       if (one != other) others.push_back(what);
     };
@@ -84,7 +92,7 @@ Need own_cores(const std::string& id) {
     const SummaryRow& row = rows[id];
     const int64_t loaders = row.config.loader_threads, cores = cores_of(row);
     const int64_t replicas = on_processor(row) ? row.config.devices : 0;
-    const int64_t needed = replicas * row.config.intra_op_threads + loaders;
+    const int64_t needed = cores_needed(row.config, on_processor(row));
     const bool emulated = on_emulated_device(*row.record);
     const Ratio waits = wait_share(row);
     if (emulated && waits.known() && waits.value < kVisibleShare) return std::nullopt;

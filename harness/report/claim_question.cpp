@@ -77,6 +77,30 @@ Finding finding_of(const Question& question, const Summary& summary) {
   return *constructed;
 }
 
+std::optional<Finding> unmet(const Question& question, const Summary& planned) {
+  if (planned.scale == "smoke") return finding_of(question, planned);
+  const ClaimRows rows(planned, question.rows);
+  if (const std::string missing = rows.missing(); !missing.empty()) return cannot_be_tested(missing);
+  if (auto constructed = by_construction(question, rows)) return constructed;
+  if (question.rows.empty() || planned.device == "emulated")  // waits of emulated devices must be measured
+    return question.rows.empty() ? std::optional(question.judge(rows)) : std::nullopt;
+  for (const Need& need : question.needs)
+    if (const auto finding = need(rows)) return finding;
+  return std::nullopt;
+}
+
+ClaimPart part_of(const Question& question, const Finding& finding) {
+  ClaimPart part;
+  part.text = question.text;
+  part.rows = question.rows;
+  part.verdict = finding.verdict;
+  part.figure = finding.figure;
+  part.reason = finding.reason;
+  part.p = finding.p;
+  part.lacks_devices = finding.lacks_devices;
+  return part;
+}
+
 }  // namespace
 
 Finding cannot_be_tested(const std::string& why) { return {ClaimVerdict::cannot_be_tested, "", why}; }
@@ -110,15 +134,11 @@ std::string ClaimRows::missing() const {
 ClaimPart answer(const Question& question, const Summary& summary) {
   Finding finding = finding_of(question, summary);
   if (summary.device == "emulated" && !finding.figure.empty()) finding.figure += ", emulated";
-  ClaimPart part;
-  part.text = question.text;
-  part.rows = question.rows;
-  part.verdict = finding.verdict;
-  part.figure = finding.figure;
-  part.reason = finding.reason;
-  part.p = finding.p;
-  part.lacks_devices = finding.lacks_devices;
-  return part;
+  return part_of(question, finding);
+}
+
+ClaimPart forecast(const Question& question, const Summary& planned) {
+  return part_of(question, unmet(question, planned).value_or(Finding{ClaimVerdict::undecided, "", ""}));
 }
 
 }  // namespace harness

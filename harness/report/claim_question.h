@@ -57,6 +57,8 @@ struct Question {
   AnswerFrom answer_from = AnswerFrom::measurement;
 };
 ClaimPart answer(const Question& question, const Summary& summary);
+// The same before the rows have run: the reason is empty if the rows meet the question's conditions.
+ClaimPart forecast(const Question& question, const Summary& planned);
 
 // The questions of each topic, in the order of the claims.
 std::vector<Question> loading_questions();    // 1, 3, 17

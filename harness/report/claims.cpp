@@ -100,7 +100,8 @@ std::vector<std::pair<ClaimVerdict, std::vector<int>>> numbers_by_verdict(const 
   return all;
 }
 
-std::vector<Claim> claims_of(const Summary& summary) {
+static std::vector<Claim> claims_with(const Summary& summary,
+                                      ClaimPart (*part_of)(const Question&, const Summary&)) {
   if (!has_article_rows(summary)) return {};
   std::vector<Claim> claims(17);
   for (size_t i = 0; i < claims.size(); ++i) {
@@ -110,7 +111,14 @@ std::vector<Claim> claims_of(const Summary& summary) {
   for (const auto& questions : {loading_questions(), lmdb_questions(), precision_questions(),
                                 device_questions(), process_questions()})
     for (const Question& question : questions)
-      claims[size_t(question.claim - 1)].parts.push_back(answer(question, summary));
+      claims[size_t(question.claim - 1)].parts.push_back(part_of(question, summary));
+  return claims;
+}
+
+std::vector<Claim> claims_to_test(const Summary& planned) { return claims_with(planned, forecast); }
+
+std::vector<Claim> claims_of(const Summary& summary) {
+  std::vector<Claim> claims = claims_with(summary, answer);
   correct_for_their_number(claims);
   for (Claim& claim : claims) claim.verdict = verdict_of(claim.parts);
   return claims;

@@ -39,6 +39,8 @@ struct Claim {
 void correct_for_their_number(std::vector<Claim>& claims);
 // All 17 claims; empty if the summary has no row of the article's matrix.
 std::vector<Claim> claims_of(const Summary& summary);
+// The same before the rows have run: parts that the planned rows can test have no reason.
+std::vector<Claim> claims_to_test(const Summary& planned);
 // The claims of each verdict that some claim has.
 std::vector<std::pair<ClaimVerdict, std::vector<int>>> numbers_by_verdict(const std::vector<Claim>& claims);
 Grid claims_grid(const Summary& summary);

@@ -109,10 +109,11 @@ Selection select_rows(const Installation& installation, const Request& request, 
 }
 
 std::vector<PlannedRow> make_plan(const Selection& selection, const AxisValues& values,
-                                  const PrecisionTimes& times, const Request& request) {
-  std::vector<PlannedRow> plan = make_plan(selection.rows, values, times, request, [&](const Row& row) {
-    return why_not_started(row, values, request);
-  });
+                                  const PrecisionTimes& times, const Request& request,
+                                  const RecordMachine& machine) {
+  const auto why_not = [&](const Row& row) { return why_not_started(row, values, request); };
+  std::vector<PlannedRow> plan =
+      make_plan(selection.rows, values, times, request, why_not, machine.cores.value_or(1));
   for (PlannedRow& planned : plan)
     if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
       planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());
@@ -210,7 +211,9 @@ bool Execution::prepare_plan(const std::function<void(Selection&)>& change) {
     lock_.emplace(lock_run(folder_));
     if (!change) write_request(folder_, request_);
   }
-  plan_ = make_plan(selection, values_, probe_precisions(installation_, selection.rows, folder_), request_);
+  machine_ = describe_machine();
+  plan_ = make_plan(selection, values_, probe_precisions(installation_, selection.rows, folder_), request_,
+                    machine_);
   runs_ = all_runs(plan_, request_);
   if (rerun_) runs_ = runs_left(plan_, runs_, records_, *rerun_);
   if (runs_.empty()) return true;
@@ -232,7 +235,6 @@ bool Execution::prepare_plan(const std::function<void(Selection&)>& change) {
       copies_.emplace_back(installation_, *set, values_, on_all_nodes);
   check_data(plan_, data_);
   if (launcher_of(request_) == "env") leading_.emplace(folder_);
-  machine_ = describe_machine();
   build_ = describe_build();
   if (rerun_)
     check_same_experiment(folder_, plan_, runs_, records_, [this](const Row& row) {

@@ -56,9 +56,10 @@ static std::vector<std::string> emulated_by(const Row& row, const Request& reque
         row.link_rate_mbit, link_rate_here_mbit(row, batch_divisor), row.wire, row.wire_divisor));
     return emulated;
   }
-  emulated.push_back(row.link == "infiniband"
-                         ? "link: fast link: veth, no RDMA"
-                         : fmt::format("link: {}: veth at {:g} Mbit/s", row.link, row.link_rate_mbit));
+  emulated.push_back(row.link == "infiniband" ? "link: fast link: veth, no RDMA"
+                     : row.link_rate_mbit > 0
+                         ? fmt::format("link: {}: veth at {:g} Mbit/s", row.link, row.link_rate_mbit)
+                         : fmt::format("link: {}: unshaped veth", row.link));
   return emulated;
 }
 
@@ -106,6 +107,13 @@ static Record record_of_unstarted(const RowSetting& setting, const PlannedRow& p
 
 Record skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
   return record_of_unstarted(setting, planned, repeat, "SKIPPED", planned.skip_reason);
+}
+
+Record planned_record(const RowSetting& setting, const PlannedRow& planned) {
+  if (!planned.skip_reason.empty()) return skipped_record(setting, planned, 0);
+  Record record = record_of_unstarted(setting, planned, 0, "OK", "");
+  record.cache.emplace().state = planned.row.cache;
+  return record;
 }
 
 static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {

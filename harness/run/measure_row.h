@@ -27,6 +27,9 @@ struct RowSetting {
 // The record of a skipped row.
 Record skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat);
 
+// The record of a row that has not run yet, without figures: status OK, or SKIPPED with its reason.
+Record planned_record(const RowSetting& setting, const PlannedRow& planned);
+
 // Starts the row's ranks, watches them and returns the record; std::nullopt when Ctrl-C ended the row.
 std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
                                   LiveLine& line);

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "harness/base/interrupt.h"
+#include "harness/config/machine_file.h"
 #include "harness/contract/machine.h"
 #include "harness/run/execution.h"
 #include "harness/stats/records.h"
@@ -47,16 +48,17 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s) {
 }
 
 static Schedule schedule_of(const Installation& installation, const Request& request, const Scale& scale,
-                            const std::vector<PlannedRow>& plan, const std::vector<Repetition>& runs) {
+                            const std::vector<PlannedRow>& plan, const std::vector<Repetition>& runs,
+                            const RecordMachine& machine) {
   const std::vector<PastDuration> past = read_past_durations(installation.results / "runs");
-  const RecordMachine machine = describe_machine();
   std::vector<Prediction> of_rows;
   for (const PlannedRow& planned : plan) of_rows.push_back(predict(planned.row, scale, machine, past));
   return make_schedule(plan, runs, of_rows, request.budget_s);
 }
 
 Schedule schedule_of(const Installation& installation, const Request& request, Execution& execution) try {
-  return schedule_of(installation, request, execution.scale(), execution.plan(), execution.runs());
+  return schedule_of(installation, request, execution.scale(), execution.plan(), execution.runs(),
+                     describe_machine());
 } catch (const PreparationError&) {
   execution.discard();
   throw;
@@ -75,14 +77,29 @@ int exit_code_of(const Records& records) {
                              : base::kNothingRan;
 }
 
+static Records planned_records(const Installation& installation, const Request& request,
+                               const AxisValues& values, const Selection& selection,
+                               const std::vector<PlannedRow>& plan, const RecordMachine& machine) {
+  const DataSets no_data;
+  const RecordBuild build = describe_build();
+  const RowSetting setting{installation,           request, values, selection.scale, no_data, machine, build,
+                           selection.device_files, "RUN"};
+  Records records;
+  for (const PlannedRow& planned : plan) records.push_back(planned_record(setting, planned));
+  return records;
+}
+
 int dry_run(const Installation& installation, const Request& request, const AxisValues& values,
-            std::optional<Rerun> rerun, std::ostream& console) {
+            std::optional<Rerun> rerun, std::ostream& console,
+            const std::function<std::string(const Records&)>& forecast) {
+  const RecordMachine machine = request.machine.empty() ? describe_machine() : read_machine(request.machine);
   const Selection selection = checked_selection(installation, request, values);
-  const auto plan = make_plan(selection, values, {}, request);
+  const auto plan = make_plan(selection, values, {}, request, machine);
   std::vector<Repetition> runs = all_runs(plan, request);
   if (rerun) runs = runs_left(plan, runs, read_records(request.out, std::cerr), *rerun);
-  const Schedule schedule = schedule_of(installation, request, selection.scale, plan, runs);
+  const Schedule schedule = schedule_of(installation, request, selection.scale, plan, runs, machine);
   console << describe_plan(plan, selection.scale) << schedule.described;
+  if (forecast) console << forecast(planned_records(installation, request, values, selection, plan, machine));
   std::vector<PlannedRow> scheduled;  // each row once
   for (size_t row = 0; row < plan.size(); ++row)
     if (std::any_of(schedule.runs.begin(), schedule.runs.end(),

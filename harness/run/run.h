@@ -11,9 +11,12 @@
 namespace harness {
 
 // Prints the plan and the command of every rank without running it. `rerun`: when continuing the run in
-// request.out. Throws ConfigError or PreparationError. Returns the exit code.
+// request.out. `forecast`: called with a record
+// of each planned row, without figures; its text follows the plan. With request.machine the plan is for that
+// machine. Throws ConfigError or PreparationError. Returns the exit code.
 int dry_run(const Installation& installation, const Request& request, const AxisValues& values,
-            std::optional<Rerun> rerun, std::ostream& console);
+            std::optional<Rerun> rerun, std::ostream& console,
+            const std::function<std::string(const Records&)>& forecast = {});
 
 // Predicts the duration of each run and, with --budget, selects the runs that fit. When none fits, removes
 // the run's files and throws PreparationError.
