@@ -243,7 +243,7 @@ TEST(Explanation, StatedWattsGiveTheGainPerKwh) {
   EXPECT_NEAR(cores.less_kwh_per_image.value(), 0.01 / 3.6e6, 1e-12);
   EXPECT_FALSE(change_in(explanation, "no_decoding").more_images_per_kwh) << "can't be bought";
   const std::string text = explain_text({explanation});
-  EXPECT_NE(text.find("+3e+04 (stated)"), std::string::npos) << text;
+  EXPECT_NE(text.find("+30000000 (stated)"), std::string::npos) << text;
   EXPECT_NE(text.find("+0.001"), std::string::npos) << "10 kJ are 0.001 EUR at 0.36 EUR\n" << text;
 }
 

@@ -30,7 +30,7 @@ std::string gain_per_price(const Explanation& explanation, const ExplainedChange
 // `+1200 (stated)`
 std::string gain_per_kwh(const Explanation& explanation, const ExplainedChange& change) {
   if (!change.more_images_per_kwh) return "-";
-  return fmt::format("{:+.3g} ({})", *change.more_images_per_kwh,
+  return fmt::format("{:+.0f} ({})", *change.more_images_per_kwh,
                      explanation.energy->measured ? "measured" : "stated");
 }
 
@@ -48,7 +48,7 @@ std::string energy_note(const Explanation& explanation) {
            std::string(explanation.row.device == "cpu" ? "a core (watts_per_core)."
                                                        : "a device (watts_per_gpu).");
   return fmt::format(
-      "images per kWh: {:.3g} unchanged, {}.", 3.6e6 / explanation.energy->joules_per_image,
+      "images per kWh: {:.0f} unchanged, {}.", 3.6e6 / explanation.energy->joules_per_image,
       explanation.energy->measured
           ? "measured by NVML: GPUs only, without processor and host"
           : "from the stated watts of the price file, as if each core and device always drew them");

@@ -9,7 +9,7 @@
 namespace harness {
 namespace {
 
-constexpr double kArticleParameters = 11'689'512;          // ResNet18 with 1000 classes
+constexpr double kResNet18Parameters = 11'689'512;  // ResNet18 with 1000 classes
 constexpr double kKernelMs = (67.5 + 164.3) / 256;  // of an image, forward and backward in O0
 constexpr double kSixteenBitShare = 70.1 / 87.989;  // of the time in O0
 
@@ -44,7 +44,8 @@ std::optional<double> real_link_mbit(const Record& record) {
   const double there_ms = kKernelMs * double(row.batch) * divisor / double(all_devices(row)) *
                           (sixteen_bit ? kSixteenBitShare : 1);
   if (bytes <= 0 || here_ms <= 0 || there_ms <= 0) return std::nullopt;
-  return row.link_rate_mbit * (kArticleParameters * (sixteen_bit_gradients ? 2 : 4) / bytes) * (here_ms / there_ms);
+  return row.link_rate_mbit * (kResNet18Parameters * (sixteen_bit_gradients ? 2 : 4) / bytes) *
+         (here_ms / there_ms);
 }
 
 std::vector<std::string> link_equivalents(const Summary& summary) {
