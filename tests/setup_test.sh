@@ -177,6 +177,13 @@ for word in 'system ' cores '16-bit' memory /dev/shm disk GPU driver CUDA MPI na
   check "doctor: $word" says "$word"
 done
 
+mkdir gpus
+printf '#!/bin/sh\ncase $1 in *name*) printf "A card, 80 GiB\\nA card, 80 GiB\\n" ;; *) echo 580 ;; esac\n' >gpus/nvidia-smi
+chmod +x gpus/nvidia-smi
+check "doctor counts GPUs" runs env -i PATH="$PWD/gpus:/usr/bin:/bin" moved/run_matrix doctor
+check "says which rows they carry" says '0 and 1, 2 and 5; the others are skipped'
+check "says that nothing was measured on GPUs yet" says 'no figure of this suite has been measured on a GPU'
+
 check "doctor --help" runs moved/run_matrix doctor --help
 check "says how it is called" says 'usage: ./run_matrix doctor'
 check "doctor takes no arguments" exits 2 moved/run_matrix doctor --all
