@@ -133,7 +133,7 @@ void add_run_options(CommandLine& line) {
       ->check(CLI::Range(0, 1 << 20))
       ->needs(wrap);
   app.add_flag("--dry-run", request.dry_run,
-               "print the plan and the exact command of every rank, run nothing");
+               "print the plan, a command for each row and those of its ranks, run nothing");
   app.add_flag("--oversubscribe", request.oversubscribe,
                "let ranks share a GPU, over gloo; tests that a row runs, says nothing about scaling");
   app.add_flag(
