@@ -51,9 +51,17 @@ function gridCell(text, column, first) {
   return cell;
 }
 
+function anchorOf(word) { return "word-" + word.replace(/[^A-Za-z0-9]+/g, "-"); }
+
+// The text of a column's header, a link to its meaning if the page has one.
+function headerText(text) {
+  const word = (page.terms || {})[text];
+  return word ? element("a", { href: "#" + anchorOf(word), class: "term" }, text) : text;
+}
+
 function gridBlock(grid) {
   const head = element("tr", {}, ...grid.columns.map((column) =>
-    element("th", column.text ? { scope: "col" } : { scope: "col", class: "number" }, column.header)));
+    element("th", column.text ? { scope: "col" } : { scope: "col", class: "number" }, headerText(column.header))));
   const body = grid.rows.map((row) =>
     element("tr", {}, ...row.map((text, i) => gridCell(text, grid.columns[i], i === 0))));
   const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
@@ -69,6 +77,12 @@ function gridBlock(grid) {
 function factsBlock(facts) {
   const list = element("dl", {});
   for (const [label, text] of facts) list.append(element("dt", {}, label), element("dd", {}, text));
+  return list;
+}
+
+function wordsBlock(terms) {
+  const list = factsBlock(terms);
+  for (const term of list.querySelectorAll("dt")) term.id = anchorOf(term.textContent);
   return list;
 }
 
@@ -96,6 +110,7 @@ const blockMakers = {
   mark: ([mark, text]) => element("p", { class: "mark" }, element("strong", {}, mark), " ", text),
   lines: (lines) => element("div", { class: "lines" }, ...lines.map((line) => element("p", {}, line))),
   facts: factsBlock,
+  words: wordsBlock,
   grid: gridBlock,
   figure: figureBlock,
   wide: (name) => element("div", { class: "wide" }, figureBlock(name)),

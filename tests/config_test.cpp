@@ -51,6 +51,26 @@ std::string error_of_text(const std::string& text) {
   return error_of(file.path());
 }
 
+// The text between the first fence after `heading` and its end.
+std::string example_of(const fs::path& page, const std::string& heading) {
+  std::ifstream stream(page);
+  const std::string text(std::istreambuf_iterator<char>(stream), {});
+  const size_t fence = text.find("\n```", text.find(heading)), begin = text.find('\n', fence + 1) + 1;
+  return text.substr(begin, text.find("\n```", begin) + 1 - begin);
+}
+
+TEST(Documentation, ItsMatricesAreWhatItSays) {
+  const auto rows = rows_from(example_of(source / "docs/extending.md", "## The matrix file"));
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0].batch, 256 / 16);
+  EXPECT_EQ(rows[1].base, "half");
+  EXPECT_EQ(rows[2].batch, rows[1].batch) << "taken over with `like`";
+  EXPECT_EQ(rows[2].precision, "bf16");
+  EXPECT_EQ(rows[3].batch, 64) << "as_run";
+  EXPECT_EQ(rows[3].storage, "tmpfs");
+  EXPECT_EQ(rows_from(example_of(source / "README.md", "A matrix of your own can be as")).size(), 2u);
+}
+
 TEST(AsRun, HoldsWhateverTheScaleAndIsTakenOverByLike) {
   for (const char* scale : {"rehearsal", "smoke", "article"}) {
     const auto rows = rows_from(

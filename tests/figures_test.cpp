@@ -52,6 +52,42 @@ TEST_F(Figures, CascadeGivesSkippedRowsAReasonAndNoBar) {
     }
 }
 
+TEST_F(Figures, CascadeMarksTheSpreadOfRepeatsAndDisturbedRows) {
+  std::vector<json> repeats = {records_[0], records_[0]};
+  repeats[1]["repeat"] = 1;
+  repeats[1]["total_s"] = 1.5 * repeats[0]["total_s"].get<double>();
+  const auto title = [](const json& figure) {
+    return figure.at("/layer/0/encoding/x/title"_json_pointer).dump();
+  };
+  const json quiet = figure_of(harness::summarise(typed(repeats)).at(0), "cascade");
+  EXPECT_NE(title(quiet).find("line: fastest to slowest repeat"), std::string::npos) << title(quiet);
+  EXPECT_EQ(title(quiet).find("others took"), std::string::npos) << title(quiet);
+  for (json& record : repeats) record["environment"]["window_steal_share"] = 0.12;
+  for (json& record : repeats) record["environment"]["window_outside_share"] = 0.0;
+  const json disturbed = figure_of(harness::summarise(typed(repeats)).at(0), "cascade");
+  EXPECT_NE(title(disturbed).find("! others took 2 % or more"), std::string::npos) << title(disturbed);
+  EXPECT_EQ(disturbed["data"]["values"][0]["value_label"].get<std::string>().back(), '!');
+}
+
+TEST_F(Figures, APhaseHasOneColourInAllPlots) {
+  const auto colours = [&](const char* name, const char* at) {
+    const json scale = figure_of(matrix_, name).at(json::json_pointer(std::string(at) + "/scale"));
+    std::map<std::string, std::string> list;
+    for (size_t i = 0; i < scale["domain"].size(); ++i)
+      list[scale["domain"][i].get<std::string>()] = scale["range"][i].get<std::string>();
+    return list;
+  };
+  const auto phases = colours("phases", "/layer/0/encoding/color");
+  const auto timeline = colours("timeline", "/spec/encoding/color");
+  auto busy = colours("busy", "/spec/encoding/color");
+  for (const auto& [phase, colour] : phases) EXPECT_EQ(timeline.at(phase), colour) << phase;
+  EXPECT_EQ(busy.at("load"), phases.at("load"));
+  EXPECT_EQ(busy.at("compute"), phases.at("forward"));
+  EXPECT_EQ(busy.at("communication"), phases.at("sync"));
+  EXPECT_EQ(busy.at("other"), phases.at("other"));
+  for (const auto& [activity, colour] : busy) EXPECT_EQ(colour.front(), '#') << activity;
+}
+
 TEST_F(Figures, PhasesAddUpToTheMeanStep) {
   const json figure = figure_of(matrix_, "phases");
   std::map<std::string, double> sums;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "harness/report/embedding.h"
 #include "harness/report/environment.h"
 #include "harness/report/results.h"
@@ -27,11 +29,40 @@ TEST(Page, NamesTheLinesThatItLeftOut) {
   EXPECT_NE(element(run.text("report.html"), "page").find("records.jsonl:28: not JSON"), std::string::npos);
 }
 
-TEST(Page, SaysWithWhichOptionsTheRunWasMade) {
+TEST(Page, HasTheCommandThatRepeatsTheRun) {
   const PageRun run(golden("matrix.jsonl"));
-  std::ofstream(run.folder / "request.json") << R"({"only": "0,7", "seed": 1, "slow": false, "set": []})";
+  std::ofstream(run.folder / "request.json") << json{{"config", {SOURCE_DIR "/configs/article.yaml"}},
+                                                     {"only", "0,7"},
+                                                     {"seed", 2},
+                                                     {"scale", "auto"},
+                                                     {"slow", true},
+                                                     {"oversubscribe", false},
+                                                     {"out", "/somewhere/run"},
+                                                     {"wrap", "perf stat -o it's.txt"},
+                                                     {"set", {"batch=8", "precision=bf16"}}};
   run.page();
-  EXPECT_NE(element(run.text("report.html"), "page").find(R"(--only \"0,7\" --seed 1")"), std::string::npos);
+  const json page = json::parse(element(run.text("report.html"), "page"));
+  const std::string command =
+      R"(./run_matrix configs/article.yaml --only 0,7 --seed 2 --set batch=8 --set precision=bf16 --slow )"
+      R"(--wrap 'perf stat -o it'\\''s.txt')";
+  EXPECT_NE(page.dump().find(json(command).dump()), std::string::npos) << page.dump().substr(0, 300);
+}
+
+TEST(Page, ColumnsLeadToTheOneMeaningOfTheirName) {
+  const PageRun run(golden("matrix.jsonl"));
+  run.page();
+  const json page = json::parse(element(run.text("report.html"), "page"));
+  std::set<std::string> explained;
+  for (const json& section : page["sections"])
+    if (section["id"] == "words")
+      for (const json& term : section["blocks"][0]["words"])
+        EXPECT_TRUE(explained.insert(term[0]).second) << term[0] << " has two meanings";
+  for (const auto& [header, word] : page["terms"].items()) EXPECT_EQ(explained.count(word), 1u) << header;
+  const std::string text = page["sections"].dump();
+  for (const char* header : {"load", "comm", "headroom", "exposed ms", "others %"}) {
+    EXPECT_TRUE(page["terms"].contains(header)) << header;
+    EXPECT_NE(text.find("\"header\":\"" + std::string(header) + "\""), std::string::npos) << header;
+  }
 }
 
 TEST(Page, HostileTextEndsNoElement) {

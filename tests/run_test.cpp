@@ -295,6 +295,27 @@ TEST_F(RunMatrix, DryRunPrintsTheCommandOfEveryRankAndWritesNothing) {
   EXPECT_FALSE(fs::exists(directory / "run"));
 }
 
+TEST_F(RunMatrix, DryRunPrintsALineThatRunsTheRow) {
+  ASSERT_EQ(run({"--dry-run", "--scale", "smoke", "--only", "0,7", "--set", "seed=3", "--slow"}), 0);
+  const std::string script = SOURCE_DIR "/run_matrix";
+  std::vector<std::string> lines;
+  std::istringstream out(output());
+  for (std::string line; std::getline(out, line);)
+    if (line.starts_with(script)) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 2u) << output();
+  ASSERT_TRUE(fs::exists(script));
+  // The script sets up the machine first; the test runs the program that it ends with.
+  const std::string line =
+      command({}).arguments[0] + lines[1].substr(script.size()) + " --out " + (directory / "run").string();
+  base::Command pasted = command({});
+  pasted.arguments = {"bash", "-c", line};
+  ASSERT_EQ(exit_code_of(start(pasted)), 0) << line;
+  ASSERT_EQ(records().size(), 1u);
+  EXPECT_EQ(records()[0]["row"], "7");
+  EXPECT_EQ(records()[0]["config"]["seed"], 3);
+  EXPECT_EQ(records()[0]["scale"]["name"], "smoke");
+}
+
 TEST_F(RunMatrix, ReportRebuildsTheTableFromRecords) {
   ASSERT_EQ(smoke("0,7"), 0);
   const std::string before = text(directory / "run" / "table.md");

@@ -142,9 +142,10 @@ void add_run_options(CommandLine& line) {
   app.add_option("--wrap-rank", request.wrap_rank, "the rank that --wrap is for (default 0)")
       ->check(CLI::Range(0, 1 << 20))
       ->needs(wrap);
-  const auto dry = app.add_flag("--dry-run", request.dry_run,
-                                "print the plan, the claims that it can test and the exact command of every "
-                                "rank, run nothing");
+  const auto dry =
+      app.add_flag("--dry-run", request.dry_run,
+                   "print the plan, the claims that it can test, a command for each row and those of "
+                   "its ranks, run nothing");
   app.add_option("--machine", request.machine,
                  "with --dry-run: plan for the machine that this file describes (cores: 32, memory_gib: 128)")
       ->needs(dry);

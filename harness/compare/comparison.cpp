@@ -45,9 +45,11 @@ Runs successful(const Runs& runs) {
   return ok;
 }
 
-std::vector<double> totals(const Runs& runs) {
+double measured_s(const Record& run) { return run.total_s.value_or(0); }
+
+std::vector<double> all_seconds(const Runs& runs, const auto& seconds_of) {
   std::vector<double> values;
-  for (const Record* run : runs) values.push_back(run->total_s.value_or(0));
+  for (const Record* run : runs) values.push_back(seconds_of(*run));
   return values;
 }
 
@@ -79,12 +81,7 @@ Effect effect_of(const Runs& a, const Runs& b, const auto& seconds_of) {
   if (!first.empty() && looked_at(a) && first.size() >= kFirstLook)
     return paired_effect(first, second, level_after(first.size()));
   if (!first.empty()) return paired_effect(first, second);
-  const auto all = [&](const Runs& runs) {
-    std::vector<double> seconds;
-    for (const Record* run : runs) seconds.push_back(seconds_of(*run));
-    return seconds;
-  };
-  return unpaired_effect(all(a), all(b));
+  return unpaired_effect(all_seconds(a, seconds_of), all_seconds(b, seconds_of));
 }
 
 // Mean ms of a batch in each phase, one value per run.
@@ -148,12 +145,12 @@ RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& 
       row.doubts.push_back(fmt::format("{}: {}", name, text));
   }
   const ComparedSeconds seconds(a, b);
-  row.as_measured = effect_of(a, b, [](const Record& run) { return run.total_s.value_or(0); });
+  row.as_measured = effect_of(a, b, measured_s);
   if (looked_at(a)) row.fewest_runs = kFirstLook;
   row.effect = effect_of(a, b, [&](const Record& run) { return seconds.of(run); });
   row.undisturbed = seconds.undisturbed();
-  row.a_s = median(totals(a));
-  row.b_s = median(totals(b));
+  row.a_s = median(all_seconds(a, measured_s));
+  row.b_s = median(all_seconds(b, measured_s));
   row.margin = noise.margin(id, std::min(row.effect.a, row.effect.b));
   row.phases = phase_changes(a, b);
   return row;

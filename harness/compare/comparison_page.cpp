@@ -92,8 +92,7 @@ void write_comparison_page(const fs::path& file, const Comparison& comparison, c
     add(page, "ratios", json::array({{{"wide", "ratios"}}}));
   }
   if (json differences = spec_of("difference.vl.json");
-      !page.library.empty() &&
-      fill_differences(differences, comparison, decode<Palette>(spec_of("palette.json")).phases)) {
+      !page.library.empty() && fill_differences(differences, comparison, read_palette(source_dir).phases)) {
     page.specs["phases"] = std::move(differences);
     add(page, "phases", json::array({{{"wide", "phases"}}}));
   }

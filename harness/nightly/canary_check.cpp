@@ -33,19 +33,27 @@ Canaries measure_canaries(const std::filesystem::path& train_slice, std::ostream
   return canaries;
 }
 
-Canaries canaries_of_night(const Canaries& before, const Canaries& after, std::ostream& console) {
+Canaries canaries_of_night(const Canaries& before, const Canaries& after) {
   Canaries night = after;
   for (const auto& [name, ms] : before) {
     const auto later = after.find(name);
     night[name] = later == after.end() ? ms : (ms + later->second) / 2;
+  }
+  return night;
+}
+
+std::string moved_canaries(const Canaries& before, const Canaries& after) {
+  std::string lines;
+  for (const auto& [name, ms] : before) {
+    const auto later = after.find(name);
     if (later != after.end() && std::abs(later->second / ms - 1) > kCanaryDrift)
-      fmt::print(
-          console,
-          "canary {}: {:.3f} before the rows, {:.3f} after them ({:+.0f} %): the machine changed during "
+      lines += fmt::format(
+          "canary {}: {:.3f} ms before the rows, {:.3f} ms after them ({:+.0f} %): the machine changed "
+          "during "
           "the night\n",
           name, ms, later->second, 100 * (later->second / ms - 1));
   }
-  return night;
+  return lines;
 }
 
 }  // namespace harness

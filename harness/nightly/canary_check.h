@@ -12,8 +12,10 @@ using Canaries = std::map<std::string, double>;  // ms by name
 // Runs `train_slice --canaries`. If this fails, prints a warning and returns no canaries.
 Canaries measure_canaries(const std::filesystem::path& train_slice, std::ostream& console);
 
-// The mean of both. Prints each canary that changed by more than kCanaryDrift during the night.
+Canaries canaries_of_night(const Canaries& before, const Canaries& after);  // the mean of both
+
+// For the night's summary: a line for each canary that changed by more than kCanaryDrift during the night.
 inline constexpr double kCanaryDrift = 0.10;
-Canaries canaries_of_night(const Canaries& before, const Canaries& after, std::ostream& console);
+std::string moved_canaries(const Canaries& before, const Canaries& after);
 
 }  // namespace harness

@@ -167,15 +167,19 @@ int run_nightly(const Installation& installation, const Request& request, const 
   const bool cut_by_budget = std::any_of(schedule.left_out.begin(), schedule.left_out.end(),
                                          [](const LeftOut& it) { return it.used_up; });
   open.finished = recorded && !base::interrupted() && !cut_by_budget;
-  if (recorded && !base::interrupted())
-    open.canaries = canaries_of_night(before, measure_canaries(installation.train_slice, console), console);
+  std::string moved;
+  if (recorded && !base::interrupted()) {
+    const Canaries after = measure_canaries(installation.train_slice, console);
+    open.canaries = canaries_of_night(before, after);
+    moved = moved_canaries(before, after);
+  }
   const Night night = night_of(open, records);
   const bool kept = keep(history, open, night);
   if (nightly.report)
     done([&] { write_results(installation.project, execution->folder(), records, console); });
   show_left_out(execution->folder(), console);
 
-  console << rows_summary(night, records) << std::flush;
+  console << rows_summary(night, records) << moved << std::flush;
   if (base::interrupted()) return base::kInterrupted;
   bool regression = false;
   const bool measured =

@@ -141,7 +141,10 @@ void decide(const Record& record, const Times& times, Bottleneck& found) {
     blame_communication(times, found);
   } else if (shares.device >= kBusyShare) {
     found.verdict = "device";
-    found.figure = fmt::format("computing {} of the step", percent(shares.device));
+    found.figure = fmt::format("computing {} of the step", percent(times.compute / times.step));
+    if (times.contention > 0)
+      found.figure +=
+          fmt::format(", {} without what loader threads add on shared cores", percent(shares.device));
     found.next = "precision=o2 or bf16, a faster device, or more of them";
   } else if (shares.cpu >= kHighShare) {
     found.verdict = "CPU execution";

@@ -46,7 +46,7 @@ Finding by_chosen_sizes(Finding finding) {
 Finding loading_is_most(const ClaimRows& rows) {
   const SummaryRow& disk = rows["disk"];
   Finding finding = judged(
-      {{"share of loading in the step", loading_share(disk), kMostOfTheTime, kNoLimit, Unit::percent}});
+      {{"cost of loading, share of the step", loading_share(disk), kMostOfTheTime, kNoLimit, Unit::percent}});
   // On shared cores, loading also slows down computing, so the waits alone are only a lower bound.
   const bool least_only = !disk.record->ceilings;
   if (const auto shared = own_cores("disk")(rows);

@@ -75,7 +75,7 @@ bool render(const fs::path& source_dir, const std::vector<std::string>& specs, s
 }  // namespace
 
 std::vector<Figure> figures_of(const Summary& summary, const std::string& run, const fs::path& source_dir) {
-  const FigureSource source{summary, run, decode<Palette>(read_json(source_dir / "plots/palette.json"))};
+  const FigureSource source{summary, run, read_palette(source_dir)};
   std::vector<Figure> figures;
   for (const Kind& kind : kinds) {
     json spec = read_json(source_dir / "plots" / (std::string(kind.name) + ".vl.json"));

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include "harness/base/json_text.h"
+#include "harness/contract/run_command.h"
 #include "harness/report/embedding.h"
+#include "harness/report/glossary.h"
 #include "harness/report/page_file.h"
 #include "harness/report/page_sections.h"
 
@@ -23,17 +25,11 @@ json pictures(const fs::path& run_dir, const std::vector<std::string>& names, co
   return images;
 }
 
-// The options in the run's request.json that differ from empty, 0 and false; empty without such a file.
-std::string options_of(const fs::path& run_dir) {
+// The command that repeats the run, from its request.json; empty without such a file.
+std::string command_of(const fs::path& run_dir, const fs::path& source_dir) {
   if (!fs::exists(run_dir / "request.json")) return "";
   const json request = base::parse_json_file(run_dir / "request.json");
-  if (!request.is_object()) return "";
-  std::string options;
-  for (const auto& [name, value] : request.items())
-    if (!value.empty() && value != "" && value != 0 && value != false)
-      options += fmt::format("{}--{} {}", options.empty() ? "" : " ", name,
-                             value.dump(-1, ' ', false, json::error_handler_t::replace));
-  return options;
+  return request.is_object() ? run_command("./run_matrix", request, source_dir) : "";
 }
 
 }  // namespace
@@ -44,6 +40,10 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
 
   PageFile file;
   file.page = {{"title", run}, {"sections", json::array()}, {"note", ""}};
+  for (const Term& term : glossary()) {
+    file.page["terms"][term.word] = term.word;
+    for (const std::string& header : term.headers) file.page["terms"][header] = term.word;
+  }
   file.library = drawing_library(source_dir);
   file.without_script = "the file table.md in the same folder has the tables";
   for (json& section : explain_sections(records)) file.page["sections"].push_back(std::move(section));
@@ -68,8 +68,10 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
   }
   file.records = read_text(run_dir / "records.jsonl");
   json common = common_sections(records, left_out, file.records);
-  if (const std::string options = options_of(run_dir); !options.empty())
-    common[0]["blocks"].push_back({{"facts", json::array({json::array({"run with", options})})}});
+  if (const std::string command = command_of(run_dir, source_dir); !command.empty())
+    for (json& section : common)
+      if (section["id"] == "environment")
+        section["blocks"].push_back({{"facts", json::array({json::array({"run with", command})})}});
   for (json& section : common) file.page["sections"].push_back(std::move(section));
   if (file.library.empty())
     file.page["note"] = fmt::format(

@@ -15,6 +15,7 @@
 #include "harness/report/environment.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/feed_text.h"
+#include "harness/report/glossary.h"
 #include "harness/report/source_questions.h"
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/advice.h"
@@ -159,7 +160,8 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   add("phases", phases);
 
   json article = json::array();
-  for (const Grid& grid : article_tables(summary)) add_grid(article, grid);
+  for (const Grid& grid : article_tables(summary))
+    if (!grid.empty()) article.push_back(folded(grid));
   add("the article's tables", article);
 
   json verdicts = json::array();
@@ -202,8 +204,11 @@ json common_sections(const Records& records, const std::string& left_out, const 
   for (const Grid& grid : {remarks_grid(records), disturbance_grid(records), rank_grid(records)})
     if (!grid.empty()) environment.push_back(folded(grid));
   const json numbers = {{"lines", std::count(raw.begin(), raw.end(), '\n')}, {"bytes", raw.size()}};
+  Facts words;
+  for (const Term& term : glossary()) words.emplace_back(term.word, term.meaning);
   return json::array(
-      {{{"id", "environment"}, {"title", "environment"}, {"part", ""}, {"blocks", environment}},
+      {{{"id", "words"}, {"title", "words"}, {"part", ""}, {"blocks", {{{"words", words}}}}},
+       {{"id", "environment"}, {"title", "environment"}, {"part", ""}, {"blocks", environment}},
        {{"id", "raw"}, {"title", "raw records"}, {"part", ""}, {"blocks", {{{"records", numbers}}}}}});
 }
 

@@ -60,9 +60,10 @@ void check_data(std::vector<PlannedRow>& plan, const DataSets& sets) {
     const Data& data = sets.of(row);
     if (row.validation && planned.skip_reason.empty()) fit_to_classes(planned, data);
     if (row.cache == "cold" && images_read(row) > data.images())
-      planned.skip_reason =
-          fmt::format("a cold row reads each image at most once: it needs {} images, but the data has {}",
-                      images_read(row), data.images());
+      planned.skip_reason = fmt::format(
+          "a cold row reads each image at most once: it needs {} images, but the data has {}; add images, "
+          "or start it with a warm cache: --set cache=as_is",
+          images_read(row), data.images());
     if (planned.skip_reason.empty() && row.storage != "synthetic" && images_read(row) > data.images())
       planned.notes.push_back(fmt::format("reads each of {} images {:.1f} times", data.images(),
                                           double(images_read(row)) / double(data.images())));

@@ -11,7 +11,9 @@
 
 #include "harness/base/interrupt.h"
 #include "harness/config/machine_file.h"
+#include "harness/config/request_file.h"
 #include "harness/contract/machine.h"
+#include "harness/contract/run_command.h"
 #include "harness/plan/time_left.h"
 #include "harness/run/execution.h"
 #include "harness/stats/records.h"
@@ -20,15 +22,24 @@ namespace harness {
 
 using nlohmann::json;
 
+// One line per row that runs it alone when it is pasted, and as comments the commands that it starts for the
+// ranks: those need the row's folder with job.json, which exists only during the run.
 static void print_commands(const Installation& installation, const Request& request, const AxisValues& values,
                            const std::vector<PlannedRow>& plan, std::ostream& console) {
+  const std::string program = installation.project / "run_matrix";
+  console
+      << "\nOne row per line, to be pasted into a shell; below it the commands of its ranks, where RUN is "
+         "the run's folder:\n";
   for (const PlannedRow& planned : plan) {
     if (!planned.skip_reason.empty()) continue;
+    Request alone = request;
+    alone.only = planned.row.id;
+    console << run_command(program, encode(alone), {}) << '\n';
     LaunchSetting setting;
     setting.directory = fs::path("RUN/rows") / (planned.row.id + "-repeat0");
     for (const base::Command& command :
          rank_commands(planned.row, values, installation, request, setting).commands)
-      console << planned.row.id << ": " << base::shell_line(command) << '\n';
+      console << "#   " << base::shell_line(command) << '\n';
   }
 }
 

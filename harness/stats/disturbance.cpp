@@ -45,10 +45,9 @@ ComparedSeconds::ComparedSeconds(const RecordList& a, const RecordList& b) {
   for (const RecordList* records : {&a, &b})
     for (const Record* record : *records) {
       const auto share = others_share(*record);
-      most_taken_ = std::max(most_taken_, share.value_or(0));
       can_be_corrected = can_be_corrected && share && *share < 1 && is_processor_bound(*record);
     }
-  undisturbed_ = can_be_corrected && most_taken_ >= kDisturbedShare;
+  undisturbed_ = can_be_corrected && std::max(most_taken_share(a), most_taken_share(b)) >= kDisturbedShare;
 }
 
 double ComparedSeconds::of(const Record& record) const {

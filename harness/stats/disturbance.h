@@ -27,9 +27,9 @@ std::string disturbance_text(const RecordList& records);
 // all the time and waits for no disk, link or emulated device.
 bool is_processor_bound(const Record& record);
 
-// total_s x (1 - others_share), a lower bound of the seconds that the row loses to others: on cores that the
-// row leaves idle the share counts, too. Tried with nine pairs of runs while 2 to 38 % of the time was
-// stolen: the spread of the seconds fell from 17-24 % to 5 %.
+// total_s x (1 - others_share): the row alone would have taken at least so long. The share counts
+// time taken on cores that the row left idle, too, which cost it nothing. Tried with nine pairs of runs while
+// 2 to 38 % of the time was stolen: the spread of the seconds fell from 17-24 % to 5 %.
 double undisturbed_s(const Record& record);
 
 // How the seconds of some runs are compared: as measured, or undisturbed_s() of all of them if each is
@@ -38,12 +38,10 @@ class ComparedSeconds {
  public:
   ComparedSeconds(const RecordList& a, const RecordList& b);
   bool undisturbed() const { return undisturbed_; }
-  double most_taken() const { return most_taken_; }  // the largest others_share, 0-1
   double of(const Record& record) const;
   std::vector<double> of(const RecordList& records) const;
 
  private:
-  double most_taken_ = 0;
   bool undisturbed_ = false;
 };
 

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
-#include "harness/stats/records.h"
 #include "harness/report/figures/figure.h"
+#include "harness/stats/disturbance.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 
@@ -14,7 +15,7 @@ bool fill_cascade(json& spec, const FigureSource& source) {
   const Summary& summary = source.summary;
   json values = json::array();
   double largest = 0;
-  bool other_batch = false;
+  bool other_batch = false, repeated = false, disturbed = false;
   for (const SummaryRow& row : summary.rows) {
     json value = row_values(row);
     value["total_s"] = nullptr;
@@ -26,6 +27,14 @@ bool fill_cascade(json& spec, const FigureSource& source) {
                     {"group", row.group},
                     {"value_label", fmt::format("{:.{}f} s", row.total_s, row.total_s < 10 ? 2 : 1)}});
       largest = std::max(largest, row.total_max_s);
+      repeated = repeated || row.total_max_s > row.total_min_s;
+      if (const double others = most_taken_share(row.records); others > 0) {
+        value["others"] = others;
+        if (others >= kDisturbedShare) {
+          value["value_label"] = value["value_label"].get<std::string>() + "!";
+          disturbed = true;
+        }
+      }
       other_batch = other_batch || (row.ratio && row.batch_differs);
       if (row.ratio)
         value["ratio_label"] =
@@ -45,6 +54,10 @@ bool fill_cascade(json& spec, const FigureSource& source) {
   colour["legend"]["values"] = present(source.palette.groups, values, "group");
   json axis_title = {
       fmt::format("seconds per {} batches on {} (shorter is faster)", summary.timed_batches, summary.device)};
+  if (repeated) axis_title.push_back("bar: median of the repeats; line: fastest to slowest repeat");
+  if (disturbed)
+    axis_title.push_back(
+        fmt::format("! others took {:.0f} % or more of its processor time", 100 * kDisturbedShare));
   if (other_batch) axis_title.push_back("* the base has another batch size");
   spec["/layer/0/encoding/x/title"_json_pointer] = axis_title;
   spec["/layer/0/encoding/x/scale"_json_pointer] = domain_to(largest, 1.25);

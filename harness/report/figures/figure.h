@@ -1,5 +1,6 @@
 // One function per figure that fills its spec, and the helpers that several figures use.
 #pragma once
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -12,20 +13,21 @@ struct NamedColour {
   std::string name, colour;
   static constexpr auto keys() {
     return std::tuple(Key{"name", &NamedColour::name, "what is drawn so", Presence::required},
-                      Key{"colour", &NamedColour::colour, "e.g. #0072B2", Presence::required});
+                      Key{"colour", &NamedColour::colour, "e.g. #0072B2, or the phase whose colour it has",
+                          Presence::required});
   }
 };
 using Colours = std::vector<NamedColour>;
 
-// plots/palette.json
+// plots/palette.json: a phase has one colour in all plots.
 struct Palette {
-  Colours groups, phases, events, activities, communication, batches, beside_article;
+  Colours groups, phases, collectives, activities, communication, batches, beside_article;
   std::vector<std::string> diverging;
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
     return std::tuple(Key{"groups", &Palette::groups, "of rows", required},
                       Key{"phases", &Palette::phases, "of a step", required},
-                      Key{"events", &Palette::events, "of a timeline", required},
+                      Key{"collectives", &Palette::collectives, "of a timeline", required},
                       Key{"activities", &Palette::activities, "of a busy device", required},
                       Key{"communication", &Palette::communication, "of a step", required},
                       Key{"batches", &Palette::batches, "by kind", required},
@@ -33,6 +35,9 @@ struct Palette {
                       Key{"diverging", &Palette::diverging, "low, middle, high", required});
   }
 };
+
+// Throws std::runtime_error if the file is damaged or names a phase without a colour.
+Palette read_palette(const std::filesystem::path& source_dir);
 
 struct FigureSource {
   const Summary& summary;

@@ -77,10 +77,12 @@ double add_events(const std::string& row, const std::vector<Event>& events,
 }  // namespace
 
 bool fill_timeline(json& spec, const FigureSource& source) {
+  Colours colours = source.palette.phases;  // what host threads do; then the collectives beside them
+  colours.insert(colours.end(), source.palette.collectives.begin(), source.palette.collectives.end());
   json values = json::array();
   std::vector<PanelTitle> panels;
   std::set<std::string> known;
-  for (const NamedColour& entry : source.palette.events) known.insert(entry.name);
+  for (const NamedColour& entry : colours) known.insert(entry.name);
   double longest = 0, shortest = 1e300;
   bool skewed_clocks = false, recorded = false;
   for (const SummaryRow* row : key_rows(source.summary)) {
@@ -103,8 +105,8 @@ bool fill_timeline(json& spec, const FigureSource& source) {
   spec["data"] = {{"values", values}};
   set_panels(spec, panels);
   json& colour = spec["/spec/encoding/color"_json_pointer];
-  colour["scale"] = colour_scale(source.palette.events);
-  colour["legend"]["values"] = present(source.palette.events, values, "colour");
+  colour["scale"] = colour_scale(colours);
+  colour["legend"]["values"] = present(colours, values, "colour");
   if (colour["legend"]["values"].size() > 12) colour["legend"]["columns"] = 7;  // two lines of equal length
   if (longest > 4 * shortest) spec["/resolve/scale/x"_json_pointer] = "independent";
   set_title(spec, source,
