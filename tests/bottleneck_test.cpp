@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "harness/report/summary/summary.h"
 #include "tests/typed_records.h"
 
@@ -173,6 +175,84 @@ TEST(Bottleneck, WhatTheRunHasShownToBeSlowerIsNotAdvised) {
   EXPECT_NE(advice(grid_of(0.5, 1.3)).find("try precision=o2 or bf16, a faster device"), std::string::npos);
   EXPECT_EQ(advice(grid_of(0.5, 1.3)).find("more of them"), std::string::npos);
   EXPECT_NE(advice(grid_of(1.4, 1.3)).find("try a faster device"), std::string::npos);
+}
+
+// ---- devices with times of their own ----
+
+using Phases = std::map<std::string, double>;
+
+// A device that runs behind its host: ms of every batch on the device, and on the host, whose waits are all
+// in `loss` or `sync`.
+json on_device(const Phases& device, const Phases& host) {
+  json record = record_of({});
+  double step = 0;
+  for (const auto& [phase, ms] : device) step += ms;
+  record["total_s"] = step * 10 / 1000;
+  record["device"] = {{"kind", "cuda"}};
+  record.erase("ceilings");
+  record["samples_ms"] = json::object();
+  for (const auto& [phase, ms] : device)
+    record["device_ms"][phase] = json::array({std::vector<double>(10, ms)});
+  for (const auto& [phase, ms] : device)
+    record["samples_ms"][phase] = json::array({std::vector<double>(10, 0.0)});
+  for (const auto& [phase, ms] : host)
+    record["samples_ms"][phase] = json::array({std::vector<double>(10, ms)});
+  return record;
+}
+
+const Phases kHostWaitsInLoss = {{"load", 0}, {"forward", 5}, {"backward", 8}, {"step", 1}, {"loss", 86}};
+
+TEST(BottleneckOfADevice, EachClassIsFoundAlthoughTheHostWaitsInLoss) {
+  const auto verdict = [](const Phases& device) {
+    return judged(on_device(device, kHostWaitsInLoss)).verdict;
+  };
+  EXPECT_EQ(verdict({{"load", 50}, {"h2d", 5}, {"forward", 15}, {"backward", 30}}), "loader");
+  EXPECT_EQ(verdict({{"load", 1}, {"h2d", 49}, {"forward", 20}, {"backward", 30}}), "memory copy");
+  EXPECT_EQ(verdict({{"load", 1}, {"h2d", 4}, {"forward", 30}, {"backward", 65}}), "kernels");
+  EXPECT_EQ(verdict({{"load", 20}, {"h2d", 20}, {"forward", 20}, {"backward", 35}, {"other", 5}}), "other");
+}
+
+TEST(BottleneckOfADevice, ADeviceThatIsNoFasterThanItsHostLaunchesIsBoundByLaunches) {
+  const Phases device = {{"h2d", 4}, {"forward", 30}, {"backward", 60}, {"step", 6}};
+  const Phases launching = {{"h2d", 1}, {"forward", 31}, {"backward", 58}, {"step", 6}, {"loss", 4}};
+  EXPECT_EQ(judged(on_device(device, launching)).verdict, "launch");
+  EXPECT_EQ(judged(on_device(device, kHostWaitsInLoss)).verdict, "kernels") << "the host is far ahead";
+  EXPECT_EQ(judged(on_device({{"forward", 20}, {"backward", 30}, {"other", 50}}, kHostWaitsInLoss)).cause,
+            "work of the training thread");
+}
+
+// Three ranks whose device waits these ms per batch in `sync`, and computes for the rest of 100.
+json three_ranks(const std::vector<double>& waits, double alone) {
+  json record = on_device({{"forward", 100}, {"sync", 0}}, kHostWaitsInLoss);
+  record["world_size"] = 3;
+  json forward = json::array(), sync = json::array();
+  for (const double ms : waits) {
+    forward.push_back(std::vector<double>(10, 100 - ms));
+    sync.push_back(std::vector<double>(10, ms));
+  }
+  record["device_ms"] = {{"forward", forward}, {"sync", sync}};
+  for (auto& [phase, by_rank] : record["samples_ms"].items())
+    by_rank = json::array({by_rank[0], by_rank[0], by_rank[0]});
+  record["communication"] = {{"ceiling_ms", alone}, {"all_reduces", json::array()}};
+  return record;
+}
+
+TEST(BottleneckOfADevice, WaitingForTheWireAndForOneSlowRankAreTold) {
+  const Bottleneck wire = judged(three_ranks({50, 52, 51}, 48));
+  EXPECT_EQ(wire.verdict, "communication");
+  EXPECT_EQ(wire.cause, "the link");
+  const Bottleneck slow = judged(three_ranks({60, 2, 61}, 2));
+  EXPECT_EQ(slow.verdict, "communication");
+  EXPECT_EQ(slow.cause, "one slow rank, 1");
+  EXPECT_NE(slow.next.find("that rank's host"), std::string::npos) << slow.next;
+}
+
+TEST(BottleneckOfADevice, ASlowRankIsFoundByHostPhasesToo) {
+  json record = three_ranks({60, 2, 61}, 2);
+  record["samples_ms"] = record["device_ms"];
+  record.erase("device_ms");
+  record["device"] = {{"kind", "cpu"}};
+  EXPECT_EQ(judged(record).cause, "one slow rank, 1");
 }
 
 TEST(Bottleneck, ACeilingBelowItsRowIsFlagged) {

@@ -104,6 +104,9 @@ TEST(Claim3, KernelsRunAlmostContinuouslyOnTmpfs) {
   EXPECT_NE(with(1, 1).reason(3, 2).find("holds above 76 %"), std::string::npos) << with(1, 1).reason(3, 2);
   EXPECT_EQ(with(1, 20).verdict(3, 2), ClaimVerdict::does_not_hold) << "without loading, but 66 % kernels";
   EXPECT_EQ(with(20, 1).verdict(3, 2), ClaimVerdict::does_not_hold);
+  ClaimRecords only_phases = with(1, 1);
+  only_phases.set("", "/gpu", json::array());
+  EXPECT_EQ(only_phases.verdict(3, 2), ClaimVerdict::cannot_be_tested) << "phases contain gaps";
   ClaimRecords processor = with(1, 1);
   processor.set("", "/device/kind", "cpu");
   EXPECT_EQ(processor.verdict(3, 2), ClaimVerdict::cannot_be_tested);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
+#include "harness/report/bottleneck_of_device.h"
 #include "harness/report/summary/device_time.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/stats/records.h"
@@ -27,6 +29,8 @@ std::optional<double> positive(const std::optional<double>& value) {
 // Mean ms per batch of one run, and its ceilings.
 struct Times {
   double step = 0, load = 0, copy = 0, communication = 0, compute = 0, contention = 0, other = 0;
+  std::optional<DeviceSteps> device;
+  std::optional<RankWaits> ranks;
   std::optional<double> loader_alone, compute_alone, all_reduce_alone;
   double read_share = 0;
 };
@@ -34,7 +38,9 @@ struct Times {
 // A device that runs behind the host has times of its own: the host's say where it waited, not for what.
 Times times_of(const Record& record, const RunStatistics& run) {
   Times times;
-  const bool on_device = device_ms(record, {"forward"}).has_value();
+  times.device = device_steps(record);
+  times.ranks = rank_waits(record);
+  const bool on_device = times.device.has_value();
   const auto ms = [&](const std::vector<std::string>& phases) {
     return on_device ? device_ms(record, phases).value_or(0) : phases_ms(run, phases);
   };
@@ -63,8 +69,14 @@ Times times_of(const Record& record, const RunStatistics& run) {
 }
 
 StepShares shares_of(const Times& times) {
-  return {times.load / times.step, times.copy / times.step, times.communication / times.step,
-          (times.compute - times.contention) / times.step, (times.contention + times.other) / times.step};
+  const bool launches = times.device && times.device->bound_by_launches();
+  const double computing = (times.compute - times.contention) / times.step;
+  return {.loader = times.load / times.step,
+          .copy = times.copy / times.step,
+          .communication = times.communication / times.step,
+          .device = launches ? 0 : computing,
+          .launch = launches ? computing : 0,
+          .cpu = (times.contention + times.other) / times.step};
 }
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -113,7 +125,7 @@ void blame_loader(const Record& record, const Times& times, Bottleneck& found) {
 
 void blame_communication(const Times& times, Bottleneck& found) {
   found.verdict = "communication";
-  if (!times.all_reduce_alone) {  // DataParallel's copies between devices
+  if (!times.all_reduce_alone && !times.ranks) {  // DataParallel's copies between devices
     found.figure =
         fmt::format("copies of weights and gradients {} of the step", percent(found.shares.communication));
     found.cause = "weights and gradients between devices";
@@ -121,9 +133,20 @@ void blame_communication(const Times& times, Bottleneck& found) {
     return;
   }
   found.figure = fmt::format("exposed {} of the step", percent(found.shares.communication));
-  found.figure += fmt::format("; the all-reduces alone take {:.1f} ms, exposed are {:.1f} ms",
-                              *times.all_reduce_alone, times.communication);
-  const bool link = *times.all_reduce_alone >= kMostlyLink * times.communication;
+  found.figure += fmt::format(", exposed are {:.1f} ms", times.communication);
+  if (times.all_reduce_alone)
+    found.figure += fmt::format("; the all-reduces alone take {:.1f} ms", *times.all_reduce_alone);
+  const bool for_a_rank = times.ranks && times.ranks->for_a_rank();
+  if (for_a_rank)
+    found.figure += fmt::format("; {:.1f} ms of the {:.1f} ms in sync and broadcast on the critical path",
+                                times.ranks->critical_ms, times.ranks->mean_ms);
+  const bool link = !for_a_rank &&
+                    (!times.all_reduce_alone || *times.all_reduce_alone >= kMostlyLink * times.communication);
+  if (for_a_rank && times.ranks->slow_rank) {
+    found.cause = fmt::format("one slow rank, {}", *times.ranks->slow_rank);
+    found.next = "a look at that rank's host: its cores, loader threads and device, the heat map of ranks";
+    return;
+  }
   found.cause = link ? "the link" : "ranks wait for one another";
   found.next = link ? "a faster link, compression=bf16, or a larger batch per rank"
                     : "ranks of even speed: cores and loader threads per rank, the heat map of ranks";
@@ -139,27 +162,35 @@ void decide(const Record& record, const Times& times, Bottleneck& found) {
     found.next = "batch_format=uint8 (a quarter of the bytes), strategy=ddp instead of scattering";
   } else if (shares.communication >= kHighShare) {
     blame_communication(times, found);
+  } else if (shares.launch >= kHighShare) {
+    found.verdict = "launch";
+    found.cause = "the host launches kernels no faster than the device runs them";
+    found.figure = fmt::format("the host's launches take {:.1f} ms, the device {:.1f} ms",
+                               times.device->launching, times.device->computing);
+    found.next = "fewer, larger kernels: cuda_graphs=true, a larger batch per device, a faster core";
   } else if (shares.device >= kBusyShare) {
-    found.verdict = "device";
+    found.verdict = times.device ? "kernels" : "device";
     found.figure = fmt::format("computing {} of the step", percent(times.compute / times.step));
     if (times.contention > 0)
       found.figure +=
           fmt::format(", {} without what loader threads add on shared cores", percent(shares.device));
     found.next = "precision=o2 or bf16, a faster device, or more of them";
   } else if (shares.cpu >= kHighShare) {
-    found.verdict = "CPU execution";
     const bool host = times.other > times.contention;
+    found.verdict = times.device ? "launch" : "CPU execution";
     found.cause = host ? "work of the training thread" : "loader and training share the cores";
     found.figure = host ? fmt::format("the host's own work {} of the step", percent(times.other / times.step))
                         : fmt::format("computing takes {} longer than without the loader",
                                       percent(times.contention / (times.compute - times.contention)));
     found.next = host ? "take work out of the training thread" : "more cores, or fewer loader threads";
   } else {
-    const std::vector<std::pair<double, const char*>> all = {{shares.loader, "loader"},
-                                                             {shares.copy, "memory copy"},
-                                                             {shares.communication, "communication"},
-                                                             {shares.device, "device"},
-                                                             {shares.cpu, "CPU execution"}};
+    const std::vector<std::pair<double, const char*>> all = {
+        {shares.loader, "loader"},
+        {shares.copy, "memory copy"},
+        {shares.communication, "communication"},
+        {shares.device, times.device ? "kernels" : "device"},
+        {shares.launch, "launch"},
+        {shares.cpu, "CPU execution"}};
     const auto largest = std::max_element(all.begin(), all.end());
     found.verdict = "other";
     found.cause = "no single part";
@@ -176,22 +207,32 @@ std::string headroom_text(const std::optional<double>& headroom) {
   return *headroom < 0 ? "ceiling < row" : fmt::format("{:+.0f} %", 100 * *headroom);
 }
 
-// Whether some rows of the group were measured against their base, and all of them were slower.
-bool only_slower(const Summary& summary, const std::string& group) {
+bool is_computing(const Bottleneck& found) { return found.verdict == "device" || found.verdict == "kernels"; }
+
+// Whether some of these rows were measured against their base, and all of them were slower.
+bool only_slower(const Summary& summary, const std::function<bool(const SummaryRow&)>& is_one) {
   bool any = false;
   for (const SummaryRow& row : summary.rows) {
-    if (!row.ok() || row.group != group || !row.ratio) continue;
+    if (!row.ok() || !row.ratio || !is_one(row)) continue;
     if (*row.ratio >= 1) return false;
     any = true;
   }
   return any;
 }
 
+bool changes_precision(const SummaryRow& row) { return row.group == "precision"; }
+
 // Remedies for a row that computes most of the time, without those that this run has shown to be none.
 std::string device_remedies(const Summary& summary) {
-  std::string text = only_slower(summary, "precision") ? "" : "precision=o2 or bf16, ";
+  const auto has_more_devices = [&](const SummaryRow& row) {
+    return std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& base) {
+      return base.id == row.config.base &&
+             row.config.devices * row.config.nodes > base.config.devices * base.config.nodes;
+    });
+  };
+  std::string text = only_slower(summary, changes_precision) ? "" : "precision=o2 or bf16, ";
   text += "a faster device";
-  return only_slower(summary, "devices") ? text : text + ", or more of them";
+  return only_slower(summary, has_more_devices) ? text : text + ", or more of them";
 }
 
 }  // namespace
@@ -237,7 +278,7 @@ Grid bottleneck_grid(const Summary& summary) {
                          found->cause.empty() ? found->figure : found->cause + ": " + found->figure});
     const std::string step =
         fmt::format("{}{}: try {}", found->verdict, found->cause.empty() ? "" : " (" + found->cause + ")",
-                    found->verdict == "device" ? device_remedies(summary) : found->next);
+                    is_computing(*found) ? device_remedies(summary) : found->next);
     if (std::find(next_steps.begin(), next_steps.end(), step) == next_steps.end()) next_steps.push_back(step);
   }
   grid.notes = {
@@ -247,9 +288,15 @@ Grid bottleneck_grid(const Summary& summary) {
       "which say where a row waits. `./run_matrix explain ROW` measures what each remedy gains.",
       fmt::format(
           "The verdict is the first that applies: load, copies or exposed communication from {} of the step "
-          "on, computing from {}, the host's own work and cores shared with the loader from {}; otherwise "
-          "other. (n/m): n of m repeats have this verdict.",
-          percent(kHighShare), percent(kBusyShare), percent(kHighShare))};
+          "on, launches from {} (the host takes {} of the device's computing time or more for launching it), "
+          "computing (kernels) from {}, the host's own work and cores shared with the loader from {}; "
+          "otherwise "
+          "other. Of devices with times of their own, these are used; means over ranks, and causes of "
+          "waiting "
+          "from the critical path: the rank for which the others waited. (n/m): n of m repeats have this "
+          "verdict.",
+          percent(kHighShare), percent(kHighShare), percent(DeviceSteps::kLaunchBound), percent(kBusyShare),
+          percent(kHighShare))};
   grid.notes.insert(grid.notes.end(), next_steps.begin(), next_steps.end());
   return grid;
 }

@@ -1,36 +1,35 @@
 // The share of the step in which kernels run, for claims about kernels and not about loading.
-#include <algorithm>
+#include <optional>
 
 #include "harness/report/claim_question.h"
 
 namespace harness {
 namespace {
 
-// Sum over ranks and over the batches from `first` on.
-double sum_from(const std::vector<std::vector<double>>& by_rank, size_t first) {
+// Mean over ranks.
+std::optional<double> kernel_share(const Record& record, size_t first_batch) {
   double sum = 0;
-  for (const std::vector<double>& rank : by_rank)
-    for (size_t batch = first; batch < rank.size(); ++batch) sum += rank[batch];
-  return sum;
+  if (record.trace && !record.trace->ranks.empty() &&
+      (first_batch == 0 || record.trace->first.value_or(0) >= int64_t(first_batch))) {
+    for (const RankTrace& rank : record.trace->ranks) sum += rank.gpu_kernel_share;
+    return sum / double(record.trace->ranks.size());
+  }
+  if (first_batch > 0 || record.gpu.empty()) return std::nullopt;  // NVML's mean is of the whole window
+  for (const RankGpu& rank : record.gpu) {
+    if (!rank.utilisation_percent) return std::nullopt;
+    sum += rank.utilisation_percent->mean / 100;
+  }
+  return sum / double(record.gpu.size());
 }
 
 }  // namespace
 
-const Phases& kernel_phases() {
-  static const Phases phases = {"forward", "loss", "backward", "step"};
-  return phases;
-}
-
 Ratio kernel_share(const SummaryRow& row, size_t first_batch) {
   std::vector<double> shares;
   for (const Record* record : row.records) {
-    double kernels = 0, steps = 0;
-    for (const std::string& phase : kernel_phases())
-      if (const auto found = record->device_ms.find(phase); found != record->device_ms.end())
-        kernels += sum_from(found->second, first_batch);
-    for (const auto& [phase, by_rank] : record->samples_ms) steps += sum_from(by_rank, first_batch);
-    if (kernels <= 0 || steps <= 0) return {};
-    shares.push_back(kernels / steps);
+    const auto share = kernel_share(*record, first_batch);
+    if (!share) return {};
+    shares.push_back(*share);
   }
   return share_of(shares);
 }

@@ -89,12 +89,11 @@ Ratio work_share(const SummaryRow& row, const Phases& phases);  // of the mean s
 Ratio wait_share(const SummaryRow& row);                        // phase load / step, of the training thread
 Ratio quotient(const Ratio& above, const Ratio& below);         // with the widest possible interval
 const Phases& compute_phases();                                 // forward and backward
-const Phases& kernel_phases();                                  // all phases that consist of kernels
-// Device time of kernels / time of the step, over the timed batches from `first_batch` on. Not known() on a
-// processor or without such batches.
+// Share of the time in which kernels run, from a trace of kernels (--trace) or NVML's readings: a phase's
+// device time also contains the gaps between kernels. From `first_batch` on: only a trace of later batches
+// tells. Not known() if a record has neither, as on a processor or an emulated device.
 Ratio kernel_share(const SummaryRow& row, size_t first_batch = 0);
-inline constexpr const char* kKernelGaps =
-    "; device time includes gaps between kernels, so it is the most that they can take";
+inline constexpr const char* kKernelsTimed = "kernel time / time, from --trace or NVML";
 inline constexpr const char* kKernelsUntimed =
     "kernels run in the training thread and are not timed separately";
 

@@ -45,9 +45,9 @@ Finding shuffled_lmdb_is_slower_than_files(const ClaimRows& rows) {
 
 Finding kernels_are_soon_busy(const ClaimRows& rows) {
   Finding finding =
-      judged({{fmt::format("device time of kernels / step, from batch {} on", kStartUpBatches),
+      judged({{fmt::format("{}, from batch {} on", kKernelsTimed, kStartUpBatches),
                kernel_share(rows["lmdb"], kStartUpBatches), kAlmostContinuous, kNoLimit, Unit::percent}});
-  finding.reason += kKernelGaps + cold_caveat(rows["lmdb"]);
+  finding.reason += cold_caveat(rows["lmdb"]);
   return finding;
 }
 

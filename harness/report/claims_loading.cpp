@@ -61,9 +61,7 @@ Finding loading_is_most(const ClaimRows& rows) {
 }
 
 Finding device_is_idle(const ClaimRows& rows) {
-  const Phases all = {"h2d", "forward", "loss", "backward", "step"};
-  return judged(
-      {{"device time / time of the step", work_share(rows["disk"], all), 0, kIdleDevice, Unit::percent}});
+  return judged({{kKernelsTimed, kernel_share(rows["disk"]), 0, kIdleDevice, Unit::percent}});
 }
 
 Finding processor_is_idle(const ClaimRows&) {
@@ -87,10 +85,7 @@ Finding computing_is_unchanged(const ClaimRows& rows) {
 }
 
 Finding kernels_run_continuously(const ClaimRows& rows) {
-  Finding finding = judged({{"device time of kernels / step", kernel_share(rows["tmpfs"]), kAlmostContinuous,
-                             kNoLimit, Unit::percent}});
-  finding.reason += kKernelGaps;
-  return finding;
+  return judged({{kKernelsTimed, kernel_share(rows["tmpfs"]), kAlmostContinuous, kNoLimit, Unit::percent}});
 }
 
 const RecordData* data_of(const Summary& summary) {

@@ -146,10 +146,8 @@ Finding infiniband_beats_ethernet(const ClaimRows& rows) {
 }
 
 Finding kernels_run_more_of_the_time(const ClaimRows& rows) {
-  Finding finding =
-      judged({{"device time per step, [12] / [7]",
-               quotient(work_share(rows["12"], kernel_phases()), work_share(rows["7"], kernel_phases())),
-               kFarAbove}});
+  Finding finding = judged({{std::string(kKernelsTimed) + ", [12] / [7]",
+                             quotient(kernel_share(rows["12"]), kernel_share(rows["7"])), kFarAbove}});
   finding.reason += "; C++ has no GIL, so a difference has other causes";
   return finding;
 }

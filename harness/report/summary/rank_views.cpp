@@ -55,8 +55,10 @@ std::vector<std::string> line_of(const std::string& id, const std::string& name,
 }  // namespace
 
 std::optional<RankViews> rank_views(const Record& record) {
-  const Samples& phases =
-      on_emulated_device(record) && !record.device_ms.empty() ? record.device_ms : record.samples_ms;
+  // The host of a device with times of its own waits in other phases than its device.
+  const auto forward = record.device_ms.find("forward");
+  const bool on_device = forward != record.device_ms.end() && !forward->second.empty();
+  const Samples& phases = on_device ? record.device_ms : record.samples_ms;
   const auto batches = size_t(record.timed_batches.value_or(0));
   const auto ranks = size_t(record.world_size);
   if (!is_ok(record) || ranks < 2 || batches == 0 || phases.empty()) return std::nullopt;
