@@ -109,8 +109,9 @@ double share_of_misses(Experiment experiment) {
 }
 
 TEST(Effect, IntervalsCoverAsTheySay) {
-  EXPECT_LT(share_of_misses(paired_effect), 0.055);
-  EXPECT_GT(share_of_misses(paired_effect), 0.02) << "not wider than needed";
+  const auto paired = [](const auto& a, const auto& b) { return paired_effect(a, b); };
+  EXPECT_LT(share_of_misses(paired), 0.055);
+  EXPECT_GT(share_of_misses(paired), 0.02) << "not wider than needed";
   EXPECT_LT(share_of_misses(unpaired_effect), 0.055);
   EXPECT_GT(share_of_misses(unpaired_effect), 0.02);
 }

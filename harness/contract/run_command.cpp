@@ -13,7 +13,10 @@ std::string word_of(const json& value, const std::string& project) {
   return !project.empty() && text.starts_with(project) ? text.substr(project.size()) : text;
 }
 
+constexpr const char* kTimeWithUnit = "repeat-within";  // below 0: the usual time
+
 bool is_default(const std::string& name, const json& value) {
+  if (name == kTimeWithUnit) return value.is_number() && value < 0;
   if (value == 0) return name != "seed" && name != "timeout";  // whose defaults aren't 0
   return value.is_null() || value == "" || value == "auto" || value == false ||
          (value.is_structured() && value.empty());
@@ -30,7 +33,7 @@ std::string run_command(const std::string& program, const json& request,
     // A list is an option given several times; matrices are positional.
     for (const json& one : value.is_array() ? value : json::array({value})) {
       if (name != "config") words.push_back("--" + name);
-      if (one != true) words.push_back(word_of(one, folder));
+      if (one != true) words.push_back(word_of(one, folder) + (name == kTimeWithUnit ? "s" : ""));
     }
   }
   return base::shell_line({words, {}, {}, {}, {}});

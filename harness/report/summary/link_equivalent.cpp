@@ -51,7 +51,7 @@ std::optional<double> real_link_mbit(const Record& record) {
 std::vector<std::string> link_equivalents(const Summary& summary) {
   std::vector<std::string> texts;
   for (const SummaryRow& row : summary.rows) {
-    const auto mbit = row.ok() ? real_link_mbit(*row.record) : std::nullopt;
+    const auto mbit = row.ok() && row.record ? real_link_mbit(*row.record) : std::nullopt;
     if (!mbit) continue;
     texts.push_back(
         fmt::format("{}: the link of {:g} Mbit/s stands for one of about {:.2g} Gbit/s on the article's "
