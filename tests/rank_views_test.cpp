@@ -77,6 +77,16 @@ TEST(RankViews, TheCriticalRankWaitsLeast) {
   EXPECT_GT(views->mean.phases_ms[sync], 3);
 }
 
+TEST(RankViews, EqualRanksHaveNoCriticalOne) {
+  json even = random_run();
+  for (auto& [phase, by_rank] : even["samples_ms"].items()) by_rank = json(kRanks, json(kBatches, 5.0));
+  even["total_s"] = 0.02 * kBatches;
+  const auto views = rank_views(typed(even));
+  EXPECT_EQ(views->critical_share, 0);
+  const std::vector<Summary> summaries = summarise(typed(std::vector<json>{even}));
+  EXPECT_EQ(rank_views_grid(summaries.at(0)).rows.at(1).at(1), "critical path (ranks alike)");
+}
+
 TEST(RankViews, OneRankHasNone) {
   json alone = random_run();
   alone["world_size"] = 1;

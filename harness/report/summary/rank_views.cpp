@@ -66,10 +66,14 @@ std::optional<RankViews> rank_views(const Record& record) {
   views.wall_ms = 1000 * record.total_s.value_or(0) / double(batches);
   std::vector<size_t> critical(batches), often(ranks);
   for (size_t batch = 0; batch < batches; ++batch) {
-    for (size_t rank = 1; rank < ranks; ++rank)
+    double waited_ms = wait_ms(record, phases, 0, batch);
+    for (size_t rank = 1; rank < ranks; ++rank) {
+      waited_ms += wait_ms(record, phases, rank, batch);
       if (wait_ms(record, phases, rank, batch) < wait_ms(record, phases, critical[batch], batch))
         critical[batch] = rank;
-    ++often[critical[batch]];
+    }
+    const double least_ms = wait_ms(record, phases, critical[batch], batch);
+    if (waited_ms / double(ranks) - least_ms > kEvenShare * views.wall_ms) ++often[critical[batch]];
   }
   views.critical = view_of(phases, critical, views.wall_ms);
   views.critical_rank = size_t(std::max_element(often.begin(), often.end()) - often.begin());
@@ -103,9 +107,11 @@ Grid rank_views_grid(const Summary& summary) {
   grid.columns.push_back({"rest"});
   for (const auto& [id, views] : rows) {
     grid.rows.push_back(line_of(id, "mean of ranks", views.wall_ms, views.mean, shown));
-    grid.rows.push_back(line_of(
-        "", fmt::format("critical path (rank {}: {:.0f} %)", views.critical_rank, 100 * views.critical_share),
-        views.wall_ms, views.critical, shown));
+    const std::string often = views.critical_share > 0 ? fmt::format("rank {}: {:.0f} %", views.critical_rank,
+                                                                     100 * views.critical_share)
+                                                       : "ranks alike";
+    grid.rows.push_back(
+        line_of("", fmt::format("critical path ({})", often), views.wall_ms, views.critical, shown));
     for (const auto& [view, name] : {std::pair(&views.mean, "mean"), std::pair(&views.critical, "critical")})
       for (const size_t phase : shown)
         grid.values.push_back({id,

@@ -9,6 +9,8 @@
 
 namespace harness {
 
+inline constexpr double kEvenShare = 0.01;
+
 // Times are ms per batch, means over the timed batches.
 struct RankView {
   std::vector<double> phases_ms;  // in the order of phase_names(); 0 for a phase that the row doesn't have
@@ -22,8 +24,10 @@ struct RankViews {
   // In each batch the phases of the rank that waited least for others (phases broadcast and sync, and
   // SyncBN's waits): it is the one for which the others waited.
   RankView critical;
-  size_t critical_rank = 0;   // the rank that was it most often
-  double critical_share = 0;  // in this share of the batches, 0-1
+  size_t critical_rank = 0;  // the rank that was it most often
+  // In this share of the batches, 0-1. Batches in which no rank waited kEvenShare of the wall time less than
+  // the mean of the ranks don't count: the ranks were alike.
+  double critical_share = 0;
 };
 
 // Nullopt for a record without figures or phase clock, or with one rank.
