@@ -73,7 +73,7 @@ TEST_F(DeviceFile, FaultsAreNamedWithFileAndLine) {
       "1 or more; found 0.5");
   const std::string unknown = refused("memory_gib:", "color: {}\nmemory_gib:");
   EXPECT_NE(unknown.find("unknown key"), std::string::npos);
-  EXPECT_NE(unknown.find("yaml:42"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("yaml:68"), std::string::npos) << unknown;
   EXPECT_SAYS(refused("name: v100-article", "name: other"), "the name is not the file's");
 }
 

@@ -111,8 +111,8 @@ TEST_F(Feed, BadInputIsRefusedWithTheReason) {
   expect_refused({"--devices", "4", "--device", "v101"}, "no such device file; expected");
   expect_refused({"--devices", "4", "--device", "cuda:v100-article"}, "no such device file");
   expect_refused(with({"--devices", "4", "--storage", "tape"}), "--storage tape");
-  expect_refused(with({"--devices", "4", "--model", "resnet50"}),
-                 "no figures for model resnet50, which row feed asks for");
+  expect_refused(with({"--devices", "4", "--model", "vit_tiny"}),
+                 "no figures for model vit_tiny, which row feed asks for");
   expect_refused(with({"--devices", "4", "--set", "precision=bf16"}), "no figures for precision bf16");
   expect_refused(with({"--devices", "4", "--within", "10"}), "--within");
   expect_refused(with({"--devices", "4", "--within", "-5m"}), "--within");
