@@ -12,13 +12,9 @@
 
 #include "harness/base/file.h"
 #include "tests/failure_of.h"
-#include "tests/small_images.h"
+#include "tests/loaded_batches.h"
 
 namespace bench::storage_test {
-
-std::unique_ptr<Storage> open_storage(const std::string& name, const StorageOptions& options) {
-  return StorageRegistry::instance().find(name)(options);
-}
 
 std::string failure_to_open(const std::string& name, const StorageOptions& options) {
   return failure_of([&] { open_storage(name, options)->reader(); });
