@@ -132,9 +132,9 @@ TEST_F(DeviceFile, MissingTimesOfARowAreNamedWithFileAndLine) {
   row.precision = "bf16";
   EXPECT_SAYS(failure_of([&] { require_times(device, file, row); }),
               "yaml:13: no figures for precision bf16, which row 7 asks for");
-  row.model = "resnet50";
+  row.model = "vit_tiny";
   EXPECT_SAYS(failure_of([&] { require_times(device, file, row); }),
-              "yaml:12: no figures for model resnet50");
+              "yaml:12: no figures for model vit_tiny");
 }
 
 TEST_F(DeviceFile, TimesOfANetworkOfAnotherSizeAreRefused) {
