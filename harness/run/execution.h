@@ -11,28 +11,9 @@
 #include "harness/plan/plan.h"
 #include "harness/plan/resume.h"
 #include "harness/run/measure_row.h"
+#include "harness/run/selected_rows.h"
 
 namespace harness {
-
-// Output of `train_slice --values`; nothing when train_slice isn't built.
-AxisValues ask_values(const Installation& installation);
-
-// The resolved rows that a request selects, and their scale.
-struct Selection {
-  Scale scale;
-  std::vector<Row> rows;
-  std::map<std::string, std::vector<std::string>> notes;  // by row id, from choose_backends() and --devices
-  std::vector<std::string> repeated;                      // ids that the matrices name in `repeated`
-  std::map<std::string, EmulatedDevice> device_files;     // by field `device_file`; read once, for all rows
-};
-Selection select_rows(const Installation& installation, const Request& request, const AxisValues& values);
-// harness/plan's make_plan(), with the notes of the selection added.
-std::vector<PlannedRow> make_plan(const Selection& selection, const AxisValues& values,
-                                  const PrecisionTimes& times, const Request& request,
-                                  const RecordMachine& machine);
-// select_rows() with further checks: train_slice is built, and --trace and --wrap fit the rows.
-Selection checked_selection(const Installation& installation, const Request& request,
-                            const AxisValues& values);
 
 // The command that a run belongs to, for its record; empty for a run of the matrix.
 struct RunOf {
