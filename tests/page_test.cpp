@@ -53,10 +53,11 @@ TEST(Page, ColumnsLeadToTheOneMeaningOfTheirName) {
   run.page();
   const json page = json::parse(element(run.text("report.html"), "page"));
   std::set<std::string> explained;
-  for (const json& section : page["sections"])
-    if (section["id"] == "words")
-      for (const json& term : section["blocks"][0]["words"])
-        EXPECT_TRUE(explained.insert(term[0]).second) << term[0] << " has two meanings";
+  for (const json& section : page["sections"]) {
+    if (section["id"] != "words") continue;
+    for (const json& term : section["blocks"][0]["words"])
+      EXPECT_TRUE(explained.insert(term[0]).second) << term[0] << " has two meanings";
+  }
   for (const auto& [header, word] : page["terms"].items()) EXPECT_EQ(explained.count(word), 1u) << header;
   const std::string text = page["sections"].dump();
   for (const char* header : {"load", "comm", "headroom", "others %"}) {
