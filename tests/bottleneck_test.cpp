@@ -119,6 +119,43 @@ TEST(Bottleneck, ALoaderThatIsFasterAloneLacksCoresOrAWarmCache) {
   EXPECT_NE(cold.next.find("faster storage"), std::string::npos);
 }
 
+TEST(Bottleneck, AStorageThatReadsFarAheadNeedsAnotherSettingAndNotAnotherDisk) {
+  json record = record_of({.load = 209, .loader_alone = 290, .read_share = 0.9});
+  record["cache"] = {{"state", "cold"}, {"encoded_bytes", 1000}, {"device_bytes", 3900}};
+  EXPECT_EQ(judged(record).cause, "storage");
+  record["cache"]["device_bytes"] = 132'000;
+  const Bottleneck it = judged(record);
+  EXPECT_EQ(it.cause, "storage, which reads ahead");
+  EXPECT_NE(it.figure.find("132 times the bytes"), std::string::npos) << it.figure;
+  EXPECT_NE(it.next.find("readahead=false"), std::string::npos);
+}
+
+TEST(Bottleneck, ACeilingHasAnIntervalAndNoHeadroomBelowItsRow) {
+  json record = record_of({.load = 9, .loader_alone = 80});
+  record["ceilings"]["loader_batch_ms"] = {70.0, 90.0, 75.0, 85.0, 80.0, 80.0, 78.0, 82.0};
+  record["ceilings"]["compute_batch_ms"] = std::vector<double>(8, 91.0);
+  const Bottleneck it = judged(record);
+  // t(0.975, 7) = 2.365, standard error of the mean 2.146 ms
+  ASSERT_TRUE(it.ceilings.loader_range);
+  EXPECT_NEAR(it.ceilings.loader_range->low, 1e5 / 85.076, 0.5);
+  EXPECT_NEAR(it.ceilings.loader_range->high, 1e5 / 74.924, 0.5);
+  EXPECT_EQ(it.ceilings.compute_range->low, it.ceilings.compute_range->high)
+      << "all batches took equally long";
+
+  const auto headroom = [](json of_row) {
+    of_row["row"] = "0";
+    const Grid grid = bottleneck_grid(summarise(typed(std::vector<json>{of_row})).at(0));
+    return grid.rows.at(0).at(6);
+  };
+  EXPECT_EQ(headroom(record), "+10 %") << "the step takes 100 ms, computing alone 91";
+  record["ceilings"]["compute_ms"] = 101.0;
+  record["ceilings"]["compute_batch_ms"] = {95.0, 107.0, 100.0, 102.0, 101.0, 101.0};
+  EXPECT_EQ(headroom(record), "about 0");
+  record["ceilings"]["compute_ms"] = 110.0;
+  record["ceilings"]["compute_batch_ms"] = {109.0, 111.0, 110.0, 110.0, 110.0, 110.0};
+  EXPECT_EQ(headroom(record), "ceiling < row");
+}
+
 TEST(Bottleneck, WithoutCeilingsThereIsAVerdictAndNoHeadroom) {
   json record = record_of({.load = 209});
   record.erase("ceilings");

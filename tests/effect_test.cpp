@@ -42,6 +42,13 @@ TEST(Effect, StudentsTIsThatOfTables) {
   EXPECT_LT(student_p(30, 8), 1e-8);
 }
 
+TEST(Effect, AMeanReachesAsFarAsStudentsTSays) {
+  EXPECT_NEAR((Mean{10, 2, 7}.reach()), 2 * 2.3646, 1e-3);
+  EXPECT_NEAR((Mean{10, 2, 1}.reach()), 2 * 12.7062, 1e-3);
+  EXPECT_EQ((Mean{10, 0, 7}.reach()), 0);
+  EXPECT_TRUE(std::isinf(Mean{10, 2, 0}.reach()));
+}
+
 TEST(Effect, MannWhitneyOfFiveAndFive) {
   const Effect apart = unpaired_effect({11, 12, 13, 14, 15}, {1, 2, 3, 4, 5});
   EXPECT_NEAR(apart.rank_p, 2.0 / 252, 1e-12);

@@ -89,7 +89,7 @@ static harness::RankReport report_of(const json& row, int rank, int ranks) {
   report.checks = {{"gradients", true, ""}};
   report.samples_ms = {{"load", constant(1)}, {"forward", constant(1)}, {"backward", constant(2)}};
   if (ranks > 1) report.traffic.emplace();
-  report.ceilings = {2, 3.0, {{"forward", 1.0}, {"backward", 2.0}}, 2.5, 25.0, 75.0};
+  report.ceilings = {2, 3.0, {{"forward", 1.0}, {"backward", 2.0}}, 2.5, 25.0, 75.0, {}, {}};
   if (rank == 0)
     report.timeline = {
         1, 0, {{0, "host", "load", 0, 1}, {0, "host", "forward", 1, 2}, {0, "host", "backward", 2, 4}}};

@@ -67,6 +67,7 @@ TEST(Merge, TheSlowestRankCountsAndTheRestIsAddedUp) {
   EXPECT_EQ(record["warnings"], json({"a.jpg"}));
   EXPECT_EQ(record["cache"]["encoded_bytes"], 15000);
   EXPECT_EQ(record["cache"]["device_bytes"], 3000);
+  EXPECT_EQ(record["cache"]["device_bytes_by_third"], (std::vector<int64_t>{900, 1200, 900}));
   EXPECT_EQ(record["ring"], json({{"depth", 4},
                                   {"buffer_bytes", {1 << 20, 1 << 20, 1 << 20}},
                                   {"ready_at_start", {4, 4, 4}},
@@ -77,15 +78,22 @@ TEST(Merge, TheSlowestRankCountsAndTheRestIsAddedUp) {
 
 TEST(Merge, CeilingsAreTheSlowestRanksAndPhasesTheMean) {
   std::vector<json> reports = reports_of(2);
-  reports[1]["ceilings"] = {
-      {"batches", 20},     {"loader_ms", 12.0},
-      {"read_ms", 60.0},   {"decode_ms", 60.0},
-      {"compute_ms", 4.0}, {"compute", {{"forward", 1.0}, {"backward", 2.0}, {"sync", 1.0}}}};
+  reports[1]["ceilings"] = {{"batches", 20},
+                            {"loader_ms", 12.0},
+                            {"read_ms", 60.0},
+                            {"decode_ms", 60.0},
+                            {"compute_ms", 4.0},
+                            {"compute", {{"forward", 1.0}, {"backward", 2.0}, {"sync", 1.0}}},
+                            {"loader_batch_ms", {11.0, 13.0}},
+                            {"compute_batch_ms", {3.0, 5.0}}};
+  reports[0]["ceilings"]["compute_batch_ms"] = {4.0, 6.0};
   EXPECT_EQ(merged(reports)["ceilings"],
             json({{"batches", 20},
                   {"loader_ms", 12.0},
                   {"read_share", 90.0 / 240},
                   {"compute_ms", 5.0},
+                  {"loader_batch_ms", {11.0, 13.0}},
+                  {"compute_batch_ms", {4.0, 6.0}},
                   {"compute", {{"forward", 1.5}, {"backward", 2.5}, {"sync", 0.5}}}}));
 }
 

@@ -2,7 +2,6 @@
 #include "bench/loading/storage/page_cache.h"
 
 #include <gtest/gtest.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 
 #include "tests/small_images.h"
@@ -13,10 +12,7 @@ namespace bench::page_cache_test {
 class PageCache : public testing::Test {
  protected:
   void SetUp() override {
-    struct statfs facts {};
-    constexpr long kTmpfs = 0x01021994, kRamfs = 0x858458f6;
-    if (::statfs(BINARY_DIR, &facts) != 0 || facts.f_type == kTmpfs || facts.f_type == kRamfs)
-      GTEST_SKIP() << BINARY_DIR << " is not on a disk";
+    if (is_in_memory(BINARY_DIR)) GTEST_SKIP() << BINARY_DIR << " is not on a disk";
     for (int i = 0; i < 4; ++i) {
       files_.push_back(folder_.path() / ("file" + std::to_string(i)));
       write_bytes(files_.back(), Bytes(kBytes, static_cast<uint8_t>(i)));
@@ -45,6 +41,21 @@ TEST_F(PageCache, DropsAndFills) {
     read_into_page_cache(files_);
     EXPECT_EQ(*device_bytes_read(), warm);
   }
+}
+
+TEST_F(PageCache, RootDropsDirectoryEntriesAndInodes) {
+  const std::string why_not = drop_metadata();
+  if (!why_not.empty()) GTEST_SKIP() << why_not;
+  // Reading thousands of small files brings in as many entries.
+  const auto entries = [] {
+    int64_t count = 0;
+    std::ifstream("/proc/sys/fs/dentry-state") >> count;
+    return count;
+  };
+  for (int i = 0; i < 3000; ++i) write_bytes(folder_.path() / std::to_string(i), Bytes(1, 0));
+  const int64_t before = entries();
+  EXPECT_EQ(drop_metadata(), "");
+  EXPECT_LT(entries(), before - 1000);
 }
 
 TEST_F(PageCache, WithoutPermissionThereIsNoShare) {

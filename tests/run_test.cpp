@@ -142,7 +142,7 @@ TEST_F(RunMatrix, AColdRowThatWouldReadAnImageTwiceIsSkipped) {
       0);
   ASSERT_EQ(smoke("disk,0", "", {"--data", data}), 0);
   EXPECT_EQ(records()[0]["status"], "SKIPPED");
-  EXPECT_NE(records()[0]["reason"].get<std::string>().find("needs 128 images, but the data has 60"),
+  EXPECT_NE(records()[0]["reason"].get<std::string>().find("needs 208 images, but the data has 60"),
             std::string::npos)
       << records()[0]["reason"];
   EXPECT_EQ(records()[1]["status"], "OK");

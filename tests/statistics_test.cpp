@@ -44,6 +44,21 @@ TEST(Quantile, InterpolatesBetweenOrderStatistics) {
   EXPECT_DOUBLE_EQ(harness::median({}), 0);
 }
 
+TEST(MeanOfBatches, DependentBatchesCountAsFewer) {
+  using harness::Mean, harness::mean_of_batches;
+  EXPECT_EQ(mean_of_batches({}).degrees, 0);
+  const Mean alternating = mean_of_batches({1, 3, 1, 3, 1, 3, 1, 3});
+  EXPECT_EQ(alternating.value, 2);
+  EXPECT_NEAR(alternating.error, std::sqrt(8.0 / 7 / 8), 1e-12);
+  EXPECT_EQ(alternating.degrees, 7);
+  std::vector<double> slow;  // an autoregressive series: tau_int = (1 + 0.8) / (1 - 0.8) = 9
+  std::mt19937 random(3);
+  std::normal_distribution<double> noise;
+  for (double value = 0; slow.size() < 2000; value = 0.8 * value + noise(random)) slow.push_back(value);
+  EXPECT_NEAR(mean_of_batches(slow).degrees, 2000.0 / 9, 80);
+  EXPECT_NEAR(mean_of_batches(slow).error, 5 / std::sqrt(2000.0), 0.03) << "1 / (1 - 0.8) / sqrt(n)";
+}
+
 TEST(RunStatistics, StepIsTheSlowestRanksSumOfPhases) {
   const RunStatistics s = harness::run_statistics(
       typed_of({{"load", {{1, 1, 1, 9}, {1, 3, 1, 1}}}, {"forward", {{4, 4, 4, 4}, {6, 4, 4, 4}}}}, 4));

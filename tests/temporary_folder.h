@@ -1,6 +1,7 @@
 // A new folder for one test, removed with its contents when the test ends.
 #pragma once
 #include <stdlib.h>
+#include <sys/vfs.h>
 
 #include <filesystem>
 #include <stdexcept>
@@ -25,3 +26,10 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+// A folder whose files have no pages that could be dropped.
+inline bool is_in_memory(const std::filesystem::path& folder) {
+  struct statfs facts {};
+  constexpr long kTmpfs = 0x01021994, kRamfs = 0x858458f6;
+  return ::statfs(folder.c_str(), &facts) != 0 || facts.f_type == kTmpfs || facts.f_type == kRamfs;
+}

@@ -57,11 +57,13 @@ ComputeCeiling compute_ceiling(const SliceParts& slice, const LoaderOptions& opt
     clock.next_batch();
   }
   parts.device.synchronize();
-  ComputeCeiling ceiling{ms_since(begin) / double(batches), {}};
+  ComputeCeiling ceiling{ms_since(begin) / double(batches), {}, std::vector<double>(size_t(batches))};
   release_copied(parts);
   parts.group.barrier();
-  for (size_t phase = size_t(Phase::load) + 1; phase < kPhaseNames.size(); ++phase) {
+  for (size_t phase = 0; phase < kPhaseNames.size(); ++phase) {
     const std::vector<double> ms = clock.milliseconds(Phase(phase), 0, batches);
+    for (size_t batch = 0; batch < ms.size(); ++batch) ceiling.batch_ms[batch] += ms[batch];
+    if (Phase(phase) == Phase::load) continue;
     const double mean = std::accumulate(ms.begin(), ms.end(), 0.0) / double(batches);
     if (mean > 0) ceiling.phases_ms[std::string(kPhaseNames[phase])] = mean;
   }
@@ -74,8 +76,12 @@ LoaderCeiling loader_ceiling(Loader& loader, Group& group, harness::ProgressSlot
   loader.release(loader.next());
   LoaderCeiling ceiling;
   const auto begin = std::chrono::steady_clock::now();
+  double before_ms = 0;
   for (int64_t i = 0; i < batches; ++i) {
     const Batch batch = loader.next();
+    const double now_ms = ms_since(begin);
+    ceiling.batch_ms.push_back(now_ms - before_ms);
+    before_ms = now_ms;
     ceiling.read_ms += batch.read_ms;
     ceiling.decode_ms += batch.decode_ms;
     loader.release(batch);

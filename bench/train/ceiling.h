@@ -16,6 +16,7 @@ double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Tra
 struct ComputeCeiling {
   double ms = 0;                            // per batch, whole training step of this rank
   std::map<std::string, double> phases_ms;  // per batch; without `load` and phases of 0 ms
+  std::vector<double> batch_ms;             // of each batch on the host
 };
 
 // Times the slice's training step on pre-generated batches, after two untimed ones. No loader thread may run.
@@ -24,6 +25,7 @@ ComputeCeiling compute_ceiling(const SliceParts& parts, const LoaderOptions& opt
 
 struct LoaderCeiling {
   double ms = 0;                      // per batch
+  std::vector<double> batch_ms;       // of each batch: from the one before to its own arrival
   double read_ms = 0, decode_ms = 0;  // summed over loader threads and batches
 };
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "bench/formats/shards.h"
 #include "bench/loading/storage/cache_proof.h"
 #include "bench/train/ceiling.h"
 #include "bench/train/needless.h"
+#include "bench/train/rank_loading.h"
 #include "bench/train/rank_report.h"
 #include "bench/train/recorded_step.h"
 #include "bench/train/strategy/sync_batch_norm.h"
@@ -23,14 +23,6 @@ void write_json(const std::filesystem::path& file, const nlohmann::json& object)
 }
 
 namespace {
-
-// Divides the node's loader threads among its ranks: low ranks get the remainder, each rank at least one (0
-// stays 0).
-int loader_threads_of(const harness::Row& row, const RankInfo& rank) {
-  if (row.loader_threads == 0) return 0;
-  const int64_t share = row.loader_threads / rank.local_world_size;
-  return int(std::max<int64_t>(1, share + (rank.local_rank < row.loader_threads % rank.local_world_size)));
-}
 
 // Text that must be equal on all ranks, for require_agreement().
 std::string configuration(const harness::Job& job, const Dataset& dataset) {
@@ -71,7 +63,7 @@ class Rank {
          .precision = row_.precision,
          .model = row_.model,
          .emulation = job_.emulation ? &*job_.emulation : nullptr});
-    prepare_loading();
+    loading_.emplace(job_, dataset_, rank_, batch_, device_->accelerator());
     model_ = make_model(row_);
     model_->to(device_->torch_device(), row_.channels_last);
     precision_ = PrecisionRegistry::instance().find(row_.precision)(
@@ -97,8 +89,9 @@ class Rank {
   }
 
   void train() {
-    SliceParts parts{row_,       *loader_, *device_, *model_, *precision_,
-                     *strategy_, *group_,  *link_,   spans_,  progress_.slot(rank_.rank)};
+    SliceParts parts{
+        row_,   loading_->loader(),        *device_, *model_, *precision_, *strategy_, *group_, *link_,
+        spans_, progress_.slot(rank_.rank)};
     std::optional<RecordedStep> recorded;
     if (row_.cuda_graphs) parts.recorded = &recorded.emplace(parts);
     std::optional<Needless> needless;
@@ -116,14 +109,17 @@ class Rank {
     if (device_->computes()) checks.push_back(check_gradients(parts, rank_));
     if (row_.warmup_batches == 0) warm_model(parts, batch_);
 
-    CacheProof cache(row_.cache, *storage_, records_, job_.server_counter);
+    CacheProof cache(row_.cache, loading_->storage(), loading_->records(), job_.server_counter,
+                     loading_->counts());
+    parts.cache = &cache;
     if (trace) trace->prepare();
     group_->barrier();
     cache.slice_begins();
     group_->mute_collectives(!row_.collectives);
     const SliceResult result = run_slice(parts);
     group_->mute_collectives(false);
-    const harness::RecordCache proof = cache.slice_ended(loader_->stats().encoded_bytes);
+    const LoaderStats loaded = loading_->loader().stats();
+    const harness::RecordCache proof = cache.slice_ended(loaded.encoded_bytes);
     device_settings_ = device_->describe();
     const auto traced = trace ? trace->write(job_.directory) : std::nullopt;
 
@@ -133,8 +129,8 @@ class Rank {
     for (Check& check : device_->checks(result.total_s, row_.timed_batches))
       if (row_.collectives || check.name != "schedule")  // which asks that gradients are reduced
         checks.push_back(std::move(check));
-    if (load_.decoding.left_to_cpu)
-      checks.push_back(check_decoder(load_.decoding.left_to_cpu(), loader_->stats().images));
+    if (const auto& left_to_cpu = loading_->options().decoding.left_to_cpu)
+      checks.push_back(check_decoder(left_to_cpu(), loaded.images));
     harness::RankReport report = rank_report(parts, rank_, result, proof, checks);
     report.trace = traced;
     if (row_.validation && loss.ok) report.accuracy = accuracy();
@@ -153,11 +149,11 @@ class Rank {
 
  private:
   harness::RecordAccuracy accuracy() {
-    loader_.reset();  // stops its threads
+    loading_->close_loader();
     const Dataset images = read_index(job_.validation);
     harness::ProgressSlot& progress = progress_.slot(rank_.rank);
     const Correct correct = validate(images, *model_, *precision_,
-                                     {batch_, row_.image_px, std::max(1, load_.threads),
+                                     {batch_, row_.image_px, std::max(1, loading_->options().threads),
                                       device_->torch_device(), [&] { ++progress.batches; }});
     harness::RecordAccuracy accuracy;
     accuracy.top1 = double(correct.top1) / double(correct.images);
@@ -170,84 +166,29 @@ class Rank {
   }
 
   // The loader ceiling reads the slice's first batches again (one untimed), because a storage may hold no
-  // others.
+  // others; in cold rows, which need larger sets, it reads others.
   int64_t ceiling_batches() const {
     return std::min(row_.ceiling_batches, row_.warmup_batches + row_.timed_batches - 1);
   }
 
   harness::RankCeilings measure_ceilings(const SliceParts& parts, int64_t batches) {
-    loader_.reset();  // frees its threads and its ring's memory
-    const ComputeCeiling compute = compute_ceiling(parts, load_, batches);
+    loading_->close_loader();
+    const ComputeCeiling compute = compute_ceiling(parts, loading_->options(), batches);
     harness::RankCeilings ceilings;
     ceilings.batches = batches;
     ceilings.compute_ms = compute.ms;
     ceilings.compute = compute.phases_ms;
+    ceilings.compute_batch_ms = compute.batch_ms;
     strategy_.reset();  // stops its threads
-    if (!cache_is_again_as_before_the_slice(batches)) return ceilings;
-    loader_ = make_loader(*storage_, load_);
-    const LoaderCeiling loader = loader_ceiling(*loader_, *group_, parts.progress, batches);
+    if (!loading_->cache_is_again_as_before_the_slice(*group_)) return ceilings;
+    const LoaderCeiling loader = loader_ceiling(loading_->open_loader(), *group_, parts.progress, batches);
     ceilings.loader_ms = loader.ms;
+    ceilings.loader_batch_ms = loader.batch_ms;
     ceilings.read_ms = loader.read_ms;
     ceilings.decode_ms = loader.decode_ms;
-    loader_.reset();
+    loading_->close_loader();
     group_->barrier();
     return ceilings;
-  }
-
-  // For cold rows, drops the pages that the loader will read again. Mapped pages can't be dropped, so every
-  // rank reopens its storage first. Returns false for a mount, whose cache can't be emptied while it is
-  // mounted.
-  bool cache_is_again_as_before_the_slice(int64_t batches) {
-    if (row_.cache != "cold") return true;
-    if (!job_.server_counter.empty()) return false;
-    storage_.reset();
-    group_->barrier();
-    open_storage();
-    const int64_t positions = (1 + batches + ahead()) * batch_;
-    drop_from_page_cache(storage_->cached_files(Sampler(load_.sampler).records_of_first(positions)));
-    return true;
-  }
-
-  // Batches that the loader may have read beyond those that were taken.
-  int64_t ahead() const { return harness::batches_ahead(row_, loader_threads_of(row_, rank_)); }
-
-  void prepare_loading() {
-    SamplerOptions order{int64_t(dataset_.images.size()), record_order(row_.order), uint64_t(row_.seed),
-                         rank_.rank, rank_.world_size};
-    order.shards = shards_of(order.records, dataset_.total_bytes()).count;
-    order.interleave = row_.interleave;
-    order.window = row_.shuffle_window;
-    records_ = Sampler(order).records_of_first((row_.warmup_batches + row_.timed_batches + ahead()) * batch_);
-    open_storage();
-    load_.batch_size = batch_;
-    load_.image_px = row_.image_px;
-    load_.threads = loader_threads_of(row_, rank_);
-    load_.handing_over = handing_over(row_.handing_over);
-    load_.ring_depth = int(row_.ring_depth);
-    load_.format = batch_format(row_.batch_format);
-    load_.pin_threads = row_.pin_loader_threads;
-    load_.first_core = int(rank_.local_rank) * load_.threads;
-    load_.sampler = order;
-    load_.classes = row_.classes;
-    load_.images_per_s = harness::loader_images_per_s(row_) / rank_.local_world_size;
-    load_.background = harness::emulates_cores(row_);
-    if (Accelerator* accelerator = device_->accelerator()) {
-      if (HostAllocator pinned = accelerator->host_allocator()) load_.allocate = std::move(pinned);
-      if (row_.decoder == "nvjpeg") load_.decoding = accelerator->decoding();
-    }
-    loader_ = make_loader(*storage_, load_);
-  }
-
-  void open_storage() {
-    const auto packed = job_.packed.find(row_.storage);
-    try {
-      storage_ = StorageRegistry::instance().find(row_.storage)(
-          {dataset_, packed == job_.packed.end() ? "" : packed->second, row_.readahead, records_});
-    } catch (const std::runtime_error& error) {  // damaged, incomplete or too large for memory: INVALID
-      throw BadDataset(error.what());
-    }
-    storage_ = throttled(std::move(storage_), harness::read_rate_here(row_) / double(rank_.local_world_size),
-                         harness::read_latency_here_ms(row_));
   }
 
   // reports: of all ranks in rank order, as they encoded them; run_matrix merges them.
@@ -274,10 +215,7 @@ class Rank {
   const Dataset dataset_;
   const int64_t batch_;  // images per batch of this rank
   Spans spans_;
-  std::vector<int64_t> records_;
-  LoaderOptions load_;
-  std::unique_ptr<Storage> storage_;
-  std::unique_ptr<Loader> loader_;
+  std::optional<RankLoading> loading_;  // its buffers outlive the device, which copies from them
   std::unique_ptr<Device> device_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Precision> precision_;

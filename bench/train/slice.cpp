@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros.h>
 #include <time.h>
 
+#include "bench/loading/storage/cache_proof.h"
 #include "bench/train/needless.h"
 #include "bench/train/recorded_step.h"
 #include "bench/train/trace.h"
@@ -45,6 +46,13 @@ static void add_metrics(const std::vector<StepResult>& steps, int64_t warmup, Sl
   }
 }
 
+// ended: timed batches so far.
+static void note_third(const SliceParts& parts, int64_t ended) {
+  const int64_t all = parts.row.timed_batches;
+  if (parts.cache && (ended == 0 || 3 * ended / all > 3 * (ended - 1) / all))
+    parts.cache->third_begins_or_ends(parts.loader.stats().encoded_bytes);
+}
+
 SliceResult run_slice(const SliceParts& parts) {
   const harness::Row& row = parts.row;
   const int64_t warmup = row.warmup_batches, batches = warmup + row.timed_batches;
@@ -75,6 +83,7 @@ SliceResult run_slice(const SliceParts& parts) {
       result.collective_bytes = {};
       link_before = parts.link.bytes();
       if (parts.sampler) parts.sampler->start();
+      note_third(parts, 0);
       cpu_time_before = harness::cpu_time_until_now();
       parts.device.timing_begins();
       clock.start();
@@ -91,6 +100,7 @@ SliceResult run_slice(const SliceParts& parts) {
     if (traffic) note_traffic(traffic->next_batch(), result, spans, communication);
     spans.next_batch();
     parts.progress.batches.store(uint64_t(batch + 1), std::memory_order_relaxed);
+    if (batch >= warmup) note_third(parts, batch - warmup + 1);
     clock.next_batch();
     parts.device.batch_ended();
     if (parts.trace) parts.trace->batch_ended(batch, parts, result);

@@ -20,6 +20,7 @@
 
 namespace bench {
 
+class CacheProof;
 class Needless;
 class RecordedStep;
 class Trace;
@@ -39,6 +40,7 @@ struct SliceParts {
   Trace* trace = nullptr;            // with --trace
   DeviceSampler* sampler = nullptr;  // with gpu_sampling_ms
   Needless* needless = nullptr;      // with needless or retain_graph
+  CacheProof* cache = nullptr;       // null: nobody asks what each third of the window read
 
   SliceParts with(Loader& other) const {
     return {row,  other, device,   model,    precision, strategy, group,

@@ -40,6 +40,7 @@ struct RankCeilings {
   double compute_ms = 0;
   std::map<std::string, double> compute;
   std::optional<double> loader_ms, read_ms, decode_ms;
+  std::vector<double> compute_batch_ms, loader_batch_ms;
   static constexpr auto keys() {
     return std::tuple(
         Key{"batches", &RankCeilings::batches, "batches that each ceiling was measured over",
@@ -47,7 +48,10 @@ struct RankCeilings {
         Key{"compute_ms", &RankCeilings::compute_ms, "per batch, the step on synthetic batches",
             Presence::required},
         Key{"compute", &RankCeilings::compute, "compute_ms by phase, ms per batch", Presence::required},
+        Key{"compute_batch_ms", &RankCeilings::compute_batch_ms, "compute_ms of each batch",
+            Presence::when_set},
         Key{"loader_ms", &RankCeilings::loader_ms, "per batch, the loader alone", Presence::when_set},
+        Key{"loader_batch_ms", &RankCeilings::loader_batch_ms, "loader_ms of each batch", Presence::when_set},
         Key{"read_ms", &RankCeilings::read_ms, "reading time of the loader threads, all these batches",
             Presence::when_set},
         Key{"decode_ms", &RankCeilings::decode_ms, "decoding time of the loader threads, all these batches",

@@ -73,21 +73,37 @@ struct RecordCheck {
 };
 
 struct RecordCache {
-  std::string requested, state, storage_used, note;
+  std::string requested, state, storage_used, metadata, note;
   std::optional<double> resident_before;
-  std::optional<int64_t> device_bytes, encoded_bytes, server_bytes;
+  std::optional<int64_t> device_bytes, encoded_bytes, server_bytes, read_ahead_kb;
+  std::vector<int64_t> device_bytes_by_third, encoded_bytes_by_third;
+  std::vector<double> cached_records_by_third;
   static constexpr auto keys() {
-    return std::tuple(Key{"requested", &RecordCache::requested, "state that the row requests"},
-                      Key{"state", &RecordCache::state, "cold, warm, mixed (neither), unknown or none"},
-                      Key{"storage_used", &RecordCache::storage_used, "storage that was read"},
-                      Key{"resident_before", &RecordCache::resident_before,
-                          "share of the pages in memory before the slice, 0-1, or null"},
-                      Key{"device_bytes", &RecordCache::device_bytes,
-                          "bytes read from the device during the slice, or null"},
-                      Key{"encoded_bytes", &RecordCache::encoded_bytes, "bytes delivered to the loader"},
-                      Key{"server_bytes", &RecordCache::server_bytes,
-                          "with an object store: bytes that it sent to all ranks", Presence::when_set},
-                      Key{"note", &RecordCache::note, "what could not be determined, and why"});
+    return std::tuple(
+        Key{"requested", &RecordCache::requested, "state that the row requests"},
+        Key{"state", &RecordCache::state, "cold, warm, mixed (neither), unknown or none"},
+        Key{"storage_used", &RecordCache::storage_used, "storage that was read"},
+        Key{"resident_before", &RecordCache::resident_before,
+            "share of the pages in memory before the slice, 0-1, or null"},
+        Key{"device_bytes", &RecordCache::device_bytes,
+            "bytes read from the device during the slice, or null"},
+        Key{"encoded_bytes", &RecordCache::encoded_bytes, "bytes delivered to the loader"},
+        Key{"device_bytes_by_third", &RecordCache::device_bytes_by_third,
+            "bytes read from the device in each third of the timed window", Presence::when_set},
+        Key{"encoded_bytes_by_third", &RecordCache::encoded_bytes_by_third,
+            "bytes delivered to the loader in each third", Presence::when_set},
+        Key{"cached_records_by_third", &RecordCache::cached_records_by_third,
+            "of cold, shuffled rows: share of the records read in each third, 0-1, that were in "
+            "the page cache before; mean over ranks",
+            Presence::when_set},
+        Key{"read_ahead_kb", &RecordCache::read_ahead_kb,
+            "of cold rows: how much the kernel reads ahead from this device", Presence::when_set},
+        Key{"metadata", &RecordCache::metadata,
+            "of cold rows: whether directory entries and inodes were dropped too, or why not",
+            Presence::when_set},
+        Key{"server_bytes", &RecordCache::server_bytes,
+            "with an object store: bytes that it sent to all ranks", Presence::when_set},
+        Key{"note", &RecordCache::note, "what could not be determined, and why"});
   }
 };
 
@@ -122,6 +138,7 @@ struct RecordCeilings {
   int64_t batches = 0;
   std::optional<double> loader_ms, read_share, compute_ms;
   std::map<std::string, double> compute;
+  std::vector<double> loader_batch_ms, compute_batch_ms;
   static constexpr auto keys() {
     return std::tuple(
         Key{"batches", &RecordCeilings::batches, "batches over which each ceiling was measured"},
@@ -133,6 +150,10 @@ struct RecordCeilings {
             "share of reading in the loader threads' read and decode time, 0-1", Presence::when_set},
         Key{"compute_ms", &RecordCeilings::compute_ms,
             "per batch, the whole step on synthetic batches, including communication, slowest rank",
+            Presence::when_set},
+        Key{"loader_batch_ms", &RecordCeilings::loader_batch_ms, "`loader_ms` of each batch, slowest rank",
+            Presence::when_set},
+        Key{"compute_batch_ms", &RecordCeilings::compute_batch_ms, "`compute_ms` of each batch, slowest rank",
             Presence::when_set},
         Key{"compute", &RecordCeilings::compute, "`compute_ms` by phase, ms per batch, mean over ranks"});
   }

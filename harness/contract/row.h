@@ -132,6 +132,17 @@ inline int64_t batches_ahead(const Row& row, int64_t threads) {
 // The same for all loader threads of a node, which is the most that one rank can have.
 inline int64_t batches_ahead(const Row& row) { return batches_ahead(row, row.loader_threads); }
 
+// Batches that a loader with so many threads reads for the slice.
+inline int64_t batches_of_slice(const Row& row, int64_t threads) {
+  return row.warmup_batches + row.timed_batches + batches_ahead(row, threads);
+}
+// Those that it reads after it for its ceiling (one untimed), where the slice's own would no longer be cold
+// for a disk or a hypervisor that caches.
+inline int64_t unread_batches_of_ceiling(const Row& row, int64_t threads) {
+  if (row.cache != "cold" || row.ceiling_batches == 0) return 0;
+  return 1 + row.ceiling_batches + batches_ahead(row, threads);
+}
+
 // Whether the row's `cpus` are emulated ones, which decode at a set rate, instead of this machine's.
 inline bool emulates_cores(const Row& row) { return !row.device_file.empty() && row.core_images_per_s > 0; }
 // The emulated limits of storage reads on this machine: as slow as the emulated cores.

@@ -15,7 +15,8 @@
 namespace harness {
 
 int64_t images_read(const Row& row) {
-  return (row.warmup_batches + row.timed_batches + batches_ahead(row)) * row.batch;
+  return (batches_of_slice(row, row.loader_threads) + unread_batches_of_ceiling(row, row.loader_threads)) *
+         row.batch;
 }
 
 int64_t images_needed(const Scale& scale, const std::vector<Row>& rows) {

@@ -23,7 +23,8 @@ struct Data {
   int64_t images() const { return description.images.value_or(0); }
 };
 
-// Images that all ranks of this row read in a slice, including those read ahead into the ring.
+// Images that all ranks of this row read in a slice, including those read ahead into the ring, and for a cold
+// row's ceiling after it.
 int64_t images_read(const Row& row);
 
 // Number of stand-in images in train: the scale's, or more, so that each cold row reads every image at most

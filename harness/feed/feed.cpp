@@ -92,7 +92,9 @@ class Feed {
   // Timed batches for which a cold row needn't read an image twice.
   int64_t most_batches(const Row& row) const {
     if (row.cache != "cold" || images_ == 0) return row.timed_batches;
-    return images_ / row.batch - row.warmup_batches - batches_ahead(row);
+    Row of_one_batch = row;
+    of_one_batch.batch = 1;
+    return images_ / row.batch - (images_read(of_one_batch) - row.timed_batches);
   }
 
   std::optional<double> measure(double devices) {

@@ -52,6 +52,10 @@ struct MergedCeilings {
 
   void add(const RankCeilings& rank, size_t world_size) {
     if (!merged) merged.emplace().batches = rank.batches;
+    if (!merged->compute_ms || rank.compute_ms > *merged->compute_ms)
+      merged->compute_batch_ms = rank.compute_batch_ms;
+    if (rank.loader_ms && (!merged->loader_ms || *rank.loader_ms > *merged->loader_ms))
+      merged->loader_batch_ms = rank.loader_batch_ms;
     raise(merged->compute_ms, rank.compute_ms);
     raise(merged->loader_ms, rank.loader_ms);
     for (const auto& [phase, ms] : rank.compute) merged->compute[phase] += ms / double(world_size);
@@ -67,6 +71,8 @@ struct Sums {
   RankAnswers correct;
   int64_t bad_images = 0, device_bytes = 0, encoded_bytes = 0;
   bool device_bytes_known = true;
+  std::vector<int64_t> device_bytes_by_third, encoded_bytes_by_third;
+  std::vector<double> cached_records_by_third;
 
   void add(const RankReport& report) {
     if (loss.empty()) loss.resize(report.loss.size());  // none from devices that compute nothing
@@ -80,6 +86,9 @@ struct Sums {
     encoded_bytes += report.cache.encoded_bytes.value_or(0);
     device_bytes_known = device_bytes_known && report.cache.device_bytes;
     device_bytes += report.cache.device_bytes.value_or(0);
+    add_thirds(report.cache.device_bytes_by_third, device_bytes_by_third);
+    add_thirds(report.cache.encoded_bytes_by_third, encoded_bytes_by_third);
+    add_thirds(report.cache.cached_records_by_third, cached_records_by_third);
   }
 
   void write(size_t world_size, Record& merged) const {
@@ -91,6 +100,17 @@ struct Sums {
     merged.bad_images = bad_images;
     merged.cache->encoded_bytes = encoded_bytes;
     merged.cache->device_bytes = device_bytes_known ? std::optional(device_bytes) : std::nullopt;
+    merged.cache->cached_records_by_third = cached_records_by_third;
+    for (double& share : merged.cache->cached_records_by_third) share /= double(world_size);
+    if (!device_bytes_known) return;
+    merged.cache->device_bytes_by_third = device_bytes_by_third;
+    merged.cache->encoded_bytes_by_third = encoded_bytes_by_third;
+  }
+
+  template <class Number>
+  static void add_thirds(const std::vector<Number>& of_rank, std::vector<Number>& sums) {
+    sums.resize(std::max(sums.size(), of_rank.size()));
+    for (size_t third = 0; third < of_rank.size(); ++third) sums[third] += of_rank[third];
   }
 };
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "harness/report/bottleneck_of_device.h"
 #include "harness/report/summary/device_time.h"
@@ -16,6 +15,9 @@ namespace {
 
 // From this share of reading in the loader threads' time on, the storage is the cause, not their number.
 constexpr double kMostlyReading = 0.5;
+// From so many bytes read for each byte used on, the kernel's read-ahead is the cause: a setting, and free to
+// change.
+constexpr double kReadsTooMuch = 4;
 // From this ratio of the all-reduces alone to the exposed time on, the link is the cause, not skewed ranks.
 constexpr double kMostlyLink = 0.5;
 
@@ -79,17 +81,33 @@ StepShares shares_of(const Times& times) {
           .cpu = (times.contention + times.other) / times.step};
 }
 
+// Images/s at the ends of the mean batch's interval; empty where the batches are too few for one.
+std::optional<Interval> rate_range(double images, const std::vector<double>& batch_ms) {
+  const Mean mean = mean_of_batches(batch_ms);
+  const double reach = mean.reach();
+  if (batch_ms.empty() || !(reach < mean.value)) return std::nullopt;
+  return Interval{images * 1000 / (mean.value + reach), images * 1000 / (mean.value - reach)};
+}
+
+// Bytes that the device delivered for each byte of an image that was used; 0 if the record doesn't tell.
+double times_read(const Record& record) {
+  if (!record.cache || record.cache->encoded_bytes.value_or(0) <= 0) return 0;
+  return double(record.cache->device_bytes.value_or(0)) / double(*record.cache->encoded_bytes);
+}
+
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 void blame_loader(const Record& record, const Times& times, Bottleneck& found) {
   const double threads = double(record.config.loader_threads);
   const double cores =
       std::min(double(record.config.cpus), double(record.machine.cores.value_or(1'000'000'000)));
-  // Cold, the loader alone was measured over a few batches that the kernel had partly read ahead: that it is
-  // faster than the row shows that the disk, not decoding, holds the row up.
   const bool is_faster_alone =
-      found.ceilings.loader && *found.ceilings.loader > kCoresShared * found.images_per_second;
-  if (is_faster_alone && cache_state(record) == "cold") {
+      found.ceilings.loader &&
+      (found.ceilings.loader_range ? found.ceilings.loader_range->low : *found.ceilings.loader) >
+          kCoresShared * found.images_per_second;
+  // Records without times of each batch are of versions that measured the loader of a cold row on blocks that
+  // the slice had just read: that it is faster than the row then shows that the disk holds the row up.
+  if (is_faster_alone && !found.ceilings.loader_range && cache_state(record) == "cold") {
     found.verdict = "loader";
     found.cause = "storage";
     found.figure = fmt::format(
@@ -111,7 +129,12 @@ void blame_loader(const Record& record, const Times& times, Bottleneck& found) {
   found.figure = fmt::format("load {} of the step", percent(found.shares.loader));
   if (times.loader_alone)
     found.figure += fmt::format("; {} of the loader's time is reading", percent(times.read_share));
-  if (times.read_share >= kMostlyReading) {
+  const double amplified = times_read(record);
+  if (times.read_share >= kMostlyReading && amplified >= kReadsTooMuch) {
+    found.cause = "storage, which reads ahead";
+    found.figure += fmt::format("; the device delivers {:.0f} times the bytes of the images", amplified);
+    found.next = "readahead=false, or a smaller read_ahead_kb of the device";
+  } else if (times.read_share >= kMostlyReading) {
     found.cause = "storage";
     found.next = kFasterStorage;
   } else if (threads < cores) {
@@ -199,42 +222,6 @@ void decide(const Record& record, const Times& times, Bottleneck& found) {
   }
 }
 
-std::string rate_text(const std::optional<double>& rate) { return rate ? fmt::format("{:.0f}", *rate) : "-"; }
-
-// A ceiling below its row was disturbed: it comes from few batches.
-std::string headroom_text(const std::optional<double>& headroom) {
-  if (!headroom) return "-";
-  return *headroom < 0 ? "ceiling < row" : fmt::format("{:+.0f} %", 100 * *headroom);
-}
-
-bool is_computing(const Bottleneck& found) { return found.verdict == "device" || found.verdict == "kernels"; }
-
-// Whether some of these rows were measured against their base, and all of them were slower.
-bool only_slower(const Summary& summary, const std::function<bool(const SummaryRow&)>& is_one) {
-  bool any = false;
-  for (const SummaryRow& row : summary.rows) {
-    if (!row.ok() || !row.ratio || !is_one(row)) continue;
-    if (*row.ratio >= 1) return false;
-    any = true;
-  }
-  return any;
-}
-
-bool changes_precision(const SummaryRow& row) { return row.group == "precision"; }
-
-// Remedies for a row that computes most of the time, without those that this run has shown to be none.
-std::string device_remedies(const Summary& summary) {
-  const auto has_more_devices = [&](const SummaryRow& row) {
-    return std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& base) {
-      return base.id == row.config.base &&
-             row.config.devices * row.config.nodes > base.config.devices * base.config.nodes;
-    });
-  };
-  std::string text = only_slower(summary, changes_precision) ? "" : "precision=o2 or bf16, ";
-  text += "a faster device";
-  return only_slower(summary, has_more_devices) ? text : text + ", or more of them";
-}
-
 }  // namespace
 
 std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistics& run) {
@@ -247,7 +234,12 @@ std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistic
   Bottleneck found;
   found.shares = shares_of(times);
   found.images_per_second = run.images_per_second;
-  found.ceilings = {rate(times.loader_alone), rate(times.compute_alone), rate(times.all_reduce_alone)};
+  found.ceilings = {
+      rate(times.loader_alone), rate(times.compute_alone), rate(times.all_reduce_alone), {}, {}};
+  if (record.ceilings) {
+    found.ceilings.loader_range = rate_range(batch, record.ceilings->loader_batch_ms);
+    found.ceilings.compute_range = rate_range(batch, record.ceilings->compute_batch_ms);
+  }
   if (times.loader_alone && times.compute_alone)
     found.headroom = std::min(*found.ceilings.loader, *found.ceilings.compute) / run.images_per_second - 1;
   decide(record, times, found);
@@ -256,49 +248,6 @@ std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistic
 
 std::optional<Bottleneck> bottleneck_of(const SummaryRow& row) {
   return row.ok() && row.record ? bottleneck_of(*row.record, row.run) : std::nullopt;
-}
-
-Grid bottleneck_grid(const Summary& summary) {
-  Grid grid;
-  grid.title = "what each row waits for";
-  grid.columns = {{"row", true}, {"bottleneck", true}, {"img/s"},    {"loader"},
-                  {"compute"},   {"all-reduce"},       {"headroom"}, {"because", true, false, 44}};
-  std::vector<std::string> next_steps;
-  for (const SummaryRow& row : summary.rows) {
-    const auto found = bottleneck_of(row);
-    if (!found) continue;
-    size_t agree = 0;
-    for (size_t i = 0; i < row.runs.size(); ++i)
-      if (const auto one = bottleneck_of(*row.records[i], row.runs[i]))
-        agree += one->verdict == found->verdict;
-    const std::string count = agree < row.runs.size() ? fmt::format(" ({}/{})", agree, row.runs.size()) : "";
-    grid.rows.push_back({row.id, found->verdict + count, fmt::format("{:.0f}", found->images_per_second),
-                         rate_text(found->ceilings.loader), rate_text(found->ceilings.compute),
-                         rate_text(found->ceilings.all_reduce), headroom_text(found->headroom),
-                         found->cause.empty() ? found->figure : found->cause + ": " + found->figure});
-    const std::string step =
-        fmt::format("{}{}: try {}", found->verdict, found->cause.empty() ? "" : " (" + found->cause + ")",
-                    is_computing(*found) ? device_remedies(summary) : found->next);
-    if (std::find(next_steps.begin(), next_steps.end(), step) == next_steps.end()) next_steps.push_back(step);
-  }
-  grid.notes = {
-      "loader, compute, all-reduce: images/s of the loader alone, of the step on a made-up batch alone, and "
-      "of the all-reduces alone; headroom: from the row's images/s to the lower of loader and compute; "
-      "`ceiling < row`: disturbed, a ceiling is measured over few batches. These are verdicts by phases, "
-      "which say where a row waits. `./run_matrix explain ROW` measures what each remedy gains.",
-      fmt::format(
-          "The verdict is the first that applies: load, copies or exposed communication from {} of the step "
-          "on, launches from {} (the host takes {} of the device's computing time or more for launching it), "
-          "computing (kernels) from {}, the host's own work and cores shared with the loader from {}; "
-          "otherwise "
-          "other. Of devices with times of their own, these are used; means over ranks, and causes of "
-          "waiting "
-          "from the critical path: the rank for which the others waited. (n/m): n of m repeats have this "
-          "verdict.",
-          percent(kHighShare), percent(kHighShare), percent(DeviceSteps::kLaunchBound), percent(kBusyShare),
-          percent(kHighShare))};
-  grid.notes.insert(grid.notes.end(), next_steps.begin(), next_steps.end());
-  return grid;
 }
 
 }  // namespace harness

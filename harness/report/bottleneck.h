@@ -23,6 +23,7 @@ struct StepShares {
 // Images per second if one part alone limited the row; empty if the record doesn't have it.
 struct Ceilings {
   std::optional<double> loader, compute, all_reduce;
+  std::optional<Interval> loader_range, compute_range;  // 95 %, of the mean over the ceiling's batches
 };
 
 struct Bottleneck {

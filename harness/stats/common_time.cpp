@@ -44,6 +44,8 @@ void bring_to(Record& record, double time_scale) {
     multiply(record.ceilings->loader_ms, factor);
     multiply(record.ceilings->compute_ms, factor);
     for (auto& [phase, ms] : record.ceilings->compute) ms *= factor;
+    for (auto* batches : {&record.ceilings->loader_batch_ms, &record.ceilings->compute_batch_ms})
+      for (double& ms : *batches) ms *= factor;
   }
   if (!record.timeline) return;
   for (TimelineEvent& event : record.timeline->events) event.begin_ms *= factor, event.end_ms *= factor;

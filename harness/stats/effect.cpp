@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -95,6 +96,18 @@ double Mean::p_against(double limit) const {
   if (degrees < 1) return 1;
   if (error <= 0) return value == limit ? 1 : 0;
   return student_p((value - limit) / error, degrees);
+}
+
+double Mean::reach() const {
+  if (degrees < 1) return std::numeric_limits<double>::infinity();
+  if (error <= 0) return 0;
+  double low = 0, high = 1;
+  while (p_against(value + high * error) > 0.05) high *= 2;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (p_against(value + middle * error) > 0.05 ? low : high) = middle;
+  }
+  return high * error;
 }
 
 Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b, double level) {

@@ -11,6 +11,8 @@ struct Mean {
   double value = 0, error = 0, degrees = 0;
   // Two-sided p of Student's t that the true mean is `limit`; 1 with less than one degree of freedom.
   double p_against(double limit) const;
+  // Half the width of the mean's 95 % interval; infinite with less than one degree of freedom.
+  double reach() const;
 };
 
 // `ratio`: figure of A / figure of B. For times, a ratio above 1 means that B is faster.

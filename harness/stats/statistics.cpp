@@ -96,6 +96,19 @@ double integrated_autocorrelation_time(const std::vector<double>& values) {
   return std::max(1.0, tau);
 }
 
+Mean mean_of_batches(const std::vector<double>& values) {
+  Mean mean;
+  if (values.empty()) return mean;
+  const double count = double(values.size());
+  mean.value = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  const double independent = count / integrated_autocorrelation_time(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - mean.value) * (value - mean.value);
+  mean.degrees = independent - 1;
+  if (count > 1) mean.error = std::sqrt(squares / (count - 1) / independent);
+  return mean;
+}
+
 Interval median_interval(const std::vector<double>& values, int64_t block, int resamples) {
   std::mt19937_64 random(300);
   std::vector<double> sample, estimates;

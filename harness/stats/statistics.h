@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/contract/record.h"
+#include "harness/stats/effect.h"
 
 namespace harness {
 
@@ -57,6 +58,9 @@ double autocorrelation(const std::vector<double>& values, size_t lag);
 
 // tau_int = 1 + 2 sum rho_k, summed up to the first M >= 5 tau_int(M) (Madras & Sokal 1988), at least 1.
 double integrated_autocorrelation_time(const std::vector<double>& values);
+
+// Mean of the batches of one run. Batches that depend on one another count as n / tau_int independent ones.
+Mean mean_of_batches(const std::vector<double>& values);
 
 // 95 % percentile intervals by circular block bootstrap (Politis & Romano 1992), 2,000 resamples, fixed seed:
 // of the median of `values`, and of median(second) / median(first) - 1.

@@ -208,7 +208,7 @@ class SlotLoader : public Loader {
 
   void load(Worker& worker, int batch, int64_t place) {
     Slot& slot = slot_of(batch);
-    Sample sample = sampler_.at(batch * options_.batch_size + place);
+    Sample sample = sampler_.at((options_.first_batch + batch) * options_.batch_size + place);
     for (int failures = 0; !load_record(worker, slot, sample, place);) {
       if (++failures == BadImages::kMostInARow) bad_images_.stop_after_many_in_a_row(worker.reason);
       sample.record = (sample.record + 1) % options_.sampler.records;

@@ -37,6 +37,7 @@ struct LoaderOptions {
   HandingOver handing_over = HandingOver::ring;
   int ring_depth = 4;  // ring: batch buffers; the loader is at most this many batches ahead
   BatchFormat format = BatchFormat::float32;
+  int64_t first_batch = 0;   // number in the sampler's order of the batch that next() returns first
   bool pin_threads = false;  // pins thread i to core first_core + i of those that the process may use
   int first_core = 0;
   // Threads run only where no other thread wants the core (SCHED_IDLE): on emulated cores, because the host

@@ -62,6 +62,7 @@ class Arrow : public DatasetStorage {
 
   std::string used() const override { return "arrow"; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+  void release_mapped_pages() const override { mapped_.release_pages(); }
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
     return {file_};
   }

@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "bench/loading/storage/kept_cold.h"
 #include "bench/loading/storage/page_cache.h"
 #include "bench/loading/storage/storage.h"
 #include "harness/contract/record_parts.h"
@@ -15,23 +17,35 @@ class CacheProof {
  public:
   // requested: cold (drops the pages), warm (reads them in) or as_is. The constructor does so and measures
   // residency. server_counter: /proc/<pid>/io of the object store that the storage reads from; then the bytes
-  // that it sends are counted instead of bytes read from a device. Empty for other storages.
+  // that it sends are counted instead of bytes read from a device. Empty for other storages. counts: of a
+  // storage from kept_cold(), else null.
   CacheProof(const std::string& requested, const Storage& storage, const std::vector<int64_t>& records,
-             std::filesystem::path server_counter = {});
+             std::filesystem::path server_counter = {}, const ReadCounts* counts = nullptr);
   void slice_begins();  // call right before the first read
+  // Call as the timed window begins and as each third of it ends. encoded_bytes as for slice_ended().
+  void third_begins_or_ends(int64_t encoded_bytes);
   // Returns the record's `cache` object. encoded_bytes: bytes that the loader delivered since slice_begins().
   harness::RecordCache slice_ended(int64_t encoded_bytes);
   // Why the row is INVALID; empty if the state was as requested or is unknown. Call after slice_ended().
   const std::string& violation() const { return violation_; }
 
  private:
-  std::optional<int64_t> bytes_read() const;
+  struct Mark {  // since the process began
+    std::optional<int64_t> read;
+    int64_t encoded = 0, records = 0, cached = 0;
+  };
 
-  std::string requested_, used_, violation_;
+  std::optional<int64_t> bytes_read() const;
+  void prove_thirds(harness::RecordCache& proof);
+  void prove_whole_slice(harness::RecordCache& proof, std::optional<double> from_device);
+
+  std::string requested_, used_, metadata_, violation_;
   std::filesystem::path server_counter_;
   bool cached_;
   std::optional<double> resident_;
-  std::optional<int64_t> read_before_;
+  std::optional<int64_t> read_before_, read_ahead_kb_;
+  const ReadCounts* counts_;
+  std::vector<Mark> marks_;  // at the window's begin and at the end of each third
 };
 
 }  // namespace bench

@@ -28,10 +28,12 @@ class Lmdb : public DatasetStorage {
     if (!options.readahead) flags |= MDB_NORDAHEAD;
     check(mdb_env_open(environment_.handle, location_.c_str(), flags, 0444), "can't be opened");
     check_completeness(options);
+    mapping_ = mapping_of(file());
   }
 
   std::string used() const override { return "lmdb"; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+  void release_mapped_pages() const override { release_pages(mapping_); }
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
     return {file()};
   }
@@ -103,6 +105,7 @@ class Lmdb : public DatasetStorage {
 
   std::filesystem::path location_;
   Environment environment_;
+  std::span<const uint8_t> mapping_;  // of the whole database, as long as the environment is open
 };
 
 [[maybe_unused]] const bool registered_storage_lmdb = StorageRegistry::instance().add(

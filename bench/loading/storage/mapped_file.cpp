@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "harness/base/regular_file.h"
@@ -37,6 +39,29 @@ void MappedFile::will_need(size_t offset, size_t count) const {
   const size_t begin = offset - offset % static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const size_t end = offset + std::min(count, bytes_.size() - offset);
   ::madvise(const_cast<uint8_t*>(bytes_.data()) + begin, end - begin, MADV_WILLNEED);  // a hint: may fail
+}
+
+void release_pages(std::span<const uint8_t> mapping) {
+  if (!mapping.empty())
+    ::madvise(const_cast<uint8_t*>(mapping.data()), mapping.size(), MADV_DONTNEED);  // can't fail for these
+}
+
+std::span<const uint8_t> mapping_of(const std::filesystem::path& file) {
+  const std::string name = std::filesystem::canonical(file);
+  std::ifstream lines("/proc/self/maps");
+  for (std::string line; std::getline(lines, line);) {
+    // begin-end permissions offset device inode path
+    std::istringstream fields(line);
+    uintptr_t begin = 0, end = 0;
+    std::string permissions, offset, device, inode, path;
+    if (!(fields >> std::hex >> begin)) continue;
+    fields.ignore(1, '-');
+    if (!(fields >> end >> permissions >> offset >> device >> inode) ||
+        !std::getline(fields >> std::ws, path) || path != name)
+      continue;
+    if (permissions.starts_with("r-")) return {reinterpret_cast<const uint8_t*>(begin), end - begin};
+  }
+  return {};
 }
 
 void touch_pages(std::span<const uint8_t> bytes) {

@@ -7,6 +7,14 @@
 
 namespace bench {
 
+// Unmaps the accessed pages of a read-only mapping of a file (MADV_DONTNEED); the next access maps them
+// again.
+void release_pages(std::span<const uint8_t> mapping);
+
+// This process's mapping of the file by a library that doesn't tell its address. Empty if there is none or it
+// is writable.
+std::span<const uint8_t> mapping_of(const std::filesystem::path& file);
+
 // Maps the file with its size at opening. Access beyond a later truncation kills the process with SIGBUS, so
 // a packed copy in use must not be modified.
 class MappedFile {
@@ -21,6 +29,8 @@ class MappedFile {
   std::span<const uint8_t> bytes() const { return bytes_; }
   // Asks the kernel to read a range in the background (MADV_WILLNEED); does nothing if readahead is false.
   void will_need(size_t offset, size_t count) const;
+  // Unmaps the pages that were accessed, so that they can be dropped from the page cache.
+  void release_pages() const { bench::release_pages(bytes_); }
 
  private:
   std::span<const uint8_t> bytes_;

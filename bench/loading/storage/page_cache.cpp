@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "bench/loading/storage/file_reader.h"
 
@@ -83,15 +86,36 @@ bool mincore_is_real() {
 }  // namespace
 
 void drop_from_page_cache(const FileList& files) {
+  // Dirty pages can't be dropped. Fails on read-only mounts, which have none.
+  for (const auto& file : files) ::fdatasync(open_file(file).number());
+  drop_clean_pages(files);
+}
+
+void drop_clean_pages(const FileList& files) {
   for (const auto& file : files) {
-    const base::Descriptor descriptor = open_file(file);
-    // Dirty pages can't be dropped. Fails on read-only mounts, which have none.
-    ::fdatasync(descriptor.number());
-    const int code = ::posix_fadvise(descriptor.number(), 0, 0, POSIX_FADV_DONTNEED);
+    const int code = ::posix_fadvise(open_file(file).number(), 0, 0, POSIX_FADV_DONTNEED);
     if (code != 0)
       throw std::runtime_error(
           fmt::format("can't drop {} from the page cache: {}", file.string(), std::strerror(code)));
   }
+}
+
+std::optional<int64_t> read_ahead_kb(const std::filesystem::path& file) {
+  struct stat facts {};
+  if (::stat(file.c_str(), &facts) != 0) return std::nullopt;
+  std::ifstream setting(
+      fmt::format("/sys/class/bdi/{}:{}/read_ahead_kb", major(facts.st_dev), minor(facts.st_dev)));
+  int64_t kb = 0;
+  return setting >> kb ? std::optional(kb) : std::nullopt;
+}
+
+std::string drop_metadata() {
+  constexpr const char* kFile = "/proc/sys/vm/drop_caches";
+  std::FILE* file = std::fopen(kFile, "we");
+  if (!file) return fmt::format("{}: {}", kFile, std::strerror(errno));
+  const bool written = std::fputs("2", file) >= 0;  // 2: reclaimable slab objects, no page cache
+  const bool flushed = std::fclose(file) == 0;
+  return written && flushed ? "" : fmt::format("{}: {}", kFile, std::strerror(errno));
 }
 
 void read_into_page_cache(const FileList& files) {
@@ -128,12 +152,29 @@ std::optional<double> resident_share(const FileList& files) {
   return static_cast<double>(total.resident) / static_cast<double>(total.all);
 }
 
-std::optional<int64_t> device_bytes_read() {
-  std::ifstream lines("/proc/self/io");
+static std::optional<int64_t> read_bytes_of(std::istream&& lines) {
   int64_t bytes = 0;
   for (std::string key; lines >> key >> bytes;)
     if (key == "read_bytes:") return bytes;
   return std::nullopt;
+}
+
+std::optional<int64_t> device_bytes_read() { return read_bytes_of(std::ifstream("/proc/self/io")); }
+
+ThreadDeviceBytes::ThreadDeviceBytes()
+    : counter_(::open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC)), last_(total()) {}
+
+std::optional<int64_t> ThreadDeviceBytes::since_last() {
+  const std::optional<int64_t> now = total();
+  if (!now || !last_) return std::nullopt;
+  return *now - *std::exchange(last_, now);
+}
+
+std::optional<int64_t> ThreadDeviceBytes::total() const {
+  char text[512];
+  const ssize_t count = counter_.number() < 0 ? -1 : ::pread(counter_.number(), text, sizeof text, 0);
+  if (count <= 0) return std::nullopt;
+  return read_bytes_of(std::istringstream(std::string(text, size_t(count))));
 }
 
 }  // namespace bench

@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
+
+#include "harness/base/regular_file.h"
 
 namespace bench {
 
@@ -13,6 +16,14 @@ using FileList = std::vector<std::filesystem::path>;
 // fdatasync() and POSIX_FADV_DONTNEED on each file. Needs no root; drops clean pages that no process has
 // mapped.
 void drop_from_page_cache(const FileList& files);
+// The same without fdatasync(), for files that are only read.
+void drop_clean_pages(const FileList& files);
+// How much the kernel reads ahead of a fault or a read of the file, a setting of its device or mount. Empty
+// if it doesn't tell.
+std::optional<int64_t> read_ahead_kb(const std::filesystem::path& file);
+// Drops the kernel's directory entries and inodes of all files on this machine, which drop_from_page_cache()
+// leaves (and, by opening the files, brings in). Returns why it could not, or an empty text; needs root.
+std::string drop_metadata();
 void read_into_page_cache(const FileList& files);
 
 // Share of the files' pages that are resident, 0 to 1. Empty if mincore() is unreliable: it reports every
@@ -22,5 +33,19 @@ std::optional<double> resident_share(const FileList& files);
 // Bytes that this process has caused to be read from block devices (read_bytes of /proc/self/io, which
 // includes page faults and read-ahead of mapped files). Empty if /proc/self/io is missing.
 std::optional<int64_t> device_bytes_read();
+
+// The same of the thread that constructs it, which alone may use it. A few microseconds per call.
+class ThreadDeviceBytes {
+ public:
+  ThreadDeviceBytes();
+  // Since the last call, the first: since construction. Empty if the kernel doesn't tell.
+  std::optional<int64_t> since_last();
+
+ private:
+  std::optional<int64_t> total() const;
+
+  base::Descriptor counter_;
+  std::optional<int64_t> last_;
+};
 
 }  // namespace bench

@@ -31,6 +31,9 @@ class Raw : public DatasetStorage {
 
   std::string used() const override { return "raw"; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+  void release_mapped_pages() const override {
+    for (const auto& file : files_) file->release_pages();
+  }
 
   std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
     return files_holding(shards_, records, [this](int64_t shard) { return file(shard); });

@@ -45,6 +45,9 @@ class Storage {
   // The files on disk that hold the given records, for dropping or filling the page cache. Empty: no page
   // cache between this storage and the loader (tmpfs, memory, synthetic).
   virtual std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const { return {}; }
+  // Unmaps the pages of these files that this process has mapped, so that they can be dropped; the next access
+  // maps them again. Callable while readers read. Nothing in storages that map no files.
+  virtual void release_mapped_pages() const {}
   // The storage that was actually used: its name, or that of its fallback (tmpfs -> memory).
   virtual std::string used() const = 0;
   // For warnings: the image's path if known.

@@ -96,6 +96,9 @@ class TfRecord : public DatasetStorage {
 
   std::string used() const override { return "tfrecord"; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+  void release_mapped_pages() const override {
+    for (const Shard& file : files_) file.mapped->release_pages();
+  }
   std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
     return files_holding(shards_, records, [this](int64_t shard) { return files_[size_t(shard)].file; });
   }

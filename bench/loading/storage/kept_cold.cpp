@@ -1,0 +1,83 @@
+#include "bench/loading/storage/kept_cold.h"
+
+#include <optional>
+#include <utility>
+
+#include "bench/loading/storage/page_cache.h"
+
+namespace bench {
+namespace {
+
+constexpr int64_t kDropsPerSet = 20;
+
+class KeptCold : public Storage {
+ public:
+  KeptCold(std::unique_ptr<Storage> storage, FileList shared_files, int64_t processes, ReadCounts& counts)
+      : storage_(std::move(storage)), shared_files_(std::move(shared_files)), counts_(counts) {
+    for (const auto& file : shared_files_) budget_bytes_ += int64_t(std::filesystem::file_size(file));
+    budget_bytes_ /= kDropsPerSet * processes;
+  }
+
+  int64_t size() const override { return storage_->size(); }
+  std::string used() const override { return storage_->used(); }
+  std::string record_name(int64_t record) const override { return storage_->record_name(record); }
+  std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>& records) const override {
+    return storage_->cached_files(records);
+  }
+  std::unique_ptr<StorageReader> reader() override {
+    return std::make_unique<Reader>(storage_->reader(), *this);
+  }
+
+ private:
+  class Reader : public StorageReader {
+   public:
+    Reader(std::unique_ptr<StorageReader> reader, KeptCold& owner)
+        : reader_(std::move(reader)), owner_(owner) {}
+
+    EncodedImage read(int64_t record) override {
+      if (!device_bytes_) device_bytes_.emplace();  // not in the constructor, which another thread calls
+      EncodedImage image = reader_->read(record);
+      const bool copy = !owner_.shared_files_.empty();
+      if (copy) {
+        copy_.assign(image.bytes.begin(), image.bytes.end());
+        image.bytes = copy_;
+      }
+      const auto read = device_bytes_->since_last();
+      ++owner_.counts_.records;
+      if (read == 0) ++owner_.counts_.cached;
+      if (copy) owner_.brought_in(read.value_or(int64_t(image.bytes.size())));
+      return image;
+    }
+
+   private:
+    std::unique_ptr<StorageReader> reader_;
+    KeptCold& owner_;
+    std::optional<ThreadDeviceBytes> device_bytes_;
+    std::vector<uint8_t> copy_;
+  };
+
+  void brought_in(int64_t bytes) {
+    if (in_cache_.fetch_add(bytes) + bytes < budget_bytes_) return;
+    if (in_cache_.exchange(0) < budget_bytes_) return;  // another thread drops
+    storage_->release_mapped_pages();
+    drop_clean_pages(shared_files_);
+  }
+
+  std::unique_ptr<Storage> storage_;
+  const FileList shared_files_;  // that hold several records each; empty: none does
+  ReadCounts& counts_;
+  int64_t budget_bytes_ = 0;
+  std::atomic<int64_t> in_cache_{0};  // bytes that were read from the device since the last drop
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> kept_cold(std::unique_ptr<Storage> storage, const std::vector<int64_t>& records,
+                                   int64_t processes, ReadCounts& counts) {
+  FileList files = storage->cached_files(records);
+  if (files.empty()) return storage;
+  if (files.size() >= records.size()) files.clear();
+  return std::make_unique<KeptCold>(std::move(storage), std::move(files), processes, counts);
+}
+
+}  // namespace bench
