@@ -82,7 +82,11 @@ TEST_F(Forecast, TwoCoresCannotTestThemAndSayWhy) {
   for (const char* claim : {" 5,", " 6,", " 7a,", " 8a,"})
     EXPECT_EQ(testable(text).find(claim), std::string::npos) << claim;
   EXPECT_NE(text.find("in [7] 4 replicas and 4 loader threads share 2 cores"), std::string::npos) << text;
-  EXPECT_NE(text.find("clipped to 2"), std::string::npos) << text;
+  EXPECT_NE(text.find("  8: cpus: 6 clipped to 2\n"), std::string::npos) << text;
+  const std::string note = "cpus: 12 clipped to 2\n";
+  const size_t once = text.find("  10, 12, 16: " + note);
+  ASSERT_NE(once, std::string::npos) << "what holds for many rows stands once:\n" << text;
+  EXPECT_EQ(text.find(note, once + 20), std::string::npos);
 }
 
 TEST_F(Forecast, RowsThatAreNotPlannedTestNothing) {

@@ -82,11 +82,23 @@ std::string describe_plan(const std::vector<PlannedRow>& plan, const Scale& scal
       std::count_if(plan.begin(), plan.end(), [](const auto& p) { return !p.skip_reason.empty(); });
   std::string text = fmt::format("plan: {} of {} rows run at scale {}: {}\n", plan.size() - size_t(skipped),
                                  plan.size(), scale.name, scale.summary);
-  for (const PlannedRow& planned : plan)
-    if (!planned.skip_reason.empty())
+  std::vector<std::pair<std::string, std::vector<std::string>>> rows_by_note;  // in the order of the plan
+  for (const PlannedRow& planned : plan) {
+    if (!planned.skip_reason.empty()) {
       text += fmt::format("  {:<14} SKIPPED: {}\n", planned.row.id, planned.skip_reason);
-    else if (!planned.notes.empty())
-      text += fmt::format("  {:<14} {}\n", planned.row.id, fmt::join(planned.notes, "; "));
+      continue;
+    }
+    for (const std::string& note : planned.notes) {
+      const auto same = [&](const auto& entry) { return entry.first == note; };
+      auto found = std::find_if(rows_by_note.begin(), rows_by_note.end(), same);
+      if (found == rows_by_note.end()) found = rows_by_note.insert(found, {note, {}});
+      found->second.push_back(planned.row.id);
+    }
+  }
+  for (const auto& [note, rows] : rows_by_note)
+    text +=
+        fmt::format("  {}: {}\n",
+                    rows.size() == plan.size() ? "all rows" : fmt::format("{}", fmt::join(rows, ", ")), note);
   return text;
 }
 
