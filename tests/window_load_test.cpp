@@ -78,6 +78,24 @@ TEST(WindowLoad, RanksOnTheSameCoresShareTheirTime) {
   EXPECT_DOUBLE_EQ(*apart.window_outside_share, 3.0 / 40);
 }
 
+// Two emulated nodes of one machine have host names of their own.
+TEST(WindowLoad, NodesOnOneMachineAreNoDisturbanceToEachOther) {
+  const CpuTime time{20, 20, 0, 10, 8.0, 0, /*machine=*/7};
+  RankPlace second = place(1, {0, 1});
+  second.host = "b";
+  EXPECT_DOUBLE_EQ(*environment_of({{place(0, {0, 1}), time}, {second, time}}).window_outside_share, 0);
+  CpuTime elsewhere = time;
+  elsewhere.machine = 8;
+  EXPECT_DOUBLE_EQ(*environment_of({{place(0, {0, 1}), time}, {second, elsewhere}}).window_outside_share,
+                   16.0 / 40);
+}
+
+TEST(WindowLoad, ThreadsOfTheKernelAreNoOthers) {
+  EXPECT_DOUBLE_EQ(*environment_of({{place(0, {0, 1}), {20, 18, 0, 14, 10.0, 3.0}}}).window_outside_share,
+                   0.05);
+  EXPECT_DOUBLE_EQ(*environment_of({{place(0, {0, 1}), {20, 18, 0, 14, 10.0, 9.0}}}).window_outside_share, 0);
+}
+
 TEST(WindowLoad, WithoutSchedulerStatisticsOutsideIsUnknown) {
   const auto found = environment_of({{place(0, {0}), {10, 10, 1, 5, std::nullopt}}});
   EXPECT_TRUE(found.window_steal_share);
@@ -90,7 +108,8 @@ TEST(WindowLoad, IsInTheMergedRecord) {
   row.warmup_batches = 2;
   row.timed_batches = 3;
   nlohmann::json report = bench::fake_report(row, 0);
-  report["cpu_time"] = {{"total_s", 4}, {"busy_s", 4}, {"stolen_s", 1}, {"own_s", 2}, {"queued_s", 2}};
+  report["cpu_time"] = {{"total_s", 4},  {"busy_s", 4},   {"stolen_s", 1}, {"own_s", 2},
+                        {"queued_s", 2}, {"kernel_s", 0}, {"machine", 1}};
   const Record record = merged_texts(row, {report.dump()});
   EXPECT_DOUBLE_EQ(*record.environment.window_steal_share, 0.25);
   EXPECT_DOUBLE_EQ(*record.environment.window_outside_share, 0.5);

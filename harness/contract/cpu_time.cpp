@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -11,6 +12,7 @@
 #include <system_error>
 
 #include "harness/base/machine.h"
+#include "harness/contract/progress.h"
 
 namespace harness {
 namespace {
@@ -18,9 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // Lines of /proc/stat: `cpu3 user nice system idle iowait irq softirq steal ...`, in ticks of the clock.
-void add_times_of_cores(CpuTime& time) {
+// Returns whether this process may use all cores of the machine.
+bool add_times_of_cores(CpuTime& time) {
   const std::vector<int> cores = base::available_cpus();
   const std::set<int> ours(cores.begin(), cores.end());
+  bool all = true;
   const double tick_s = 1.0 / double(::sysconf(_SC_CLK_TCK));
   std::ifstream file("/proc/stat");
   for (std::string line; std::getline(file, line);) {
@@ -28,13 +32,16 @@ void add_times_of_cores(CpuTime& time) {
     double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
     if (line.compare(0, 3, "cpu") != 0) break;
     std::istringstream words(line.substr(3));
-    if (line[3] == ' ' || !(words >> core) || !ours.contains(core)) continue;
+    if (line[3] == ' ' || !(words >> core)) continue;
+    all = all && ours.contains(core);
+    if (!ours.contains(core)) continue;
     words >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
     const double busy = user + nice + system;
     time.busy_s += busy * tick_s;
     time.stolen_s += steal * tick_s;
     time.total_s += (busy + idle + iowait + irq + softirq + steal) * tick_s;
   }
+  return all;
 }
 
 double seconds(const timeval& time) { return double(time.tv_sec) + double(time.tv_usec) * 1e-6; }
@@ -52,21 +59,48 @@ std::optional<double> queued_s_of_threads() {
   return sum;
 }
 
+// Of the threads of the kernel, which are children of process 2 where this process sees them (not in a
+// container).
+double seconds_of_kernel_threads() {
+  if (std::string name; !std::getline(std::ifstream("/proc/2/comm"), name) || name != "kthreadd") return 0;
+  double ticks = 0;
+  std::ifstream children("/proc/2/task/2/children");
+  for (int child = 0; children >> child;) {
+    std::string text;
+    std::getline(std::ifstream("/proc/" + std::to_string(child) + "/stat"), text);
+    const size_t name_end = text.rfind(')');  // of the second field, which may hold spaces
+    if (name_end == std::string::npos) continue;
+    std::istringstream fields(text.substr(name_end + 1));
+    std::string skipped;
+    for (int field = 3; field < 14; ++field) fields >> skipped;
+    double user = 0, system = 0;  // fields 14 and 15 in proc(5)
+    if (fields >> user >> system) ticks += user + system;
+  }
+  return ticks / double(::sysconf(_SC_CLK_TCK));
+}
+
 }  // namespace
 
 CpuTime cpu_time_until_now() {
   CpuTime time;
-  add_times_of_cores(time);
+  const bool all_cores = add_times_of_cores(time);
   struct rusage usage {};
   ::getrusage(RUSAGE_SELF, &usage);
   time.own_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   time.queued_s = queued_s_of_threads();
+  if (all_cores) time.kernel_s = seconds_of_kernel_threads();  // which run on any of them
+  time.machine = int64_t(this_machine());
   return time;
 }
 
 CpuTime CpuTime::operator-(const CpuTime& earlier) const {
-  CpuTime passed{total_s - earlier.total_s, busy_s - earlier.busy_s, stolen_s - earlier.stolen_s,
-                 own_s - earlier.own_s, std::nullopt};
+  CpuTime passed{total_s - earlier.total_s,
+                 busy_s - earlier.busy_s,
+                 stolen_s - earlier.stolen_s,
+                 own_s - earlier.own_s,
+                 std::nullopt,
+                 std::max(0.0, kernel_s - earlier.kernel_s),
+                 machine};
   if (queued_s && earlier.queued_s) passed.queued_s = *queued_s - *earlier.queued_s;
   return passed;
 }

@@ -8,10 +8,14 @@
 namespace harness {
 
 // Processor time on the cores that this process may use, in seconds summed over them. What disturbs a row is
-// `stolen_s`, and of `busy_s` what its ranks didn't use.
+// `stolen_s`, and of `busy_s` what neither its ranks nor the kernel's threads used: those work for the row
+// that reads from a disk (4 % of the time in cold rows), and other processes that make them work use time
+// themselves.
 struct CpuTime {
   double total_s = 0, busy_s = 0, stolen_s = 0, own_s = 0;
   std::optional<double> queued_s;
+  double kernel_s = 0;
+  int64_t machine = 0;
 
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
@@ -22,7 +26,14 @@ struct CpuTime {
         Key{"stolen_s", &CpuTime::stolen_s, "time that the hypervisor gave to other machines", required},
         Key{"own_s", &CpuTime::own_s, "processor time of the rank's process", required},
         Key{"queued_s", &CpuTime::queued_s, "time that its threads were ready and waited for a core",
-            Presence::when_set});
+            Presence::when_set},
+        Key{"kernel_s", &CpuTime::kernel_s,
+            "processor time of the kernel's own threads, such as those that complete reads; 0 where the "
+            "process "
+            "doesn't see them or may not use all cores",
+            required},
+        Key{"machine", &CpuTime::machine, "equal for ranks on one machine, also on emulated nodes of it",
+            required});
   }
 
   // What has passed since `earlier`.
@@ -31,7 +42,7 @@ struct CpuTime {
 
 // Of this process and its cores until now, from /proc/stat (10 ms resolution), getrusage() and the threads'
 // schedstat (absent without the kernel's scheduler statistics). Threads that have ended don't count to
-// queued_s. Takes about a millisecond.
+// queued_s. Takes a few milliseconds.
 CpuTime cpu_time_until_now();
 
 }  // namespace harness

@@ -5,7 +5,7 @@
 namespace harness {
 
 void WindowLoad::add(const RankPlace& place, const CpuTime& time) {
-  const auto [cores, is_first] = cores_.try_emplace({place.host, place.cpus}, time);
+  const auto [cores, is_first] = cores_.try_emplace({time.machine, place.cpus}, time);
   if (is_first) return;
   CpuTime& sum = cores->second;
   sum.own_s += time.own_s;
@@ -22,7 +22,8 @@ void WindowLoad::write_to(RecordEnvironment& environment) const {
     total_s += time.total_s;
     stolen_s += time.stolen_s;
     all_queued_known = all_queued_known && time.queued_s;
-    outside_s += std::clamp(time.busy_s - time.own_s, 0.0, std::max(0.0, time.queued_s.value_or(0)));
+    outside_s +=
+        std::clamp(time.busy_s - time.own_s - time.kernel_s, 0.0, std::max(0.0, time.queued_s.value_or(0)));
   }
   if (total_s <= 0) return;
   environment.window_steal_share = std::clamp(stolen_s / total_s, 0.0, 1.0);

@@ -18,7 +18,7 @@ class WindowLoad {
   void write_to(RecordEnvironment& environment) const;
 
  private:
-  std::map<std::pair<std::string, std::vector<int64_t>>, CpuTime> cores_;  // host and cores -> their time
+  std::map<std::pair<int64_t, std::vector<int64_t>>, CpuTime> cores_;  // machine and cores -> their time
 };
 
 }  // namespace harness
