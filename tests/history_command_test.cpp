@@ -72,6 +72,15 @@ TEST_F(HistoryCommandTest, ComparesNightsFromWhatTheHistoryKeeps) {
   EXPECT_EQ(nlohmann::json::parse(output())["rows"][0]["verdict"], "SAME");
 }
 
+// The second night's row took 20 % longer, all of it because others took the processor.
+TEST_F(HistoryCommandTest, WhatOthersTookIsNoRegression) {
+  Night busy = night(2, 1.2);
+  busy.rows[0].undisturbed_s = night(3).rows[0].totals_s;
+  keep({night(1), busy});
+  EXPECT_EQ(history({"compare", "n1", "n2"}), 0) << output();
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "without what others took", output());
+}
+
 TEST_F(HistoryCommandTest, NamesWhatDiffersAroundTwoNights) {
   Night other =
       night(2, 1, "Zen, 8 cores; Linux 6.9; Debian 12; ; 2.11.0; abc123; GNU 12; -O3; Release; ; f00d");

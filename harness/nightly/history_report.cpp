@@ -57,11 +57,12 @@ Record thin_record(const Night& night, const NightRow& row, int64_t repeat) {
   record.started_at = night.started_at;
   restore_environment(record, night.environment);
   // A night doesn't say which repeats failed, and has a failure's status only if all repeats failed.
-  const bool ok = repeat < static_cast<int64_t>(row.totals_s.size());
+  const std::vector<double>& seconds = row.compared_seconds();
+  const bool ok = repeat < static_cast<int64_t>(seconds.size());
   record.status = ok ? "OK" : row.ok() ? "failed" : row.status;
   if (!ok) return record;
   record.timed_batches = 1;
-  record.total_s = row.totals_s[static_cast<size_t>(repeat)];
+  record.total_s = seconds[static_cast<size_t>(repeat)];
   for (const auto& [phase, ms] : row.phases_ms) record.samples_ms[phase] = {{ms}};  // one rank, one batch
   return record;
 }
@@ -147,7 +148,8 @@ Grid night_comparison_grid(const NightComparison& compared, const Night& a, cons
   if (!compared.full)
     grid.above.push_back(
         "From the history's own data, because the full records of a run no longer exist. Of settings it has "
-        "only the hash, and it has no cache states.");
+        "only the hash, and it has no cache states. Seconds are those without what others took, where a night "
+        "has them.");
   return grid;
 }
 

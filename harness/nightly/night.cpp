@@ -58,7 +58,10 @@ void require_positive(const std::string& at, double value) {
 }  // namespace
 
 double NightRow::median_s() const { return median(totals_s); }
-double NightRow::compared_s() const { return undisturbed_s.empty() ? median_s() : median(undisturbed_s); }
+const std::vector<double>& NightRow::compared_seconds() const {
+  return undisturbed_s.empty() ? totals_s : undisturbed_s;
+}
+double NightRow::compared_s() const { return median(compared_seconds()); }
 
 Night night_of(const std::string& id, const Records& records) {
   Night night;

@@ -23,7 +23,8 @@ struct NightRow {
 
   bool ok() const { return !totals_s.empty(); }
   double median_s() const;  // as measured
-  // What nights are compared by: the median of undisturbed_s where there are any, else as measured.
+  // What nights are compared by: undisturbed_s where there are any, else as measured; and their median.
+  const std::vector<double>& compared_seconds() const;
   double compared_s() const;
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
