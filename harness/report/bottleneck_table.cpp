@@ -45,10 +45,8 @@ bool changes_precision(const SummaryRow& row) { return row.group == "precision";
 // Remedies for a row that computes most of the time, without those that this run has shown to be none.
 std::string device_remedies(const Summary& summary) {
   const auto has_more_devices = [&](const SummaryRow& row) {
-    return std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& base) {
-      return base.id == row.config.base &&
-             row.config.devices * row.config.nodes > base.config.devices * base.config.nodes;
-    });
+    const SummaryRow* base = base_of(summary, row);
+    return base && all_devices(row.config) > all_devices(base->config);
   };
   std::string text = only_slower(summary, changes_precision) ? "" : "precision=o2 or bf16, ";
   text += "a faster device";

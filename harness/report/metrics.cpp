@@ -21,12 +21,6 @@ Metric field(const std::string& name) {
           }};
 }
 
-const SummaryRow* base_of(const Summary& summary, const SummaryRow& row) {
-  for (const SummaryRow& other : summary.rows)
-    if (other.id == row.config.base && other.id != row.id) return &other;
-  return nullptr;
-}
-
 // Empty without a base in the same table.
 Metric beside_base(const std::string& name, const std::string& description, bool SummaryRow::*differs) {
   return {name, "text", description, {}, [differs](const Summary& summary, const SummaryRow& row) {

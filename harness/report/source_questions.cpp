@@ -37,12 +37,6 @@ std::vector<double> figures_of(const SummaryRow& row, const AskedFigure& figure)
   return figures;
 }
 
-const SummaryRow* find_row(const Summary& summary, const std::string& id) {
-  const auto found = std::find_if(summary.rows.begin(), summary.rows.end(),
-                                  [&](const SummaryRow& row) { return row.id == id; });
-  return found == summary.rows.end() ? nullptr : &*found;
-}
-
 std::string why_no_figures(const Summary& summary, const SummaryRow& row, const SummaryRow* base) {
   if (summary.scale == "smoke") return "scale smoke only tests the program; its figures mean nothing";
   if (!row.ok()) return row.status + ": " + one_line(row.reason);
@@ -72,7 +66,7 @@ std::vector<Answer> answers_of(const Summary& summary) {
   std::vector<Answer> answers;
   for (const SummaryRow& row : summary.rows) {
     if (row.config.question.empty()) continue;
-    const SummaryRow* base = find_row(summary, row.config.base);
+    const SummaryRow* base = base_of(summary, row);
     const std::string why_not = why_no_figures(summary, row, base);
     if (!why_not.empty()) {
       answers.push_back(

@@ -31,7 +31,7 @@ bool is_processor_bound(const Record& record) {
   // Added host work is processor time, too; all other emulated hardware is waited for.
   const bool waits_for_emulated =
       std::any_of(record.emulated.begin(), record.emulated.end(),
-                  [](const std::string& setting) { return setting.rfind("host_work: ", 0) != 0; });
+                  [](const std::string& setting) { return !is_of_part(setting, "host_work"); });
   return record.device.kind == "cpu" && !waits_for_emulated && !record.object_store &&
          !waits_for_a_set_rate && cache_state(record) != "cold";
 }

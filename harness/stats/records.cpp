@@ -88,11 +88,15 @@ void append_record(const std::filesystem::path& file, const json& record) {
 
 bool on_emulated_device(const Record& record) { return record.device.kind == "emulated"; }
 
+bool is_of_part(const std::string& line, const std::string& part) { return line.starts_with(part + ": "); }
+
+bool emulates(const Record& record, const std::string& part) {
+  return std::any_of(record.emulated.begin(), record.emulated.end(),
+                     [&](const std::string& line) { return is_of_part(line, part); });
+}
+
 std::string link_that_ran(const Record& record) {
-  const bool emulated =
-      std::any_of(record.emulated.begin(), record.emulated.end(),
-                  [](const std::string& setting) { return setting.rfind("link: ", 0) == 0; });
-  return (emulated ? "emulated " : "") + record.config.link;
+  return (emulates(record, "link") ? "emulated " : "") + record.config.link;
 }
 
 bool is_by_construction(const Record& record) {

@@ -25,6 +25,9 @@ inline bool is_device_setting(const std::string& emulated) {
 // Whether the row ran on an emulated device: its host only launched and waited, so that its phases are those
 // of the device's timelines.
 bool on_emulated_device(const Record& record);
+// Lines of a record's `emulated` begin with the part that they are of: `link: ...`, `host_work: ...`.
+bool is_of_part(const std::string& line, const std::string& part);
+bool emulates(const Record& record, const std::string& part);
 // Whether a setting, other than an emulated device, replaces hardware in this record, so that what follows
 // from it is no finding.
 bool is_by_construction(const Record& record);

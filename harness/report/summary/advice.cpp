@@ -37,12 +37,6 @@ std::vector<std::string> changes_from(const SummaryRow& base, const SummaryRow& 
   return changes;
 }
 
-const SummaryRow* base_among(const Summary& summary, const SummaryRow& row) {
-  for (const SummaryRow& base : summary.rows)
-    if (base.id == row.config.base && &base != &row && base.ok()) return &base;
-  return nullptr;
-}
-
 std::optional<double> noise_between_equal_rows(const Summary& summary) {
   std::optional<double> noise;
   for (size_t i = 0; i < summary.rows.size(); ++i)
@@ -62,8 +56,8 @@ double surely_gained(const Ratio& gain) { return gain.decides() ? gain.low : gai
 std::optional<Remedy> best_remedy(const Summary& summary, double noise) {
   std::optional<Remedy> best;
   for (const SummaryRow& row : summary.rows) {
-    const SummaryRow* base = row.ok() ? base_among(summary, row) : nullptr;
-    if (!base || !row.ratio || !is_remedy(*base, row)) continue;
+    const SummaryRow* base = base_of(summary, row);
+    if (!row.ok() || !base || !base->ok() || !row.ratio || !is_remedy(*base, row)) continue;
     const Ratio gain = total_ratio(*base, row);
     if (!gain.known() || surely_gained(gain) <= 1 + noise) continue;
     if (!best || gain.value > best->gain.value) best = Remedy{base, &row, changes_from(*base, row), gain};

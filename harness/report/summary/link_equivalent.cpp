@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/report/summary/summary.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -15,8 +16,7 @@ constexpr double kSixteenBitShare = 70.1 / 87.989;  // of the time in O0
 
 bool has_shaped_link(const Record& record) {
   return record.config.nodes > 1 && record.config.link_rate_mbit > 0 && record.device.kind == "cpu" &&
-         std::any_of(record.emulated.begin(), record.emulated.end(),
-                     [](const std::string& text) { return text.rfind("link: ", 0) == 0; });
+         emulates(record, "link");
 }
 
 double computing_ms(const Record& record) {

@@ -64,7 +64,7 @@ std::string describe_what_ran(const Record& record) {
   if (used != record.config.storage) add(used);
   std::string stand_in;  // an emulated link comes first, because a narrow column cuts off the end
   for (const std::string& words : record.emulated) {
-    if (words.rfind("link: ", 0) == 0)
+    if (is_of_part(words, "link"))
       stand_in = words.substr(words.rfind(": ") + 2) + ", ";
     else
       add("emulated " + words);
@@ -167,6 +167,16 @@ Summary summarise_group(const RecordList& all) {
 }
 
 }  // namespace
+
+const SummaryRow* find_row(const Summary& summary, const std::string& id) {
+  const auto found = std::find_if(summary.rows.begin(), summary.rows.end(),
+                                  [&](const SummaryRow& row) { return row.id == id; });
+  return found == summary.rows.end() ? nullptr : &*found;
+}
+
+const SummaryRow* base_of(const Summary& summary, const SummaryRow& row) {
+  return row.config.base == row.id ? nullptr : find_row(summary, row.config.base);
+}
 
 std::vector<Summary> summarise(const Records& records) {
   std::vector<std::pair<std::string, RecordList>> groups;

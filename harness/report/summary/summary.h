@@ -71,6 +71,10 @@ struct Summary {
   std::vector<AccuracyRow> accuracy;  // rows with `validation`; they are not in `rows`
 };
 
+// The row with this id, and the one that `row` is compared with; null if the summary doesn't have it.
+const SummaryRow* find_row(const Summary& summary, const std::string& id);
+const SummaryRow* base_of(const Summary& summary, const SummaryRow& row);
+
 // The summaries refer to `records`, which must outlive them.
 std::vector<Summary> summarise(const Records& records);
 
