@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "harness/report/summary/feed_answer.h"
 #include "harness/stats/disturbance.h"
@@ -72,13 +73,14 @@ std::string names(const std::vector<std::string>& ids) {
 std::vector<std::string> doubts_of(const Summary& summary, const Advice& advice) {
   std::vector<std::string> doubts, disturbed, unsteady, failed;
   double most_taken = 0;
-  size_t fewest_runs = kFewestRuns;
+  size_t fewest_runs = std::numeric_limits<size_t>::max(), most_runs = 0;
   for (const SummaryRow& row : summary.rows) {
     if (!row.ok()) {
       failed.push_back(row.id);
       continue;
     }
     fewest_runs = std::min(fewest_runs, row.runs.size());
+    most_runs = std::max(most_runs, row.runs.size());
     const double taken = most_taken_share(row.records);
     most_taken = std::max(most_taken, taken);
     if (taken >= kDisturbedShare) disturbed.push_back(row.id);
@@ -89,7 +91,10 @@ std::vector<std::string> doubts_of(const Summary& summary, const Advice& advice)
   if (!summary.mark.empty()) doubts.push_back(summary.mark + ", not the article's hardware and sizes");
   if (fewest_runs < kFewestRuns)
     doubts.push_back(fmt::format("{} per row, and an interval needs {} (--repeat {})",
-                                 fewest_runs == 1 ? "one run" : fmt::format("{} runs", fewest_runs),
+                                 most_runs > fewest_runs
+                                     ? fmt::format("{} to {} runs", fewest_runs, most_runs)
+                                 : most_runs == 1 ? "one run"
+                                                  : fmt::format("{} runs", most_runs),
                                  kFewestRuns, kFewestRuns));
   if (!disturbed.empty())
     doubts.push_back(fmt::format("others took up to {:.0f} % of the processor time of {}", 100 * most_taken,
