@@ -10,20 +10,14 @@ namespace {
 
 constexpr int64_t kDropsPerSet = 20;
 
-class KeptCold : public Storage {
+class KeptCold : public StorageAround {
  public:
   KeptCold(std::unique_ptr<Storage> storage, FileList shared_files, int64_t processes, ReadCounts& counts)
-      : storage_(std::move(storage)), shared_files_(std::move(shared_files)), counts_(counts) {
+      : StorageAround(std::move(storage)), shared_files_(std::move(shared_files)), counts_(counts) {
     for (const auto& file : shared_files_) budget_bytes_ += int64_t(std::filesystem::file_size(file));
     budget_bytes_ /= kDropsPerSet * processes;
   }
 
-  int64_t size() const override { return storage_->size(); }
-  std::string used() const override { return storage_->used(); }
-  std::string record_name(int64_t record) const override { return storage_->record_name(record); }
-  std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>& records) const override {
-    return storage_->cached_files(records);
-  }
   std::unique_ptr<StorageReader> reader() override {
     return std::make_unique<Reader>(storage_->reader(), *this);
   }
@@ -63,7 +57,6 @@ class KeptCold : public Storage {
     drop_clean_pages(shared_files_);
   }
 
-  std::unique_ptr<Storage> storage_;
   const FileList shared_files_;  // that hold several records each; empty: none does
   ReadCounts& counts_;
   int64_t budget_bytes_ = 0;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/formats/index.h"
@@ -45,8 +46,8 @@ class Storage {
   // The files on disk that hold the given records, for dropping or filling the page cache. Empty: no page
   // cache between this storage and the loader (tmpfs, memory, synthetic).
   virtual std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const { return {}; }
-  // Unmaps the pages of these files that this process has mapped, so that they can be dropped; the next access
-  // maps them again. Callable while readers read. Nothing in storages that map no files.
+  // Unmaps the pages of these files that this process has mapped, so that they can be dropped; the next
+  // access maps them again. Callable while readers read. Nothing in storages that map no files.
   virtual void release_mapped_pages() const {}
   // The storage that was actually used: its name, or that of its fallback (tmpfs -> memory).
   virtual std::string used() const = 0;
@@ -67,6 +68,23 @@ class DatasetStorage : public Storage {
 
  protected:
   const Dataset dataset_;
+};
+
+// Base class of storages that change how another one is read.
+class StorageAround : public Storage {
+ public:
+  int64_t size() const override { return storage_->size(); }
+  std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>& records) const override {
+    return storage_->cached_files(records);
+  }
+  void release_mapped_pages() const override { storage_->release_mapped_pages(); }
+  std::string used() const override { return storage_->used(); }
+  std::string record_name(int64_t record) const override { return storage_->record_name(record); }
+  bool generates_batches() const override { return storage_->generates_batches(); }
+
+ protected:
+  explicit StorageAround(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+  const std::unique_ptr<Storage> storage_;
 };
 
 // Traits of a storage value: "packed": true if `make_dataset pack --to NAME` must run first; "transient":

@@ -12,20 +12,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class Throttled : public Storage {
+class Throttled : public StorageAround {
  public:
   Throttled(std::unique_ptr<Storage> storage, double bytes_per_second, double latency_ms)
-      : storage_(std::move(storage)),
+      : StorageAround(std::move(storage)),
         bucket_(bytes_per_second),
         latency_(static_cast<int64_t>(latency_ms * 1e6)) {}
 
-  int64_t size() const override { return storage_->size(); }
-  std::string used() const override { return storage_->used(); }
-  std::string record_name(int64_t record) const override { return storage_->record_name(record); }
-  bool generates_batches() const override { return storage_->generates_batches(); }
-  std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>& records) const override {
-    return storage_->cached_files(records);
-  }
   std::unique_ptr<StorageReader> reader() override {
     return std::make_unique<Reader>(storage_->reader(), *this);
   }
@@ -49,7 +42,6 @@ class Throttled : public Storage {
     Throttled& owner_;
   };
 
-  std::unique_ptr<Storage> storage_;
   TokenBucket bucket_;
   std::chrono::nanoseconds latency_;
 };
