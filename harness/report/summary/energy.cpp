@@ -1,7 +1,6 @@
 #include "harness/report/summary/energy.h"
 
-#include <algorithm>
-
+#include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
@@ -25,9 +24,7 @@ static std::optional<double> measured_joules_per_image(const RecordList& runs) {
 
 // Nodes that share this machine's cores count once.
 static int64_t nodes_with_cores(const Record& record) {
-  const bool shared = std::any_of(record.emulated.begin(), record.emulated.end(),
-                                  [](const std::string& text) { return text.rfind("nodes: ", 0) == 0; });
-  return shared && !emulates_cores(record.config) ? 1 : record.config.nodes;
+  return emulates(record, "nodes") && !emulates_cores(record.config) ? 1 : record.config.nodes;
 }
 
 std::optional<Energy> energy_of(const RecordList& runs, const Prices& prices, double images_per_second,
