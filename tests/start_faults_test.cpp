@@ -96,8 +96,10 @@ TEST_F(LaunchFaults, NoRowStartsWhileProcessesOfAnEarlierOneRun) {
       start_marked(matrix("12,13", {"--wrap", directory / "look", "--set", "storage=synthetic"}),
                    {{"RUN_MATRIX_WORKER", worker}});
   const std::string mark = "LAUNCH_FAULTS=" + directory.string();
-  for (int i = 0; i < 600 && process_named("sleep", mark) == 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const auto has_begun = [&] {  // a rank sleeps, and rank 0 has looked, which it must not do later
+    return process_named("sleep", mark) != 0 && !text(seen).empty();
+  };
+  for (int i = 0; i < 600 && !has_begun(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const pid_t mpirun = process_named("mpirun", mark);
   ASSERT_NE(mpirun, 0);
   fs::remove(seen);
