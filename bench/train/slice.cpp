@@ -120,9 +120,10 @@ SliceResult run_slice(const SliceParts& parts) {
   return result;
 }
 
-// Adds the gradients of `weight` times the mean loss. Returns the metrics, with that loss.
+// Adds the gradients of `weight` times the mean loss. Returns the metrics, with that loss, added to those of
+// the micro-batches before, if any.
 static at::Tensor add_gradients(const SliceParts& parts, const DeviceBatch& data, double weight,
-                                PhaseClock& clock, bool read) {
+                                PhaseClock& clock, bool read, const at::Tensor& before = {}) {
   const at::Tensor logits = parts.strategy.forward(data.images, clock);  // enters scatter .. gather
   if (parts.needless) parts.needless->after_phase();
 
@@ -130,6 +131,7 @@ static at::Tensor add_gradients(const SliceParts& parts, const DeviceBatch& data
   at::Tensor loss = at::cross_entropy_loss(logits, data.labels);
   if (weight != 1) loss = loss.mul(weight);
   at::Tensor metrics = metrics_of(loss, logits, data.labels);  // part of the timed step, as in the article
+  if (before.defined()) metrics = before.add(metrics);
   if (read) metrics = parts.device.read(metrics);
   if (parts.needless) parts.needless->keep(loss), parts.needless->after_phase();
 
@@ -150,7 +152,8 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   if (parts.row.synchronize_copies) parts.device.synchronize();
   if (parts.needless) parts.needless->after_copy(data);
   // With one ring buffer the next batch is loaded into the buffer of this one.
-  if (parts.row.ring_depth == 1 && parts.row.handing_over == "ring") parts.device.finish_copy();
+  if (parts.row.ring_depth == 1 && (parts.row.handing_over == "ring" || parts.row.loader_threads == 0))
+    parts.device.finish_copy();
 
   clock.enter(Phase::load);  // releasing may wake loader threads: counts as loading
   if (const auto copied = parts.device.take_copied()) parts.loader.release(*copied);
@@ -169,10 +172,9 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
       const bool last = micro + 1 == micro_batches;
       parts.strategy.reduce_next(last || parts.row.sync_every_micro_batch);
       const int64_t size = data.images.size(0) / micro_batches;
-      const at::Tensor metrics = add_gradients(
+      result.metrics = add_gradients(
           parts, {data.images.narrow(0, micro * size, size), data.labels.narrow(0, micro * size, size)},
-          1 / double(micro_batches), clock, last && read);
-      result.metrics = micro == 0 ? metrics : result.metrics.add(metrics);
+          1 / double(micro_batches), clock, last && read, result.metrics);
     }
 
   clock.enter(Phase::step);
