@@ -16,9 +16,8 @@ static double fastest_step_ms(const std::string& name, const harness::Row& row) 
   const auto model = make_model(row);
   const auto precision = PrecisionRegistry::instance().find(name)({at::kCPU, optimizer_options(row)});
   precision->convert(*model);
-  const int64_t images = std::min<int64_t>(16, row.batch);
-  const at::Tensor batch = at::rand({images, 3, row.image_px, row.image_px}),
-                   labels = at::zeros({images}, at::kLong);
+  const at::Tensor batch = at::rand({row.batch, 3, row.image_px, row.image_px}),
+                   labels = at::zeros({row.batch}, at::kLong);
   std::vector<double> times;
   for (int step = 0; step < kSteps + 1; ++step) {
     const auto begin = std::chrono::steady_clock::now();

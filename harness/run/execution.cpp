@@ -48,16 +48,21 @@ static fs::path make_run_folder(const Installation& installation, const Request&
   return fs::absolute(run);
 }
 
-// Times a few steps of each precision, only if a row on the CPU uses another one than o0.
-static const Row* row_to_probe(const std::vector<Row>& rows) {
-  const auto needs = [](const Row& row) { return row.precision != "o0" && row.device == "cpu"; };
-  const auto row = std::find_if(rows.begin(), rows.end(), needs);
-  return row == rows.end() ? nullptr : &*row;
+// The row whose training step is timed before a run, if one on the CPU uses another precision than o0; with
+// as many images as are timed.
+static std::optional<Row> row_to_probe(const std::vector<Row>& rows) {
+  constexpr int64_t kMostImages = 16;
+  for (Row row : rows) {
+    if (row.precision == "o0" || row.device != "cpu") continue;
+    row.batch = std::min(row.batch, kMostImages);
+    return row;
+  }
+  return std::nullopt;
 }
 
-static PrecisionTimes probe_precisions(const Installation& installation, const std::vector<Row>& rows,
+// Times a few steps of that row in each precision.
+static PrecisionTimes probe_precisions(const Installation& installation, const std::optional<Row>& row,
                                        const fs::path& run) {
-  const Row* row = row_to_probe(rows);
   if (!row) return {};
   return decode<PrecisionTimes>(probe(installation, *row, "precision", run));
 }
@@ -105,10 +110,10 @@ bool Execution::prepare_plan(const std::function<void(Selection&)>& change) {
   }
   machine_ = describe_machine();
   repeated_ = selection.repeated;
-  const PrecisionTimes times = probe_precisions(installation_, selection.rows, folder_);
+  const std::optional<Row> probed = row_to_probe(selection.rows);
+  const PrecisionTimes times = probe_precisions(installation_, probed, folder_);
   plan_ = make_plan(selection, values_, times, request_, machine_);
-  if (const Row* probed = row_to_probe(selection.rows); probed && !rerun_ && !change)
-    choose_sizes(times, probed->batch);
+  if (probed && !rerun_ && !change) choose_sizes(times, probed->batch);
   runs_ = all_runs(plan_, request_);
   if (rerun_) runs_ = runs_left(plan_, runs_, records_, *rerun_);
   if (runs_.empty()) return true;
@@ -162,6 +167,7 @@ void Execution::choose_sizes(const PrecisionTimes& times, int64_t step_images) {
 
 AgainRules Execution::again_rules() const {
   AgainRules rules;
+  if (runs_.empty()) return rules;  // nothing was prepared to run
   rules.limit_s = repeat_limit_s(request_);
   if (!request_.trace.empty() || !request_.wrap.empty()) return rules;  // their files would be replaced
   if (!request_.keep_disturbed) rules.most_attempts = scale_.most_attempts;
