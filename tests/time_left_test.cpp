@@ -55,6 +55,15 @@ TEST(TimeLeft, RepeatsCountAsFarAsTheyEndWithinTheLimit) {
   EXPECT_DOUBLE_EQ(time.rest_s(10, 10), 30 + 10 + 30 + 10 + kReport_s);
 }
 
+TEST(TimeLeft, RepeatsThatHaveRunCountNoMore) {
+  TimeLeft time({{10, kKnown}, {10, kKnown}}, {0, 1}, {0, 1, 0, 1}, 1000);
+  time.ended(0, 10);
+  time.ended(1, 10);
+  EXPECT_DOUBLE_EQ(time.rest_s(30, 10), 30 + kReport_s) << "the first repeat is in progress";
+  for (const size_t row : {0, 1, 0}) time.ended(row, 10);
+  EXPECT_DOUBLE_EQ(time.rest_s(60, 10), kReport_s) << "the last one is";
+}
+
 std::vector<PlannedRow> matrix(size_t rows) {
   std::vector<PlannedRow> plan(rows);
   for (PlannedRow& planned : plan) {

@@ -38,8 +38,7 @@ std::optional<Again> next_again(const std::vector<PlannedRow>& plan, const Recor
 // All new repeats that the rules allow, round by round.
 std::vector<size_t> rounds_of(const AgainRules& rules);
 
-// `then rows tmpfs, 0 again, up to 5 runs each, and rows that others disturb up to 3 times, until 10 min
-// after the start`; empty when there are no such runs.
+// What may run after the planned runs, and until when, as one line; empty when nothing may.
 std::string describe(const AgainRules& rules, const std::vector<PlannedRow>& plan);
 
 }  // namespace harness

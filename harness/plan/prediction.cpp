@@ -107,7 +107,7 @@ std::vector<std::pair<fs::file_time_type, fs::path>> newest_records(const fs::pa
 double link_s(const Row& row) {
   if (row.nodes < 2 || row.link_rate_mbit <= 0) return 0;
   const double width = double(row.width) / 64, bytes = kGradientBytes * width * width;
-  return 2 * bytes * (row.precision == "o0" ? 1 : 0.5) * 8 / (row.link_rate_mbit * 1e6);
+  return 2 * bytes * (row.precision == "o2" || row.precision == "o3" ? 0.5 : 1) * 8 / (row.link_rate_mbit * 1e6);
 }
 
 double default_batch_s(const Row& row, double image_s) {

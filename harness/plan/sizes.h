@@ -17,7 +17,7 @@ inline constexpr double kMatrixTime_s = 600;  // all rows of a matrix should hav
 std::optional<RecordSizes> choose_sizes(const std::vector<PlannedRow>& plan, const PrecisionTimes& times,
                                         int64_t step_images, const Scale& scale);
 
-// Whether the sizes apply to a row: not to accuracies, which need every batch.
+// Gives a row these sizes; not accuracies, which need every batch.
 void apply(const RecordSizes& sizes, Row& row);
 
 // `sizes: a step of 16 images takes 12.3 ms here, ...`; one line.

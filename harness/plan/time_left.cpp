@@ -1,5 +1,6 @@
 #include "harness/plan/time_left.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -23,7 +24,10 @@ double TimeLeft::run_s(size_t row, double running_s) const {
 }
 
 void TimeLeft::ended(size_t row, double seconds) {
-  if (ended_ < runs_.size()) ++ended_;
+  if (ended_ < runs_.size())
+    ++ended_;
+  else if (const auto done = std::find(maybe_.begin(), maybe_.end(), row); done != maybe_.end())
+    maybe_.erase(done);
   if (!(rows_[row].seconds > 0)) return;  // skipped
   took_[row].push_back(seconds);
   sums_[rows_[row].from].took_s += seconds;
@@ -33,8 +37,8 @@ void TimeLeft::ended(size_t row, double seconds) {
 double TimeLeft::rest_s(double elapsed_s, double running_s) const {
   double end_s = elapsed_s;
   for (size_t i = ended_ + 1; i < runs_.size(); ++i) end_s += run_s(runs_[i], running_s);
-  for (size_t row : maybe_)
-    if (const double more_s = run_s(row, running_s); end_s + more_s <= limit_s_) end_s += more_s;
+  for (size_t i = ended_ < runs_.size() ? 0 : 1; i < maybe_.size(); ++i)  // the first of them is in progress
+    if (const double more_s = run_s(maybe_[i], running_s); end_s + more_s <= limit_s_) end_s += more_s;
   return end_s - elapsed_s + kReport_s;
 }
 
