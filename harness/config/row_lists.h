@@ -1,10 +1,13 @@
 // Rows whose fields are lists: a matrix file's row stands for one row per combination of the lists' values.
 //
 //   grid:
-//     batch: [64, 128]                               # 2 x 2 rows: grid-64-o0, grid-64-o2, grid-128-o0,
-//     grid-128-o2 precision: [o0, o2] zip: {devices: [1, 2], strategy: [single, data_parallel]}    # these
-//     vary together: one axis skip: [{batch: 128, precision: o2, reason: "..."}]           # listed as
-//     SKIPPED with the reason
+//     batch: [64, 128]
+//     precision: [o0, o2]
+//     zip: {devices: [1, 2], strategy: [single, data_parallel]}
+//     skip: [{batch: 128, precision: o2, reason: "..."}]
+//
+// stands for 2 x 2 x 2 rows, grid-64-o0-1-single and so on: lists under zip vary together, and combinations
+// under skip are listed as SKIPPED with the reason.
 #pragma once
 #include <string>
 #include <vector>
