@@ -77,6 +77,7 @@ TEST(RowLists, FaultsNameTheLine) {
   expect("precision: [[o0]]", "");
   expect("zip: {devices: [1, 2], strategy: [single]}", "vary together");
   expect("zip: {devices: 1}", "a list of values");
+  expect("zip: {}", "zip");
   expect("precision: [o0, o9]", "unknown value of 'precision'");
   expect("link_rate_mbit: [1, 1]", "the same id");
   expect("precision: [o0, o1], skip: [{precision: o2, reason: no}]", "doesn't exist");

@@ -45,6 +45,8 @@ Axis zipped(const Entry& zip) {
     axis.fields.push_back(entry.key);
     for (size_t i = 0; i < values.size(); ++i) axis.values[i].push_back(values[i]);
   }
+  if (axis.fields.empty())
+    throw ConfigError(zip.origin, "zip is empty", "fields with lists that vary together", "none");
   return axis;
 }
 
