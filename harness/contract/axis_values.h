@@ -18,6 +18,7 @@ struct Traits {
   std::string device = {};
   std::optional<int64_t> count = {};
   std::optional<bool> nvjpeg = {}, computes = {}, batch_norm = {};
+  std::optional<int64_t> patch_px = {};
 
   static constexpr auto keys() {
     constexpr auto optional = Presence::when_set;
@@ -36,7 +37,8 @@ struct Traits {
         Key{"nvjpeg", &Traits::nvjpeg, "whether this build has nvJPEG", optional},
         Key{"computes", &Traits::computes, "false: an emulated device, whose kernels are timed waits",
             optional},
-        Key{"batch_norm", &Traits::batch_norm, "the network has batch-norm layers", optional});
+        Key{"batch_norm", &Traits::batch_norm, "the network has batch-norm layers", optional},
+        Key{"patch_px", &Traits::patch_px, "the network divides images into patches of this side", optional});
   }
 };
 

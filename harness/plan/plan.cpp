@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/base/machine.h"
+#include "harness/config/row_traits.h"
 #include "harness/plan/cores.h"
 #include "harness/plan/gpus.h"
 #include "harness/plan/instruments.h"
@@ -14,6 +15,13 @@ namespace harness {
 
 // Times the FP32 step: slower precisions are emulated by the processor and not worth measuring.
 constexpr double kSlowestPrecision = 3;
+
+// Skipped instead of refused, so that a matrix with such a row runs on every device.
+static std::string why_without_effect(const Row& row, const AxisValues& values) {
+  if (row.needless == "empty_cache" && !computes(row.device, values))
+    return fmt::format("memory of device {} has no cache to empty", row.device);
+  return "";
+}
 
 static std::string why_missing(const Row& row, const AxisValues& values) {
   for (const Field& field : fields()) {
@@ -48,6 +56,7 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
   for (const Row& row : rows) {
     PlannedRow planned{row, row.skip, {}};
     if (planned.skip_reason.empty()) planned.skip_reason = why_missing(row, values);
+    if (planned.skip_reason.empty()) planned.skip_reason = why_without_effect(row, values);
     if (planned.skip_reason.empty()) planned.skip_reason = why_not_without_gpu(row, values);
     if (planned.skip_reason.empty()) planned.skip_reason = why_too_few_gpus(row, values, request);
     if (planned.skip_reason.empty()) planned.skip_reason = why_not_started(row);

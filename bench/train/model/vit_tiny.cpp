@@ -132,7 +132,7 @@ const bool registered_model_vit_tiny = ModelRegistry::instance().add(
     {"model",
      "vit_tiny",
      "vision transformer of 12 blocks: 5.7 million parameters at width 64",
-     {.batch_norm = false}},
+     {.batch_norm = false, .patch_px = kPatchPx}},
     [](const ModelOptions& options) { return std::make_unique<VisionTransformer>(options); });
 
 }  // namespace
