@@ -40,8 +40,14 @@ INSTANTIATE_TEST_SUITE_P(Shares, DataParallelOn,
                                          std::tuple{2, 8, "o1"}, std::tuple{4, 9, "o2"},
                                          std::tuple{2, 8, "o3"}));
 
-TEST(DataParallel, ACheckThatWouldFailDoesFail) {
-  TinyRank rank(tiny_row("data_parallel", 2));
+class GradientCheckOf : public testing::TestWithParam<std::string> {};
+
+// Also of a model whose classifier starts at zero, so that the first gradients of all other layers are zero.
+TEST_P(GradientCheckOf, AStrategyThatIsWrongInTheFirstLayerFails) {
+  harness::Row row = tiny_row("data_parallel", 2);
+  row.model = GetParam();
+  TinyRank rank(row);
+  const std::string weights = weights_fingerprint(*rank.model);
   EXPECT_TRUE(check_gradients(rank.parts(), rank.rank).ok);
   // A replica that misses the broadcast of one weight: what a broken strategy looks like to the check.
   class Broken : public Strategy {
@@ -61,7 +67,10 @@ TEST(DataParallel, ACheckThatWouldFailDoesFail) {
     Model& model_;
   } broken(*rank.strategy, *rank.model);
   EXPECT_FALSE(check_gradients(rank.parts_with(*rank.loader, broken), rank.rank).ok);
+  EXPECT_EQ(weights_fingerprint(*rank.model), weights) << "the check leaves the weights as they were";
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, GradientCheckOf, testing::Values("resnet18", "vit_tiny"));
 
 TEST(DataParallel, LossesFollowOneDeviceFromTheSameSeed) {
   harness::Row row = tiny_row("data_parallel", 2);

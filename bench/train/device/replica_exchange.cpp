@@ -2,7 +2,6 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
-#include <ATen/ops/_foreach_copy.h>
 
 namespace bench {
 namespace {
@@ -12,12 +11,7 @@ class PlainExchange : public ReplicaExchange {
   explicit PlainExchange(const std::vector<Model*>& models) : models_(models) {}
 
   void broadcast() override {
-    at::NoGradGuard no_grad;
-    const auto parameters = models_[0]->parameter_tensors(), buffers = models_[0]->buffer_tensors();
-    for (size_t i = 1; i < models_.size(); ++i) {
-      at::_foreach_copy_(models_[i]->parameter_tensors(), parameters, /*non_blocking=*/true);
-      at::_foreach_copy_(models_[i]->buffer_tensors(), buffers, /*non_blocking=*/true);
-    }
+    for (size_t i = 1; i < models_.size(); ++i) models_[i]->copy_values_of(*models_[0]);
   }
 
   void reduce() override {

@@ -1,6 +1,8 @@
 #include "bench/train/model/model.h"
 
 #include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_copy.h>
 
 #include <stdexcept>
 
@@ -37,6 +39,13 @@ std::vector<at::Tensor> Model::gradient_tensors() const {
     gradients.push_back(parameter.tensor.grad());
   }
   return gradients;
+}
+
+void Model::copy_values_of(const Model& other) {
+  at::NoGradGuard no_grad;
+  at::_foreach_copy_(parameter_tensors(), other.parameter_tensors(), /*non_blocking=*/true);
+  // A transformer has no buffers, and LibTorch refuses empty lists.
+  if (!buffers_.empty()) at::_foreach_copy_(buffer_tensors(), other.buffer_tensors(), /*non_blocking=*/true);
 }
 
 void Model::to(at::Device device, bool channels_last) {

@@ -69,6 +69,10 @@ class Model {
   std::vector<at::Tensor> buffer_tensors() const;
   std::vector<at::Tensor> gradient_tensors() const;  // in the order of parameters()
 
+  // Copies the parameters and buffers of a model of the same shape, possibly on another device; the host need
+  // not wait for it.
+  void copy_values_of(const Model& other);
+
   // Moves parameters and buffers in place; with `channels_last` convolution weights become NHWC. Call before
   // a strategy or optimizer uses them.
   void to(at::Device device, bool channels_last = false);
