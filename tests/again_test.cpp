@@ -101,8 +101,8 @@ TEST(Again, TheLeastDisturbedAttemptCountsWhateverItsSpeed) {
 TEST(Again, TheRulesAreSaidBeforeTheRun) {
   EXPECT_EQ(
       describe(rules, plan_of({"tmpfs", "1", "7"})),
-      "until 10 min after the start (--repeat-within): tmpfs, 7 again, up to 5 runs each; rows that others "
-      "disturb, up to 3 times in all\n");
+      "until 10 min after the start (--repeat-within): tmpfs, 7 again, up to 5 runs each; rows that are "
+      "disturbed, up to 3 times in all\n");
   EXPECT_EQ(describe(AgainRules{}, {}), "");
 }
 

@@ -64,6 +64,19 @@ TEST(Disturbance, OnlyProcessorBoundRowsAreCorrected) {
   }
 }
 
+TEST(Disturbance, AChangedClockDisturbsRowsThatComputeAllTheTime) {
+  json record = run(10, 0);
+  for (const auto& [change, is] : {std::pair(0.04, false), {0.06, true}, {-0.06, true}}) {
+    record["environment"]["clock_change"] = change;
+    const Record it = typed(record);
+    EXPECT_EQ(is_disturbed(it), is) << change;
+    EXPECT_EQ(disturbance_text({&it}).empty(), !is);
+    EXPECT_DOUBLE_EQ(disturbance_of(it), std::abs(change));
+  }
+  record["cache"] = {{"state", "cold"}};
+  EXPECT_FALSE(is_disturbed(typed(record))) << "idle cores may clock down";
+}
+
 TEST(Disturbance, QuietRunsAreComparedAsMeasured) {
   const Records records = {typed(run(10, 0.019)), typed(run(11, 0)), typed(run(12, 0.021))};
   EXPECT_FALSE(ComparedSeconds({&records[0]}, {&records[1]}).undisturbed());
@@ -111,6 +124,10 @@ TEST(Disturbance, ASpoiledRunThatCannotBeCorrectedDecidesNoClaim) {
   EXPECT_NE(records.reason(1).find("others took 11 %"), std::string::npos) << records.reason(1);
   records.set("disk", "/environment", {{"window_steal_share", 0.05}});
   EXPECT_EQ(records.verdict(1), ClaimVerdict::holds);
+  records.set("disk", "/device/kind", "cpu");
+  records.set("disk", "/cache/state", "warm");
+  records.set("disk", "/environment", {{"window_steal_share", 0.0}, {"clock_change", -0.11}});
+  EXPECT_NE(records.reason(1).find("clock changed by 11 %"), std::string::npos) << records.reason(1);
 }
 
 }  // namespace harness::disturbance_test

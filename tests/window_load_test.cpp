@@ -103,6 +103,25 @@ TEST(WindowLoad, WithoutSchedulerStatisticsOutsideIsUnknown) {
   EXPECT_FALSE(environment_of({}).window_steal_share);
 }
 
+TEST(CpuTime, TheClockOfABusyCoreHardlyChangesInAMoment) {
+  compute_for(0.05);
+  const CpuTime start = cpu_time_until_now();
+  ASSERT_GT(start.chain_step_ns, 0.2);  // at least 4 cycles of at most 20 GHz
+  ASSERT_LT(start.chain_step_ns, 100);
+  CpuTime end = start;
+  end.chain_step_ns = 2 * start.chain_step_ns;
+  EXPECT_DOUBLE_EQ((end - start).clock_change.value(), -0.5) << "half the clock";
+}
+
+TEST(WindowLoad, TheLargestChangeOfAClockCounts) {
+  CpuTime slower{20, 20, 0, 10, 8.0}, faster = slower;
+  slower.clock_change = -0.12;
+  faster.clock_change = 0.01;
+  EXPECT_DOUBLE_EQ(*environment_of({{place(0, {0}), slower}, {place(1, {1}), faster}}).clock_change, -0.12);
+  EXPECT_DOUBLE_EQ(*environment_of({{place(0, {1}), faster}, {place(1, {0}), slower}}).clock_change, -0.12);
+  EXPECT_FALSE(environment_of({{place(0, {0}), {20, 20, 0, 10, 8.0}}}).clock_change);
+}
+
 TEST(WindowLoad, IsInTheMergedRecord) {
   harness::Row row;
   row.warmup_batches = 2;

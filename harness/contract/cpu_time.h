@@ -16,6 +16,8 @@ struct CpuTime {
   std::optional<double> queued_s;
   double kernel_s = 0;
   int64_t machine = 0;
+  std::optional<double> clock_change;
+  double chain_step_ns = 0;  // of a chain of dependent operations, now; a fixed number of the core's cycles
 
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
@@ -33,16 +35,19 @@ struct CpuTime {
             "doesn't see them or may not use all cores",
             required},
         Key{"machine", &CpuTime::machine, "equal for ranks on one machine, also on emulated nodes of it",
-            required});
+            required},
+        Key{"clock_change", &CpuTime::clock_change,
+            "how much faster the clock of its core was at the end than at the start; -0.1: 10 % slower",
+            Presence::when_set});
   }
 
-  // What has passed since `earlier`.
+  // What has passed since `earlier`, and the change of the clock.
   CpuTime operator-(const CpuTime& earlier) const;
 };
 
 // Of this process and its cores until now, from /proc/stat (10 ms resolution), getrusage() and the threads'
 // schedstat (absent without the kernel's scheduler statistics). Threads that have ended don't count to
-// queued_s. Takes a few milliseconds.
+// queued_s. Takes a few milliseconds, in part to measure the core's clock.
 CpuTime cpu_time_until_now();
 
 }  // namespace harness

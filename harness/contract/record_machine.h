@@ -20,9 +20,10 @@ struct RecordDevice {
         Key{"settings", &RecordDevice::settings,
             "only on GPUs: memory, compute capability, peak memory allocated and reserved, bytes and rate of "
             "the copies of batches (`h2d_bytes`, `h2d_gb_per_s`), cuDNN, nvJPEG, TF32, `clocks` (SM and "
-            "memory in MHz, at the row's end and maximum); on emulated devices how far the host was behind "
-            "them (`lag_median_ms`, `lag_worst_ms`: of each batch the wait at which it was closest; `waits`: "
-            "how often it waited) and how uncertain the arrival of bytes from other nodes is "
+            "memory in MHz, at the row's end and maximum); on emulated devices the peak of what tensors held "
+            "(`peak_allocated_bytes`; of all devices of the process `peak_allocated_bytes_by_device`), how far the "
+            "host was behind them (`lag_median_ms`, `lag_worst_ms`: of each batch the wait at which it was closest; "
+            "`waits`: how often it waited) and how uncertain the arrival of bytes from other nodes is "
             "(`uncertain_arrival_median_ms`: sum over a batch; 0 on one machine)",
             Presence::when_set});
   }
@@ -77,7 +78,7 @@ struct RecordBuild {
 struct RecordEnvironment {
   std::optional<double> load_average, steal_share;
   std::optional<int64_t> throttled_periods;
-  std::optional<double> window_steal_share, window_outside_share;
+  std::optional<double> window_steal_share, window_outside_share, clock_change;
   static constexpr auto keys() {
     return std::tuple(Key{"load_average", &RecordEnvironment::load_average, "load average before the row"},
                       Key{"steal_share", &RecordEnvironment::steal_share,
@@ -89,6 +90,10 @@ struct RecordEnvironment {
                           Presence::when_set},
                       Key{"window_outside_share", &RecordEnvironment::window_outside_share,
                           "share of them that processes outside the row took from it, 0-1",
+                          Presence::when_set},
+                      Key{"clock_change", &RecordEnvironment::clock_change,
+                          "how much faster the clock of a rank's core was after the timed batches than before; "
+                          "-0.1: 10 % slower; of the rank with the largest change",
                           Presence::when_set});
   }
 };

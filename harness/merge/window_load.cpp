@@ -1,10 +1,13 @@
 #include "harness/merge/window_load.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace harness {
 
 void WindowLoad::add(const RankPlace& place, const CpuTime& time) {
+  if (time.clock_change && std::abs(*time.clock_change) >= std::abs(clock_change_.value_or(0)))
+    clock_change_ = time.clock_change;
   const auto [cores, is_first] = cores_.try_emplace({time.machine, place.cpus}, time);
   if (is_first) return;
   CpuTime& sum = cores->second;
@@ -16,6 +19,7 @@ void WindowLoad::add(const RankPlace& place, const CpuTime& time) {
 }
 
 void WindowLoad::write_to(RecordEnvironment& environment) const {
+  environment.clock_change = clock_change_;
   double total_s = 0, stolen_s = 0, outside_s = 0;
   bool all_queued_known = true;
   for (const auto& [cores, time] : cores_) {

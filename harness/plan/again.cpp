@@ -40,7 +40,7 @@ std::vector<Candidate> disturbed_runs(const std::vector<PlannedRow>& plan, const
                                                  : 1;
     if (made >= most_attempts) continue;
     candidates.push_back(
-        {{{size_t(planned - plan.begin()), record.repeat}, true}, {made, -others_share(record).value_or(0)}});
+        {{{size_t(planned - plan.begin()), record.repeat}, true}, {made, -disturbance_of(record)}});
   }
   return candidates;
 }
@@ -86,7 +86,7 @@ std::string describe(const AgainRules& rules, const std::vector<PlannedRow>& pla
   if (rules.most_runs > 1 && !ids.empty())
     parts.push_back(fmt::format("{} again, up to {} runs each", fmt::join(ids, ", "), rules.most_runs));
   if (rules.most_attempts > 1)
-    parts.push_back(fmt::format("rows that others disturb, up to {} times in all", rules.most_attempts));
+    parts.push_back(fmt::format("rows that are disturbed, up to {} times in all", rules.most_attempts));
   if (parts.empty() || !(rules.limit_s > 0)) return "";
   return fmt::format("until {} after the start (--repeat-within): {}\n", duration_text(rules.limit_s),
                      fmt::join(parts, "; "));

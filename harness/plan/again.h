@@ -1,14 +1,13 @@
-// Runs after the planned ones, while there is time: rows that others disturbed, then repeats in rounds.
+// Runs after the planned ones, while there is time: disturbed rows, then repeats in rounds.
 #pragma once
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/contract/record.h"
 #include "harness/plan/plan.h"
+#include "harness/stats/attempt.h"
 
 namespace harness {
 
@@ -23,9 +22,6 @@ struct Again {
   Repetition run;
   bool attempt = false;  // of a repeat that others disturbed; else a new repeat
 };
-
-// Number of attempts so far, by row and repeat; absent: one.
-using Attempts = std::map<std::pair<std::string, int64_t>, int64_t>;
 
 // The next run; std::nullopt when there is none that ends within the limit. First the disturbed ones, those
 // with the fewest attempts and the most taken from them before others; then the repeated row with the fewest

@@ -51,12 +51,17 @@ std::optional<Finding> by_construction(const Question& question, const ClaimRows
 // A run that others disturbed says nothing of the row where what they took can't be subtracted.
 std::optional<Finding> spoiled(const ClaimRows& rows) {
   for (const std::string& id : rows.ids())
-    for (const Record* record : rows[id].records)
+    for (const Record* record : rows[id].records) {
+      if (most_changed_clock({record}) >= kSpoiledShare)
+        return cannot_be_tested(fmt::format(
+            "the processor's clock changed by {:.0f} % during {}; run it again on a machine with a steady clock",
+            100 * most_changed_clock({record}), bracketed(id)));
       if (const double share = others_share(*record).value_or(0);
           share >= kSpoiledShare && !is_processor_bound(*record))
         return cannot_be_tested(
             fmt::format("others took {:.0f} % of the CPU time during {}; run it again on a quiet machine",
                         100 * share, bracketed(id)));
+    }
   return std::nullopt;
 }
 

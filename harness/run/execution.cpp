@@ -88,7 +88,7 @@ std::unique_ptr<Execution> Execution::continue_in(const Installation& installati
   execution->folder_ = fs::absolute(request.out);
   execution->rerun_ = rerun;
   execution->lock_.emplace(lock_run(execution->folder_));
-  execution->records_ = read_records(execution->folder_, std::cerr);
+  execution->records_ = read_records(execution->folder_, std::cerr, &execution->attempts_);
   return execution->prepare_plan() ? std::move(execution) : nullptr;
 }
 

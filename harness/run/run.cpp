@@ -57,7 +57,7 @@ static bool run_again(Execution& execution, const AgainRules& rules, TimeLeft& t
                                  elapsed_s(), [&](size_t row) { return time.run_s(row); });
     if (!next) return true;
     const PlannedRow& planned = execution.plan()[next->run.row];
-    line.set_label(next->attempt ? "again, because others disturbed it"
+    line.set_label(next->attempt ? "again, because it was disturbed"
                                  : fmt::format("run {}", next->run.repeat + 1));
     const double before_s = elapsed_s();
     if (!execution.run(planned, next->run.repeat, line, {.attempt = next->attempt})) return false;

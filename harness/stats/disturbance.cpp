@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace harness {
 
@@ -18,10 +19,30 @@ double most_taken_share(const RecordList& records) {
   return most;
 }
 
+double most_changed_clock(const RecordList& records) {
+  double most = 0;
+  for (const Record* record : records)
+    if (is_processor_bound(*record))
+      most = std::max(most, std::abs(record->environment.clock_change.value_or(0)));
+  return most;
+}
+
+double disturbance_of(const Record& record) {
+  return std::max(others_share(record).value_or(1), most_changed_clock({&record}));
+}
+
+bool is_disturbed(const Record& record) {
+  return is_ok(record) &&
+         (others_share(record).value_or(0) >= kDisturbedShare || most_changed_clock({&record}) >= kChangedClock);
+}
+
 std::string disturbance_text(const RecordList& records) {
-  const double share = most_taken_share(records);
-  return share < kDisturbedShare ? ""
-                                 : fmt::format("others took up to {:.0f} % of the CPU time", 100 * share);
+  const double share = most_taken_share(records), clock = most_changed_clock(records);
+  std::string text;
+  if (share >= kDisturbedShare) text = fmt::format("others took up to {:.0f} % of the CPU time", 100 * share);
+  if (clock >= kChangedClock)
+    text += fmt::format("{}the processor's clock changed by up to {:.0f} %", text.empty() ? "" : "; ", 100 * clock);
+  return text;
 }
 
 bool is_processor_bound(const Record& record) {

@@ -18,9 +18,18 @@ std::optional<double> others_share(const Record& record);
 inline constexpr double kDisturbedShare = 0.02;
 // From this share on a row that can't be corrected takes part in no verdict.
 inline constexpr double kSpoiledShare = 0.10;
+// A row is disturbed, too, when the clock of its cores changed so much between the first and the last timed
+// batch. Seconds aren't corrected for it: where in the window it changed isn't known.
+inline constexpr double kChangedClock = 0.05;
 
 double most_taken_share(const RecordList& records);  // the largest others_share; 0 without any
-// `others took up to 12 % of the CPU time`; empty if no run was disturbed.
+// The size of the largest change of the clock, 0-1; 0 for records that wait, whose idle cores may clock down.
+double most_changed_clock(const RecordList& records);
+// The larger of the record's two shares: what attempts of a row are compared by.
+double disturbance_of(const Record& record);
+// Whether the row's figures suffer so much that it should run again.
+bool is_disturbed(const Record& record);
+// `others took up to 12 % of the CPU time; the clock changed by 7 %`; empty if no run was disturbed.
 std::string disturbance_text(const RecordList& records);
 
 // Whether the row's seconds grow in proportion to what others take: it computes and decodes on the processor

@@ -103,7 +103,7 @@ bool is_by_construction(const Record& record) {
   return !std::all_of(record.emulated.begin(), record.emulated.end(), is_device_setting);
 }
 
-Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings) {
+Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings, Attempts* attempts) {
   const std::filesystem::path file = run_dir / "records.jsonl";
   std::ifstream input = base::open_regular(file);
   if (!input)
@@ -131,6 +131,10 @@ Records read_records(const std::filesystem::path& run_dir, std::ostream& warning
     } catch (const Violation& violation) {
       leave_out(violation.what());
       continue;
+    }
+    if (attempts && record.attempt) {
+      int64_t& made = (*attempts)[{record.row, record.repeat}];
+      made = std::max(made, record.attempt->number);
     }
     record.loss.clear();
     for (const char* span : {"read", "decode"}) record.spans_ms.erase(span);

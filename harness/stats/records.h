@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/contract/record.h"
+#include "harness/stats/attempt.h"
 
 namespace harness {
 
@@ -39,7 +40,9 @@ std::string link_that_ran(const Record& record);
 // which no table shows. Invalid lines are skipped and listed in `warnings` as file:line with the reason; a
 // later record of the same row and repeat replaces an earlier one, except an attempt that doesn't count.
 // Throws std::runtime_error when the file does not exist.
-Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings);
+// `attempts`, if given, is set to the attempts of rows that ran again, those that don't count included.
+Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings,
+                     Attempts* attempts = nullptr);
 
 // Why a report can't use this record; empty when it can.
 std::string record_problem(const nlohmann::json& record);

@@ -30,10 +30,10 @@ bool fill_cascade(json& spec, const FigureSource& source) {
       repeated = repeated || row.total_max_s > row.total_min_s;
       if (const double others = most_taken_share(row.records); others > 0) {
         value["others"] = others;
-        if (others >= kDisturbedShare) {
-          value["value_label"] = value["value_label"].get<std::string>() + "!";
-          disturbed = true;
-        }
+      }
+      if (!disturbance_text(row.records).empty()) {
+        value["value_label"] = value["value_label"].get<std::string>() + "!";
+        disturbed = true;
       }
       other_batch = other_batch || (row.ratio && row.batch_differs);
       if (row.ratio)
@@ -57,7 +57,8 @@ bool fill_cascade(json& spec, const FigureSource& source) {
   if (repeated) axis_title.push_back("bar: median of the repeats; line: fastest to slowest repeat");
   if (disturbed)
     axis_title.push_back(
-        fmt::format("! others took {:.0f} % or more of its processor time", 100 * kDisturbedShare));
+        fmt::format("! others took {:.0f} % or more of its processor time, or its clock changed by {:.0f} %",
+                    100 * kDisturbedShare, 100 * kChangedClock));
   if (other_batch) axis_title.push_back("* the base has another batch size");
   spec["/layer/0/encoding/x/title"_json_pointer] = axis_title;
   spec["/layer/0/encoding/x/scale"_json_pointer] = domain_to(largest, 1.25);

@@ -71,8 +71,8 @@ std::string names(const std::vector<std::string>& ids) {
 }
 
 std::vector<std::string> doubts_of(const Summary& summary, const Advice& advice) {
-  std::vector<std::string> doubts, disturbed, unsteady, failed;
-  double most_taken = 0;
+  std::vector<std::string> doubts, disturbed, clocked, unsteady, failed;
+  double most_taken = 0, most_clock = 0;
   size_t fewest_runs = std::numeric_limits<size_t>::max(), most_runs = 0;
   for (const SummaryRow& row : summary.rows) {
     if (!row.ok()) {
@@ -84,6 +84,9 @@ std::vector<std::string> doubts_of(const Summary& summary, const Advice& advice)
     const double taken = most_taken_share(row.records);
     most_taken = std::max(most_taken, taken);
     if (taken >= kDisturbedShare) disturbed.push_back(row.id);
+    const double clock = most_changed_clock(row.records);
+    most_clock = std::max(most_clock, clock);
+    if (clock >= kChangedClock) clocked.push_back(row.id);
     if (std::any_of(row.flags.begin(), row.flags.end(),
                     [](const Flag& flag) { return flag.code == 'D' || flag.code == 'A'; }))
       unsteady.push_back(row.id);
@@ -99,6 +102,9 @@ std::vector<std::string> doubts_of(const Summary& summary, const Advice& advice)
   if (!disturbed.empty())
     doubts.push_back(fmt::format("others took up to {:.0f} % of the processor time of {}", 100 * most_taken,
                                  names(disturbed)));
+  if (!clocked.empty())
+    doubts.push_back(fmt::format("the processor's clock changed by up to {:.0f} % during {}", 100 * most_clock,
+                                 names(clocked)));
   if (advice.noise.value_or(0) >= kDisturbedShare)
     doubts.push_back(fmt::format("two rows that do the same work differ by {:.0f} %", 100 * *advice.noise));
   if (!unsteady.empty()) doubts.push_back("drift or few independent batches in " + names(unsteady));
