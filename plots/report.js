@@ -46,7 +46,7 @@ const verdictClass = {
 function gridCell(text, column, first) {
   const cell = element(first ? "th" : "td", first ? { scope: "row" } : {}, text);
   if (!column.text) cell.className = "number";
-  else if (text.length > 28) cell.className = text.length > 90 ? "long longer" : "long";
+  else if (column.long && !first) cell.className = column.longest > 90 ? "long longer" : "long";
   if (verdictClass[text]) cell.append(element("span", { class: "dot " + verdictClass[text] }));
   return cell;
 }
@@ -59,15 +59,35 @@ function headerText(text) {
   return word ? element("a", { href: "#" + anchorOf(word), class: "term" }, text) : text;
 }
 
+// On wide screens a row is one line, whatever its texts; a click on the row, or the button, shows them whole.
+function foldTexts(table) {
+  const button = element("button", { type: "button", class: "whole", "aria-pressed": "false" }, "show whole texts");
+  button.addEventListener("click", () => {
+    const whole = table.classList.toggle("whole");
+    button.setAttribute("aria-pressed", whole);
+    button.textContent = whole ? "one line per row" : "show whole texts";
+  });
+  for (const row of table.tBodies[0].rows)
+    row.addEventListener("click", () => {
+      if (String(getSelection()) === "") row.classList.toggle("whole");
+    });
+  return button;
+}
+
 function gridBlock(grid) {
+  grid.columns.forEach((column, i) => {
+    column.longest = Math.max(0, ...grid.rows.map((row) => row[i].length));
+    column.long = column.text && column.longest > 28;
+  });
+  const anyLong = grid.columns.some((column, i) => column.long && i > 0);
   const head = element("tr", {}, ...grid.columns.map((column) =>
-    element("th", column.text ? { scope: "col" } : { scope: "col", class: "number" }, headerText(column.header))));
+    element("th", { scope: "col", class: column.text ? "" : "number" }, headerText(column.header))));
   const body = grid.rows.map((row) =>
     element("tr", {}, ...row.map((text, i) => gridCell(text, grid.columns[i], i === 0))));
-  const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
+  const table = element("table", anyLong ? { class: "texts" } : {}, element("thead", {}, head), element("tbody", {}, ...body));
   const box = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": grid.title }, table);
   const block = element("section", { class: "grid" });
-  if (grid.title) block.append(element("h3", {}, grid.title));
+  if (grid.title) block.append(element("h3", {}, grid.title, ...(anyLong ? [" ", foldTexts(table)] : [])));
   block.append(...grid.above.map((line) => element("p", {}, line)), box);
   if (grid.notes.length)
     block.append(element("ul", { class: "notes" }, ...grid.notes.map((line) => element("li", {}, line))));
@@ -199,6 +219,13 @@ function drawMissing() {  // one at a time: two calls would draw into the same b
   return drawing;
 }
 
+// A link to something within a closed fold opens it.
+function openFolds() {
+  let place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let fold = place; fold; fold = fold.parentElement) if (fold.tagName === "DETAILS") fold.open = true;
+  if (place) place.scrollIntoView();
+}
+
 function applyTheme(wish) {  // "auto", "light" or "dark"
   dark = wish === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : wish === "dark";
   root.dataset.theme = dark ? "dark" : "light";
@@ -208,6 +235,8 @@ function applyTheme(wish) {  // "auto", "light" or "dark"
 async function start() {
   applyTheme("auto");
   buildPage();
+  openFolds();
+  addEventListener("hashchange", openFolds);
   if (embedded("library"))
     document.body.append(element("script", {}, await (await unpacked("library")).text()));
   figures = JSON.parse(await (await unpacked("figures")).text());

@@ -21,6 +21,8 @@ class PageInBrowser : public InBrowser {
     for (const harness::Summary& summary : harness::summarise(records))
       expected += harness::figures_of(summary, "run", SOURCE_DIR).size();
     open_page(run.page());
+    browser->evaluate("document.querySelectorAll('details').forEach((fold) => fold.open = true)");
+    browser->evaluate("drawMissing()");
     return expected;
   }
 };
@@ -75,6 +77,37 @@ TEST_F(PageInBrowser, FollowsTheSchemeAndTheButton) {
   EXPECT_EQ(data("theme"), "\"light\"");
   EXPECT_NE(browser->evaluate(background), dark);
   expect_sound(figures);
+}
+
+TEST_F(PageInBrowser, AWholeMatrixFitsAScreenOf1280AndSixThousandPixels) {
+  const PageRun run(golden("matrix.jsonl"));
+  browser->resize(1280, 900);
+  open_page(run.page());
+  EXPECT_LT(browser->evaluate("document.documentElement.scrollHeight"), 6000);
+  EXPECT_EQ(browser->evaluate("[...document.querySelectorAll('.grid .scroll')]"
+                              ".filter((box) => box.scrollWidth > box.clientWidth).length"),
+            0);
+}
+
+TEST_F(PageInBrowser, ATextThatIsCutIsWholeAfterAClick) {
+  const PageRun run(golden("matrix.jsonl"));
+  browser->resize(1280, 900);
+  open_page(run.page());
+  const auto cut = [&] {
+    return browser->evaluate(
+        "[...document.querySelectorAll('#claims td')].filter((cell) => cell.scrollWidth > cell.clientWidth).length");
+  };
+  EXPECT_GT(cut(), 0);
+  browser->evaluate("document.querySelector('#claims button.whole').click()");
+  EXPECT_EQ(cut(), 0);
+}
+
+TEST_F(PageInBrowser, ALinkToAWordOpensItsFold) {
+  const PageRun run(golden("matrix.jsonl"));
+  open_page(run.page());
+  EXPECT_EQ(browser->evaluate("document.querySelector('#words details').open"), false);
+  browser->evaluate("document.querySelector('a.term').click()");
+  EXPECT_TRUE(browser->wait_for("document.querySelector('#words details').open"));
 }
 
 TEST_F(PageInBrowser, NothingButBoxesScrollsSidewaysOnAPhone) {

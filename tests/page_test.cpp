@@ -56,7 +56,7 @@ TEST(Page, ColumnsLeadToTheOneMeaningOfTheirName) {
   std::set<std::string> explained;
   for (const json& section : page["sections"]) {
     if (section["id"] != "words") continue;
-    for (const json& term : section["blocks"][0]["words"])
+    for (const json& term : section["blocks"][0]["fold"][1][0]["words"])
       EXPECT_TRUE(explained.insert(term[0]).second) << term[0] << " has two meanings";
   }
   for (const auto& [header, word] : page["terms"].items()) EXPECT_EQ(explained.count(word), 1u) << header;

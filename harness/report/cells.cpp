@@ -130,6 +130,61 @@ Grid matrix_grid(const Summary& summary) {
   return grid;
 }
 
+// `17, 18: SKIPPED: no second node`, one line for all rows with the same reason.
+static std::vector<std::string> reasons_of_missing(const Summary& summary) {
+  std::vector<std::pair<std::string, std::string>> rows_of;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.ok()) continue;
+    const std::string reason = row.status + ": " + one_line(row.reason);
+    const auto known = std::find_if(rows_of.begin(), rows_of.end(),
+                                    [&](const auto& one) { return one.first == reason; });
+    if (known == rows_of.end())
+      rows_of.emplace_back(reason, row.id);
+    else
+      known->second += ", " + row.id;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [reason, rows] : rows_of) lines.push_back(rows + ": " + reason);
+  return lines;
+}
+
+Grid narrow_matrix_grid(const Summary& summary) {
+  const Cells cells = figure_cells(summary, true);
+  Grid grid;
+  grid.title = fmt::format("seconds per {} timed batches", summary.timed_batches);
+  grid.columns = {{"row", true}, {"what", true}, {"cache", true}};
+  for (size_t i = 0; i < cells.headers.size(); ++i)
+    grid.columns.push_back({cells.headers[i], cells.is_text[i]});
+  grid.columns.push_back({"flags", true});
+  size_t next = 0;
+  for (const SummaryRow& row : summary.rows) {
+    std::vector<std::string> line = {row.id, row.title};
+    if (row.ok()) {
+      line.push_back(row.cache);
+      line.insert(line.end(), cells.rows[next].begin(), cells.rows[next].end());
+      ++next;
+      line.push_back(codes_of(row));
+    } else {
+      line.resize(grid.columns.size());
+      line[3] = row.status;
+    }
+    grid.rows.push_back(std::move(line));
+  }
+  grid.notes = legend_lines(summary, true);
+  const auto reasons = reasons_of_missing(summary);
+  grid.notes.insert(grid.notes.begin(), reasons.begin(), reasons.end());
+  return grid;
+}
+
+Grid remarks_in_words(const Summary& summary) {
+  Grid grid;
+  grid.title = "what ran in each row, and its remarks";
+  grid.columns = {{"row", true}, {"ran", true}, {"remarks", true, true}};
+  for (const SummaryRow& row : summary.rows)
+    if (row.ok()) grid.rows.push_back({row.id, row.ran, csv_text(metric("flags"), summary, row)});
+  return grid;
+}
+
 std::vector<std::string> header_lines(const Summary& summary) {
   std::vector<std::string> lines;
   const std::string scale = summary.scale_summary.empty() ? summary.scale : summary.scale_summary;

@@ -19,6 +19,10 @@ Cells figure_cells(const Summary& summary, bool narrow);
 
 // The main table with every column; a row that isn't OK has its status and reason instead of figures.
 Grid matrix_grid(const Summary& summary);
+// The same table for a page: short, with the remarks as letters and the reasons below it; and as a second
+// table what ran in each row and its remarks in words.
+Grid narrow_matrix_grid(const Summary& summary);
+Grid remarks_in_words(const Summary& summary);
 
 std::vector<std::string> header_lines(const Summary& summary);
 std::vector<std::string> legend_lines(const Summary& summary, bool narrow);

@@ -44,16 +44,20 @@ class FigureShelf {
       : names_(names), prefix_(prefix) {}
 
   void place(const std::string& name, json& blocks) {
-    const auto found = std::find(names_.begin(), names_.end(), name);
-    if (found == names_.end()) return;
-    blocks.push_back({{"figure", prefix_ + name}});
-    names_.erase(found);
+    if (take(name)) blocks.push_back({{"figure", prefix_ + name}});
+  }
+  // To be opened with a click, so that the page stays short.
+  void place_folded(const std::string& name, json& blocks) {
+    if (take(name))
+      blocks.push_back({{"fold", {"picture: " + name, json::array({{{"figure", prefix_ + name}}})}}});
   }
   void place_rest(json& blocks) {
-    while (!names_.empty()) place(std::string(names_.front()), blocks);
+    while (!names_.empty()) place_folded(std::string(names_.front()), blocks);
   }
 
  private:
+  bool take(const std::string& name) { return std::erase(names_, name) > 0; }
+
   std::vector<std::string> names_;
   std::string prefix_;
 };
@@ -144,7 +148,8 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   add("emulated and the article", emulated);
 
   json matrix = json::array();
-  add_grid(matrix, matrix_grid(summary));
+  add_grid(matrix, narrow_matrix_grid(summary));
+  if (const Grid remarks = remarks_in_words(summary); !remarks.empty()) matrix.push_back(folded(remarks));
   add("matrix", matrix);
 
   json questions = json::array();
@@ -171,12 +176,12 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   json communication = json::array();
   add_grid(communication, communication_grid(summary));
   add_grid(communication, rank_views_grid(summary));
-  shelf.place("communication", communication);
+  shelf.place_folded("communication", communication);
   add("communication", communication);
 
   json accuracy = json::array();
   add_grid(accuracy, accuracy_grid(summary));
-  shelf.place("precision", accuracy);
+  shelf.place_folded("precision", accuracy);
   add("precision", accuracy);
 
   json rest = json::array();
@@ -207,7 +212,10 @@ json common_sections(const Records& records, const std::string& left_out, const 
   Facts words;
   for (const Term& term : glossary()) words.emplace_back(term.word, term.meaning);
   return json::array(
-      {{{"id", "words"}, {"title", "words"}, {"part", ""}, {"blocks", {{{"words", words}}}}},
+      {{{"id", "words"},
+        {"title", "words"},
+        {"part", ""},
+        {"blocks", {{{"fold", {"what the words and columns mean", json::array({{{"words", words}}})}}}}}},
        {{"id", "environment"}, {"title", "environment"}, {"part", ""}, {"blocks", environment}},
        {{"id", "raw"}, {"title", "raw records"}, {"part", ""}, {"blocks", {{{"records", numbers}}}}}});
 }
