@@ -53,6 +53,22 @@ TEST_F(Explain, NamesTooFewThreads) {
   EXPECT_TRUE(says("one process, no collectives")) << output();
 }
 
+TEST_F(Explain, AsAnOptionItFollowsTheRowsOfARunThatAreOK) {
+  const std::vector<std::string> words = {"--only", "0,7",   "--scale", "smoke", "--data", directory / "data",
+                                          "--set",  "loader_threads=2", "--out", directory / "run",
+                                          "--explain"};
+  EXPECT_EQ(run(words, {{"FAKE_STEP", "decode=10,threads=2,compute=4"}, {"FAKE_SLICE", "7=crash"}}), 1)
+      << "of the row that failed";
+  EXPECT_TRUE(says("What binds row 0: loader threads")) << output();
+  EXPECT_FALSE(says("What binds row 7"));
+  EXPECT_EQ(records_in("run").size(), 2u);
+  for (const json& record : records_in("run/explain")) EXPECT_EQ(record["intervention"]["of"], "0");
+  EXPECT_TRUE(fs::exists(directory / "run/explain/explain.txt"));
+  EXPECT_EQ(run({"--only", "0", "--explain", "--dry-run"}), 2);
+  EXPECT_TRUE(says("can't be combined with --explain"));
+  EXPECT_EQ(run({"nightly", "--explain"}), 2);
+}
+
 TEST_F(Explain, EveryBlockHasEveryChangeOnce) {
   EXPECT_EQ(explain("0", "decode=10,threads=2,compute=4", {"--repeat", "6", "--set", "loader_threads=2"}), 0)
       << errors();

@@ -20,7 +20,10 @@ struct CommandLine {
 void add_run_options(CommandLine& line);
 
 // Runs and reports; returns the exit code. Throws ConfigError or PreparationError before anything has run.
-int run_matrix(const Installation& installation, const Request& request, std::ostream& console);
+// `then_explain`: afterwards finds what binds each row that is OK, with records and report in the folder
+// `explain` of the run's.
+int run_matrix(const Installation& installation, const Request& request, bool then_explain,
+               std::ostream& console);
 // Runs the missing or failed rows of the run in request.out; `request` comes from continued_request().
 int continue_matrix(const Installation& installation, const Request& request, Rerun rerun,
                     std::ostream& console);

@@ -4,12 +4,14 @@
 #include "harness/base/failure_text.h"
 #include "harness/commands/command_line.h"
 #include "harness/config/request_file.h"
+#include "harness/explain/explain.h"
 #include "harness/launch/followers.h"
 #include "harness/plan/sizes.h"
 #include "harness/report/claim_forecast.h"
 #include "harness/report/results.h"
 #include "harness/report/table.h"
 #include "harness/stats/common_time.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 
@@ -38,7 +40,27 @@ static int run_and_report(const Installation& installation, const Request& reque
   return lost && code != base::kInterrupted ? int(base::kRowFailed) : code;
 }
 
-int run_matrix(const Installation& installation, const Request& request, std::ostream& console) {
+// A row that couldn't be changed is no failure of the run.
+static int explain_rows(const Installation& installation, const Request& request, const Execution& execution,
+                        std::ostream& console) {
+  ExplainRequest explain;
+  for (const PlannedRow& planned : execution.plan())
+    for (const Record& record : execution.records())
+      if (record.row == planned.row.id && is_ok(record) && !planned.row.validation) {
+        explain.rows.push_back(record.row);
+        break;
+      }
+  if (explain.rows.empty()) return base::kAllGood;
+  Request again = request;
+  again.out = execution.folder() / "explain";
+  again.repeats = 0;
+  console << "\nwhat binds these rows; records and report: " << again.out.string() << std::endl;
+  const int code = run_explain(installation, again, explain, console);
+  return code == base::kNothingRan ? int(base::kAllGood) : code;
+}
+
+int run_matrix(const Installation& installation, const Request& request, bool then_explain,
+               std::ostream& console) {
   if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
     return follow(request, installation.train_slice);
   const AxisValues values = ask_values(installation);
@@ -46,7 +68,11 @@ int run_matrix(const Installation& installation, const Request& request, std::os
   Request with_sizes = request;
   with_sizes.choose_sizes = true;
   const auto execution = Execution::prepare(installation, with_sizes, values);
-  return execution ? run_and_report(installation, request, *execution, console) : int(base::kInterrupted);
+  if (!execution) return base::kInterrupted;
+  const int code = run_and_report(installation, request, *execution, console);
+  if (!then_explain || code == base::kInterrupted) return code;
+  const int explained = explain_rows(installation, request, *execution, console);
+  return explained == base::kAllGood ? code : explained;
 }
 
 int continue_matrix(const Installation& installation, const Request& request, Rerun rerun,

@@ -52,25 +52,33 @@ void add_time_option(CLI::App& app, const std::string& name, double& seconds, co
       ->type_name("TIME");
 }
 
-// --budget, --resume, --only-failed, and the default action.
-static void add_time_options(CommandLine& line) {
+// --budget, --resume, --only-failed, --explain, and the default action.
+static void add_default_action(CommandLine& line) {
   CLI::App& app = line.app;
   const auto missing = std::make_shared<fs::path>(), failed = std::make_shared<fs::path>();
   add_time_option(app, "--budget", line.request.budget_s,
                   "time for the rows, e.g. 90s, 30m or 2h: run the most informative rows that fit");
+  const auto then_explain = std::make_shared<bool>(false);
+  app.add_flag("--explain", *then_explain,
+               "after the rows, find what binds each of them, at most ten minutes a row: as the command "
+               "explain, in the folder `explain` of the run");
   const auto resume =
       app.add_option("--resume", *missing, "folder of a run: run its missing rows with the same options");
   app.add_option("--only-failed", *failed, "folder of a run: run its failed rows again")->excludes(resume);
   app.parse_complete_callback([&app] {
+    if (app.count("--explain"))
+      for (const char* option : {"--resume", "--only-failed", "--trace", "--wrap", "--dry-run", "--accuracy"})
+        if (app.count(option))
+          throw CLI::ValidationError(option, "can't be combined with --explain; use the command explain");
     const auto commands = app.get_subcommands();
     if (commands.empty()) return;
-    for (const char* option : {"--budget", "--resume", "--only-failed"})
+    for (const char* option : {"--budget", "--resume", "--only-failed", "--explain"})
       if (app.count(option) && !(commands[0]->get_name() == "nightly" && option == std::string("--budget")))
         throw CLI::ValidationError(option, "is for running a matrix and can't be used with this command");
   });
-  line.action = [&line, missing, failed](const Installation& installation) {
+  line.action = [&line, missing, failed, then_explain](const Installation& installation) {
     const fs::path& run = missing->empty() ? *failed : *missing;
-    if (run.empty()) return run_matrix(installation, line.request, std::cout);
+    if (run.empty()) return run_matrix(installation, line.request, *then_explain, std::cout);
     const Request request = continued_request(run, line.request, given_options(line.app));
     return continue_matrix(installation, request, missing->empty() ? Rerun::failed : Rerun::missing,
                            std::cout);
@@ -101,11 +109,11 @@ void add_run_options(CommandLine& line) {
       ->check(CLI::Range(1, 1000));
   add_time_option(
       app, "--repeat-within", request.repeat_within_s,
-      "time from the start in which rows run again (default 10m): those that others disturbed, up "
-      "to twice, and in a run of the whole matrix, or if this option is given, its `repeated` rows "
-      "up to 5 times; 0s: none",
+      "time from the start in which rows run again (default 10m): disturbed ones, up to twice, and at scale "
+      "rehearsal in a run of the whole matrix, or if this option is given, its `repeated` rows up to 5 times; "
+      "0s: none",
       true);
-  app.add_flag("--keep-disturbed", request.keep_disturbed, "don't run rows again that others disturbed");
+  app.add_flag("--keep-disturbed", request.keep_disturbed, "don't run disturbed rows again");
   app.add_option("--set", request.set, "field=value for every selected row, after scaling")
       ->allow_extra_args(false);
   app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")
@@ -163,7 +171,7 @@ void add_run_options(CommandLine& line) {
       "--accuracy", request.accuracy,
       "train each precision on the same number of images and report its accuracy (adds configs/accuracy.yaml "
       "to the given matrices)");
-  add_time_options(line);
+  add_default_action(line);
 }
 
 }  // namespace harness
