@@ -92,4 +92,21 @@ TEST(Looks, RecordsOfUntilAreComparedAtTheLevelOfTheirLook) {
             of(false, 8).effect.high / of(false, 8).effect.low);
 }
 
+// Row 0 was decided after seven pairs and gets no more; row 1 goes on, and its p rises.
+TEST(Looks, ADecidedRowKeepsItsVerdictWhateverTheOthersDo) {
+  const std::vector<double> b0 = {0.9, 0.92, 0.94, 0.9, 0.95, 0.91, 0.93};
+  const auto verdict_of_0 = [&](const std::vector<double>& b1) {
+    Records a = side("A", std::vector<double>(b0.size(), 1.0), true), b = side("B", b0, true);
+    for (auto& [records, name, seconds] :
+         {std::tuple(&a, "A", std::vector<double>(b1.size(), 1.0)), std::tuple(&b, "B", b1)})
+      for (Record& record : side(name, seconds, true)) {
+        record.row = "1";
+        records->push_back(record);
+      }
+    return compare(a, b, {}).rows.at(0).verdict;
+  };
+  EXPECT_EQ(verdict_of_0({0.9, 0.91, 0.92, 0.9, 0.93, 0.92, 0.91}), Verdict::faster);
+  EXPECT_EQ(verdict_of_0({0.9, 1.3, 0.8, 1.1, 0.7, 1.2, 1.0, 0.9, 1.1, 1.0}), Verdict::faster);
+}
+
 }  // namespace harness::looks_test

@@ -60,9 +60,23 @@ TEST(SourceQuestions, VerdictsNeedFiveRuns) {
   };
   EXPECT_NE(last_cell(runs(5), 1).find("): less"), std::string::npos) << last_cell(runs(5), 1);
   EXPECT_NE(last_cell(runs(5, 40), 1).find("no difference seen"), std::string::npos);
+  EXPECT_NE(last_cell(runs(5), 2).find("): less"), std::string::npos) << "exactly equal in all runs";
   EXPECT_NE(last_cell(runs(4), 1).find("no verdict"), std::string::npos);
   EXPECT_NE(last_cell(runs(1), 1).find("one run each; no verdict"), std::string::npos);
   EXPECT_EQ(last_cell(runs(5), 3), "not measured on this device");
+}
+
+TEST(SourceQuestions, AnswersAreCorrectedForTheirNumber) {
+  std::vector<json> records = runs(5);
+  double p = 0;
+  for (const Answer& answer : answers(records))
+    if (answer.effect) p = std::max(p, answer.adjusted_p);
+  EXPECT_LT(p, 0.05);
+  // All runs of one side are below all of the other's, but the size of the difference is that of one run.
+  for (int repeat = 0; repeat < 5; ++repeat)
+    records[size_t(2 * repeat + 1)] = run("many", 0, repeat == 4 ? 20 : 39.9 - 0.1 * repeat, repeat);
+  const std::string cell = question_grid(summarise(typed(records)).at(0)).rows.at(1).back();
+  EXPECT_NE(cell.find("not sure, p 0."), std::string::npos) << cell;
 }
 
 TEST(SourceQuestions, WithoutARowThereIsTheReasonAndNoFigure) {

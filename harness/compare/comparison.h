@@ -31,7 +31,7 @@ struct RowComparison {
   double a_s = 0, b_s = 0;           // medians as measured
   double margin = 0;                 // smallest relevant effect
   size_t fewest_runs = kFewestRuns;  // per side for a verdict; more where results decide how many run
-  double adjusted_p = 1;             // after Holm's correction over the rows with a verdict
+  double adjusted_p = 1;             // Holm's over the rows with a verdict; Bonferroni's with `ab --until`
   Verdict verdict = Verdict::no_verdict;
   std::string reason;               // for the verdict
   std::vector<PhaseChange> phases;  // changes of at least 0.5 % of the step, largest first

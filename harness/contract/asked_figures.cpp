@@ -14,7 +14,8 @@ const std::vector<AskedFigure>& asked_figures() {
       {"all_reduced", "bytes", "bytes that a rank all-reduces in a batch", {}},
       {"images_per_s", "images/s", "images of all devices per second", {}},
       {"loading", "ms", "phase load", {load}},
-      {"memory", "MiB", "most resident memory of the row's processes", {}},
+      {"memory", "MiB", "peak memory of the tensors on a GPU or emulated device (the first one), of rows on CPUs the most "
+       "resident memory of their processes", {}},
       {"processing",
        "ms",
        "from forward to the optimizer's step, communication included",

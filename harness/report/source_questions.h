@@ -17,6 +17,7 @@ struct Answer {
   std::optional<double> of_row, of_base;  // medians over the runs with status OK
   std::optional<Effect> effect;           // row / base; only when all values are above 0
   std::string why_not;                    // why there are no figures; else empty
+  double adjusted_p = 1;                  // Holm's, among all answers with kFewestRuns runs or more
 };
 
 std::vector<Answer> answers_of(const Summary& summary);

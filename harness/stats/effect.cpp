@@ -179,6 +179,11 @@ Location location_of(const std::vector<double>& figures) {
   return {median(walsh), walsh[k], walsh[walsh.size() - 1 - k], figures.size(), mean_with_error(figures)};
 }
 
+std::vector<double> bonferroni(std::vector<double> p, size_t tests) {
+  for (double& one : p) one = std::min(1.0, one * double(tests));
+  return p;
+}
+
 std::vector<double> holm(const std::vector<double>& p) {
   std::vector<size_t> order(p.size());
   std::iota(order.begin(), order.end(), size_t{0});

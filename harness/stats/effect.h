@@ -53,6 +53,9 @@ Location location_of(const std::vector<double>& figures);
 // Adjusted p-values in the given order (Holm 1979), which control the probability of any false alarm.
 std::vector<double> holm(const std::vector<double>& p);
 
+// Each p times the number of tests, at most 1.
+std::vector<double> bonferroni(std::vector<double> p, size_t tests);
+
 // Two-sided p of Student's t. Not from a library: Boost.Math would be 150 MB of headers for these few lines,
 // which are tested against tables.
 double student_p(double t, double degrees);
