@@ -258,6 +258,18 @@ TEST(BottleneckOfADevice, ADeviceThatIsNoFasterThanItsHostLaunchesIsBoundByLaunc
             "work of the training thread");
 }
 
+TEST(BottleneckOfADevice, APhaseInWhichTheHostWaitsIsNoLaunching) {
+  const Phases device = {{"h2d", 4}, {"forward", 30}, {"backward", 60}, {"step", 6}};
+  json waits_in_step = on_device(device, {{"forward", 5}, {"backward", 8}, {"step", 86}});
+  EXPECT_EQ(judged(waits_in_step).verdict, "launch");
+  waits_in_step["config"]["fused_sgd"] = false;
+  waits_in_step["config"]["precision"] = "o2";
+  EXPECT_EQ(judged(waits_in_step).verdict, "kernels") << "the loss scaler's answer is waited for";
+  json waits_everywhere = on_device(device, {{"forward", 31}, {"backward", 61}, {"step", 6}});
+  waits_everywhere["config"]["needless"] = "synchronize";
+  EXPECT_EQ(judged(waits_everywhere).verdict, "kernels");
+}
+
 // Three ranks whose device waits these ms per batch in `sync`, and computes for the rest of 100.
 json three_ranks(const std::vector<double>& waits, double alone) {
   json record = on_device({{"forward", 100}, {"sync", 0}}, kHostWaitsInLoss);

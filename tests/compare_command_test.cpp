@@ -120,6 +120,25 @@ TEST_F(Ab, ADifferenceIsAppliedToItsSideAndTeachesNoNoise) {
   EXPECT_TRUE(says("run ab again")) << errors();
 }
 
+TEST_F(Ab, WithUntilPairsEndAtTheLookThatDecides) {
+  const auto until = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"ab", "--scale", "smoke", "--set", "storage=synthetic", "--only", "0,7", "--until",
+                               "2m", "--out", directory / "ab"});
+    fs::remove_all(directory / "ab");
+    return run(more, {{"FAKE_STEP", "compute=10"}});
+  };
+  EXPECT_EQ(until({"--set-b", "host_work_ms=1"}), 4) << errors();
+  EXPECT_EQ(records_in("ab/A").size(), 14u) << "seven pairs of two rows";
+  for (const json& record : records_in("ab/B")) EXPECT_EQ(record["pair"]["until_verdict"], true);
+  EXPECT_TRUE(says("SLOWER")) << output();
+  EXPECT_EQ(until({}), 0) << errors();
+  EXPECT_EQ(records_in("ab/B").size(), 14u);
+  EXPECT_TRUE(says("SAME")) << output();
+  EXPECT_EQ(noise_lines(), 0u) << "a number of pairs that results decide would be biased";
+  EXPECT_EQ(until({"--repeat", "3"}), 2);
+  EXPECT_TRUE(says("leave one out"));
+}
+
 TEST_F(Ab, AFailedRowIsExitOne) {
   EXPECT_EQ(ab({"--only", "0,7", "--repeat", "2"}, "7=crash"), 1) << errors();
   EXPECT_EQ(records_in("ab/B").size(), 4u) << "the other row ran";

@@ -74,7 +74,7 @@ TEST(RowLists, FaultsNameTheLine) {
     EXPECT_NE(error.find(part), std::string::npos) << error;
   };
   expect("precision: []", "is empty");
-  expect("precision: [[o0]]", "");
+  expect("precision: [[o0]]", "wrong type of 'precision'");
   expect("zip: {devices: [1, 2], strategy: [single]}", "vary together");
   expect("zip: {devices: 1}", "a list of values");
   expect("zip: {}", "zip");
@@ -82,7 +82,7 @@ TEST(RowLists, FaultsNameTheLine) {
   expect("link_rate_mbit: [1, 1]", "the same id");
   expect("precision: [o0, o1], skip: [{precision: o2, reason: no}]", "doesn't exist");
   expect("precision: [o0, o1], skip: [{precision: o1}]", "reason");
-  expect("like: [b, c]", "");
+  expect("like: [b, c]", "wrong type of 'like'");
 }
 
 TEST(RowLists, TooManyRowsAreRefused) {
