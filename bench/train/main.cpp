@@ -136,7 +136,7 @@ int main(int argc, char** argv) try {
     return 0;
   }
   if (memory) {
-    std::cout << harness::encode(bench::probe_memory(job.row)) << '\n';
+    std::cout << harness::encode(bench::probe_memory(job)) << '\n';
     return 0;
   }
   const bench::RankInfo rank = bench::rank_from_environment();

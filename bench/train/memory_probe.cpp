@@ -1,6 +1,12 @@
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
 
 #include "bench/train/device/device.h"
 #include "bench/train/precision/precision.h"
@@ -16,17 +22,30 @@ bool tells_of_memory(std::string_view error) {
   return false;
 }
 
-static void train(const harness::Row& row, int64_t images) {
+// All private memory of the process counts: the heap, LibTorch's tensors and the stacks of threads.
+static void limit_memory_of_process(int64_t bytes) {
+  const struct rlimit limit {
+    rlim_t(bytes), rlim_t(bytes)
+  };
+  if (::setrlimit(RLIMIT_DATA, &limit) != 0)
+    throw std::runtime_error(fmt::format("memory can't be limited to {} bytes: {}", bytes, std::strerror(errno)));
+}
+
+static void train(const harness::Row& row, const harness::Emulation* emulation, int64_t images) {
   constexpr int kSteps = 3;  // the first allocates momenta, master weights and cuDNN's workspaces
   const auto device = DeviceRegistry::instance().find(row.device)({.batch_size = images,
                                                                    .image_px = row.image_px,
                                                                    .intra_op_threads = row.intra_op_threads,
-                                                                   .format = batch_format(row.batch_format)});
+                                                                   .format = batch_format(row.batch_format),
+                                                                   .precision = row.precision,
+                                                                   .model = row.model,
+                                                                   .emulation = emulation});
   const at::Device place = device->torch_device();
   const auto model = make_model(row);
   model->to(place, row.channels_last);
   const auto precision = PrecisionRegistry::instance().find(row.precision)({place, optimizer_options(row)});
   precision->convert(*model);
+  if (device->accelerator()) device->accelerator()->prepare(*model);
   const at::Tensor batch = at::rand({images, 3, row.image_px, row.image_px}, place),
                    labels = at::zeros({images}, at::TensorOptions(at::kLong).device(place));
   for (int step = 0; step < kSteps; ++step) {
@@ -36,11 +55,15 @@ static void train(const harness::Row& row, int64_t images) {
   device->synchronize();
 }
 
-harness::MemoryProbe probe_memory(const harness::Row& row) {
+harness::MemoryProbe probe_memory(const harness::Job& job) {
+  const harness::Row& row = job.row;
   const int64_t images = harness::images_per_device(row) / row.accumulation;
   bool fits = true;
   try {
-    train(row, images);
+    if (job.memory_cap_bytes) limit_memory_of_process(*job.memory_cap_bytes);
+    train(row, job.emulation ? &*job.emulation : nullptr, images);
+  } catch (const std::bad_alloc&) {
+    fits = false;
   } catch (const std::exception& error) {
     if (!tells_of_memory(error.what())) throw;
     fits = false;

@@ -19,8 +19,8 @@ namespace bench {
 nlohmann::json run_canaries();
 
 // Tests with a few training steps on random images whether a row's share of one device fits into the device's
-// memory.
-harness::MemoryProbe probe_memory(const harness::Row& row);
+// memory, on the processor into the job's memory_cap_bytes.
+harness::MemoryProbe probe_memory(const harness::Job& job);
 // Whether an error message means out of memory. Needed because LibTorch's CPU allocator, cuBLAS and cuDNN
 // have no separate exception type for it.
 bool tells_of_memory(std::string_view error);

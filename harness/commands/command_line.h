@@ -33,6 +33,7 @@ void add_time_option(CLI::App& app, const std::string& name, double& seconds, co
                      bool or_zero = false);
 
 void add_calibrate(CommandLine& line);
+void add_largest_batch(CommandLine& line);
 void add_list(CommandLine& line);
 void add_new(CommandLine& line);
 void add_report(CommandLine& line);

@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
   CommandLine line;
   add_run_options(line);
   add_calibrate(line);
+  add_largest_batch(line);
   add_list(line);
   add_new(line);
   add_report(line);

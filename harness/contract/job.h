@@ -28,6 +28,7 @@ struct Job {
   bool emulated_link = false;
   std::optional<TracedBatches> trace;
   std::optional<Emulation> emulation;
+  std::optional<int64_t> memory_cap_bytes;
 
   static constexpr auto keys() {
     return std::tuple(
@@ -45,7 +46,9 @@ struct Job {
             "/proc/PID/io of the object store, for storages that read from one", Presence::when_set},
         Key{"emulated_link", &Job::emulated_link, "the nodes are network namespaces of one machine"},
         Key{"trace", &Job::trace, "the batches to trace", Presence::when_set},
-        Key{"emulation", &Job::emulation, "of rows on device emulated", Presence::when_set});
+        Key{"emulation", &Job::emulation, "of rows on device emulated", Presence::when_set},
+        Key{"memory_cap_bytes", &Job::memory_cap_bytes,
+            "of --probe-memory on the processor: what the process may take", Presence::when_set});
   }
 };
 

@@ -15,11 +15,9 @@ using nlohmann::json;
 
 constexpr int64_t kMostDivisor = 1024;
 
-json probe(const Installation& installation, const Row& row, const std::string& what, const fs::path& folder,
+json probe(const Installation& installation, Job job, const std::string& what, const fs::path& folder,
            int* exit_code) {
   const fs::path file = folder / "probe.json";
-  Job job;
-  job.row = row;
   job.directory = folder;
   write_job(file, job);
   const base::Finished finished =
@@ -38,17 +36,15 @@ static const Row* most_demanding(const std::vector<Row>& rows) {
   return most;
 }
 
-// Each try runs in a separate process, so that it starts with free GPU memory.
-static bool fits(const Installation& installation, const Row& row) {
-  const base::Scratch scratch;
+bool probe_memory(const Installation& installation, const Job& job, const fs::path& folder) {
   int exit_code = 0;
   try {
-    return decode<MemoryProbe>(probe(installation, row, "memory", scratch.path(), &exit_code)).fits;
+    return decode<MemoryProbe>(probe(installation, job, "memory", folder, &exit_code)).fits;
   } catch (const Violation&) {
     throw PreparationError(
-        fmt::format("--scale auto: {} --probe-memory failed (exit code {}); name a scale, e.g. "
-                    "--scale article",
-                    installation.train_slice.string(), exit_code));
+        fmt::format("{} --probe-memory failed for row {} (exit code {}); --scale auto needs it: name a scale, "
+                    "e.g. --scale article",
+                    installation.train_slice.string(), job.row.id, exit_code));
   }
 }
 
@@ -63,6 +59,7 @@ static std::vector<Row> divided(const std::function<std::vector<Row>(const Scale
 
 void fit_to_memory(const Installation& installation, Scale& scale,
                    const std::function<std::vector<Row>(const Scale&)>& rows_at) {
+  const base::Scratch scratch;
   Scale tried = scale;
   for (int64_t divisor = 1; divisor <= kMostDivisor; divisor *= 2) {
     tried.batch_divisor = scale.batch_divisor * divisor;
@@ -70,7 +67,9 @@ void fit_to_memory(const Installation& installation, Scale& scale,
     if (rows.empty()) break;
     const Row* row = most_demanding(rows);
     if (!row) return;
-    if (!fits(installation, *row)) continue;
+    Job job;
+    job.row = *row;
+    if (!probe_memory(installation, job, scratch.path())) continue;
     if (divisor > 1) {
       tried.name += fmt::format("/{}", divisor);
       tried.summary +=

@@ -6,15 +6,20 @@
 
 #include "harness/config/installation.h"
 #include "harness/config/scales.h"
+#include "harness/contract/job.h"
 #include "harness/contract/row.h"
 
 namespace harness {
 
-// Runs `train_slice --probe-WHAT` for the row in a new process, with probe.json in `folder` as its job.
+// Runs `train_slice --probe-WHAT` for the job's row in a new process, with probe.json in `folder` as its job.
 // Returns the JSON object that it prints; an empty one when it prints something else or fails. `exit_code`:
 // output, may be null.
-nlohmann::json probe(const Installation& installation, const Row& row, const std::string& what,
+nlohmann::json probe(const Installation& installation, Job job, const std::string& what,
                      const fs::path& folder, int* exit_code = nullptr);
+
+// Whether a device's share of the job's row fits into its memory: tried with training steps in a process of
+// its own, so that the memory is free. Throws PreparationError when the probe fails in another way.
+bool probe_memory(const Installation& installation, const Job& job, const fs::path& folder);
 
 // For `--scale auto` on GPUs whose memory may be too small for the article's batches: divides the scale's
 // batches by the smallest power of two for which a training step of the most demanding row fits; found by

@@ -64,7 +64,9 @@ static std::optional<Row> row_to_probe(const std::vector<Row>& rows) {
 static PrecisionTimes probe_precisions(const Installation& installation, const std::optional<Row>& row,
                                        const fs::path& run) {
   if (!row) return {};
-  return decode<PrecisionTimes>(probe(installation, *row, "precision", run));
+  Job job;
+  job.row = *row;
+  return decode<PrecisionTimes>(probe(installation, job, "precision", run));
 }
 
 std::unique_ptr<Execution> Execution::prepare(const Installation& installation, const Request& request,

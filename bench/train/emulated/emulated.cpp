@@ -10,6 +10,7 @@
 #include "bench/train/clock/marked_clock.h"
 #include "bench/train/device/copies_under_way.h"
 #include "bench/train/device/device.h"
+#include "bench/train/emulated/memory.h"
 #include "bench/train/emulated/network.h"
 
 namespace bench {
@@ -59,12 +60,16 @@ class Emulated : public Device, public Accelerator {
     at::set_num_threads(1);
     Durations durations(*options.emulation, options.precision, options.model, options.ranks_of_node);
     install(std::make_unique<Machine>(std::move(durations), kMostDevices));
+    machine().batch_divisor = options.emulation->batch_divisor;
+    machine().activation_bytes = options.precision == "o0" ? 4 : 2;
+    limit_memory(int64_t(options.emulation->device.memory_gib.value * double(int64_t(1) << 30)));
     machine().wire_divisor = options.emulation->wire_divisor;
     machine().tree = options.emulation->wire == "tree";
     copy_stream_ = options.prefetch ? kCopyStream : 0;
     const auto on_device = at::TensorOptions().device(device_);
     images_ = at::empty({options.batch_size, 3, options.image_px, options.image_px}, on_device);
     labels_ = at::empty({options.batch_size}, on_device.dtype(at::kLong));
+    rest_of_batch_ = at::empty({int64_t(images_.nbytes()) * (machine().batch_divisor - 1)}, on_device.dtype(at::kByte));
   }
   at::Device torch_device() const override { return device_; }
   std::string name() const override { return options_.emulation->device.name; }
@@ -166,13 +171,19 @@ class Emulated : public Device, public Accelerator {
 
   nlohmann::json describe() const override {
     const Timelines::Lag lag = machine().timelines.lag();
+    std::vector<int64_t> peaks;  // by device
+    for (int device = 0; device < kMostDevices && memory_use(device).peak_bytes > 0; ++device)
+      peaks.push_back(memory_use(device).peak_bytes);
     return {{"device_file", options_.emulation->device.name},
             {"time_scale", options_.emulation->time_scale},
             {"batch_divisor", options_.emulation->batch_divisor},
             {"lag_median_ms", double(lag.median) * 1e-6},
             {"lag_worst_ms", double(lag.worst) * 1e-6},
             {"uncertain_arrival_median_ms", double(lag.median_uncertain) * 1e-6},
-            {"waits", lag.waits}};
+            {"waits", lag.waits},
+            {"memory_bytes", int64_t(options_.emulation->device.memory_gib.value * double(int64_t(1) << 30))},
+            {"peak_allocated_bytes", peaks.empty() ? 0 : peaks[0]},
+            {"peak_allocated_bytes_by_device", peaks}};
   }
 
  private:
@@ -185,7 +196,7 @@ class Emulated : public Device, public Accelerator {
 
   const DeviceOptions options_;
   const at::Device device_{at::kPrivateUse1, 0};
-  at::Tensor images_, labels_;
+  at::Tensor images_, labels_, rest_of_batch_;  // the rest: images of the emulated batch without a tensor
   int copy_stream_ = 0, last_ = 0;
   std::array<Nanoseconds, 2> used_ = {};
   CopiesUnderWay<Nanoseconds> under_way_;

@@ -6,6 +6,8 @@
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include "bench/train/emulated/memory.h"
+
 namespace bench::emulated {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace bench::emulated {
 namespace {
@@ -34,12 +35,17 @@ struct Synchronised {
   }
 };
 
+at::Tensor bytes_on(const at::Tensor& like, int64_t bytes) {
+  return at::empty({bytes}, like.options().dtype(at::kByte).requires_grad(false));
+}
+
 struct Node : torch::autograd::Function<Node> {
   // weights: the layer's parameters. Returns the activations' stand-in: one element per image.
+  // kept_bytes: of the activations that backward needs; output_bytes: of the layer's output.
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
                             const at::Tensor& second, const std::optional<at::Tensor>& third,
                             double forward_ns, double backward_ns, int64_t outputs, int64_t layer,
-                            int64_t batch_norm) {
+                            int64_t batch_norm, int64_t kept_bytes, int64_t output_bytes) {
     const Synchronised sync{reinterpret_cast<BatchNorm*>(batch_norm), layer, weight.size(0)};
     if (sync.batch_norm) {
       launch(Nanoseconds(forward_ns * (1 - kNormalisation)), 1);
@@ -51,12 +57,17 @@ struct Node : torch::autograd::Function<Node> {
     context->saved_data["ns"] = backward_ns;
     context->saved_data["layer"] = layer;
     context->saved_data["batch_norm"] = batch_norm;
-    context->save_for_backward({x, weight, second, third.value_or(at::Tensor())});
+    context->saved_data["output_bytes"] = output_bytes;
+    context->save_for_backward({x, weight, second, third.value_or(at::Tensor()), bytes_on(x, kept_bytes)});
     return at::empty({x.size(0), outputs}, x.options().dtype(at::kFloat));
   }
   static variable_list backward(AutogradContext* context, variable_list) {
     const double ns = context->saved_data["ns"].toDouble();
-    const variable_list all_saved = context->get_saved_variables();
+    const variable_list with_activations = context->get_saved_variables();
+    const variable_list all_saved(with_activations.begin(), with_activations.begin() + 4);
+    // The gradients of the layer's output and of its convolution's, while it computes.
+    const at::Tensor gradients_of_outputs =
+        bytes_on(all_saved[1], 2 * context->saved_data["output_bytes"].toInt());
     const Synchronised sync{reinterpret_cast<BatchNorm*>(context->saved_data["batch_norm"].toInt()),
                             context->saved_data["layer"].toInt(), all_saved[1].size(0)};
     if (sync.batch_norm) {
@@ -70,7 +81,7 @@ struct Node : torch::autograd::Function<Node> {
     for (const at::Tensor& saved : all_saved)
       gradients.push_back(saved.defined() && saved.is_floating_point() ? at::empty_like(saved)
                                                                        : at::Tensor());
-    gradients.resize(9);  // none for what is no tensor
+    gradients.resize(11);  // none for what is no tensor
     return gradients;
   }
 };
@@ -87,6 +98,10 @@ int64_t output_px(const std::string& name, int64_t image_px, bool bottleneck) {
 }  // namespace
 
 std::vector<Layer> layers_of(const Model& model, int64_t image_px) {
+  if (model.parameters().front().name != "conv1.weight")
+    throw std::invalid_argument(
+        "an emulated device divides a step into the layers of a ResNet, and this model has others; choose model "
+        "resnet18 or resnet50");
   std::vector<Layer> layers;
   double all = 0;
   const auto& parameters = model.parameters();
@@ -99,6 +114,15 @@ std::vector<Layer> layers_of(const Model& model, int64_t image_px) {
     const double px = convolution ? double(output_px(parameters[i].name, image_px, bottleneck)) : 1;
     Layer layer;
     layer.share = double(weight.numel()) * px * px;
+    layer.output_elements = weight.size(0) * int64_t(px * px);
+    // What a downsampling batch norm returns is added at once, and nobody keeps it.
+    const bool downsamples = parameters[i].name.find("downsample") != std::string::npos;
+    if (convolution) layer.kept_elements = (downsamples ? 1 : 2) * layer.output_elements;
+    if (layers.empty()) {  // the stem, whose pooling keeps its output and where each value came from
+      const int64_t pooled = layer.output_elements / 4;
+      layer.kept_elements += pooled;
+      layer.kept_index_bytes = pooled * int64_t(sizeof(int64_t));
+    }
     all += layer.share;
     for (size_t part = 0; part < (convolution ? 3 : 2); ++part) layer.parameters.push_back(i++);
     layers.push_back(layer);
@@ -115,6 +139,8 @@ at::Tensor forward(const Model& model, const std::vector<Layer>& layers, const a
   const auto batch_norm = reinterpret_cast<int64_t>(model.batch_norm());
   // A batch of images without their pixels: nodes pass on one value per image.
   at::Tensor x = images.flatten(1).narrow(1, 0, 1);
+  const int64_t images_emulated = images.size(0) * machine().batch_divisor,
+                element_bytes = machine().activation_bytes;
   for (size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
     const bool last = i + 1 == layers.size();  // the classifier
@@ -122,7 +148,9 @@ at::Tensor forward(const Model& model, const std::vector<Layer>& layers, const a
     const auto third =
         layer.parameters.size() > 2 ? std::optional(parameter(2)) : std::nullopt;  // the classifier has two
     x = Node::apply(x, parameter(0), parameter(1), third, forward_ns * layer.share, backward_ns * layer.share,
-                    last ? model.classes() : int64_t(1), int64_t(i), last ? int64_t(0) : batch_norm);
+                    last ? model.classes() : int64_t(1), int64_t(i), last ? int64_t(0) : batch_norm,
+                    images_emulated * (layer.kept_elements * element_bytes + layer.kept_index_bytes),
+                    images_emulated * layer.output_elements * element_bytes);
   }
   return x;
 }

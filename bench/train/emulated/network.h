@@ -1,5 +1,6 @@
 // ResNet on an emulated device: one autograd node per convolution with its batch norm, whose forward and
-// backward put their kernels on the timeline and make gradients without computing them.
+// backward put their kernels on the timeline, hold the memory of their activations, and make gradients without
+// computing them.
 #pragma once
 #include "bench/train/emulated/machine.h"
 #include "bench/train/model/model.h"
@@ -10,6 +11,10 @@ namespace bench::emulated {
 struct Layer {
   std::vector<size_t> parameters;  // indices into Model::parameters(): weight, scale, shift; or weight, bias
   double share = 0;                // of all layers, 0 to 1; the same in forward and backward
+  // What forward keeps for backward, per image: elements of activations (the convolution's output, and that
+  // of batch norm and ReLU, which is the next layer's input), and bytes of indices (of the stem's pooling).
+  int64_t kept_elements = 0, kept_index_bytes = 0;
+  int64_t output_elements = 0;  // per image
 };
 // In the order of forward. image_px: side of the images. He et al. 2015, table 1, as torchvision builds it.
 std::vector<Layer> layers_of(const Model& model, int64_t image_px);

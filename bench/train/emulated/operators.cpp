@@ -1,70 +1,21 @@
-// The memory and the operators of emulated devices: memory is address space, kernels are durations. Operators
-// that nothing is registered for run on the CPU (the loss, top-k: a few per step).
+// The operators of emulated devices: kernels are durations. Operators that nothing is registered for run on
+// the CPU (the loss, top-k: a few per step).
 #include <ATen/EmptyTensor.h>
 #include <ATen/InferSize.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/DeviceGuard.h>
-#include <sys/mman.h>
 #include <torch/library.h>
 
-#include <map>
-#include <mutex>
-
 #include "bench/train/emulated/machine.h"
+#include "bench/train/emulated/memory.h"
 
 namespace bench::emulated {
 namespace {
 
 thread_local bool in_fallback = false;  // copies then move real bytes
 
-// Address space without memory behind it: pages come into being where values are written. Blocks are reused.
-class Memory final : public c10::Allocator {
- public:
-  c10::DataPtr allocate(size_t bytes) override {
-    const c10::Device device(c10::DeviceType::PrivateUse1, c10::DeviceIndex(current_device()));
-    if (bytes == 0) return {nullptr, nullptr, &free, device};
-    const size_t whole = (bytes + kHead + kHead - 1) / kHead * kHead;
-    void* block = taken_from_pool(whole);
-    if (!block) {
-      block =
-          ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (block == MAP_FAILED) throw std::bad_alloc();
-      *static_cast<size_t*>(block) = whole;
-    }
-    void* memory = static_cast<char*>(block) + kHead;
-    return {memory, memory, &free, device};
-  }
-  c10::DeleterFnPtr raw_deleter() const override { return &free; }
-  void copy_data(void* to, const void* from, size_t bytes) const override { std::memcpy(to, from, bytes); }
-
- private:
-  static constexpr size_t kHead = 4096;  // holds the block's size; keeps the memory aligned to pages
-  using Pool = std::map<size_t, std::vector<void*>>;
-  static std::mutex& mutex() {
-    static std::mutex mutex;
-    return mutex;
-  }
-  static Pool& pool() {
-    static Pool& pool = *new Pool;  // tensors may be freed after static objects
-    return pool;
-  }
-  static void* taken_from_pool(size_t whole) {
-    const std::lock_guard lock(mutex());
-    auto& blocks = pool()[whole];
-    if (blocks.empty()) return nullptr;
-    void* block = blocks.back();
-    blocks.pop_back();
-    return block;
-  }
-  static void free(void* memory) {
-    if (!memory) return;
-    void* block = static_cast<char*>(memory) - kHead;
-    const std::lock_guard lock(mutex());
-    pool()[*static_cast<size_t*>(block)].push_back(block);
-  }
-};
 at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::optional<at::ScalarType> type,
                          std::optional<at::Layout>, std::optional<at::Device> device, std::optional<bool>) {
   const c10::OptionalDeviceGuard guard(device);
@@ -202,11 +153,6 @@ void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 }
 
 }  // namespace
-
-c10::Allocator& memory() {
-  static Memory memory;
-  return memory;
-}
 
 void register_operators() {
   static torch::Library aten(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
