@@ -176,6 +176,24 @@ INSTANTIATE_TEST_SUITE_P(SixteenBit, Distributed,
                                          Setup{"horovod", "mpi", 3, "o2"}, Setup{"horovod", "gloo", 2, "o3"}),
                          name_of);
 
+// It has no buffers and no batch norm, and its classifier starts at zero.
+class TransformerOn : public Ranks, public testing::WithParamInterface<Setup> {};
+
+TEST_P(TransformerOn, EqualsOneDeviceOnTheWholeBatch) {
+  const auto& [strategy, backend, ranks, precision] = GetParam();
+  if (const std::string why = missing(backend); !why.empty()) GTEST_SKIP() << why;
+  harness::Row row = row_of(strategy, backend, ranks, precision);
+  row.model = "vit_tiny";
+  const auto outcome = launch(row);
+  ASSERT_EQ(outcome.status, "OK") << outcome.reason;
+  expect_like_one_device(result(), row, 1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, TransformerOn,
+                         testing::Values(Setup{"ddp", "gloo", 2, "o0"}, Setup{"apex", "gloo", 2, "o0"},
+                                         Setup{"horovod", "gloo", 2, "o0"}),
+                         name_of);
+
 class SyncBatchNormOn : public Ranks, public testing::WithParamInterface<Setup> {};
 
 // Outputs (through the losses), gradients (through the check and the following losses) and running statistics

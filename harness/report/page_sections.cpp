@@ -31,6 +31,18 @@ void add_grid(json& blocks, const Grid& grid) {
   if (!grid.empty()) blocks.push_back({{"grid", grid_json(grid)}});
 }
 
+// The lines of a grid whose cell in a column is one of these, in a new grid; they are removed from `grid`.
+Grid taken_out(Grid& grid, size_t column, const std::vector<std::string>& cells) {
+  Grid taken = grid;
+  const auto is_one = [&](const std::vector<std::string>& row) {
+    return std::find(cells.begin(), cells.end(), row[column]) != cells.end();
+  };
+  std::erase_if(grid.rows, is_one);
+  std::erase_if(taken.rows, [&](const auto& row) { return !is_one(row); });
+  taken.above.clear();
+  return taken;
+}
+
 json folded(const Grid& grid) {
   return {{"fold",
            {fmt::format("{} ({} lines)", grid.title, grid.rows.size()),
@@ -161,21 +173,30 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   add("bottlenecks", bottlenecks);
 
   json phases = json::array();
-  shelf.place("phases", phases);
+  shelf.place_folded("phases", phases);
   add("phases", phases);
 
-  json article = json::array();
-  for (const Grid& grid : article_tables(summary))
-    if (!grid.empty()) article.push_back(folded(grid));
+  json article = json::array(), tables = json::array();
+  for (const Grid& grid : article_tables(summary)) add_grid(tables, grid);
+  if (!tables.empty())
+    article.push_back({{"fold", {fmt::format("{} tables with this run's figures", tables.size()), tables}}});
   add("the article's tables", article);
 
   json verdicts = json::array();
-  if (!claims.empty()) add_grid(verdicts, claims_grid(summary));
+  if (!claims.empty()) {
+    Grid tested = claims_grid(summary);
+    Grid untested = taken_out(
+        tested, 2, {text_of(ClaimVerdict::cannot_be_tested), text_of(ClaimVerdict::not_measured)});
+    untested.title = "parts of claims that this run doesn't test";
+    if (tested.empty()) verdicts.push_back({{"lines", tested.above}});
+    add_grid(verdicts, tested);
+    if (!untested.empty()) verdicts.push_back(folded(untested));
+  }
   add("claims", verdicts);
 
   json communication = json::array();
   add_grid(communication, communication_grid(summary));
-  add_grid(communication, rank_views_grid(summary));
+  if (const Grid views = rank_views_grid(summary); !views.empty()) communication.push_back(folded(views));
   shelf.place_folded("communication", communication);
   add("communication", communication);
 
@@ -204,7 +225,8 @@ json explain_sections(const Records& records) {
 }
 
 json common_sections(const Records& records, const std::string& left_out, const std::string& raw) {
-  json environment = json::array({{{"facts", environment_facts(records)}}});
+  json environment = json::array(
+      {{{"fold", {"machine, build and data", json::array({{{"facts", environment_facts(records)}}})}}}});
   if (!left_out.empty()) environment.push_back({{"lines", {left_out}}});
   for (const Grid& grid : {remarks_grid(records), disturbance_grid(records), rank_grid(records)})
     if (!grid.empty()) environment.push_back(folded(grid));

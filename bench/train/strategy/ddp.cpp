@@ -55,7 +55,8 @@ class Ddp : public RankStrategy {
     if (!row_.static_buckets) reducer_->rebuild_buckets();
     if (row_.broadcast_buffers && reduced_before_) {  // after a forward pass without reduction none are sent
       if (buffers_.empty()) buffers_ = model_.buffer_tensors();
-      c10d::broadcast_coalesced(group_, buffers_, kBroadcastBufferBytes, 0);
+      if (!buffers_.empty())  // a transformer has none, and LibTorch refuses empty lists
+        c10d::broadcast_coalesced(group_, buffers_, kBroadcastBufferBytes, 0);
     }
     clock.enter(Phase::forward);
     at::Tensor logits = precision_.forward(model_, images);
