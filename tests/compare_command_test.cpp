@@ -122,8 +122,8 @@ TEST_F(Ab, ADifferenceIsAppliedToItsSideAndTeachesNoNoise) {
 
 TEST_F(Ab, WithUntilPairsEndAtTheLookThatDecides) {
   const auto until = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"ab", "--scale", "smoke", "--set", "storage=synthetic", "--only", "0,7", "--until",
-                               "2m", "--out", directory / "ab"});
+    more.insert(more.begin(), {"ab", "--scale", "smoke", "--set", "storage=synthetic", "--only", "0,7",
+                               "--until", "2m", "--out", directory / "ab"});
     fs::remove_all(directory / "ab");
     return run(more, {{"FAKE_STEP", "compute=10"}});
   };

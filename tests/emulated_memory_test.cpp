@@ -35,10 +35,8 @@ class EmulatedMemory : public testing::Test {
  protected:
   std::unique_ptr<Device> device(int64_t batch_divisor, const std::string& precision = "o0") {
     emulation_.batch_divisor = batch_divisor;
-    return DeviceRegistry::instance().find("emulated")({.batch_size = kImages,
-                                                        .image_px = kPx,
-                                                        .precision = precision,
-                                                        .emulation = &emulation_});
+    return DeviceRegistry::instance().find("emulated")(
+        {.batch_size = kImages, .image_px = kPx, .precision = precision, .emulation = &emulation_});
   }
   static int64_t used() { return emulated::memory_use(0).bytes; }
 
@@ -69,16 +67,17 @@ TEST_P(KeptByNetwork, ForwardKeepsAsManyBytesAsPyTorch) {
   const int64_t before = used();
   at::Tensor logits = model.forward(images);
   EXPECT_NEAR(double(used() - before), double(kept_by_pytorch), 0.01 * double(kept_by_pytorch));
-  const at::Tensor labels =
-      at::zeros({kImages}, at::TensorOptions(at::kLong).device(place->torch_device()));
+  const at::Tensor labels = at::zeros({kImages}, at::TensorOptions(at::kLong).device(place->torch_device()));
   at::cross_entropy_loss(logits, labels).backward();
   logits.reset();
   int64_t parameters = 0;
   for (const at::Tensor& parameter : model.parameter_tensors()) parameters += int64_t(parameter.nbytes());
-  EXPECT_NEAR(double(used() - before), double(parameters), 0.01 * double(parameters)) << "the gradients remain";
+  EXPECT_NEAR(double(used() - before), double(parameters), 0.01 * double(parameters))
+      << "the gradients remain";
   const auto sgd = make_optimizer({0.1, 0.9, 1e-4});
   sgd->step(model.parameter_tensors(), model.gradient_tensors());
-  EXPECT_NEAR(double(used() - before), 2 * double(parameters), 0.02 * double(parameters)) << "and the momenta";
+  EXPECT_NEAR(double(used() - before), 2 * double(parameters), 0.02 * double(parameters))
+      << "and the momenta";
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, KeptByNetwork, testing::Values(&resnet18(), &resnet50()));
@@ -115,7 +114,8 @@ TEST_F(EmulatedMemory, ABatchThatDoesNotFitIsOutOfMemory) {
     model.forward(at::zeros({64, 3, kPx, kPx}, on_device));
     FAIL() << "64 images fit";
   } catch (const std::exception& error) {
-    EXPECT_NE(std::string(error.what()).find("out of memory: emulated device 0 has 0.02 GiB"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("out of memory: emulated device 0 has 0.02 GiB"),
+              std::string::npos)
         << error.what();
   }
   EXPECT_EQ(used(), before) << "what was allocated on the way is free again";

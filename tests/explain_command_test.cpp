@@ -54,9 +54,9 @@ TEST_F(Explain, NamesTooFewThreads) {
 }
 
 TEST_F(Explain, AsAnOptionItFollowsTheRowsOfARunThatAreOK) {
-  const std::vector<std::string> words = {"--only", "0,7",   "--scale", "smoke", "--data", directory / "data",
-                                          "--set",  "loader_threads=2", "--out", directory / "run",
-                                          "--explain"};
+  const std::vector<std::string> words = {
+      "--only",           "0,7",   "--scale",         "smoke",    "--data", directory / "data", "--set",
+      "loader_threads=2", "--out", directory / "run", "--explain"};
   EXPECT_EQ(run(words, {{"FAKE_STEP", "decode=10,threads=2,compute=4"}, {"FAKE_SLICE", "7=crash"}}), 1)
       << "of the row that failed";
   EXPECT_TRUE(says("What binds row 0: loader threads")) << output();

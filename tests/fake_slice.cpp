@@ -92,7 +92,8 @@ static harness::RankReport report_of(const json& row, int rank, int ranks) {
   // Without it the harness takes what the hypervisor stole from the real machine for a disturbance of these
   // made-up times.
   const double stolen_s = report.total_s * std::atof(value_for(row["id"], "FAKE_TAKEN").c_str());
-  report.cpu_time = {report.total_s, report.total_s - stolen_s, stolen_s, report.total_s - stolen_s, 0.0, 0, 1};
+  report.cpu_time = {
+      report.total_s, report.total_s - stolen_s, stolen_s, report.total_s - stolen_s, 0.0, 0, 1};
   report.samples_ms = {{"load", constant(1)}, {"forward", constant(1)}, {"backward", constant(2)}};
   if (ranks > 1) report.traffic.emplace();
   report.ceilings = {2, 3.0, {{"forward", 1.0}, {"backward", 2.0}}, 2.5, 25.0, 75.0, {}, {}};

@@ -1,11 +1,11 @@
 // train: --probe-memory: what fits into an emulated device's memory and into a limited process.
+#include <gtest/gtest.h>
+
 #include "harness/base/child_process.h"
 #include "harness/config/device_file.h"
 #include "harness/contract/job.h"
 #include "harness/plan/probe.h"
 #include "tests/temporary_folder.h"
-
-#include <gtest/gtest.h>
 
 namespace harness::memory_probe_test {
 

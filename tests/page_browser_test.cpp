@@ -84,8 +84,9 @@ TEST_F(PageInBrowser, AWholeMatrixFitsAScreenOf1280AndSixThousandPixels) {
   browser->resize(1280, 900);
   open_page(run.page());
   EXPECT_LT(browser->evaluate("document.documentElement.scrollHeight"), 6000);
-  EXPECT_EQ(browser->evaluate("[...document.querySelectorAll('.grid .scroll')]"
-                              ".filter((box) => !box.closest('details') && box.scrollWidth > box.clientWidth).length"),
+  EXPECT_EQ(browser->evaluate(
+                "[...document.querySelectorAll('.grid .scroll')]"
+                ".filter((box) => !box.closest('details') && box.scrollWidth > box.clientWidth).length"),
             0);
 }
 

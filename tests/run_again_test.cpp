@@ -38,7 +38,7 @@ TEST_F(RunAgain, ADisturbedRowHasThreeAttemptsAndAnUndisturbedOneOne) {
 TEST_F(RunAgain, AResumedRunGoesOnCountingAttempts) {
   ASSERT_EQ(rehearse({}, "0=0.3"), 0) << errors();
   std::vector<json> records = records_in("run");
-  records.pop_back();               // the third attempt
+  records.pop_back();  // the third attempt
   std::erase_if(records, [](const json& record) { return record["row"] == "2"; });
   write_records("run", records);
   ASSERT_EQ(run({"--resume", directory / "run"}, {{"FAKE_TAKEN", "0=0.3"}}), 0) << errors();
@@ -65,7 +65,8 @@ TEST_F(RunAgain, RepeatedRowsOfAMatrixRunInRoundsUpToFiveTimes) {
   std::ofstream(config) << "title: a study\nrepeated: [b]\nrows:\n  a: {title: A, storage: synthetic}\n"
                            "  b: {title: B, storage: synthetic}\n";
   const auto rows_run = [&](const std::string& within, const std::string& folder) {
-    EXPECT_EQ(run({config, "--scale", "rehearsal", "--repeat-within", within, "--out", directory / folder}), 0)
+    EXPECT_EQ(run({config, "--scale", "rehearsal", "--repeat-within", within, "--out", directory / folder}),
+              0)
         << errors();
     std::string rows;
     for (const json& record : records_in(folder))

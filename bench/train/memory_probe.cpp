@@ -24,11 +24,10 @@ bool tells_of_memory(std::string_view error) {
 
 // All private memory of the process counts: the heap, LibTorch's tensors and the stacks of threads.
 static void limit_memory_of_process(int64_t bytes) {
-  const struct rlimit limit {
-    rlim_t(bytes), rlim_t(bytes)
-  };
+  const struct rlimit limit { rlim_t(bytes), rlim_t(bytes) };
   if (::setrlimit(RLIMIT_DATA, &limit) != 0)
-    throw std::runtime_error(fmt::format("memory can't be limited to {} bytes: {}", bytes, std::strerror(errno)));
+    throw std::runtime_error(
+        fmt::format("memory can't be limited to {} bytes: {}", bytes, std::strerror(errno)));
 }
 
 static void train(const harness::Row& row, const harness::Emulation* emulation, int64_t images) {

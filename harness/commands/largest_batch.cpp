@@ -30,7 +30,8 @@ std::string memory_of(const Row& row, const EmulatedDevice* emulated, const Sear
   if (row.device == "cuda") return "this GPU's memory";
   if (asked.memory_cap_bytes == 0)
     throw PreparationError(
-        "a row on the processor shares the machine's memory with everything else: say how much its process may "
+        "a row on the processor shares the machine's memory with everything else: say how much its process "
+        "may "
         "take, e.g. --memory-cap 2GiB");
   return fmt::format("a process of {:g} GiB", gib(double(asked.memory_cap_bytes)));
 }
@@ -40,7 +41,8 @@ int find_largest_batch(const Installation& installation, Request request, const 
   request.only = asked.row;
   const Selection selection = checked_selection(installation, request, ask_values(installation));
   if (selection.rows.size() != 1)
-    throw PreparationError(fmt::format("largest-batch takes one row; {} has {}", asked.row, selection.rows.size()));
+    throw PreparationError(
+        fmt::format("largest-batch takes one row; {} has {}", asked.row, selection.rows.size()));
   Job job;
   job.row = selection.rows[0];
   job.row.accumulation = 1;  // the images of one micro-batch are what memory has to hold
@@ -53,7 +55,7 @@ int find_largest_batch(const Installation& installation, Request request, const 
   const LargestBatch found = largest_batch([&](int64_t images) {
     job.row.batch = images * all_devices(job.row);
     const bool fits = probe_memory(installation, job, scratch.path());
-    fmt::print(console, "{:>8} images {}\n", images, fits ? "fit" : "are too many: out of memory");
+    fmt::print(console, "{:>8} images: {}\n", images, fits ? "fit" : "out of memory");
     console.flush();
     return fits;
   });
@@ -78,10 +80,10 @@ int find_largest_batch(const Installation& installation, Request request, const 
 
 void add_largest_batch(CommandLine& line) {
   const auto asked = std::make_shared<SearchedRow>();
-  CLI::App* command = line.app.add_subcommand(
-      "largest-batch",
-      "how many images a device's memory holds while a row trains on them: doubles, then bisects. Exit codes: 0 "
-      "found, 3 not even one fits");
+  CLI::App* command = line.app.add_subcommand("largest-batch",
+                                              "how many images a device's memory holds while a row trains on "
+                                              "them: doubles, then bisects. Exit codes: 0 "
+                                              "found, 3 not even one fits");
   command->fallthrough();
   command->add_option("row", asked->row, "id of the row")->required();
   command

@@ -237,11 +237,10 @@ Comparison compare(const Records& a, const Records& b, const Noise& noise) {
       judged.push_back(&row);
       p.push_back(std::min(1.0, row.effect.p * kAlarm / row.effect.level));
     }
-  // A row that `ab --until` has decided gets no more pairs. Holm's p of it would depend on the rows that go on,
-  // so that its verdict could be lost; Bonferroni's doesn't.
-  const bool looked_at = std::any_of(judged.begin(), judged.end(), [](const RowComparison* row) {
-    return row->fewest_runs > kFewestRuns;
-  });
+  // A row that `ab --until` has decided gets no more pairs. Holm's p of it would depend on the rows that go
+  // on, so that its verdict could be lost; Bonferroni's doesn't.
+  const bool looked_at = std::any_of(judged.begin(), judged.end(),
+                                     [](const RowComparison* row) { return row->fewest_runs > kFewestRuns; });
   const std::vector<double> adjusted = looked_at ? bonferroni(p, comparison.compared()) : holm(p);
   for (size_t i = 0; i < judged.size(); ++i) judged[i]->adjusted_p = adjusted[i];
   for (RowComparison& row : comparison.rows)

@@ -14,8 +14,11 @@ const std::vector<AskedFigure>& asked_figures() {
       {"all_reduced", "bytes", "bytes that a rank all-reduces in a batch", {}},
       {"images_per_s", "images/s", "images of all devices per second", {}},
       {"loading", "ms", "phase load", {load}},
-      {"memory", "MiB", "peak memory of the tensors on a GPU or emulated device (the first one), of rows on CPUs the most "
-       "resident memory of their processes", {}},
+      {"memory",
+       "MiB",
+       "peak memory of the tensors on a GPU or emulated device (the first one), of rows on CPUs the most "
+       "resident memory of their processes",
+       {}},
       {"processing",
        "ms",
        "from forward to the optimizer's step, communication included",

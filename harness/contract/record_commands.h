@@ -36,15 +36,15 @@ struct RecordPair {
   }
 };
 
-// One of several runs of the same row and repeat, because others took processor time from the first.
+// One of several runs of the same row and repeat, because the first was disturbed.
 struct RecordAttempt {
   int64_t number = 1, counts = 1;
   static constexpr auto keys() {
     return std::tuple(
         Key{"number", &RecordAttempt::number, "number of this attempt, from 1", Presence::required},
         Key{"counts", &RecordAttempt::counts,
-            "the attempt that counts of those until now: the one from which others took the smallest share "
-            "of the processor, whatever its speed, or one that failed",
+            "the attempt that counts of those until now: the least disturbed one, whatever its speed, or one that "
+            "failed",
             Presence::required});
   }
 };

@@ -21,8 +21,10 @@ struct RecordDevice {
             "only on GPUs: memory, compute capability, peak memory allocated and reserved, bytes and rate of "
             "the copies of batches (`h2d_bytes`, `h2d_gb_per_s`), cuDNN, nvJPEG, TF32, `clocks` (SM and "
             "memory in MHz, at the row's end and maximum); on emulated devices the peak of what tensors held "
-            "(`peak_allocated_bytes`; of all devices of the process `peak_allocated_bytes_by_device`), how far the "
-            "host was behind them (`lag_median_ms`, `lag_worst_ms`: of each batch the wait at which it was closest; "
+            "(`peak_allocated_bytes`; of all devices of the process `peak_allocated_bytes_by_device`), how "
+            "far the "
+            "host was behind them (`lag_median_ms`, `lag_worst_ms`: of each batch the wait at which it was "
+            "closest; "
             "`waits`: how often it waited) and how uncertain the arrival of bytes from other nodes is "
             "(`uncertain_arrival_median_ms`: sum over a batch; 0 on one machine)",
             Presence::when_set});
@@ -80,21 +82,21 @@ struct RecordEnvironment {
   std::optional<int64_t> throttled_periods;
   std::optional<double> window_steal_share, window_outside_share, clock_change;
   static constexpr auto keys() {
-    return std::tuple(Key{"load_average", &RecordEnvironment::load_average, "load average before the row"},
-                      Key{"steal_share", &RecordEnvironment::steal_share,
-                          "share of the row's time that the hypervisor took, 0-1"},
-                      Key{"throttled_periods", &RecordEnvironment::throttled_periods,
-                          "periods in which a limit on processor time stopped the row"},
-                      Key{"window_steal_share", &RecordEnvironment::window_steal_share,
-                          "share of the row's cores that the hypervisor took in the timed batches, 0-1",
-                          Presence::when_set},
-                      Key{"window_outside_share", &RecordEnvironment::window_outside_share,
-                          "share of them that processes outside the row took from it, 0-1",
-                          Presence::when_set},
-                      Key{"clock_change", &RecordEnvironment::clock_change,
-                          "how much faster the clock of a rank's core was after the timed batches than before; "
-                          "-0.1: 10 % slower; of the rank with the largest change",
-                          Presence::when_set});
+    return std::tuple(
+        Key{"load_average", &RecordEnvironment::load_average, "load average before the row"},
+        Key{"steal_share", &RecordEnvironment::steal_share,
+            "share of the row's time that the hypervisor took, 0-1"},
+        Key{"throttled_periods", &RecordEnvironment::throttled_periods,
+            "periods in which a limit on processor time stopped the row"},
+        Key{"window_steal_share", &RecordEnvironment::window_steal_share,
+            "share of the row's cores that the hypervisor took in the timed batches, 0-1",
+            Presence::when_set},
+        Key{"window_outside_share", &RecordEnvironment::window_outside_share,
+            "share of them that processes outside the row took from it, 0-1", Presence::when_set},
+        Key{"clock_change", &RecordEnvironment::clock_change,
+            "how much faster the clock of a rank's core was after the timed batches than before; "
+            "-0.1: 10 % slower; of the rank with the largest change",
+            Presence::when_set});
   }
 };
 

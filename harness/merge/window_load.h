@@ -13,14 +13,13 @@ namespace harness {
 class WindowLoad {
  public:
   void add(const RankPlace& place, const CpuTime& time);
-  // clock_change, window_steal_share and window_outside_share of `environment`; they stay empty without times.
-  // Others can
-  // have taken from the row at most what its threads waited for a core, and at most the time that they used:
-  // the smaller of the two counts, so that a neighbour on idle cores is no disturbance.
+  // clock_change, window_steal_share and window_outside_share of `environment`; they stay empty without
+  // times. Others can have taken from the row at most what its threads waited for a core, and at most the
+  // time that they used: the smaller of the two counts, so that a neighbour on idle cores is no disturbance.
   void write_to(RecordEnvironment& environment) const;
 
  private:
-  std::optional<double> clock_change_;  // the largest of any rank
+  std::optional<double> clock_change_;                                 // the largest of any rank
   std::map<std::pair<int64_t, std::vector<int64_t>>, CpuTime> cores_;  // machine and cores -> their time
 };
 

@@ -9,7 +9,7 @@ namespace harness {
 inline constexpr int64_t kMostImagesTried = 1 << 17;
 
 struct LargestBatch {
-  int64_t images = 0;              // of one device; 0: not even one image fits
+  int64_t images = 0;               // of one device; 0: not even one image fits
   std::optional<int64_t> too_many;  // the smallest number that was tried and did not fit; nullopt: all fitted
 };
 

@@ -41,10 +41,10 @@ bool probe_memory(const Installation& installation, const Job& job, const fs::pa
   try {
     return decode<MemoryProbe>(probe(installation, job, "memory", folder, &exit_code)).fits;
   } catch (const Violation&) {
-    throw PreparationError(
-        fmt::format("{} --probe-memory failed for row {} (exit code {}); --scale auto needs it: name a scale, "
-                    "e.g. --scale article",
-                    installation.train_slice.string(), job.row.id, exit_code));
+    throw PreparationError(fmt::format(
+        "{} --probe-memory failed for row {} (exit code {}); --scale auto needs it: name a scale, "
+        "e.g. --scale article",
+        installation.train_slice.string(), job.row.id, exit_code));
   }
 }
 

@@ -136,8 +136,8 @@ static std::vector<std::string> reasons_of_missing(const Summary& summary) {
   for (const SummaryRow& row : summary.rows) {
     if (row.ok()) continue;
     const std::string reason = row.status + ": " + one_line(row.reason);
-    const auto known = std::find_if(rows_of.begin(), rows_of.end(),
-                                    [&](const auto& one) { return one.first == reason; });
+    const auto known =
+        std::find_if(rows_of.begin(), rows_of.end(), [&](const auto& one) { return one.first == reason; });
     if (known == rows_of.end())
       rows_of.emplace_back(reason, row.id);
     else

@@ -53,9 +53,10 @@ std::optional<Finding> spoiled(const ClaimRows& rows) {
   for (const std::string& id : rows.ids())
     for (const Record* record : rows[id].records) {
       if (most_changed_clock({record}) >= kSpoiledShare)
-        return cannot_be_tested(fmt::format(
-            "the processor's clock changed by {:.0f} % during {}; run it again on a machine with a steady clock",
-            100 * most_changed_clock({record}), bracketed(id)));
+        return cannot_be_tested(
+            fmt::format("the processor's clock changed by {:.0f} % during {}; run it again on a machine with "
+                        "a steady clock",
+                        100 * most_changed_clock({record}), bracketed(id)));
       if (const double share = others_share(*record).value_or(0);
           share >= kSpoiledShare && !is_processor_bound(*record))
         return cannot_be_tested(

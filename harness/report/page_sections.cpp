@@ -185,8 +185,8 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   json verdicts = json::array();
   if (!claims.empty()) {
     Grid tested = claims_grid(summary);
-    Grid untested = taken_out(
-        tested, 2, {text_of(ClaimVerdict::cannot_be_tested), text_of(ClaimVerdict::not_measured)});
+    Grid untested =
+        taken_out(tested, 2, {text_of(ClaimVerdict::cannot_be_tested), text_of(ClaimVerdict::not_measured)});
     untested.title = "parts of claims that this run doesn't test";
     if (tested.empty()) verdicts.push_back({{"lines", tested.above}});
     add_grid(verdicts, tested);

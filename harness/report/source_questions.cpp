@@ -139,7 +139,8 @@ Grid question_grid(const Summary& summary) {
   grid.notes = {
       meaning + ". Host time, mean over ranks and batches, median over the runs.",
       fmt::format("row / base: median over pairs of runs and its 95 % interval (Mann and Whitney), from {} "
-                  "runs each on; with fewer a range. more, less: Student's p is under 0.05 too, by Holm's correction for all "
+                  "runs each on; with fewer a range. more, less: Student's p is under 0.05 too, by Holm's "
+                  "correction for all "
                   "questions of the matrix.",
                   kFewestRuns)};
   if (summary.device == "emulated")

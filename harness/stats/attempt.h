@@ -8,8 +8,8 @@
 
 namespace harness {
 
-// The attempt after `counting`, which counted until now, as record.attempt. The least disturbed attempt counts
-// (disturbance_of()); its speed isn't looked at. Of equal ones the first counts. A failed attempt
+// The attempt after `counting`, which counted until now, as record.attempt. The least disturbed attempt
+// counts (disturbance_of()); its speed isn't looked at. Of equal ones the first counts. A failed attempt
 // counts, so that no failure is hidden.
 RecordAttempt attempt_after(const Record& counting, const Record& record, int64_t number);
 

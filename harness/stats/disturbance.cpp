@@ -32,8 +32,8 @@ double disturbance_of(const Record& record) {
 }
 
 bool is_disturbed(const Record& record) {
-  return is_ok(record) &&
-         (others_share(record).value_or(0) >= kDisturbedShare || most_changed_clock({&record}) >= kChangedClock);
+  return is_ok(record) && (others_share(record).value_or(0) >= kDisturbedShare ||
+                           most_changed_clock({&record}) >= kChangedClock);
 }
 
 std::string disturbance_text(const RecordList& records) {
@@ -41,7 +41,8 @@ std::string disturbance_text(const RecordList& records) {
   std::string text;
   if (share >= kDisturbedShare) text = fmt::format("others took up to {:.0f} % of the CPU time", 100 * share);
   if (clock >= kChangedClock)
-    text += fmt::format("{}the processor's clock changed by up to {:.0f} %", text.empty() ? "" : "; ", 100 * clock);
+    text += fmt::format("{}the processor's clock changed by up to {:.0f} %", text.empty() ? "" : "; ",
+                        100 * clock);
   return text;
 }
 

@@ -69,7 +69,8 @@ class Emulated : public Device, public Accelerator {
     const auto on_device = at::TensorOptions().device(device_);
     images_ = at::empty({options.batch_size, 3, options.image_px, options.image_px}, on_device);
     labels_ = at::empty({options.batch_size}, on_device.dtype(at::kLong));
-    rest_of_batch_ = at::empty({int64_t(images_.nbytes()) * (machine().batch_divisor - 1)}, on_device.dtype(at::kByte));
+    rest_of_batch_ =
+        at::empty({int64_t(images_.nbytes()) * (machine().batch_divisor - 1)}, on_device.dtype(at::kByte));
   }
   at::Device torch_device() const override { return device_; }
   std::string name() const override { return options_.emulation->device.name; }

@@ -43,10 +43,11 @@ void count(Books& all, size_t bytes, int device) {
   MemoryUse& use = all.uses[size_t(device)];
   const int64_t then = use.bytes + int64_t(bytes);
   if (all.limit_bytes > 0 && then > all.limit_bytes)
-    throw std::runtime_error(fmt::format(
-        "out of memory: emulated device {} has {:.2f} GiB, tensors hold {:.2f} GiB of them, and {:.2f} GiB more are "
-        "needed; use a smaller batch, accumulation or 16-bit weights",
-        device, gib(all.limit_bytes), gib(use.bytes), gib(int64_t(bytes))));
+    throw std::runtime_error(
+        fmt::format("out of memory: emulated device {} has {:.2f} GiB, tensors hold {:.2f} GiB of them, and "
+                    "{:.2f} GiB more are "
+                    "needed; use a smaller batch, accumulation or 16-bit weights",
+                    device, gib(all.limit_bytes), gib(use.bytes), gib(int64_t(bytes))));
   use.bytes = then;
   use.peak_bytes = std::max(use.peak_bytes, then);
 }

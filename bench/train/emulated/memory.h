@@ -1,5 +1,5 @@
-// Memory of emulated devices: address space without memory behind it, counted against the size that the device
-// file states.
+// Memory of emulated devices: address space without memory behind it, counted against the size that the
+// device file states.
 #pragma once
 #include <c10/core/Allocator.h>
 

@@ -100,7 +100,8 @@ int64_t output_px(const std::string& name, int64_t image_px, bool bottleneck) {
 std::vector<Layer> layers_of(const Model& model, int64_t image_px) {
   if (model.parameters().front().name != "conv1.weight")
     throw std::invalid_argument(
-        "an emulated device divides a step into the layers of a ResNet, and this model has others; choose model "
+        "an emulated device divides a step into the layers of a ResNet, and this model has others; choose "
+        "model "
         "resnet18 or resnet50");
   std::vector<Layer> layers;
   double all = 0;

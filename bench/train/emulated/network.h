@@ -1,6 +1,6 @@
 // ResNet on an emulated device: one autograd node per convolution with its batch norm, whose forward and
-// backward put their kernels on the timeline, hold the memory of their activations, and make gradients without
-// computing them.
+// backward put their kernels on the timeline, hold the memory of their activations, and make gradients
+// without computing them.
 #pragma once
 #include "bench/train/emulated/machine.h"
 #include "bench/train/model/model.h"

@@ -103,8 +103,8 @@ std::vector<std::string> doubts_of(const Summary& summary, const Advice& advice)
     doubts.push_back(fmt::format("others took up to {:.0f} % of the processor time of {}", 100 * most_taken,
                                  names(disturbed)));
   if (!clocked.empty())
-    doubts.push_back(fmt::format("the processor's clock changed by up to {:.0f} % during {}", 100 * most_clock,
-                                 names(clocked)));
+    doubts.push_back(fmt::format("the processor's clock changed by up to {:.0f} % during {}",
+                                 100 * most_clock, names(clocked)));
   if (advice.noise.value_or(0) >= kDisturbedShare)
     doubts.push_back(fmt::format("two rows that do the same work differ by {:.0f} %", 100 * *advice.noise));
   if (!unsteady.empty()) doubts.push_back("drift or few independent batches in " + names(unsteady));

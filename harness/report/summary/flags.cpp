@@ -85,7 +85,8 @@ std::string flag_meaning(char code) {
     case 'R':
       return "some repeats failed; the figures come from the others";
     case 'T':
-      return "other processes, other machines of the hypervisor or a quota took CPU time away from the row, or its "
+      return "other processes, other machines of the hypervisor or a quota took CPU time away from the row, "
+             "or its "
              "clock changed";
     default:
       return "";
