@@ -8,7 +8,9 @@ namespace harness {
 namespace fs = std::filesystem;
 
 struct Installation {
-  fs::path project;  // contains configs/, plots/, data/, results/
+  // Contains configs/, plots/, data/, results/: RUN_MATRIX_HOME, or the nearest such folder above the
+  // programs.
+  fs::path project;
   // train_slice_cuda when it is built and a driver is installed, otherwise train_slice. The environment
   // variable RUN_MATRIX_WORKER replaces it.
   fs::path train_slice;
@@ -16,6 +18,7 @@ struct Installation {
   fs::path results;              // runs/, ab/, noise/; project/results, or RUN_MATRIX_RESULTS
   fs::path listen_address = {};  // library to preload (listen_address.cpp); empty: none
 };
+// Throws ConfigError when the project isn't found.
 Installation find_installation();
 
 }  // namespace harness
