@@ -1,17 +1,18 @@
 // ab: runs two settings of the same rows side by side in random order and compares them.
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <random>
 #include <set>
 
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
 #include "harness/base/machine.h"
+#include "harness/base/stopwatch.h"
 #include "harness/commands/command_line.h"
 #include "harness/compare/compare_runs.h"
 #include "harness/compare/comparison.h"
@@ -78,38 +79,133 @@ void check_partners(const Execution& a, const Execution& b) {
                         planned.row.id, name));
 }
 
-struct Watched {
-  LiveLine& line;
-  TimeLeft& time;
+// Both sides with the same rows, ready to run. The executions refer to the other members.
+struct Experiment {
+  // Throws ConfigError or PreparationError. After Ctrl-C, `b` is null.
+  Experiment(const Installation& installation, const Request& request, const Sides& sides);
+  Experiment(const Experiment&) = delete;
+
+  const fs::path folder;  // with the sides' folders A and B
+  const Installation installation_b;
+  Request request_a, request_b;
+  const AxisValues values_a, values_b;
+  std::unique_ptr<Execution> a, b;
+  Noise noise;  // this machine's, from earlier A/A experiments
+  std::vector<Prediction> of_rows;
 };
 
-size_t planned_index(const Execution& a, const PlannedRow& planned) {
-  return size_t(&planned - a.plan().data());
+Experiment::Experiment(const Installation& installation, const Request& request, const Sides& sides)
+    : folder(experiment_folder(installation, request)),
+      installation_b(other_build(installation, sides.build_b)),
+      request_a(request),
+      request_b(request),
+      values_a(ask_values(installation)),
+      values_b(ask_values(installation_b)) {
+  request_a.out = folder / "A";
+  request_b.out = folder / "B";
+  request_a.set.insert(request_a.set.end(), sides.set_a.begin(), sides.set_a.end());
+  request_b.set.insert(request_b.set.end(), sides.set_b.begin(), sides.set_b.end());
+  if (!sides.configs_b.empty()) request_b.configs = sides.configs_b;
+  a = Execution::prepare(installation, request_a, values_a);
+  if (a) b = Execution::prepare(installation_b, request_b, values_b);
+  if (!b) return;
+  check_partners(*a, *b);
+  noise = read_noise(installation.results / "noise",
+                     machine_for(describe_machine(), a->plan().front().row.device), std::cerr);
+  if (!sides.build_b.empty()) b->set_build(build_of(sides.build_b));
+  of_rows = schedule_of(installation, request_a, *a).of_rows;
 }
 
-// Ids of the rows that need no more pairs: they have a verdict, or can't have one.
-std::set<std::string> decided_rows(const Execution& a, const Execution& b, const Noise& noise) {
-  std::set<std::string> ids;
-  for (const RowComparison& row : compare(a.records(), b.records(), noise).rows)
-    if (!row.refused.empty() || row.verdict != Verdict::undecided) ids.insert(row.id);
-  return ids;
-}
+// Blocks of runs: in each, every row runs once on each side, in random order.
+class Blocks {
+ public:
+  // `until_s`: blocks follow until every row has a verdict or this time is over; 0: all `blocks` run.
+  Blocks(const Experiment& experiment, int64_t blocks, double until_s)
+      : experiment_(experiment),
+        blocks_(blocks),
+        until_s_(until_s),
+        order_(until_s > 0 ? std::vector<size_t>() : order_of(experiment.a->plan().size(), blocks)),
+        time_(experiment.of_rows, order_),
+        line_(order_.size(), isatty(STDERR_FILENO), [this](double running_s, double left_s) {
+          return until() ? std::max(0.0, until_s_ - watch_.s() - left_s)
+                         : time_.rest_s(watch_.s() + left_s, running_s);
+        }) {}
 
-// Runs a row once on each side in random order. Returns false after Ctrl-C.
-bool run_block(Execution& a, Execution& b, const PlannedRow& planned, int64_t block,
-               const std::string& experiment, bool until, std::mt19937& random, const Watched& watched) {
-  const bool a_first = random() % 2 == 0;
-  const auto run = [&](Execution& side, const char* name, bool first) {
-    const auto began = std::chrono::steady_clock::now();
-    watched.line.set_label(fmt::format("side {}", name));
-    const PlannedRow* row = row_of(side.plan(), planned.row.id);
+  std::string described() const {
+    double all_s = until_s_;
+    for (const size_t row : order_) all_s += time_.run_s(row);
+    return fmt::format("{} rows, {} of A and B in random order, {} {}; records: {}\n",
+                       experiment_.a->plan().size(),
+                       until() ? std::string("blocks") : fmt::format("{} blocks", blocks_),
+                       until() ? "until there are verdicts or for" : "about", duration_text(all_s),
+                       experiment_.folder.string());
+  }
+
+  // Returns false after Ctrl-C.
+  bool run() {
+    const std::vector<PlannedRow>& plan = experiment_.a->plan();
+    for (int64_t block = 0; block < blocks_ && decided_.size() < plan.size(); ++block) {
+      for (size_t row = 0; row < plan.size(); ++row) {
+        if (decided_.count(plan[row].row.id)) continue;
+        if (until() && block > 0 && watch_.s() + 2 * time_.run_s(row) > until_s_) return true;
+        if (!run_both(row, block)) return false;
+      }
+      if (until() && is_look(size_t(block) + 1)) find_decided();
+    }
+    return true;
+  }
+
+ private:
+  static std::vector<size_t> order_of(size_t rows, int64_t blocks) {
+    std::vector<size_t> order;
+    for (int64_t block = 0; block < blocks; ++block)
+      for (size_t row = 0; row < rows; ++row) order.insert(order.end(), 2, row);
+    return order;
+  }
+  bool until() const { return until_s_ > 0; }
+
+  bool run_both(size_t row, int64_t block) {
+    const bool a_first = random_() % 2 == 0;
+    Execution &a = *experiment_.a, &b = *experiment_.b;
+    return a_first ? run_side(a, "A", row, block, true) && run_side(b, "B", row, block, false)
+                   : run_side(b, "B", row, block, true) && run_side(a, "A", row, block, false);
+  }
+
+  bool run_side(Execution& side, const char* name, size_t row, int64_t block, bool first) {
+    const base::Stopwatch watch;
+    line_.set_label(fmt::format("side {}", name));
+    const PlannedRow& planned = *row_of(side.plan(), experiment_.a->plan()[row].row.id);
+    const std::string experiment = experiment_.folder.filename();
     const bool ran =
-        side.run(*row, block, watched.line, {.pair = RecordPair{experiment, name, block, first, until}});
-    watched.time.ended(planned_index(a, planned),
-                       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+        side.run(planned, block, line_, {.pair = RecordPair{experiment, name, block, first, until()}});
+    time_.ended(row, watch.s());
     return ran;
-  };
-  return a_first ? run(a, "A", true) && run(b, "B", false) : run(b, "B", true) && run(a, "A", false);
+  }
+
+  // Rows that need no more pairs: they have a verdict, or can't have one.
+  void find_decided() {
+    decided_.clear();
+    for (const RowComparison& row :
+         compare(experiment_.a->records(), experiment_.b->records(), experiment_.noise).rows)
+      if (!row.refused.empty() || row.verdict != Verdict::undecided) decided_.insert(row.id);
+  }
+
+  const Experiment& experiment_;
+  const int64_t blocks_;
+  const double until_s_;
+  const std::vector<size_t> order_;  // row of each run; empty with until_s
+  TimeLeft time_;
+  const base::Stopwatch watch_;
+  LiveLine line_;
+  std::mt19937 random_{std::random_device{}()};
+  std::set<std::string> decided_;
+};
+
+void keep_noise(const Experiment& experiment, const fs::path& folder) {
+  Records all = experiment.a->records();
+  all.insert(all.end(), experiment.b->records().begin(), experiment.b->records().end());
+  if (const Noise measured = noise_of(all); !measured.empty())
+    append_noise(folder, measured, all.front().started_at);
 }
 
 // Runs each row in request.repeats blocks (default 9), writes records with the key `pair` to OUT/A and OUT/B
@@ -117,76 +213,29 @@ bool run_block(Execution& a, Execution& b, const PlannedRow& planned, int64_t bl
 // ConfigError or PreparationError before anything has run.
 int run_ab(const Installation& installation, const Request& request, const Sides& sides,
            std::ostream& console) {
-  const fs::path folder = experiment_folder(installation, request);
-  const Installation installation_b = other_build(installation, sides.build_b);
-  Request request_a = request, request_b = request;
-  request_a.out = folder / "A";
-  request_b.out = folder / "B";
-  request_a.set.insert(request_a.set.end(), sides.set_a.begin(), sides.set_a.end());
-  request_b.set.insert(request_b.set.end(), sides.set_b.begin(), sides.set_b.end());
-  if (!sides.configs_b.empty()) request_b.configs = sides.configs_b;
-  if (sides.until_s > 0 && request.repeats > 0)
+  const bool until = sides.until_s > 0;
+  if (until && request.repeats > 0)
     throw PreparationError(
         "--until and --repeat: results decide the number of blocks, or you; leave one out");
-  const AxisValues values = ask_values(installation), values_b = ask_values(installation_b);
   if (request.dry_run)
     throw PreparationError("ab has no --dry-run: check each side with --set and --dry-run, without ab");
-  const auto a = Execution::prepare(installation, request_a, values);
-  const auto b = a ? Execution::prepare(installation_b, request_b, values_b) : nullptr;
-  if (!a || !b) return base::kInterrupted;
-  check_partners(*a, *b);
-  const Noise noise = read_noise(installation.results / "noise",
-                                 machine_for(describe_machine(), a->plan().front().row.device), std::cerr);
-  if (!sides.build_b.empty()) b->set_build(build_of(sides.build_b));
-
-  const bool until = sides.until_s > 0;
-  const int64_t blocks = until ? kMostBlocks : request.repeats > 0 ? request.repeats : kBlocks;
-  const Schedule schedule = schedule_of(installation, request_a, *a);
-  std::vector<size_t> order;
-  for (int64_t block = 0; !until && block < blocks; ++block)
-    for (size_t row = 0; row < a->plan().size(); ++row) order.insert(order.end(), 2, row);
-  TimeLeft time(schedule.of_rows, order);
-  const auto begin = std::chrono::steady_clock::now();
-  const auto elapsed_s = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  double all_s = sides.until_s;
-  for (size_t row : order) all_s += time.run_s(row);
-  fmt::print(std::cerr, "{} rows, {} of A and B in random order, {} {}; records: {}\n", a->plan().size(),
-             until ? std::string("blocks") : fmt::format("{} blocks", blocks),
-             until ? "until there are verdicts or for" : "about", duration_text(all_s), folder.string());
-  LiveLine line(order.size(), isatty(STDERR_FILENO), [&](double running_s, double left_s) {
-    return until ? std::max(0.0, sides.until_s - elapsed_s() - left_s)
-                 : time.rest_s(elapsed_s() + left_s, running_s);
-  });
-  std::mt19937 random(std::random_device{}());
-  bool going = true;
-  std::set<std::string> decided;
-  const auto fits = [&](size_t row) { return !until || elapsed_s() + 2 * time.run_s(row) <= sides.until_s; };
-  for (int64_t block = 0; going && block < blocks && decided.size() < a->plan().size(); ++block) {
-    bool whole = true;
-    for (const PlannedRow& planned : a->plan()) {
-      if (!going || decided.count(planned.row.id)) continue;
-      if (block > 0 && !fits(planned_index(*a, planned)))
-        whole = false;
-      else
-        going = run_block(*a, *b, planned, block, folder.filename(), until, random, {line, time});
-    }
-    if (!whole) break;
-    if (until && going && is_look(size_t(block) + 1)) decided = decided_rows(*a, *b, noise);
-  }
-
-  if (sides.same() && going && !until) {  // a number of pairs that results decide would be biased
-    Records all = a->records();
-    all.insert(all.end(), b->records().begin(), b->records().end());
-    if (const Noise measured = noise_of(all); !measured.empty())
-      append_noise(installation.results / "noise", measured, all.front().started_at);
-  }
+  Experiment experiment(installation, request, sides);
+  if (!experiment.b) return base::kInterrupted;
+  Blocks blocks(experiment,
+                until                 ? kMostBlocks
+                : request.repeats > 0 ? request.repeats
+                                      : kBlocks,
+                sides.until_s);
+  std::cerr << blocks.described();
+  const bool whole = blocks.run();
+  // A number of pairs that results decide would be biased.
+  if (sides.same() && whole && !until) keep_noise(experiment, installation.results / "noise");
+  const fs::path& folder = experiment.folder;
   const int code = compare_runs(
       {folder / "A", folder / "B", folder, false, installation.results / "noise", installation.project},
       console);
-  if (!going) return base::kInterrupted;
-  const int failed = std::max(exit_code_of(a->records()), exit_code_of(b->records()));
+  if (!whole) return base::kInterrupted;
+  const int failed = std::max(exit_code_of(experiment.a->records()), exit_code_of(experiment.b->records()));
   return failed == base::kRowFailed ? int(base::kRowFailed) : code;
 }
 

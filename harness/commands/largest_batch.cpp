@@ -31,8 +31,7 @@ std::string memory_of(const Row& row, const EmulatedDevice* emulated, const Sear
   if (asked.memory_cap_bytes == 0)
     throw PreparationError(
         "a row on the processor shares the machine's memory with everything else: say how much its process "
-        "may "
-        "take, e.g. --memory-cap 2GiB");
+        "may take, e.g. --memory-cap 2GiB");
   return fmt::format("a process of {:g} GiB", gib(double(asked.memory_cap_bytes)));
 }
 

@@ -111,8 +111,7 @@ void add_run_options(CommandLine& line) {
       app, "--repeat-within", request.repeat_within_s,
       "time from the start in which rows run again (default 10m): disturbed ones, up to twice, and at scale "
       "rehearsal in a run of the whole matrix, or if this option is given, its `repeated` rows up to 5 "
-      "times; "
-      "0s: none",
+      "times; 0s: none",
       true);
   app.add_flag("--keep-disturbed", request.keep_disturbed, "don't run disturbed rows again");
   app.add_option("--set", request.set, "field=value for every selected row, after scaling")

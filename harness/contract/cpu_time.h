@@ -16,7 +16,7 @@ struct CpuTime {
   std::optional<double> queued_s;
   double kernel_s = 0;
   int64_t machine = 0;
-  std::optional<double> clock_change;
+  std::optional<double> clock_change = std::nullopt;
   double chain_step_ns = 0;  // of a chain of dependent operations, now; a fixed number of the core's cycles
 
   static constexpr auto keys() {
@@ -31,8 +31,7 @@ struct CpuTime {
             Presence::when_set},
         Key{"kernel_s", &CpuTime::kernel_s,
             "processor time of the kernel's own threads, such as those that complete reads; 0 where the "
-            "process "
-            "doesn't see them or may not use all cores",
+            "process doesn't see them or may not use all cores",
             required},
         Key{"machine", &CpuTime::machine, "equal for ranks on one machine, also on emulated nodes of it",
             required},

@@ -22,11 +22,9 @@ struct RecordDevice {
             "the copies of batches (`h2d_bytes`, `h2d_gb_per_s`), cuDNN, nvJPEG, TF32, `clocks` (SM and "
             "memory in MHz, at the row's end and maximum); on emulated devices the peak of what tensors held "
             "(`peak_allocated_bytes`; of all devices of the process `peak_allocated_bytes_by_device`), how "
-            "far the "
-            "host was behind them (`lag_median_ms`, `lag_worst_ms`: of each batch the wait at which it was "
-            "closest; "
-            "`waits`: how often it waited) and how uncertain the arrival of bytes from other nodes is "
-            "(`uncertain_arrival_median_ms`: sum over a batch; 0 on one machine)",
+            "far the host was behind them (`lag_median_ms`, `lag_worst_ms`: of each batch the wait at which "
+            "it was closest; `waits`: how often it waited) and how uncertain the arrival of bytes from other "
+            "nodes is (`uncertain_arrival_median_ms`: sum over a batch; 0 on one machine)",
             Presence::when_set});
   }
 };

@@ -49,8 +49,7 @@ std::string moved_canaries(const Canaries& before, const Canaries& after) {
     if (later != after.end() && std::abs(later->second / ms - 1) > kCanaryDrift)
       lines += fmt::format(
           "canary {}: {:.3f} ms before the rows, {:.3f} ms after them ({:+.0f} %): the machine changed "
-          "during "
-          "the night\n",
+          "during the night\n",
           name, ms, later->second, 100 * (later->second / ms - 1));
   }
   return lines;

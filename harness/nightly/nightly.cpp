@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <numeric>
@@ -16,6 +15,7 @@
 #include "harness/base/json_text.h"
 #include "harness/base/machine.h"
 #include "harness/base/moment.h"
+#include "harness/base/stopwatch.h"
 #include "harness/launch/followers.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/canary_check.h"
@@ -146,9 +146,9 @@ int run_nightly(const Installation& installation, const Request& request, const 
   Schedule schedule = schedule_of(installation, asked, *execution);
   console << describe_plan(execution->plan(), execution->scale()) << schedule.described
           << "records: " << execution->records_file().string() << std::endl;
-  const auto began = std::chrono::steady_clock::now();
+  const base::Stopwatch canaries;
   const Canaries before = measure_canaries(installation.train_slice, console);
-  const double canaries_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double canaries_s = canaries.s();
   console << fmt::format("canaries took {}; they run again after the rows, so that about {} are left\n",
                          duration_text(canaries_s),
                          duration_text(std::accumulate(schedule.seconds.begin(), schedule.seconds.end(),

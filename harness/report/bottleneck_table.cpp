@@ -83,19 +83,16 @@ Grid bottleneck_grid(const Summary& summary) {
   grid.notes = {
       "loader, compute, all-reduce: images/s of the loader alone, of the step on a made-up batch alone, and "
       "of the all-reduces alone, each with half its 95 % interval over the ceiling's batches; headroom: from "
-      "the "
-      "row's images/s to the lower of loader and compute, `about 0` where the interval covers the row; "
-      "`ceiling < row`: disturbed, no limit of this row. These are verdicts by phases, "
-      "which say where a row waits. `./run_matrix explain ROW` measures what each remedy gains.",
+      "the row's images/s to the lower of loader and compute, `about 0` where the interval covers the row; "
+      "`ceiling < row`: disturbed, no limit of this row. These are verdicts by phases, which say where a row "
+      "waits. `./run_matrix explain ROW` measures what each remedy gains.",
       fmt::format(
           "The verdict is the first that applies: load, copies or exposed communication from {} of the step "
           "on, launches from {} (the host takes {} of the device's computing time or more for launching it), "
           "computing (kernels) from {}, the host's own work and cores shared with the loader from {}; "
-          "otherwise "
-          "other. Of devices with times of their own, these are used; means over ranks, and causes of "
-          "waiting "
-          "from the critical path: the rank for which the others waited. (n/m): n of m repeats have this "
-          "verdict.",
+          "otherwise other. Of devices with times of their own, these are used; means over ranks, and causes "
+          "of waiting from the critical path: the rank for which the others waited. (n/m): n of m repeats "
+          "have this verdict.",
           percent(kHighShare), percent(kHighShare), percent(DeviceSteps::kLaunchBound), percent(kBusyShare),
           percent(kHighShare))};
   grid.notes.insert(grid.notes.end(), next_steps.begin(), next_steps.end());

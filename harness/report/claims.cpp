@@ -134,8 +134,7 @@ std::string emulated_hint(const Summary& summary) {
   return fmt::format(
       "{} of the article's claims ({}) cannot be tested here, because devices and loader share the "
       "processor: `./run_matrix --device emulated` runs the same rows on emulated devices and sets them "
-      "beside the "
-      "article's.",
+      "beside the article's.",
       numbers.size(), fmt::join(numbers, ", "));
 }
 
@@ -178,10 +177,9 @@ Grid claims_grid(const Summary& summary) {
                   few_runs(summary) ? fmt::format(", or the range of fewer than {} runs", kFewestRuns) : ""));
   grid.notes.push_back(
       "holds, does not hold: the whole interval lies inside or outside the limits, and Student's p against "
-      "them, "
-      "by Holm's correction for all tests of the run, is under 0.05; undecided: otherwise, or with too few "
-      "runs; by construction: the result follows from a setting of "
-      "the suite or from the file of an emulated device, and is not a finding.");
+      "them, by Holm's correction for all tests of the run, is under 0.05; undecided: otherwise, or with too "
+      "few runs; by construction: the result follows from a setting of the suite or from the file of an "
+      "emulated device, and is not a finding.");
   grid.notes.push_back("Where the article's own figures contradict each other: docs/article_audit.md.");
   return grid;
 }

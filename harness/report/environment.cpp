@@ -125,11 +125,9 @@ Grid disturbance_grid(const Records& records) {
   }
   grid.notes = {
       "load: load average before the row; others: share of the row's processor time that other machines of "
-      "the "
-      "hypervisor and other processes took during the timed batches; throttled: periods in which the "
-      "container's CPU limit stopped the row; memory: "
-      "highest sum of the processes' anonymous memory; resident: share of the data in the page cache before "
-      "the row."};
+      "the hypervisor and other processes took during the timed batches; throttled: periods in which the "
+      "container's CPU limit stopped the row; memory: highest sum of the processes' anonymous memory; "
+      "resident: share of the data in the page cache before the row."};
   return grid;
 }
 

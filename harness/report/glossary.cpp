@@ -15,8 +15,7 @@ const std::vector<Term>& glossary() {
       {"computing", "phases forward, loss, backward and step, whatever slows them down", {}},
       {"cost of loading",
        "what the step would lose without a loader: phase load or, if this is more, by how much the step is "
-       "longer "
-       "than on a made-up batch, because loader threads also take cores from computing",
+       "longer than on a made-up batch, because loader threads also take cores from computing",
        {}},
       {"exposed ms",
        "communication per batch that computing did not hide: phases broadcast and sync, and waits of SyncBN",

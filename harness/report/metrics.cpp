@@ -110,8 +110,7 @@ std::vector<Metric> totals() {
        [](const SummaryRow& row) { return others_share(*row.record); }},
       {"undisturbed_s", "s",
        "total_s x (1 - others_share), of the repeat with the median total; only of rows that wait for "
-       "nothing "
-       "but the processor",
+       "nothing but the processor",
        [](const SummaryRow& row) {
          return is_processor_bound(*row.record) ? Value(undisturbed_s(*row.record)) : std::nullopt;
        }},

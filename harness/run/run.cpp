@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <iostream>
 #include <sstream>
 
 #include "harness/base/interrupt.h"
+#include "harness/base/stopwatch.h"
 #include "harness/config/machine_file.h"
 #include "harness/config/request_file.h"
 #include "harness/contract/machine.h"
@@ -51,34 +51,31 @@ static std::vector<size_t> rows_of(const std::vector<Repetition>& runs) {
 
 // Runs after the scheduled ones. Returns false after Ctrl-C.
 static bool run_again(Execution& execution, const AgainRules& rules, TimeLeft& time, LiveLine& line,
-                      const std::function<double()>& elapsed_s) {
+                      const base::Stopwatch& watch) {
   while (!base::interrupted()) {
     const auto next = next_again(execution.plan(), execution.records(), execution.attempts(), rules,
-                                 elapsed_s(), [&](size_t row) { return time.run_s(row); });
+                                 watch.s(), [&](size_t row) { return time.run_s(row); });
     if (!next) return true;
     const PlannedRow& planned = execution.plan()[next->run.row];
     line.set_label(next->attempt ? "again, because it was disturbed"
                                  : fmt::format("run {}", next->run.repeat + 1));
-    const double before_s = elapsed_s();
+    const double before_s = watch.s();
     if (!execution.run(planned, next->run.repeat, line, {.attempt = next->attempt})) return false;
-    time.ended(next->run.row, elapsed_s() - before_s);
+    time.ended(next->run.row, watch.s() - before_s);
   }
   return false;
 }
 
 void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, const AgainRules& again) {
-  using Clock = std::chrono::steady_clock;
   TimeLeft time(schedule.of_rows, rows_of(schedule.runs), rounds_of(again), again.limit_s);
-  const Clock::time_point begin = Clock::now();
-  const auto elapsed_s = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  LiveLine line(schedule.runs.size(), isatty(STDERR_FILENO), [&](double running_s, double left_s) {
-    return time.rest_s(elapsed_s() + left_s, running_s);
-  });
+  const base::Stopwatch watch;
+  LiveLine line(schedule.runs.size(), isatty(STDERR_FILENO),
+                [&](double running_s, double left_s) { return time.rest_s(watch.s() + left_s, running_s); });
   bool whole = true;
   for (size_t i = 0; i < schedule.runs.size(); ++i) {
     const Repetition& run = schedule.runs[i];
     const PlannedRow& planned = execution.plan()[run.row];
-    const double before_s = elapsed_s();
+    const double before_s = watch.s();
     if (budget_s > 0 && planned.skip_reason.empty() && before_s >= budget_s)
       schedule.left_out.push_back({planned.row.id, schedule.seconds[i],
                                    fmt::format("repeat {}: the budget was used up", run.repeat), true});
@@ -86,9 +83,9 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, co
       whole = false;
       break;
     }
-    time.ended(run.row, elapsed_s() - before_s);
+    time.ended(run.row, watch.s() - before_s);
   }
-  if (whole) run_again(execution, again, time, line, elapsed_s);
+  if (whole) run_again(execution, again, time, line, watch);
   write_left_out(execution.folder(), schedule.left_out);
 }
 

@@ -23,7 +23,7 @@ struct Effect {
   double rank_p = 1;  // two-sided Wilcoxon signed-rank, or Mann-Whitney where unpaired; exact without ties
   size_t a = 0, b = 0;  // runs on either side
   bool paired = false;
-  Mean log_ratio;       // what `p` is of; Welch's degrees of freedom where unpaired
+  Mean log_ratio = {};  // what `p` is of; Welch's degrees of freedom where unpaired
   double level = 0.05;  // of the tests; Holm's correction is of p x 0.05 / level
 };
 
@@ -46,7 +46,7 @@ Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& 
 struct Location {
   double value = 0, low = 0, high = 0;
   size_t runs = 0;
-  Mean mean;
+  Mean mean = {};
 };
 Location location_of(const std::vector<double>& figures);
 

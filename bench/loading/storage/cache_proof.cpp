@@ -91,8 +91,8 @@ void CacheProof::prove_thirds(harness::RecordCache& proof) {
     proof.state = "mixed";
     violation_ = fmt::format(
         "the row requests a cold page cache, but {:.0f} % of the records that it read in third {} of 3 of "
-        "the "
-        "timed window were in the cache: read-ahead holds too much of so small a data set; take more images, "
+        "the timed window were in the cache: read-ahead holds too much of so small a data set; take more "
+        "images, "
         "or readahead: false",
         cached * 100, third);
   }

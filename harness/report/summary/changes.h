@@ -13,6 +13,7 @@ struct Change {
   const char* next = "";      // what would do the same for good
   double factor = 0;          // its part of the work becomes so many times as fast; 0: it takes no time
   bool burden = false;        // adds time on purpose; see RecordIntervention::added_ms
+  bool for_good = false;      // can be had as it was measured, by another setting or by other hardware
   // Narrower changes, of which the fastest takes the place of `against` in `explain`.
   std::vector<const char*> includes = {};
 };

@@ -119,7 +119,7 @@ ExplainedChange explained(const Change& change, const RunsByChange& all, int64_t
   return result;
 }
 
-// What a change costs for good, as far as prices are known. `row`: as changed.
+// What a change that is for_good costs, as far as prices are known. `row`: as changed.
 std::optional<double> price_of(const ExplainedChange& change, const Row& row,
                                const Explanation& explanation) {
   const Prices& prices = *explanation.prices;
@@ -143,20 +143,12 @@ std::optional<double> price_of(const ExplainedChange& change, const Row& row,
   return std::nullopt;
 }
 
-// As price_of(): changes that can be had for good.
-bool can_be_had(const std::string& name) {
-  for (const char* one : {"more_threads", "smaller_copies", "no_launches", "no_host_work", "more_cores",
-                          "faster_device", "in_memory", "faster_link"})
-    if (name == one) return true;
-  return false;
-}
-
 void compare_energy(ExplainedChange& change, const Runs& runs, const Explanation& explanation) {
-  const std::string name = change.change->name;
-  if (!explanation.energy || !can_be_had(name)) return;
+  if (!explanation.energy || !change.change->for_good) return;
   constexpr double kJoulesPerKwh = 3.6e6;
   // Twice the speed: as many devices again, as in price_of().
-  const int64_t devices = all_devices(runs.row) * (name == "faster_device" ? 2 : 1);
+  const int64_t devices =
+      all_devices(runs.row) * (change.change->name == std::string("faster_device") ? 2 : 1);
   const auto energy = energy_of(runs.records, *explanation.prices, change.images_per_second, devices);
   const double before = explanation.energy->joules_per_image;
   if (!energy || energy->measured != explanation.energy->measured || before <= 0 ||

@@ -79,15 +79,14 @@ std::string flag_meaning(char code) {
       return "emulated: a setting or a device file replaces hardware; results that follow from it alone are "
              "by construction, not findings";
     case 'M':
-      return "the storage differs from the requested one (table.md names it)";
+      return "the storage differs from the requested one; a note of the row names it";
     case 'N':
-      return "differs from the configuration (table.md says how)";
+      return "differs from the configuration; a note of the row says how";
     case 'R':
       return "some repeats failed; the figures come from the others";
     case 'T':
       return "other processes, other machines of the hypervisor or a quota took CPU time away from the row, "
-             "or its "
-             "clock changed";
+             "or its clock changed";
     default:
       return "";
   }

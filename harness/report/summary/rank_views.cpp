@@ -122,13 +122,10 @@ Grid rank_views_grid(const Summary& summary) {
   }
   grid.notes = {
       "ms per batch, means. Both views add up to the wall time of the window: wall = phases + rest (the "
-      "window's "
-      "barriers and hand-overs between ranks). mean of ranks: every rank's own phases. critical path: in "
-      "each batch "
-      "the rank that waited least in broadcast, sync and SyncBN, for which the others waited; in brackets "
-      "the rank "
-      "that it was most often, and in how many batches. Evenly spread: the ranks are alike; always one: it "
-      "is slow."};
+      "window's barriers and hand-overs between ranks). mean of ranks: every rank's own phases. critical "
+      "path: in each batch the rank that waited least in broadcast, sync and SyncBN, for which the others "
+      "waited; in brackets the rank that it was most often, and in how many batches. Evenly spread: the "
+      "ranks are alike; always one: it is slow."};
   return grid;
 }
 

@@ -13,7 +13,7 @@ namespace harness {
 struct Ratio {
   double value = 0, low = 0, high = 0;
   size_t runs = 0;           // the smaller number of repeats of the two rows; 0: there is no figure
-  Mean mean;                 // behind p_against()
+  Mean mean = {};            // behind p_against()
   bool of_logs = false;      // `mean` is of logarithms: of ratios, not of shares
   bool undisturbed = false;  // of undisturbed_s() (stats/disturbance.h)
 
