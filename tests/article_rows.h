@@ -15,7 +15,7 @@ inline AxisValues values() {
     return list;
   };
   AxisValues all = {{"device", named({"cpu", "cuda"})},
-                    {"strategy", named({"single", "data_parallel", "ddp", "apex", "horovod"})},
+                    {"strategy", named({"single", "data_parallel", "split_model", "ddp", "apex", "horovod"})},
                     {"backend", named({"none", "gloo", "mpi", "nccl"})},
                     {"link", named({"none", "loopback", "ethernet", "infiniband"})},
                     {"precision", named({"o0", "o1", "o2", "o3", "bf16"})},
@@ -24,7 +24,9 @@ inline AxisValues values() {
                     {"optimizer", named({"sgd", "adam"})}};
   all["model"][1].traits.batch_norm = false;
   for (AxisValue& strategy : all["strategy"])
-    strategy.traits.process_per_device = strategy.name != "single" && strategy.name != "data_parallel";
+    strategy.traits.process_per_device =
+        strategy.name != "single" && strategy.name != "data_parallel" && strategy.name != "split_model";
+  all["strategy"][2].traits.stages = 2;
   all["backend"][2].missing = "the MPI backend is not built yet";
   return all;
 }

@@ -17,7 +17,7 @@ static double relative_error(const std::vector<at::Tensor>& found, const std::ve
   double difference = 0, length = 0;
   for (size_t i = 0; i < found.size(); ++i) {
     const at::Tensor reference = expected[i].to(at::kDouble);
-    difference += found[i].to(at::kDouble).sub(reference).square().sum().item<double>();
+    difference += found[i].to(reference.device(), at::kDouble).sub(reference).square().sum().item<double>();
     length += reference.square().sum().item<double>();
   }
   return std::sqrt(difference / length);

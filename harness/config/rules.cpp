@@ -71,6 +71,26 @@ class RowRules {
     }
   }
 
+  void stages() const {
+    const AxisValue* strategy = find_value(values_, "strategy", row_.strategy);
+    const int64_t stages = strategy ? strategy->traits.stages.value_or(1) : 1,
+                  parts = row_.pipeline_micro_batches;
+    if (row_.devices % stages != 0)
+      refuse(
+          fmt::format("strategy {} divides each copy of the network among {} devices", row_.strategy, stages),
+          fmt::format("a number of devices that is a multiple of {}", stages),
+          fmt::format("devices {}", row_.devices), fmt::format("--set devices={}", stages));
+    if (stages == 1 && parts > 1)
+      refuse("strategy " + row_.strategy + " has no stages for micro-batches to pass through",
+             "pipeline_micro_batches: 1", fmt::format("pipeline_micro_batches {}", parts),
+             "use strategy split_model; for larger batches than memory holds, accumulation");
+    const int64_t copies = row_.devices / stages * row_.accumulation;
+    if (parts > 1 && row_.batch % (copies * parts) != 0)
+      refuse("every micro-batch has the same number of images",
+             fmt::format("a batch that {} micro-batches share evenly", copies * parts),
+             fmt::format("{} as run", row_.batch), "choose another batch or pipeline_micro_batches");
+  }
+
   void recorded_graphs() const {
     if (!row_.cuda_graphs) return;
     if (row_.accumulation > 1)
@@ -100,6 +120,9 @@ class RowRules {
     if (row_.order == "shuffled" && trait(values_, "storage", row_.storage, &Traits::stream, false))
       refuse("storage " + row_.storage + " is read in the order in which it is stored",
              "order: windowed or in_order", "order shuffled");
+    if (row_.decoder == "nvjpeg" && row_.needless == "host_copy")
+      refuse("decoder nvjpeg makes batches in device memory, so that there is none to copy in host memory",
+             "needless: none", "needless: host_copy", "set decoder: cpu");
     if (row_.decoder == "nvjpeg" && row_.storage == "raw")
       refuse("storage raw has nothing to decode", "decoder: cpu", "decoder nvjpeg");
   }
@@ -201,6 +224,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   rules.devices_and_links();
   rules.model();
   rules.accumulation();
+  rules.stages();
   rules.recorded_graphs();
   rules.storage();
   rules.device();

@@ -18,7 +18,7 @@ struct Traits {
   std::string device = {};
   std::optional<int64_t> count = {};
   std::optional<bool> nvjpeg = {}, computes = {}, batch_norm = {};
-  std::optional<int64_t> patch_px = {};
+  std::optional<int64_t> patch_px = {}, stages = {};
 
   static constexpr auto keys() {
     constexpr auto optional = Presence::when_set;
@@ -38,7 +38,8 @@ struct Traits {
         Key{"computes", &Traits::computes, "false: an emulated device, whose kernels are timed waits",
             optional},
         Key{"batch_norm", &Traits::batch_norm, "the network has batch-norm layers", optional},
-        Key{"patch_px", &Traits::patch_px, "the network divides images into patches of this side", optional});
+        Key{"patch_px", &Traits::patch_px, "the network divides images into patches of this side", optional},
+        Key{"stages", &Traits::stages, "devices among which each copy of the network is divided", optional});
   }
 };
 

@@ -152,6 +152,9 @@ const std::vector<Field>& fields() {
       {.name = "sync_every_micro_batch", .member = &Row::sync_every_micro_batch,
        .help = "with accumulation, ranks all-reduce their gradients after each micro-batch (off: after the last, as in "
                "PyTorch's no_sync)"},
+      {.name = "pipeline_micro_batches", .member = &Row::pipeline_micro_batches,
+       .help = "strategy split_model: parts of a batch that pass through the two stages one after another, so that both "
+               "stages are busy; 1: one stage waits for the other", .min = 1, .max = 65536},
       {.name = "optimizer", .member = &Row::optimizer,
        .help = "what updates the weights", .axis = "optimizer"},
       {.name = "learning_rate", .member = &Row::learning_rate,
@@ -199,14 +202,19 @@ const std::vector<Field>& fields() {
                "(GPUs)", .min = 1, .max = 1000000, .acts_on = ActsOn::gpus_and_emulated},
       {.name = "needless", .member = &Row::needless,
        .help = "what a careless program adds to each step: copies (the batch to the host and back), synchronize (waits "
-               "for the device after each phase) or empty_cache (returns the allocator's free memory)",
-       .choices = {"none", "copies", "synchronize", "empty_cache"}},
+               "for the device after each phase), empty_cache (returns the allocator's free memory), host_copy (copies the "
+               "loader's batch in host memory, as torch.tensor does and torch.as_tensor doesn't), host_tensor (makes random "
+               "numbers of the batch's shape in host memory and copies them) or device_tensor (the same, made on the device)",
+       .choices = {"none", "copies", "synchronize", "empty_cache", "host_copy", "host_tensor", "device_tensor"}},
       {.name = "retain_graph", .member = &Row::retain_graph,
        .help = "sums the loss of the batches with its graph, as `total += loss` does: memory grows with every batch"},
       {.name = "phase_clock", .member = &Row::phase_clock,
        .help = "measure phase times (off: only the whole window, to find the clock's cost)"},
       {.name = "malloc", .member = &Row::malloc,
-       .help = "allocator policy of the rank processes", .choices = {"retain", "system"}},
+       .help = "allocator of the rank processes: system, retain (the same, keeps freed memory), or a library that is "
+               "loaded in its place", .choices = {"retain", "system", "jemalloc", "tcmalloc"}},
+      {.name = "jpeg_simd", .member = &Row::jpeg_simd,
+       .help = "libjpeg-turbo decodes with vector instructions (off: JSIMD_FORCENONE=1)"},
       {.name = "ceiling_batches", .member = &Row::ceiling_batches, .role = Role::measurement, .unit = "batches",
        .help = "batches after the slice for measuring loader alone and compute alone, 0: none", .max = 1000000},
       {.name = "host_work_ms", .member = &Row::host_work_ms, .unit = "ms",

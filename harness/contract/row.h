@@ -79,6 +79,7 @@ struct Row {
   int64_t batch = 256;
   int64_t accumulation = 1;
   bool sync_every_micro_batch = false;
+  int64_t pipeline_micro_batches = 1;
   std::string optimizer = "sgd";
   double learning_rate = 0.1;
   double momentum = 0.9;
@@ -103,6 +104,7 @@ struct Row {
   int64_t seed = 1;
   bool phase_clock = true;
   std::string malloc = "retain";
+  bool jpeg_simd = true;
 
   std::vector<std::string> as_run;  // not a field: names of the fields that scales must not replace
   int64_t ceiling_batches = 20;

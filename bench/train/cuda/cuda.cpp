@@ -138,7 +138,13 @@ class Cuda : public Device, public Accelerator {
   }
 
   std::unique_ptr<ReplicaExchange> make_exchange(const std::vector<Model*>& models) const override {
-    return int64_t(models.size()) <= at::cuda::device_count() ? make_nccl_exchange(models) : nullptr;
+    // NCCL's clique has one device per replica.
+    const auto& parameters = models[0]->parameters();
+    const bool divided = std::any_of(parameters.begin(), parameters.end(), [&](const NamedTensor& one) {
+      return one.tensor.device() != parameters[0].tensor.device();
+    });
+    return !divided && int64_t(models.size()) <= at::cuda::device_count() ? make_nccl_exchange(models)
+                                                                          : nullptr;
   }
   std::unique_ptr<Recording> make_recording() override {
     if (!pool_) pool_ = at::cuda::graph_pool_handle();

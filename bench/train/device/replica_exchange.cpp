@@ -19,7 +19,8 @@ class PlainExchange : public ReplicaExchange {
     const auto total = models_[0]->gradient_tensors();
     for (size_t i = 1; i < models_.size(); ++i) {
       std::vector<at::Tensor> gradients = models_[i]->gradient_tensors();
-      for (at::Tensor& gradient : gradients) gradient = gradient.to(total[0].device(), /*non_blocking=*/true);
+      for (size_t k = 0; k < total.size(); ++k)
+        gradients[k] = gradients[k].to(total[k].device(), /*non_blocking=*/true);
       at::_foreach_add_(total, gradients);
       models_[i]->clear_gradients();
     }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "bench/train/clock/marked_clock.h"
 #include "bench/train/device/copies_under_way.h"
@@ -33,24 +34,39 @@ class EmulatedClock : public MarkedClock {
   std::vector<Nanoseconds> marks_;
 };
 
-// torch.nn.DataParallel's broadcast and reduction, which NCCL runs over all devices at once.
+// torch.nn.DataParallel's broadcast and reduction, which NCCL runs over all devices at once; where replicas
+// are divided, over those of each stage.
 class Exchange : public ReplicaExchange {
  public:
-  explicit Exchange(const std::vector<Model*>& models) : models_(models) {}
-  void broadcast() override { run(models_[0]->parameter_tensors(), models_[0]->buffer_tensors()); }
+  explicit Exchange(const std::vector<Model*>& models) : models_(models) {
+    const auto& parameters = models[0]->parameters();
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      std::vector<int>& devices = devices_of_[parameters[i].tensor.device().index()];
+      if (!devices.empty()) continue;
+      for (const Model* model : models) devices.push_back(model->parameters()[i].tensor.device().index());
+    }
+  }
+  void broadcast() override {
+    std::vector<at::Tensor> all = models_[0]->parameter_tensors();
+    const std::vector<at::Tensor> buffers = models_[0]->buffer_tensors();
+    all.insert(all.end(), buffers.begin(), buffers.end());
+    run(all);
+  }
   void reduce() override {
-    run(models_[0]->gradient_tensors(), {});
+    run(models_[0]->gradient_tensors());
     for (size_t i = 1; i < models_.size(); ++i) models_[i]->clear_gradients();
   }
 
  private:
-  void run(const std::vector<at::Tensor>& tensors, const std::vector<at::Tensor>& more) const {
-    double bytes = 0;
-    for (const at::Tensor& tensor : tensors) bytes += double(tensor.nbytes());
-    for (const at::Tensor& tensor : more) bytes += double(tensor.nbytes());
-    machine().timelines.together(int(models_.size()), machine().durations.weights_between_devices(bytes));
+  void run(const std::vector<at::Tensor>& tensors) const {
+    if (models_.size() == 1) return;
+    std::map<int, double> bytes;
+    for (const at::Tensor& tensor : tensors) bytes[tensor.device().index()] += double(tensor.nbytes());
+    for (const auto& [device, devices] : devices_of_)
+      machine().timelines.together(devices, machine().durations.weights_between_devices(bytes[device]));
   }
   const std::vector<Model*> models_;
+  std::map<int, std::vector<int>> devices_of_;  // of all replicas, by the first one's
 };
 
 class Emulated : public Device, public Accelerator {
@@ -136,10 +152,10 @@ class Emulated : public Device, public Accelerator {
     machine().batch_norm_channels = 0;
     for (const NamedTensor& buffer : model.buffers())
       if (buffer.name.ends_with(".running_mean")) machine().batch_norm_channels += buffer.tensor.numel();
-    model.replace_forward(
-        [layers = layers_of(model, options_.image_px)](const Model& network, const at::Tensor& images) {
-          return emulated::forward(network, layers, images);
-        });
+    model.replace_forward([layers = layers_of(model, options_.image_px)](
+                              const Model& network, const at::Tensor& x, const Units& part) {
+      return emulated::forward(network, layers, x, part);
+    });
   }
 
   // The host must keep up with its virtual clock: a rank that launches or wakes up late delays what follows.

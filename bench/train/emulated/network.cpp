@@ -40,8 +40,9 @@ at::Tensor bytes_on(const at::Tensor& like, int64_t bytes) {
 }
 
 struct Node : torch::autograd::Function<Node> {
-  // weights: the layer's parameters. Returns the activations' stand-in: one element per image.
-  // kept_bytes: of the activations that backward needs; output_bytes: of the layer's output.
+  // weights: the layer's parameters. Returns the activations' stand-in: `outputs` elements per image, one
+  // unless they leave the device. kept_bytes: of the activations that backward needs; output_bytes: of the
+  // layer's output.
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
                             const at::Tensor& second, const std::optional<at::Tensor>& third,
                             double forward_ns, double backward_ns, int64_t outputs, int64_t layer,
@@ -95,14 +96,19 @@ int64_t output_px(const std::string& name, int64_t image_px, bool bottleneck) {
   return image_px >> (stage + (before_halving ? 0 : 1));
 }
 
+// Elements per image that the next unit gets, as so many float32: of a 16-bit type half as many.
+int64_t passed_on(const Layer& layer) {
+  const int64_t pooled = layer.kept_index_bytes > 0 ? 4 : 1;  // the stem's pooling leaves a quarter
+  return layer.output_elements / pooled * machine().activation_bytes / 4;
+}
+
 }  // namespace
 
 std::vector<Layer> layers_of(const Model& model, int64_t image_px) {
   if (model.parameters().front().name != "conv1.weight")
     throw std::invalid_argument(
         "an emulated device divides a step into the layers of a ResNet, and this model has others; choose "
-        "model "
-        "resnet18 or resnet50");
+        "model resnet18 or resnet50");
   std::vector<Layer> layers;
   double all = 0;
   const auto& parameters = model.parameters();
@@ -114,6 +120,7 @@ std::vector<Layer> layers_of(const Model& model, int64_t image_px) {
     const bool convolution = weight.dim() == 4;
     const double px = convolution ? double(output_px(parameters[i].name, image_px, bottleneck)) : 1;
     Layer layer;
+    layer.unit = model.unit_of(i);
     layer.share = double(weight.numel()) * px * px;
     layer.output_elements = weight.size(0) * int64_t(px * px);
     // What a downsampling batch norm returns is added at once, and nobody keeps it.
@@ -132,24 +139,32 @@ std::vector<Layer> layers_of(const Model& model, int64_t image_px) {
   return layers;
 }
 
-at::Tensor forward(const Model& model, const std::vector<Layer>& layers, const at::Tensor& images) {
+at::Tensor forward(const Model& model, const std::vector<Layer>& layers, const at::Tensor& images,
+                   const Units& part) {
   const Durations& durations = machine().durations;
   const double forward_ns = double(durations.forward(images.size(0))),
                backward_ns = double(durations.backward(images.size(0)));
   const auto& parameters = model.parameters();
   const auto batch_norm = reinterpret_cast<int64_t>(model.batch_norm());
   // A batch of images without their pixels: nodes pass on one value per image.
-  at::Tensor x = images.flatten(1).narrow(1, 0, 1);
+  at::Tensor x = part.first > 0 ? images : images.flatten(1).narrow(1, 0, 1);
   const int64_t images_emulated = images.size(0) * machine().batch_divisor,
                 element_bytes = machine().activation_bytes;
+  const auto is_in = [&](size_t layer) {
+    return layer < layers.size() && layers[layer].unit >= part.first && layers[layer].unit < part.end;
+  };
   for (size_t i = 0; i < layers.size(); ++i) {
+    if (!is_in(i)) continue;
     const Layer& layer = layers[i];
-    const bool last = i + 1 == layers.size();  // the classifier
-    const auto parameter = [&](size_t part) { return parameters[layer.parameters[part]].tensor; };
+    const bool classifies = i + 1 == layers.size();
+    const auto parameter = [&](size_t number) { return parameters[layer.parameters[number]].tensor; };
     const auto third =
         layer.parameters.size() > 2 ? std::optional(parameter(2)) : std::nullopt;  // the classifier has two
     x = Node::apply(x, parameter(0), parameter(1), third, forward_ns * layer.share, backward_ns * layer.share,
-                    last ? model.classes() : int64_t(1), int64_t(i), last ? int64_t(0) : batch_norm,
+                    classifies     ? model.classes()
+                    : is_in(i + 1) ? int64_t(1)
+                                   : passed_on(layer),
+                    int64_t(i), classifies ? int64_t(0) : batch_norm,
                     images_emulated * (layer.kept_elements * element_bytes + layer.kept_index_bytes),
                     images_emulated * layer.output_elements * element_bytes);
   }

@@ -15,12 +15,14 @@ struct Layer {
   // of batch norm and ReLU, which is the next layer's input), and bytes of indices (of the stem's pooling).
   int64_t kept_elements = 0, kept_index_bytes = 0;
   int64_t output_elements = 0;  // per image
+  size_t unit = 0;              // of Model that it belongs to
 };
 // In the order of forward. image_px: side of the images. He et al. 2015, table 1, as torchvision builds it.
 std::vector<Layer> layers_of(const Model& model, int64_t image_px);
 
-// What Model::forward() does on an emulated device. images: N x 3 x image_px x image_px; returns N x
-// classes, float32, without values.
-at::Tensor forward(const Model& model, const std::vector<Layer>& layers, const at::Tensor& images);
+// What Model::forward() does on an emulated device. x: N x 3 x image_px x image_px, or what the units before
+// returned. Returns N x classes, float32, or N x the elements of the last unit's output; both without values.
+at::Tensor forward(const Model& model, const std::vector<Layer>& layers, const at::Tensor& x,
+                   const Units& part = {});
 
 }  // namespace bench::emulated

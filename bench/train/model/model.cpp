@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace bench {
@@ -14,12 +15,20 @@ at::Tensor Model::add_parameter(const std::string& name, at::Tensor tensor, Kind
   tensor.set_requires_grad(true);
   parameters_.push_back({name, tensor});
   of_batch_norm_.push_back(kind == Kind::batch_norm);
+  unit_of_parameter_.push_back(units_ - 1);
   return tensor;
 }
 
 at::Tensor Model::add_buffer(const std::string& name, at::Tensor tensor) {
   buffers_.push_back({name, tensor});
+  unit_of_buffer_.push_back(units_ - 1);
   return tensor;
+}
+
+at::Tensor Model::forward(at::Tensor x, const Units& part) {
+  if (forward_) return forward_(*this, x, part);
+  for (size_t unit = part.first; unit < std::min(part.end, units_); ++unit) x = compute(unit, x);
+  return x;
 }
 
 static std::vector<at::Tensor> tensors_of(const std::vector<NamedTensor>& named) {
@@ -48,18 +57,23 @@ void Model::copy_values_of(const Model& other) {
   if (!buffers_.empty()) at::_foreach_copy_(buffer_tensors(), other.buffer_tensors(), /*non_blocking=*/true);
 }
 
-void Model::to(at::Device device, bool channels_last) {
+void Model::to(at::Device device, bool channels_last, const Units& part) {
   const auto format = channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
-  for (auto* list : {&parameters_, &buffers_})
-    for (NamedTensor& entry : *list) {
-      const at::Tensor moved = entry.tensor.detach().to(device);
+  const auto move = [&](std::vector<NamedTensor>& list, const std::vector<size_t>& unit_of) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (unit_of[i] < part.first || unit_of[i] >= part.end) continue;
+      at::Tensor& tensor = list[i].tensor;
+      const at::Tensor moved = tensor.detach().to(device);
       const at::Tensor data = moved.dim() == 4 ? moved.contiguous(format) : moved;
       if (device.type() ==
           at::kPrivateUse1)  // set_data() refuses it; forward() is replaced there, and its handles
-        entry.tensor = data.set_requires_grad(entry.tensor.requires_grad());
+        tensor = data.set_requires_grad(tensor.requires_grad());
       else
-        entry.tensor.set_data(data);
+        tensor.set_data(data);
     }
+  };
+  move(parameters_, unit_of_parameter_);
+  move(buffers_, unit_of_buffer_);
 }
 
 void Model::convert(size_t parameter, at::ScalarType type) {

@@ -34,6 +34,12 @@ class BatchNorm {
 };
 constexpr double kBatchNormEpsilon = 1e-5, kBatchNormMomentum = 0.1;
 
+// A part of a network: consecutive units, which strategies can divide among devices. A unit is the stem, a
+// block or the classifier; its output is the input of the next one.
+struct Units {
+  size_t first = 0, end = size_t(-1);  // those from `first` on that are below `end`
+};
+
 // As the row's fields of the same names.
 struct ModelOptions {
   int64_t width = 64, classes = 1000;
@@ -47,15 +53,17 @@ class Model {
   virtual ~Model() = default;
   Model(const Model&) = delete;
 
-  // images: N x 3 x H x W in the type of the weights (under autocast any type). Returns logits N x classes.
-  // May be called from any thread, but not concurrently (updates running statistics in place).
-  at::Tensor forward(const at::Tensor& images) {
-    return forward_ ? forward_(*this, images) : compute(images);
-  }
+  // x: images, N x 3 x H x W, or what the unit before returned, in the type of the weights (under autocast
+  // any type). Returns logits N x classes, or what the last of these units returns. May be called from any
+  // thread, but not concurrently for the same unit (updates running statistics in place).
+  at::Tensor forward(at::Tensor x, const Units& part = {});
 
   // Computes forward() in another way, for a device whose tensors hold no values.
-  using Forward = std::function<at::Tensor(const Model& model, const at::Tensor& images)>;
+  using Forward = std::function<at::Tensor(const Model& model, const at::Tensor& x, const Units& part)>;
   void replace_forward(Forward forward) { forward_ = std::move(forward); }
+
+  size_t units() const { return units_; }
+  size_t unit_of(size_t parameter) const { return unit_of_parameter_[parameter]; }
 
   // Training (batch norm with batch statistics, dropout) or not (running statistics, no dropout; for
   // validation and gradient checks).
@@ -73,9 +81,9 @@ class Model {
   // not wait for it.
   void copy_values_of(const Model& other);
 
-  // Moves parameters and buffers in place; with `channels_last` convolution weights become NHWC. Call before
-  // a strategy or optimizer uses them.
-  void to(at::Device device, bool channels_last = false);
+  // Moves parameters and buffers of these units in place; with `channels_last` convolution weights become
+  // NHWC. Call before a strategy or optimizer uses them.
+  void to(at::Device device, bool channels_last = false, const Units& part = {});
   // Changes a parameter's dtype in place; affects all handles of the tensor.
   void convert(size_t parameter, at::ScalarType type);
   bool is_batch_norm(size_t parameter) const { return of_batch_norm_[parameter]; }
@@ -90,19 +98,24 @@ class Model {
   std::vector<std::string> batch_norm_names() const;
 
  protected:
-  // Seeds the generator of initial weights; a derived class then adds its tensors in torchvision's order.
+  // Seeds the generator of initial weights; a derived class then adds its tensors in torchvision's order, and
+  // calls next_unit() before those of each unit but the first.
   explicit Model(const ModelOptions& options);
   enum class Kind { other, batch_norm };
   at::Tensor add_parameter(const std::string& name, at::Tensor tensor, Kind kind = Kind::other);
   at::Tensor add_buffer(const std::string& name, at::Tensor tensor);
+  void next_unit() { ++units_; }
   bool training() const { return batch_statistics_; }
 
  private:
-  virtual at::Tensor compute(const at::Tensor& images) = 0;
+  // x: the images for the first unit, otherwise what the unit before returned.
+  virtual at::Tensor compute(size_t unit, const at::Tensor& x) = 0;
 
   const int64_t classes_;
+  size_t units_ = 1;
   std::vector<NamedTensor> parameters_, buffers_;
   std::vector<bool> of_batch_norm_;  // by parameter
+  std::vector<size_t> unit_of_parameter_, unit_of_buffer_;
   bool batch_statistics_ = true, keep_gradient_memory_ = false;
   BatchNorm* batch_norm_ = nullptr;
   Forward forward_;

@@ -43,6 +43,7 @@ ResNet::ResNet(const ModelOptions& options, const ResNetShape& shape)
       const std::string name = fmt::format("layer{}.{}.", stage + 1, unit);
       const int64_t channels = options.width << stage, halving = stage > 0 && unit == 0 ? 2 : 1;
       const int64_t entering = in;
+      next_unit();
       Block layer;
       for (const ResNetShape::Convolution& convolution : shape.block) {
         const int64_t out = channels * convolution.expansion;
@@ -57,6 +58,7 @@ ResNet::ResNet(const ModelOptions& options, const ResNetShape& shape)
             make_conv_bn(name + "downsample.0", name + "downsample.1", entering, in, 1, halving));
       blocks_.push_back(std::move(layer));
     }
+  next_unit();
   const double bound = 1 / std::sqrt(double(in));
   classifier_weight_ = add_parameter("fc.weight", at::empty({options.classes, in}).uniform_(-bound, bound));
   classifier_bias_ = add_parameter("fc.bias", at::empty({options.classes}).uniform_(-bound, bound));
@@ -79,13 +81,15 @@ at::Tensor ResNet::block(const at::Tensor& x, Block& layer) {
   return at::relu_(y);
 }
 
-at::Tensor ResNet::compute(const at::Tensor& images) {
-  at::Tensor x = conv_bn(images, stem_);
-  x = at::max_pool2d(at::relu_(x), {3, 3}, {2, 2}, {1, 1});
-  for (Block& layer : blocks_) x = block(x, layer);
-  x = at::adaptive_avg_pool2d(x, {1, 1}).flatten(1);
-  if (dropout_ > 0) x = at::dropout(x, dropout_, training());
-  return at::linear(x, classifier_weight_, classifier_bias_);
+at::Tensor ResNet::compute(size_t unit, const at::Tensor& x) {
+  if (unit == 0) {
+    at::Tensor stem = conv_bn(x, stem_);
+    return at::max_pool2d(at::relu_(stem), {3, 3}, {2, 2}, {1, 1});
+  }
+  if (unit <= blocks_.size()) return block(x, blocks_[unit - 1]);
+  at::Tensor pooled = at::adaptive_avg_pool2d(x, {1, 1}).flatten(1);
+  if (dropout_ > 0) pooled = at::dropout(pooled, dropout_, training());
+  return at::linear(pooled, classifier_weight_, classifier_bias_);
 }
 
 }  // namespace bench

@@ -40,7 +40,7 @@ class ResNet : public Model {
                       int64_t stride);
   at::Tensor conv_bn(const at::Tensor& x, ConvBn& layer);
   at::Tensor block(const at::Tensor& x, Block& layer);
-  at::Tensor compute(const at::Tensor& images) override;
+  at::Tensor compute(size_t unit, const at::Tensor& x) override;  // stem, blocks, classifier
 
   ConvBn stem_;
   std::vector<Block> blocks_;

@@ -40,8 +40,11 @@ class VisionTransformer : public Model {
     patches_.bias = add_parameter("conv_proj.bias", at::zeros({channels_}));
     positions_ =
         add_parameter("encoder.pos_embedding", at::empty({1, side * side + 1, channels_}).normal_(0, 0.02));
-    for (int64_t i = 0; i < kBlocks; ++i)
+    for (int64_t i = 0; i < kBlocks; ++i) {
+      next_unit();
       blocks_.push_back(make_block(fmt::format("encoder.layers.encoder_layer_{}.", i)));
+    }
+    next_unit();
     last_norm_ = make_norm("encoder.ln");
     head_.weight = add_parameter("heads.head.weight", at::zeros({options.classes, channels_}));
     head_.bias = add_parameter("heads.head.bias", at::zeros({options.classes}));
@@ -109,16 +112,19 @@ class VisionTransformer : public Model {
     return drop(at::linear(wide, block.narrow.weight, block.narrow.bias));
   }
 
-  at::Tensor compute(const at::Tensor& images) override {
+  at::Tensor embed(const at::Tensor& images) const {
     at::Tensor x = at::conv2d(images, patches_.weight, patches_.bias, {kPatchPx, kPatchPx});
     x = x.flatten(2).transpose(1, 2);
     x = at::cat({class_token_.expand({x.size(0), -1, -1}).to(x.scalar_type()), x}, 1);
-    x = drop(x.add(positions_));
-    for (const Block& block : blocks_) {
-      x = x.add(drop(attention(norm(x, block.first_norm), block)));
-      x = x.add(mlp(norm(x, block.second_norm), block));
-    }
-    return at::linear(norm(x, last_norm_).select(1, 0), head_.weight, head_.bias);
+    return drop(x.add(positions_));
+  }
+
+  at::Tensor compute(size_t unit, const at::Tensor& x) override {
+    if (unit == 0) return embed(x);
+    if (unit > blocks_.size()) return at::linear(norm(x, last_norm_).select(1, 0), head_.weight, head_.bias);
+    const Block& block = blocks_[unit - 1];
+    const at::Tensor attended = x.add(drop(attention(norm(x, block.first_norm), block)));
+    return attended.add(mlp(norm(attended, block.second_norm), block));
   }
 
   const double dropout_;

@@ -5,8 +5,11 @@
 #include <ATen/ops/_amp_update_scale.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <c10/core/DeviceGuard.h>
 
 #include <map>
+#include <utility>
 
 namespace bench {
 
@@ -21,10 +24,21 @@ void GradScaler::unscale(const std::vector<at::Tensor>& gradients) {
   at::NoGradGuard no_grad;
   found_inf_.zero_();
   const at::Tensor inverse = scale_.reciprocal();
-  std::map<at::ScalarType, std::vector<at::Tensor>> by_type;  // one kernel call takes one type
-  for (const at::Tensor& gradient : gradients) by_type[gradient.scalar_type()].push_back(gradient);
-  for (auto& [type, group] : by_type)
-    at::_amp_foreach_non_finite_check_and_unscale_(group, found_inf_, inverse);
+  // One kernel call takes gradients of one type and device.
+  std::map<std::pair<int, at::ScalarType>, std::vector<at::Tensor>> groups;
+  for (const at::Tensor& gradient : gradients)
+    groups[{gradient.device().index(), gradient.scalar_type()}].push_back(gradient);
+  for (auto& [kind, group] : groups) {
+    const at::Device device = group[0].device();
+    const c10::OptionalDeviceGuard guard(device);
+    if (device == found_inf_.device()) {
+      at::_amp_foreach_non_finite_check_and_unscale_(group, found_inf_, inverse);
+    } else {
+      at::Tensor found_there = at::zeros_like(found_inf_, found_inf_.options().device(device));
+      at::_amp_foreach_non_finite_check_and_unscale_(group, found_there, inverse.to(device));
+      found_inf_.add_(found_there.to(found_inf_.device())).clamp_max_(1);
+    }
+  }
 }
 
 void GradScaler::update() {

@@ -1,5 +1,7 @@
 #include "bench/train/optimizer/optimizer.h"
 
+#include <c10/core/DeviceGuard.h>
+
 #include <algorithm>
 
 namespace bench {
@@ -8,8 +10,57 @@ OptimizerOptions optimizer_options(const harness::Row& row) {
   return {row.learning_rate, row.momentum, row.weight_decay, row.fused_sgd, row.optimizer};
 }
 
+namespace {
+
+// A fused kernel takes tensors of one device, so that the parameters of each have an optimizer of their own.
+class OptimizerByDevice : public Optimizer {
+ public:
+  explicit OptimizerByDevice(const OptimizerOptions& options) : options_(options) {}
+
+  void step(const Tensors& parameters, const Tensors& gradients, const at::Tensor& found_inf) override {
+    if (groups_.empty()) divide(parameters);
+    if (groups_.size() == 1) return groups_[0].optimizer->step(parameters, gradients, found_inf);
+    for (Group& group : groups_) {
+      const c10::OptionalDeviceGuard guard(group.device);
+      group.optimizer->step(chosen(parameters, group.members), chosen(gradients, group.members),
+                            found_inf.defined() ? found_inf.to(group.device) : found_inf);
+    }
+  }
+
+ private:
+  using Tensors = std::vector<at::Tensor>;
+  struct Group {
+    at::Device device;
+    std::vector<size_t> members;
+    std::unique_ptr<Optimizer> optimizer;
+  };
+
+  void divide(const Tensors& parameters) {
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const at::Device device = parameters[i].device();
+      auto group = std::find_if(groups_.begin(), groups_.end(),
+                                [&](const Group& one) { return one.device == device; });
+      if (group == groups_.end())
+        group = groups_.insert(
+            groups_.end(), Group{device, {}, OptimizerRegistry::instance().find(options_.name)(options_)});
+      group->members.push_back(i);
+    }
+  }
+  static Tensors chosen(const Tensors& all, const std::vector<size_t>& members) {
+    Tensors some;
+    for (const size_t i : members) some.push_back(all[i]);
+    return some;
+  }
+
+  const OptimizerOptions options_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options) {
-  return OptimizerRegistry::instance().find(options.name)(options);
+  OptimizerRegistry::instance().find(options.name);  // throws for an unknown name
+  return std::make_unique<OptimizerByDevice>(options);
 }
 
 bool fused_works(const std::vector<at::Tensor>& parameters) {

@@ -9,10 +9,6 @@ class Bf16 : public Precision {
  public:
   explicit Bf16(const PrecisionOptions& options)
       : device_(options.device), optimizer_(make_optimizer(options.optimizer)) {}
-  at::Tensor forward(Model& model, const at::Tensor& images) const override {
-    Autocast autocast(device_.type(), at::kBFloat16);
-    return model.forward(images).to(at::kFloat);
-  }
   at::ScalarType image_type() const override { return at::kBFloat16; }
   void step(Model& model) override {
     optimizer_->step(model.parameter_tensors(), model.gradient_tensors());
@@ -21,6 +17,11 @@ class Bf16 : public Precision {
   std::string sixteen_bit() const override { return type_name(at::kBFloat16); }
 
  private:
+  at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const override {
+    Autocast autocast(device_.type(), at::kBFloat16);
+    return model.forward(x, part);
+  }
+
   at::Device device_;
   std::unique_ptr<Optimizer> optimizer_;
 };

@@ -7,13 +7,16 @@ namespace {
 class O0 : public Precision {
  public:
   explicit O0(const PrecisionOptions& options) : optimizer_(make_optimizer(options.optimizer)) {}
-  at::Tensor forward(Model& model, const at::Tensor& images) const override { return model.forward(images); }
   void step(Model& model) override {
     optimizer_->step(model.parameter_tensors(), model.gradient_tensors());
     model.clear_gradients();
   }
 
  private:
+  at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const override {
+    return model.forward(x, part);
+  }
+
   std::unique_ptr<Optimizer> optimizer_;
 };
 

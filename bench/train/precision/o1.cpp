@@ -13,10 +13,6 @@ class O1 : public Precision {
         type_(sixteen_bit_type(options.device)),
         scaler_(options.device),
         optimizer_(make_optimizer(options.optimizer)) {}
-  at::Tensor forward(Model& model, const at::Tensor& images) const override {
-    Autocast autocast(device_.type(), type_);
-    return model.forward(images).to(at::kFloat);
-  }
   at::ScalarType image_type() const override { return type_; }
   at::Tensor scale_loss(const at::Tensor& loss) const override { return scaler_.scale(loss); }
   void step(Model& model) override {
@@ -29,6 +25,11 @@ class O1 : public Precision {
   std::string sixteen_bit() const override { return type_name(type_); }
 
  private:
+  at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const override {
+    Autocast autocast(device_.type(), type_);
+    return model.forward(x, part);
+  }
+
   at::Device device_;
   at::ScalarType type_;
   GradScaler scaler_;

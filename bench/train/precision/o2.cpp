@@ -19,9 +19,6 @@ class O2 : public Precision {
     for (size_t i = 0; i < model.parameters().size(); ++i)
       if (!model.is_batch_norm(i)) model.convert(i, type_);
   }
-  at::Tensor forward(Model& model, const at::Tensor& images) const override {
-    return model.forward(images.to(type_)).to(at::kFloat);
-  }
   at::ScalarType image_type() const override { return type_; }
   at::Tensor scale_loss(const at::Tensor& loss) const override { return scaler_.scale(loss); }
 
@@ -41,6 +38,9 @@ class O2 : public Precision {
   std::string sixteen_bit() const override { return type_name(type_); }
 
  private:
+  at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const override {
+    return model.forward(x.to(type_), part);
+  }
   void make_masters(const Model& model) {
     optimized_ = model.parameter_tensors();
     for (size_t i = 0; i < optimized_.size(); ++i) {

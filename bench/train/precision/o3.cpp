@@ -13,9 +13,6 @@ class O3 : public Precision {
     for (const NamedTensor& buffer : model.buffers())
       if (buffer.tensor.is_floating_point()) at::Tensor(buffer.tensor).set_data(buffer.tensor.to(type_));
   }
-  at::Tensor forward(Model& model, const at::Tensor& images) const override {
-    return model.forward(images.to(type_)).to(at::kFloat);
-  }
   at::ScalarType image_type() const override { return type_; }
   void step(Model& model) override {
     optimizer_->step(model.parameter_tensors(), model.gradient_tensors());
@@ -24,6 +21,10 @@ class O3 : public Precision {
   std::string sixteen_bit() const override { return type_name(type_); }
 
  private:
+  at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const override {
+    return model.forward(x.to(type_), part);
+  }
+
   at::ScalarType type_;
   std::unique_ptr<Optimizer> optimizer_;
 };

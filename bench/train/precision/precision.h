@@ -23,9 +23,13 @@ class Precision {
   // Converts the weights in place. Called once for the model and each replica, before a strategy or optimizer
   // uses it.
   virtual void convert(Model& model) const {}
-  // Runs a forward pass in this mode. images: N x 3 x H x W, any floating-point type. Returns float32 logits,
-  // N x classes. Thread-safe for different models.
-  virtual at::Tensor forward(Model& model, const at::Tensor& images) const = 0;
+  // Runs a forward pass in this mode. x: images, N x 3 x H x W, any floating-point type, or what the units
+  // before returned. Returns float32 logits, N x classes, or what the last of these units returns.
+  // Thread-safe for different models, and for different units of one.
+  at::Tensor forward(Model& model, const at::Tensor& x, const Units& part = {}) const {
+    const at::Tensor y = compute(model, x, part);
+    return part.end < model.units() ? y : y.to(at::kFloat);
+  }
   // The type to which forward() converts the images.
   virtual at::ScalarType image_type() const { return at::kFloat; }
   // Multiplies the loss by the loss scale; call backward() on the result.
@@ -35,6 +39,9 @@ class Precision {
   virtual void step(Model& model) = 0;
   // Name of the 16-bit type in use; empty if everything is float32.
   virtual std::string sixteen_bit() const { return ""; }
+
+ private:
+  virtual at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const = 0;
 };
 
 struct PrecisionOptions {

@@ -46,13 +46,13 @@ Nanoseconds Timelines::copy(int from, int from_stream, int to, int to_stream, Na
   return source_tail = target_tail = std::max({source_tail, target_tail, source.host}) + duration;
 }
 
-Nanoseconds Timelines::together(int devices, Nanoseconds duration) {
+Nanoseconds Timelines::together(const std::vector<int>& devices, Nanoseconds duration) {
   const std::lock_guard lock(mutex_);
-  const Nanoseconds launched = devices_.at(0).host += launch_cost_ * devices;  // one launch for each device
+  // One launch for each device.
+  const Nanoseconds launched = devices_.at(0).host += launch_cost_ * Nanoseconds(devices.size());
   Nanoseconds begin = launched;
-  for (int device = 0; device < devices; ++device)
-    begin = std::max(begin, devices_.at(size_t(device)).tails[0]);
-  for (int device = 0; device < devices; ++device) {
+  for (const int device : devices) begin = std::max(begin, devices_.at(size_t(device)).tails[0]);
+  for (const int device : devices) {
     devices_[size_t(device)].tails[0] = begin + duration;
     devices_[size_t(device)].host = std::max(devices_[size_t(device)].host, launched);
   }

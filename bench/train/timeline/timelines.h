@@ -31,9 +31,9 @@ class Timelines {
   // A copy between two devices, by CUDA's rule: it occupies the source's stream, begins when the
   // destination's stream is ready too, and the destination's stream waits for its end. Returns its end.
   Nanoseconds copy(int from, int from_stream, int to, int to_stream, Nanoseconds duration);
-  // One operation of the first `devices` devices together on their default streams, launched by the first
-  // one's host: it begins when all of them are ready. Returns its end.
-  Nanoseconds together(int devices, Nanoseconds duration);
+  // One operation of several devices together on their default streams, launched by the first device's host:
+  // it begins when all of them are ready. Returns its end.
+  Nanoseconds together(const std::vector<int>& devices, Nanoseconds duration);
   // When the stream will have ended all that it was given.
   Nanoseconds tail(int device, int stream) const;
   // The same, but not before the host's present: when an operation without duration, launched now, would run.
