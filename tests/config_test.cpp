@@ -82,7 +82,12 @@ TEST(AsRun, HoldsWhateverTheScaleAndIsTakenOverByLike) {
     EXPECT_EQ(rows[0].batch, 64) << scale << ": not divided";
     EXPECT_EQ(rows[1].width, 40) << scale << ": its own value overrides that of `like`";
     EXPECT_EQ(rows[1].loader_threads, 1) << scale;
+    const Scale& here = find_scale(scales(), scale);
+    EXPECT_EQ(batch_divisor_of(rows[0], here), 1) << "an emulated device computes so many images, not more";
+    EXPECT_EQ(batch_divisor_of(rows_from("rows: {c: {batch: 512}}\n", scale)[0], here), here.batch_divisor);
   }
+  EXPECT_EQ(rows_from("rows: {d: {batch: 20, as_run: {batch: 20}}}\n", "emulated")[0].batch, 20)
+      << "though the scale divides by 32";
 }
 
 TEST(Faults, EachIsRefusedWithFileLineAndRule) {

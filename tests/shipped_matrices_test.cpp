@@ -32,11 +32,11 @@ TEST_P(OnTheProcessor, IsPlanned) { expect_plan(GetParam(), "cpu", "smoke"); }
 INSTANTIATE_TEST_SUITE_P(Matrices, OnTheProcessor, testing::ValuesIn(matrices_but({"scales"})), name_of);
 
 // Left out, because emulated devices compute nothing (accuracy), have no CUDA graphs (beyond) and no host
-// work (bottlenecks), and 16 images can't be divided by 32 (dp_vs_ddp).
+// work (bottlenecks).
 class OnEmulatedDevices : public testing::TestWithParam<fs::path> {};
 TEST_P(OnEmulatedDevices, IsPlanned) { expect_plan(GetParam(), "emulated", "auto"); }
-INSTANTIATE_TEST_SUITE_P(
-    Matrices, OnEmulatedDevices,
-    testing::ValuesIn(matrices_but({"scales", "accuracy", "beyond", "bottlenecks", "dp_vs_ddp"})), name_of);
+INSTANTIATE_TEST_SUITE_P(Matrices, OnEmulatedDevices,
+                         testing::ValuesIn(matrices_but({"scales", "accuracy", "beyond", "bottlenecks"})),
+                         name_of);
 
 }  // namespace shipped_matrices_test

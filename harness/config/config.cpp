@@ -154,8 +154,10 @@ class Resolver {
     if (row.title.empty()) row.title = row.id;
     if (defaults_.count("inferred") && written.settings.count("inferred"))
       row.inferred = defaults_.at("inferred").text + "," + row.inferred;
-    divide_batch(row, merged.count("batch") ? merged.at("batch").origin : written.origin);
     const std::vector<const Written*> links = chain(written);
+    if (std::none_of(links.begin(), links.end(),
+                     [](const Written* link) { return link->as_run.count("batch"); }))
+      divide_batch(row, merged.count("batch") ? merged.at("batch").origin : written.origin);
     for (auto link = links.rbegin(); link != links.rend(); ++link)
       for (const auto& [field, setting] : (*link)->as_run) {
         assign(row, field, setting, scale_.c0, values_);

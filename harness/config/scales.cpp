@@ -72,6 +72,11 @@ const Scale& find_scale(const std::vector<Scale>& scales, const std::string& nam
   throw ConfigError({"--scale " + name}, "unknown scale", "", in_quotes(name), suggestion(name, names));
 }
 
+int64_t batch_divisor_of(const Row& row, const Scale& scale) {
+  const bool own = std::find(row.as_run.begin(), row.as_run.end(), "batch") != row.as_run.end();
+  return own ? 1 : scale.batch_divisor;
+}
+
 void apply(const Scale& scale, Row& row, const AxisValues& values) {
   const auto set = [&](const Settings& settings) {
     for (const auto& [field, setting] : settings)

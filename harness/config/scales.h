@@ -36,6 +36,10 @@ std::vector<Scale> load_scales(const std::filesystem::path& file);
 // Throws ConfigError with the nearest known name.
 const Scale& find_scale(const std::vector<Scale>& scales, const std::string& name);
 
+// By how much the row's batch was divided: 1 if the row keeps its own at every scale (`as_run: {batch:
+// ...}`).
+int64_t batch_divisor_of(const Row& row, const Scale& scale);
+
 // Applies the scale's settings to a row; they replace the row's settings, except those in row.as_run.
 void apply(const Scale& scale, Row& row, const AxisValues& values);
 

@@ -19,6 +19,10 @@ const std::vector<AskedFigure>& asked_figures() {
        "peak memory of the tensors on a GPU or emulated device (the first one), of rows on CPUs the most "
        "resident memory of their processes",
        {}},
+      {"other_memory",
+       "MiB",
+       "the same of the device that needs most of it among the others of the process; emulated devices only",
+       {}},
       {"processing",
        "ms",
        "from forward to the optimizer's step, communication included",

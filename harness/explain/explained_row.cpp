@@ -73,7 +73,8 @@ bool ExplainedRow::first_block() {
   for (const Burden& burden : burdens_of(row_, step_ms, values_))
     if (!add(burden.row, burden.added_ms)) return false;
   if (row_.device != "cpu" || !wanted_.has("lone_devices")) return true;
-  const RowChanges made = device_changes(row_, calibration(), execution_.scale().batch_divisor, values_);
+  const RowChanges made =
+      device_changes(row_, calibration(), batch_divisor_of(row_, execution_.scale()), values_);
   for (const MadeUpDevice& made_up : made.devices) execution_.add_device(made_up.file, made_up.device);
   for (const ChangedRow& changed : made.rows)
     if (!add(changed, 0)) return false;

@@ -32,6 +32,16 @@ std::optional<double> figure_of(const Record& record, const RunStatistics& run, 
     if (peak != settings.end() && peak->is_number()) return peak->get<double>() / (1 << 20);
     return record.max_rss_bytes ? std::optional(double(*record.max_rss_bytes) / (1 << 20)) : std::nullopt;
   }
+  if (name == "other_memory") {
+    const nlohmann::json& settings = record.device.settings;
+    const auto peaks =
+        settings.is_object() ? settings.find("peak_allocated_bytes_by_device") : settings.end();
+    if (peaks == settings.end() || !peaks->is_array() || peaks->size() < 2) return std::nullopt;
+    double most = 0;
+    for (size_t device = 1; device < peaks->size(); ++device)
+      if ((*peaks)[device].is_number()) most = std::max(most, (*peaks)[device].get<double>());
+    return most / (1 << 20);
+  }
   if (!record.communication || !record.communication->all_reduced_bytes) return std::nullopt;
   return double(*record.communication->all_reduced_bytes) / double(run.batches);
 }
@@ -137,7 +147,8 @@ Grid question_grid(const Summary& summary) {
                     [&](const auto& row) { return row[3] == figure.name; }))
       meaning += fmt::format("{}{}: {}", meaning.empty() ? "" : "; ", figure.name, figure.meaning);
   grid.notes = {
-      meaning + ". Host time, mean over ranks and batches, median over the runs.",
+      meaning + (meaning.empty() ? "" : ". ") +
+          "Host time, mean over ranks and batches, median over the runs.",
       fmt::format("row / base: median over pairs of runs and its 95 % interval (Mann and Whitney), from {} "
                   "runs each on; with fewer a range. more, less: Student's p is under 0.05 too, by Holm's "
                   "correction for all "

@@ -65,8 +65,8 @@ static std::vector<std::string> emulated_by(const Row& row, const Request& reque
 
 static std::optional<Emulation> emulation_of(const RowSetting& setting, const Row& row) {
   if (computes(row.device, setting.values)) return std::nullopt;
-  return Emulation{setting.device_files.at(row.device_file), setting.scale.batch_divisor, row.time_scale,
-                   row.wire_divisor, row.wire};
+  return Emulation{setting.device_files.at(row.device_file), batch_divisor_of(row, setting.scale),
+                   row.time_scale, row.wire_divisor, row.wire};
 }
 
 // Time for starting eight ranks on two busy cores, mostly for loading LibTorch.
@@ -90,7 +90,7 @@ static void set_head(Record& record, const RowSetting& setting, const PlannedRow
   record.warmup_batches = row.warmup_batches;
   record.timed_batches = row.timed_batches;
   record.notes = planned.notes;
-  record.emulated = emulated_by(row, setting.request, setting.values, setting.scale.batch_divisor);
+  record.emulated = emulated_by(row, setting.request, setting.values, batch_divisor_of(row, setting.scale));
   record.emulation = emulation_of(setting, row);
   record.launcher = launcher_of(setting.request);
   if (!setting.request.wrap.empty()) record.wrap = {setting.request.wrap, setting.request.wrap_rank};

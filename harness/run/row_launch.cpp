@@ -33,7 +33,7 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
   launching.scratch = scratch.path();
   std::optional<TwoNodes> nodes;
   if (emulates_nodes(row, launcher)) {
-    nodes.emplace(link_rate_here_mbit(row, setting.scale.batch_divisor));
+    nodes.emplace(link_rate_here_mbit(row, batch_divisor_of(row, setting.scale)));
     launching.enter[0] = nodes->enter(0);
     launching.enter[1] = nodes->enter(1);
     launching.cross = nodes->cross(1);
