@@ -39,6 +39,11 @@ class ClaimRecords {
       if (id.empty() || record["row"] == id) record[json::json_pointer(pointer)] = value;
   }
 
+  Records decoded() const {
+    Records all;
+    for (const json& record : records_) all.push_back(typed(record));
+    return all;
+  }
   Summary summary() const { return summarise(typed(records_)).at(0); }
   ClaimPart part(int claim, size_t part = 0) const {
     return claims_of(summary()).at(size_t(claim - 1)).parts.at(part);

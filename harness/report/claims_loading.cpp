@@ -76,7 +76,8 @@ Finding tmpfs_removes_loading(const ClaimRows& rows) {
     return cannot_be_tested(fmt::format("nothing to remove: from disk, waiting is {:.1f} % of the step{}",
                                         100 * before.value, cold_caveat(rows["disk"])));
   return judged({{"share of the step spent waiting for images", wait_share(rows["tmpfs"]), 0, kVisibleShare,
-                  Unit::percent}});
+                  Unit::percent},
+                 {"the same from disk", before, kVisibleShare, kNoLimit, Unit::percent}});
 }
 
 Finding computing_is_unchanged(const ClaimRows& rows) {
