@@ -29,7 +29,8 @@ class Copies : public testing::TestWithParam<const char*> {
   static constexpr int kImages = 41;
   TemporaryFolder folder_;
   Dataset dataset_ = small_dataset(folder_.path() / "data", kImages);
-  const std::string kind_ = GetParam();
+  const std::string kind_ = GetParam(), copy_ = kind_ == "parquet_random" ? "parquet" : kind_;
+  const bool mapped_ = kind_ != "parquet_random";
 
   PackResult pack(int64_t first = kImages) {
     PackRequest request{dataset_, folder_.path() / "store", first == kImages};
@@ -58,7 +59,7 @@ class Copies : public testing::TestWithParam<const char*> {
 
 TEST_P(Copies, HoldTheFiles) {
   const PackResult packed = pack();
-  EXPECT_EQ(packed.location, folder_.path() / "store" / kind_);
+  EXPECT_EQ(packed.location, folder_.path() / "store" / copy_);
   for (const bool readahead : {true, false}) {
     const auto storage = open(packed.location, {}, readahead);
     EXPECT_EQ(storage->size(), kImages);
@@ -66,7 +67,7 @@ TEST_P(Copies, HoldTheFiles) {
     EXPECT_EQ(storage->record_name(3), dataset_.images[3].path);
     const auto reader = storage->reader();
     for (int64_t record = 0; record < kImages; ++record) expect_record(reader->read(record), record);
-    EXPECT_EQ(reader->read(7).bytes.data(), storage->reader()->read(7).bytes.data());  // no copy
+    if (mapped_) EXPECT_EQ(reader->read(7).bytes.data(), storage->reader()->read(7).bytes.data());  // no copy
     EXPECT_THROW(reader->read(kImages), std::runtime_error);
     EXPECT_THROW(reader->read(-1), std::runtime_error);
   }
@@ -86,7 +87,7 @@ TEST_P(Copies, AreMadeOnceForEachNumberOfImages) {
   pack();
   EXPECT_EQ(pack().note, "already packed");
   const PackResult first = pack(10);
-  EXPECT_EQ(first.location, folder_.path() / "store" / (kind_ + "-first10"));
+  EXPECT_EQ(first.location, folder_.path() / "store" / (copy_ + "-first10"));
   expect_record(open(first.location, {0, 9})->reader()->read(9), 9);
   EXPECT_THROW(open(first.location, {0, 9})->reader()->read(10), std::runtime_error);
   EXPECT_NE(failure_of([&] { open(first.location, {0, 10}); }).find("11 are needed"), std::string::npos);
@@ -111,7 +112,7 @@ TEST_P(Copies, AreReadByManyThreadsInWindowedOrder) {
         }
       });
   }
-  EXPECT_EQ(moved, 0);
+  if (mapped_) EXPECT_EQ(moved, 0);
 }
 
 TEST_P(Copies, NameTheirFilesForThePageCache) {
@@ -125,12 +126,12 @@ TEST_P(Copies, NameTheirFilesForThePageCache) {
 }
 
 TEST_P(Copies, SayWhatIsMissing) {
-  EXPECT_NE(failure_to_open("").find("make_dataset pack --to " + kind_), std::string::npos);
+  EXPECT_NE(failure_to_open("").find("make_dataset pack --to " + copy_), std::string::npos);
   const auto location = pack().location;
   fs::remove(file(location));
   const std::string message = failure_to_open(location);
   EXPECT_NE(message.find(file(location).string()), std::string::npos) << message;
-  EXPECT_NE(message.find("make_dataset pack --to " + kind_), std::string::npos) << message;
+  EXPECT_NE(message.find("make_dataset pack --to " + copy_), std::string::npos) << message;
 }
 
 TEST_P(Copies, CutOffAnywhereAreRefused) {
@@ -183,7 +184,7 @@ TEST_P(Copies, DamagedBytesNeverCrash) {
   expect_record(open(location)->reader()->read(12), 12);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Copies, testing::Values("arrow", "parquet"),
+INSTANTIATE_TEST_SUITE_P(Kinds, Copies, testing::Values("arrow", "parquet", "parquet_random"),
                          [](const auto& info) { return std::string(info.param); });
 
 // Files of other writers: valid, but not readable in place.
