@@ -1,8 +1,23 @@
 #include "bench/train/needless.h"
 
+#include <ATen/ops/empty.h>
+#include <ATen/ops/rand.h>
+
+#include <cstring>
+
 namespace bench {
 
+void Needless::before_copy(const Batch& host) const {
+  if (row_.needless != "host_copy") return;
+  const auto bytes = int64_t(double(host.size) * harness::decoded_image_bytes(row_));
+  at::Tensor copy = at::empty({bytes}, at::kByte);
+  std::memcpy(copy.data_ptr(), host.images, size_t(bytes));
+}
+
 void Needless::after_copy(DeviceBatch& data) const {
+  if (row_.needless == "host_tensor") at::rand(data.images.sizes()).to(device_.torch_device());
+  if (row_.needless == "device_tensor")
+    at::rand(data.images.sizes(), at::TensorOptions().device(device_.torch_device()));
   if (row_.needless != "copies") return;
   const auto copy = [&](const at::Tensor& from, const at::Device& to) {  // also from a CPU device to its host
     return from.to(from.options().device(to), /*non_blocking=*/false, /*copy=*/true);

@@ -11,7 +11,8 @@ class Needless {
   Needless(const harness::Row& row, Device& device) : row_(row), device_(device) {}
   static bool wanted(const harness::Row& row) { return row.needless != "none" || row.retain_graph; }
 
-  void after_copy(DeviceBatch& data) const;  // in phase h2d; replaces the images by a copy
+  void before_copy(const Batch& host) const;  // in phase h2d
+  void after_copy(DeviceBatch& data) const;   // in phase h2d; may replace the images by a copy
   void after_phase() const;                  // forward, loss, backward and step
   void after_step() const;
   // Before backward: the sum of all losses keeps every batch's graph, without what backward frees.

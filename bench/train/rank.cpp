@@ -42,6 +42,11 @@ class Rank {
         dataset_(read_index(job.index)),
         batch_(row_.batch / rank.world_size) {
     harness::record_process(progress_.slot(rank_.rank));
+    if (row_.malloc != "retain" && row_.malloc != "system" && !library_versions().contains(row_.malloc))
+      throw std::runtime_error(
+          fmt::format("malloc {} was not loaded into this process; start it through run_matrix, which sets "
+                      "LD_PRELOAD",
+                      row_.malloc));
     // With emulated nodes one machine has the devices of all nodes.
     const int64_t device = job_.emulated_link ? rank_.rank : rank_.local_rank;
     device_ = DeviceRegistry::instance().find(row_.device)(

@@ -148,6 +148,7 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   StepResult result{.images = host.size, .read_ms = host.read_ms, .decode_ms = host.decode_ms};
 
   clock.enter(Phase::h2d);
+  if (parts.needless) parts.needless->before_copy(host);
   DeviceBatch data = parts.device.copy_batch(host);
   if (parts.row.synchronize_copies) parts.device.synchronize();
   if (parts.needless) parts.needless->after_copy(data);

@@ -20,7 +20,7 @@ std::vector<base::Command> local_commands(const Row& row, const AxisValues& valu
   for (int64_t rank = 0; rank < ranks; ++rank) {
     base::Command command;
     if (emulated) command.arguments = setting.enter[rank / per_node];
-    command.environment = rank_environment(row);
+    prepare_rank(command, row);
     wrap_rank(command, rank, train_slice(installation, setting), request, setting.directory);
     command.environment["RANK"] = std::to_string(rank);
     command.environment["WORLD_SIZE"] = std::to_string(ranks);

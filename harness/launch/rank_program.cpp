@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "harness/base/machine.h"
+#include "harness/launch/allocator.h"
 
 namespace harness {
 
@@ -12,21 +13,20 @@ void append(Words& words, const Words& more) { words.insert(words.end(), more.be
 
 void listen_on(base::Command& command, const std::string& address, const Installation& installation) {
   if (installation.listen_address.empty()) return;
-  const char* preloaded = std::getenv("LD_PRELOAD");
-  command.environment["LD_PRELOAD"] =
-      installation.listen_address.string() + (preloaded && *preloaded ? std::string(":") + preloaded : "");
+  preload(command, installation.listen_address);
   command.environment["LISTEN_ADDRESS"] = address;
 }
 
 // `retain` keeps freed memory instead of returning it to the kernel and faulting it in again: glibc's default
 // costs up to a third of a CPU step.
-std::map<std::string, std::string> rank_environment(const Row& row) {
-  std::map<std::string, std::string> environment;
+void prepare_rank(base::Command& command, const Row& row) {
+  auto& environment = command.environment;
   if (row.malloc == "retain")
     environment = {
         {"MALLOC_ARENA_MAX", "1"}, {"MALLOC_TRIM_THRESHOLD_", "4294967296"}, {"MALLOC_MMAP_MAX_", "0"}};
   environment["OMP_NUM_THREADS"] = std::to_string(row.intra_op_threads);
-  return environment;
+  if (!row.jpeg_simd) environment["JSIMD_FORCENONE"] = "1";  // libjpeg-turbo reads it
+  if (const std::string library = allocator_library(row); !library.empty()) preload(command, library);
 }
 
 std::vector<int> rank_cpus(const Row& row) {
@@ -42,7 +42,7 @@ Words train_slice(const Installation& installation, const LaunchSetting& setting
 
 base::Command one_for_all(const Row& row, const LaunchSetting& setting) {
   base::Command command;
-  command.environment = rank_environment(row);
+  prepare_rank(command, row);
   command.environment["RANK_LOGS"] = setting.directory;  // each rank opens its log files there
   command.output = setting.directory / "launcher.stdout";
   command.errors = setting.directory / "launcher.stderr";

@@ -30,8 +30,9 @@ void append(Words& words, const Words& more);
 Words train_slice(const Installation& installation, const LaunchSetting& setting);
 // Makes the command and its children listen only on this address instead of on all interfaces.
 void listen_on(base::Command& command, const std::string& address, const Installation& installation);
-// Environment that is the same for all ranks: allocator policy and compute threads.
-std::map<std::string, std::string> rank_environment(const Row& row);
+// Sets the environment that is the same for all ranks: allocator, compute threads, the decoder's
+// instructions.
+void prepare_rank(base::Command& command, const Row& row);
 // Numbers of the cores that the row's processes may use.
 std::vector<int> rank_cpus(const Row& row);
 

@@ -8,6 +8,7 @@
 #include "harness/config/row_traits.h"
 #include "harness/emulate/remote_storage.h"
 #include "harness/emulate/two_nodes.h"
+#include "harness/launch/allocator.h"
 #include "harness/launch/rank_commands.h"
 
 namespace harness {
@@ -26,6 +27,7 @@ std::string why_not_started(const Row& row, const AxisValues& values, const Requ
   if (const auto named = std::count(request.hosts.begin(), request.hosts.end(), ',') + 1;
       launcher == "mpirun" && !request.hosts.empty() && named < row.nodes)
     return fmt::format("the row has {} nodes, but --hosts names {}", row.nodes, named);
+  if (const std::string why = why_no_allocator(row); !why.empty()) return why;
   if (launcher == "local" && mpi && !base::program_exists("mpirun"))
     return "program mpirun was not found: install package openmpi-bin";
   if (launcher == "slurm" && !std::getenv("SLURM_JOB_ID"))
