@@ -19,7 +19,7 @@ const std::vector<Field>& fields() {
       {.name = "base", .member = &Row::base, .role = Role::descriptive,
        .help = "id of the row that this one is compared with"},
       {.name = "identity", .member = &Row::identity, .role = Role::descriptive,
-       .help = "how sure it is that the article ran this very row",
+       .help = "how sure it is that the article ran this very row; own: it did not, and its claims are left out",
        .choices = {"stated", "inferred", "weakly inferred", "control", "own"}},
       {.name = "inferred", .member = &Row::inferred, .role = Role::descriptive,
        .help = "fields of this row that the article does not state, comma separated"},

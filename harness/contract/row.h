@@ -17,7 +17,7 @@ struct Row {
   std::string id;
   std::string title;
   std::string base;
-  std::string identity = "inferred";
+  std::string identity = "own";
   std::string inferred;
   double published_s = 0;
   std::string published_ms;
