@@ -8,10 +8,18 @@ namespace harness::run_again_test {
 
 class RunAgain : public Program {
  protected:
+  // The rows read none of these; stand-in images of the scale's number would take minutes under a sanitizer.
+  void SetUp() override {
+    for (int image = 0; image < 4; ++image) {
+      const fs::path file = directory / "data/train/a" / (std::to_string(image) + ".JPEG");
+      fs::create_directories(file.parent_path());
+      std::ofstream(file) << "no image";
+    }
+  }
   // At rehearsal, where disturbed rows have up to three attempts.
   int rehearse(std::vector<std::string> more, const std::string& taken) {
-    more.insert(more.end(), {"--scale", "rehearsal", "--only", "0,2", "--set", "storage=synthetic", "--out",
-                             directory / "run"});
+    more.insert(more.end(), {"--scale", "rehearsal", "--only", "0,2", "--set", "storage=synthetic", "--data",
+                             directory / "data", "--out", directory / "run"});
     return run(more, {{"FAKE_TAKEN", taken}});
   }
   // Each record in the order of the file: row, attempt, and the attempt that counts after it.
@@ -65,7 +73,8 @@ TEST_F(RunAgain, RepeatedRowsOfAMatrixRunInRoundsUpToFiveTimes) {
   std::ofstream(config) << "title: a study\nrepeated: [b]\nrows:\n  a: {title: A, storage: synthetic}\n"
                            "  b: {title: B, storage: synthetic}\n";
   const auto rows_run = [&](const std::string& within, const std::string& folder) {
-    EXPECT_EQ(run({config, "--scale", "rehearsal", "--repeat-within", within, "--out", directory / folder}),
+    EXPECT_EQ(run({config, "--scale", "rehearsal", "--repeat-within", within, "--data", directory / "data",
+                   "--out", directory / folder}),
               0)
         << errors();
     std::string rows;
