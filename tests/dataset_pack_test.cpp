@@ -65,9 +65,12 @@ TEST_F(Packing, LmdbHoldsLabelsAndFilesInIndexOrder) {
 }
 
 TEST_F(Packing, FinishedLmdbIsKeptAndAnotherLimitIsASeparateCopy) {
-  pack_lmdb();
+  const PackResult made = pack_lmdb();
+  ASSERT_TRUE(made.made_in_s.has_value());
   const auto written = std::filesystem::last_write_time(request.folder / "lmdb/data.mdb");
-  EXPECT_EQ(pack_lmdb().note, "already packed");
+  const PackResult kept = pack_lmdb();
+  EXPECT_EQ(kept.note, "already packed");
+  EXPECT_EQ(kept.made_in_s, made.made_in_s) << "the copy remembers it";
   EXPECT_EQ(std::filesystem::last_write_time(request.folder / "lmdb/data.mdb"), written);
   request.dataset.images.resize(2);
   request.whole = false;

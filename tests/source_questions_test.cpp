@@ -94,6 +94,27 @@ TEST(SourceQuestions, WithoutARowThereIsTheReasonAndNoFigure) {
   EXPECT_NE(answers(smoke).at(0).why_not.find("smoke"), std::string::npos);
 }
 
+TEST(SourceQuestions, OtherDevicesAndCopiesHaveFiguresOfTheirOwn) {
+  auto records = runs(1);
+  json& row = records[1];
+  row["config"]["answer"] = "memory, other_memory, copying";
+  for (json& record : records)
+    record["device"] = {{"kind", "emulated"},
+                        {"settings",
+                         {{"peak_allocated_bytes", 3 << 20},
+                          {"peak_allocated_bytes_by_device", json::array({3 << 20, 1 << 20, 2 << 20})}}}};
+  row["data"] = {{"copied_in_s", 12.5}};
+  const auto found = answers(records);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].of_row, 3.0);
+  EXPECT_EQ(found[1].of_row, 2.0) << "the most of the others";
+  EXPECT_EQ(found[2].of_row, 12.5);
+  EXPECT_FALSE(found[2].of_base);
+  EXPECT_EQ(question_grid(summarise(typed(records)).at(0)).rows.at(2).back(), "the base has none");
+  records[0]["device"]["settings"]["peak_allocated_bytes_by_device"] = json::array({"x", {}, nullptr});
+  EXPECT_EQ(answers(records).at(1).of_base, 0.0);
+}
+
 TEST(SourceQuestions, NoQuestionsNoTable) {
   auto records = runs(2);
   for (json& record : records) record["config"]["question"] = "";

@@ -67,7 +67,7 @@ void run_pack(const fs::path& index, const std::string& to, const fs::path& stor
   request.folder = store / request.dataset.fingerprint;
   base::make_folder(request.folder);
   const auto result = PackRegistry::instance().find(to)(request);
-  const harness::PackAnswer answer{result.location.string(), result.note};
+  const harness::PackAnswer answer{result.location.string(), result.note, result.made_in_s};
   fmt::print("{}\n", harness::encode(answer).dump());
 }
 

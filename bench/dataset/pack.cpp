@@ -16,6 +16,7 @@
 #include "harness/base/file_lock.h"
 #include "harness/base/regular_file.h"
 #include "harness/base/say.h"
+#include "harness/base/stopwatch.h"
 
 namespace bench {
 namespace {
@@ -23,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool finished(const fs::path& folder, const PackRecord& expected) {
-  return read_pack_record(folder) == expected;
+  const auto found = read_pack_record(folder);
+  return found && found->is_same_copy(expected);
 }
 
 void say_format_changed(const fs::path& folder, const PackRecord& expected) {
@@ -47,18 +49,23 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
                             const std::function<void(const fs::path&)>& write) {
   const fs::path folder = request.folder / packed_name(name, request);
   const fs::path partial = folder.string() + ".partial";
-  const PackRecord record{version, request.dataset.fingerprint, int64_t(request.dataset.images.size()),
-                          request.dataset.total_bytes()};
-  if (finished(folder, record)) return {folder, "already packed"};
+  PackRecord record{version, request.dataset.fingerprint, int64_t(request.dataset.images.size()),
+                    request.dataset.total_bytes()};
+  const auto made_before = [&] {
+    return PackResult{folder, "already packed", read_pack_record(folder)->made_in_s};
+  };
+  if (finished(folder, record)) return made_before();
   const base::FileLock lock = lock_to_pack(folder);
-  if (finished(folder, record)) return {folder, "already packed"};  // by another process meanwhile
+  if (finished(folder, record)) return made_before();  // by another process meanwhile
   say_format_changed(folder, record);
   fs::remove_all(partial);
   fs::remove_all(folder);
   base::require_room(request.folder, bytes, "packing to " + name);
   base::make_folder(partial);
   try {
+    const base::Stopwatch watch;
     write(partial);
+    record.made_in_s = watch.s();
     base::write_whole_file(partial / "pack.json", harness::encode(record).dump() + "\n");
     fs::rename(partial, folder);
   } catch (...) {
@@ -67,7 +74,7 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
     throw;
   }
   base::sync_folder(request.folder);
-  return {folder, fmt::format("packed {} images", request.dataset.images.size())};
+  return {folder, fmt::format("packed {} images", request.dataset.images.size()), record.made_in_s};
 }
 
 void for_each_file(const Dataset& dataset, const std::string& what,

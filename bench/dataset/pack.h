@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct PackRequest {
 struct PackResult {
   std::filesystem::path location;  // for StorageOptions::location; empty: not packed, `note` says why
   std::string note;
+  std::optional<double> made_in_s = {};  // time that making the copy took, now or earlier, if that is known
 };
 
 // Does nothing if a finished copy exists; an unfinished copy never has the final name. Throws

@@ -17,6 +17,7 @@
 #include "harness/base/file_lock.h"
 #include "harness/base/machine.h"
 #include "harness/base/private_folder.h"
+#include "harness/base/stopwatch.h"
 
 namespace bench {
 namespace {
@@ -99,6 +100,7 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
           fmt::format("copying to {} needs {:.1f} MB of memory but {:.1f} MB are available; use fewer images",
                       mount.string(), needed / 1e6, memory / 1e6));
     if (mkdir(partial.c_str(), 0700)) base::throw_write_error(partial, errno);
+    const base::Stopwatch watch;
     try {
       copy_files(request.dataset, partial);
       fs::rename(partial, folder);
@@ -107,7 +109,7 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
       fs::remove_all(partial, ignored);
       throw;
     }
-    return {folder, fmt::format("copied {} images", request.dataset.images.size())};
+    return {folder, fmt::format("copied {} images", request.dataset.images.size()), watch.s()};
   }
   return {"", fmt::format("needs {:.1f} MB in a tmpfs, but {}", needed / 1e6,
                           found.empty() ? "none is mounted at /dev/shm or /tmp" : found)};

@@ -12,6 +12,7 @@ const std::vector<AskedFigure>& asked_figures() {
   using enum Phase;
   static const std::vector<AskedFigure> figures = {
       {"all_reduced", "bytes", "bytes that a rank all-reduces in a batch", {}},
+      {"copying", "s", "time of making the copy of the data that the row's storage reads, once", {}},
       {"images_per_s", "images/s", "images of all devices per second", {}},
       {"loading", "ms", "phase load", {load}},
       {"memory",

@@ -49,9 +49,12 @@ struct IndexAnswer {
 // `make_dataset pack`
 struct PackAnswer {
   std::string location, note;
+  std::optional<double> made_in_s = {};
   static constexpr auto keys() {
-    return std::tuple(Key{"location", &PackAnswer::location, "of the copy; empty: there is none"},
-                      Key{"note", &PackAnswer::note, "what was done, or why there is none"});
+    return std::tuple(
+        Key{"location", &PackAnswer::location, "of the copy; empty: there is none"},
+        Key{"note", &PackAnswer::note, "what was done, or why there is none"},
+        Key{"made_in_s", &PackAnswer::made_in_s, "time that making it took", Presence::when_set});
   }
 };
 

@@ -32,6 +32,7 @@ struct RecordData {
   std::string fingerprint, kind;
   std::optional<int64_t> images, bytes, classes, seed, skipped, validation_images;
   std::map<std::string, int64_t> left_out;
+  std::optional<double> copied_in_s = {};
   static constexpr auto keys() {
     return std::tuple(
         Key{"fingerprint", &RecordData::fingerprint, "hash of names, sizes and a sample of the content",
@@ -46,6 +47,9 @@ struct RecordData {
         Key{"validation_images", &RecordData::validation_images, "images in val/", Presence::when_set},
         Key{"left_out", &RecordData::left_out,
             "with --skip-unreadable: number of files in formats that aren't decoded, by file ending",
+            Presence::when_set},
+        Key{"copied_in_s", &RecordData::copied_in_s,
+            "time that making the copy took which the row's storage reads, if there is one and it is known",
             Presence::when_set});
   }
 };

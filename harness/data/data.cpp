@@ -69,6 +69,7 @@ static void pack(const Installation& installation, const AxisValues& values, con
     return std::get<0>(last_line_as<PackAnswer>(run_make_dataset(installation, command)));
   };
   PackAnswer packed = make();
+  if (packed.made_in_s) data.copied_in_s[storage] = *packed.made_in_s;
   if (!packed.location.empty() && trait(values, "storage", storage, &Traits::transient, false)) {
     // Another run may be removing the copy: lock it, then make it again if it is gone.
     data.held.push_back(std::make_unique<TransientCopy>(packed.location));

@@ -17,6 +17,7 @@ struct Data {
   fs::path index, validation;                        // of train and, if rows need it, of val; otherwise empty
   RecordData description;                            // `data` of a record
   std::map<std::string, std::string> packed;         // storage -> location, possibly empty
+  std::map<std::string, double> copied_in_s;         // storage -> time of making its copy, if known
   std::map<std::string, std::string> notes;          // storage -> deviation from the request
   std::vector<std::unique_ptr<TransientCopy>> held;  // copies that exist while a run's Data uses them
   std::unique_ptr<CopiesInUse> in_use;               // protects the packed copies from `make_dataset prune`

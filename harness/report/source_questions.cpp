@@ -24,6 +24,7 @@ std::optional<double> figure_of(const Record& record, const RunStatistics& run, 
         if (phase.name == kPhaseNames[size_t(asked)]) ms += phase.mean_ms;
     return ms;
   }
+  if (name == "copying") return record.data.copied_in_s;
   if (name == "images_per_s") return run.images_per_second;
   if (name == "step_time") return 1000 * run.total_s / double(run.batches);
   if (name == "memory") {
@@ -63,7 +64,8 @@ std::string why_no_figures(const Summary& summary, const SummaryRow& row, const 
 
 std::string verdict_of(const Answer& answer) {
   if (!answer.why_not.empty()) return answer.why_not;
-  if (!answer.of_row || !answer.of_base) return "not measured on this device";
+  if (!answer.of_row && !answer.of_base) return "not measured on this device";
+  if (!answer.of_base) return "the base has none";
   if (!answer.effect) return "-";
   const Effect& effect = *answer.effect;
   const std::string figure = fmt::format("x{:.2f} ({:.2f} to {:.2f})", effect.ratio, effect.low, effect.high);

@@ -83,7 +83,10 @@ static void set_head(Record& record, const RowSetting& setting, const PlannedRow
   record.device.kind = row.device;
   record.machine = setting.machine;
   record.build = setting.build;
-  record.data = setting.data.of(row).description;
+  const Data& data = setting.data.of(row);
+  record.data = data.description;
+  if (const auto copied = data.copied_in_s.find(row.storage); copied != data.copied_in_s.end())
+    record.data.copied_in_s = copied->second;
   record.started_at = base::moment_now();
   record.world_size = world_size(row, setting.values);
   record.window = {row.window, row.warmup_batches, row.warmup_batches + row.timed_batches - 1};
