@@ -1,5 +1,5 @@
 // unit: handing_over dataloader: the ring's batches, two per thread ahead, each made by one thread, prompt
-// ends
+// ends; the thread that copies batches into other memory
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -150,6 +150,65 @@ TEST(DataLoader, EndsPromptlyWhenFullHeldOrUnstarted) {
     const auto at_work = make_loader(*storage, options);
     at_work->start();
   }
+}
+
+// Memory of the copies, to tell it from that of the loader's threads.
+struct CountedCopies {
+  std::set<const void*> memory;
+  HostAllocator allocator() {
+    return [this](size_t bytes) {
+      auto given = BatchBuffer::on_heap(bytes);
+      memory.insert(given.get());
+      return given;
+    };
+  }
+};
+
+TEST(CopyingThread, HandsOverTheSameBatchesInOtherMemory) {
+  const TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 31);
+  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto expected = load(*storage, options_for(dataset, 2), 23);
+  for (const bool whole : {false, true})
+    for (int threads : {0, 1, 3}) {
+      CountedCopies copies;
+      LoaderOptions options = options_for(dataset, threads);
+      if (whole) options = with_dataloader(options);
+      options.copy_to = copies.allocator();
+      EXPECT_EQ(load(*storage, options, 23), expected) << threads << whole;
+      const auto loader = make_loader(*storage, options);
+      loader->start();
+      const Batch batch = loader->next();
+      EXPECT_TRUE(copies.memory.count(batch.images));
+      EXPECT_TRUE(copies.memory.count(batch.labels));
+    }
+}
+
+TEST(CopyingThread, LetsNoMoreBatchesBeAheadAndNeedsTwiceTheMemory) {
+  const TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 12);
+  const auto storage = open_storage("files", {dataset, "", true, {}});
+  LoaderOptions options = with_dataloader(options_for(dataset, 3));
+  options.copy_to = BatchBuffer::on_heap;
+  const auto loader = make_loader(*storage, options);
+  loader->start();
+  EXPECT_EQ(settled(*loader), 6);
+  EXPECT_EQ(loader->stats().images, 6 * 6);
+  const int64_t image_bytes = bytes_per_image(options.format, options.image_px);
+  EXPECT_EQ(loader->stats().buffer_bytes, 2 * 7 * 6 * (image_bytes + 8));
+}
+
+TEST(CopyingThread, DoesNotHideAnErrorOfAnotherThread) {
+  const TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 12);
+  const auto storage = open_storage("files", {dataset, "", true, {}});
+  LoaderOptions options = options_for(dataset, 2);
+  options.copy_to = BatchBuffer::on_heap;
+  options.classes = 1;
+  const auto loader = make_loader(*storage, options);
+  loader->start();
+  const std::string why = failure_of([&] { loader->next(); });
+  EXPECT_NE(why.find("the model has 1 classes"), std::string::npos) << why;
 }
 
 TEST(DataLoader, TheFieldsNamesAreTheModes) {

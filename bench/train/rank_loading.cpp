@@ -41,7 +41,8 @@ RankLoading::RankLoading(const harness::Job& job, const Dataset& dataset, const 
   options_.images_per_s = harness::loader_images_per_s(row_) / rank_.local_world_size;
   options_.background = harness::emulates_cores(row_);
   if (accelerator) {
-    if (HostAllocator pinned = accelerator->host_allocator()) options_.allocate = std::move(pinned);
+    if (HostAllocator pinned = accelerator->host_allocator())
+      (row_.pin_thread ? options_.copy_to : options_.allocate) = std::move(pinned);
     if (row_.decoder == "nvjpeg") options_.decoding = accelerator->decoding();
   }
   open_loader();

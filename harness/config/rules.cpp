@@ -125,6 +125,12 @@ class RowRules {
              "needless: none", "needless: host_copy", "set decoder: cpu");
     if (row_.decoder == "nvjpeg" && row_.storage == "raw")
       refuse("storage raw has nothing to decode", "decoder: cpu", "decoder nvjpeg");
+    if (row_.pin_thread && !row_.pinned)
+      refuse("pin_thread copies batches into pinned memory", "pinned: true", "pinned: false",
+             "set pin_thread: false, or pinned: true");
+    if (row_.pin_thread && row_.decoder == "nvjpeg")
+      refuse("decoder nvjpeg makes batches in device memory, so that there is none to copy in host memory",
+             "pin_thread: false", "pin_thread: true", "set decoder: cpu");
   }
 
   void device() const {

@@ -110,6 +110,9 @@ const std::vector<Field>& fields() {
        .help = "compute threads of one CPU device", .min = 1, .max = 1024},
       {.name = "pinned", .member = &Row::pinned,
        .help = "host batches are in pinned memory (GPUs)", .acts_on = ActsOn::gpus_and_emulated},
+      {.name = "pin_thread", .member = &Row::pin_thread,
+       .help = "batches are made in ordinary memory and one thread copies them into pinned memory, as PyTorch's DataLoader "
+               "does with pin_memory (off: made in pinned memory; GPUs)", .acts_on = ActsOn::gpus},
       {.name = "non_blocking", .member = &Row::non_blocking,
        .help = "the host doesn't wait for the copy of a batch to end (GPUs)", .acts_on = ActsOn::gpus_and_emulated},
       {.name = "synchronize_copies", .member = &Row::synchronize_copies,

@@ -61,6 +61,7 @@ struct Row {
   std::string batch_format = "float32";
   int64_t intra_op_threads = 1;
   bool pinned = true;
+  bool pin_thread = false;
   bool non_blocking = true;
   bool synchronize_copies = false;
   bool cudnn_benchmark = true;

@@ -15,7 +15,7 @@ std::string group_of(const Row& row, const Row* base) {
       {"storage",
        {"storage", "order", "cache", "read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms",
         "readahead", "interleave", "shuffle_window"}},
-      {"loading", {"batch_format", "ring_depth", "handing_over", "pin_loader_threads"}}};
+      {"loading", {"batch_format", "ring_depth", "handing_over", "pin_loader_threads", "pin_thread"}}};
   if (base)
     for (const auto& [axis, fields] : axes)
       for (const std::string& field : fields)

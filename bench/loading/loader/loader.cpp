@@ -1,7 +1,8 @@
 // Batches in slots. With the ring, threads draw tickets, one per image. A ticket determines batch, place and
 // record, so the result doesn't depend on the thread that draws it. There is no lock per image: a slot opens
 // when its previous batch is released, and its last image completes it. With `dataloader` a thread takes all
-// tickets of a batch, and also waits until the batch may be begun.
+// tickets of a batch, and also waits until the batch may be begun. With `copy_to` the last image passes the
+// batch on to another thread, whose copy completes it.
 #include "bench/loading/loader/loader.h"
 
 #include <fmt/format.h>
@@ -10,15 +11,18 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include "bench/image/decode.h"
 #include "bench/loading/loader/bad_images.h"
 #include "bench/loading/loader/batch_buffer.h"
+#include "bench/loading/loader/batch_queue.h"
 #include "bench/loading/loader/fixed_batches.h"
 #include "bench/loading/loader/thread_placement.h"
 #include "bench/loading/token_bucket.h"
@@ -39,8 +43,13 @@ struct Slot {
   Slot(const LoaderOptions& options, int number)
       : buffer(options.batch_size, bytes_per_image(options.format, options.image_px), options.allocate,
                options.decoding.allocate_images),
-        open_for(number) {}
+        open_for(number) {
+    if (options.copy_to)
+      copy.emplace(options.batch_size, bytes_per_image(options.format, options.image_px), options.copy_to);
+  }
+  BatchBuffer& handed_over() { return copy ? *copy : buffer; }
   BatchBuffer buffer;
+  std::optional<BatchBuffer> copy;
   // Number of the batch that may be written here. Threads with a ticket of a later batch wait on it. (int:
   // the widest type with a direct futex wait.)
   std::atomic<int> open_for;
@@ -81,6 +90,7 @@ class SlotLoader : public Loader {
       slot->open_for = kStopped;
       slot->open_for.notify_all();
     }
+    made_.close();
     for (std::thread& thread : threads_) thread.join();
   }
 
@@ -99,6 +109,11 @@ class SlotLoader : public Loader {
       pthread_setname_np(threads_.back().native_handle(), fmt::format("loader {}", i).c_str());
       if (options_.pin_threads) pin_to_core(threads_.back(), options_.first_core + i);
     }
+    if (!options_.copy_to || options_.threads == 0) return;
+    threads_.emplace_back([this] {
+      while (const std::optional<int> batch = made_.take()) copy_and_complete(*batch);
+    });
+    pthread_setname_np(threads_.back().native_handle(), "pin memory");
   }
 
   Batch next() override {
@@ -123,8 +138,8 @@ class SlotLoader : public Loader {
       begun_.notify_all();
     }
     Batch batch;
-    batch.images = slot.buffer.images();
-    batch.labels = slot.buffer.labels();
+    batch.images = slot.handed_over().images();
+    batch.labels = slot.handed_over().labels();
     batch.size = options_.batch_size;
     batch.number = number;
     batch.ready_at = slot.ready_at;
@@ -147,8 +162,8 @@ class SlotLoader : public Loader {
     LoaderStats stats;
     stats.images = bad_images_.good();
     stats.encoded_bytes = encoded_bytes_.load();
-    stats.buffer_bytes = static_cast<int64_t>(slots_.size()) * options_.batch_size *
-                         (image_bytes_ + static_cast<int64_t>(sizeof(int64_t)));
+    stats.buffer_bytes = static_cast<int64_t>(slots_.size()) * (options_.copy_to ? 2 : 1) *
+                         options_.batch_size * (image_bytes_ + static_cast<int64_t>(sizeof(int64_t)));
     stats.bad_images = bad_images_.bad();
     stats.warnings = bad_images_.warnings();
     return stats;
@@ -215,6 +230,24 @@ class SlotLoader : public Loader {
     }
     bad_images_.count_good();
     if (slot.missing.fetch_sub(1) > 1) return;
+    if (!options_.copy_to)
+      complete(batch);
+    else if (options_.threads == 0)
+      copy_and_complete(batch);
+    else
+      made_.add(batch);
+  }
+
+  void copy_and_complete(int batch) {
+    Slot& slot = slot_of(batch);
+    const auto images = static_cast<size_t>(options_.batch_size);
+    std::memcpy(slot.copy->images(), slot.buffer.images(), images * static_cast<size_t>(image_bytes_));
+    std::memcpy(slot.copy->labels(), slot.buffer.labels(), images * sizeof(int64_t));
+    complete(batch);
+  }
+
+  void complete(int batch) {
+    Slot& slot = slot_of(batch);
     slot.ready_at = std::chrono::steady_clock::now();
     slot.complete = batch;
     ++completed_;
@@ -269,6 +302,7 @@ class SlotLoader : public Loader {
   TokenBucket pace_;
   BadImages bad_images_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  BatchQueue made_;  // copy_to: batches that wait for their copy
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
   std::atomic<int64_t> next_ticket_{0};
@@ -294,6 +328,8 @@ std::unique_ptr<Loader> make_loader(Storage& storage, const LoaderOptions& optio
       options.classes < 1)
     throw std::invalid_argument(
         "a loader needs a batch size, an image size, a ring depth and classes of at least 1");
+  if (options.copy_to && options.decoding.make_decoder)
+    throw std::invalid_argument("a loader can't copy batches that are made in device memory");
   if (storage.generates_batches()) return make_fixed_batches(options);
   return std::make_unique<SlotLoader>(storage, options);
 }

@@ -22,9 +22,8 @@ namespace bench {
 //   dataloader  As torch.utils.data.DataLoader with prefetch_factor=2: batch n is made by thread n % threads
 //               alone. Each thread has at most two batches that next() has not yet handed over; batches are
 //               handed over in order, so one slow batch holds up those behind it. What differs from
-//               PyTorch's: threads, not processes, so no copy through shared memory and no thread that copies
-//               into pinned memory; and buffers are reused: one more than are ahead exists, so a thread also
-//               waits while the caller holds two batches.
+//               PyTorch's: threads, not processes, so no copy through shared memory; and buffers are reused:
+//               one more than are ahead exists, so a thread also waits while the caller holds two batches.
 // Images, labels and their order are the same, bit for bit. With 0 threads there is no difference.
 enum class HandingOver { ring, dataloader };
 HandingOver handing_over(const std::string& name);  // the row field; throws std::invalid_argument
@@ -46,6 +45,10 @@ struct LoaderOptions {
   SamplerOptions sampler;                                    // order, seed, rank and world size
   const std::vector<Augmentation>* augmentations = nullptr;  // per record; null: drawn at random
   HostAllocator allocate = BatchBuffer::on_heap;             // allocates the batches' memory
+  // Not empty: a batch made in memory of `allocate` is copied into memory of this allocator by one thread for
+  // all batches, as DataLoader's pin_memory thread does (with 0 threads: in next()). A batch is complete when
+  // it has been copied. Not for batches made on a device, nor for made-up ones.
+  HostAllocator copy_to = {};
   DeviceDecoding decoding;                                   // on a device, to device memory
   double images_per_s = 0;  // all threads together decode no faster, as on fewer cores; 0: no limit
   int64_t classes = 1000;   // a label outside [0, classes) throws BadDataset
