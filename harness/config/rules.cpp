@@ -104,12 +104,33 @@ class RowRules {
     if (several_)
       refuse("cuda_graphs record the step of one device", "strategy: single", "strategy " + row_.strategy,
              "set cuda_graphs: false");
+    if (row_.learning_rate_schedule != "constant" || row_.learning_rate_warmup > 0)
+      refuse("cuda_graphs record a step with its learning rate",
+             "learning_rate_schedule: constant, learning_rate_warmup: 0",
+             fmt::format("learning_rate_schedule {}, learning_rate_warmup {}", row_.learning_rate_schedule,
+                         row_.learning_rate_warmup),
+             "set cuda_graphs: false");
     if (!row_.fused_sgd)
       refuse("cuda_graphs record a step in which the host reads nothing", "fused_sgd: true",
              "fused_sgd: false", "set one of the two");
   }
 
+  void learning_rate() const {
+    const int64_t batches = row_.warmup_batches + row_.timed_batches;
+    if (row_.learning_rate_warmup >= batches)
+      refuse("the learning rate's warm-up ends before the slice does",
+             fmt::format("learning_rate_warmup below {}, the batches of the slice", batches),
+             fmt::format("learning_rate_warmup {}", row_.learning_rate_warmup),
+             "use a shorter warm-up or more timed_batches");
+  }
+
   void storage() const {
+    if (row_.pin_thread && !row_.pinned)
+      refuse("pin_thread copies batches into pinned memory", "pinned: true", "pinned: false",
+             "set pin_thread: false, or pinned: true");
+    if (row_.pin_thread && row_.decoder == "nvjpeg")
+      refuse("decoder nvjpeg makes batches in device memory, so that there is none to copy in host memory",
+             "pin_thread: false", "pin_thread: true", "set decoder: cpu");
     if (row_.cache == "cold" && !has_page_cache(values_, row_.storage))
       refuse("no page cache lies below storage " + row_.storage, "cache: as_is", "cache cold");
 
@@ -125,12 +146,6 @@ class RowRules {
              "needless: none", "needless: host_copy", "set decoder: cpu");
     if (row_.decoder == "nvjpeg" && row_.storage == "raw")
       refuse("storage raw has nothing to decode", "decoder: cpu", "decoder nvjpeg");
-    if (row_.pin_thread && !row_.pinned)
-      refuse("pin_thread copies batches into pinned memory", "pinned: true", "pinned: false",
-             "set pin_thread: false, or pinned: true");
-    if (row_.pin_thread && row_.decoder == "nvjpeg")
-      refuse("decoder nvjpeg makes batches in device memory, so that there is none to copy in host memory",
-             "pin_thread: false", "pin_thread: true", "set decoder: cpu");
   }
 
   void device() const {
@@ -232,6 +247,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   rules.accumulation();
   rules.stages();
   rules.recorded_graphs();
+  rules.learning_rate();
   rules.storage();
   rules.device();
   rules.collectives();

@@ -162,6 +162,12 @@ const std::vector<Field>& fields() {
        .help = "what updates the weights", .axis = "optimizer"},
       {.name = "learning_rate", .member = &Row::learning_rate,
        .help = "learning rate", .max = 1e6},
+      {.name = "learning_rate_schedule", .member = &Row::learning_rate_schedule,
+       .help = "learning rate over the batches of warm-up and window: constant; step: a tenth after each third, as in "
+               "PyTorch's ImageNet example; cosine: down to 0 along half a cosine", .choices = {"constant", "step", "cosine"}},
+      {.name = "learning_rate_warmup", .member = &Row::learning_rate_warmup, .unit = "batches",
+       .help = "first batches, in which the learning rate rises linearly from a hundredth; the schedule begins after them",
+       .max = 1000000},
       {.name = "momentum", .member = &Row::momentum,
        .help = "momentum of SGD", .max = 1},
       {.name = "weight_decay", .member = &Row::weight_decay,

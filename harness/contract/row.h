@@ -83,6 +83,8 @@ struct Row {
   int64_t pipeline_micro_batches = 1;
   std::string optimizer = "sgd";
   double learning_rate = 0.1;
+  std::string learning_rate_schedule = "constant";
+  int64_t learning_rate_warmup = 0;
   double momentum = 0.9;
   double weight_decay = 1e-4;
   bool fused_sgd = true;

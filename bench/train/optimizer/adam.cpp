@@ -30,6 +30,7 @@ class Adam : public Optimizer {
 
   void step(const Tensors& parameters, const Tensors& gradients, const at::Tensor& found_inf) override {
     at::NoGradGuard no_grad;
+    rate_ = options_.rate(calls_++);
     for (size_t i = means_.size(); i < parameters.size(); ++i) {
       const at::Tensor weight = parameters[i].detach();
       means_.push_back(at::zeros_like(weight));
@@ -46,8 +47,8 @@ class Adam : public Optimizer {
   void fused_step(const Tensors& parameters, const Tensors& gradients, const at::Tensor& found_inf) {
     const auto skip = found_inf.defined() ? std::optional<at::Tensor>(found_inf) : std::nullopt;
     at::_foreach_add_(steps_, 1);
-    at::_fused_adam_(parameters, gradients, means_, squares_, /*max_exp_avg_sqs=*/{}, steps_,
-                     options_.learning_rate, kBeta1, kBeta2, options_.weight_decay, kAdamEpsilon,
+    at::_fused_adam_(parameters, gradients, means_, squares_, /*max_exp_avg_sqs=*/{}, steps_, rate_, kBeta1,
+                     kBeta2, options_.weight_decay, kAdamEpsilon,
                      /*amsgrad=*/false,
                      /*maximize=*/false, /*grad_scale=*/{}, skip);
     if (skip) at::_foreach_sub_(steps_, Tensors(steps_.size(), found_inf.reshape({})));
@@ -63,14 +64,15 @@ class Adam : public Optimizer {
     Tensors divisors = at::_foreach_sqrt(squares_);
     at::_foreach_div_(divisors, std::sqrt(1 - std::pow(kBeta2, double(taken_))));
     at::_foreach_add_(divisors, kAdamEpsilon);
-    at::_foreach_addcdiv_(parameters, means_, divisors,
-                          -options_.learning_rate / (1 - std::pow(kBeta1, double(taken_))));
+    at::_foreach_addcdiv_(parameters, means_, divisors, -rate_ / (1 - std::pow(kBeta1, double(taken_))));
   }
 
   const OptimizerOptions options_;
   Tensors means_, squares_;  // of gradients; in the type of the weights
   Tensors steps_;            // one number per weight, on its device: the fused kernel's count
   int64_t taken_ = 0;        // the plain operators' count
+  int64_t calls_ = 0;        // of step()
+  double rate_ = 0;          // of this step
 };
 
 const bool registered_optimizer_adam = OptimizerRegistry::instance().add(

@@ -7,7 +7,8 @@
 namespace bench {
 
 OptimizerOptions optimizer_options(const harness::Row& row) {
-  return {row.learning_rate, row.momentum, row.weight_decay, row.fused_sgd, row.optimizer};
+  return {row.learning_rate, row.momentum,  row.weight_decay,
+          row.fused_sgd,     row.optimizer, learning_rate_schedule(row)};
 }
 
 namespace {

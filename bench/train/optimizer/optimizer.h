@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/registry/registry.h"
+#include "bench/train/optimizer/schedule.h"
 #include "harness/contract/row.h"
 
 namespace bench {
@@ -16,6 +17,9 @@ struct OptimizerOptions {
   double learning_rate, momentum, weight_decay;
   bool fused = true;  // fused kernel; false: foreach operators, as in PyTorch
   std::string name = "sgd";
+  LearningRateSchedule schedule = {};
+  // In step number `step`, from 0; steps that found infinities count too.
+  double rate(int64_t step) const { return learning_rate * schedule.factor(step); }
 };
 OptimizerOptions optimizer_options(const harness::Row& row);
 

@@ -22,9 +22,9 @@ class Sgd : public Optimizer {
     if (first_ && options_.momentum != 0)
       for (const at::Tensor& parameter : parameters) momenta_.push_back(at::zeros_like(parameter.detach()));
     first_ = false;
+    rate_ = options_.rate(calls_++);
     if (options_.fused && fused_works(parameters))
-      at::_fused_sgd_(parameters, gradients, momenta_, options_.weight_decay, options_.momentum,
-                      options_.learning_rate,
+      at::_fused_sgd_(parameters, gradients, momenta_, options_.weight_decay, options_.momentum, rate_,
                       /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false, {},
                       found_inf.defined() ? std::optional<at::Tensor>(found_inf) : std::nullopt);
     else if (!found_inf.defined() || found_inf.item<float>() == 0)
@@ -40,12 +40,14 @@ class Sgd : public Optimizer {
       at::_foreach_add_(momenta_, change);
       change = momenta_;
     }
-    at::_foreach_add_(parameters, change, -options_.learning_rate);
+    at::_foreach_add_(parameters, change, -rate_);
   }
 
   const OptimizerOptions options_;
   Tensors momenta_;
   bool first_ = true;
+  int64_t calls_ = 0;  // of step()
+  double rate_ = 0;    // of this step
 };
 
 const bool registered_optimizer_sgd = OptimizerRegistry::instance().add(
