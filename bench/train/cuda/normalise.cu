@@ -14,9 +14,22 @@ namespace {
 
 constexpr int kThreads = 256;
 
-struct Channels {
-  float scale[3], shift[3];
+struct Affine {
+  float scale, shift;
 };
+
+constexpr float kScale0 = normalise_scale(0), kScale1 = normalise_scale(1), kScale2 = normalise_scale(2);
+constexpr float kShift0 = normalise_shift(0), kShift1 = normalise_shift(1), kShift2 = normalise_shift(2);
+
+// Selects between immediates: an array indexed at run time would be loads from memory.
+__device__ Affine affine_of(int channel) {
+  return {channel == 0   ? kScale0
+          : channel == 1 ? kScale1
+                         : kScale2,
+          channel == 0   ? kShift0
+          : channel == 1 ? kShift1
+                         : kShift2};
+}
 
 template <class Out>
 __device__ Out converted(float value) {
@@ -36,34 +49,36 @@ struct alignas(sizeof(T) * kCount) Pack {
   T values[kCount];
 };
 
-__device__ float normalised(uint8_t pixel, int channel, const Channels& channels) {
-  return fmaf(float(pixel), channels.scale[channel], channels.shift[channel]);
+__device__ float normalised(uint8_t pixel, const Affine& channel) {
+  return fmaf(float(pixel), channel.scale, channel.shift);
 }
 
 // Each thread converts kCount consecutive values, whose channel is index % 3. count: number of values in
 // total.
 template <class Out, int kCount>
-__global__ void same_order(const uint8_t* pixels, Out* out, int64_t count, Channels channels) {
+__global__ void same_order(const uint8_t* pixels, Out* out, int64_t count) {
   const int64_t first = (int64_t(blockIdx.x) * kThreads + threadIdx.x) * kCount;
   if (first >= count) return;
-  int channel = int(first % 3);
+  const int channel = int(first % 3);
+  // From the first value's channel on, so that the loop's indices are known when it is unrolled.
+  const Affine next[3] = {affine_of(channel), affine_of(channel == 2 ? 0 : channel + 1),
+                          affine_of(channel == 0 ? 2 : channel - 1)};
   if (first + kCount > count) {
-    for (int64_t i = first; i < count; ++i, channel = channel == 2 ? 0 : channel + 1)
-      out[i] = converted<Out>(normalised(pixels[i], channel, channels));
+    for (int64_t i = first; i < count; ++i)
+      out[i] = converted<Out>(normalised(pixels[i], affine_of(int(i % 3))));
     return;
   }
   const auto in = *reinterpret_cast<const Pack<uint8_t, kCount>*>(pixels + first);
   Pack<Out, kCount> result;
 #pragma unroll
-  for (int i = 0; i < kCount; ++i, channel = channel == 2 ? 0 : channel + 1)
-    result.values[i] = converted<Out>(normalised(in.values[i], channel, channels));
+  for (int i = 0; i < kCount; ++i) result.values[i] = converted<Out>(normalised(in.values[i], next[i % 3]));
   *reinterpret_cast<Pack<Out, kCount>*>(out + first) = result;
 }
 
 // Each thread converts kCount consecutive pixels and writes kCount values to each of the image's three
 // planes. kCount must divide pixels_per_image.
 template <class Out, int kCount>
-__global__ void planes(const uint8_t* pixels, Out* out, int64_t pixels_per_image, Channels channels) {
+__global__ void planes(const uint8_t* pixels, Out* out, int64_t pixels_per_image) {
   const int64_t pixel = (int64_t(blockIdx.x) * kThreads + threadIdx.x) * kCount;
   if (pixel >= pixels_per_image) return;
   const int64_t image = blockIdx.y;
@@ -78,7 +93,7 @@ __global__ void planes(const uint8_t* pixels, Out* out, int64_t pixels_per_image
     Pack<Out, kCount> plane;
 #pragma unroll
     for (int i = 0; i < kCount; ++i)
-      plane.values[i] = converted<Out>(normalised(in[3 * i + channel], channel, channels));
+      plane.values[i] = converted<Out>(normalised(in[3 * i + channel], affine_of(channel)));
     *reinterpret_cast<Pack<Out, kCount>*>(out + (image * 3 + channel) * pixels_per_image + pixel) = plane;
   }
 }
@@ -90,48 +105,42 @@ unsigned blocks_for(int64_t count, int per_thread) {
 
 template <class Out, int kCount>
 void launch_planes(const uint8_t* pixels, Out* out, int64_t images, int64_t pixels_per_image,
-                   const Channels& channels, cudaStream_t stream) {
+                   cudaStream_t stream) {
   constexpr int64_t kMostImages = 65535;  // limit of gridDim.y
   for (int64_t first = 0; first < images; first += kMostImages) {
     const int64_t count = images - first < kMostImages ? images - first : kMostImages;
     planes<Out, kCount><<<dim3(blocks_for(pixels_per_image, kCount), unsigned(count)), kThreads, 0, stream>>>(
-        pixels + first * pixels_per_image * 3, out + first * pixels_per_image * 3, pixels_per_image,
-        channels);
+        pixels + first * pixels_per_image * 3, out + first * pixels_per_image * 3, pixels_per_image);
   }
 }
 
 template <class Out>
 void launch(const uint8_t* pixels, Out* out, bool channels_last, int64_t images, int64_t side,
-            const Channels& channels, cudaStream_t stream) {
+            cudaStream_t stream) {
   constexpr int kWide = 16 / sizeof(Out);
   const int64_t pixels_per_image = side * side, count = images * pixels_per_image * 3;
   if (count == 0) return;
   if (channels_last)
-    same_order<Out, kWide><<<blocks_for(count, kWide), kThreads, 0, stream>>>(pixels, out, count, channels);
+    same_order<Out, kWide><<<blocks_for(count, kWide), kThreads, 0, stream>>>(pixels, out, count);
   else if (pixels_per_image % kWide == 0)
-    launch_planes<Out, kWide>(pixels, out, images, pixels_per_image, channels, stream);
+    launch_planes<Out, kWide>(pixels, out, images, pixels_per_image, stream);
   else
-    launch_planes<Out, 1>(pixels, out, images, pixels_per_image, channels, stream);
+    launch_planes<Out, 1>(pixels, out, images, pixels_per_image, stream);
 }
 
 }  // namespace
 
 void normalise(const uint8_t* pixels, void* out, ImageType type, bool channels_last, int64_t images,
                int64_t side, cudaStream_t stream) {
-  Channels channels;
-  for (int channel = 0; channel < 3; ++channel) {
-    channels.scale[channel] = normalise_scale(channel);
-    channels.shift[channel] = normalise_shift(channel);
-  }
   switch (type) {
     case ImageType::float32:
-      launch(pixels, static_cast<float*>(out), channels_last, images, side, channels, stream);
+      launch(pixels, static_cast<float*>(out), channels_last, images, side, stream);
       break;
     case ImageType::float16:
-      launch(pixels, static_cast<__half*>(out), channels_last, images, side, channels, stream);
+      launch(pixels, static_cast<__half*>(out), channels_last, images, side, stream);
       break;
     case ImageType::bfloat16:
-      launch(pixels, static_cast<__nv_bfloat16*>(out), channels_last, images, side, channels, stream);
+      launch(pixels, static_cast<__nv_bfloat16*>(out), channels_last, images, side, stream);
       break;
   }
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
