@@ -26,16 +26,28 @@ static double relative_error(const std::vector<at::Tensor>& found, const std::ve
 namespace {
 
 // Disables TF32: cuDNN may use different algorithms for a share and for the whole batch, and with TF32 their
-// rounding differs by more than the limit.
-class WithoutTf32 {
+// rounding differs by more than the limit. Nor are algorithms tried for the check's few images, whose sizes
+// the slice never has.
+class ExactConvolutions {
  public:
-  WithoutTf32() { at::globalContext().setAllowTF32CuDNN(false); }
-  ~WithoutTf32() { at::globalContext().setAllowTF32CuDNN(before_); }
-  WithoutTf32(const WithoutTf32&) = delete;
+  ExactConvolutions() { set(false, false); }
+  ~ExactConvolutions() { set(tf32_, benchmark_); }
+  ExactConvolutions(const ExactConvolutions&) = delete;
 
  private:
-  const bool before_ = at::globalContext().allowTF32CuDNN();
+  static void set(bool tf32, bool benchmark) {
+    at::globalContext().setAllowTF32CuDNN(tf32);
+    at::globalContext().setBenchmarkCuDNN(benchmark);
+  }
+  const bool tf32_ = at::globalContext().allowTF32CuDNN(), benchmark_ = at::globalContext().benchmarkCuDNN();
 };
+
+// 16-bit gradients of an unscaled loss would vanish; of one times the first loss scale, 65536, they may be
+// infinite, which a training step finds and skips but a comparison can't.
+at::Tensor scaled(const at::Tensor& loss, const Precision& precision) {
+  constexpr double kScale = 128;
+  return precision.sixteen_bit().empty() ? loss : loss.mul(kScale);
+}
 
 // Gives parameters that are zero everywhere small values until its end. A transformer's classifier starts at
 // zero, and then so are the gradients of all layers before it, in a wrong strategy too.
@@ -65,7 +77,7 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   const harness::Row& row = parts.row;
   if (harness::all_devices(row) == 1) return {"gradients", true, "one device: nothing to compare"};
 
-  const WithoutTf32 exact;
+  const ExactConvolutions exact;
   // Two images per device; one less in single-process strategies, to test an uneven split.
   const int64_t images = 2 * harness::all_devices(row) - (rank.world_size == 1 ? 1 : 0);
   // The same batch on every rank.
@@ -84,14 +96,14 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   for (const at::Tensor& buffer : parts.model.buffer_tensors()) buffers_before.push_back(buffer.clone());
   reference.use_batch_statistics(row.sync_bn);
   const at::Tensor whole = at::cross_entropy_loss(parts.precision.forward(reference, batch), labels);
-  parts.precision.scale_loss(whole).backward();
+  scaled(whole, parts.precision).backward();
 
   PhaseClock unused(1, false);
   const int64_t share = images / rank.world_size;
   const auto mine = [&](const at::Tensor& tensor) { return tensor.narrow(0, rank.rank * share, share); };
   parts.strategy.use_batch_statistics(row.sync_bn);
   const at::Tensor logits = parts.strategy.forward(mine(batch), unused);
-  parts.strategy.backward(parts.precision.scale_loss(at::cross_entropy_loss(logits, mine(labels))), unused);
+  parts.strategy.backward(scaled(at::cross_entropy_loss(logits, mine(labels)), parts.precision), unused);
   parts.strategy.use_batch_statistics(true);
 
   double error = relative_error(parts.model.gradient_tensors(), reference.gradient_tensors());
