@@ -155,9 +155,11 @@ StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   // With one ring buffer the next batch is loaded into the buffer of this one.
   if (parts.row.ring_depth == 1 && (parts.row.handing_over == "ring" || parts.row.loader_threads == 0))
     parts.device.finish_copy();
+  const auto copied =
+      parts.device.take_copied();  // may wait for the copy before, and so for the step before it
 
   clock.enter(Phase::load);  // releasing may wake loader threads: counts as loading
-  if (const auto copied = parts.device.take_copied()) parts.loader.release(*copied);
+  if (copied) parts.loader.release(*copied);
 
   if (parts.recorded && !parts.recorded->runs_as_always()) {
     result.metrics = parts.recorded->run(data, clock, read);  // enters forward, loss, backward, step, loss
