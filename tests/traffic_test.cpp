@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace bench::traffic_test {
 
 TEST(Traffic, CountsBytesByKindAndBatch) {
@@ -24,7 +26,7 @@ TEST(Traffic, PollsADeviceUntilItHasTheDuration) {
   traffic.take_device_ms();  // what came before the slice
   bool done = false;
   const auto post = [&](double ms) {
-    traffic.end_on_device(traffic.begin(Collective::all_reduce, {4, 6}),
+    traffic.end_on_device(traffic.begin_on_device(Collective::all_reduce, {4, 6}),
                           [&done, ms] { return done ? std::optional(ms) : std::nullopt; });
   };
   post(1), post(2);
@@ -38,6 +40,19 @@ TEST(Traffic, PollsADeviceUntilItHasTheDuration) {
       << "each in the batch that posted it; the last is in progress";
   post(16);
   EXPECT_EQ(traffic.take_device_ms(), std::vector<double>{16}) << "only since the last call";
+}
+
+TEST(Traffic, TheHostsTimeToPostToADeviceIsNotCommunication) {
+  Traffic traffic;
+  const auto ticket = traffic.begin_on_device(Collective::all_reduce, {100, 6});
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  traffic.end_on_device(ticket, [] { return std::optional(3.0); });
+  const Traffic::Batch batch = traffic.next_batch();
+  EXPECT_EQ(batch.under_way_ms, 0);
+  EXPECT_EQ(batch.bytes[size_t(Collective::all_reduce)], 100);
+  ASSERT_EQ(batch.collectives.size(), 1u);
+  EXPECT_GT(batch.collectives[0].ended, batch.collectives[0].posted);
+  EXPECT_EQ(traffic.take_device_ms(), (std::vector<double>{3, 0}));
 }
 
 }  // namespace bench::traffic_test

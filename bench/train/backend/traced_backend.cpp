@@ -38,6 +38,10 @@ TracedBackend::TracedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::share
       traffic_(std::move(traffic)),
       on_device_(on_device) {}
 
+Traffic::Ticket TracedBackend::begin(Collective kind, const Traffic::Message& message) {
+  return on_device_ ? traffic_->begin_on_device(kind, message) : traffic_->begin(kind, message);
+}
+
 WorkPointer TracedBackend::until_done(Traffic::Ticket ticket, WorkPointer work) {
   if (on_device_)
     traffic_->end_on_device(ticket, [work]() -> std::optional<double> {
@@ -53,13 +57,13 @@ WorkPointer TracedBackend::until_done(Traffic::Ticket ticket, WorkPointer work) 
 
 WorkPointer TracedBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
   if (muted_) return c10::make_intrusive<OwnValues>(getRank(), c10d::OpType::ALLREDUCE, tensors);
-  const Traffic::Ticket ticket = traffic_->begin(Collective::all_reduce, message_of(tensors));
+  const Traffic::Ticket ticket = begin(Collective::all_reduce, message_of(tensors));
   return until_done(ticket, inner_->allreduce(tensors, posted(options)));
 }
 
 WorkPointer TracedBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
   if (muted_) return c10::make_intrusive<OwnValues>(getRank(), c10d::OpType::BROADCAST, tensors);
-  const Traffic::Ticket ticket = traffic_->begin(Collective::broadcast, message_of(tensors));
+  const Traffic::Ticket ticket = begin(Collective::broadcast, message_of(tensors));
   return until_done(ticket, inner_->broadcast(tensors, posted(options)));
 }
 
@@ -69,7 +73,7 @@ WorkPointer TracedBackend::allgather(std::vector<Tensors>& outputs, Tensors& inp
     for (at::Tensor& output : outputs.at(0)) output.copy_(inputs.at(0));
     return c10::make_intrusive<OwnValues>(getRank(), c10d::OpType::ALLGATHER, outputs[0]);
   }
-  const Traffic::Ticket ticket = traffic_->begin(Collective::all_gather, message_of(inputs));
+  const Traffic::Ticket ticket = begin(Collective::all_gather, message_of(inputs));
   return until_done(ticket, inner_->allgather(outputs, inputs, posted(options)));
 }
 

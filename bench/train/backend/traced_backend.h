@@ -36,6 +36,7 @@ class TracedBackend : public c10d::Backend {
     options.asyncOp = options.asyncOp || on_device_;
     return options;
   }
+  Traffic::Ticket begin(Collective kind, const Traffic::Message& message);
   Work until_done(Traffic::Ticket ticket, Work work);
   c10::intrusive_ptr<c10d::Backend> inner_;
   std::shared_ptr<Traffic> traffic_;  // shared: a late callback may outlive this backend

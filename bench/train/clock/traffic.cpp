@@ -4,14 +4,23 @@
 
 namespace bench {
 
-Traffic::Ticket Traffic::begin(Collective kind, Message message) {
-  const std::lock_guard lock(mutex_);
-  const Time now = std::chrono::steady_clock::now();
-  if (under_way_++ == 0) since_ = now;
+Traffic::Ticket Traffic::note(Collective kind, Message message, Time now) {
   current_.bytes[size_t(kind)] += message.bytes;
   if (kind == Collective::all_reduce) current_.all_reduces.push_back(message);
   current_.collectives.push_back({kind, now, {}});
   return {batch_, current_.collectives.size() - 1};
+}
+
+// Ignored if the batch has already been returned by next_batch().
+void Traffic::note_end(Ticket ticket, Time now) {
+  if (ticket.batch == batch_) current_.collectives[ticket.place].ended = now;
+}
+
+Traffic::Ticket Traffic::begin(Collective kind, Message message) {
+  const std::lock_guard lock(mutex_);
+  const Time now = std::chrono::steady_clock::now();
+  if (under_way_++ == 0) since_ = now;
+  return note(kind, message, now);
 }
 
 void Traffic::end(Ticket ticket) {
@@ -19,13 +28,17 @@ void Traffic::end(Ticket ticket) {
   const Time now = std::chrono::steady_clock::now();
   add_time_under_way(now);
   --under_way_;
-  // Ignored if the batch has already been returned by next_batch().
-  if (ticket.batch == batch_) current_.collectives[ticket.place].ended = now;
+  note_end(ticket, now);
+}
+
+Traffic::Ticket Traffic::begin_on_device(Collective kind, Message message) {
+  const std::lock_guard lock(mutex_);
+  return note(kind, message, std::chrono::steady_clock::now());
 }
 
 void Traffic::end_on_device(Ticket ticket, Duration duration) {
-  end(ticket);
   const std::lock_guard lock(mutex_);
+  note_end(ticket, std::chrono::steady_clock::now());
   on_device_.emplace_back(ticket.batch, std::move(duration));
 }
 

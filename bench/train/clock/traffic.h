@@ -41,8 +41,10 @@ class Traffic {
   // Call when a collective is posted, and when it has completed. Any thread.
   Ticket begin(Collective kind, Message message);
   void end(Ticket ticket);
-  // Instead of end(), for a collective that runs asynchronously on a device. The training thread polls
-  // `duration` until it returns the device time in ms.
+  // Instead of both, before the call that posts it and after, for a collective that runs asynchronously on a
+  // device: the host's time in that call doesn't count as under way. The training thread polls `duration`
+  // until it returns the device time in ms.
+  Ticket begin_on_device(Collective kind, Message message);
   using Duration = std::function<std::optional<double>()>;
   void end_on_device(Ticket ticket, Duration duration);
   // Returns everything since the last call; valid until the next call. Training thread, between batches.
@@ -52,6 +54,8 @@ class Traffic {
   std::vector<double> take_device_ms();
 
  private:
+  Ticket note(Collective kind, Message message, Time now);
+  void note_end(Ticket ticket, Time now);
   void ask_device();
   void add_time_under_way(Time now);
   std::mutex mutex_;
