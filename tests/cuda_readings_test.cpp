@@ -75,7 +75,7 @@ TEST_F(CudaReadings, TheProfilerRecordsKernelsCopiesAndWaits) {
     }
     for (const GpuTrace::Call& call : trace.calls) waits_seen += waits(call.name);
     EXPECT_GE(kernels, 5);
-    EXPECT_EQ(copies, 1);
+    EXPECT_GE(copies, 1) << "memsets count too, and libraries may add some";
     EXPECT_GE(waits_seen, 1) << "the stream was waited for";
     const json record = harness::encode(summary(trace, {begin, end, end, 1}).value());
     EXPECT_GT(record["gpu_kernel_share"].get<double>(), 0.1) << record;
