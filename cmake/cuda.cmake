@@ -17,7 +17,7 @@ enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)    # NVIDIA's own: runtime, copies, events
 find_library(TORCH_CUDA_LIBRARY torch_cuda HINTS ${TORCH_LIBRARY_DIR} NO_DEFAULT_PATH)
 find_library(C10_CUDA_LIBRARY c10_cuda HINTS ${TORCH_LIBRARY_DIR} NO_DEFAULT_PATH)
-file(GLOB wheels ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia)
+file(GLOB wheels ${TORCH_LIBRARY_DIR}/../../nvidia)  # beside torch's own, in whatever environment it is
 find_path(NCCL_INCLUDE nccl.h         # NCCL: NVIDIA's collectives, used by PyTorch's DDP on GPUs
           HINTS ${CUDAToolkit_INCLUDE_DIRS} ${wheels}/nccl/include)
 find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ${CUDAToolkit_LIBRARY_DIR} ${wheels}/nccl/lib)

@@ -97,7 +97,7 @@ check "each command is shown" says '+ env DEBIAN_FRONTEND=noninteractive apt-get
 check "package lists are fetched once" [ "$(grep -c '^apt-get update' apt_calls)" == 1 ]
 check "and the install is the last call" grep -q '^apt-get install' <(tail -n 1 apt_calls)
 check "pip's failure is one clear line" says 'set-up: pip could not download or install torch==2.11.0'
-tool nvcc true
+tool nvcc 'echo Cuda compilation tools, release 13.0, V13.0.48'
 tool nvidia-smi 'echo 550.54.15'
 check "an old driver ends the set-up before anything is installed" exits 2 with_tools project/run_matrix
 check "its version is named" says 'driver 550.54.15 is too old'
@@ -105,6 +105,9 @@ check "and three ways out" says 'SKIP_CUDA=1'
 tool nvidia-smi 'echo 580.65.06'
 check "a driver that fits is no matter" exits 2 with_tools env PIP_NO_INDEX=1 PIP_FIND_LINKS="$sandbox/wheels" project/run_matrix
 check "and the set-up goes on to its next failing download" says 'pip could not download or install torch==2.11.0'
+tool nvcc 'echo Cuda compilation tools, release 12.4, V12.4.99'
+check "the compiler of another CUDA than the wheel's ends the set-up" exits 2 with_tools project/run_matrix
+check "both are named" says "is of CUDA 12, and LibTorch's wheel is for CUDA 13"
 rm tools/nvcc tools/nvidia-smi
 rm updated
 tool apt-get 'exit 100'
