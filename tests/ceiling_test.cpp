@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "bench/train/rank_report.h"
 #include "tests/small_images.h"
@@ -74,7 +76,8 @@ TEST(ComputeAlone, IsTheWholeStepOfTheStrategy) {
   }
 }
 
-// Counts how often the host reads what the device computed.
+// Counts how often the host reads what the device computed; it is `behind` the host, which waits when it
+// synchronises.
 class CountingDevice : public Device {
  public:
   explicit CountingDevice(Device& inner) : inner_(inner) {}
@@ -86,7 +89,9 @@ class CountingDevice : public Device {
     ++reads;
     return inner_.read(values);
   }
+  void synchronize() override { std::this_thread::sleep_for(behind); }
   int reads = 0;
+  std::chrono::milliseconds behind{0};
 
  private:
   Device& inner_;
@@ -107,6 +112,20 @@ TEST(ComputeAlone, ReadsTheLossAsOftenAsTheRowDoes) {
     compute_ceiling(parts, options_of(row), 5);  // and two that are not timed
     EXPECT_EQ(device.reads, in_ceiling) << loss_every;
   }
+}
+
+TEST(ComputeAlone, TimesOfItsBatchesHaveTheWaitForTheDeviceAtTheEnd) {
+  harness::Row row = tiny_row();
+  TinyRank rank(row);
+  CountingDevice device(*rank.device);
+  device.behind = std::chrono::milliseconds(40);
+  const SliceParts parts = {rank.row,       *rank.loader, device,     *rank.model, *rank.precision,
+                            *rank.strategy, *rank.group,  *rank.link, rank.spans,  rank.slot};
+  run_slice(parts);
+  const ComputeCeiling ceiling = compute_ceiling(parts, options_of(row), 5);
+  ASSERT_EQ(ceiling.batch_ms.size(), 5u);
+  EXPECT_GE(ceiling.batch_ms[0], 40);
+  EXPECT_NEAR(std::accumulate(ceiling.batch_ms.begin(), ceiling.batch_ms.end(), 0.0), 5 * ceiling.ms, 1e-6);
 }
 
 TEST(ComputeAlone, DoesNotBurdenTheHost) {

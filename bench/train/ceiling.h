@@ -16,7 +16,7 @@ double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Tra
 struct ComputeCeiling {
   double ms = 0;                            // per batch, whole training step of this rank
   std::map<std::string, double> phases_ms;  // per batch; without `load` and phases of 0 ms
-  std::vector<double> batch_ms;             // of each batch on the host
+  std::vector<double> batch_ms;  // of each batch on the host; the first includes the wait at the end
 };
 
 // Times the slice's training step on pre-generated batches, after two untimed ones. No loader thread may run.
