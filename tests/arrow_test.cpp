@@ -67,7 +67,9 @@ TEST_P(Copies, HoldTheFiles) {
     EXPECT_EQ(storage->record_name(3), dataset_.images[3].path);
     const auto reader = storage->reader();
     for (int64_t record = 0; record < kImages; ++record) expect_record(reader->read(record), record);
-    if (mapped_) EXPECT_EQ(reader->read(7).bytes.data(), storage->reader()->read(7).bytes.data());  // no copy
+    if (mapped_) {
+      EXPECT_EQ(reader->read(7).bytes.data(), storage->reader()->read(7).bytes.data()) << "a copy";
+    }
     EXPECT_THROW(reader->read(kImages), std::runtime_error);
     EXPECT_THROW(reader->read(-1), std::runtime_error);
   }
@@ -112,7 +114,9 @@ TEST_P(Copies, AreReadByManyThreadsInWindowedOrder) {
         }
       });
   }
-  if (mapped_) EXPECT_EQ(moved, 0);
+  if (mapped_) {
+    EXPECT_EQ(moved, 0);
+  }
 }
 
 TEST_P(Copies, NameTheirFilesForThePageCache) {
@@ -164,7 +168,12 @@ TEST_P(Copies, DamagedBytesNeverCrash) {
   };
   int refused = 0;
   uint64_t sum = 0;
-  for (size_t at = 0; at<whole.size(); at += at + 2500> whole.size() || at < 1500 ? 1 : 41) {
+  // Every byte of the metadata at both ends; parquet_random opens its file as parquet does.
+  const size_t metadata_step = kind_ == "parquet_random" ? 7 : 1;
+  const auto step_at = [&](size_t at) {
+    return at < 1500 || at + 2500 > whole.size() ? metadata_step : size_t{41};
+  };
+  for (size_t at = 0; at < whole.size(); at += step_at(at)) {
     put(at, whole[at] ^ (at % 2 == 0 ? 0xFF : 0x81));
     try {
       const auto storage = open(location);
