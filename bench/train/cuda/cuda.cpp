@@ -153,14 +153,12 @@ class Cuda : public Device, public Accelerator {
 
   nlohmann::json describe() const override {
     const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device_.index());
-    const auto peak = [](const auto& figures) {
-      return figures[size_t(c10::CachingAllocator::StatType::AGGREGATE)].peak;
-    };
     const cudaDeviceProp* properties = at::cuda::getDeviceProperties(device_.index());
     return {{"memory_bytes", properties->totalGlobalMem},
             {"compute_capability", fmt::format("{}.{}", properties->major, properties->minor)},
             {"multiprocessors", properties->multiProcessorCount},
             {"peak_allocated_bytes", peak(stats.allocated_bytes)},
+            {"peak_allocated_bytes_by_device", peaks_of_all_devices()},
             {"peak_reserved_bytes", peak(stats.reserved_bytes)},
             {"h2d_bytes", h2d_bytes()},
             {"h2d_gb_per_s", h2d_gb_per_s()},
@@ -180,6 +178,21 @@ class Cuda : public Device, public Accelerator {
     at::cuda::CUDAEvent used{cudaEventDisableTiming};  // end of the last step that read this slot
     at::cuda::CUDAEvent began{cudaEventDefault}, copied{cudaEventDefault};  // of the copy to it
   };
+
+  template <class Figures>
+  static int64_t peak(const Figures& figures) {
+    return figures[size_t(c10::CachingAllocator::StatType::AGGREGATE)].peak;
+  }
+  // By replica, without devices that this process hasn't used.
+  std::vector<int64_t> peaks_of_all_devices() const {
+    std::vector<int64_t> peaks;
+    for (int64_t number = 0; number < at::cuda::device_count(); ++number) {
+      const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(of_replica(number).index());
+      peaks.push_back(peak(stats.allocated_bytes));
+    }
+    while (peaks.size() > 1 && peaks.back() == 0) peaks.pop_back();
+    return peaks;
+  }
 
   // Host-to-device bytes per batch; without images if they are decoded on the GPU.
   size_t h2d_bytes() const {
