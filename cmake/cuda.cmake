@@ -36,7 +36,7 @@ add_library(libtorch_cuda INTERFACE)
 target_include_directories(libtorch_cuda SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS} ${NCCL_INCLUDE})
 target_link_libraries(libtorch_cuda INTERFACE libtorch ${C10_CUDA_LIBRARY} -Wl,--no-as-needed ${TORCH_CUDA_LIBRARY}
                                               -Wl,--as-needed CUDA::cudart)
-target_link_options(libtorch_cuda INTERFACE -Wl,-rpath,${CUDAToolkit_LIBRARY_DIR}
+target_link_options(libtorch_cuda INTERFACE $<$<NOT:$<BOOL:${BUNDLE}>>:-Wl,-rpath,${CUDAToolkit_LIBRARY_DIR}>
                                             -Wl,-rpath-link,${CUDAToolkit_LIBRARY_DIR} -Wl,--allow-shlib-undefined)
 if(NVJPEG_INCLUDE AND NVJPEG_LIBRARY)
   add_library(nvjpeg INTERFACE)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# unit: the set-up scripts, in a sandbox with a tiny project, own package tools and a home-made wheel: no network.
+# unit: the set-up scripts and the start of a bundle, in a sandbox with a tiny project, own package tools and a home-made
+# wheel: no network.
 set -euo pipefail
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 sandbox=$(mktemp -d)
@@ -190,6 +191,29 @@ check "says that nothing was measured on GPUs yet" says 'no figure of this suite
 check "doctor --help" runs moved/run_matrix doctor --help
 check "says how it is called" says 'usage: ./run_matrix doctor'
 check "doctor takes no arguments" exits 2 moved/run_matrix doctor --all
+
+# --- an unpacked bundle, with a program that prints where it looks for libraries ---
+unset CMAKE_PREFIX_PATH
+bundle="$sandbox/un packed"
+mkdir -p "$bundle/bin" "$bundle/scripts" "$sandbox/site/torch/lib" "$sandbox/site/nvidia/cu13/lib"
+cp "$source_dir/scripts/bundled_run_matrix" "$bundle/run_matrix"
+cp "$source_dir"/scripts/{doctor,bundled_torch.sh,machine.sh,packages.sh,venv.sh} "$bundle/scripts"
+echo 2.11.0 >"$bundle/libtorch_version"
+printf '#!/bin/sh\necho "$LD_LIBRARY_PATH" "$@"; exit 3\n' >"$bundle/bin/run_matrix"
+chmod +x "$bundle/bin/run_matrix"
+touch "$sandbox/site/torch/__init__.py" "$sandbox/site/torch/lib/libtorch_cpu.so"
+echo "__version__ = '2.11.0+cu130'" >"$sandbox/site/torch/version.py"
+check "a bundle without torch: exit 2" exits 2 env PYTHON=/no/python "$bundle/run_matrix"
+check "says what to install" says 'pip install torch==2.11.0, or name the Python'
+check "a bundle with torch starts, its exit code is passed on" exits 3 env PYTHONPATH="$sandbox/site" "$bundle/run_matrix" --only 0
+check "with the libraries of torch and NVIDIA, and all arguments" says "$sandbox/site/torch/lib:$sandbox/site/nvidia/cu13/lib --only 0"
+check "LibTorch in CMAKE_PREFIX_PATH comes first" exits 2 env CMAKE_PREFIX_PATH="$sandbox/libtorch" PYTHONPATH="$sandbox/site" "$bundle/run_matrix"
+check "and is refused when its version is unknown" says 'of an unknown version'
+check "its doctor names torch" runs env PYTHONPATH="$sandbox/site" "$bundle/run_matrix" doctor
+check "and where it is" says "2.11.0 in $sandbox/site/torch"
+echo 2.12.0 >"$bundle/libtorch_version"
+check "another version: exit 2" exits 2 env PYTHONPATH="$sandbox/site" "$bundle/run_matrix"
+check "both are named" says "built for torch 2.12.0, and $sandbox/site/torch is 2.11.0"
 
 ((failures == 0)) || echo "$failures checks FAILED"
 exit $((failures > 0))

@@ -1,0 +1,28 @@
+# With BUNDLE=ON (preset bundle, used by scripts/bundle): `cmake --install BUILD --component bundle --prefix FOLDER` puts
+# the programs into bin/ and the libraries that they need into lib/, except those that every machine with Python's torch
+# has: the C and C++ libraries, torch's own and NVIDIA's.
+set(bundled run_matrix make_dataset train_slice)
+if(BUILD_CUDA)
+  list(APPEND bundled train_slice_cuda)
+  list(APPEND bundled bench_micro_cuda gpu_tests)  # for scripts/check_gpu
+endif()
+foreach(program ${bundled})
+  target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)  # DT_RPATH, which also applies to libraries of libraries
+endforeach()
+set_target_properties(${bundled} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+file(GLOB nvidia_folders ${TORCH_LIBRARY_DIR}/../../nvidia/*/lib)
+install(TARGETS ${bundled} RUNTIME_DEPENDENCY_SET bundled_libraries DESTINATION bin COMPONENT bundle)
+install(TARGETS listen_address LIBRARY DESTINATION bin COMPONENT bundle)
+install(RUNTIME_DEPENDENCY_SET bundled_libraries DESTINATION lib COMPONENT bundle
+        PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl|nsl|stdc\\+\\+|gcc_s)\\.so"
+                            "^lib(torch|c10|gomp|shm|cu(da|dnn|blas|fft|rand|solver|sparse|pti|file)|nv|nccl)"
+        DIRECTORIES ${TORCH_LIBRARY_DIR} ${nvidia_folders})
+file(WRITE ${CMAKE_BINARY_DIR}/libtorch_version "${TORCH_VERSION}\n")
+install(FILES ${CMAKE_BINARY_DIR}/libtorch_version docs/bundle.md DESTINATION . COMPONENT bundle)
+install(DIRECTORY configs plots DESTINATION . COMPONENT bundle)
+install(DIRECTORY tests/golden/pixels DESTINATION tests/golden COMPONENT bundle)
+install(DIRECTORY bench/peers/pytorch DESTINATION bench/peers COMPONENT bundle PATTERN __pycache__ EXCLUDE)
+install(PROGRAMS scripts/doctor scripts/check_gpu DESTINATION scripts COMPONENT bundle)
+install(FILES scripts/machine.sh scripts/packages.sh scripts/venv.sh scripts/bundled_torch.sh scripts/gpu_figures.py
+        DESTINATION scripts COMPONENT bundle)
+install(PROGRAMS scripts/bundled_run_matrix DESTINATION . COMPONENT bundle RENAME run_matrix)
