@@ -61,8 +61,10 @@ void remove_old_figures(const fs::path& folder) {
 
 // Returns whether the renderer ran and succeeded.
 bool render(const fs::path& source_dir, const std::vector<std::string>& specs, std::ostream& console) {
+  const fs::path python = source_dir / ".venv/bin/python";
+  if (!fs::exists(python)) return false;  // an unpacked bundle may have none
   base::Command command;
-  command.arguments = {source_dir / ".venv/bin/python", source_dir / "plots/render.py"};
+  command.arguments = {python, source_dir / "plots/render.py"};
   command.arguments.insert(command.arguments.end(), specs.begin(), specs.end());
   try {
     return base::run_to_end(command, /*interrupts_to_end=*/2).exit_code == 0;
@@ -114,8 +116,8 @@ void write_figures(const fs::path& run_dir, const std::vector<Summary>& summarie
         run_dir.string());
   else
     console << fmt::format(
-        "warning: plots were not rendered; run ./run_matrix once without --no-install, then "
-        "`./run_matrix plot {}`. Their data and specs are in {}\n",
+        "warning: plots were not rendered. In a clone, run ./run_matrix once without --no-install, then "
+        "`./run_matrix plot {0}`; from elsewhere, copy {0} there before. Their data and specs are in {1}\n",
         run_dir.string(), folder.string());
 }
 
