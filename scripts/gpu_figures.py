@@ -56,8 +56,9 @@ def loader_ratio(runs, row, synthetic):
 
 def main(folder):
     file = folder / "kernels.json"
-    kernels = parsed(file, 1, file.read_text())["benchmarks"] if file.exists() else []
-    beyond, clock, traced = (records(folder, study) for study in ("beyond", "clock", "traced"))
+    kernels = parsed(file, 1, file.read_text())["benchmarks"] if file.exists() and file.stat().st_size else []
+    loader, bare, clock, traced = (records(folder, study) for study in ("loader", "bare", "clock", "traced"))
+    beyond = loader + bare
     within = bandwidth(kernels, "copy/within")
     lines = [("H2D of a batch / a bare pinned copy", 0.90,
               ratio(bandwidth(kernels, "copy/batch/float32/pinned"), bandwidth(kernels, "copy/bare/pinned")))]

@@ -17,7 +17,7 @@ import needs
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parents[2]
-BUILD = PROJECT / "build" / "release"
+BUILD = PROJECT / ("bin" if (PROJECT / "libtorch_version").exists() else "build/release")  # bin: an unpacked bundle
 ALLOCATOR = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "4294967296", "MALLOC_MMAP_MAX_": "0"}
 
 
