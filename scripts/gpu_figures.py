@@ -56,7 +56,7 @@ def loader_ratio(runs, row, synthetic):
 
 def main(folder):
     file = folder / "kernels.json"
-    kernels = parsed(file, 1, file.read_text())["benchmarks"] if file.exists() and file.stat().st_size else []
+    kernels = parsed(file, 1, file.read_text())["benchmarks"] if file.exists() else []
     loader, bare, clock, traced = (records(folder, study) for study in ("loader", "bare", "clock", "traced"))
     beyond = loader + bare
     within = bandwidth(kernels, "copy/within")

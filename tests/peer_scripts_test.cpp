@@ -114,7 +114,7 @@ TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
   for (const char* number : {"x", "0", "1.5"})
     EXPECT_SAYS(failure({"python3", "bench/peers/dlio/compare.py", "--repeats", number}),
                 "expected a whole number above 0");
-  write("gpu/beyond/records.jsonl", "{\"status\": \"OK\"}\n{\"sta");
+  write("gpu/loader/records.jsonl", "{\"status\": \"OK\"}\n{\"sta");
   EXPECT_SAYS(failure({"python3", "scripts/gpu_figures.py", project / "gpu"}),
               "records.jsonl:2: expected JSON");
 }
