@@ -57,6 +57,25 @@ TEST(Advice, NamesTheLargestMeasuredGainAndItsInterval) {
   EXPECT_EQ(once, "2.00 times as fast");
 }
 
+// The machine became slower after the first round, in which `tmpfs` and `threads` ran.
+TEST(Advice, ARowThatRanOnceIsComparedWithItsRound) {
+  std::vector<json> records = {run("disk", 20, json::object(), 0),
+                               run("tmpfs", 10, {{"base", "disk"}, {"storage", "tmpfs"}}, 0),
+                               run("threads", 9.5, {{"base", "disk"}, {"loader_threads", 4}}, 2)};
+  for (int repeat = 1; repeat < 5; ++repeat) records.push_back(run("disk", 40, json::object(), repeat));
+  const Summary summary = summarise(typed(records)).at(0);
+  const auto ratio = [&](const std::string& id) {
+    for (const SummaryRow& row : summary.rows)
+      if (row.id == id) return row.ratio.value_or(0);
+    return 0.0;
+  };
+  EXPECT_NEAR(ratio("tmpfs"), 2, 0.01);
+  EXPECT_NEAR(ratio("threads"), 40 / 9.5, 0.01) << "its only run was in the third round";
+  EXPECT_NEAR(summary.rows.at(0).total_s, 40, 0.1) << "the median of all its runs";
+  EXPECT_NE(markdown_table(summary).find("of the rounds that both ran where either ran fewer than 5 times"),
+            std::string::npos);
+}
+
 TEST(Advice, IsThatOfTheRowsThatRan) {
   std::vector<json> records = quiet();
   set(records, "tmpfs", "/status", "CRASHED");

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "harness/report/metrics.h"
+#include "harness/stats/effect.h"
 
 namespace harness {
 namespace {
@@ -209,11 +210,15 @@ std::vector<std::string> legend_lines(const Summary& summary, bool narrow) {
                   "scatter + broadcast, loss includes gather, comm = reduce + sync.",
                   summary.timed_batches, any_repeats(summary) ? ", median of the repeats [min max]" : "",
                   any_repeats(summary) ? ", of the median repeat" : "")};
-  lines.push_back(
-      fmt::format("{}: 95 % interval of the median within one run, not for comparisons. ratio: seconds of "
-                  "the base / seconds of the row (above 1 = faster); article: the ratio of the article's "
-                  "figures.",
-                  narrow ? "±" : "[CI]"));
+  lines.push_back(fmt::format(
+      "{}: 95 % interval of the median within one run, not for comparisons. ratio: seconds of "
+      "the base / seconds of the row (above 1 = faster){}; article: the ratio of the article's "
+      "figures.",
+      narrow ? "±" : "[CI]",
+      any_repeats(summary) ? fmt::format(", of the rounds that both ran where either ran fewer than "
+                                         "{} times",
+                                         kFewestRuns)
+                           : ""));
   std::string codes;
   bool batch = false, window = false;
   for (const SummaryRow& row : summary.rows) {

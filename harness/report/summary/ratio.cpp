@@ -3,16 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "harness/stats/disturbance.h"
 
 namespace harness {
 namespace {
 
-std::vector<double> figures(const SummaryRow& row, const std::vector<std::string>& phases) {
+std::vector<double> figures(const SummaryRow& row, const std::vector<size_t>& runs,
+                            const std::vector<std::string>& phases) {
   std::vector<double> values;
-  for (const RunStatistics& run : row.runs) values.push_back(phases_ms(run, phases));
+  for (const size_t run : runs) values.push_back(phases_ms(row.runs.at(run), phases));
   return values;
+}
+
+std::vector<size_t> of_rounds(const RecordList& records, const std::set<int64_t>& rounds) {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < records.size(); ++i)
+    if (rounds.contains(records[i]->repeat)) places.push_back(i);
+  return places;
+}
+
+std::set<int64_t> rounds_of(const RecordList& records) {
+  std::set<int64_t> rounds;
+  for (const Record* record : records) rounds.insert(record->repeat);
+  return rounds;
 }
 
 }  // namespace
@@ -37,15 +53,34 @@ Ratio share_of(const std::vector<double>& shares) {
   return {location.value, location.low, location.high, location.runs, location.mean};
 }
 
+ComparedRuns compared_runs(const SummaryRow& base, const SummaryRow& row) {
+  const std::set<int64_t> of_base = rounds_of(base.records), of_row = rounds_of(row.records);
+  std::set<int64_t> of_both;
+  std::set_intersection(of_base.begin(), of_base.end(), of_row.begin(), of_row.end(),
+                        std::inserter(of_both, of_both.end()));
+  const bool few = std::min(base.records.size(), row.records.size()) < kFewestRuns;
+  if (few && !of_both.empty()) return {of_rounds(base.records, of_both), of_rounds(row.records, of_both)};
+  return {of_rounds(base.records, of_base), of_rounds(row.records, of_row)};
+}
+
+RecordList chosen(const RecordList& records, const std::vector<size_t>& places) {
+  RecordList some;
+  for (const size_t place : places) some.push_back(records.at(place));
+  return some;
+}
+
 Ratio total_ratio(const SummaryRow& base, const SummaryRow& row) {
-  const ComparedSeconds seconds(base.records, row.records);
-  Ratio ratio = ratio_of(seconds.of(base.records), seconds.of(row.records));
+  const ComparedRuns runs = compared_runs(base, row);
+  const RecordList of_base = chosen(base.records, runs.base), of_row = chosen(row.records, runs.row);
+  const ComparedSeconds seconds(of_base, of_row);
+  Ratio ratio = ratio_of(seconds.of(of_base), seconds.of(of_row));
   ratio.undisturbed = seconds.undisturbed();
   return ratio;
 }
 
 Ratio phase_ratio(const SummaryRow& base, const SummaryRow& row, const std::vector<std::string>& phases) {
-  return ratio_of(figures(base, phases), figures(row, phases));
+  const ComparedRuns runs = compared_runs(base, row);
+  return ratio_of(figures(base, runs.base, phases), figures(row, runs.row, phases));
 }
 
 double phases_ms(const RunStatistics& run, const std::vector<std::string>& phases) {

@@ -31,6 +31,15 @@ Ratio ratio_of(const std::vector<double>& base, const std::vector<double>& row);
 // The share over one row's runs by location_of() of stats/effect.h; `shares`: one value per run.
 Ratio share_of(const std::vector<double>& shares);
 
+// Runs of two rows, as they are compared; their places in SummaryRow::records and SummaryRow::runs.
+struct ComparedRuns {
+  std::vector<size_t> base, row;
+};
+// All runs; where either row ran fewer than kFewestRuns times, those of the rounds that both ran, if there
+// are any. Rounds follow one another, and a machine's speed changes meanwhile.
+ComparedRuns compared_runs(const SummaryRow& base, const SummaryRow& row);
+RecordList chosen(const RecordList& records, const std::vector<size_t>& places);
+
 // The ratio of the rows' totals, by ComparedSeconds (stats/disturbance.h). Both rows must be OK.
 Ratio total_ratio(const SummaryRow& base, const SummaryRow& row);
 // The ratio of the mean ms per batch in these phases. Not known() without phase times.

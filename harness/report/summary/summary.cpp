@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "harness/report/summary/accuracy.h"
+#include "harness/report/summary/ratio.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 #include "harness/stats/row_group.h"
@@ -118,8 +119,10 @@ void compare_with_base(SummaryRow& row, const SummaryRow* base) {
   row.window_differs = row.config.window != base->config.window;
   row.batch_differs = row.config.batch != base->config.batch;
   if (row.ok() && base->ok() && row.run.batches == base->run.batches) {
-    const ComparedSeconds seconds(base->records, row.records);
-    row.ratio = median(seconds.of(base->records)) / median(seconds.of(row.records));
+    const ComparedRuns runs = compared_runs(*base, row);
+    const RecordList of_base = chosen(base->records, runs.base), of_row = chosen(row.records, runs.row);
+    const ComparedSeconds seconds(of_base, of_row);
+    row.ratio = median(seconds.of(of_base)) / median(seconds.of(of_row));
     row.ratio_undisturbed = seconds.undisturbed();
   }
   const double here = row.config.published_s;
