@@ -44,7 +44,8 @@ TEST_F(GpuPlan, WhatOnlyAGpuCanDoIsSkippedElsewhere) {
                                     "--only", "bf16,prefetch,nvjpeg"});
   EXPECT_TRUE(says(text, "prefetch=true, loss_every=50 need device cuda"));
   EXPECT_TRUE(says(text,
-                   "prefetch=true, cuda_graphs=true, decoder=nvjpeg, loss_every=50 need device cuda, but "
+                   "prefetch=true, cuda_graphs=true, fused_batch_norm=true, byte_pool_indices=true, "
+                   "decoder=nvjpeg, loss_every=50 need device cuda, but "
                    "this row runs on cpu"));
 }
 
@@ -55,6 +56,26 @@ TEST_F(GpuPlan, ALibraryThatTheBuildLacksIsNamed) {
   EXPECT_TRUE(says(output() + errors(), "SKIPPED: decoder nvjpeg: this build has no nvJPEG; install"));
   run(rows, {{"FAKE_GPUS", "1"}, {"FAKE_MEMORY", "1000"}});
   EXPECT_FALSE(says(output() + errors(), "nvJPEG"));
+  std::vector<std::string> batched = rows;
+  batched.insert(batched.end(), {"--set", "decoder=nvjpeg_batched"});
+  run(batched, {{"FAKE_GPUS", "1"}, {"FAKE_MEMORY", "1000"}, {"FAKE_NVJPEG", "0"}});
+  EXPECT_TRUE(says(output() + errors(), "SKIPPED: decoder nvjpeg_batched: this build has no nvJPEG"));
+}
+
+TEST_F(GpuPlan, FusedLayersNeedNhwcAndBatchNorm) {
+  const auto refused = [&](const std::vector<std::string>& settings, const std::string& words) {
+    std::vector<std::string> arguments{SOURCE_DIR "/configs/beyond.yaml", "--only", "nhwc"};
+    for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+    EXPECT_TRUE(says(plan(4, arguments, 1000, 2), words)) << words;
+  };
+  refused({"fused_batch_norm=true", "channels_last=false"}, "fused_batch_norm has kernels for NHWC alone");
+  refused({"byte_pool_indices=true", "channels_last=false"}, "byte_pool_indices has kernels for NHWC alone");
+  refused({"fused_batch_norm=true", "width=12"}, "a width that is a multiple of 8");
+  refused({"fused_batch_norm=true", "strategy=apex", "devices=4", "sync_bn=true"},
+          "fused_batch_norm takes the statistics of one rank");
+  EXPECT_TRUE(says(plan(1, {SOURCE_DIR "/configs/beyond.yaml", "--only", "nhwc", "--device", "cpu", "--scale",
+                            "smoke", "--set", "fused_batch_norm=true"}),
+                   "fused_batch_norm=true needs device cuda"));
 }
 
 TEST_F(GpuPlan, CombinationsThatCantBeAreRefused) {

@@ -115,6 +115,28 @@ class RowRules {
              "fused_sgd: false", "set one of the two");
   }
 
+  void fused_layers() const {
+    const bool has_batch_norm = trait(values_, "model", row_.model, &Traits::batch_norm, true);
+    for (const auto& [field, on] : {std::pair("fused_batch_norm", row_.fused_batch_norm),
+                                    std::pair("byte_pool_indices", row_.byte_pool_indices)}) {
+      if (!on) continue;
+      const std::string is_on = fmt::format("{}: true", field), off = fmt::format("set {}: false", field);
+      if (!has_batch_norm)
+        refuse(fmt::format("model {} has no layers for {}", row_.model, field),
+               fmt::format("{}: false", field), is_on, "choose a ResNet, or " + off);
+      if (!row_.channels_last)
+        refuse(fmt::format("{} has kernels for NHWC alone", field), "channels_last: true",
+               "channels_last: false", "set channels_last: true, or " + off);
+      if (row_.width % 8 != 0)
+        refuse(fmt::format("the kernels of {} handle eight channels at a time", field),
+               "a width that is a multiple of 8", fmt::format("width {}", row_.width),
+               "choose another width, or " + off);
+    }
+    if (row_.fused_batch_norm && row_.sync_bn)
+      refuse("fused_batch_norm takes the statistics of one rank", "sync_bn: false", "sync_bn: true",
+             "set one of the two");
+  }
+
   void learning_rate() const {
     const int64_t batches = row_.warmup_batches + row_.timed_batches;
     if (row_.learning_rate_warmup >= batches)
@@ -247,6 +269,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   rules.accumulation();
   rules.stages();
   rules.recorded_graphs();
+  rules.fused_layers();
   rules.learning_rate();
   rules.storage();
   rules.device();

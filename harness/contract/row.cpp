@@ -130,6 +130,12 @@ const std::vector<Field>& fields() {
       {.name = "cuda_graphs", .member = &Row::cuda_graphs,
        .help = "forward, loss, backward and optimizer are recorded as CUDA graphs once and replayed (GPUs)",
        .acts_on = ActsOn::gpus},
+      {.name = "fused_batch_norm", .member = &Row::fused_batch_norm,
+       .help = "batch norm, the block's addition and ReLU as one operation, forward and backward, with kernels of this "
+               "project (off: LibTorch's operations one after another) (GPUs)", .acts_on = ActsOn::gpus},
+      {.name = "byte_pool_indices", .member = &Row::byte_pool_indices,
+       .help = "max-pool remembers the places of its maxima in 8 bits, with a kernel of this project (off: in 64 bits) "
+               "(GPUs)", .acts_on = ActsOn::gpus},
       {.name = "decoder", .member = &Row::decoder,
        .help = "decoder of JPEG files: cpu in the loader's threads, or nvjpeg on the GPU, called by them",
        .choices = {"cpu", "nvjpeg"}, .acts_on = ActsOn::gpus},

@@ -69,6 +69,8 @@ struct Row {
   bool channels_last = false;
   bool prefetch = false;
   bool cuda_graphs = false;
+  bool fused_batch_norm = false;
+  bool byte_pool_indices = false;
   std::string decoder = "cpu";
   double gpu_sampling_ms = 0;
 

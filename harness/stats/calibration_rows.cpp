@@ -40,10 +40,22 @@ std::string why_unusable(const Record& record) {
 }
 
 // Fields that change what a device takes for an image: rows that are calibrated from together agree on them.
-constexpr const char* kSameFields[] = {"model",           "image_px",        "width",        "classes",
-                                       "dropout",         "optimizer",       "accumulation", "channels_last",
-                                       "batch_format",    "fused_sgd",       "tf32",         "cuda_graphs",
-                                       "cudnn_benchmark", "intra_op_threads"};
+constexpr const char* kSameFields[] = {"model",
+                                       "image_px",
+                                       "width",
+                                       "classes",
+                                       "dropout",
+                                       "optimizer",
+                                       "accumulation",
+                                       "channels_last",
+                                       "batch_format",
+                                       "fused_sgd",
+                                       "tf32",
+                                       "cuda_graphs",
+                                       "cudnn_benchmark",
+                                       "intra_op_threads",
+                                       "fused_batch_norm",
+                                       "byte_pool_indices"};
 
 void require_alike(const RecordList& used) {
   const Record& first = *used.front();

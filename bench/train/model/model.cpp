@@ -99,8 +99,9 @@ void Model::clear_gradients() {
 }
 
 std::unique_ptr<Model> make_model(const harness::Row& row) {
-  return ModelRegistry::instance().find(row.model)(
-      {row.width, row.classes, uint64_t(row.seed), row.image_px, row.dropout});
+  return ModelRegistry::instance().find(row.model)({row.width, row.classes, uint64_t(row.seed), row.image_px,
+                                                    row.dropout, row.fused_batch_norm,
+                                                    row.byte_pool_indices});
 }
 
 }  // namespace bench

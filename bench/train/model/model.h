@@ -46,6 +46,7 @@ struct ModelOptions {
   uint64_t seed = 1;
   int64_t image_px = 224;  // only for networks whose weights depend on it
   double dropout = 0;
+  bool fused_batch_norm = false, byte_pool_indices = false;
 };
 
 class Model {

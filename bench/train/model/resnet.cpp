@@ -15,6 +15,8 @@
 
 #include <cmath>
 
+#include "bench/train/model/fused_layers.h"
+
 namespace bench {
 
 ResNet::ConvBn ResNet::make_conv_bn(const std::string& conv, const std::string& bn, int64_t in, int64_t out,
@@ -35,7 +37,10 @@ ResNet::ConvBn ResNet::make_conv_bn(const std::string& conv, const std::string& 
 }
 
 ResNet::ResNet(const ModelOptions& options, const ResNetShape& shape)
-    : Model(options), dropout_(options.dropout) {
+    : Model(options),
+      dropout_(options.dropout),
+      fused_batch_norm_(options.fused_batch_norm),
+      byte_pool_indices_(options.byte_pool_indices) {
   stem_ = make_conv_bn("conv1", "bn1", 3, options.width, 7, 2);
   int64_t in = options.width;
   for (size_t stage = 0; stage < shape.blocks.size(); ++stage)
@@ -64,9 +69,13 @@ ResNet::ResNet(const ModelOptions& options, const ResNetShape& shape)
   classifier_bias_ = add_parameter("fc.bias", at::empty({options.classes}).uniform_(-bound, bound));
 }
 
+static at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, int64_t stride,
+                              int64_t padding) {
+  return at::conv2d(x, weight, {}, {stride, stride}, {padding, padding});
+}
+
 at::Tensor ResNet::conv_bn(const at::Tensor& x, ConvBn& layer) {
-  const at::Tensor y =
-      at::conv2d(x, layer.weight, {}, {layer.stride, layer.stride}, {layer.padding, layer.padding});
+  const at::Tensor y = convolution(x, layer.weight, layer.stride, layer.padding);
   if (training()) layer.batches.add_(1);
   if (training() && batch_norm())
     return batch_norm()->forward(layer.index, y, layer.scale, layer.shift, layer.mean, layer.variance);
@@ -74,17 +83,31 @@ at::Tensor ResNet::conv_bn(const at::Tensor& x, ConvBn& layer) {
                         kBatchNormMomentum, kBatchNormEpsilon, at::globalContext().userEnabledCuDNN());
 }
 
-at::Tensor ResNet::block(const at::Tensor& x, Block& layer) {
-  at::Tensor y = conv_bn(x, layer.chain[0]);
-  for (size_t i = 1; i < layer.chain.size(); ++i) y = conv_bn(at::relu_(y), layer.chain[i]);
-  y += layer.downsample.empty() ? x : conv_bn(x, layer.downsample[0]);
+at::Tensor ResNet::conv_bn_relu(const at::Tensor& x, ConvBn& layer,
+                                const std::function<at::Tensor()>& addend) {
+  if (training() && fused_batch_norm_) {
+    const at::Tensor y = convolution(x, layer.weight, layer.stride, layer.padding);
+    layer.batches.add_(1);
+    return batch_norm_relu(y, addend ? addend() : at::Tensor(), layer.scale, layer.shift, layer.mean,
+                           layer.variance);
+  }
+  at::Tensor y = conv_bn(x, layer);
+  if (addend) y += addend();
   return at::relu_(y);
+}
+
+at::Tensor ResNet::block(const at::Tensor& x, Block& layer) {
+  at::Tensor y = x;
+  for (size_t i = 0; i + 1 < layer.chain.size(); ++i) y = conv_bn_relu(y, layer.chain[i]);
+  return conv_bn_relu(y, layer.chain.back(),
+                      [&] { return layer.downsample.empty() ? x : conv_bn(x, layer.downsample[0]); });
 }
 
 at::Tensor ResNet::compute(size_t unit, const at::Tensor& x) {
   if (unit == 0) {
-    at::Tensor stem = conv_bn(x, stem_);
-    return at::max_pool2d(at::relu_(stem), {3, 3}, {2, 2}, {1, 1});
+    const at::Tensor stem = conv_bn_relu(x, stem_);
+    return training() && byte_pool_indices_ ? max_pool_3x3(stem)
+                                            : at::max_pool2d(stem, {3, 3}, {2, 2}, {1, 1});
   }
   if (unit <= blocks_.size()) return block(x, blocks_[unit - 1]);
   at::Tensor pooled = at::adaptive_avg_pool2d(x, {1, 1}).flatten(1);

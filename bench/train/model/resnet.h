@@ -39,12 +39,15 @@ class ResNet : public Model {
   ConvBn make_conv_bn(const std::string& conv, const std::string& bn, int64_t in, int64_t out, int64_t kernel,
                       int64_t stride);
   at::Tensor conv_bn(const at::Tensor& x, ConvBn& layer);
+  // Calls `addend`, where there is one, after the convolution, and adds its result before the ReLU.
+  at::Tensor conv_bn_relu(const at::Tensor& x, ConvBn& layer, const std::function<at::Tensor()>& addend = {});
   at::Tensor block(const at::Tensor& x, Block& layer);
   at::Tensor compute(size_t unit, const at::Tensor& x) override;  // stem, blocks, classifier
 
   ConvBn stem_;
   std::vector<Block> blocks_;
   const double dropout_;  // before the classifier; torchvision has none
+  const bool fused_batch_norm_, byte_pool_indices_;
   at::Tensor classifier_weight_, classifier_bias_;
 };
 
