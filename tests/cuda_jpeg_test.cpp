@@ -111,6 +111,58 @@ TEST_F(CudaJpegTest, TheCpusHuffmanDecoderGivesTheSamePixels) {
   EXPECT_EQ(crop_on_gpu(encoded, augmentation, 224), on_gpu);
 }
 
+TEST_F(CudaJpegTest, ABatchHoldsWhatSingleImagesWouldBe) {
+  const DeviceDecoding decoding = decode_batches_with_nvjpeg(0);
+  std::vector<Bytes> files;
+  std::vector<Augmentation> augmentations;
+  for (const JpegKind& kind : {JpegKind{}, JpegKind{.chroma = 2}, JpegKind{.chroma = 2, .chroma_rows = 1},
+                               JpegKind{.grey = true}, JpegKind{.chroma = 2, .progressive = true}})
+    for (const Augmentation& augmentation :
+         {Augmentation{{0, 0, 500, 375}, false}, {{37, 41, 300, 200}, true}, {{401, 301, 99, 74}, true}}) {
+      files.push_back(small_jpeg(500, 375, int(files.size()), kind));
+      augmentations.push_back(augmentation);
+    }
+  files.push_back(read_bytes(kPixels / "png.JPEG"));
+  augmentations.push_back({{0, 0, 16, 16}, false});
+  Bytes cut = small_jpeg(64, 72, 3);
+  cut.resize(cut.size() / 2);
+  files.push_back(cut);
+  augmentations.push_back({{0, 0, 16, 16}, false});
+  const auto count = int64_t(files.size());
+  for (const BatchFormat format : {BatchFormat::uint8, BatchFormat::float32, BatchFormat::channels_last}) {
+    constexpr int kSide = 48;
+    const auto each = size_t(bytes_per_image(format, kSide));
+    const auto place = decoding.allocate_images(each * files.size());
+    const auto decoder = decoding.make_decoder();
+    const auto batch = decoding.make_batch_decoder({count, kSide, format});
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      for (int64_t i = 0; i < count; ++i) {
+        decoder->size(files[size_t(i)]);
+        batch->add(i, {files[size_t(i)]}, augmentations[size_t(i)], *decoder);
+      }
+      const auto bad = batch->decode(static_cast<uint8_t*>(place.get()));
+      ASSERT_EQ(bad.size(), 1u);
+      EXPECT_EQ(bad[0].place, count - 1);
+    }
+    Bytes found(each * files.size());
+    C10_CUDA_CHECK(cudaMemcpy(found.data(), place.get(), found.size(), cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i + 1 < files.size(); ++i) {
+      const Bytes expected = crop_on_cpu(files[i], augmentations[i], kSide, format),
+                  mine(found.begin() + int64_t(i * each), found.begin() + int64_t((i + 1) * each));
+      if (format == BatchFormat::uint8) {
+        expect_alike(mine, expected, "image " + std::to_string(i));
+        continue;
+      }
+      std::vector<float> a(each / 4), b(each / 4);
+      std::memcpy(a.data(), mine.data(), each);
+      std::memcpy(b.data(), expected.data(), each);
+      double sum = 0;
+      for (size_t k = 0; k < a.size(); ++k) sum += std::fabs(a[k] - b[k]);
+      EXPECT_LT(sum / double(a.size()), 0.05) << i;
+    }
+  }
+}
+
 TEST_F(CudaJpegTest, FormatsHoldTheSamePixels) {
   const Bytes encoded = small_jpeg(200, 150, 4, {.chroma = 2});
   const Augmentation augmentation{{11, 9, 150, 120}, true};
@@ -187,7 +239,7 @@ TEST_F(CudaJpegTest, ALoadersBatchesReachTheNetwork) {
   options.sampler.records = 40;
   const auto expected = make_loader(*storage, options);
   options.allocate = gpu->accelerator()->host_allocator();
-  options.decoding = gpu->accelerator()->decoding();
+  options.decoding = gpu->accelerator()->decoding("nvjpeg");
   const auto found = make_loader(*storage, options);
   expected->start();
   found->start();

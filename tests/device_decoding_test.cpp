@@ -122,6 +122,100 @@ TEST(DeviceDecoding, GivesTheSameBatchesInMemoryOfItsOwn) {
   }
 }
 
+// Keeps files, and decodes them when the batch is complete. Fails, as a device would, for images whose files
+// end with `bad_end`: their headers are good.
+class FakeBatchDecoder : public BatchDecoder {
+ public:
+  FakeBatchDecoder(const FakeDevice& device, const BatchShape& shape, Bytes bad_end)
+      : device_(device), shape_(shape), bad_end_(std::move(bad_end)), kept_(size_t(shape.images)) {}
+
+  void add(int64_t place, const EncodedImage& image, const Augmentation& augmentation,
+           Decoder& decoder) override {
+    if (decoder.size_if_usual(image, augmentation.box)) ++usual_;
+    kept_[size_t(place)] = {{image.bytes.begin(), image.bytes.end()}, augmentation};
+  }
+  std::vector<Undecodable> decode(uint8_t* images) override {
+    EXPECT_EQ(usual_.exchange(0), shape_.images);
+    std::vector<Undecodable> bad;
+    for (size_t place = 0; place < kept_.size(); ++place) {
+      auto& [bytes, augmentation] = kept_[place];
+      if (!bad_end_.empty() && std::equal(bad_end_.rbegin(), bad_end_.rend(), bytes.rbegin())) {
+        bad.push_back({int64_t(place), "refused"});
+        continue;
+      }
+      Decoder decoder;
+      decoder.crop({bytes}, augmentation, int(shape_.side_px), shape_.format,
+                   device_.reach(images) + int64_t(place) * bytes_per_image(shape_.format, shape_.side_px));
+      bytes.clear();
+    }
+    return bad;
+  }
+
+ private:
+  const FakeDevice& device_;
+  const BatchShape shape_;
+  const Bytes bad_end_;
+  std::vector<std::pair<Bytes, Augmentation>> kept_;
+  std::atomic<int64_t> usual_{0};
+};
+
+DeviceDecoding of_batches(FakeDevice& device, const Bytes& bad_end = {}) {
+  DeviceDecoding decoding = device.decoding();
+  decoding.make_batch_decoder = [&device, bad_end](const BatchShape& shape) {
+    return std::make_unique<FakeBatchDecoder>(device, shape, bad_end);
+  };
+  return decoding;
+}
+
+TEST(DeviceDecoding, BatchesThatAreDecodedTogetherAreTheSame) {
+  const TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 23);
+  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
+  const auto expected = load(*storage, options_for(23, 2));
+  for (const int threads : {0, 1, 4})
+    for (const HandingOver handing_over : {HandingOver::ring, HandingOver::dataloader}) {
+      FakeDevice device;
+      LoaderOptions options = options_for(23, threads);
+      options.handing_over = handing_over;
+      options.decoding = of_batches(device);
+      EXPECT_EQ(load(*storage, options, &device), expected) << threads << " threads";
+    }
+}
+
+TEST(DeviceDecoding, WhatABatchRefusesIsReplacedAndCounted) {
+  const TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 210);
+  const std::filesystem::path seventh = folder.path() / dataset.images[7].path;
+  const Bytes good = read_bytes(seventh), bad_end{1, 2, 3, 0xff, 0xd9};
+  Bytes refused = good;  // what follows its end marker doesn't matter to the CPU's decoder
+  refused.insert(refused.end(), bad_end.begin(), bad_end.end());
+  write_bytes(seventh, refused);
+  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
+  FakeDevice device;
+  LoaderOptions options = options_for(210, 3);
+  options.sampler.order = Order::in_order;
+  options.decoding = of_batches(device, bad_end);
+  const auto found = load(*storage, options, &device);
+
+  write_bytes(seventh, Bytes(100, 1));  // the CPU's decoder replaces it in the same way
+  const auto damaged = StorageRegistry::instance().find("files")({dataset, "", true, {}});
+  LoaderOptions on_cpu = options_for(210, 3);
+  on_cpu.sampler.order = Order::in_order;
+  EXPECT_EQ(found, load(*damaged, on_cpu));
+
+  write_bytes(seventh, refused);
+  FakeDevice another;
+  options.decoding = of_batches(another, bad_end);
+  const auto loader = make_loader(*storage, options);
+  loader->start();
+  for (int i = 0; i < 3; ++i) loader->release(loader->next());
+  const LoaderStats stats = loader->stats();
+  EXPECT_EQ(stats.bad_images, 1);
+  ASSERT_EQ(stats.warnings.size(), 1u);
+  EXPECT_NE(stats.warnings[0].find("refused"), std::string::npos);
+  EXPECT_GE(stats.images, 15);
+}
+
 TEST(DeviceDecoding, SyntheticBatchesAreInItsMemoryToo) {
   const auto storage = StorageRegistry::instance().find("synthetic")({});
   FakeDevice device;

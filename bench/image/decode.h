@@ -67,7 +67,6 @@ class Decoder {
     crop({encoded}, augmentation, side, BatchFormat::float32, chw);
   }
 
- protected:
   // The size of an image that decoders other than libjpeg handle reliably: a greyscale or YCbCr JPEG with an
   // end-of-image marker after its data. Empty for all others. Throws as crop() for a bad header or box.
   std::optional<ImageSize> size_if_usual(const EncodedImage& image, const CropBox& box);

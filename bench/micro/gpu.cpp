@@ -126,6 +126,48 @@ void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDeco
   if (decoding.left_to_cpu) state.counters["left_to_cpu"] = double(decoding.left_to_cpu());
 }
 
+// The same with `threads` batches at a time, each decoded by one call.
+void decode_batches(benchmark::State& state, const Jpegs& jpegs, const DeviceDecoding& decoding,
+                    int threads) {
+  constexpr int64_t kBatch = 64;
+  const size_t bytes = size_t(kBatch * bytes_per_image(BatchFormat::uint8, kSide)),
+               count = jpegs.images.size() / kBatch;
+  struct Worker {
+    std::unique_ptr<Decoder> headers;
+    std::unique_ptr<BatchDecoder> batch;
+    std::shared_ptr<void> place;
+  };
+  std::vector<Worker> workers;
+  for (int i = 0; i < threads; ++i)
+    workers.push_back({decoding.make_decoder(),
+                       decoding.make_batch_decoder({kBatch, kSide, BatchFormat::uint8}),
+                       decoding.allocate_images(bytes)});
+  double seconds = 0;
+  for (auto _ : state) {
+    std::atomic<size_t> next{0};
+    const Stopwatch watch;
+    {
+      std::vector<std::jthread> running;
+      for (Worker& worker : workers)
+        running.emplace_back([&] {
+          for (size_t batch; (batch = next++) < count;) {
+            for (int64_t place = 0; place < kBatch; ++place) {
+              const size_t image = batch * kBatch + size_t(place);
+              worker.headers->size(jpegs.images[image]);
+              worker.batch->add(place, {jpegs.images[image]}, jpegs.augmentations[image], *worker.headers);
+            }
+            worker.batch->decode(static_cast<uint8_t*>(worker.place.get()));
+          }
+        });
+    }
+    state.SetIterationTime(watch.seconds());
+    seconds += watch.seconds();
+  }
+  state.counters["images_per_second"] = double(state.iterations()) * double(count * kBatch) / seconds;
+  state.counters["left_to_cpu"] = double(decoding.left_to_cpu());
+  state.counters["jpeg_engine"] = has_jpeg_engine(0);
+}
+
 const bool registered_micro_gpu = add_family([](const MicroOptions& options) {
   if (!gpu_is_here()) return;
   for (const bool pinned : {true, false}) {
@@ -154,6 +196,9 @@ const bool registered_micro_gpu = add_family([](const MicroOptions& options) {
     add_decoder("cpu", [] { return DeviceDecoding{}; });
     add_decoder("nvjpeg", [] { return decode_with_nvjpeg(0); });
     add_decoder("nvjpeg/huffman_on_cpu", [] { return decode_with_nvjpeg(0, Huffman::cpu); });
+    add(fmt::format("decode/nvjpeg_batched/threads:{}", threads), [=](benchmark::State& state) {
+      decode_batches(state, jpegs(), decode_batches_with_nvjpeg(0), threads);
+    });
   }
 });
 

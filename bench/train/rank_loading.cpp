@@ -43,7 +43,7 @@ RankLoading::RankLoading(const harness::Job& job, const Dataset& dataset, const 
   if (accelerator) {
     if (HostAllocator pinned = accelerator->host_allocator())
       (row_.pin_thread ? options_.copy_to : options_.allocate) = std::move(pinned);
-    if (row_.decoder == "nvjpeg") options_.decoding = accelerator->decoding();
+    if (row_.decoder != "cpu") options_.decoding = accelerator->decoding(row_.decoder);
   }
   open_loader();
 }

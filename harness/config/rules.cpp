@@ -150,8 +150,10 @@ class RowRules {
     if (row_.pin_thread && !row_.pinned)
       refuse("pin_thread copies batches into pinned memory", "pinned: true", "pinned: false",
              "set pin_thread: false, or pinned: true");
-    if (row_.pin_thread && row_.decoder == "nvjpeg")
-      refuse("decoder nvjpeg makes batches in device memory, so that there is none to copy in host memory",
+    const bool on_device = row_.decoder != "cpu";
+    if (row_.pin_thread && on_device)
+      refuse("decoder " + row_.decoder +
+                 " makes batches in device memory, so that there is none to copy in host memory",
              "pin_thread: false", "pin_thread: true", "set decoder: cpu");
     if (row_.cache == "cold" && !has_page_cache(values_, row_.storage))
       refuse("no page cache lies below storage " + row_.storage, "cache: as_is", "cache cold");
@@ -163,11 +165,12 @@ class RowRules {
     if (row_.order == "shuffled" && trait(values_, "storage", row_.storage, &Traits::stream, false))
       refuse("storage " + row_.storage + " is read in the order in which it is stored",
              "order: windowed or in_order", "order shuffled");
-    if (row_.decoder == "nvjpeg" && row_.needless == "host_copy")
-      refuse("decoder nvjpeg makes batches in device memory, so that there is none to copy in host memory",
+    if (on_device && row_.needless == "host_copy")
+      refuse("decoder " + row_.decoder +
+                 " makes batches in device memory, so that there is none to copy in host memory",
              "needless: none", "needless: host_copy", "set decoder: cpu");
-    if (row_.decoder == "nvjpeg" && row_.storage == "raw")
-      refuse("storage raw has nothing to decode", "decoder: cpu", "decoder nvjpeg");
+    if (on_device && row_.storage == "raw")
+      refuse("storage raw has nothing to decode", "decoder: cpu", "decoder " + row_.decoder);
   }
 
   void device() const {

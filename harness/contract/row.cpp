@@ -137,8 +137,9 @@ const std::vector<Field>& fields() {
        .help = "max-pool remembers the places of its maxima in 8 bits, with a kernel of this project (off: in 64 bits) "
                "(GPUs)", .acts_on = ActsOn::gpus},
       {.name = "decoder", .member = &Row::decoder,
-       .help = "decoder of JPEG files: cpu in the loader's threads, or nvjpeg on the GPU, called by them",
-       .choices = {"cpu", "nvjpeg"}, .acts_on = ActsOn::gpus},
+       .help = "decoder of JPEG files: cpu in the loader's threads; nvjpeg on the GPU, called by them for each file; "
+               "nvjpeg_batched: called once for a batch",
+       .choices = {"cpu", "nvjpeg", "nvjpeg_batched"}, .acts_on = ActsOn::gpus},
       {.name = "gpu_sampling_ms", .member = &Row::gpu_sampling_ms, .unit = "ms",
        .help = "time between two readings of the GPU's load, clock, power and temperature during the slice, "
                "0: none", .max = 60000, .acts_on = ActsOn::gpus},

@@ -18,8 +18,9 @@ static int64_t gpus_needed(const Row& row, const Request& request) {
 }
 
 static std::string why_no_nvjpeg(const Row& row, const AxisValues& values) {
-  if (row.decoder != "nvjpeg" || trait(values, "device", row.device, &Traits::nvjpeg, true)) return "";
-  return "decoder nvjpeg: this build has no nvJPEG; install the wheel nvidia-nvjpeg of "
+  if (row.decoder == "cpu" || trait(values, "device", row.device, &Traits::nvjpeg, true)) return "";
+  return "decoder " + row.decoder +
+         ": this build has no nvJPEG; install the wheel nvidia-nvjpeg of "
          "scripts/requirements-cuda.txt into .venv, or the CUDA toolkit's libnvjpeg with its header, "
          "and build again";
 }

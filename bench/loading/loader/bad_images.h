@@ -16,7 +16,7 @@ class BadImages {
 
   explicit BadImages(int64_t records) : records_(records) {}
 
-  void count_good() { good_.fetch_add(1, std::memory_order_relaxed); }
+  void count_good(int64_t images = 1) { good_.fetch_add(images, std::memory_order_relaxed); }
   // Throws BadDataset when more than 1 % of the data set is bad: either more than 1 % of all records have
   // failed, or the number of failures so far exceeds 1 % of the images seen by 3 standard deviations
   // (Poisson).

@@ -2,7 +2,8 @@
 // record, so the result doesn't depend on the thread that draws it. There is no lock per image: a slot opens
 // when its previous batch is released, and its last image completes it. With `dataloader` a thread takes all
 // tickets of a batch, and also waits until the batch may be begun. With `copy_to` the last image passes the
-// batch on to another thread, whose copy completes it.
+// batch on to another thread, whose copy completes it. With a batch decoder the thread of the last image
+// decodes them all.
 #include "bench/loading/loader/loader.h"
 
 #include <fmt/format.h>
@@ -46,10 +47,16 @@ struct Slot {
         open_for(number) {
     if (options.copy_to)
       copy.emplace(options.batch_size, bytes_per_image(options.format, options.image_px), options.copy_to);
+    if (options.decoding.make_batch_decoder) {
+      together = options.decoding.make_batch_decoder({options.batch_size, options.image_px, options.format});
+      samples.resize(size_t(options.batch_size));
+    }
   }
   BatchBuffer& handed_over() { return copy ? *copy : buffer; }
   BatchBuffer buffer;
   std::optional<BatchBuffer> copy;
+  std::unique_ptr<BatchDecoder> together;  // with it, the place's samples
+  std::vector<Sample> samples;
   // Number of the batch that may be written here. Threads with a ticket of a later batch wait on it. (int:
   // the widest type with a direct futex wait.)
   std::atomic<int> open_for;
@@ -223,19 +230,43 @@ class SlotLoader : public Loader {
 
   void load(Worker& worker, int batch, int64_t place) {
     Slot& slot = slot_of(batch);
-    Sample sample = sampler_.at((options_.first_batch + batch) * options_.batch_size + place);
-    for (int failures = 0; !load_record(worker, slot, sample, place);) {
-      if (++failures == BadImages::kMostInARow) bad_images_.stop_after_many_in_a_row(worker.reason);
-      sample.record = (sample.record + 1) % options_.sampler.records;
-    }
-    bad_images_.count_good();
+    const Sample sample = sampler_.at((options_.first_batch + batch) * options_.batch_size + place);
+    load_first_good(worker, slot, sample, place, slot.together ? Crop::together : Crop::alone);
+    if (!slot.together) bad_images_.count_good();
     if (slot.missing.fetch_sub(1) > 1) return;
+    if (slot.together) decode_together(worker, slot);
     if (!options_.copy_to)
       complete(batch);
     else if (options_.threads == 0)
       copy_and_complete(batch);
     else
       made_.add(batch);
+  }
+
+  enum class Crop { alone, together };
+
+  // The sample, or the first record after it that can be read, and with Crop::alone also decoded.
+  void load_first_good(Worker& worker, Slot& slot, Sample sample, int64_t place, Crop crop) {
+    for (int failures = 0; !load_record(worker, slot, sample, place, crop);) {
+      if (++failures == BadImages::kMostInARow) bad_images_.stop_after_many_in_a_row(worker.reason);
+      sample = next_of(sample);
+    }
+  }
+
+  Sample next_of(Sample sample) const {
+    sample.record = (sample.record + 1) % options_.sampler.records;
+    return sample;
+  }
+
+  void decode_together(Worker& worker, Slot& slot) {
+    const auto began = Clock::now();
+    for (const auto& [place, reason] : slot.together->decode(slot.buffer.images())) {
+      const Sample bad = slot.samples[static_cast<size_t>(place)];
+      bad_images_.add(bad.record, storage_.record_name(bad.record), reason);
+      load_first_good(worker, slot, next_of(bad), place, Crop::alone);
+    }
+    bad_images_.count_good(options_.batch_size);
+    slot.decode_ns.fetch_add(nanoseconds(Clock::now() - began), std::memory_order_relaxed);
   }
 
   void copy_and_complete(int batch) {
@@ -260,7 +291,7 @@ class SlotLoader : public Loader {
   }
 
   // Returns false if the record can't be read or decoded; the reason is then in worker.reason.
-  bool load_record(Worker& worker, Slot& slot, Sample sample, int64_t place) {
+  bool load_record(Worker& worker, Slot& slot, const Sample& sample, int64_t place, Crop crop) {
     const auto began = Clock::now();
     auto read = began;
     int64_t label = 0;
@@ -269,8 +300,13 @@ class SlotLoader : public Loader {
       read = Clock::now();
       label = image.label;
       const Augmentation augmentation = augmentation_of(worker.decoder->size(image), sample);
-      worker.decoder->crop(image, augmentation, static_cast<int>(options_.image_px), options_.format,
-                           slot.buffer.images() + place * image_bytes_);
+      if (crop == Crop::together) {
+        slot.together->add(place, image, augmentation, *worker.decoder);
+        slot.samples[static_cast<size_t>(place)] = sample;
+      } else {
+        worker.decoder->crop(image, augmentation, static_cast<int>(options_.image_px), options_.format,
+                             slot.buffer.images() + place * image_bytes_);
+      }
       encoded_bytes_.fetch_add(static_cast<int64_t>(image.bytes.size()), std::memory_order_relaxed);
     } catch (const std::runtime_error& error) {
       worker.reason = error.what();

@@ -80,8 +80,10 @@ class Cuda : public Device, public Accelerator {
     synchronize();
   }
 
-  DeviceDecoding decoding() override {
-    if (!decoding_) decoding_ = decode_with_nvjpeg(device_.index());
+  DeviceDecoding decoding(const std::string& decoder) override {
+    if (!decoding_)
+      decoding_ = decoder == "nvjpeg_batched" ? decode_batches_with_nvjpeg(device_.index())
+                                              : decode_with_nvjpeg(device_.index());
     return *decoding_;
   }
 
@@ -163,6 +165,7 @@ class Cuda : public Device, public Accelerator {
             {"h2d_bytes", h2d_bytes()},
             {"h2d_gb_per_s", h2d_gb_per_s()},
             {"nvjpeg", decoding_ ? nlohmann::json(nvjpeg_version()) : nlohmann::json()},
+            {"jpeg_engine", decoding_ ? nlohmann::json(has_jpeg_engine(device_.index())) : nlohmann::json()},
             {"cudnn", at::detail::getCUDAHooks().versionCuDNN()},
             {"cudnn_benchmark", at::globalContext().benchmarkCuDNN()},
             {"tf32_convolutions", at::globalContext().allowTF32CuDNN()},

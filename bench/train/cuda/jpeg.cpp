@@ -10,85 +10,17 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <fmt/format.h>
-#include <nvjpeg.h>
 
 #include <algorithm>
 #include <atomic>
 #include <vector>
 
+#include "bench/train/cuda/jpeg_batch.h"
+#include "bench/train/cuda/nvjpeg_handles.h"
 #include "bench/train/device/crop_planes.h"
 
 namespace bench {
 namespace {
-
-// Buffers grow in these steps, because growing one synchronises the whole GPU.
-constexpr size_t kDeviceStep = size_t{16} << 20, kPinnedStep = size_t{8} << 20;
-
-// Margin of decoded pixels around a box: chroma interpolation needs neighbours, which nvJPEG before 13.3
-// lacks at the edges of the region of interest. 4 pixels are one chroma sample at the coarsest subsampling.
-constexpr int kMargin = 4;
-
-// LibTorch's resize kernel keeps the filter weights in 48 KiB of shared memory, enough for a factor of 93.
-constexpr int kMostShrinking = 64;
-
-// Ends the row with c10::Error; the loader would treat a std::runtime_error as a bad image.
-void require(nvjpegStatus_t status) {
-  TORCH_CHECK(status != NVJPEG_STATUS_ALLOCATOR_FAILURE,
-              "out of memory: nvJPEG's buffers; use fewer loader_threads or decoder=cpu");
-  TORCH_CHECK(status == NVJPEG_STATUS_SUCCESS, "nvJPEG failed with status ", int(status),
-              " (nvjpegStatus_t in nvjpeg.h); decoder=cpu runs the row without it");
-}
-
-// Returns false if nvJPEG refused the image. (GPU failures are reported again at synchronisation.)
-bool accepted(nvjpegStatus_t status) {
-  switch (status) {
-    case NVJPEG_STATUS_NOT_INITIALIZED:
-    case NVJPEG_STATUS_ALLOCATOR_FAILURE:
-    case NVJPEG_STATUS_ARCH_MISMATCH:
-      require(status);
-      [[fallthrough]];
-    default:
-      return status == NVJPEG_STATUS_SUCCESS;
-  }
-}
-
-template <auto destroy>
-struct Destroy {
-  template <class Object>
-  void operator()(Object* object) const {
-    destroy(object);
-  }
-};
-template <class Object, auto destroy>
-using Owned = std::unique_ptr<Object, Destroy<destroy>>;
-
-using Handle = Owned<nvjpegHandle, nvjpegDestroy>;
-using JpegDecoder = Owned<nvjpegJpegDecoder, nvjpegDecoderDestroy>;
-using JpegState = Owned<nvjpegJpegState, nvjpegJpegStateDestroy>;
-using JpegStream = Owned<nvjpegJpegStream, nvjpegJpegStreamDestroy>;
-using PinnedBuffer = Owned<nvjpegBufferPinned, nvjpegBufferPinnedDestroy>;
-using DeviceBuffer = Owned<nvjpegBufferDevice, nvjpegBufferDeviceDestroy>;
-using Parameters = Owned<nvjpegDecodeParams, nvjpegDecodeParamsDestroy>;
-using Stream = Owned<CUstream_st, cudaStreamDestroy>;
-
-// Creates an object with create(&object).
-template <class Owner, class Create>
-Owner made(const Create& create) {
-  typename Owner::pointer object = nullptr;
-  require(create(&object));
-  return Owner(object);
-}
-
-Handle new_handle() {
-  // Chroma interpolation as in libjpeg's "fancy upsampling"; errors for files that violate the standard.
-  constexpr unsigned kFlags = NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION | NVJPEG_FLAGS_BITSTREAM_STRICT;
-  Handle handle = made<Handle>([](nvjpegHandle_t* out) {
-    return nvjpegCreateEx(NVJPEG_BACKEND_DEFAULT, nullptr, nullptr, kFlags, out);
-  });
-  require(nvjpegSetDeviceMemoryPadding(kDeviceStep, handle.get()));
-  require(nvjpegSetPinnedMemoryPadding(kPinnedStep, handle.get()));
-  return handle;
-}
 
 // State shared by all threads.
 struct Library {
@@ -116,13 +48,6 @@ struct Backend {
   JpegDecoder decoder;
   JpegState state;
 };
-
-Stream new_stream() {
-  // Not from LibTorch's pool of 32 streams, which are reused and may include the compute stream.
-  cudaStream_t stream = nullptr;
-  C10_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  return Stream(stream);
-}
 
 // Decodes into planes in GPU memory with nvJPEG's decoupled API. One per loader thread.
 class Planes {
@@ -274,6 +199,17 @@ DeviceDecoding decode_with_nvjpeg(int gpu, Huffman huffman) {
   };
 }
 
+DeviceDecoding decode_batches_with_nvjpeg(int gpu) {
+  DeviceDecoding decoding = decode_with_nvjpeg(gpu);
+  decoding.make_batch_decoder = [library = std::make_shared<BatchLibrary>(gpu),
+                                 alone = decoding.make_decoder](const BatchShape& shape) {
+    return make_batch_decoder(library, alone(), shape);
+  };
+  return decoding;
+}
+
+bool has_jpeg_engine(int gpu) { return BatchLibrary(gpu).on_engine(); }
+
 std::string nvjpeg_version() {
   int major = 0, minor = 0, patch = 0;
   require(nvjpegGetProperty(MAJOR_VERSION, &major));
@@ -293,6 +229,10 @@ namespace bench {
 bool has_nvjpeg() { return false; }
 
 DeviceDecoding decode_with_nvjpeg(int, Huffman) { throw std::logic_error("this build has no nvJPEG"); }
+
+DeviceDecoding decode_batches_with_nvjpeg(int) { throw std::logic_error("this build has no nvJPEG"); }
+
+bool has_jpeg_engine(int) { throw std::logic_error("this build has no nvJPEG"); }
 
 std::string nvjpeg_version() { throw std::logic_error("this build has no nvJPEG"); }
 

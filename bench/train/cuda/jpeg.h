@@ -1,4 +1,4 @@
-// Decodes JPEG files with nvJPEG, launched by the loader's threads (`decoder: nvjpeg`).
+// Decodes JPEG files with nvJPEG, launched by the loader's threads (`decoder: nvjpeg`, `nvjpeg_batched`).
 //
 // Each thread enqueues its image on its own stream and sleeps until the crop is in the batch in GPU memory.
 // So the span `decode` includes waiting for the GPU, which is shared with training and other threads, and
@@ -17,12 +17,16 @@ namespace bench {
 // Where the Huffman codes of baseline files are decoded (progressive files: always on the CPU). Default: GPU,
 // because this is most of the work per image and rows are to show how much a GPU can take over. (NVIDIA's
 // DALI uses the GPU from one megapixel; compare decode/nvjpeg and decode/nvjpeg/huffman_on_cpu of the
-// micro-benchmarks. The H100's hardware JPEG engine decodes whole batches per call, so it doesn't fit this
-// loader.)
+// micro-benchmarks.)
 enum class Huffman { gpu, cpu };
 
 // gpu: CUDA device number. Results of separate calls are independent. Throws std::logic_error without nvJPEG.
 DeviceDecoding decode_with_nvjpeg(int gpu, Huffman huffman = Huffman::gpu);
+
+// The same with one call per batch (jpeg_batch.h): the loader's threads read and keep the files, and the
+// thread of the batch's last image decodes them all.
+DeviceDecoding decode_batches_with_nvjpeg(int gpu);
+bool has_jpeg_engine(int gpu);  // whether it decodes batches on an engine of its own
 
 bool has_nvjpeg();  // whether this build has nvJPEG, required by the others
 std::string nvjpeg_version();

@@ -6,30 +6,13 @@
 #include <stdexcept>
 #include <string>
 
-#include "bench/image/batch_format.h"
+#include "bench/train/cuda/affine.cuh"
 #include "bench/train/cuda/normalise.h"
 
 namespace bench {
 namespace {
 
 constexpr int kThreads = 256;
-
-struct Affine {
-  float scale, shift;
-};
-
-constexpr float kScale0 = normalise_scale(0), kScale1 = normalise_scale(1), kScale2 = normalise_scale(2);
-constexpr float kShift0 = normalise_shift(0), kShift1 = normalise_shift(1), kShift2 = normalise_shift(2);
-
-// Selects between immediates: an array indexed at run time would be loads from memory.
-__device__ Affine affine_of(int channel) {
-  return {channel == 0   ? kScale0
-          : channel == 1 ? kScale1
-                         : kScale2,
-          channel == 0   ? kShift0
-          : channel == 1 ? kShift1
-                         : kShift2};
-}
 
 template <class Out>
 __device__ Out converted(float value) {

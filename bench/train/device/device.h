@@ -50,8 +50,9 @@ class Accelerator {
   virtual std::unique_ptr<ReplicaExchange> make_exchange(const std::vector<Model*>& models) const = 0;
   // Allocator for host batches (pinned memory); empty: any memory.
   virtual HostAllocator host_allocator() const = 0;
-  // Decodes the loader's JPEG files into batches in device memory. Throws if this build can't.
-  virtual DeviceDecoding decoding() = 0;
+  // Decodes the loader's JPEG files into batches in device memory, with the row's `decoder`. Throws if this
+  // build can't.
+  virtual DeviceDecoding decoding(const std::string& decoder) = 0;
   // Sets the input type of the network's first convolution; a device that normalises uint8 pixels outputs
   // this type. Call before the first batch.
   virtual void use_image_type(at::ScalarType type) = 0;

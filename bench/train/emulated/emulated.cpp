@@ -140,7 +140,7 @@ class Emulated : public Device, public Accelerator {
     return std::make_unique<Exchange>(models);
   }
   HostAllocator host_allocator() const override { return {}; }
-  DeviceDecoding decoding() override { return {}; }
+  DeviceDecoding decoding(const std::string&) override { return {}; }
   void use_image_type(at::ScalarType) override {}
   std::unique_ptr<DeviceClock> make_clock(int64_t batches) const override {
     return std::make_unique<EmulatedClock>(batches);

@@ -1,0 +1,198 @@
+#include "bench/train/cuda/jpeg_batch.h"
+
+#ifdef HAVE_NVJPEG
+
+#include <ATen/cuda/CUDAEvent.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <algorithm>
+
+#include "bench/train/cuda/crop.h"
+
+namespace bench {
+namespace {
+
+// An image that waits for the rest of its batch.
+struct Kept {
+  std::vector<uint8_t> bytes;
+  Augmentation augmentation;
+  std::optional<ImageSize> size;  // empty: not for nvJPEG
+};
+
+// The part of an image that is decoded: its box with a margin on the JPEG engine, which can leave out the
+// rest, otherwise all of it.
+CropBox decoded_part(const Kept& image, bool only_box) {
+  if (!only_box) return {0, 0, image.size->width, image.size->height};
+  const CropBox& box = image.augmentation.box;
+  const int left = std::max(0, box.left - kMargin), top = std::max(0, box.top - kMargin);
+  return {left, top, std::min(image.size->width, box.left + box.width + kMargin) - left,
+          std::min(image.size->height, box.top + box.height + kMargin) - top};
+}
+
+class NvjpegBatch : public BatchDecoder {
+ public:
+  NvjpegBatch(std::shared_ptr<BatchLibrary> library, std::unique_ptr<Decoder> alone, const BatchShape& shape)
+      : library_(std::move(library)),
+        alone_(std::move(alone)),
+        shape_(shape),
+        stream_(new_stream()),
+        state_(made<JpegState>([&](auto* out) { return nvjpegJpegStateCreate(library_->handle(), out); })),
+        header_(made<JpegStream>([&](auto* out) { return nvjpegJpegStreamCreate(library_->handle(), out); })),
+        kept_(size_t(shape.images)) {
+    for (int64_t i = 0; i < shape.images; ++i) {
+      parameters_.push_back(
+          made<Parameters>([&](auto* out) { return nvjpegDecodeParamsCreate(library_->handle(), out); }));
+      require(nvjpegDecodeParamsSetOutputFormat(parameters_.back().get(), NVJPEG_OUTPUT_RGB));
+    }
+  }
+
+  void add(int64_t place, const EncodedImage& image, const Augmentation& augmentation,
+           Decoder& decoder) override {
+    Kept& kept = kept_[size_t(place)];
+    kept.size = decoder.size_if_usual(image, augmentation.box);
+    kept.bytes.assign(image.bytes.begin(), image.bytes.end());
+    kept.augmentation = augmentation;
+  }
+
+  std::vector<Undecodable> decode(uint8_t* images) override {
+    const c10::cuda::CUDAGuard on_gpu(c10::DeviceIndex(library_->gpu));
+    const c10::cuda::CUDAStreamGuard on(
+        c10::cuda::getStreamFromExternal(stream_.get(), c10::DeviceIndex(library_->gpu)));
+    const c10::InferenceMode no_gradients;
+    std::vector<size_t> together, alone;
+    for (size_t place = 0; place < kept_.size(); ++place) (suits(place) ? together : alone).push_back(place);
+    if (!together.empty() && !decode_together(together, images)) {
+      cudaGetLastError();  // clears nvJPEG's error, which LibTorch would report as its own
+      alone.insert(alone.end(), together.begin(), together.end());
+    }
+    // Blocks without spinning (cudaEventBlockingSync).
+    ended_.record();
+    ended_.synchronize();
+    std::vector<Undecodable> bad;
+    for (const size_t place : alone) {
+      try {
+        const EncodedImage image{kept_[place].bytes};
+        alone_->size(image);
+        alone_->crop(image, kept_[place].augmentation, int(shape_.side_px), shape_.format,
+                     place_in(images, place));
+      } catch (const BadImage& error) {
+        bad.push_back({int64_t(place), error.what()});
+      }
+    }
+    return bad;
+  }
+
+ private:
+  uint8_t* place_in(uint8_t* images, size_t place) const {
+    return images + int64_t(place) * bytes_per_image(shape_.format, shape_.side_px);
+  }
+
+  // Whether nvJPEG decodes this image in a batch.
+  bool suits(size_t place) {
+    const Kept& image = kept_[place];
+    if (!image.size) return false;
+    const CropBox part = decoded_part(image, library_->on_engine());
+    nvjpegDecodeParams_t parameters = parameters_[place].get();
+    int unsupported = 1;
+    if (!accepted(nvjpegJpegStreamParseHeader(library_->handle(), image.bytes.data(), image.bytes.size(),
+                                              header_.get())))
+      return false;
+    if (!library_->on_engine())
+      return accepted(nvjpegDecodeBatchedSupported(library_->handle(), header_.get(), &unsupported)) &&
+             unsupported == 0;
+    require(nvjpegDecodeParamsSetROI(parameters, part.left, part.top, part.width, part.height));
+    return accepted(
+               nvjpegDecodeBatchedSupportedEx(library_->handle(), header_.get(), parameters, &unsupported)) &&
+           unsupported == 0;
+  }
+
+  // Enqueues decoding and cropping of these places. Returns false if nvJPEG refused the batch.
+  bool decode_together(const std::vector<size_t>& places, uint8_t* images) {
+    const bool on_engine = library_->on_engine();
+    int64_t bytes = 0;
+    for (const size_t place : places) {
+      const CropBox part = decoded_part(kept_[place], on_engine);
+      bytes += int64_t{3} * part.width * part.height;
+    }
+    if (!memory_.defined() || memory_.numel() < bytes)
+      memory_ = at::empty({bytes + bytes / 4}, at::TensorOptions(at::kByte).device(at::kCUDA));
+    std::vector<const unsigned char*> files;
+    std::vector<size_t> lengths;
+    std::vector<nvjpegImage_t> decoded;
+    std::vector<nvjpegDecodeParams_t> parameters;
+    std::vector<DecodedImage> crops;
+    uint8_t* next = memory_.mutable_data_ptr<uint8_t>();
+    for (const size_t place : places) {
+      const Kept& image = kept_[place];
+      const CropBox part = decoded_part(image, on_engine), &box = image.augmentation.box;
+      const int64_t plane = int64_t{part.width} * part.height;
+      files.push_back(image.bytes.data());
+      lengths.push_back(image.bytes.size());
+      parameters.push_back(parameters_[place].get());
+      nvjpegImage_t& planes = decoded.emplace_back();
+      DecodedImage& crop = crops.emplace_back(DecodedImage{{},
+                                                           part.width,
+                                                           box.left - part.left,
+                                                           box.top - part.top,
+                                                           box.width,
+                                                           box.height,
+                                                           image.augmentation.flip,
+                                                           place_in(images, place)});
+      for (int channel = 0; channel < 3; ++channel, next += plane) {
+        crop.planes[channel] = planes.channel[channel] = next;
+        planes.pitch[channel] = size_t(part.width);
+      }
+    }
+    const int count = int(places.size());
+    const nvjpegHandle_t handle = library_->handle();
+    constexpr int kThreads = 1;  // of the CPU, for Huffman codes where the GPU doesn't decode them
+    if (!accepted(nvjpegDecodeBatchedInitialize(handle, state_.get(), count, kThreads, NVJPEG_OUTPUT_RGB)))
+      return false;
+    if (!accepted(on_engine ? nvjpegDecodeBatchedEx(handle, state_.get(), files.data(), lengths.data(),
+                                                    decoded.data(), parameters.data(), stream_.get())
+                            : nvjpegDecodeBatched(handle, state_.get(), files.data(), lengths.data(),
+                                                  decoded.data(), stream_.get())))
+      return false;
+    const int64_t described = int64_t(crops.size() * sizeof(DecodedImage));
+    if (!described_.defined() || described_.numel() < described)
+      described_ = at::empty({described}, memory_.options());
+    // From pageable memory: on return the source has been read.
+    C10_CUDA_CHECK(cudaMemcpyAsync(described_.mutable_data_ptr(), crops.data(), size_t(described),
+                                   cudaMemcpyHostToDevice, stream_.get()));
+    crop_and_resize(static_cast<const DecodedImage*>(described_.const_data_ptr()), count, int(shape_.side_px),
+                    shape_.format, stream_.get());
+    return true;
+  }
+
+  const std::shared_ptr<BatchLibrary> library_;
+  const std::unique_ptr<Decoder> alone_;
+  const BatchShape shape_;
+  const Stream stream_;
+  JpegState state_;
+  JpegStream header_;
+  std::vector<Kept> kept_;  // by place
+  std::vector<Parameters> parameters_;
+  at::Tensor memory_, described_;  // decoded planes; crops
+  at::cuda::CUDAEvent ended_{cudaEventDisableTiming | cudaEventBlockingSync};
+};
+
+}  // namespace
+
+BatchLibrary::BatchLibrary(int number) : gpu(number) {
+  const c10::cuda::CUDAGuard on{c10::DeviceIndex(number)};
+  handle_ = new_handle(NVJPEG_BACKEND_HARDWARE);
+  on_engine_ = handle_ != nullptr;
+  if (!handle_) handle_ = new_handle(NVJPEG_BACKEND_GPU_HYBRID);
+}
+
+std::unique_ptr<BatchDecoder> make_batch_decoder(std::shared_ptr<BatchLibrary> library,
+                                                 std::unique_ptr<Decoder> alone, const BatchShape& shape) {
+  const c10::cuda::CUDAGuard on{c10::DeviceIndex(library->gpu)};
+  return std::make_unique<NvjpegBatch>(std::move(library), std::move(alone), shape);
+}
+
+}  // namespace bench
+#endif
