@@ -66,7 +66,8 @@ def main(folder):
         for order in ("nchw", "channels_last"):
             lines.append((f"normalise {kind} {order} / copy within the GPU", 0.85,
                           ratio(bandwidth(kernels, f"normalise/{kind}/{order}"), within)))
-    for row, synthetic in (("plain", "synthetic"), ("nhwc", "synthetic-nhwc"), ("graphs", "synthetic-graphs")):
+    for row, synthetic in (("plain", "synthetic"), ("nhwc", "synthetic-nhwc"), ("graphs", "synthetic-graphs"),
+                           ("byte-pool", "synthetic-fused")):
         lines.append((f"row {row} / the same without a loader", 0.95, loader_ratio(beyond, row, synthetic)))
     lines.append(("with phase times / without", 0.99, ratio(rate(clock, "clock-on"), rate(clock, "clock-off"))))
     missed = False
@@ -75,7 +76,7 @@ def main(folder):
         why = "not measured, or the loader is the slower part" if what.startswith("row ") else "not measured"
         print(f"{what:54s} at least {limit:.2f}  {why if found is None else f'{found:.3f}'}{'  MISSED' if below else ''}")
         missed = missed or below
-    for row in ("synthetic", "synthetic-graphs"):
+    for row in ("synthetic", "synthetic-graphs", "synthetic-fused"):
         waits = host_waits(traced, row)
         print(f"{'host waits per batch, row ' + row:54s} {'not measured' if waits is None else f'{waits:.2f}'}")
     return missed

@@ -130,8 +130,10 @@ def main(what, repeats=5):
                  "eager PyTorch, fused SGD": lambda: their_gpu_step("fused", 512)}, repeats)
         compare("[0] unfused SGD", lambda: our_gpu_step("unfused", 512),
                 {"eager PyTorch": lambda: their_gpu_step("eager", 512)}, repeats)
-        compare("every field", lambda: our_gpu_step("synthetic-graphs", 256),
-                {"torch.compile, bf16, NHWC": lambda: their_gpu_step("best", 256)}, repeats)
+        compare("every field", lambda: our_gpu_step("synthetic-fused", 256),
+                {"torch.compile, bf16, NHWC": lambda: their_gpu_step("best", 256),
+                 "row synthetic-graphs": lambda: our_gpu_step("synthetic-graphs", 256),
+                 "row synthetic-o2-fused": lambda: our_gpu_step("synthetic-o2-fused", 256)}, repeats)
     elif what == "strategies":
         compare("row [12], mpi", lambda: our_ranks("12", "mpi"),
                 {"row [13], apex": lambda: our_ranks("13", "mpi"), "row [15], horovod": lambda: our_ranks("15", "mpi"),

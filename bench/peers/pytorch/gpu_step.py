@@ -4,7 +4,7 @@ Usage: python gpu_step.py eager|fused|best BATCH STEPS. Modes, with the correspo
   eager  row `unfused`: float32 with TF32 convolutions, NCHW, default SGD, loss and accuracy read together after every
          batch
   fused  row `synthetic`: like eager, with fused SGD
-  best   row `synthetic-graphs`: torch.compile(max-autotune), bf16 autocast, channels_last, uint8 batches copied in a
+  best   row `synthetic-fused`: torch.compile(max-autotune), bf16 autocast, channels_last, uint8 batches copied in a
          separate stream while the previous step computes, fused SGD, loss read every 50th batch
 """
 import sys
