@@ -76,6 +76,10 @@ def main(folder):
         why = "not measured, or the loader is the slower part" if what.startswith("row ") else "not measured"
         print(f"{what:54s} at least {limit:.2f}  {why if found is None else f'{found:.3f}'}{'  MISSED' if below else ''}")
         missed = missed or below
+    file = folder / "decode.json"
+    for one in parsed(file, 1, file.read_text())["benchmarks"] if file.exists() else []:
+        print(f"{one['name'].removesuffix('/manual_time'):54s} {one['images_per_second']:.0f} images/s"
+              f"{', JPEG engine' if one.get('jpeg_engine') else ''}")
     for row in ("synthetic", "synthetic-graphs", "synthetic-fused"):
         waits = host_waits(traced, row)
         print(f"{'host waits per batch, row ' + row:54s} {'not measured' if waits is None else f'{waits:.2f}'}")
