@@ -1,6 +1,7 @@
 // The fused layers on one kind of device against LibTorch's separate operations on the CPU in float32; and
 // networks with and without them.
 #pragma once
+#include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/cross_entropy_loss.h>
@@ -16,16 +17,16 @@
 
 namespace bench::fused_layers_cases {
 
-// The largest difference as a share of the expected values' root mean square.
+// The largest difference as a share of the largest expected value.
 inline double relative_difference(const at::Tensor& found, const at::Tensor& expected) {
   const at::Tensor a = found.detach().to(at::kCPU, at::kDouble),
                    b = expected.detach().to(at::kCPU, at::kDouble);
-  return a.sub(b).abs().max().item<double>() / (b.square().mean().sqrt().item<double>() + 1e-12);
+  return a.sub(b).abs().max().item<double>() / (b.abs().max().item<double>() + 1e-12);
 }
 
-// Rounding of the 16-bit types, 2^-11 and 2^-8, of values that are a few times the root mean square.
+// A few roundings to the 16-bit types, of 2^-11 and 2^-8 of the value.
 inline double tolerance(at::ScalarType type) {
-  return type == at::kFloat ? 1e-4 : type == at::kHalf ? 8e-3 : 6e-2;
+  return type == at::kFloat ? 1e-4 : type == at::kHalf ? 4e-3 : 3e-2;
 }
 
 inline at::Tensor leaf(const at::Tensor& value, const at::Device& device, at::ScalarType type) {
@@ -38,6 +39,7 @@ inline void batch_norm_relu_equals_separate_operations(const at::Device& device,
                                                        at::IntArrayRef sizes, bool add) {
   SCOPED_TRACE(testing::Message() << type << ", " << sizes << (add ? ", with an addend" : ""));
   const int64_t channels = sizes[1];
+  at::manual_seed(11);
   // Values as the fused layer gets them, rounded to the type.
   const at::Tensor x = at::randn(sizes).mul_(2).add_(1).to(type).to(at::kFloat),
                    addend = at::randn(sizes).to(type).to(at::kFloat),
@@ -84,6 +86,7 @@ inline void batch_norm_relu_equals_separate_operations(const at::Device& device,
 
 inline void max_pool_equals_libtorch(const at::Device& device, at::ScalarType type, at::IntArrayRef sizes) {
   SCOPED_TRACE(testing::Message() << type << ", " << sizes);
+  at::manual_seed(12);
   const at::Tensor x = at::randint(-3, 4, sizes).to(at::kFloat);  // many equal values
   const at::Tensor mine = leaf(x, device, type), reference = leaf(x, at::kCPU, at::kFloat);
   const at::Tensor y = max_pool_3x3(mine), expected = at::max_pool2d(reference, {3, 3}, {2, 2}, {1, 1});

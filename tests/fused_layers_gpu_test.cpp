@@ -1,6 +1,4 @@
 // gpu: the kernels of the fused layers against LibTorch's separate operations on the CPU.
-#include <ATen/Context.h>
-
 #include "tests/fused_layers_cases.h"
 
 namespace bench::fused_layers_gpu_test {
