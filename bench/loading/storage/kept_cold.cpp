@@ -1,6 +1,8 @@
 #include "bench/loading/storage/kept_cold.h"
 
+#include <algorithm>
 #include <optional>
+#include <semaphore>
 #include <utility>
 
 #include "bench/loading/storage/page_cache.h"
@@ -16,6 +18,9 @@ class KeptCold : public StorageAround {
       : StorageAround(std::move(storage)), shared_files_(std::move(shared_files)), counts_(counts) {
     for (const auto& file : shared_files_) budget_bytes_ += int64_t(std::filesystem::file_size(file));
     budget_bytes_ /= kDropsPerSet * processes;
+    if (shared_files_.empty()) return;
+    const int64_t ahead = std::max<int64_t>(1, read_ahead_kb(shared_files_.front()).value_or(128) * 1024);
+    turns_.emplace(std::clamp<int64_t>(budget_bytes_ / ahead, 1, kMostReaders));
   }
 
   std::unique_ptr<StorageReader> reader() override {
@@ -23,6 +28,22 @@ class KeptCold : public StorageAround {
   }
 
  private:
+  static constexpr int64_t kMostReaders = 1024;
+  using Turns = std::optional<std::counting_semaphore<kMostReaders>>;
+  class Turn {
+   public:
+    explicit Turn(Turns& turns) : turns_(turns) {
+      if (turns_) turns_->acquire();
+    }
+    ~Turn() {
+      if (turns_) turns_->release();
+    }
+    Turn(const Turn&) = delete;
+
+   private:
+    Turns& turns_;
+  };
+
   class Reader : public StorageReader {
    public:
     Reader(std::unique_ptr<StorageReader> reader, KeptCold& owner)
@@ -30,6 +51,7 @@ class KeptCold : public StorageAround {
 
     EncodedImage read(int64_t record) override {
       if (!device_bytes_) device_bytes_.emplace();  // not in the constructor, which another thread calls
+      const Turn turn(owner_.turns_);
       EncodedImage image = reader_->read(record);
       const bool copy = !owner_.shared_files_.empty();
       if (copy) {
@@ -60,6 +82,7 @@ class KeptCold : public StorageAround {
   const FileList shared_files_;  // that hold several records each; empty: none does
   ReadCounts& counts_;
   int64_t budget_bytes_ = 0;
+  Turns turns_;                       // of readers; empty: all at once
   std::atomic<int64_t> in_cache_{0};  // bytes that were read from the device since the last drop
 };
 
