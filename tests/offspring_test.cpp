@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -33,6 +34,32 @@ TEST(Offspring, EndsOrphansInSessionsOfTheirOwnAndNothingOlder) {
   EXPECT_TRUE(lives(service));
   ::kill(service, SIGKILL);
   ::waitpid(service, nullptr, 0);
+}
+
+TEST(Session, CommandsShareASessionOfTheirOwnAndAreChildrenOfThisProcess) {
+  const base::Offspring offspring;
+  const std::vector<pid_t> pids =
+      base::start_in_session({{{"sleep", "1112"}, {}, {}, {}, {}}, {{"sleep", "1113"}, {}, {}, {}, {}}});
+  ASSERT_EQ(pids.size(), 2u);
+  EXPECT_EQ(::getsid(pids[0]), ::getsid(pids[1]));
+  EXPECT_NE(::getsid(pids[0]), ::getsid(0));
+  for (const pid_t pid : pids) {
+    EXPECT_EQ(::getpgid(pid), pid) << "a signal to the group reaches it alone";
+    EXPECT_TRUE(lives(pid));
+    ::kill(-pid, SIGKILL);
+    EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
+  }
+}
+
+TEST(Session, ACommandThatCannotBeStartedEndsTheOthers) {
+  const base::Offspring offspring;
+  try {
+    base::start_in_session({{{"sleep", "1114"}, {}, {}, {}, {}}, {{"/nonexistent", "x"}, {}, {}, {}, {}}});
+    ADD_FAILURE() << "started";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "/nonexistent: can't be started: No such file or directory");
+  }
+  EXPECT_TRUE(offspring.living().empty());
 }
 
 TEST(Offspring, IsGivenTimeToEndByItself) {

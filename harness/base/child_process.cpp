@@ -7,9 +7,11 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -74,6 +76,51 @@ static void become(const Command& command, pid_t parent, int failure_fd) {
   ::_exit(127);
 }
 
+[[noreturn]] static void throw_not_started(const std::string& what, int error) {
+  throw std::runtime_error(fmt::format("{}: can't be started: {}", what, std::strerror(error)));
+}
+
+std::vector<pid_t> start_in_session(const std::vector<Command>& commands) {
+  std::vector<std::array<int, 2>> failures(commands.size());  // closed by exec; carry errno where it fails
+  int pids[2];
+  bool piped = ::pipe2(pids, O_CLOEXEC) == 0;
+  for (auto& failure : failures) piped = piped && ::pipe2(failure.data(), O_CLOEXEC) == 0;
+  if (!piped) throw_not_started("a row", errno);
+  const pid_t own = ::getpid(), leader = ::fork();
+  if (leader < 0) throw_not_started("another process", errno);
+  if (leader == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::setsid();
+    for (size_t i = 0; i < commands.size(); ++i) {
+      // As fork(), but the new process is a child of this program and not of the leader.
+      const pid_t pid =
+          pid_t(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+      if (pid == 0) become(commands[i], own, failures[i][1]);
+      [[maybe_unused]] const ssize_t written = ::write(pids[1], &pid, sizeof pid);
+    }
+    ::_exit(0);
+  }
+  ::close(pids[1]);
+  ::waitpid(leader, nullptr, 0);
+  std::vector<pid_t> started;
+  std::string failed;
+  int failed_with = 0;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    ::close(failures[i][1]);
+    pid_t pid = -1;
+    int error = EAGAIN;  // fork failed
+    const bool forked = ::read(pids[0], &pid, sizeof pid) == sizeof pid && pid > 0;
+    if (forked && ::read(failures[i][0], &error, sizeof error) != sizeof error) error = 0;
+    ::close(failures[i][0]);
+    if (forked) started.push_back(pid);
+    if (error != 0 && failed.empty()) failed = commands[i].arguments[0], failed_with = error;
+  }
+  ::close(pids[0]);
+  if (failed.empty()) return started;
+  for (const pid_t pid : started) ::kill(pid, SIGKILL), ::waitpid(pid, nullptr, 0);
+  throw_not_started(failed, failed_with);
+}
+
 pid_t start(const Command& command) {
   int failure[2];  // closed by a successful exec; carries errno otherwise
   if (::pipe2(failure, O_CLOEXEC) != 0)
@@ -88,8 +135,7 @@ pid_t start(const Command& command) {
   ::close(failure[0]);
   if (!failed) return pid;
   ::waitpid(pid, nullptr, 0);
-  throw std::runtime_error(
-      fmt::format("{}: can't be started: {}", command.arguments[0], std::strerror(error)));
+  throw_not_started(command.arguments[0], error);
 }
 
 bool program_exists(const std::string& name) {

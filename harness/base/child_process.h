@@ -28,6 +28,12 @@ std::string shell_line(const Command& command);
 // std::runtime_error when it can't be started.
 pid_t start(const Command& command);
 
+// Starts the commands in one session of their own, each in a process group of its own, as children of this
+// process. Kernels with autogroups (Linux's default) give each session an equal share of the cores, so that
+// threads of low priority in one command yield to the other commands and not to programs of other sessions.
+// Throws as start(), after killing those that have started.
+std::vector<pid_t> start_in_session(const std::vector<Command>& commands);
+
 bool program_exists(const std::string& name);  // in PATH
 
 struct Finished {

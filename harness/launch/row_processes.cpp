@@ -28,17 +28,8 @@ static int64_t anonymous_bytes(pid_t pid) {
 }
 
 RowProcesses::RowProcesses(const Launch& launch, Progress& progress, const std::filesystem::path& directory)
-    : launch_(launch),
-      progress_(progress),
-      directory_(directory),
-      pids_(launch.commands.size(), 0),
-      ends_(launch.commands.size()) {
-  try {
-    for (size_t i = 0; i < pids_.size(); ++i) pids_[i] = start(launch.commands[i]);
-  } catch (...) {
-    end_all();
-    throw;
-  }
+    : launch_(launch), progress_(progress), directory_(directory), ends_(launch.commands.size()) {
+  pids_ = base::start_in_session(launch.commands);
 }
 
 RowProcesses::~RowProcesses() { end_all(); }
