@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "harness/stats/attempt.h"
 #include "tests/typed_records.h"
 
@@ -47,12 +49,32 @@ std::vector<std::string> all_again(const std::vector<PlannedRow>& plan, Records 
   return order;
 }
 
-TEST(Again, RepeatedRowsAlternateUpToFiveRuns) {
-  const auto order =
-      all_again(plan_of({"tmpfs", "1", "7"}), {taken("tmpfs", 0), taken("1", 0), taken("7", 0)}, rules);
-  EXPECT_EQ(order,
-            (std::vector<std::string>{"tmpfs repeat 1", "7 repeat 1", "tmpfs repeat 2", "7 repeat 2",
-                                      "tmpfs repeat 3", "7 repeat 3", "tmpfs repeat 4", "7 repeat 4"}));
+TEST(Again, RepeatedRowsRunInRoundsOfRandomOrderUpToFiveTimes) {
+  std::vector<std::string> ids;
+  Records records;
+  AgainRules all = rules;
+  all.repeated.clear();
+  for (int row = 0; row < 8; ++row) {
+    ids.push_back(std::string(1, char('a' + row)));
+    records.push_back(taken(ids.back(), 0));
+    if (row != 1) all.repeated.push_back(size_t(row));
+  }
+  const auto order = all_again(plan_of(ids), records, all);
+  ASSERT_EQ(order.size(), 4 * 7u);
+  std::set<std::string> orders;
+  for (size_t round = 0; round < 4; ++round) {
+    std::string rows;
+    for (size_t i = 0; i < 7; ++i) {
+      const std::string& run = order[round * 7 + i];
+      EXPECT_EQ(run.substr(1), " repeat " + std::to_string(round + 1));
+      rows += run[0];
+    }
+    orders.insert(rows);
+    std::sort(rows.begin(), rows.end());
+    EXPECT_EQ(rows, "acdefgh") << "each row once a round";
+  }
+  EXPECT_GT(orders.size(), 2u) << "another order in each round";
+  EXPECT_EQ(order, all_again(plan_of(ids), records, all)) << "which the seed decides";
 }
 
 TEST(Again, NothingBeginsThatWouldEndAfterTheLimit) {

@@ -1,5 +1,5 @@
 // unit: the closed-form model of rows on emulated devices, against examples worked out by hand
-#include "harness/report/summary/closed_model.h"
+#include "harness/stats/closed_model.h"
 
 #include <gtest/gtest.h>
 

@@ -38,7 +38,6 @@ TEST(Page, HasTheCommandThatRepeatsTheRun) {
                                                      {"slow", true},
                                                      {"oversubscribe", false},
                                                      {"out", "/somewhere/run"},
-                                                     {"sizes", {{"timed_batches", 120}}},
                                                      {"wrap", "perf stat -o it's.txt"},
                                                      {"set", {"batch=8", "precision=bf16"}}};
   run.page();

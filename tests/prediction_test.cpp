@@ -56,7 +56,7 @@ class Predictions : public testing::Test {
     fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(age));
   }
   Prediction predicted(const Row& row) {
-    return predict(row, rehearsal(), decode<RecordMachine>(machine), read_past_durations(runs_));
+    return predict({row, "", {}}, rehearsal(), decode<RecordMachine>(machine), read_past_durations(runs_));
   }
 
   const TemporaryFolder runs_;

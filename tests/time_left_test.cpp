@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "harness/plan/sizes.h"
 #include "harness/stats/records.h"
 
 namespace harness::time_left_test {
@@ -62,47 +61,6 @@ TEST(TimeLeft, RepeatsThatHaveRunCountNoMore) {
   EXPECT_DOUBLE_EQ(time.rest_s(30, 10), 30 + kReport_s) << "the first repeat is in progress";
   for (const size_t row : {0, 1, 0}) time.ended(row, 10);
   EXPECT_DOUBLE_EQ(time.rest_s(60, 10), kReport_s) << "the last one is";
-}
-
-std::vector<PlannedRow> matrix(size_t rows) {
-  std::vector<PlannedRow> plan(rows);
-  for (PlannedRow& planned : plan) {
-    planned.row.device = "cpu";
-    planned.row.batch = 32;
-    planned.row.image_px = 64;
-    planned.row.width = 16;
-    planned.row.warmup_batches = 30;
-    planned.row.timed_batches = 300;
-  }
-  return plan;
-}
-
-TEST(Sizes, FollowFromTheStepMeasuredOnThisMachine) {
-  Scale scale;
-  scale.fewest_batches = 120;
-  const auto fast = choose_sizes(matrix(27), {{"o0", 18}, {"o1", 30}}, 16, scale);
-  ASSERT_TRUE(fast);
-  EXPECT_EQ(fast->timed_batches, 300);
-  EXPECT_LE(fast->predicted_s, kMatrixTime_s);
-  const auto slow = choose_sizes(matrix(27), {{"o0", 45}}, 16, scale);
-  ASSERT_TRUE(slow);
-  EXPECT_EQ(slow->timed_batches, 120);
-  EXPECT_EQ(slow->usual_batches, 300);
-  EXPECT_NE(describe(*slow).find("rows run 120"), std::string::npos);
-  Row row = matrix(1)[0].row;
-  apply(*slow, row);
-  EXPECT_EQ(row.timed_batches, 120);
-}
-
-TEST(Sizes, StayWhereNothingWasMeasuredOrTheScaleIsFixed) {
-  Scale scale;
-  EXPECT_FALSE(choose_sizes(matrix(27), {{"o0", 45}}, 16, scale)) << "no fewest_batches";
-  scale.fewest_batches = 120;
-  EXPECT_FALSE(choose_sizes(matrix(27), {}, 16, scale));
-  Row accuracy = matrix(1)[0].row;
-  accuracy.validation = true;
-  apply(RecordSizes{.timed_batches = 120}, accuracy);
-  EXPECT_EQ(accuracy.timed_batches, 300);
 }
 
 }  // namespace harness::time_left_test

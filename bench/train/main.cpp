@@ -107,12 +107,17 @@ int main(int argc, char** argv) try {
       "One rank of one row; started by run_matrix, or by any launcher that sets RANK, WORLD_SIZE and so on."};
   std::string job_file;
   bool values = false, probe = false, memory = false, canaries = false;
+  int decoding_px = 0;
   app.add_option("--job", job_file, "job file that run_matrix wrote");
   app.add_flag("--values", values, "print the values of every axis as JSON");
   app.add_flag("--probe-precision", probe,
                "with --job: time a few steps of each precision and print the ms as JSON");
   app.add_flag("--probe-memory", memory,
                "with --job: print as JSON whether the row's share of a batch fits into its device's memory");
+  app.add_option("--probe-decoding", decoding_px,
+                 "print as JSON how many made-up images all cores decode to this size in a second")
+      ->type_name("PIXELS")
+      ->check(CLI::Range(8, 4096));
   app.add_flag("--canaries", canaries,
                "time fixed workloads that detect a slower machine and print the ms as JSON");
   try {
@@ -122,6 +127,10 @@ int main(int argc, char** argv) try {
   }
   if (canaries) {
     std::cout << bench::run_canaries() << '\n';
+    return 0;
+  }
+  if (decoding_px > 0) {
+    std::cout << bench::probe_decoding(decoding_px) << '\n';
     return 0;
   }
   if (values) {

@@ -1,4 +1,5 @@
-// What train_slice measures instead of training a row: --canaries, --probe-memory, --probe-precision.
+// What train_slice measures instead of training a row: --canaries, --probe-decoding, --probe-memory,
+// --probe-precision.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,10 @@ namespace bench {
 //   all_reduce_ms  4 MiB of float32 between two threads over Gloo and the loopback interface
 // Throws std::runtime_error if one of them can't run.
 nlohmann::json run_canaries();
+
+// How many images of ImageNet's usual size (500 x 375 pixels, 115 kB, made up) all cores of this process crop
+// and resize to image_px in a second, as loader threads do: {"images_per_s": N}. Takes about two seconds.
+nlohmann::json probe_decoding(int image_px);
 
 // Tests with a few training steps on random images whether a row's share of one device fits into the device's
 // memory, on the processor into the job's memory_cap_bytes.

@@ -1,31 +1,48 @@
 // Runs a matrix from preparation to report.
 #include <iostream>
+#include <sstream>
 
 #include "harness/base/failure_text.h"
+#include "harness/base/say.h"
 #include "harness/commands/command_line.h"
 #include "harness/config/request_file.h"
 #include "harness/explain/explain.h"
 #include "harness/launch/followers.h"
-#include "harness/plan/sizes.h"
 #include "harness/report/claim_forecast.h"
+#include "harness/report/claims.h"
 #include "harness/report/results.h"
 #include "harness/report/table.h"
-#include "harness/stats/common_time.h"
+#include "harness/stats/full_size.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
+
+// Whether further rounds could decide a claim, or the ratio of a row, in a matrix without claims.
+static bool is_undecided(const Records& records) {
+  bool claimed = false;
+  for (const Summary& summary : summarise(records))
+    for (const Claim& claim : claims_of(summary)) {
+      if (claim.verdict == ClaimVerdict::undecided) return true;
+      claimed = true;
+    }
+  return !claimed;
+}
 
 static int run_and_report(const Installation& installation, const Request& request, Execution& execution,
                           std::ostream& console) {
   Schedule schedule = schedule_of(installation, request, execution);
   const AgainRules again = execution.again_rules();
   console << describe_plan(execution.plan(), execution.scale());
-  if (const auto& sizes = execution.scale().sizes) console << describe(*sizes);
   console << schedule.described << describe(again, execution.plan())
           << "records: " << execution.records_file().string() << std::endl;
   bool lost = false;
   try {
-    run_scheduled(execution, schedule, request.budget_s, again);
+    run_scheduled(execution, schedule, request.budget_s, again, [&] {
+      std::ostringstream unseen;
+      if (write_results(installation.project, execution.folder(), execution.records(), unseen))
+        base::say("      so far: {}\n", (execution.folder() / "report.html").string());
+      return is_undecided(at_full_size(execution.records()));
+    });
     if (write_results(installation.project, execution.folder(), execution.records(), console))
       show_left_out(execution.folder(), console);
   } catch (const PreparationError&) {
@@ -33,7 +50,7 @@ static int run_and_report(const Installation& installation, const Request& reque
   } catch (const std::exception& error) {  // most likely a full disk: still show the finished rows
     std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
     lost = true;
-    const Records records = in_common_time(execution.records());
+    const Records records = at_full_size(execution.records());
     for (const Summary& summary : summarise(records)) console << console_table(summary);
   }
   const int code = exit_code_of(execution.records());
@@ -65,11 +82,11 @@ int run_matrix(const Installation& installation, const Request& request, bool th
     return follow(request, installation.train_slice);
   const AxisValues values = ask_values(installation);
   if (request.dry_run) return dry_run(installation, request, values, std::nullopt, console, claim_forecast);
-  Request with_sizes = request;
-  with_sizes.choose_sizes = true;
-  const auto execution = Execution::prepare(installation, with_sizes, values);
+  Request of_matrix = request;
+  of_matrix.choose_time_scales = true;
+  const auto execution = Execution::prepare(installation, of_matrix, values);
   if (!execution) return base::kInterrupted;
-  const int code = run_and_report(installation, request, *execution, console);
+  const int code = run_and_report(installation, of_matrix, *execution, console);
   if (!then_explain || code == base::kInterrupted) return code;
   const int explained = explain_rows(installation, request, *execution, console);
   return explained == base::kAllGood ? code : explained;

@@ -96,7 +96,8 @@ void add_run_options(CommandLine& line) {
                  "auto, rehearsal, article, emulated or smoke (configs/scales.yaml)");
   app.add_option(
       "--device", request.device,
-      "cpu, cuda, emulated[:NAME] (configs/devices/NAME.yaml) or auto (default: cuda if there is a GPU)");
+      "cpu, cuda, emulated[:NAME] (configs/devices/NAME.yaml) or auto (default: cuda if there is a GPU, else "
+      "emulated)");
   app.add_option("--devices", request.devices, "derive the multi-device rows anew for this many devices")
       ->check(CLI::Range(1, 1024));
   app.add_option("--data", request.data,
@@ -109,9 +110,9 @@ void add_run_options(CommandLine& line) {
       ->check(CLI::Range(1, 1000));
   add_time_option(
       app, "--repeat-within", request.repeat_within_s,
-      "time from the start in which rows run again (default 10m): disturbed ones, up to twice, and at scale "
-      "rehearsal in a run of the whole matrix, or if this option is given, its `repeated` rows up to 5 "
-      "times; 0s: none",
+      "time from the start in which rows run again (default 15m): disturbed ones, up to twice, and in a run of the "
+      "whole matrix, or if this option is given, all rows (scale emulated) or the matrix's `repeated` rows (scale "
+      "rehearsal) up to 5 times; 0s: none",
       true);
   app.add_flag("--keep-disturbed", request.keep_disturbed, "don't run disturbed rows again");
   app.add_option("--set", request.set, "field=value for every selected row, after scaling")

@@ -28,7 +28,7 @@ bool is_plain(const Request& request) {
 }
 
 double repeat_limit_s(const Request& request) {
-  constexpr double kUsual_s = 600;
+  constexpr double kUsual_s = 900;
   const double limit_s = request.repeat_within_s < 0 ? kUsual_s : request.repeat_within_s;
   return request.budget_s > 0 ? std::min(limit_s, request.budget_s) : limit_s;
 }

@@ -25,9 +25,9 @@ struct Request {
   double budget_s = 0;   // for all rows together; 0: none
   // Time from the run's start in which rows may run again; below 0: not given, see repeat_limit_s().
   double repeat_within_s = -1;
-  bool choose_sizes = false;    // by the machine's speed, if is_plain(); only a new run of a matrix does
+  bool choose_time_scales =
+      false;  // of rows on emulated devices, by this machine's speed; only runs of a matrix do
   bool keep_disturbed = false;  // don't run rows again that others disturbed
-  std::optional<RecordSizes> sizes = {};  // chosen by the machine's speed
   bool dry_run = false, slow = false;
   fs::path machine;               // dry_run: a description of the machine to plan for; empty: this one
   bool oversubscribe = false;     // ranks may share a GPU
@@ -68,8 +68,7 @@ struct Request {
                       Key{"interface", &Request::interface, "between nodes", required},
                       Key{"skip-unreadable", &Request::skip_unreadable, "true or false"},  // these came later
                       Key{"repeat-within", &Request::repeat_within_s, "seconds"},
-                      Key{"keep-disturbed", &Request::keep_disturbed, "true or false"},
-                      Key{"sizes", &Request::sizes, "as in a record", Presence::when_set});
+                      Key{"keep-disturbed", &Request::keep_disturbed, "true or false"});
   }
 };
 
@@ -88,7 +87,7 @@ bool sets(const Request& request, const std::string& field);
 // rows run.
 bool is_plain(const Request& request);
 
-// Time from the run's start in which disturbed rows run again: --repeat-within (default 10 minutes), but at
+// Time from the run's start in which disturbed rows run again: --repeat-within (default 15 minutes), but at
 // most --budget.
 double repeat_limit_s(const Request& request);
 

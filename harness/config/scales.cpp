@@ -25,15 +25,16 @@ Scale read_scale(const Entry& entry) {
   Scale scale;
   scale.name = entry.key;
   std::vector<std::string> missing = {"batch_divisor", "c0", "images", "summary", "reasoning"};
-  for (const Entry& part : entries(entry, {"batch_divisor", "c0", "images", "runs", "attempts",
-                                           "fewest_batches", "summary", "reasoning", "set", "when"})) {
+  for (const Entry& part : entries(entry, {"batch_divisor", "c0", "images", "runs", "attempts", "rounds",
+                                           "slowest_time_scale", "summary", "reasoning", "set", "when"})) {
     std::erase(missing, part.key);
     if (part.key == "batch_divisor") scale.batch_divisor = whole_number(part, 1, 1 << 20);
     if (part.key == "c0") scale.c0 = whole_number(part, 1, 65536);
     if (part.key == "images") scale.images = whole_number(part, 1, 1 << 30);
     if (part.key == "runs") scale.most_runs = whole_number(part, 1, 1000);
     if (part.key == "attempts") scale.most_attempts = whole_number(part, 1, 100);
-    if (part.key == "fewest_batches") scale.fewest_batches = whole_number(part, 1, 1 << 20);
+    if (part.key == "rounds") scale.most_rounds = whole_number(part, 1, 1000);
+    if (part.key == "slowest_time_scale") scale.slowest_time_scale = whole_number(part, 1, 1 << 20);
     if (part.key == "summary") scale.summary = scalar(part);
     if (part.key == "reasoning") scale.reasoning = scalar(part);
     if (part.key == "set") scale.set = read_settings(part);
@@ -89,7 +90,7 @@ void apply(const Scale& scale, Row& row, const AxisValues& values) {
 }
 
 RecordScale record_of(const Scale& scale) {
-  return {scale.name, scale.summary, scale.batch_divisor, scale.c0, scale.sizes};
+  return {scale.name, scale.summary, scale.batch_divisor, scale.c0, scale.decoded_images_per_s};
 }
 
 }  // namespace harness

@@ -20,15 +20,17 @@ struct Scale {
   std::string name;
   int64_t batch_divisor = 1;
   int64_t c0 = 16;
-  int64_t images = 160;        // size of a stand-in set; rows that must not read an image twice may need more
-  int64_t most_runs = 1;       // runs of the matrix's `repeated` rows while there is time
-  int64_t most_attempts = 1;   // runs of a row that others disturb
-  int64_t fewest_batches = 0;  // timed batches on machines that are too slow for all of them; 0: never fewer
-  std::optional<RecordSizes> sizes = {};  // chosen by the machine's speed
-  std::string summary;                    // one line, for the header of tables and plots
-  std::string reasoning;                  // why these sizes
+  int64_t images = 160;       // size of a stand-in set; rows that must not read an image twice may need more
+  int64_t most_runs = 1;      // runs of the matrix's `repeated` rows while there is time
+  int64_t most_rounds = 1;    // runs of every row while there is time
+  int64_t most_attempts = 1;  // runs of a row that others disturb
+  std::string summary;        // one line, for the header of tables and plots
+  std::string reasoning;      // why these sizes
   Settings set;
   std::vector<When> when;
+  int64_t slowest_time_scale =
+      0;  // `time_scale` is a power of two up to this, by this machine's speed; 0: the row's
+  std::optional<double> decoded_images_per_s = {};  // measured, if it chose
 };
 
 std::vector<Scale> load_scales(const std::filesystem::path& file);

@@ -1,5 +1,5 @@
-// Parts of a record that only some commands write (--wrap, `ab`, `feed` and `explain`), and what the suite
-// decided by itself: sizes, and attempts of disturbed rows.
+// Parts of a record that only some commands write (--wrap, `ab`, `feed` and `explain`), and attempts of
+// disturbed rows.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -43,26 +43,10 @@ struct RecordAttempt {
     return std::tuple(
         Key{"number", &RecordAttempt::number, "number of this attempt, from 1", Presence::required},
         Key{"counts", &RecordAttempt::counts,
-            "the attempt that counts of those until now: the least disturbed one, whatever its speed, or one that "
+            "the attempt that counts of those until now: the least disturbed one, whatever its speed, or one "
+            "that "
             "failed",
             Presence::required});
-  }
-};
-
-// Sizes that the rates measured before a run chose.
-struct RecordSizes {
-  double step_ms = 0, predicted_s = 0;
-  int64_t step_images = 0, usual_batches = 0, timed_batches = 0;
-  static constexpr auto keys() {
-    constexpr auto required = Presence::required;
-    return std::tuple(
-        Key{"step_ms", &RecordSizes::step_ms, "measured: a training step in float32 without loading",
-            required},
-        Key{"step_images", &RecordSizes::step_images, "images of that step", required},
-        Key{"predicted_s", &RecordSizes::predicted_s, "time of all rows with the scale's usual sizes",
-            required},
-        Key{"usual_batches", &RecordSizes::usual_batches, "timed batches of the scale", required},
-        Key{"timed_batches", &RecordSizes::timed_batches, "timed batches chosen for all rows", required});
   }
 };
 

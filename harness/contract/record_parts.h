@@ -16,14 +16,16 @@ namespace harness {
 struct RecordScale {
   std::string name, summary;
   int64_t batch_divisor = 1, c0 = 0;
-  std::optional<RecordSizes> sizes = {};
+  std::optional<double> decoded_images_per_s = {};
   static constexpr auto keys() {
     return std::tuple(
         Key{"name", &RecordScale::name, "article, rehearsal, emulated or smoke", Presence::required},
         Key{"batch_divisor", &RecordScale::batch_divisor, "divisor of the article's batch sizes"},
         Key{"c0", &RecordScale::c0, "loader threads per node of the article's row [7]"},
         Key{"summary", &RecordScale::summary, "the scale in one sentence"},
-        Key{"sizes", &RecordScale::sizes, "only if the machine's speed was measured to choose sizes",
+        Key{"decoded_images_per_s", &RecordScale::decoded_images_per_s,
+            "full-size images that all cores of this machine decoded in a second before the run; the "
+            "`time_scale` of rows on emulated devices was chosen by it",
             Presence::when_set});
   }
 };

@@ -29,7 +29,7 @@ std::string run_command(const std::string& program, const json& request,
   const std::string folder = project.empty() ? "" : project.string() + "/";
   std::vector<std::string> words = {program};
   for (const auto& [name, value] : request.items()) {
-    if (is_default(name, value) || name == "out" || name == "sizes") continue;
+    if (is_default(name, value) || name == "out") continue;
     // A list is an option given several times; matrices are positional.
     for (const json& one : value.is_array() ? value : json::array({value})) {
       if (name != "config") words.push_back("--" + name);

@@ -20,7 +20,7 @@
 #include "harness/report/results.h"
 #include "harness/report/summary/explanation.h"
 #include "harness/run/run.h"
-#include "harness/stats/common_time.h"
+#include "harness/stats/full_size.h"
 
 namespace harness {
 namespace {
@@ -150,7 +150,7 @@ int run_explain(const Installation& installation, Request request, const Explain
     fmt::print(std::cerr, "run_matrix: {}\n", base::failure_text(error));
     lost = true;
   }
-  const Records records = in_common_time(execution->records());
+  const Records records = at_full_size(execution->records());
   console << explain_text(explanations_of(pointers_to(records)));
   if (!going) return base::kInterrupted;
   return lost ? int(base::kRowFailed) : exit_code(execution->records());

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <random>
 #include <tuple>
 
 #include "harness/plan/prediction.h"
@@ -56,7 +57,10 @@ std::vector<Candidate> new_repeats(const std::vector<PlannedRow>& plan, const Re
       runs = std::max(runs, record.repeat + 1);
       good = good && is_ok(record);
     }
-    if (good && runs > 0 && runs < rules.most_runs) candidates.push_back({{{row, runs}, false}, {runs, 0}});
+    if (good && runs > 0 && runs < rules.most_runs) {
+      const auto seed = uint64_t(rules.seed) << 32 ^ uint64_t(runs) << 16 ^ row;
+      candidates.push_back({{{row, runs}, false}, {runs, double(std::mt19937_64(seed)())}});
+    }
   }
   return candidates;
 }

@@ -16,6 +16,7 @@ struct AgainRules {
   int64_t most_runs = 1;         // of a row that is repeated in rounds
   std::vector<size_t> repeated;  // rows of the plan
   double limit_s = 0;            // from the start of the run
+  int64_t seed = 1;              // of the order within a round
 };
 
 struct Again {
@@ -24,9 +25,9 @@ struct Again {
 };
 
 // The next run; std::nullopt when there is none that ends within the limit. First the disturbed ones, those
-// with the fewest attempts and the most taken from them before others; then the repeated row with the fewest
-// runs. Rows that failed, and accuracies, don't run again. `records`: those that count, one per row and
-// repeat.
+// with the fewest attempts and the most taken from them before others; then a repeated row with the fewest
+// runs, in random order. Rows that failed, and accuracies, don't run again. `records`: those that count, one
+// per row and repeat.
 std::optional<Again> next_again(const std::vector<PlannedRow>& plan, const Records& records,
                                 const Attempts& attempts, const AgainRules& rules, double elapsed_s,
                                 const std::function<double(size_t row)>& run_s);

@@ -14,6 +14,7 @@ struct PlannedRow {
   Row row;
   std::string skip_reason;         // empty: it runs
   std::vector<std::string> notes;  // deviations from the config
+  double expected_batch_s = 0;     // on emulated devices, as they are modelled; 0: unknown
 };
 
 // One run of one row.

@@ -107,14 +107,15 @@ std::vector<std::pair<fs::file_time_type, fs::path>> newest_records(const fs::pa
 double link_s(const Row& row) {
   if (row.nodes < 2 || row.link_rate_mbit <= 0) return 0;
   const double width = double(row.width) / 64, bytes = kGradientBytes * width * width;
-  return 2 * bytes * (row.precision == "o2" || row.precision == "o3" ? 0.5 : 1) * 8 / (row.link_rate_mbit * 1e6);
+  return 2 * bytes * (row.precision == "o2" || row.precision == "o3" ? 0.5 : 1) * 8 /
+         (row.link_rate_mbit * 1e6);
 }
 
-double default_batch_s(const Row& row, double image_s) {
+double default_batch_s(const Row& row) {
   if (row.device != "cpu") return kGpuImage_s * row.time_scale * double(row.batch) / double(all_devices(row));
   const double side = double(row.image_px) / 64, width = double(row.width) / 16;
   const double replicas = 1 + kMorePerDevice * double(all_devices(row) - 1);
-  return image_s * double(row.batch) * side * side * width * width * replicas + link_s(row);
+  return kCpuImage_s * double(row.batch) * side * side * width * width * replicas + link_s(row);
 }
 
 }  // namespace
@@ -146,8 +147,9 @@ std::vector<PastDuration> read_past_durations(const fs::path& runs) {
   return all;
 }
 
-Prediction predict(const Row& row, const Scale& scale, const RecordMachine& machine,
+Prediction predict(const PlannedRow& planned, const Scale& scale, const RecordMachine& machine,
                    const std::vector<PastDuration>& past) {
+  const Row& row = planned.row;
   const std::string here = machine_for(machine, row.device), config = config_hash(to_json(row));
   std::vector<double> same, other, per_batch;
   for (const PastDuration& one : past) {
@@ -158,14 +160,13 @@ Prediction predict(const Row& row, const Scale& scale, const RecordMachine& mach
     if (times.size() < kNewestRuns) times.push_back(one.wall_s);
   }
   if (!same.empty()) return {median(same), Prediction::From::earlier_runs};
-  if (!other.empty()) return {median(other), Prediction::From::other_settings};
   const double batches = double(row.warmup_batches + row.timed_batches);
+  if (planned.expected_batch_s > 0)
+    return {kStart_s + planned.expected_batch_s * (batches + 2 * double(row.ceiling_batches)),
+            Prediction::From::estimate};
+  if (!other.empty()) return {median(other), Prediction::From::other_settings};
   if (!per_batch.empty()) return {median(per_batch) * batches, Prediction::From::estimate};
-  return {estimated_s(row, kCpuImage_s), Prediction::From::estimate};
-}
-
-double estimated_s(const Row& row, double image_s) {
-  return kStart_s + default_batch_s(row, image_s) * double(row.warmup_batches + row.timed_batches);
+  return {kStart_s + default_batch_s(row) * batches, Prediction::From::estimate};
 }
 
 std::string duration_text(double seconds) {

@@ -41,13 +41,10 @@ inline constexpr size_t kRunsRead = 20;
 std::vector<PastDuration> read_past_durations(const fs::path& runs);
 
 // Uses the first available: the median of the newest runs of this row on this machine with the same settings;
-// with other settings at this scale; an estimate from the number of batches.
-Prediction predict(const Row& row, const Scale& scale, const RecordMachine& machine,
+// what the model of an emulated device expects; with other settings at this scale; an estimate from the
+// number of batches.
+Prediction predict(const PlannedRow& planned, const Scale& scale, const RecordMachine& machine,
                    const std::vector<PastDuration>& past);
-
-// Estimate from the number of batches. `image_s`: seconds per image of 64 px in a network of width 16 with
-// one device, loading included; only for rows on processors.
-double estimated_s(const Row& row, double image_s);
 
 // `2.1 s`, `45 s`, `8 min`, `2.5 h`.
 std::string duration_text(double seconds);

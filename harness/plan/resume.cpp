@@ -64,10 +64,12 @@ void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, cons
                                        run.string(), id));
   const Record there = known_before(record), now = here(planned->row);
   if (environment_key(there) != environment_key(now)) refuse_environment(run, there, now);
-  if (config_hash(to_json(record.config)) != config_hash(to_json(planned->row)))
+  Row row = planned->row;
+  if (record.scale.decoded_images_per_s) row.time_scale = record.config.time_scale;  // chosen, and no setting
+  if (config_hash(to_json(record.config)) != config_hash(to_json(row)))
     throw PreparationError(fmt::format(
         "{}: row {} ran with other settings, and one table must not mix them: {}; start a new run",
-        run.string(), id, changed_settings(record.config, planned->row)));
+        run.string(), id, changed_settings(record.config, row)));
   if (emulation_hash(record.emulation) != emulation_hash(now.emulation))
     throw PreparationError(fmt::format(
         "{}: device file {} of row {} has changed since, and one table must not mix both; restore the file, "

@@ -94,15 +94,13 @@ Grid cascade_grid(const Summary& summary, const std::vector<BesideArticle>& rows
   Grid grid;
   grid.title = "emulated: the cascade beside the article's";
   grid.above = lines_above_emulated(summary, rows);
-  grid.columns = {
-      {"row", true}, {"what", true, true},        {"s here"}, {"emulated, article's s"}, {"article s"},
-      {"error"},     {"differs", true, false, 30}};
+  grid.columns = {{"row", true}, {"what", true, true},        {"emulated s"}, {"article s"},
+                  {"error"},     {"differs", true, false, 30}};
   bool other_device = false;
   for (const BesideArticle& one : rows) {
     const SummaryRow& row = *one.row;
-    grid.rows.push_back({row_mark(row), row.title, row.ok() ? article_number(row.total_s) : "-",
-                         emulated_cell(one), seconds_cell(one.article_s), error_text(one.error()),
-                         one.differs.empty() ? "-" : one_line(one.differs)});
+    grid.rows.push_back({row_mark(row), row.title, emulated_cell(one), seconds_cell(one.article_s),
+                         error_text(one.error()), one.differs.empty() ? "-" : one_line(one.differs)});
     grid.values.push_back({row.id, "status", "text", row.status});
     grid.values.push_back(
         {row.id, "emulated", "s", "", {one.emulated_s, one.low_s, one.high_s, one.article_s}});
@@ -115,10 +113,10 @@ Grid cascade_grid(const Summary& summary, const std::vector<BesideArticle>& rows
       if (is_core_rate(setting) && std::find(cores.begin(), cores.end(), setting) == cores.end())
         cores.push_back(setting);
   grid.notes = {
-      fmt::format("emulated, article's s: seconds here x divisor of the batch / time_scale x {:g} / timed "
-                  "batches. Loading is real and this machine's, so a row that waits for images depends on "
-                  "this machine as well.",
-                  kArticleBatches),
+      fmt::format(
+          "emulated s: of {:g} batches of the article's size, in the devices' time. Loading is real and this "
+          "machine's, so a row that waits for images depends on this machine as well.",
+          kArticleBatches),
       "differs: settings by which this is another row than the article's."};
   for (const std::string& setting : cores) grid.notes.push_back("Emulated " + one_line(setting) + ".");
   if (other_device)

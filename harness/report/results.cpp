@@ -10,7 +10,7 @@
 #include "harness/report/figures.h"
 #include "harness/report/page.h"
 #include "harness/report/table.h"
-#include "harness/stats/common_time.h"
+#include "harness/stats/full_size.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -43,7 +43,7 @@ static void say_advice(const std::vector<Summary>& summaries, std::ostream& cons
 
 bool write_results(const fs::path& project, const fs::path& run, const Records& measured,
                    std::ostream& console) {
-  const Records records = in_common_time(measured);
+  const Records records = at_full_size(measured);
   const std::vector<Summary> summaries = summarise(records);
   const bool explained = !write_explain(run, records).empty();
   std::ostringstream unseen;  // the table of an explained row's changes says less than explain.txt
@@ -60,7 +60,7 @@ bool write_results(const fs::path& project, const fs::path& run, const Records& 
 
 bool rebuild_results(const fs::path& project, const fs::path& run, bool figures, std::ostream& console) {
   std::ostringstream left_out, unseen;
-  const Records records = in_common_time(read_records(run, left_out));
+  const Records records = at_full_size(read_records(run, left_out));
   std::cerr << left_out.str();
   const std::vector<Summary> summaries = summarise(records);
   const std::string explained = write_explain(run, records);

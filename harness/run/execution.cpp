@@ -13,12 +13,13 @@
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
 #include "harness/base/offspring.h"
+#include "harness/base/say.h"
 #include "harness/config/request_file.h"
 #include "harness/contract/machine.h"
 #include "harness/plan/instruments.h"
 #include "harness/plan/probe.h"
-#include "harness/plan/sizes.h"
 #include "harness/run/row_checks.h"
+#include "harness/run/time_scale.h"
 #include "harness/stats/attempt.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
@@ -115,7 +116,6 @@ bool Execution::prepare_plan(const std::function<void(Selection&)>& change) {
   const std::optional<Row> probed = row_to_probe(selection.rows);
   const PrecisionTimes times = probe_precisions(installation_, probed, folder_);
   plan_ = make_plan(selection, values_, times, request_, machine_);
-  if (probed && !rerun_ && !change) choose_sizes(times, probed->batch);
   runs_ = all_runs(plan_, request_);
   if (rerun_) runs_ = runs_left(plan_, runs_, records_, *rerun_);
   if (runs_.empty()) return true;
@@ -138,6 +138,7 @@ bool Execution::prepare_plan(const std::function<void(Selection&)>& change) {
   check_data(plan_, data_);
   if (launcher_of(request_) == "env") leading_.emplace(folder_);
   build_ = describe_build();
+  if (scale_.slowest_time_scale > 0 && !change && !sets(request_, "time_scale")) choose_time_scales();
   if (rerun_)
     check_same_experiment(folder_, plan_, runs_, records_, [this](const Row& row) {
       return skipped_record(setting(), {row, "", {}}, 0);
@@ -157,14 +158,14 @@ void Execution::discard() {
   if (request_.out.empty()) fs::remove(folder_, ignored);  // fails if it contains other files
 }
 
-void Execution::choose_sizes(const PrecisionTimes& times, int64_t step_images) {
-  if (!request_.choose_sizes || !is_plain(request_)) return;
-  scale_.sizes = harness::choose_sizes(plan_, times, step_images, scale_);
-  if (!scale_.sizes) return;
-  for (PlannedRow& planned : plan_) apply(*scale_.sizes, planned.row);
-  Request with_sizes = request_;  // for --resume
-  with_sizes.sizes = scale_.sizes;
-  write_request(folder_, with_sizes);
+// In a continued run, by the speed that it measured at its start.
+void Execution::choose_time_scales() {
+  for (const Record& record : records_)
+    if (record.scale.decoded_images_per_s) scale_.decoded_images_per_s = record.scale.decoded_images_per_s;
+  if (request_.choose_time_scales && !scale_.decoded_images_per_s)
+    scale_.decoded_images_per_s = measure_decoding(installation_, plan_.front().row);
+  if (scale_.decoded_images_per_s)
+    harness::choose_time_scales(setting(), plan_, *scale_.decoded_images_per_s);
 }
 
 AgainRules Execution::again_rules() const {
@@ -175,9 +176,12 @@ AgainRules Execution::again_rules() const {
   if (!request_.keep_disturbed) rules.most_attempts = scale_.most_attempts;
   if (rerun_ == Rerun::failed || request_.repeats > 0) return rules;
   if (!is_plain(request_) && request_.repeat_within_s < 0) return rules;
-  rules.most_runs = scale_.most_runs;
+  const bool all = scale_.most_rounds > 1;
+  rules.most_runs = all ? scale_.most_rounds : scale_.most_runs;
+  rules.seed = request_.seed;
   for (size_t row = 0; row < plan_.size(); ++row)
-    if (std::count(repeated_.begin(), repeated_.end(), plan_[row].row.id) && plan_[row].skip_reason.empty())
+    if ((all || std::count(repeated_.begin(), repeated_.end(), plan_[row].row.id)) &&
+        plan_[row].skip_reason.empty())
       rules.repeated.push_back(row);
   return rules;
 }
@@ -206,13 +210,35 @@ void Execution::keep(Record record) {
     *earlier = std::move(record);
 }
 
+// A row on emulated devices with which this machine did not keep up runs again, at most twice, more slowly
+// where its time_scale was chosen.
+std::optional<Record> Execution::measure_at_speed(PlannedRow& planned, int64_t repeat, LiveLine& line,
+                                                  bool cores_are_emulated) {
+  const bool chosen = scale_.decoded_images_per_s.has_value();
+  std::string note;
+  for (int more = 2;; --more) {
+    std::optional<Record> record = measure_row(setting(), planned, repeat, line);
+    if (!record) return record;
+    if (const auto check = cores_are_emulated && is_ok(*record) ? check_of_cores(*record) : std::nullopt)
+      add_check(*record, *check);
+    if (!note.empty()) record->notes.push_back(note);
+    const bool kept_up = !record->reason.starts_with("lag: ") && !record->reason.starts_with("cores: ");
+    if (!chosen || kept_up || more == 0) return record;
+    note = fmt::format("ran again, because at time x {:g} {}", planned.row.time_scale, record->reason);
+    if (planned.row.time_scale < double(scale_.slowest_time_scale)) planned.row.time_scale *= 2;
+    for (PlannedRow& kept : plan_)
+      if (kept.row.id == planned.row.id) kept.row.time_scale = planned.row.time_scale;
+    base::say("      {}; now at x {:g}\n", record->reason, planned.row.time_scale);
+  }
+}
+
 bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const RunOf& of) {
   PlannedRow planned = row;
   // Repeats of a timing do the same work; repeats of an accuracy differ in weights, order and augmentation.
   if (planned.row.validation) planned.row.seed += repeat;
   std::optional<Record> record;
   if (planned.skip_reason.empty()) {
-    record = measure_row(setting(), planned, repeat, line);
+    record = measure_at_speed(planned, repeat, line, !of.intervention && !of.feed);
   } else {
     record = skipped_record(setting(), planned, repeat);
     line.begin_row(planned.row);

@@ -67,7 +67,9 @@ class Execution {
   Execution(const Installation& installation, const Request& request, const AxisValues& values);
   bool prepare_plan(const std::function<void(Selection&)>& change = {});
   RowSetting setting() const;
-  void choose_sizes(const PrecisionTimes& times, int64_t step_images);
+  void choose_time_scales();
+  std::optional<Record> measure_at_speed(PlannedRow& planned, int64_t repeat, LiveLine& line,
+                                         bool cores_are_emulated);
   void number_attempt(Record& record);
   void keep(Record record);
 

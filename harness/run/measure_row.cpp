@@ -162,6 +162,11 @@ static void judge(Record& record) {
       double(record.config.batch) * double(*record.timed_batches) / record.total_s.value();
 }
 
+void add_check(Record& record, const RecordCheck& check) {
+  record.checks.push_back(check);
+  judge(record);
+}
+
 // Reads the result of the ranks, slice.jsonl in the row's folder.
 static Record measured_record(const fs::path& file, const Row& row, int64_t ranks) try {
   std::ifstream slice = base::open_regular(file);

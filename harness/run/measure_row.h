@@ -30,6 +30,9 @@ Record skipped_record(const RowSetting& setting, const PlannedRow& planned, int6
 // The record of a row that has not run yet, without figures: status OK, or SKIPPED with its reason.
 Record planned_record(const RowSetting& setting, const PlannedRow& planned);
 
+// Adds a check to a record that is OK. A failed one changes the status and removes all figures.
+void add_check(Record& record, const RecordCheck& check);
+
 // Starts the row's ranks, watches them and returns the record; std::nullopt when Ctrl-C ended the row.
 std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
                                   LiveLine& line);

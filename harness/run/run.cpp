@@ -16,6 +16,7 @@
 #include "harness/contract/run_command.h"
 #include "harness/plan/time_left.h"
 #include "harness/run/execution.h"
+#include "harness/run/time_scale.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -49,24 +50,29 @@ static std::vector<size_t> rows_of(const std::vector<Repetition>& runs) {
   return rows;
 }
 
-// Runs after the scheduled ones. Returns false after Ctrl-C.
-static bool run_again(Execution& execution, const AgainRules& rules, TimeLeft& time, LiveLine& line,
-                      const base::Stopwatch& watch) {
+// Runs after the scheduled ones.
+static void run_again(Execution& execution, const AgainRules& rules, TimeLeft& time, LiveLine& line,
+                      const base::Stopwatch& watch, const std::function<bool()>& round_ended) {
+  int64_t round = 0;
   while (!base::interrupted()) {
     const auto next = next_again(execution.plan(), execution.records(), execution.attempts(), rules,
                                  watch.s(), [&](size_t row) { return time.run_s(row); });
-    if (!next) return true;
+    if (!next) return;
+    if (!next->attempt && next->run.repeat > round) {  // all runs of the round before have ended
+      if (round_ended && !round_ended()) return;
+      round = next->run.repeat;
+    }
     const PlannedRow& planned = execution.plan()[next->run.row];
     line.set_label(next->attempt ? "again, because it was disturbed"
                                  : fmt::format("run {}", next->run.repeat + 1));
     const double before_s = watch.s();
-    if (!execution.run(planned, next->run.repeat, line, {.attempt = next->attempt})) return false;
+    if (!execution.run(planned, next->run.repeat, line, {.attempt = next->attempt})) return;
     time.ended(next->run.row, watch.s() - before_s);
   }
-  return false;
 }
 
-void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, const AgainRules& again) {
+void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, const AgainRules& again,
+                   const std::function<bool()>& round_ended) {
   TimeLeft time(schedule.of_rows, rows_of(schedule.runs), rounds_of(again), again.limit_s);
   const base::Stopwatch watch;
   LiveLine line(schedule.runs.size(), isatty(STDERR_FILENO),
@@ -85,7 +91,7 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, co
     }
     time.ended(run.row, watch.s() - before_s);
   }
-  if (whole) run_again(execution, again, time, line, watch);
+  if (whole) run_again(execution, again, time, line, watch, round_ended);
   write_left_out(execution.folder(), schedule.left_out);
 }
 
@@ -94,7 +100,7 @@ static Schedule schedule_of(const Installation& installation, const Request& req
                             const RecordMachine& machine) {
   const std::vector<PastDuration> past = read_past_durations(installation.results / "runs");
   std::vector<Prediction> of_rows;
-  for (const PlannedRow& planned : plan) of_rows.push_back(predict(planned.row, scale, machine, past));
+  for (const PlannedRow& planned : plan) of_rows.push_back(predict(planned, scale, machine, past));
   return make_schedule(plan, runs, of_rows, request.budget_s);
 }
 
@@ -119,29 +125,30 @@ int exit_code_of(const Records& records) {
                              : base::kNothingRan;
 }
 
-static Records planned_records(const Installation& installation, const Request& request,
-                               const AxisValues& values, const Selection& selection,
-                               const std::vector<PlannedRow>& plan, const RecordMachine& machine) {
-  const DataSets no_data;
-  const RecordBuild build = describe_build();
-  const RowSetting setting{installation,           request, values, selection.scale, no_data, machine, build,
-                           selection.device_files, "RUN"};
-  Records records;
-  for (const PlannedRow& planned : plan) records.push_back(planned_record(setting, planned));
-  return records;
-}
-
 int dry_run(const Installation& installation, const Request& request, const AxisValues& values,
             std::optional<Rerun> rerun, std::ostream& console,
             const std::function<std::string(const Records&)>& forecast) {
   const RecordMachine machine = request.machine.empty() ? describe_machine() : read_machine(request.machine);
   const Selection selection = checked_selection(installation, request, values);
-  const auto plan = make_plan(selection, values, {}, request, machine);
+  auto plan = make_plan(selection, values, {}, request, machine);
+  const DataSets no_data;
+  const RecordBuild build = describe_build();
+  const RowSetting setting{installation,           request, values, selection.scale, no_data, machine, build,
+                           selection.device_files, "RUN"};
+  if (selection.scale.slowest_time_scale > 0 && !sets(request, "time_scale"))
+    choose_time_scales(setting, plan,
+                       request.machine.empty()
+                           ? measure_decoding(installation, selection.rows.front()).value_or(kCoreDecodes)
+                           : kCoreDecodes * double(machine.cores.value_or(1)));
   std::vector<Repetition> runs = all_runs(plan, request);
   if (rerun) runs = runs_left(plan, runs, read_records(request.out, std::cerr), *rerun);
   const Schedule schedule = schedule_of(installation, request, selection.scale, plan, runs, machine);
   console << describe_plan(plan, selection.scale) << schedule.described;
-  if (forecast) console << forecast(planned_records(installation, request, values, selection, plan, machine));
+  if (forecast) {
+    Records records;
+    for (const PlannedRow& planned : plan) records.push_back(planned_record(setting, planned));
+    console << forecast(records);
+  }
   std::vector<PlannedRow> scheduled;  // each row once
   for (size_t row = 0; row < plan.size(); ++row)
     if (std::any_of(schedule.runs.begin(), schedule.runs.end(),

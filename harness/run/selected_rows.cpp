@@ -56,18 +56,40 @@ static void read_device_files(Selection& selection, const fs::path& project, con
   }
 }
 
+// Whether the rows run on emulated devices where there is no GPU: not at the scales that train on the
+// processor, nor rows that measure an accuracy, name their device, or have no times in the usual device file.
+static bool can_be_emulated(const Installation& installation, const Request& request,
+                            const std::vector<Scale>& scales, const AxisValues& values) {
+  if ((request.scale != "auto" && request.scale != "emulated") || !find_value(values, "device", "emulated"))
+    return false;
+  const Scale& scale = find_scale(scales, "emulated");
+  std::vector<Matrix> matrices;
+  for (const fs::path& config : request.configs)
+    matrices.push_back(load_matrix(config, scale, values, "emulated"));
+  std::vector<Row> rows = select(matrices, request.only);
+  std::erase_if(rows, [](const Row& row) { return !row.skip.empty(); });
+  const auto sets_accuracy = [](const std::string& setting) { return setting.starts_with("validation="); };
+  if (std::any_of(request.set.begin(), request.set.end(), sets_accuracy)) return false;
+  set_fields(rows, request.set, scale, values);
+  const EmulatedDevice usual = read_device_file(device_file(installation.project, kDefaultDeviceFile));
+  return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return !row.validation && row.device == "emulated" && find_costs(usual, row.model, row.precision);
+  });
+}
+
 Selection select_rows(const Installation& installation, const Request& request, const AxisValues& values) {
   Selection selection;
   // --device emulated:NAME
   const size_t colon = request.device.find(':');
+  const auto scales = load_scales(installation.project / "configs" / "scales.yaml");
   const std::string device = request.device != "auto"              ? request.device.substr(0, colon)
                              : available(values, "device", "cuda") ? "cuda"
-                                                                   : "cpu";
+                             : can_be_emulated(installation, request, scales, values) ? "emulated"
+                                                                                      : "cpu";
   const bool emulated = !computes(device, values);
   if (colon != std::string::npos && !emulated)
     throw ConfigError({"--device " + request.device}, "only device emulated has device files",
                       "--device emulated:NAME", in_quotes(request.device));
-  const auto scales = load_scales(installation.project / "configs" / "scales.yaml");
   selection.scale = find_scale(scales, request.scale != "auto" ? request.scale
                                        : emulated              ? "emulated"
                                        : device == "cpu"       ? "rehearsal"
@@ -89,9 +111,6 @@ Selection select_rows(const Installation& installation, const Request& request, 
     add_notes(selection.notes, rederive_for_devices(selection.rows, request.devices, values));
   for (Row& row : selection.rows) row.seed = request.seed;
   set_fields(selection.rows, request.set, selection.scale, values);
-  selection.scale.sizes = request.sizes;
-  if (request.sizes)
-    for (Row& row : selection.rows) apply(*request.sizes, row);
   refuse_mixed_devices(selection.rows, values);
   read_device_files(selection, installation.project,
                     colon == std::string::npos ? kDefaultDeviceFile : request.device.substr(colon + 1),

@@ -1,4 +1,4 @@
-#include "harness/report/summary/closed_model.h"
+#include "harness/stats/closed_model.h"
 
 #include <algorithm>
 #include <array>

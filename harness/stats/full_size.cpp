@@ -1,24 +1,9 @@
-#include "harness/stats/common_time.h"
+#include "harness/stats/full_size.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-
 namespace harness {
 namespace {
-
-bool is_concerned(const Record& record) { return record.emulation && !record.feed && !record.intervention; }
-
-double most_frequent(const Records& records) {
-  std::map<double, int> rows;  // by time_scale
-  for (const Record& record : records)
-    if (is_concerned(record)) ++rows[record.config.time_scale];
-  if (rows.empty()) return 1;
-  return std::max_element(rows.begin(), rows.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
-}
 
 void multiply(std::optional<double>& time, double factor) {
   if (time) *time *= factor;
@@ -30,13 +15,16 @@ void multiply(Samples& samples, double factor) {
       for (double& ms : rank) ms = rounded_ms(ms * factor * 1e6);
 }
 
-void bring_to(Record& record, double time_scale) {
-  const double factor = time_scale / record.config.time_scale;
-  record.notes.push_back(
-      fmt::format("ran at time x {:g}, shown as at x {:g}", record.config.time_scale, time_scale));
-  record.config.time_scale = record.emulation->time_scale = time_scale;
+void enlarge(Record& record) {
+  const int64_t divisor = record.emulation->batch_divisor;
+  const double time_scale = record.emulation->time_scale, factor = double(divisor) / time_scale;
+  record.notes.push_back(fmt::format("ran with batches of {} and at time x {:g} / {}", record.config.batch,
+                                     time_scale, divisor));
+  record.config.batch *= divisor;
+  record.emulation->batch_divisor = record.scale.batch_divisor = 1;
+  record.config.time_scale = record.emulation->time_scale = 1;
   multiply(record.total_s, factor);
-  multiply(record.images_per_second, 1 / factor);
+  multiply(record.images_per_second, double(divisor) / factor);
   for (Samples* samples : {&record.samples_ms, &record.warmup_ms, &record.spans_ms, &record.device_ms})
     multiply(*samples, factor);
   if (record.communication) multiply(record.communication->ceiling_ms, factor);
@@ -53,10 +41,9 @@ void bring_to(Record& record, double time_scale) {
 
 }  // namespace
 
-Records in_common_time(Records records) {
-  const double common = most_frequent(records);
+Records at_full_size(Records records) {
   for (Record& record : records)
-    if (is_concerned(record) && record.config.time_scale != common) bring_to(record, common);
+    if (record.emulation && !record.feed && !record.intervention) enlarge(record);
   return records;
 }
 

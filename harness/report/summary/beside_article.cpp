@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "harness/report/summary/closed_model.h"
+#include "harness/stats/closed_model.h"
 #include "harness/stats/records.h"
 
 namespace harness {
