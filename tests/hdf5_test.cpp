@@ -11,7 +11,7 @@ TEST(Hdf5, NeedsItsLibrary) { GTEST_SKIP() << "this build found no HDF5"; }
 #include "bench/dataset/pack.h"
 #include "bench/formats/hdf5_handle.h"
 #include "bench/loading/storage/storage.h"
-#include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 #include "tests/failure_of.h"
 #include "tests/small_images.h"
 
@@ -144,7 +144,7 @@ TEST_F(Hdf5, WholeKeepsTheSliceAndReadsReplacementsFromTheFile) {
 }
 
 TEST_F(Hdf5, WholeIsRefusedWhereMemoryIsShort) {
-  const int64_t bytes = base::available_memory_bytes() + (int64_t{1} << 32);
+  const int64_t bytes = base::process_limits().free_memory_bytes + (int64_t{1} << 32);
   Recipe recipe{.offsets = {0}, .labels = {}, .image_bytes = static_cast<hsize_t>(bytes), .reserved = true};
   while (recipe.offsets.back() < bytes) {
     recipe.offsets.push_back(std::min(bytes, recipe.offsets.back() + (int64_t{1} << 29)));

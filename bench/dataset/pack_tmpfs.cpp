@@ -15,8 +15,8 @@
 #include "bench/dataset/pack.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
-#include "harness/base/machine.h"
 #include "harness/base/private_folder.h"
+#include "harness/base/process_limits.h"
 #include "harness/base/stopwatch.h"
 
 namespace bench {
@@ -95,7 +95,7 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
     const int64_t room = room_in(mount);
     found += fmt::format("{} has room for {:.1f} MB", mount.string(), room / 1e6);
     if (room < needed) continue;
-    if (const auto memory = base::available_memory_bytes(); memory < needed)
+    if (const auto memory = base::process_limits().free_memory_bytes; memory < needed)
       throw std::runtime_error(
           fmt::format("copying to {} needs {:.1f} MB of memory but {:.1f} MB are available; use fewer images",
                       mount.string(), needed / 1e6, memory / 1e6));

@@ -12,7 +12,7 @@
 
 #include "bench/registry/registry.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 #include "harness/base/scratch.h"
 #include "harness/config/emulated_nodes.h"
 #include "harness/emulate/two_nodes.h"
@@ -37,7 +37,7 @@ static base::Command command_of_a_row(const MicroOptions& options, const std::ve
   harness::Row row;
   row.nodes = options.nodes;
   row.devices = options.ranks / options.nodes;
-  row.cpus = int64_t(base::available_cpus().size());
+  row.cpus = base::process_limits().cores;
   row.strategy = "ddp";
   row.backend = "mpi";
   harness::Installation installation;

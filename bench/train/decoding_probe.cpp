@@ -9,7 +9,7 @@
 #include "bench/image/decode.h"
 #include "bench/image/encode.h"
 #include "bench/train/probes.h"
-#include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 
 namespace bench {
 namespace {
@@ -52,7 +52,7 @@ nlohmann::json probe_decoding(int image_px) {
   std::atomic<int64_t> decoded{0};
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
-  const size_t cores = base::available_cpus().size();
+  const size_t cores = size_t(base::process_limits().cores);
   for (size_t thread = 0; thread < cores; ++thread)
     threads.emplace_back([&, thread] {
       Decoder decoder;

@@ -6,6 +6,7 @@
 
 #include "bench/train/clock/rank_timeline.h"
 #include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 
 namespace bench {
 

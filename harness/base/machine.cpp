@@ -2,12 +2,8 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -35,16 +31,6 @@ std::string time_and_host() {
   return fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), host_name());
 }
 
-std::vector<int> available_cpus() {
-  std::vector<int> cpus;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  return cpus;
-}
-
 std::vector<std::string> sixteen_bit_instructions() {
   std::istringstream flags(value_of("/proc/cpuinfo", "flags"));
   const std::set<std::string> wanted = {"avx512_bf16", "amx_bf16", "avx512_fp16", "avx_ne_convert"};
@@ -52,17 +38,6 @@ std::vector<std::string> sixteen_bit_instructions() {
   for (std::string flag; flags >> flag;)
     if (wanted.count(flag)) found.push_back(flag);
   return found;
-}
-
-int64_t available_memory_bytes() {
-  int64_t available = INT64_MAX;
-  if (const std::string text = value_of("/proc/meminfo", "MemAvailable"); !text.empty())
-    available = std::strtoll(text.c_str(), nullptr, 10) * 1024;
-  int64_t limit = 0, used = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
-      std::ifstream("/sys/fs/cgroup/memory.current") >> used)
-    available = std::min(available, limit - used);
-  return available;
 }
 
 }  // namespace base

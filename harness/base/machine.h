@@ -9,11 +9,6 @@ namespace base {
 std::string host_name();
 // 20260131T030000-<host>, local time: the name of a results folder.
 std::string time_and_host();
-// Numbers of the cores that this process may use.
-std::vector<int> available_cpus();
-// Free memory in bytes, within a container's limit; INT64_MAX when neither /proc/meminfo nor a cgroup states
-// it.
-int64_t available_memory_bytes();
 // The processor's instruction sets for 16-bit types, e.g. avx512_bf16.
 std::vector<std::string> sixteen_bit_instructions();
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <system_error>
 
-#include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 #include "harness/contract/progress.h"
 
 namespace harness {

@@ -4,12 +4,12 @@
 #include <revision.h>
 #include <sys/utsname.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 
 namespace harness {
 
@@ -19,21 +19,17 @@ static int64_t number_of(const char* file, const std::string& key) {
   return std::strtoll(value_of(file, key).c_str(), nullptr, 10);
 }
 
-static int64_t memory_limit_bytes() {
-  const int64_t physical = number_of("/proc/meminfo", "MemTotal") * 1024;
-  std::ifstream limit("/sys/fs/cgroup/memory.max");  // "max", no limit, fails to parse: bytes stays 0
-  int64_t bytes = 0;
-  return limit >> bytes && bytes > 0 ? std::min(bytes, physical) : physical;
-}
-
 RecordMachine describe_machine() {
   struct utsname kernel {};
   uname(&kernel);
   RecordMachine machine;
   machine.host = kernel.nodename;
   machine.cpu = value_of("/proc/cpuinfo", "model name");
-  machine.cores = base::available_cpus().size();
-  machine.memory_bytes = memory_limit_bytes();
+  const base::ProcessLimits limits = base::process_limits();
+  machine.cores = limits.cores;
+  machine.quota_cores = limits.quota_cores;
+  machine.cores_limited_by = limits.cores_limited_by;
+  machine.memory_bytes = limits.memory_bytes;
   machine.sixteen_bit_instructions = base::sixteen_bit_instructions();
   machine.virtual_machine = value_of("/proc/cpuinfo", "flags").find("hypervisor") != std::string::npos;
   std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") >> machine.governor;
@@ -46,31 +42,23 @@ RecordBuild describe_build() {
   return {BUILD_REVISION, BUILD_COMPILER, BUILD_TYPE, BUILD_FLAGS, BUILD_SANITIZE, BUILD_LIBTORCH};
 }
 
-static void read_cpu_times(int64_t& steal, int64_t& total) {
-  std::istringstream times(value_of("/proc/stat", "cpu "));
-  total = steal = 0;
-  int64_t value;
-  for (int column = 0; times >> value && column < 8; ++column) {
-    total += value;
-    if (column == 7) steal = value;
-  }
-}
-
 Disturbance::Disturbance() {
   if (getloadavg(&load_average_, 1) != 1) load_average_ = 0;
-  read_cpu_times(steal_, total_);
-  throttled_ = number_of("/sys/fs/cgroup/cpu.stat", "nr_throttled");
   oom_kills_ = number_of("/proc/vmstat", "oom_kill");
 }
 
 void Disturbance::write_to(RecordEnvironment& environment) const {
-  int64_t steal, total;
-  read_cpu_times(steal, total);
+  const CpuTime passed = cpu_time_until_now() - begin_;
   environment.load_average = load_average_;
-  environment.steal_share = total > total_ ? double(steal - steal_) / double(total - total_) : 0.0;
-  environment.throttled_periods = number_of("/sys/fs/cgroup/cpu.stat", "nr_throttled") - throttled_;
+  environment.steal_share = passed.total_s > 0 ? passed.stolen_s / passed.total_s : 0.0;
+  environment.throttled_periods = base::process_limits().throttled_periods - limits_.throttled_periods;
 }
 
-bool Disturbance::out_of_memory_kills() const { return number_of("/proc/vmstat", "oom_kill") > oom_kills_; }
+MemoryRanOut Disturbance::memory_ran_out() const {
+  const auto in_group = base::process_limits().oom_kills;
+  if (in_group > limits_.oom_kills) return MemoryRanOut::in_this_group;
+  if (number_of("/proc/vmstat", "oom_kill") <= oom_kills_) return MemoryRanOut::no;
+  return in_group ? MemoryRanOut::in_another_group : MemoryRanOut::somewhere;
+}
 
 }  // namespace harness

@@ -39,15 +39,21 @@ struct RecordPrecision {
 };
 
 struct RecordMachine {
-  std::string host, cpu, governor, kernel, os, fingerprint, environment;
+  std::string host, cpu, governor, kernel, os, fingerprint, environment, cores_limited_by;
   std::optional<int64_t> cores, memory_bytes;
+  std::optional<double> quota_cores;
   std::vector<std::string> sixteen_bit_instructions;
   std::optional<bool> virtual_machine;
   static constexpr auto keys() {
     return std::tuple(
         Key{"host", &RecordMachine::host, "host name"},
         Key{"cpu", &RecordMachine::cpu, "model of the processor"},
-        Key{"cores", &RecordMachine::cores, "cores that the run may use"},
+        Key{"cores", &RecordMachine::cores,
+            "cores that the run may use: in its affinity mask, at most the quota rounded up"},
+        Key{"quota_cores", &RecordMachine::quota_cores,
+            "tightest quota of the run's cgroup and those above it, in cores", Presence::when_set},
+        Key{"cores_limited_by", &RecordMachine::cores_limited_by,
+            "what keeps the run from using all cores, e.g. `the quota of cgroup /a/b`", Presence::when_set},
         Key{"memory_bytes", &RecordMachine::memory_bytes, "memory that the run may use"},
         Key{"sixteen_bit_instructions", &RecordMachine::sixteen_bit_instructions,
             "instruction sets for 16-bit types, e.g. avx512_bf16"},

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 #include "harness/config/row_traits.h"
 #include "harness/stats/calibration.h"
 
@@ -46,7 +46,7 @@ void add_device_files(const Row& row, const EmulatedDevice& device, ChangedRows&
 }
 
 void add_cores(const Row& row, ChangedRows& changes) {
-  const int64_t cores = int64_t(base::available_cpus().size());
+  const int64_t cores = base::process_limits().cores;
   const bool emulated = emulates_cores(row);
   changes.add("more_cores",
               !emulated && 2 * row.cpus > cores
@@ -141,7 +141,7 @@ RowChanges device_changes(const Row& row, const Records& calibration, int64_t ba
     } catch (const std::runtime_error& error) {
       why_not = error.what();
     }
-  const bool all_cores = row.cpus >= int64_t(base::available_cpus().size());
+  const bool all_cores = row.cpus >= base::process_limits().cores;
   const auto add = [&](const char* name, EmulatedDevice made) {
     made.name = fmt::format("{}-{}", row.id, name);
     changes.add(name, why_not, [&](Row& row) {

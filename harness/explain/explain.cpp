@@ -10,7 +10,7 @@
 
 #include "harness/base/failure_text.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 #include "harness/config/prices.h"
 #include "harness/config/row_traits.h"
 #include "harness/config/selection.h"
@@ -31,7 +31,7 @@ constexpr int64_t kWarmUp = 4;  // batches after those that the ring held ready
 // As make_plan() does, so that cores are doubled or halved from what the row has. The changed rows keep
 // theirs.
 void settle_cores(Row& row, const Request& request) {
-  give_cores(row, int64_t(base::available_cpus().size()), request);
+  give_cores(row, base::process_limits().cores, request);
   row.as_run.push_back("cpus");
 }
 

@@ -75,7 +75,8 @@ static std::string missing_memory(const std::filesystem::path& errors) {
 }
 
 void explain_failure(Outcome& outcome, const RowProcesses& processes, const Launch& launch,
-                     Progress& progress, const std::filesystem::path& directory, bool out_of_memory) {
+                     Progress& progress, const std::filesystem::path& directory,
+                     MemoryRanOut memory_ran_out) {
   const int command = processes.first_failure(), status = processes.end_of(command);
   const bool killed = WIFSIGNALED(status);
   const auto& errors = launch.commands[size_t(command)].errors;
@@ -100,9 +101,17 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
   } else {
     what = launch.commands[size_t(command)].arguments[0] + ": " + what;
   }
-  outcome.status = sigkill && out_of_memory ? "OUT_OF_MEMORY" : "CRASHED";
-  outcome.reason =
-      outcome.status == "OUT_OF_MEMORY" ? "the kernel ended it because memory ran out; " + what : what;
+  const bool certain = memory_ran_out == MemoryRanOut::in_this_group;
+  const bool possible = memory_ran_out == MemoryRanOut::somewhere ||
+                        (memory_ran_out == MemoryRanOut::in_another_group && !launch.command_per_rank);
+  const bool out_of_memory = sigkill && (certain || possible);
+  outcome.status = out_of_memory ? "OUT_OF_MEMORY" : "CRASHED";
+  if (out_of_memory && certain) outcome.reason = "the kernel ended it because memory ran out; ";
+  if (out_of_memory && !certain)
+    outcome.reason =
+        "the kernel ended it because memory ran out, or it ended another process of this machine and someone "
+        "else ended this one; ";
+  outcome.reason += what;
   const std::string words =
       launch.command_per_rank ? base::last_lines(errors, 3, " | ") : base::first_lines(errors, 3, " | ");
   if (!words.empty()) outcome.reason += "; stderr: " + words;

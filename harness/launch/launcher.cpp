@@ -125,7 +125,7 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
   // A wrapping debugger may end with an error because the program ended normally.
   const bool well_done = !launch.wrap.empty() && all_done(progress);
   if (processes.first_failure() >= 0 && !well_done)
-    explain_failure(outcome, processes, launch, progress, directory, disturbance.out_of_memory_kills());
+    explain_failure(outcome, processes, launch, progress, directory, disturbance.memory_ran_out());
   return outcome;
 }
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 #include "harness/launch/allocator.h"
 
 namespace harness {
@@ -31,8 +31,8 @@ void prepare_rank(base::Command& command, const Row& row) {
 
 std::vector<int> rank_cpus(const Row& row) {
   std::vector<int> cpus = base::available_cpus();
-  if (emulates_cores(row)) return cpus;
-  cpus.resize(size_t(std::min<int64_t>(row.cpus, int64_t(cpus.size()))));
+  const size_t usable = std::min(cpus.size(), size_t(base::process_limits().cores));
+  cpus.resize(emulates_cores(row) ? usable : std::min(usable, size_t(row.cpus)));
   return cpus;
 }
 

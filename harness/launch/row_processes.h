@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/base/offspring.h"
+#include "harness/contract/machine.h"
 #include "harness/contract/progress.h"
 #include "harness/launch/rank_commands.h"
 
@@ -46,10 +47,10 @@ class RowProcesses {
 };
 
 // failure.cpp
-// Sets status and reason after a command has failed. `out_of_memory`: the kernel's OOM killer has ended
-// processes during the row.
+// Sets status and reason after a command has failed. `memory_ran_out`: during the row. Ranks that mpirun or
+// srun started may be in another cgroup than this process.
 void explain_failure(Outcome& outcome, const RowProcesses& processes, const Launch& launch,
-                     Progress& progress, const std::filesystem::path& directory, bool out_of_memory);
+                     Progress& progress, const std::filesystem::path& directory, MemoryRanOut memory_ran_out);
 
 // For ranks that don't start: OpenMPI's PMIx server may deadlock after it has run out of shared memory, and
 // then neither it nor the ranks end. Sets status and reason and returns true if its output says so.

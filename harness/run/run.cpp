@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "harness/base/interrupt.h"
+#include "harness/base/process_limits.h"
 #include "harness/base/stopwatch.h"
 #include "harness/config/machine_file.h"
 #include "harness/config/request_file.h"
@@ -101,7 +102,10 @@ static Schedule schedule_of(const Installation& installation, const Request& req
   const std::vector<PastDuration> past = read_past_durations(installation.results / "runs");
   std::vector<Prediction> of_rows;
   for (const PlannedRow& planned : plan) of_rows.push_back(predict(planned, scale, machine, past));
-  return make_schedule(plan, runs, of_rows, request.budget_s);
+  Schedule schedule = make_schedule(plan, runs, of_rows, request.budget_s);
+  if (request.machine.empty())
+    for (const std::string& note : base::process_limits().notes) schedule.described += note + "\n";
+  return schedule;
 }
 
 Schedule schedule_of(const Installation& installation, const Request& request, Execution& execution) try {

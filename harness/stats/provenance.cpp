@@ -29,6 +29,11 @@ constexpr std::array kFacets = {
     Facet{"environment", [](const Record& r) { return r.machine.environment; }},
     Facet{"processor", [](const Record& r) { return r.machine.cpu; }},
     Facet{"cores", [](const Record& r) { return shown(r.machine.cores); }},
+    Facet{"core quota",
+          [](const Record& r) {
+            return r.machine.quota_cores ? fmt::format("{:g}", *r.machine.quota_cores) : "";
+          },
+          "none"},
     Facet{"memory", [](const Record& r) { return shown(r.machine.memory_bytes); }},
     Facet{"device", [](const Record& r) { return r.device.name; }},
     Facet{"driver", [](const Record& r) { return r.device.driver; }},

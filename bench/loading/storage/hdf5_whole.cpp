@@ -17,7 +17,7 @@ static const Value kHdf5Whole = {"storage",
 #include <tuple>
 
 #include "bench/loading/storage/hdf5_file.h"
-#include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 
 namespace bench {
 namespace {
@@ -30,7 +30,8 @@ class Hdf5Whole : public DatasetStorage {
       for (int64_t record = 0; record < file_.records(); ++record) records_.push_back(record);
     starts_.push_back(0);
     for (const int64_t record : records_) starts_.push_back(starts_.back() + file_.bytes(record));
-    if (const auto free = base::available_memory_bytes(); static_cast<int64_t>(starts_.back()) > free)
+    if (const auto free = base::process_limits().free_memory_bytes;
+        static_cast<int64_t>(starts_.back()) > free)
       throw std::runtime_error(
           fmt::format("{} images of {} need {} MiB of memory and {} MiB are free: use fewer or smaller "
                       "images, or storage hdf5, which reads them one by one",

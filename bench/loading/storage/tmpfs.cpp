@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "bench/loading/storage/file_reader.h"
-#include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 
 namespace bench {
 namespace {
@@ -50,11 +50,11 @@ class InMemory : public DatasetStorage {
       : DatasetStorage(options.dataset), records_(options.records) {
     int64_t bytes = 0;
     for (const int64_t record : records_) bytes += dataset_.images.at(record).bytes;
-    if (bytes > base::available_memory_bytes())
+    if (bytes > base::process_limits().free_memory_bytes)
       throw std::runtime_error(
           fmt::format("{} images need {} MiB of memory and {} MiB are free: use fewer or smaller images, or "
                       "mount a larger tmpfs",
-                      records_.size(), bytes >> 20, base::available_memory_bytes() >> 20));
+                      records_.size(), bytes >> 20, base::process_limits().free_memory_bytes >> 20));
     mapping_ = std::make_unique<Mapping>(static_cast<size_t>(bytes));
     const std::unique_ptr<StorageReader> files = file_reader();
     places_.reserve(records_.size());
