@@ -1,7 +1,9 @@
 # With BUNDLE=ON (preset bundle, used by scripts/bundle): `cmake --install BUILD --component bundle --prefix FOLDER` puts
 # the programs into bin/ and the libraries that they need into lib/, except those that every machine with Python's torch
 # has: the C and C++ libraries, torch's own and NVIDIA's.
-set(bundled run_matrix make_dataset train_slice)
+add_executable(limits scripts/limits.cpp)  # for scripts/doctor, where there may be no compiler
+target_link_libraries(limits base)
+set(bundled run_matrix make_dataset train_slice limits)
 if(BUILD_CUDA)
   list(APPEND bundled train_slice_cuda)
   list(APPEND bundled bench_micro_cuda gpu_tests)  # for scripts/check_gpu

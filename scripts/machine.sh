@@ -1,53 +1,36 @@
-# The cores and the memory that this process may use, within affinity masks and cgroup limits.
-# shellcheck shell=bash
+# What this process may use of the machine. The suite's own probe tells it, a source file that a compiler builds within a
+# second; before there is one, nproc and /proc/meminfo tell it, which know no quotas.
+# shellcheck shell=bash disable=SC2034
 
-cgroup_limits() {  # V2_FILE V1_CONTROLLER V1_FILE...: one line per level, from this process's group up to the root
-  local v2_file=$1 v1_controller=$2 controllers path base file files
-  shift 2
-  while IFS=: read -r _ controllers path; do
-    if [[ -z $controllers ]]; then
-      base=/sys/fs/cgroup files=("$v2_file")
-    elif [[ ,$controllers, == *,$v1_controller,* ]]; then
-      base=/sys/fs/cgroup/$v1_controller files=("$@")
-    else
-      continue
-    fi
-    path=${path%/}
-    while :; do
-      if [[ -r $base$path/${files[0]} ]]; then
-        for file in "${files[@]}"; do printf '%s ' "$(<"$base$path/$file")"; done
-        echo
-      fi
-      [[ -n $path ]] || break
-      path=${path%/*}
+limits() {  # prints what scripts/limits.cpp says; fails without a compiler
+  local program=build/limits source sources=(harness/base/process_limits.h harness/base/process_limits.cpp scripts/limits.cpp)
+  if [[ -x bin/limits ]]; then  # of a bundle
+    program=bin/limits
+  else
+    for source in "${sources[@]}"; do
+      [[ ! $program -nt $source ]] || continue
+      { mkdir -p build && "${CXX:-c++}" -std=c++20 -I. -o "$program.$$" "${sources[@]:1}" && mv -f "$program.$$" "$program"; } \
+        >/dev/null 2>&1 || return
+      break
     done
-  done </proc/self/cgroup
+  fi
+  "$program" "${PROBED_ROOT:-}" 2>/dev/null
 }
 
-affinity_cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; }
-
-quota_cores() {  # prints the cores of the tightest cgroup quota, rounded up; nothing without a quota
-  cgroup_limits cpu.max cpu cpu.cfs_quota_us cpu.cfs_period_us |
-    awk '$1 ~ /^[0-9]+$/ && $2 > 0 { n = int(($1 + $2 - 1) / $2); if (!best || n < best) best = n } END { if (best) print best }'
-}
-
-usable_cores() {
-  local cores quota
-  cores=$(affinity_cores)
-  quota=$(quota_cores)
-  echo $((${quota:-$cores} < cores ? quota : cores))
-}
-
-memory_field_mib() { awk -v name="$1:" '$1 == name { print int($2 / 1024) }' /proc/meminfo; }
-
-cgroup_memory_mib() {  # prints the tightest limit; nothing without a limit
-  cgroup_limits memory.max memory memory.limit_in_bytes |
-    awk '$1 ~ /^[0-9]+$/ && $1 < 2 ^ 60 { n = int($1 / 2 ^ 20); if (!best || n < best) best = n } END { if (best) print best }'
-}
-
-usable_memory_mib() {
-  local total limit
-  total=$(memory_field_mib MemTotal)
-  limit=$(cgroup_memory_mib)
-  echo $((${limit:-$total} < total ? limit : total))
+read_limits() {  # sets usable_cores, machine_cores, usable_memory_mib, free_memory_mib, memory_limited_by and limit_notes
+  local name value
+  usable_cores=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
+  machine_cores='' memory_limited_by='' limit_notes=()
+  { read -r usable_memory_mib; read -r free_memory_mib; } \
+    < <(awk '/^MemTotal:/ { total = $2 } /^MemAvailable:/ { free = $2 } END { print int(total / 1024) "\n" int(free / 1024) }' /proc/meminfo)
+  while read -r name value; do
+    case $name in
+      cores) usable_cores=$value ;;
+      machine_cores) machine_cores=$value ;;  # empty: the probe couldn't be built, quotas are not known
+      memory_mib) usable_memory_mib=$value ;;
+      free_memory_mib) free_memory_mib=$value ;;
+      memory_limited_by) memory_limited_by=$value ;;
+      note) limit_notes+=("$value") ;;
+    esac
+  done < <(limits)
 }

@@ -27,6 +27,8 @@ not() { ! "$@"; }
 project=$sandbox/project
 mkdir -p "$project" "$sandbox/tools" "$sandbox/wheels" "$sandbox/libtorch/lib"
 cp -r "$source_dir/run_matrix" "$source_dir/run_tests" "$source_dir/scripts" "$source_dir/CMakePresets.json" "$project"
+mkdir -p "$project/harness/base"
+cp "$source_dir"/harness/base/process_limits.{h,cpp} "$project/harness/base"
 touch "$sandbox/libtorch/lib/libtorch_cpu.so"
 cat >"$project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.22)
@@ -180,6 +182,26 @@ check "doctor works with nothing installed, from anywhere" runs env -i PATH=/usr
 for word in 'system ' cores '16-bit' memory /dev/shm disk GPU driver CUDA MPI namespaces FUSE compiler CMake LibTorch Arrow plot data; do
   check "doctor: $word" says "$word"
 done
+
+mkdir -p limited/proc/self limited/sys/fs/cgroup/a/b
+echo 'MemTotal: 16777216 kB' >limited/proc/meminfo
+echo 0::/a/b >limited/proc/self/cgroup
+echo '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw' >limited/proc/self/mountinfo
+echo '50000 100000' >limited/sys/fs/cgroup/a/cpu.max
+echo 536870912 >limited/sys/fs/cgroup/a/b/memory.max
+mkdir limited/sys/fs/cgroup/a/b/cpu.max
+doctor_there() { runs env -i PATH=/usr/bin:/bin PROBED_ROOT="$sandbox/limited" "$@" moved/run_matrix doctor; }
+check "doctor in a group with half a core and 512 MiB" doctor_there
+check "names the quota and its group" says "1 of $(getconf _NPROCESSORS_ONLN), limited by the quota of cgroup /a (0.5 cores)"
+check "and the memory's" says '0.5 GiB usable'
+check "and its group" says 'limited by cgroup /a/b'
+check "and a file that can't be read" says "/a/b/cpu.max can't be read"
+rm -f moved/build/limits
+check "doctor without a compiler" doctor_there CXX=/no/compiler
+check "says that quotas are not known" says 'quotas and memory limits of cgroups are not known'
+check "and still counts cores" says "$(nproc) of an unknown number"
+check "with a compiler again" doctor_there
+check "they are" not says 'not known'
 
 mkdir gpus
 printf '#!/bin/sh\ncase $1 in *name*) printf "A card, 80 GiB\\nA card, 80 GiB\\n" ;; *) echo 580 ;; esac\n' >gpus/nvidia-smi
