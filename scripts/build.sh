@@ -1,5 +1,5 @@
 # Configures build/release with a preset and builds it; silent when there is nothing to do.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 
 cached() { sed -n "s/^$1:[A-Z]*=//p" build/release/CMakeCache.txt; }
 

@@ -134,6 +134,8 @@ TEST_F(ProcessLimitsTest, Version1) {
   EXPECT_EQ(limits().throttled_periods, 0);
   EXPECT_EQ(limits().memory_bytes, 16 * kGib);
   EXPECT_EQ(limits().oom_kills, 3);
+  write(memory + "/slurm/memory.usage_in_bytes", "0\n");
+  EXPECT_EQ(limits().free_memory_bytes, 8 * kGib);
   write(cpu + "/slurm/uid_0/job_7/cpu.cfs_quota_us", "250000\n");
   write(memory + "/slurm/uid_0/memory.limit_in_bytes", "2147483648\n");
   EXPECT_EQ(limits().cores, 3);
