@@ -3,7 +3,8 @@
 // of the row's cores that others took. FAKE_TIMES and FAKE_CANARIES multiply the reported times of slice and
 // canaries. FAKE_GPUS is the reported number of GPUs, FAKE_MEMORY the number
 // of images that fit into one; FAKE_NVJPEG=0 reports a build without nvJPEG. FAKE_LOADER is the images per
-// second of the loader of rows on emulated devices if it has a thread for each core; FAKE_STEP the parts of a
+// second of the loader of rows on emulated devices if it has a thread for each core; FAKE_DECODING those that the
+// machine decodes; FAKE_STEP the parts of a
 // step of other rows, see add_parts().
 #include <signal.h>
 #include <unistd.h>
@@ -180,6 +181,11 @@ int main(int argc, char** argv) {
     const double factor = factor_of("FAKE_CANARIES");
     if (factor <= 0) return 1;
     std::cout << json{{"gemm_ms", 3 * factor}, {"memcpy_ms", 8 * factor}} << '\n';
+    return 0;
+  }
+  if (argc > 1 && std::strcmp(argv[1], "--probe-decoding") == 0) {
+    if (!std::getenv("FAKE_DECODING")) return 1;
+    std::cout << json{{"images_per_s", factor_of("FAKE_DECODING")}} << '\n';
     return 0;
   }
   std::string job_file;
