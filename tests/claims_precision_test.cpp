@@ -23,6 +23,10 @@ TEST(Claim4, SixteenBitsShortenComputing) {
       << "the processor lacks the instructions";
   emulating.set("", "/machine/sixteen_bit_instructions", {"avx512_bf16"});
   EXPECT_EQ(emulating.verdict(4, 0), ClaimVerdict::holds);
+  emulating.set("o2", "/precision/computed_in", "float32");
+  EXPECT_EQ(emulating.verdict(4, 0), ClaimVerdict::cannot_be_tested)
+      << "the processor has them, but LibTorch was not allowed to use them";
+  EXPECT_NE(emulating.reason(4, 0).find("no 16-bit instructions"), std::string::npos) << emulating.reason(4, 0);
   expect_untestable_without("o1", records, 4, 0);
 }
 

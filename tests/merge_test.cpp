@@ -233,6 +233,7 @@ TEST(Merge, FactsOfAllRanksAreInTheRecord) {
   facts.device.label = "3 CPU ranks";
   facts.device.settings = {{"threads", 1}};
   facts.precision.sixteen_bit = "bfloat16";
+  facts.precision.computed_in = "float32";
   facts.clock_ns_per_call = 42;
   facts.versions = {{"libtorch", "2.11"}};
   std::istringstream slice(harness::slice_text(facts, {fake_report(small_row(), 0).dump()}));
@@ -240,6 +241,7 @@ TEST(Merge, FactsOfAllRanksAreInTheRecord) {
   EXPECT_EQ(record.device.label, "3 CPU ranks");
   EXPECT_EQ(record.device.settings, json({{"threads", 1}}));
   EXPECT_EQ(record.precision.sixteen_bit, "bfloat16");
+  EXPECT_EQ(record.precision.computed_in, "float32");
   EXPECT_EQ(record.clock->ns_per_call, 42);
   EXPECT_EQ(record.clock->calls, 12);
   EXPECT_EQ(record.versions, facts.versions);

@@ -6,6 +6,7 @@
 #include "bench/loading/storage/cache_proof.h"
 #include "bench/train/ceiling.h"
 #include "bench/train/needless.h"
+#include "bench/train/precision/in_float32.h"
 #include "bench/train/rank_loading.h"
 #include "bench/train/rank_report.h"
 #include "bench/train/recorded_step.h"
@@ -207,6 +208,8 @@ class Rank {
                                      rank_.world_size > 1 ? "rank" : "replica", replicas > 1 ? "s" : "");
     facts.precision.name = row_.precision;
     facts.precision.sixteen_bit = precision_->sixteen_bit();
+    if (device_->torch_device().is_cpu() && !facts.precision.sixteen_bit.empty() && computes_in_float32())
+      facts.precision.computed_in = type_name(at::kFloat);
     facts.clock_ns_per_call = PhaseClock::nanoseconds_per_call();
     facts.versions = library_versions();
     base::write_whole_file(std::filesystem::path(job_.directory) / "slice.jsonl",

@@ -30,11 +30,17 @@ struct RecordDevice {
 };
 
 struct RecordPrecision {
-  std::string name, sixteen_bit, label;
+  std::string name, sixteen_bit, computed_in, label;
   static constexpr auto keys() {
     return std::tuple(Key{"name", &RecordPrecision::name, "precision of the row"},
                       Key{"sixteen_bit", &RecordPrecision::sixteen_bit, "16-bit type used, or empty"},
-                      Key{"label", &RecordPrecision::label, "name shown in tables, e.g. `O2 in bf16`"});
+                      Key{"computed_in", &RecordPrecision::computed_in,
+                          "`float32` where the processor has no 16-bit instructions: convolutions and matrix "
+                          "products widen their 16-bit operands to it and round the results; the row's speed "
+                          "is not that of 16 bit",
+                          Presence::when_set},
+                      Key{"label", &RecordPrecision::label,
+                          "name shown in tables, e.g. `O2 in bf16` or `O2 in bf16, computed in float32`"});
   }
 };
 

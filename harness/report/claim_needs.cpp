@@ -137,7 +137,8 @@ Need sixteen_bit_instructions(const std::string& id) {
   return [id](const ClaimRows& rows) -> std::optional<Finding> {
     const SummaryRow& row = rows[id];
     if (!on_processor(row)) return std::nullopt;
-    if (!row.record->machine.sixteen_bit_instructions.empty()) return std::nullopt;
+    if (!row.record->machine.sixteen_bit_instructions.empty() && row.record->precision.computed_in.empty())
+      return std::nullopt;
     return cannot_be_tested("the processor has no 16-bit instructions, so 16-bit types can't be faster");
   };
 }

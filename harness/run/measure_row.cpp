@@ -141,12 +141,14 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
 }
 
 // `O2 in bf16`
-static std::string precision_label(const std::string& precision, const std::string& sixteen_bit) {
-  if (precision == "bf16") return precision;
-  std::string label = precision;
-  std::transform(label.begin(), label.end(), label.begin(), ::toupper);
-  if (sixteen_bit.empty()) return label;
-  return fmt::format("{} in {}", label, sixteen_bit == "bfloat16" ? "bf16" : "fp16");
+static std::string precision_label(const RecordPrecision& precision) {
+  std::string label = precision.name;
+  if (label != "bf16") {
+    std::transform(label.begin(), label.end(), label.begin(), ::toupper);
+    if (!precision.sixteen_bit.empty())
+      label += precision.sixteen_bit == "bfloat16" ? " in bf16" : " in fp16";
+  }
+  return precision.computed_in.empty() ? label : label + ", computed in " + precision.computed_in;
 }
 
 // A failed check changes the status and removes all figures.
@@ -175,7 +177,7 @@ static Record measured_record(const fs::path& file, const Row& row, int64_t rank
   Record record = merge_reports(row, ranks, slice);
   if (record.checks.empty()) throw std::runtime_error("no rank reports a check");
   record.status = "OK";
-  record.precision.label = precision_label(row.precision, record.precision.sixteen_bit);
+  record.precision.label = precision_label(record.precision);
   return record;
 } catch (const std::exception& error) {
   Record record;
@@ -254,6 +256,9 @@ std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& p
   if (outcome.status == "OK")
     record = measured_record(directory / "slice.jsonl", planned.row, world_size(planned.row, setting.values));
   set_head(record, setting, planned, repeat);
+  if (const std::string& type = record.precision.computed_in; !type.empty())
+    record.notes.push_back(fmt::format(
+        "no 16-bit instructions: computed in {} and rounded, so its speed is not that of 16 bit", type));
   record.started_at = started_at;
   record.wall_s = outcome.wall_s;
   record.max_rss_bytes = outcome.max_rss_bytes;

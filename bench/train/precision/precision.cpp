@@ -1,11 +1,13 @@
 #include "bench/train/precision/precision.h"
 
-#include <stdexcept>
+#include "bench/train/precision/in_float32.h"
 
 namespace bench {
 
-at::ScalarType sixteen_bit_type(const at::Device& device) {
-  return device.is_cpu() ? at::kBFloat16 : at::kHalf;
+at::ScalarType sixteen_bit_type(const at::Device& device, at::ScalarType on_gpus) {
+  if (!device.is_cpu()) return on_gpus;
+  computes_in_float32();  // from now on, if it must
+  return at::kBFloat16;
 }
 
 const char* type_name(at::ScalarType type) {

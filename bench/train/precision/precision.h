@@ -13,8 +13,9 @@
 
 namespace bench {
 
-// The 16-bit type of a device: bfloat16 on a CPU (float16 is 16 times slower there), float16 on CUDA.
-at::ScalarType sixteen_bit_type(const at::Device& device);
+// The 16-bit type of a device: bfloat16 on a CPU (float16 is 16 times slower there). A mode that computes in
+// it calls this first, because in_float32.h then decides how a CPU does so.
+at::ScalarType sixteen_bit_type(const at::Device& device, at::ScalarType on_gpus = at::kHalf);
 const char* type_name(at::ScalarType type);  // "float32", "bfloat16", "float16"
 
 class Precision {
