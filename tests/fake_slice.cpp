@@ -189,19 +189,13 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::string job_file;
-  bool probe = false, memory = false;
+  bool memory = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--job") == 0) job_file = argv[i + 1];
-    probe = probe || std::strcmp(argv[i], "--probe-precision") == 0;
     memory = memory || std::strcmp(argv[i], "--probe-memory") == 0;
   }
   std::ifstream stream(job_file);
   const json job = json::parse(stream);
-  if (probe) {
-    const double slow = std::getenv("FAKE_SLOW_16_BIT") ? 9.0 : 1.0;
-    std::cout << json{{"o0", 1.0}, {"o1", slow}, {"o2", slow}, {"o3", slow}} << '\n';
-    return 0;
-  }
   if (memory) {  // a device that holds as many images
     const int64_t images = job["row"]["batch"].get<int64_t>() / job["row"]["devices"].get<int64_t>();
     std::cout << json{{"images", images}, {"fits", double(images) <= factor_of("FAKE_MEMORY")}} << '\n';

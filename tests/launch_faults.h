@@ -46,7 +46,7 @@ class LaunchFaults : public testing::Test {
   }
   Words matrix(const std::string& only, const Words& more, const char* run = "run") const {
     Words words = {
-        BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--slow", "--only", only, "--out",
+        BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", only, "--out",
         directory / run};
     words.insert(words.end(), more.begin(), more.end());
     return words;

@@ -101,7 +101,6 @@ TEST_P(ListeningSockets, AreOnTheRowsOwnNetworkAlone) {
                        "cpu",
                        "--scale",
                        "smoke",
-                       "--slow",
                        "--only",
                        row,
                        "--out",

@@ -35,7 +35,6 @@ TEST(Page, HasTheCommandThatRepeatsTheRun) {
                                                      {"only", "0,7"},
                                                      {"seed", 2},
                                                      {"scale", "auto"},
-                                                     {"slow", true},
                                                      {"oversubscribe", false},
                                                      {"out", "/somewhere/run"},
                                                      {"wrap", "perf stat -o it's.txt"},
@@ -43,7 +42,7 @@ TEST(Page, HasTheCommandThatRepeatsTheRun) {
   run.page();
   const json page = json::parse(element(run.text("report.html"), "page"));
   const std::string command =
-      R"(./run_matrix configs/article.yaml --only 0,7 --seed 2 --set batch=8 --set precision=bf16 --slow )"
+      R"(./run_matrix configs/article.yaml --only 0,7 --seed 2 --set batch=8 --set precision=bf16 )"
       R"(--wrap 'perf stat -o it'\''s.txt')";
   EXPECT_NE(page.dump().find(json(command).dump()), std::string::npos) << page.dump().substr(0, 300);
 }

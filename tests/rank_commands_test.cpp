@@ -131,7 +131,7 @@ TEST_F(RankCommands, ARowThatDoesNotFitIntoTheAllocationIsSkippedBeforehand) {
   ::setenv("SLURM_JOB_ID", "1", 1);
   ::setenv("SLURM_JOB_CPUS_PER_NODE", "1(x2)", 1);
   const auto plan = make_plan(
-      {row}, kValues, {}, request, [&](const Row& one) { return why_not_started(one, kValues, request); }, 2);
+      {row}, kValues, request, [&](const Row& one) { return why_not_started(one, kValues, request); }, 2);
   const std::string reason = plan.at(0).skip_reason;
   for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_CPUS_PER_NODE"}) ::unsetenv(name);
   EXPECT_NE(reason.find("salloc -N2 -n8"), std::string::npos) << reason;

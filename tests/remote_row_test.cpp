@@ -45,7 +45,7 @@ class RemoteRow : public testing::Test {
 
   pid_t start_matrix(const std::string& only, const Words& settings, const char* run = "run") {
     Words words = {
-        BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--slow", "--only", only, "--out",
+        BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", only, "--out",
         directory / run};
     for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
     return base::start({words,

@@ -74,9 +74,9 @@ TEST_F(Resume, OptionsThatContradictTheRunAreRefused) {
   for (const Words& words : {Words{"--only", "1"}, Words{"--scale", "rehearsal"}, Words{"--seed", "2"},
                              Words{"--set", "precision=o1"}, Words{SOURCE_DIR "/configs/formats.yaml"},
                              Words{"--accuracy"}, Words{"--data", "/tmp"}, Words{"--out", "/tmp/elsewhere"},
-                             Words{"--slow"}, Words{"--launcher", "slurm"}, Words{"--devices", "2"}}) {
+                             Words{"--launcher", "slurm"}, Words{"--devices", "2"}}) {
     EXPECT_EQ(go_on("--resume", words), 2) << words[0];
-    EXPECT_TRUE(says(words.size() > 1 || words[0] == "--slow" ? words[0].substr(2) : "config")) << errors();
+    EXPECT_TRUE(says(words.size() > 1 ? words[0].substr(2) : "config")) << errors();
   }
   EXPECT_EQ(go_on("--resume", {"--only", "0", "--scale", "smoke"}), 0) << "they say what the run says";
   EXPECT_EQ(order(), "0.0 ");

@@ -58,7 +58,7 @@ TEST(RowLists, SkippedCombinationsAreListedWithTheirReasonAndNeverChecked) {
   EXPECT_EQ(matrix.rows[1].id, "pair-single-2");
   EXPECT_EQ(matrix.rows[1].skip, "one device only");
   const auto plan = make_plan(
-      matrix.rows, values(), {}, Request(), [](const Row&) { return ""; }, 2);
+      matrix.rows, values(), Request(), [](const Row&) { return ""; }, 2);
   EXPECT_EQ(plan[1].skip_reason, "one device only");
   EXPECT_EQ(plan[0].skip_reason, "");
 }

@@ -124,17 +124,6 @@ TEST_F(RunMatrix, RowsWhoseValuesAreMissingAreSkippedWithTheReason) {
 
 TEST_F(RunMatrix, NothingButSkippedRowsIsExitThree) { EXPECT_EQ(smoke("13,17"), 3); }
 
-TEST_F(RunMatrix, EmulatedPrecisionIsSkippedUnlessSlow) {
-  ASSERT_EQ(
-      run({"--scale", "smoke", "--only", "o0,o2", "--out", directory / "run"}, {{"FAKE_SLOW_16_BIT", "1"}}),
-      0);
-  EXPECT_EQ(records()[1]["status"], "SKIPPED");
-  EXPECT_NE(records()[1]["reason"].get<std::string>().find("9.0 times"), std::string::npos);
-  ASSERT_EQ(run({"--scale", "smoke", "--only", "o2", "--slow", "--out", directory / "run2"},
-                {{"FAKE_SLOW_16_BIT", "1"}}),
-            0);
-}
-
 TEST_F(RunMatrix, AColdRowThatWouldReadAnImageTwiceIsSkipped) {
   const std::string data = (directory / "data").string();
   ASSERT_EQ(
@@ -296,7 +285,7 @@ TEST_F(RunMatrix, DryRunPrintsTheCommandOfEveryRankAndWritesNothing) {
 }
 
 TEST_F(RunMatrix, DryRunPrintsALineThatRunsTheRow) {
-  ASSERT_EQ(run({"--dry-run", "--scale", "smoke", "--only", "0,7", "--set", "seed=3", "--slow"}), 0);
+  ASSERT_EQ(run({"--dry-run", "--scale", "smoke", "--only", "0,7", "--set", "seed=3"}), 0);
   const std::string script = SOURCE_DIR "/run_matrix";
   std::vector<std::string> lines;
   std::istringstream out(output());

@@ -41,7 +41,6 @@ class Slurm : public testing::Test {
                                               "cpu",
                                               "--scale",
                                               "smoke",
-                                              "--slow",
                                               "--out",
                                               directory / "run"};
     for (const auto* words : {&asked, &program, &more})

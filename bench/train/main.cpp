@@ -106,12 +106,10 @@ int main(int argc, char** argv) try {
   CLI::App app{
       "One rank of one row; started by run_matrix, or by any launcher that sets RANK, WORLD_SIZE and so on."};
   std::string job_file;
-  bool values = false, probe = false, memory = false, canaries = false;
+  bool values = false, memory = false, canaries = false;
   int decoding_px = 0;
   app.add_option("--job", job_file, "job file that run_matrix wrote");
   app.add_flag("--values", values, "print the values of every axis as JSON");
-  app.add_flag("--probe-precision", probe,
-               "with --job: time a few steps of each precision and print the ms as JSON");
   app.add_flag("--probe-memory", memory,
                "with --job: print as JSON whether the row's share of a batch fits into its device's memory");
   app.add_option("--probe-decoding", decoding_px,
@@ -140,10 +138,6 @@ int main(int argc, char** argv) try {
   if (job_file.empty())
     throw std::invalid_argument("--job FILE is missing; run_matrix writes one for each row");
   const harness::Job job = harness::read_job(job_file);
-  if (probe) {
-    std::cout << harness::encode(bench::probe_precisions(job.row)) << '\n';
-    return 0;
-  }
   if (memory) {
     std::cout << harness::encode(bench::probe_memory(job)) << '\n';
     return 0;

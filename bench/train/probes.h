@@ -1,5 +1,4 @@
-// What train_slice measures instead of training a row: --canaries, --probe-decoding, --probe-memory,
-// --probe-precision.
+// What train_slice measures instead of training a row: --canaries, --probe-decoding, --probe-memory.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -29,9 +28,5 @@ harness::MemoryProbe probe_memory(const harness::Job& job);
 // Whether an error message means out of memory. Needed because LibTorch's CPU allocator, cuBLAS and cuDNN
 // have no separate exception type for it.
 bool tells_of_memory(std::string_view error);
-
-// Times each precision on random data, so that a plan can skip modes that this CPU only emulates: {precision:
-// ms of the fastest of five training steps} for the row's width and image size with at most 16 images.
-std::map<std::string, double> probe_precisions(const harness::Row& row);
 
 }  // namespace bench

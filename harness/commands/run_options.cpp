@@ -164,7 +164,6 @@ void add_run_options(CommandLine& line) {
       "--skip-unreadable", request.skip_unreadable,
       "leave out images of --data in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP), and "
       "accept classes without images");
-  app.add_flag("--slow", request.slow, "run precisions that this processor only emulates");
   app.add_flag_function(
       "--no-install", [](int64_t) {},
       "install and build nothing, list what is missing (handled by the script run_matrix)");

@@ -25,10 +25,9 @@ struct Request {
   double budget_s = 0;   // for all rows together; 0: none
   // Time from the run's start in which rows may run again; below 0: not given, see repeat_limit_s().
   double repeat_within_s = -1;
-  bool choose_time_scales =
-      false;  // of rows on emulated devices, by this machine's speed; only runs of a matrix do
+  bool choose_time_scales = false;  // of rows on emulated devices; only runs of a matrix do
   bool keep_disturbed = false;  // don't run rows again that others disturbed
-  bool dry_run = false, slow = false;
+  bool dry_run = false;
   fs::path machine;               // dry_run: a description of the machine to plan for; empty: this one
   bool oversubscribe = false;     // ranks may share a GPU
   bool accuracy = false;          // also run configs/accuracy.yaml
@@ -56,7 +55,6 @@ struct Request {
                       Key{"set", &Request::set, "field=value of all rows", required},
                       Key{"timeout", &Request::timeout_s, "seconds", required},
                       Key{"hang-after", &Request::silence_s, "seconds", required},
-                      Key{"slow", &Request::slow, "true or false", required},
                       Key{"oversubscribe", &Request::oversubscribe, "true or false", required},
                       Key{"launcher", &Request::launcher, "as launcher_of() has it, or auto", required},
                       Key{"hosts", &Request::hosts, "for mpirun", required},

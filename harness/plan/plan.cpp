@@ -5,16 +5,12 @@
 
 #include <algorithm>
 
-#include "harness/base/machine.h"
 #include "harness/config/row_traits.h"
 #include "harness/plan/cores.h"
 #include "harness/plan/gpus.h"
 #include "harness/plan/instruments.h"
 
 namespace harness {
-
-// Times the FP32 step: slower precisions are emulated by the processor and not worth measuring.
-constexpr double kSlowestPrecision = 3;
 
 // Skipped instead of refused, so that a matrix with such a row runs on every device.
 static std::string why_without_effect(const Row& row, const AxisValues& values) {
@@ -37,21 +33,9 @@ static std::string why_missing(const Row& row, const AxisValues& values) {
   return "";
 }
 
-static std::string why_too_slow(const Row& row, const PrecisionTimes& times) {
-  const auto mode = times.find(row.precision), reference = times.find("o0");
-  if (mode == times.end() || reference == times.end() ||
-      mode->second <= kSlowestPrecision * reference->second)
-    return "";
-  const auto instructions = base::sixteen_bit_instructions();
-  return fmt::format(
-      "{} takes {:.1f} times as long as o0 here ({:.1f} against {:.1f} ms per step){}; --slow runs it anyway",
-      row.precision, mode->second / reference->second, mode->second, reference->second,
-      instructions.empty() ? ": the processor lacks 16-bit instructions (AVX512-BF16 or AMX-BF16)" : "");
-}
-
 std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
-                                  const PrecisionTimes& times, const Request& request,
-                                  const WhyNotStarted& why_not_started, int64_t cores) {
+                                  const Request& request, const WhyNotStarted& why_not_started,
+                                  int64_t cores) {
   std::vector<PlannedRow> plan;
   for (const Row& row : rows) {
     PlannedRow planned{row, row.skip, {}};
@@ -60,7 +44,6 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
     if (planned.skip_reason.empty()) planned.skip_reason = why_not_without_gpu(row, values);
     if (planned.skip_reason.empty()) planned.skip_reason = why_too_few_gpus(row, values, request);
     if (planned.skip_reason.empty()) planned.skip_reason = why_not_started(row);
-    if (planned.skip_reason.empty() && !request.slow) planned.skip_reason = why_too_slow(row, times);
     if (emulates_nodes(row, launcher_of(request)))
       planned.notes.push_back(fmt::format("{} nodes share the cores of this machine", row.nodes));
     if (const auto batches = traced_batches(request, row)) planned.notes.push_back(describe(*batches));

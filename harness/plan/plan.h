@@ -23,17 +23,14 @@ struct Repetition {
   int64_t repeat = 0;
 };
 
-// ms per step by precision, measured by `train_slice --probe-precision`; empty: not measured.
-using PrecisionTimes = std::map<std::string, double>;
-
 // Why this machine can't start the processes of a row; empty when it can. Called after all other checks
 // passed.
 using WhyNotStarted = std::function<std::string(const Row&)>;
 
 // `cores`: those of the machine that the rows may use.
 std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues& values,
-                                  const PrecisionTimes& times, const Request& request,
-                                  const WhyNotStarted& why_not_started, int64_t cores);
+                                  const Request& request, const WhyNotStarted& why_not_started,
+                                  int64_t cores);
 
 // All runs of all rows: repeat 0 of all rows, then repeat 1 etc., so that slow drifts of the machine affect
 // all rows equally.

@@ -17,7 +17,6 @@
 #include "harness/config/request_file.h"
 #include "harness/contract/machine.h"
 #include "harness/plan/instruments.h"
-#include "harness/plan/probe.h"
 #include "harness/run/row_checks.h"
 #include "harness/run/time_scale.h"
 #include "harness/stats/attempt.h"
@@ -47,27 +46,6 @@ static fs::path make_run_folder(const Installation& installation, const Request&
     throw PreparationError(fmt::format("{}: can't be written: {}; name a writable folder with --out",
                                        run.string(), error ? error.message() : std::strerror(errno)));
   return fs::absolute(run);
-}
-
-// The row whose training step is timed before a run, if one on the CPU uses another precision than o0; with
-// as many images as are timed.
-static std::optional<Row> row_to_probe(const std::vector<Row>& rows) {
-  constexpr int64_t kMostImages = 16;
-  for (Row row : rows) {
-    if (row.precision == "o0" || row.device != "cpu") continue;
-    row.batch = std::min(row.batch, kMostImages);
-    return row;
-  }
-  return std::nullopt;
-}
-
-// Times a few steps of that row in each precision.
-static PrecisionTimes probe_precisions(const Installation& installation, const std::optional<Row>& row,
-                                       const fs::path& run) {
-  if (!row) return {};
-  Job job;
-  job.row = *row;
-  return decode<PrecisionTimes>(probe(installation, job, "precision", run));
 }
 
 std::unique_ptr<Execution> Execution::prepare(const Installation& installation, const Request& request,
@@ -113,9 +91,7 @@ bool Execution::prepare_plan(const std::function<void(Selection&)>& change) {
   }
   machine_ = describe_machine();
   repeated_ = selection.repeated;
-  const std::optional<Row> probed = row_to_probe(selection.rows);
-  const PrecisionTimes times = probe_precisions(installation_, probed, folder_);
-  plan_ = make_plan(selection, values_, times, request_, machine_);
+  plan_ = make_plan(selection, values_, request_, machine_);
   runs_ = all_runs(plan_, request_);
   if (rerun_) runs_ = runs_left(plan_, runs_, records_, *rerun_);
   if (runs_.empty()) return true;

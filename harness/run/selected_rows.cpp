@@ -119,11 +119,10 @@ Selection select_rows(const Installation& installation, const Request& request, 
 }
 
 std::vector<PlannedRow> make_plan(const Selection& selection, const AxisValues& values,
-                                  const PrecisionTimes& times, const Request& request,
-                                  const RecordMachine& machine) {
+                                  const Request& request, const RecordMachine& machine) {
   const auto why_not = [&](const Row& row) { return why_not_started(row, values, request); };
   std::vector<PlannedRow> plan =
-      make_plan(selection.rows, values, times, request, why_not, machine.cores.value_or(1));
+      make_plan(selection.rows, values, request, why_not, machine.cores.value_or(1));
   for (PlannedRow& planned : plan)
     if (const auto notes = selection.notes.find(planned.row.id); notes != selection.notes.end())
       planned.notes.insert(planned.notes.end(), notes->second.begin(), notes->second.end());

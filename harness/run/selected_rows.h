@@ -25,8 +25,7 @@ struct Selection {
 Selection select_rows(const Installation& installation, const Request& request, const AxisValues& values);
 // harness/plan's make_plan(), with the notes of the selection added.
 std::vector<PlannedRow> make_plan(const Selection& selection, const AxisValues& values,
-                                  const PrecisionTimes& times, const Request& request,
-                                  const RecordMachine& machine);
+                                  const Request& request, const RecordMachine& machine);
 // select_rows() with further checks: train_slice is built, and --trace and --wrap fit the rows.
 Selection checked_selection(const Installation& installation, const Request& request,
                             const AxisValues& values);

@@ -41,7 +41,7 @@ ALARM = {"key": "k", "row": "7", "machine": "Zen", "since": "n1", "before": 1.5,
          "told": "n2"}
 REQUEST = {"config": ["/configs/article.yaml"], "only": "7", "scale": "smoke", "device": "cpu", "devices": 2,
            "data": "/data", "seed": 1, "repeat": 3, "set": ["batch=8"], "timeout": 1800.0, "hang-after": 60.5,
-           "slow": True, "oversubscribe": False, "launcher": "auto", "hosts": "a:4,b:4", "hostfile": "/hosts",
+           "oversubscribe": False, "launcher": "auto", "hosts": "a:4,b:4", "hostfile": "/hosts",
            "port": 29500, "trace": "0-3", "wrap": "perf stat", "wrap-rank": 1, "interface": "eth0",
            "skip-unreadable": False}
 DURATIONS = [["7", "smoke", "Zen", "abc", 1.5, 300.0]]
