@@ -2,10 +2,10 @@
 // misbehaviour ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour"), FAKE_TAKEN in the same way the share
 // of the row's cores that others took. FAKE_TIMES and FAKE_CANARIES multiply the reported times of slice and
 // canaries. FAKE_GPUS is the reported number of GPUs, FAKE_MEMORY the number
-// of images that fit into one; FAKE_NVJPEG=0 reports a build without nvJPEG. FAKE_LOADER is the images per
-// second of the loader of rows on emulated devices if it has a thread for each core; FAKE_DECODING those that the
-// machine decodes; FAKE_STEP the parts of a
-// step of other rows, see add_parts().
+// of images that fit into one, or into 16 GiB of an emulated device; FAKE_NVJPEG=0 reports a build without
+// nvJPEG. FAKE_LOADER is the images per second of the loader of rows on emulated devices if it has a thread
+// for each core; FAKE_DECODING those that the machine decodes; FAKE_STEP the parts of a step of other
+// rows, see add_parts().
 #include <signal.h>
 #include <unistd.h>
 
@@ -108,8 +108,9 @@ static harness::RankReport report_of(const json& row, int rank, int ranks) {
 static void add_emulation(harness::RankReport& report, const json& row, const harness::Emulation& emulation) {
   const harness::PrecisionCosts& costs = emulation.device.models.at(row["model"]).at(row["precision"]);
   const double divisor = double(emulation.batch_divisor), images = row["batch"];
+  const bool trains = row["part"] == "all";
   const double compute_ms =
-      emulation.time_scale / divisor *
+      double(trains) * emulation.time_scale / divisor *
       (images * divisor * (costs.forward_ms_per_image.value + costs.backward_ms_per_image.value) +
        costs.forward_ms.value + costs.backward_ms.value + costs.optimizer_ms.value);
   const double rate = factor_of("FAKE_LOADER") *
@@ -143,6 +144,17 @@ static void add_parts(harness::RankReport& report, const json& row, const std::s
   const double train_ms = part("compute") + row["host_work_ms"].get<double>() +
                           (row["collectives"].get<bool>() ? part("link") : 0);
   report.total_s = double(report.loss.size()) * std::max(load_ms, train_ms) * 1e-3;
+}
+
+// Whether a device of the row holds its images; without FAKE_MEMORY it holds any number.
+static bool fits(const json& job) {
+  const json& row = job["row"];
+  if (!std::getenv("FAKE_MEMORY") || row["part"] != "all") return true;
+  const bool emulated = row["device"] == "emulated";
+  const double share =
+      emulated ? harness::decode<harness::Emulation>(job["emulation"]).device.memory_gib.value / 16 : 1;
+  const double images = double(row["batch"].get<int64_t>() / row["devices"].get<int64_t>());
+  return images <= share * factor_of("FAKE_MEMORY");
 }
 
 static void write_slice(const std::string& file, const json& job, int ranks, const std::string& behaviour) {
@@ -196,9 +208,8 @@ int main(int argc, char** argv) {
   }
   std::ifstream stream(job_file);
   const json job = json::parse(stream);
-  if (memory) {  // a device that holds as many images
-    const int64_t images = job["row"]["batch"].get<int64_t>() / job["row"]["devices"].get<int64_t>();
-    std::cout << json{{"images", images}, {"fits", double(images) <= factor_of("FAKE_MEMORY")}} << '\n';
+  if (memory) {
+    std::cout << json{{"images", 0}, {"fits", fits(job)}} << '\n';
     return 0;
   }
   const int rank = std::atoi(std::getenv("RANK")), ranks = std::atoi(std::getenv("WORLD_SIZE"));
@@ -213,7 +224,7 @@ int main(int argc, char** argv) {
     raise(SIGABRT);  // not SIGSEGV, which sanitizers turn into an exit code
   }
   if (behaviour == "exit3" && last) return 3;
-  if (behaviour == "error" && last) {
+  if ((behaviour == "error" || !fits(job)) && last) {
     std::ofstream(directory + "/rank-" + std::to_string(rank) + ".error.json")
         << json{{"status", "OUT_OF_MEMORY"}, {"reason", "wanted 1 TB"}};
     return 1;

@@ -45,6 +45,7 @@ json run_of(double devices, double loader, const std::string& purpose = "search"
             {"backward", each(compute_s * 690)},
             {"step", each(compute_s * 10)}}},
           {"cache", {{"encoded_bytes", kBatch * kBatches * 100000}}},
+          {"device_rates", {{"test-150", kDevice}}},
           {"feed", {{"devices", devices}, {"asked", asked}, {"purpose", purpose}}}};
 }
 
@@ -81,12 +82,14 @@ TEST(FeedAnswer, NamesTheLargestFedNumberAndWhatTheAskedOneNeeds) {
   EXPECT_EQ(answer.whole, 2);
   EXPECT_NEAR(answer.device_images_per_second, kDevice, 1e-6);
   EXPECT_NEAR(answer.needed_images_per_second, 0.9 * 4 * kDevice, 1e-6);
-  EXPECT_NEAR(answer.needed_mb_per_s, 36, 0.01);  // 360 images of 100 kB
-  EXPECT_NEAR(answer.needed_cores.value(), 2 * 4 / 2.7, 1e-6);
+  EXPECT_NEAR(answer.loader_images_per_second, 250, 1e-6);
+  EXPECT_NEAR(answer.needed_cores.value(), 2 * 360 / 250.0, 1e-6);
   const std::string text = feed_text(answer);
   for (const char* words :
        {"4 x test-150 (emulated)?: NO", "2.7 devices; 2.8 are not", "2 fed (100.0 %), 3 not",
-        "2.96 cores like the 2 used here (extrapolated beyond 2", "36 MB/s"})
+        "2.88 cores like the 2 used here (extrapolated beyond 2",
+        "36 MB/s from storage (100 kB per image; extrapolated: 25 MB/s were read here)",
+        "The loader alone: 250 images/s, 25 MB/s from storage"})
     EXPECT_NE(text.find(words), std::string::npos) << words << " in\n" << text;
 }
 
@@ -115,10 +118,13 @@ TEST(FeedAnswer, ADisturbedRunBelowTheKneeIsNotTheKnee) {
 }
 
 TEST(FeedAnswer, WhatBindsIsWhatMakesItFasterWhenItIsTakenAway) {
-  const auto binding = [](double more, double fewer, double memory, double pixels, double made_up) {
+  json refused = run_of(20, 0);
+  refused["status"] = "SKIPPED", refused["reason"] = "can't be changed";
+  const auto binding = [&](double more, double fewer, double memory, double pixels, double made_up) {
     std::vector<json> runs = {run_of(20, 200), run_of(20, 200, "unchanged")};
     const auto add = [&](double rate, const char* purpose) {
-      if (rate > 0) runs.push_back(run_of(20, rate, purpose));
+      runs.push_back(rate > 0 ? run_of(20, rate, purpose) : refused);
+      runs.back()["feed"]["purpose"] = purpose;
     };
     add(more, "more_threads"), add(fewer, "fewer_threads"), add(memory, "in_memory"),
         add(pixels, "no_decoding");
@@ -131,6 +137,24 @@ TEST(FeedAnswer, WhatBindsIsWhatMakesItFasterWhenItIsTakenAway) {
   EXPECT_EQ(binding(300, 100, 210, 220, 1e6), "loader threads");
   EXPECT_EQ(binding(205, 100, 210, 900, 800), "host") << "2000 images/s wanted, and 800 without any loading";
   EXPECT_EQ(binding(0, 0, 0, 0, 0), "");
+}
+
+TEST(FeedAnswer, WhatBindsIsNotToldBeforeAllChangesWereTried) {
+  std::vector<json> runs = {run_of(4, 200), run_of(20, 200, "unchanged"), run_of(20, 400, "more_threads")};
+  const FeedAnswer answer = answer_of(runs);
+  EXPECT_EQ(answer.binding, "") << "memory or decoding may bind";
+  EXPECT_EQ(answer.missing, "what binds; the time was used up (--within)");
+  EXPECT_NE(feed_text(answer).find("What binds: not answered"), std::string::npos) << feed_text(answer);
+}
+
+TEST(FeedAnswer, SaysWhichRunKeepsItFromAnswering) {
+  json failed = run_of(4, 200);
+  failed["status"] = "OUT_OF_MEMORY", failed["reason"] = "wanted 1 TB";
+  const FeedAnswer answer = answer_of({run_of(0, 200, "survey"), failed});
+  EXPECT_EQ(answer.missing,
+            "the utilisation of 4 devices, what binds; run search-4 is OUT_OF_MEMORY: wanted 1 TB");
+  EXPECT_NE(feed_text(answer).find("by the loader's rate about 2.22"), std::string::npos)
+      << feed_text(answer);
 }
 
 TEST(FeedAnswer, AChangeThatCouldNotBeTriedSaysWhy) {

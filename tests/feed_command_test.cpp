@@ -18,7 +18,7 @@ class Feed : public Program {
   int feed(const std::string& devices, const std::string& loader, std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"feed", "--device", "v100-article", "--devices", devices, "--data",
                                directory / "data", "--set", "cache=as_is", "--out", directory / "run"});
-    return run(more, {{"FAKE_LOADER", loader}, {"FAKE_SLICE", behaviour}});
+    return run(more, {{"FAKE_LOADER", loader}, {"FAKE_SLICE", behaviour}, {"FAKE_MEMORY", memory}});
   }
   // Sets --devices and the like to a wrong value, which is refused with these words before anything is made.
   void expect_refused(const std::vector<std::string>& words, const std::string& why) {
@@ -28,7 +28,7 @@ class Feed : public Program {
     EXPECT_NE((output() + errors()).find(why), std::string::npos) << why << " in\n" << output() << errors();
     EXPECT_FALSE(fs::exists(directory / "run/records.jsonl"));
   }
-  std::string behaviour;
+  std::string behaviour, memory = "1e9";
 };
 
 TEST_F(Feed, FindsTheNumberThatTheLoaderFeedsAndConfirmsIt) {
@@ -65,6 +65,36 @@ TEST_F(Feed, AHostThatCannotFeedOneDeviceGetsAFraction) {
   EXPECT_EQ(feed("1", "100"), 4) << errors();
   EXPECT_NE(output().find("Fed here: 0.1"), std::string::npos) << output();
   EXPECT_NE(output().find("Less than one device: one has 10.0 %"), std::string::npos) << output();
+}
+
+TEST_F(Feed, BatchesFitTheDevicesMemory) {
+  // A loader so fast that it would take batches of 1024 images; 16 GiB hold 40.
+  memory = "40";
+  EXPECT_EQ(feed("3", "20000", {"--set", "cpus=2"}), 0) << errors();
+  for (const json& record : records_in("run")) {
+    EXPECT_NE(record["status"], "OUT_OF_MEMORY") << record["row"];
+    if (record["config"]["part"] != "all") continue;
+    EXPECT_LE(record["config"]["batch"], 40 * record["feed"]["devices"].get<double>()) << record["row"];
+  }
+  EXPECT_TRUE(says("What binds: cores"));
+}
+
+TEST_F(Feed, ADeviceTooSmallForAnyBatchIsSaid) {
+  memory = "0";
+  EXPECT_EQ(feed("3", "3000"), 3);
+  EXPECT_TRUE(says("run search-3 is SKIPPED: resnet18 doesn't fit into the 16 GiB of device v100-article"));
+  EXPECT_TRUE(says("The loader alone: 3000 images/s, 300 MB/s from storage"));
+}
+
+TEST_F(Feed, WhatBindsIsFoundBeforeTheSearch) {
+  ASSERT_EQ(feed("3", "3000", {"--set", "cpus=2"}), 0) << errors();
+  std::vector<std::string> purposes;
+  for (const json& record : records_in("run")) purposes.push_back(record["feed"]["purpose"]);
+  const auto of = [&](const char* purpose) { return std::find(purposes.begin(), purposes.end(), purpose); };
+  EXPECT_LT(of("made_up"), std::find(of("made_up"), purposes.end(), "search"));
+  EXPECT_EQ(purposes[0], "survey");
+  EXPECT_EQ(purposes[1], "search") << "the asked number";
+  EXPECT_EQ(records_in("run")[0]["config"]["part"], "loading");
 }
 
 TEST_F(Feed, AReportFromTheRecordsSaysTheSame) {
@@ -111,6 +141,7 @@ TEST_F(Feed, BadInputIsRefusedWithTheReason) {
   expect_refused({"--devices", "4", "--device", "v101"}, "no such device file; expected");
   expect_refused({"--devices", "4", "--device", "cuda:v100-article"}, "no such device file");
   expect_refused(with({"--devices", "4", "--storage", "tape"}), "--storage tape");
+  expect_refused(with({"--devices", "4", "--storage", "synthetic"}), "made-up batches feed any number");
   expect_refused(with({"--devices", "4", "--model", "vit_tiny"}),
                  "no figures for model vit_tiny, which row feed asks for");
   expect_refused(with({"--devices", "4", "--set", "precision=bf16"}), "no figures for precision bf16");

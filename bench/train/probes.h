@@ -1,6 +1,5 @@
 // What train_slice measures instead of training a row: --canaries, --probe-decoding, --probe-memory.
 #pragma once
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

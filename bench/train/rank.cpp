@@ -53,7 +53,7 @@ class Rank {
     device_ = DeviceRegistry::instance().find(row_.device)(
         {.local_rank = device,
          .ranks_of_node = rank_.local_world_size,
-         .batch_size = batch_,
+         .batch_size = harness::trains(row_) ? batch_ : 1,  // else it gets no batch
          .image_px = row_.image_px,
          .intra_op_threads = row_.intra_op_threads,
          .format = batch_format(row_.batch_format),
@@ -112,8 +112,9 @@ class Rank {
           accelerator->make_sampler(row_.gpu_sampling_ms, harness::all_devices(row_) / rank_.world_size);
     parts.sampler = sampler.get();
     std::vector<Check> checks;
-    if (device_->computes()) checks.push_back(check_gradients(parts, rank_));
-    if (row_.warmup_batches == 0) warm_model(parts, batch_);
+    const bool trains = harness::trains(row_), computes = trains && device_->computes();
+    if (computes) checks.push_back(check_gradients(parts, rank_));
+    if (row_.warmup_batches == 0 && trains) warm_model(parts, batch_);
 
     CacheProof cache(row_.cache, loading_->storage(), loading_->records(), job_.server_counter,
                      loading_->counts());
@@ -130,10 +131,10 @@ class Rank {
     const auto traced = trace ? trace->write(job_.directory) : std::nullopt;
 
     const Check loss = check_loss(result.loss);  // of no batch where nothing is computed
-    if (device_->computes()) checks.push_back(loss);
+    if (computes) checks.push_back(loss);
     checks.push_back({"cache", cache.violation().empty(), cache.violation()});
     for (Check& check : device_->checks(result.total_s, row_.timed_batches))
-      if (row_.collectives || check.name != "schedule")  // which asks that gradients are reduced
+      if (trains && (row_.collectives || check.name != "schedule"))  // which asks that gradients are reduced
         checks.push_back(std::move(check));
     if (const auto& left_to_cpu = loading_->options().decoding.left_to_cpu)
       checks.push_back(check_decoder(left_to_cpu(), loaded.images));
@@ -174,6 +175,7 @@ class Rank {
   // The loader ceiling reads the slice's first batches again (one untimed), because a storage may hold no
   // others; in cold rows, which need larger sets, it reads others.
   int64_t ceiling_batches() const {
+    if (!harness::trains(row_)) return 0;
     return std::min(row_.ceiling_batches, row_.warmup_batches + row_.timed_batches - 1);
   }
 

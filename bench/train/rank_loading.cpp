@@ -15,6 +15,15 @@ static int loader_threads_of(const harness::Row& row, const RankInfo& rank) {
   return int(std::max<int64_t>(1, share + (rank.local_rank < row.loader_threads % rank.local_world_size)));
 }
 
+namespace {
+
+// For rows that only read: of an image it reads the header, and it writes no pixels.
+class NoDecoding : public Decoder {
+  void crop(const EncodedImage&, const Augmentation&, int, BatchFormat, void*) override {}
+};
+
+}  // namespace
+
 RankLoading::RankLoading(const harness::Job& job, const Dataset& dataset, const RankInfo& rank, int64_t batch,
                          Accelerator* accelerator)
     : job_(job), dataset_(dataset), rank_(rank) {
@@ -45,6 +54,7 @@ RankLoading::RankLoading(const harness::Job& job, const Dataset& dataset, const 
       (row_.pin_thread ? options_.copy_to : options_.allocate) = std::move(pinned);
     if (row_.decoder != "cpu") options_.decoding = accelerator->decoding(row_.decoder);
   }
+  if (row_.part == "reading") options_.decoding.make_decoder = [] { return std::make_unique<NoDecoding>(); };
   open_loader();
 }
 

@@ -64,7 +64,7 @@ harness::RankReport rank_report(const SliceParts& parts, const RankInfo& rank, c
   report.place = place_of(parts, rank);
   report.total_s = result.total_s;
   report.cpu_time = result.cpu_time;
-  if (parts.device.computes()) report.loss = timed(result.loss, parts.row.warmup_batches);
+  if (!result.loss.empty()) report.loss = timed(result.loss, parts.row.warmup_batches);
   report.correct = {result.correct_top1, result.correct_top5, result.images};
   report.ready = {result.ready_at_start, result.ready_at_end};
   report.cache = cache;

@@ -115,7 +115,7 @@ SliceResult run_slice(const SliceParts& parts) {
   if (parts.sampler) result.gpu = parts.sampler->stop();
   if (traffic) spans.count_later(communication, traffic->take_device_ms());
   release_copied(parts);
-  if (parts.device.computes()) add_metrics(steps, warmup, result);
+  if (parts.device.computes() && harness::trains(row)) add_metrics(steps, warmup, result);
   parts.progress.state = uint32_t(RankState::finishing);
   return result;
 }
@@ -144,8 +144,13 @@ static at::Tensor add_gradients(const SliceParts& parts, const DeviceBatch& data
 StepResult train_step(const SliceParts& parts, PhaseClock& clock, bool read) {
   clock.enter(Phase::load);
   const Batch host = parts.loader.next();
-  parts.device.batch_arrived(host);
   StepResult result{.images = host.size, .read_ms = host.read_ms, .decode_ms = host.decode_ms};
+  if (!harness::trains(parts.row)) {
+    parts.loader.release(host);
+    clock.enter(Phase::other);
+    return result;
+  }
+  parts.device.batch_arrived(host);
 
   clock.enter(Phase::h2d);
   if (parts.needless) parts.needless->before_copy(host);

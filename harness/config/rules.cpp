@@ -219,6 +219,9 @@ class RowRules {
   }
 
   void validation() const {
+    if (row_.validation && !trains(row_))
+      refuse("nothing is trained in part " + row_.part + " of the work", "part: all", "part: " + row_.part,
+             "set validation: false");
     if (row_.validation && row_.strategy != "single")
       refuse("validation is done by one device", "strategy: single", "strategy " + row_.strategy,
              "measure accuracy with strategy single, or set validation: false");

@@ -44,6 +44,7 @@ struct Record {
   std::optional<RecordPair> pair;
   std::optional<RecordFeed> feed;
   std::optional<RecordIntervention> intervention;
+  std::map<std::string, double> device_rates;
   std::vector<RecordCheck> checks;
   RecordEnvironment environment;
   std::vector<std::string> warnings, stacks, notes, emulated;
@@ -132,6 +133,9 @@ struct Record {
             Presence::when_set},
         Key{"pair", &Record::pair, "only of runs of `ab`", Presence::when_set},
         Key{"feed", &Record::feed, "only of runs of `feed`", Presence::when_set},
+        Key{"device_rates", &Record::device_rates,
+            "only of runs of `feed` and `machine`: images/s that one device computes, by device file",
+            Presence::when_set},
         Key{"intervention", &Record::intervention, "only of runs of `explain`", Presence::when_set},
         Key{"link", &Record::link, "only with several nodes", Presence::when_set},
         Key{"accuracy", &Record::accuracy,

@@ -58,7 +58,8 @@ struct RecordFeed {
   static constexpr auto keys() {
     return std::tuple(
         Key{"devices", &RecordFeed::devices,
-            "the emulated device is so many times as fast as that of its file", Presence::required},
+            "the emulated device is so many times as fast as that of its file; 0: none, the loader alone",
+            Presence::required},
         Key{"asked", &RecordFeed::asked, "number of devices in question", Presence::required},
         Key{"purpose", &RecordFeed::purpose,
             "survey (how fast the loader is), search, confirm, or the one change made to find what binds: "

@@ -204,6 +204,9 @@ const std::vector<Field>& fields() {
       {.name = "collectives", .member = &Row::collectives,
        .help = "off: during the slice collectives return at once with each rank's own values, which is no training (for "
                "`explain`)"},
+      {.name = "part", .member = &Row::part,
+       .help = "part of the work that is done: all; loading: batches are taken from the loader and released, and nothing is "
+               "trained; reading: likewise, and images are read but not decoded", .choices = {"all", "loading", "reading"}},
       {.name = "validation", .member = &Row::validation,
        .help = "classify the images of val/ after the slice; `classes` is then the data set's, and each repeat has "
                "a different seed"},

@@ -103,6 +103,7 @@ struct Row {
   double cycle_ms = 1;
   bool collectives = true;
 
+  std::string part = "all";
   bool validation = false;
   int64_t warmup_batches = 100;
   int64_t timed_batches = 300;
@@ -125,6 +126,9 @@ inline int64_t all_devices(const Row& row) { return row.nodes * row.devices; }
 inline int64_t images_per_device(const Row& row) {
   return (row.batch + all_devices(row) - 1) / all_devices(row);
 }
+
+// False: the row measures the loader alone.
+inline bool trains(const Row& row) { return row.part == "all"; }
 
 // Bytes of one decoded image of a batch, as the loader hands it to the device.
 inline double decoded_image_bytes(const Row& row) {

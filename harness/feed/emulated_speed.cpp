@@ -9,12 +9,12 @@ static double fixed_ms(const PrecisionCosts& costs) {
   return costs.forward_ms.value + costs.backward_ms.value + costs.optimizer_ms.value;
 }
 
-double compute_ms_per_image(const PrecisionCosts& costs) {
-  return per_image_ms(costs) + fixed_ms(costs) / double(kDeviceBatch);
+double device_images_per_s(const PrecisionCosts& costs) {
+  return 1e3 / (per_image_ms(costs) + fixed_ms(costs) / double(kDeviceBatch));
 }
 
 double time_scale_for(double devices, const PrecisionCosts& costs, const Row& row, int64_t divisor) {
-  const double wanted_ms = double(row.batch) * compute_ms_per_image(costs) / devices;
+  const double wanted_ms = 1e3 * double(row.batch) / (device_images_per_s(costs) * devices);
   // The device's time with time_scale 1 (bench/train/timeline/durations.h).
   const double unscaled_ms = double(row.batch) * per_image_ms(costs) + fixed_ms(costs) / double(divisor);
   return wanted_ms / unscaled_ms;

@@ -9,8 +9,8 @@ namespace harness {
 // The batch of one device, at which its fixed costs are spread over images: the article's.
 inline constexpr int64_t kDeviceBatch = 256;
 
-// Milliseconds of computing per image: forward, backward and the optimizer's step at kDeviceBatch.
-double compute_ms_per_image(const PrecisionCosts& costs);
+// Images per second that a device computes: forward, backward and the optimizer's step at kDeviceBatch.
+double device_images_per_s(const PrecisionCosts& costs);
 
 // The field time_scale with which the emulated device computes row.batch images in the time that `devices`
 // devices together need for as many. `divisor`: batch_divisor of the scale.

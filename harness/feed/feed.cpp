@@ -11,10 +11,12 @@
 
 #include "harness/base/failure_text.h"
 #include "harness/base/say.h"
+#include "harness/base/scratch.h"
 #include "harness/config/device_file.h"
 #include "harness/feed/emulated_speed.h"
 #include "harness/feed/feed_rows.h"
 #include "harness/feed/knee_search.h"
+#include "harness/plan/probe.h"
 #include "harness/report/feed_text.h"
 #include "harness/report/results.h"
 #include "harness/report/summary/feed_answer.h"
@@ -26,67 +28,74 @@ namespace {
 constexpr double kBatchAtKnee_s = 0.1;   // a batch takes about as long where the loader just keeps up
 constexpr double kLongestWindow_s = 15;  // slow devices get fewer batches, but at least kFewestBatches
 constexpr int64_t kFewestBatches = 8;
-constexpr int64_t kEnoughBatches = 16;    // smaller batches are preferred to fewer ones
-constexpr int64_t kImagesPerCore = 900;   // stand-in images, so that large hosts have enough for cold rows
-constexpr double kFasterThanLoader = 16;  // the survey's device: so many times the asked ones
-constexpr int kSurveys = 4;               // each with a faster device, until the loader limits
+constexpr int64_t kEnoughBatches = 16;   // smaller batches are preferred to fewer ones
+constexpr int64_t kImagesPerCore = 900;  // stand-in images, so that large hosts have enough for cold rows
 constexpr int64_t kSmallestBatch = 16, kLargestBatch = 1024;
-constexpr double kShareForSearch = 0.6, kShareForConfirmation = 0.8;  // of the time
+constexpr double kShareForSearch = 0.8;  // of the time; the rest is for the confirmation
+constexpr double kAlmostNoTime = 1e-6;   // how long the probe's kernels take does not matter
 
 class Feed {
  public:
-  Feed(const FeedRequest& asked, Execution& execution, FeedRows rows, PrecisionCosts costs)
-      : asked_(asked),
+  Feed(const Installation& installation, const FeedRequest& asked, Execution& execution, FeedRows rows,
+       EmulatedDevice device)
+      : installation_(installation),
+        asked_(asked),
         execution_(execution),
         rows_(std::move(rows)),
-        costs_(costs),
+        device_(std::move(device)),
+        costs_(*find_costs(device_, rows_.asked.model, rows_.asked.precision)),
         line_(0, isatty(STDERR_FILENO)),
         began_(Clock::now()) {}
 
+  // What binds comes before the search, which may use up the time.
   void run() {
-    const double loader = survey();
-    if (loader <= 0) return;
-    choose_batch(loader);
-    const double device = 1e3 / compute_ms_per_image(costs_);
+    deadline_s_ = asked_.within_s;
+    Row row = rows_.asked;
+    row.timed_batches = std::min(row.timed_batches, kEnoughBatches);
+    const auto survey = run_once(kLoaderAlone, "survey", row, "");
+    loader_ = survey ? delivered_images_per_second(*survey).value_or(0) : 0;
+    if (loader_ <= 0) return;
+    if (const std::string why = choose_batch(); !why.empty()) {
+      run_once(double(asked_.devices), purpose_, rows_.asked, why);
+      return;
+    }
     Utilisations utilisations([this](double devices) { return measure(devices); }, {});
-    deadline_s_ = kShareForSearch * asked_.within_s;
     utilisations.fed(double(asked_.devices));
-    const Knee knee = find_knee(utilisations, loader / (utilisations.rule().pass * device));
-    deadline_s_ = kShareForConfirmation * asked_.within_s;
+    const double fed = loader_ / (utilisations.rule().pass * device_images_per_s(costs_));
+    // So many devices that the loader would limit; not many more, or the host could not keep up with them.
+    find_what_binds(std::clamp(double(asked_.devices), 2 * fed, 4 * fed));
+    deadline_s_ = kShareForSearch * asked_.within_s;
+    const Knee knee = find_knee(utilisations, fed);
+    deadline_s_ = asked_.within_s;
     purpose_ = "confirm";
     confirm_whole_number(utilisations, knee);
-    deadline_s_ = asked_.within_s;
-    // More devices than are fed, so that the loader limits; not many more, or the host could not keep up with
-    // their steps.
-    const double fed = knee.fed.value_or(knee.not_fed.value_or(1));
-    find_what_binds(std::clamp(double(asked_.devices), 2 * fed, 4 * fed));
+    run_once(kLoaderAlone, "unchanged", rows_.asked, "");  // before and after the others
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr double kLoaderAlone = 0;  // devices
 
-  // The loader's images per second, from a device that it can't feed; 0 without a figure.
-  double survey() {
-    deadline_s_ = asked_.within_s;
-    double devices = double(asked_.devices) * kFasterThanLoader, rate = 0;
-    Row row = rows_.asked;
-    row.timed_batches = std::min(row.timed_batches, kEnoughBatches);
-    for (int i = 0; i < kSurveys; ++i, devices *= kFasterThanLoader) {
-      const auto record = run_once(devices, "survey", row, "");
-      if (!record) return rate;
-      rate = delivered_images_per_second(*record).value_or(0);
-      if (device_utilisation(*record).value_or(0) < kFedFrom) break;
-    }
-    return rate;
-  }
-
-  void choose_batch(double loader) {
-    const double wanted = loader * kBatchAtKnee_s;
+  // A batch as long as kBatchAtKnee_s, and what one device's memory holds of it. Returns why it holds none.
+  std::string choose_batch() {
+    const double wanted = loader_ * kBatchAtKnee_s;
     const auto batch = int64_t(std::exp2(std::round(std::log2(std::max(1.0, wanted)))));
     Row& row = rows_.asked;
     row.batch = std::clamp(batch, kSmallestBatch, kLargestBatch);
     while (row.batch > kSmallestBatch && most_batches(row) < kEnoughBatches) row.batch /= 2;
     for (Row& changed : rows_.changed) changed.batch = row.batch;
+    const base::Scratch scratch;
+    Job job;
+    job.row = row;
+    job.emulation = Emulation{device_, execution_.scale().batch_divisor, kAlmostNoTime};
+    for (; !probe_memory(installation_, job, scratch.path()); job.row.batch /= 2)
+      if (job.row.batch == 1)
+        return fmt::format(
+            "{} doesn't fit into the {:g} GiB of device {} with {} images, the fewest that are "
+            "emulated; name a smaller --model or another device",
+            row.model, device_.memory_gib.value, row.device_file, execution_.scale().batch_divisor);
+    fits_ = job.row.batch;
+    return "";
   }
 
   // Timed batches for which a cold row needn't read an image twice.
@@ -103,14 +112,18 @@ class Feed {
   }
 
   void find_what_binds(double devices) {
-    std::vector<Row> runs = rows_.changed;
-    runs.push_back(runs.front());  // unchanged, before and after the others
-    for (Row row : runs) {
-      // The devices are faster here: with longer steps the host still keeps up with its virtual clock.
-      if (row.batch < kLargestBatch) row.batch *= 2;
-      run_once(devices, row.id, row, "");
-    }
-    for (const auto& [row, why] : rows_.refused) run_once(devices, row.id, row, why);
+    for (const Row& row : rows_.changed)
+      run_once(row.id == "made_up" ? devices : kLoaderAlone, row.id, row, "");
+    for (const auto& [row, why] : rows_.refused) run_once(kLoaderAlone, row.id, row, why);
+  }
+
+  // The row on a device that is as fast and as large as `devices`, but no smaller than one.
+  void emulate(double devices, Row& row) {
+    EmulatedDevice device = device_;
+    device.memory_gib.value *= std::max(1.0, devices);
+    execution_.add_device(row.device_file, device);
+    row.batch = std::min(row.batch, int64_t(double(fits_) * std::max(1.0, devices)));
+    row.time_scale = time_scale_for(devices, costs_, row, execution_.scale().batch_divisor);
   }
 
   // Nullopt after Ctrl-C, when the time is used up, or when the run has no figure.
@@ -119,12 +132,18 @@ class Feed {
     const double elapsed_s = std::chrono::duration<double>(Clock::now() - began_).count();
     if (ended_ || (elapsed_s >= deadline_s_ && why_not.empty())) return std::nullopt;
     const std::string kind = row.id;
-    row.id = fmt::format("{}-{:.4g}", purpose, devices);
+    const bool alone = devices == kLoaderAlone;
+    row.id = alone ? purpose : fmt::format("{}-{:.4g}", purpose, devices);
     row.title =
-        fmt::format("{:.4g} x {}{}", devices, row.device_file, purpose == kind ? ", " + row.title : "");
-    row.time_scale = time_scale_for(devices, costs_, row, execution_.scale().batch_divisor);
-    const double step_s = double(row.batch) * compute_ms_per_image(costs_) / devices * 1e-3;
-    const int64_t most = std::min(most_batches(row), int64_t(kLongestWindow_s / step_s));
+        fmt::format("{}{}", alone ? "the loader alone" : fmt::format("{:.4g} x {}", devices, row.device_file),
+                    purpose == kind ? ", " + row.title : "");
+    if (alone)
+      row.part = "loading";
+    else
+      emulate(devices, row);
+    const double images_per_s = alone ? loader_ : devices * device_images_per_s(costs_);
+    int64_t most = most_batches(row);
+    if (images_per_s > 0) most = std::min(most, int64_t(kLongestWindow_s * images_per_s / double(row.batch)));
     row.timed_batches = std::min(row.timed_batches, std::max(kFewestBatches, most));
     PlannedRow planned{row, why_not, {}};
     for (const PlannedRow& other : execution_.plan())
@@ -140,23 +159,29 @@ class Feed {
 
   // The record, which is valid until the next run; null after Ctrl-C.
   const Record* run_planned(const PlannedRow& planned, RecordFeed feed) {
-    ended_ = !execution_.run(planned, repeats_[planned.row.id]++, line_, {.feed = feed});
+    ended_ = !execution_.run(
+        planned, repeats_[planned.row.id]++, line_,
+        {.feed = feed, .device_rates = {{planned.row.device_file, device_images_per_s(costs_)}}});
     if (ended_) return nullptr;
     const Record& record = execution_.records().back();
-    if (const auto utilisation = device_utilisation(record); utilisation && is_ok(record))
+    if (const auto utilisation = device_utilisation(record); utilisation && feed.devices != kLoaderAlone)
       base::say("      utilisation of {:.4g} devices: {:.1f} %\n", feed.devices, 100 * *utilisation);
     return &record;
   }
 
+  const Installation& installation_;
   const FeedRequest& asked_;
   Execution& execution_;
   FeedRows rows_;
+  const EmulatedDevice device_;
   const PrecisionCosts costs_;
   LiveLine line_;
   const Clock::time_point began_;
   double deadline_s_ = 0;
   std::string purpose_ = "search";  // of the runs that measure utilisation
   bool ended_ = false;
+  double loader_ = 0;                       // images per second, by the survey
+  int64_t fits_ = 1;                        // images that one device's memory holds, or the chosen batch
   int64_t images_ = 0;                      // of the data set; 0 before the first run
   std::map<std::string, int64_t> repeats_;  // runs by row id
 };
@@ -164,7 +189,7 @@ class Feed {
 int exit_code(const Records& records, const std::optional<FeedAnswer>& answer) {
   const int code = exit_code_of(records);
   if (code == base::kInterrupted) return code;
-  if (answer && answer->asked_is_fed) return *answer->asked_is_fed ? base::kAllGood : base::kRegression;
+  if (answer && answer->missing.empty()) return *answer->asked_is_fed ? base::kAllGood : base::kRegression;
   return code == base::kRowFailed ? code : int(base::kNothingRan);
 }
 
@@ -179,12 +204,11 @@ int run_feed(const Installation& installation, Request request, const FeedReques
   request.launcher = "local";
   const AxisValues values = ask_values(installation);
   FeedRows rows;
-  PrecisionCosts costs;
+  EmulatedDevice emulated;
   const auto execution = Execution::prepare(installation, request, values, [&](Selection& selection) {
     rows = feed_rows(selection.rows.front(), feed, request, selection.scale, values);
-    const EmulatedDevice& device = selection.device_files.at(rows.asked.device_file);
-    require_times(device, device_file(installation.project, rows.asked.device_file), rows.asked);
-    costs = *find_costs(device, rows.asked.model, rows.asked.precision);
+    emulated = selection.device_files.at(rows.asked.device_file);
+    require_times(emulated, device_file(installation.project, rows.asked.device_file), rows.asked);
     const int64_t images = kImagesPerCore * rows.asked.cpus;
     if (rows.asked.cache == "cold") selection.scale.images = std::max(selection.scale.images, images);
     selection.rows = {rows.asked};
@@ -194,7 +218,7 @@ int run_feed(const Installation& installation, Request request, const FeedReques
   console << "records: " << execution->records_file().string() << std::endl;
   bool lost = false;
   try {
-    Feed(feed, *execution, rows, costs).run();
+    Feed(installation, feed, *execution, rows, emulated).run();
     write_results(installation.project, execution->folder(), execution->records(), console);
   } catch (const std::exception& error) {  // most likely a full disk: still show what was measured
     fmt::print(std::cerr, "run_matrix: {}\n", base::failure_text(error));

@@ -20,6 +20,9 @@ FeedRows feed_rows(const Row& row, const FeedRequest& feed, const Request& reque
   FeedRows rows;
   Row& asked = rows.asked = row;
   asked.id = "feed";
+  if (feed.storage == "synthetic")
+    throw ConfigError({"--storage synthetic"}, "made-up batches feed any number of devices",
+                      "a storage of images");
   if (!sets(request, "model"))
     assign(asked, "model", {feed.model, {"--model " + feed.model}}, scale.c0, values);
   if (!sets(request, "storage"))

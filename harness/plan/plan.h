@@ -1,7 +1,6 @@
 // The plan of a run: which rows run, and why the others are skipped.
 #pragma once
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 

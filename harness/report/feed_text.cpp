@@ -33,7 +33,10 @@ std::string verdict(const FeedAnswer& answer) {
 }
 
 std::string fed_here(const FeedAnswer& answer) {
-  if (!answer.most_fed) return "no number that was measured";
+  if (!answer.most_fed)
+    return fmt::format(
+        "no number that was measured; by the loader's rate about {}",
+        figure(answer.loader_images_per_second / (kFedFrom * answer.device_images_per_second)));
   std::string text = devices_text(*answer.most_fed);
   if (answer.least_not_fed)
     text += fmt::format("; {} are not, with {}", figure(*answer.least_not_fed),
@@ -51,8 +54,13 @@ std::string fed_here(const FeedAnswer& answer) {
   return text;
 }
 
+std::string loader_alone(const FeedAnswer& answer) {
+  if (answer.loader_images_per_second <= 0) return "not measured";
+  return fmt::format("{} images/s, {} MB/s from storage", figure(answer.loader_images_per_second),
+                     figure(answer.loader_images_per_second * answer.bytes_per_image * 1e-6));
+}
+
 std::string needs(const FeedAnswer& answer) {
-  if (answer.needed_images_per_second <= 0) return "unknown: no run has a figure";
   std::string text = fmt::format("{} images/s", figure(answer.needed_images_per_second));
   if (answer.needed_cores) {
     const double cores = double(answer.cores);
@@ -62,17 +70,14 @@ std::string needs(const FeedAnswer& answer) {
             ? fmt::format(" (extrapolated beyond {}: as if each core decoded as much)", answer.cores)
             : "");
   }
-  if (answer.needed_mb_per_s <= 0) return text;
-  text += fmt::format(", {} MB/s from storage ({:.3g} kB per image", figure(answer.needed_mb_per_s),
-                      answer.bytes_per_image * 1e-3);
-  const double read_here = answer.most_fed ? kFedFrom * *answer.most_fed * answer.device_images_per_second *
-                                                 answer.bytes_per_image * 1e-6
-                                           : 0;
-  text += answer.needed_mb_per_s > 1.05 * read_here
+  if (answer.bytes_per_image <= 0) return text;
+  const double mb = answer.bytes_per_image * 1e-6, needed = answer.needed_images_per_second * mb,
+               read_here = answer.loader_images_per_second * mb;
+  text += fmt::format(", {} MB/s from storage ({:.3g} kB per image", figure(needed), mb * 1e3);
+  text += needed > 1.05 * read_here
               ? fmt::format("; extrapolated: {} MB/s were read here)", figure(read_here))
               : ")";
-  if (answer.over_network)
-    text += fmt::format(", {} Gbit/s of network", figure(answer.needed_mb_per_s * 8e-3));
+  if (answer.over_network) text += fmt::format(", {} Gbit/s of network", figure(needed * 8e-3));
   return text;
 }
 
@@ -80,22 +85,18 @@ std::string needs(const FeedAnswer& answer) {
 
 std::vector<std::pair<std::string, std::string>> feed_facts(const FeedAnswer& answer) {
   const Row& row = answer.row;
-  const std::string speed = answer.device_images_per_second > 0
-                                ? figure(answer.device_images_per_second) + " images/s"
-                                : "at an unknown rate: no run has a figure";
-  const std::string binds = answer.binding.empty()
-                                ? "unknown: no change made a difference of 15 %, or none was measured"
-                                : answer.binding + ": " + answer.because;
   std::vector<std::pair<std::string, std::string>> facts = {
       {fmt::format("Can this machine feed {} x {} (emulated)?", answer.asked, answer.device),
        verdict(answer)},
-      {"Measured with",
-       fmt::format("{}, {}, storage {}, cache {}, {} cores, {} loader threads; one device "
-                   "computes {}",
-                   row.model, row.precision, row.storage, row.cache, row.cpus, row.loader_threads, speed)},
+      {"Measured with", fmt::format("{}, {}, storage {}, cache {}, {} cores, {} loader threads; one device "
+                                    "computes {} images/s",
+                                    row.model, row.precision, row.storage, row.cache, row.cpus,
+                                    row.loader_threads, figure(answer.device_images_per_second))},
+      {"The loader alone", loader_alone(answer)},
       {"Fed here", fed_here(answer)},
-      {"What binds", binds},
+      {"What binds", answer.binding.empty() ? "not answered" : answer.binding + ": " + answer.because},
       {fmt::format("{} of them at {:.0f} % utilisation take", answer.asked, 100 * kFedFrom), needs(answer)}};
+  if (!answer.missing.empty()) facts.emplace_back("Not answered", answer.missing);
   // The loader's own threads account for one per core.
   if (answer.load_average > 2.5 * double(answer.row.cpus))
     facts.emplace_back(

@@ -224,6 +224,7 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
   record->pair = of.pair;
   record->feed = of.feed;
   record->intervention = of.intervention;
+  record->device_rates = of.device_rates;
   if (of.attempt) number_attempt(*record);
   keep(std::move(*record));
   return true;

@@ -20,6 +20,7 @@ struct RunOf {
   std::optional<RecordPair> pair = {};
   std::optional<RecordFeed> feed = {};
   std::optional<RecordIntervention> intervention = {};
+  std::map<std::string, double> device_rates = {};
   bool attempt = false;  // the row and repeat have run already, and others disturbed them
 };
 

@@ -1,10 +1,14 @@
 #include "harness/report/summary/feed_answer.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 
+#include "harness/report/summary/changes.h"
 #include "harness/report/summary/device_time.h"
 #include "harness/report/summary/feed_binding.h"
 #include "harness/stats/statistics.h"
@@ -54,6 +58,21 @@ void add_points(FeedAnswer& answer, const RecordList& records) {
   }
 }
 
+// And why: the reason of the last run without a figure, or that no run was left.
+std::string what_is_missing(const FeedAnswer& answer, const RecordList& records) {
+  std::vector<std::string> missing;
+  if (answer.loader_images_per_second <= 0) missing.push_back("the loader's rate");
+  if (!answer.asked_is_fed) missing.push_back(fmt::format("the utilisation of {} devices", answer.asked));
+  if (answer.binding.empty()) missing.push_back("what binds");
+  if (missing.empty()) return "";
+  std::string why = "the time was used up (--within)";
+  for (const Record* record : records)
+    if (record->feed && !is_ok(*record) && !record->reason.empty() &&
+        (record->status != "SKIPPED" || !find_change(record->feed->purpose)))
+      why = fmt::format("run {} is {}: {}", record->row, record->status, record->reason);
+  return fmt::format("{}; {}", fmt::join(missing, ", "), why);
+}
+
 void judge(FeedAnswer& answer) {
   for (const FeedPoint& point : answer.points) {  // in ascending order
     const bool fed = point.utilisation >= kFedFrom;
@@ -94,37 +113,37 @@ std::optional<double> delivered_images_per_second(const Record& record) {
 }
 
 std::optional<FeedAnswer> feed_answer(const RecordList& records) {
-  const auto first =
-      std::find_if(records.begin(), records.end(), [](const Record* it) { return it->feed.has_value(); });
+  const auto first = std::find_if(records.begin(), records.end(),
+                                  [](const Record* it) { return it->feed && !it->device_rates.empty(); });
   if (first == records.end()) return std::nullopt;
   FeedAnswer answer;
   answer.asked = (*first)->feed->asked;
   answer.row = (*first)->config;
   answer.device = answer.row.device_file;
   answer.cores = std::min(answer.row.cpus, std::max<int64_t>(1, answer.row.loader_threads));
-  std::vector<double> speeds, sizes;
+  for (const auto& [device, rate] : (*first)->device_rates) answer.device_images_per_second = rate;
+  std::vector<double> sizes, survey;
   for (const Record* record : records) {
     if (!record->feed || !is_ok(*record)) continue;
     answer.load_average = std::max(answer.load_average, record->environment.load_average.value_or(0));
-    if (const auto compute = compute_ms(*record); compute && *compute > 0)
-      speeds.push_back(double(record->config.batch) / *compute * 1e3 / record->feed->devices);
+    if (record->feed->purpose == "survey") survey.push_back(delivered_images_per_second(*record).value_or(0));
     if (record->config.storage == answer.row.storage)
       if (const double bytes = bytes_per_image(*record); bytes > 0) sizes.push_back(bytes);
   }
-  answer.device_images_per_second = median(speeds);
   answer.bytes_per_image = median(sizes);
   add_points(answer, records);
   judge(answer);
   find_binding(answer, records);
+  answer.loader_images_per_second = rate_of(answer, "unchanged");
+  if (answer.loader_images_per_second <= 0) answer.loader_images_per_second = median(survey);
   answer.needed_images_per_second = kFedFrom * double(answer.asked) * answer.device_images_per_second;
-  answer.needed_mb_per_s = answer.needed_images_per_second * answer.bytes_per_image * 1e-6;
-  const double cores = double(answer.cores), in_memory = rate_of(answer, "in_memory");
-  const bool cores_limit = answer.binding != "host" && answer.binding != "loader threads";
-  if (answer.binding == "storage" && in_memory > 0)
-    answer.needed_cores = cores * answer.needed_images_per_second / in_memory;
-  else if (cores_limit && answer.most_fed)
-    answer.needed_cores = cores * double(answer.asked) / *answer.most_fed;
+  const double decoded = answer.binding == "storage" ? rate_of(answer, "in_memory")
+                         : answer.binding == "loader threads" || answer.binding == "host"
+                             ? 0
+                             : answer.loader_images_per_second;
+  if (decoded > 0) answer.needed_cores = double(answer.cores) * answer.needed_images_per_second / decoded;
   answer.over_network = (*first)->object_store.has_value();
+  answer.missing = what_is_missing(answer, records);
   return answer;
 }
 

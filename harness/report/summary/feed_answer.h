@@ -39,7 +39,8 @@ struct FeedAnswer {
   std::string device;                   // name of the device file
   Row row;                              // as it ran, of the first record
   int64_t cores = 0;                    // that the loader could use
-  double device_images_per_second = 0;  // one device
+  double device_images_per_second = 0;  // one device, by its file
+  double loader_images_per_second = 0;  // the loader alone, as asked
   std::vector<FeedPoint> points;        // by number of devices; search and confirmation
   std::optional<double> most_fed, least_not_fed;
   std::optional<int64_t> whole;  // largest whole number that is fed, and one more is not
@@ -50,9 +51,10 @@ struct FeedAnswer {
   double load_average = 0;  // the highest before a run
   // What the asked number needs for a utilisation of kFedFrom. Cores: as fast as this host's; empty when
   // unknown.
-  double needed_images_per_second = 0, needed_mb_per_s = 0;
+  double needed_images_per_second = 0;
   bool over_network = false;  // the storage is an object store
   std::optional<double> needed_cores;
+  std::string missing;  // what the runs don't answer, and why; empty: they answer all
 };
 
 inline constexpr double kFedFrom = 0.90;  // MLPerf Storage: an accelerator is fed from 90 % utilisation on
