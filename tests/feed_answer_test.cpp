@@ -150,7 +150,7 @@ TEST(FeedAnswer, WhatBindsIsNotToldBeforeAllChangesWereTried) {
 TEST(FeedAnswer, SaysWhichRunKeepsItFromAnswering) {
   json failed = run_of(4, 200);
   failed["status"] = "OUT_OF_MEMORY", failed["reason"] = "wanted 1 TB";
-  const FeedAnswer answer = answer_of({run_of(0, 200, "survey"), failed});
+  const FeedAnswer answer = answer_of({run_of(20, 200, "survey"), failed});
   EXPECT_EQ(answer.missing,
             "the utilisation of 4 devices, what binds; run search-4 is OUT_OF_MEMORY: wanted 1 TB");
   EXPECT_NE(feed_text(answer).find("by the loader's rate about 2.22"), std::string::npos)

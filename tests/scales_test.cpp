@@ -24,7 +24,7 @@ std::map<std::string, Row> article_at(const std::string& name) {
 
 TEST(Scales, EachSaysWhy) {
   auto scales = load_scales(configs / "scales.yaml");
-  ASSERT_EQ(scales.size(), 5u);
+  ASSERT_EQ(scales.size(), 6u);
   for (const Scale& scale : scales) {
     EXPECT_GT(scale.reasoning.size(), 50u) << scale.name;
     EXPECT_EQ(record_of(scale).c0, scale.c0);

@@ -32,6 +32,10 @@ int continue_matrix(const Installation& installation, const Request& request, Re
 void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help,
                      bool or_zero = false);
 
+// Throws for options of a run that have no meaning for a command that chooses its own runs.
+void refuse_options(const CommandLine& line, const std::string& command,
+                    const std::vector<const char*>& options);
+
 void add_calibrate(CommandLine& line);
 void add_largest_batch(CommandLine& line);
 void add_list(CommandLine& line);
@@ -43,6 +47,7 @@ void add_validate(CommandLine& line);
 void add_nightly(CommandLine& line);
 void add_explain(CommandLine& line);
 void add_feed(CommandLine& line);
+void add_machine(CommandLine& line);
 void add_history(CommandLine& line);
 
 }  // namespace harness

@@ -24,13 +24,10 @@ void add_feed(CommandLine& line) {
                   "no run starts later, e.g. 90s, 10m or 1h (default 10m)");
   command->fallthrough();
   command->callback([&line, feed] {
-    for (const char* option :
-         {"config", "--only", "--scale", "--repeat", "--trace", "--wrap", "--hosts", "--hostfile",
-          "--launcher", "--interface", "--dry-run", "--accuracy", "--oversubscribe", "--list", "--device",
-          "--devices"})  // the last two: before `feed`; those after it are its own
-      if (line.app.count(option))
-        throw CLI::ValidationError(option,
-                                   "has no meaning for feed, which chooses its own runs; leave it out");
+    refuse_options(line, "feed",
+                   {"config", "--only", "--scale", "--repeat", "--trace", "--wrap", "--hosts", "--hostfile",
+                    "--launcher", "--interface", "--dry-run", "--accuracy", "--oversubscribe", "--list",
+                    "--device", "--devices"});  // the last two: before `feed`; those after it are its own
     line.action = [&line, feed](const Installation& installation) {
       return run_feed(installation, line.request, *feed, std::cout);
     };

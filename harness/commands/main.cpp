@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   add_nightly(line);
   add_explain(line);
   add_feed(line);
+  add_machine(line);
   add_history(line);
   line.app.add_subcommand("doctor", "print what this machine has and lacks")->callback([&line] {
     line.action = [](const Installation& installation) {

@@ -38,6 +38,14 @@ static std::set<std::string> given_options(const CLI::App& app) {
   return given;
 }
 
+void refuse_options(const CommandLine& line, const std::string& command,
+                    const std::vector<const char*>& options) {
+  for (const char* option : options)
+    if (line.app.count(option))
+      throw CLI::ValidationError(
+          option, fmt::format("has no meaning for {}, which chooses its own runs; leave it out", command));
+}
+
 void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help,
                      bool or_zero) {
   const std::map<std::string, double> units = {{"s", 1}, {"m", 60}, {"h", 3600}};

@@ -106,7 +106,7 @@ const std::vector<Field>& fields() {
       {.name = "batch_format", .member = &Row::batch_format,
        .help = "format of the loader's batches: normalised float32 as NCHW or as NHWC (channels_last), or uint8 NHWC "
                "that the device normalises", .choices = {"float32", "channels_last", "uint8"}},
-      {.name = "intra_op_threads", .member = &Row::intra_op_threads,
+      {.name = "intra_op_threads", .member = CountInC0{&Row::intra_op_threads},
        .help = "compute threads of one CPU device", .min = 1, .max = 1024},
       {.name = "pinned", .member = &Row::pinned,
        .help = "host batches are in pinned memory (GPUs)", .acts_on = ActsOn::gpus_and_emulated},

@@ -1,15 +1,12 @@
 #include "harness/feed/feed.h"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iostream>
 
-#include "harness/base/failure_text.h"
 #include "harness/base/say.h"
 #include "harness/base/scratch.h"
 #include "harness/config/device_file.h"
@@ -17,7 +14,6 @@
 #include "harness/feed/feed_rows.h"
 #include "harness/feed/knee_search.h"
 #include "harness/plan/probe.h"
-#include "harness/report/feed_text.h"
 #include "harness/report/results.h"
 #include "harness/report/summary/feed_answer.h"
 #include "harness/run/run.h"
@@ -216,18 +212,11 @@ int run_feed(const Installation& installation, Request request, const FeedReques
   });
   if (!execution) return base::kInterrupted;
   console << "records: " << execution->records_file().string() << std::endl;
-  bool lost = false;
-  try {
-    Feed(installation, feed, *execution, rows, emulated).run();
-    write_results(installation.project, execution->folder(), execution->records(), console);
-  } catch (const std::exception& error) {  // most likely a full disk: still show what was measured
-    fmt::print(std::cerr, "run_matrix: {}\n", base::failure_text(error));
-    lost = true;
-  }
-  const auto answer = feed_answer(pointers_to(execution->records()));
-  if (answer) console << feed_text(*answer);
-  const int code = exit_code(execution->records(), answer);
-  return lost && code != base::kInterrupted ? int(base::kRowFailed) : code;
+  const Records& records = execution->records();
+  const bool kept = write_results_of([&] { Feed(installation, feed, *execution, rows, emulated).run(); },
+                                     installation.project, execution->folder(), records, console);
+  const int code = exit_code(records, feed_answer(pointers_to(records)));
+  return kept || code == base::kInterrupted ? code : int(base::kRowFailed);
 }
 
 }  // namespace harness

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "harness/base/process_limits.h"
 #include "harness/config/config.h"
 #include "harness/config/row_traits.h"
 #include "harness/plan/loading_changes.h"
@@ -27,8 +26,6 @@ FeedRows feed_rows(const Row& row, const FeedRequest& feed, const Request& reque
     assign(asked, "model", {feed.model, {"--model " + feed.model}}, scale.c0, values);
   if (!sets(request, "storage"))
     assign(asked, "storage", {feed.storage, {"--storage " + feed.storage}}, scale.c0, values);
-  const int64_t cores = base::process_limits().cores;
-  if (!sets(request, "cpus")) asked.cpus = cores;
   if (!sets(request, "loader_threads")) asked.loader_threads = asked.cpus;
   const bool page_cache = has_page_cache(values, asked.storage);
   if (!sets(request, "cache")) asked.cache = page_cache ? "cold" : "as_is";

@@ -183,8 +183,7 @@ std::string explain_text(const std::vector<Explanation>& explanations) {
   std::string text;
   for (const Explanation& explanation : explanations) {
     if (!text.empty()) text += '\n';
-    for (const auto& [name, fact] : explain_facts(explanation))
-      text += wrap(name + ": " + fact, kConsoleWidth, "  ") + "\n";
+    text += facts_text(explain_facts(explanation));
     if (const Grid grid = explain_grid(explanation); !grid.empty()) text += "\n" + console_text(grid);
   }
   return text;

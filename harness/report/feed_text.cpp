@@ -74,9 +74,9 @@ std::string needs(const FeedAnswer& answer) {
   const double mb = answer.bytes_per_image * 1e-6, needed = answer.needed_images_per_second * mb,
                read_here = answer.loader_images_per_second * mb;
   text += fmt::format(", {} MB/s from storage ({:.3g} kB per image", figure(needed), mb * 1e3);
-  text += needed > 1.05 * read_here
-              ? fmt::format("; extrapolated: {} MB/s were read here)", figure(read_here))
-              : ")";
+  if (read_here > 0 && needed > 1.05 * read_here)
+    text += fmt::format("; extrapolated: {} MB/s were read here", figure(read_here));
+  text += ")";
   if (answer.over_network) text += fmt::format(", {} Gbit/s of network", figure(needed * 8e-3));
   return text;
 }
@@ -141,9 +141,7 @@ Grid feed_changes_grid(const FeedAnswer& answer) {
 }
 
 std::string feed_text(const FeedAnswer& answer) {
-  std::string text;
-  for (const auto& [name, fact] : feed_facts(answer))
-    text += wrap(name + ": " + fact, kConsoleWidth, "  ") + "\n";
+  std::string text = facts_text(feed_facts(answer));
   for (const Grid& grid : {feed_grid(answer), feed_changes_grid(answer)})
     if (!grid.empty()) text += "\n" + console_text(grid);
   return text;

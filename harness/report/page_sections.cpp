@@ -20,6 +20,7 @@
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/advice.h"
 #include "harness/report/summary/communication.h"
+#include "harness/report/summary/machine_answer.h"
 #include "harness/report/summary/rank_views.h"
 
 namespace harness {
@@ -146,13 +147,18 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   shelf.place("cascade", first);
   add("summary", first);
 
+  const auto put_first = [&](const std::string& title, json blocks) {
+    json section = {{"id", prefix + title}, {"title", title}, {"part", part}, {"blocks", std::move(blocks)}};
+    sections.insert(sections.begin(), std::move(section));
+  };
+  if (const auto answer = machine_answer(summary))
+    put_first("machine", json::array({{{"facts", machine_facts(*answer)}}}));
   if (const auto answer = feed_answer(summary)) {
     json feed = json::array({{{"facts", feed_facts(*answer)}}});
     shelf.place("feed", feed);
     add_grid(feed, feed_grid(*answer));
     add_grid(feed, feed_changes_grid(*answer));
-    json section = {{"id", prefix + "feed"}, {"title", "feed"}, {"part", part}, {"blocks", std::move(feed)}};
-    sections.insert(sections.begin(), std::move(section));
+    put_first("feed", std::move(feed));
   }
   json emulated = json::array();
   shelf.place("emulated", emulated);

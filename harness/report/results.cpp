@@ -3,12 +3,14 @@
 #include <iostream>
 #include <sstream>
 
+#include "harness/base/failure_text.h"
 #include "harness/base/interrupt.h"
 #include "harness/report/claims.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/feed_text.h"
 #include "harness/report/figures.h"
 #include "harness/report/page.h"
+#include "harness/report/summary/machine_answer.h"
 #include "harness/report/table.h"
 #include "harness/stats/full_size.h"
 #include "harness/stats/records.h"
@@ -17,15 +19,23 @@ namespace harness {
 
 namespace fs = std::filesystem;
 
-// feed.txt of a run of `feed`. Returns its text; empty for other runs.
-static std::string write_feed(const fs::path& run, const std::vector<Summary>& summaries) {
-  for (const Summary& summary : summaries)
-    if (const auto answer = feed_answer(summary)) {
-      const std::string text = feed_text(*answer);
-      write_text(run / "feed.txt", text);
-      return text;
-    }
-  return "";
+// The answer of a run of `feed` or `machine`; empty for other runs.
+struct AnswerFile {
+  std::string name, text;
+};
+static AnswerFile answer_of(const std::vector<Summary>& summaries) {
+  for (const Summary& summary : summaries) {
+    if (const auto answer = feed_answer(summary)) return {"feed.txt", feed_text(*answer)};
+    if (const auto answer = machine_answer(summary))
+      return {"machine.txt", facts_text(machine_facts(*answer))};
+  }
+  return {};
+}
+
+static std::string write_answer(const fs::path& run, const std::vector<Summary>& summaries) {
+  const AnswerFile answer = answer_of(summaries);
+  if (!answer.text.empty()) write_text(run / answer.name, answer.text);
+  return answer.text;
 }
 
 // explain.txt of a run of `explain`. Returns its text; empty for other runs.
@@ -48,14 +58,26 @@ bool write_results(const fs::path& project, const fs::path& run, const Records& 
   const bool explained = !write_explain(run, records).empty();
   std::ostringstream unseen;  // the table of an explained row's changes says less than explain.txt
   if (!write_report(run, summaries, explained ? unseen : console)) return false;
-  write_feed(run, summaries);
+  const std::string answer = write_answer(run, summaries);
   if (!explained) write_figures(run, summaries, project, std::cerr);
   if (base::interrupts() < 2) write_page(run, records, summaries, "", project, console);
   for (const Summary& summary : summaries)
     if (const std::string hint = emulated_hint(summary); !hint.empty() && !explained)
       console << wrap(hint, kConsoleWidth, "  ") << '\n';
   say_advice(summaries, console);
+  console << answer;
   return true;
+}
+
+bool write_results_of(const std::function<void()>& runs, const fs::path& project, const fs::path& run,
+                      const Records& records, std::ostream& console) try {
+  runs();
+  write_results(project, run, records, console);
+  return true;
+} catch (const std::exception& error) {
+  std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
+  console << answer_of(summarise(records)).text;
+  return false;
 }
 
 bool rebuild_results(const fs::path& project, const fs::path& run, bool figures, std::ostream& console) {
@@ -65,7 +87,7 @@ bool rebuild_results(const fs::path& project, const fs::path& run, bool figures,
   const std::vector<Summary> summaries = summarise(records);
   const std::string explained = write_explain(run, records);
   if (!write_report(run, summaries, explained.empty() ? console : unseen, Shown::everything)) return false;
-  console << write_feed(run, summaries) << explained;
+  console << write_answer(run, summaries) << explained;
   if (figures && explained.empty()) write_figures(run, summaries, project, std::cerr);
   write_page(run, records, summaries, left_out.str(), project, console);
   say_advice(summaries, console);

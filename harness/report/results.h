@@ -1,6 +1,7 @@
 // Writes the results of a run: tables, figures and the page.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <ostream>
 
 #include "harness/contract/record.h"
@@ -11,6 +12,11 @@ namespace harness {
 // Returns false without records. `project` contains plots/. Throws std::runtime_error if a write fails.
 bool write_results(const std::filesystem::path& project, const std::filesystem::path& run,
                    const Records& records, std::ostream& console);
+
+// Calls `runs`, which add to the records, then write_results(). Returns false after an exception, most likely
+// of a full disk: it is printed, and what was measured is shown.
+bool write_results_of(const std::function<void()>& runs, const std::filesystem::path& project,
+                      const std::filesystem::path& run, const Records& records, std::ostream& console);
 
 // The same from the records of a finished run, with all tables printed. Figures are optional.
 bool rebuild_results(const std::filesystem::path& project, const std::filesystem::path& run, bool figures,

@@ -131,7 +131,9 @@ Advice advice_of(const Summary& summary) {
 
 std::vector<std::pair<std::string, std::string>> advice_facts(const Summary& summary) {
   const SummaryRow* const last = slowest(summary);
-  if (!last || last->record->intervention || feed_answer(summary)) return {};
+  if (!last || last->record->intervention || feed_answer(summary) ||
+      summary.scale == "machine")
+    return {};
   if (summary.scale == "smoke")
     return {{"Fix next", "scale smoke only tests the program: `--scale rehearsal` gives figures"}};
   const Advice advice = advice_of(summary);

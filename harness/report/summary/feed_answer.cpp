@@ -32,16 +32,6 @@ double extended_total_s(const Record& record) {
   return drawn > 0 && drawn < batches ? total_s * batches / (batches - drawn) : total_s;
 }
 
-// Encoded bytes of an image as the storage delivered it. The loader may be a part of a batch ahead.
-double bytes_per_image(const Record& record) {
-  if (!record.cache || !record.cache->encoded_bytes) return 0;
-  int64_t batches = record.warmup_batches.value_or(0) + record.timed_batches.value_or(0);
-  if (record.ring)
-    batches +=
-        std::accumulate(record.ring->ready_at_end.begin(), record.ring->ready_at_end.end(), int64_t(0));
-  return double(*record.cache->encoded_bytes) / double(batches * record.config.batch);
-}
-
 void add_points(FeedAnswer& answer, const RecordList& records) {
   std::map<double, std::vector<const Record*>> by_devices;
   for (const Record* record : records)
@@ -104,6 +94,15 @@ std::optional<double> device_utilisation(const Record& record) {
   const double total_s = extended_total_s(record);
   if (!compute || !(total_s > 0) || !record.timed_batches) return std::nullopt;
   return *compute * double(*record.timed_batches) / (total_s * 1e3);
+}
+
+double bytes_per_image(const Record& record) {
+  if (!record.cache || !record.cache->encoded_bytes) return 0;
+  int64_t batches = record.warmup_batches.value_or(0) + record.timed_batches.value_or(0);
+  if (record.ring)
+    batches +=
+        std::accumulate(record.ring->ready_at_end.begin(), record.ring->ready_at_end.end(), int64_t(0));
+  return double(*record.cache->encoded_bytes) / double(batches * record.config.batch);
 }
 
 std::optional<double> delivered_images_per_second(const Record& record) {

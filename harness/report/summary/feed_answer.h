@@ -18,6 +18,10 @@ std::optional<double> device_utilisation(const Record& record);
 // Images per second that the loader delivered, with the same extended total.
 std::optional<double> delivered_images_per_second(const Record& record);
 
+// Encoded bytes of an image as the storage delivered it; 0 without any. The loader may be a part of a batch
+// ahead.
+double bytes_per_image(const Record& record);
+
 // All runs with one number of devices.
 struct FeedPoint {
   double devices = 0;

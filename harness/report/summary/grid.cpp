@@ -95,6 +95,12 @@ std::string wrap(const std::string& text, size_t width, const std::string& inden
   return lines + line;
 }
 
+std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts) {
+  std::string text;
+  for (const auto& [name, fact] : facts) text += wrap(name + ": " + fact, kConsoleWidth, "  ") + "\n";
+  return text;
+}
+
 std::string one_line(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';

@@ -55,6 +55,8 @@ size_t width_of(const std::string& text);
 std::string fit(const std::string& text, size_t width);
 // Breaks lines between words; each further line starts with `indent`.
 std::string wrap(const std::string& text, size_t width, const std::string& indent);
+// `name: text` of each, wrapped for the console.
+std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
 // Replaces control characters by blanks. Text in records may come from the output of a crashed process.
 std::string one_line(std::string text);
 std::string escape_markdown(const std::string& text);

@@ -1,0 +1,26 @@
+// machine: what does this machine's loader deliver, and how many devices does that feed?
+#include "harness/feed/machine.h"
+
+#include <iostream>
+
+#include "harness/commands/command_line.h"
+
+namespace harness {
+
+void add_machine(CommandLine& line) {
+  CLI::App* command = line.app.add_subcommand(
+      "machine",
+      "about a minute of real work, nothing emulated: what this machine reads from a cold "
+      "disk and decodes, and how many V100, A100 and H100 that feeds");
+  command->fallthrough();
+  command->callback([&line] {
+    refuse_options(line, "machine",
+                   {"config", "--scale", "--device", "--devices", "--trace", "--wrap", "--hosts",
+                    "--hostfile", "--launcher", "--interface", "--dry-run", "--accuracy"});
+    line.action = [&line](const Installation& installation) {
+      return run_machine(installation, line.request, std::cout);
+    };
+  });
+}
+
+}  // namespace harness
