@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/base/machine.h"
+#include "harness/base/process_limits.h"
 #include "harness/config/nearest.h"
 
 namespace harness {
@@ -31,8 +31,7 @@ Scale read_scale(const Entry& entry) {
     std::erase(missing, part.key);
     if (part.key == "batch_divisor") scale.batch_divisor = whole_number(part, 1, 1 << 20);
     if (part.key == "c0")
-      scale.c0 =
-          scalar(part) == "cores" ? int64_t(base::available_cpus().size()) : whole_number(part, 1, 65536);
+      scale.c0 = scalar(part) == "cores" ? base::process_limits().cores : whole_number(part, 1, 65536);
     if (part.key == "images") scale.images = whole_number(part, 1, 1 << 30);
     if (part.key == "runs") scale.most_runs = whole_number(part, 1, 1000);
     if (part.key == "attempts") scale.most_attempts = whole_number(part, 1, 100);
