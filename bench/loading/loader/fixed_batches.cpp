@@ -17,13 +17,16 @@ class FixedBatches : public Loader {
     for (int number = 0; number < options.ring_depth; ++number) {
       BatchBuffer& slot =
           slots_.emplace_back(options.batch_size, image_bytes, options.allocate, device.allocate_images);
-      fill_labels(slot, static_cast<uint32_t>(number));
+      // Each rank has its own, as of a data set: of equal batches, ranks that reduce nothing would keep equal
+      // weights.
+      const auto own = static_cast<uint32_t>(number * options.sampler.world_size + options.sampler.rank);
+      fill_labels(slot, own);
       if (!device.allocate_images) {
-        fill_images(slot.images(), static_cast<uint32_t>(number));
+        fill_images(slot.images(), own);
         continue;
       }
       BatchBuffer images(options.batch_size, image_bytes);
-      fill_images(images.images(), static_cast<uint32_t>(number));
+      fill_images(images.images(), own);
       device.fill(slot.images(), images.images(), static_cast<size_t>(options.batch_size * image_bytes));
     }
   }
