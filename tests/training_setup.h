@@ -41,6 +41,7 @@ struct TinyRank {
     load.batch_size = batch;
     load.image_px = row.image_px;
     load.classes = row.classes;
+    load.ring_depth = int(row.ring_depth);
     load.sampler.records = row.batch;
     load.sampler.rank = rank.rank;
     load.sampler.world_size = rank.world_size;

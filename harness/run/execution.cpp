@@ -15,6 +15,7 @@
 #include "harness/base/offspring.h"
 #include "harness/base/say.h"
 #include "harness/config/request_file.h"
+#include "harness/config/row_traits.h"
 #include "harness/contract/machine.h"
 #include "harness/plan/instruments.h"
 #include "harness/run/row_checks.h"
@@ -208,12 +209,26 @@ std::optional<Record> Execution::measure_at_speed(PlannedRow& planned, int64_t r
   }
 }
 
+RealTraining& Execution::real_training() {
+  if (!real_training_) real_training_.emplace(installation_, request_);
+  return *real_training_;
+}
+
 bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const RunOf& of) {
   PlannedRow planned = row;
   // Repeats of a timing do the same work; repeats of an accuracy differ in weights, order and augmentation.
   if (planned.row.validation) planned.row.seed += repeat;
   std::optional<Record> record;
-  if (planned.skip_reason.empty()) {
+  std::optional<RealSteps> real;
+  if (planned.skip_reason.empty() && !computes(planned.row.device, values_)) {
+    real = real_training().steps(setting(), planned);
+    if (!real) return false;
+  }
+  if (real && real->failed()) {
+    record = unstarted_record(setting(), planned, repeat, "INVALID", "trained: " + real->check->detail);
+    line.begin_row(planned.row);
+    line.end_row("INVALID: " + record->reason);
+  } else if (planned.skip_reason.empty()) {
     record = measure_at_speed(planned, repeat, line, !of.intervention && !of.feed);
   } else {
     record = skipped_record(setting(), planned, repeat);
@@ -221,6 +236,7 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
     line.end_row("SKIPPED: " + planned.skip_reason);
   }
   if (!record) return false;
+  if (real) real->write_to(*record);
   record->pair = of.pair;
   record->feed = of.feed;
   record->intervention = of.intervention;

@@ -11,6 +11,7 @@
 #include "harness/plan/plan.h"
 #include "harness/plan/resume.h"
 #include "harness/run/measure_row.h"
+#include "harness/run/real_training.h"
 #include "harness/run/selected_rows.h"
 
 namespace harness {
@@ -47,6 +48,7 @@ class Execution {
   // Runs the row once and appends its record, with `of` added; returns false when Ctrl-C ended it. Throws
   // std::runtime_error when the record can't be written, PreparationError when it was made in another
   // environment than the records of the continued run.
+  // A row on an emulated device first trains a few real steps (RealTraining); if they fail, it is not timed.
   bool run(const PlannedRow& planned, int64_t repeat, LiveLine& line, const RunOf& of = {});
   // For rows with `file` as their device_file.
   void add_device(const std::string& file, EmulatedDevice device) { device_files_[file] = std::move(device); }
@@ -73,6 +75,7 @@ class Execution {
                                          bool cores_are_emulated);
   void number_attempt(Record& record);
   void keep(Record record);
+  RealTraining& real_training();
 
   const Installation& installation_;
   const Request& request_;
@@ -91,6 +94,7 @@ class Execution {
   std::optional<Leading> leading_;
   RecordMachine machine_;
   RecordBuild build_;
+  std::optional<RealTraining> real_training_;
   Records records_;
 };
 

@@ -99,8 +99,8 @@ static void set_head(Record& record, const RowSetting& setting, const PlannedRow
   if (!setting.request.wrap.empty()) record.wrap = {setting.request.wrap, setting.request.wrap_rank};
 }
 
-static Record record_of_unstarted(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
-                                  const std::string& status, const std::string& reason) {
+Record unstarted_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
+                        const std::string& status, const std::string& reason) {
   Record record;
   set_head(record, setting, planned, repeat);
   record.status = status;
@@ -109,18 +109,22 @@ static Record record_of_unstarted(const RowSetting& setting, const PlannedRow& p
 }
 
 Record skipped_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
-  return record_of_unstarted(setting, planned, repeat, "SKIPPED", planned.skip_reason);
+  return unstarted_record(setting, planned, repeat, "SKIPPED", planned.skip_reason);
 }
 
 Record planned_record(const RowSetting& setting, const PlannedRow& planned) {
   if (!planned.skip_reason.empty()) return skipped_record(setting, planned, 0);
-  Record record = record_of_unstarted(setting, planned, 0, "OK", "");
+  Record record = unstarted_record(setting, planned, 0, "OK", "");
   record.cache.emplace().state = planned.row.cache;
   return record;
 }
 
+static fs::path directory_of(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
+  return setting.run / "rows" / fmt::format("{}-repeat{}", planned.row.id, repeat);
+}
+
 static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
-  const fs::path directory = setting.run / "rows" / fmt::format("{}-repeat{}", planned.row.id, repeat);
+  const fs::path directory = directory_of(setting, planned, repeat);
   fs::remove_all(directory);  // an interrupted run may have left files of this row
   fs::create_directories(directory);
   const bool emulated = emulates_nodes(planned.row, launcher_of(setting.request));
@@ -220,36 +224,27 @@ static std::string end_text(const Record& record) {
                      *record.images_per_second);
 }
 
-std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
-                                  LiveLine& line) {
-  if (const std::string strays = base::live_strays(); !strays.empty()) {
-    Record record = record_of_unstarted(setting, planned, repeat, "INVALID",
-                                        fmt::format("not run, because processes of an earlier row could not "
-                                                    "be ended and would disturb it: {}; end them, "
-                                                    "then repeat with --only-failed {}",
-                                                    strays, setting.run.string()));
-    line.begin_row(planned.row);
-    line.end_row(end_text(record));
-    return record;
-  }
+std::optional<Record> train_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
+                                const std::function<void(Progress&)>& show) {
+  if (const std::string strays = base::live_strays(); !strays.empty())
+    return unstarted_record(setting, planned, repeat, "INVALID",
+                            fmt::format("not run, because processes of an earlier row could not be ended and "
+                                        "would disturb it: {}; end them, then repeat with --only-failed {}",
+                                        strays, setting.run.string()));
   const fs::path directory = prepare_directory(setting, planned, repeat);
   Progress progress(directory / "progress", int(world_size(planned.row, setting.values)));
-  line.begin_row(planned.row);
   const std::string started_at = base::moment_now();
   const Disturbance disturbance;
   Outcome outcome;
   try {
     outcome = launch_row(setting, planned.row, directory, progress, limits_of(setting.request),
-                         [&] { line.show(progress); });
+                         [&] { show(progress); });
   } catch (const std::exception& error) {
     outcome.status = "CRASHED";
     outcome.reason = base::failure_text(error);
     outcome.interrupted = base::interrupted();
   }
-  if (outcome.interrupted) {
-    line.end_row("interrupted");
-    return std::nullopt;
-  }
+  if (outcome.interrupted) return std::nullopt;
   Record record;
   record.status = outcome.status;
   record.reason = outcome.reason;
@@ -266,9 +261,17 @@ std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& p
   record.stacks = outcome.stacks;
   record.object_store = outcome.object_store;
   if (is_ok(record)) judge(record);
-  line.end_row(end_text(record));
-  if (record.rank_map.size() > 1) base::say("      {}\n", rank_map_text(record.rank_map));
-  if (outcome.status == "OK") add_trace(record, setting, directory);
+  return record;
+}
+
+std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
+                                  LiveLine& line) {
+  line.begin_row(planned.row);
+  auto record = train_row(setting, planned, repeat, [&](Progress& progress) { line.show(progress); });
+  line.end_row(record ? end_text(*record) : "interrupted");
+  if (!record || record->rank_map.empty()) return record;
+  if (record->rank_map.size() > 1) base::say("      {}\n", rank_map_text(record->rank_map));
+  add_trace(*record, setting, directory_of(setting, planned, repeat));
   return record;
 }
 

@@ -1,5 +1,6 @@
 // Runs one planned row and makes its record.
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -33,7 +34,15 @@ Record planned_record(const RowSetting& setting, const PlannedRow& planned);
 // Adds a check to a record that is OK. A failed one changes the status and removes all figures.
 void add_check(Record& record, const RecordCheck& check);
 
-// Starts the row's ranks, watches them and returns the record; std::nullopt when Ctrl-C ended the row.
+// The record of a row that was not started, with the reason.
+Record unstarted_record(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
+                        const std::string& status, const std::string& reason);
+
+// Starts the row's ranks, watches them and returns the record; std::nullopt when Ctrl-C ended the row. `show`
+// is called about five times a second.
+std::optional<Record> train_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
+                                const std::function<void(Progress&)>& show);
+// The same with a progress line, and with the row's trace if one is asked for.
 std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
                                   LiveLine& line);
 

@@ -1,0 +1,43 @@
+// Rows on emulated devices also train for real, on this machine's processor with a small network: a few steps
+// before they are timed, and later as many batches as were timed.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/run/measure_row.h"
+#include "harness/run/real_twin.h"
+
+namespace harness {
+
+// What the steps showed. Neither member is set without a step.
+struct RealSteps {
+  std::optional<RecordCheck> check;  // `trained`
+  std::string why_not;               // why they can't run here
+  bool failed() const { return check && !check->ok; }
+  void write_to(Record& record) const;
+};
+
+class RealTraining {
+ public:
+  RealTraining(const Installation& installation, const Request& request);
+
+  // `setting`: of the run. Both train once for all rows with the same work, and return nullopt after Ctrl-C.
+  // The rows' link and their number of processes are real where this machine can have them.
+  std::optional<RealSteps> steps(const RowSetting& setting, const PlannedRow& planned);
+ private:
+  struct Done {
+    std::string row;  // that the work was done for
+    Record record;
+  };
+  std::optional<Done> train(const RowSetting& of_run, const DataSets& data, const std::string& row,
+                            const Row& twin, RealWork work);
+
+  Request request_;
+  Scale smallest_;
+  LiveLine line_;
+  std::map<std::string, Done> done_;  // by work_of()
+};
+
+}  // namespace harness
