@@ -48,6 +48,7 @@ TEST_F(RealSteps, AreACheckOfTheRowAndEqualWorkIsDoneOnce) {
   EXPECT_TRUE(ran("12-trained-repeat0"));
   EXPECT_FALSE(ran("0-trained-repeat0"));
   EXPECT_FALSE(ran("12-trained-repeat1")) << "once in a run";
+  EXPECT_TRUE(says("3 of 3 rows trained for real on this processor")) << output();
 }
 
 TEST_F(RealSteps, ThatFailLeaveTheRowWithoutAFigure) {
@@ -65,6 +66,7 @@ TEST_F(RealSteps, ThatFailLeaveTheRowWithoutAFigure) {
     EXPECT_FALSE(ran(std::string(row) + "-repeat0")) << "it is not timed";
   }
   EXPECT_EQ(by_row["o2"]["status"], "OK");
+  EXPECT_TRUE(says("1 of 4 rows trained for real on this processor (not in ")) << output();
 }
 
 TEST_F(RealSteps, OfRowsOnTheProcessorAreTheRowItself) {
@@ -123,6 +125,88 @@ TEST_F(Training, WhatCannotStartIsSaidAndIsNoFailure) {
   EXPECT_TRUE(record.checks.empty());
   ASSERT_EQ(record.notes.size(), 1u);
   EXPECT_EQ(record.notes[0], "no real steps on this processor: no collectives here");
+}
+
+// A run of three rows of which two do the same work.
+class Slices : public RealSteps {
+ protected:
+  void SetUp() override {
+    RealSteps::SetUp();
+    for (const auto& [name, value] :
+         {std::pair("FAKE_SLICE", "7-slice=crash"), std::pair("FAKE_LOADER", "100")})
+      ::setenv(name, value, 1);
+    request_.configs = {SOURCE_DIR "/configs/article.yaml"};
+    request_.only = "0,7,8";
+    request_.scale = "smoke";
+    request_.device = "emulated";
+    request_.data = directory / "data";
+    request_.out = directory / "run";
+    values_ = ask_values(installation_);
+  }
+  std::vector<json> trained() const {
+    std::vector<json> all;
+    std::ifstream file(directory / "run" / kTrainingFile);
+    for (std::string line; std::getline(file, line);) all.push_back(json::parse(line));
+    return all;
+  }
+  const Installation installation_{SOURCE_DIR, BINARY_DIR "/tests/fake_slice", BINARY_DIR "/make_dataset",
+                                   directory};
+  Request request_;
+  AxisValues values_;
+};
+
+TEST_F(Slices, AreTrainedOnceAndKeptWithTheirRows) {
+  const auto execution = Execution::prepare(installation_, request_, values_);
+  ASSERT_TRUE(execution);
+  LiveLine line(3, false);
+  for (const PlannedRow& planned : execution->plan()) ASSERT_TRUE(execution->run(planned, 0, line));
+  execution->train_slices([] { return false; });
+  EXPECT_TRUE(trained().empty()) << "no time was left";
+  execution->train_slices([] { return true; });
+  const std::vector<json> lines = trained();
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0]["row"], "0");
+  EXPECT_EQ(lines[0]["training"], json::parse(R"({"batches": 6, "first_loss": 2.25, "last_loss": 2.25})"));
+  EXPECT_EQ(lines[0]["config"]["storage"], "raw");
+  EXPECT_EQ(lines[0]["device"]["kind"], "cpu");
+  for (const json& failed : {lines[1], lines[2]})
+    EXPECT_NE(failed["training"]["reason"].get<std::string>().find("CRASHED: ended by signal 6"),
+              std::string::npos)
+        << failed;
+  EXPECT_EQ(lines[2]["training"]["done_for"], "7") << "8 differs in threads alone";
+  for (const Record& record : execution->records()) EXPECT_TRUE(record.training) << record.row;
+
+  ASSERT_TRUE(execution->run(execution->plan()[0], 1, line));
+  EXPECT_TRUE(execution->records().back().training) << "a later repeat of the row";
+  execution->train_slices([] { return true; });
+  EXPECT_EQ(trained().size(), 5u) << "only those that failed are trained again";
+}
+
+TEST(TrainingFile, IsReadWithTheRecordsOfItsRows) {
+  const TemporaryFolder run;
+  Record record;
+  record.row = "0";
+  record.status = "OK";
+  record.total_s = 1, record.timed_batches = 6;
+  append_record(run / "records.jsonl", to_json(record));
+  record.repeat = 1;
+  append_record(run / "records.jsonl", to_json(record));
+  record.training = {
+      "", 6, 7.0, 3.0, "",
+  };
+  append_record(run / kTrainingFile, to_json(record));
+  record.training = {"7", 6, 6.5, 2.5, ""};  // trained again, in a continued run
+  append_record(run / kTrainingFile, to_json(record));
+  std::ofstream(run / kTrainingFile, std::ios::app) << "{\"row\": ";
+  std::ostringstream warnings;
+  const Records records = read_records(run, warnings);
+  ASSERT_EQ(records.size(), 2u);
+  for (const Record& one : records) {
+    ASSERT_TRUE(one.training);
+    EXPECT_EQ(one.training->last_loss, 2.5);
+    EXPECT_EQ(one.training->done_for, "7");
+  }
+  EXPECT_NE(warnings.str().find("training.jsonl:3: "), std::string::npos) << warnings.str();
 }
 
 }  // namespace harness::real_training_test

@@ -45,6 +45,7 @@ struct Record {
   std::optional<RecordFeed> feed;
   std::optional<RecordIntervention> intervention;
   std::map<std::string, double> device_rates;
+  std::optional<RecordTraining> training;
   std::vector<RecordCheck> checks;
   RecordEnvironment environment;
   std::vector<std::string> warnings, stacks, notes, emulated;
@@ -137,6 +138,10 @@ struct Record {
             "only of runs of `feed` and `machine`: images/s that one device computes, by device file",
             Presence::when_set},
         Key{"intervention", &Record::intervention, "only of runs of `explain`", Presence::when_set},
+        Key{"training", &Record::training,
+            "only in training.jsonl: the same row's timed batches, trained for real on the processor with a "
+            "small network",
+            Presence::when_set},
         Key{"link", &Record::link, "only with several nodes", Presence::when_set},
         Key{"accuracy", &Record::accuracy,
             "only of rows with `validation`: accuracy of the trained network on images that it was not "

@@ -50,6 +50,23 @@ struct RecordAttempt {
   }
 };
 
+// A row on an emulated device whose slice trained for real.
+struct RecordTraining {
+  std::string done_for;
+  int64_t batches = 0;
+  double first_loss = 0, last_loss = 0;
+  std::string reason;
+  static constexpr auto keys() {
+    return std::tuple(
+        Key{"done_for", &RecordTraining::done_for,
+            "the row whose equal work was trained; absent: this row's own", Presence::when_set},
+        Key{"batches", &RecordTraining::batches, "batches that it trained", Presence::required},
+        Key{"first_loss", &RecordTraining::first_loss, "mean loss of the first ten batches"},
+        Key{"last_loss", &RecordTraining::last_loss, "mean loss of the last ten batches"},
+        Key{"reason", &RecordTraining::reason, "why it did not train; absent if it did", Presence::when_set});
+  }
+};
+
 // Which question of `run_matrix feed` the run answers.
 struct RecordFeed {
   double devices = 0;

@@ -177,6 +177,8 @@ void Execution::number_attempt(Record& record) {
 void Execution::keep(Record record) {
   if (rerun_) check_same_environment(folder_, records_, record);
   append_record(records_file(), to_json(record));
+  for (const Record& other : records_)
+    if (other.row == record.row && other.training) record.training = other.training;
   if (!replaces_earlier(record)) return;
   const auto earlier = std::find_if(records_.begin(), records_.end(), [&](const Record& other) {
     return (rerun_ || record.attempt) && other.row == record.row && other.repeat == record.repeat;
@@ -244,6 +246,25 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
   if (of.attempt) number_attempt(*record);
   keep(std::move(*record));
   return true;
+}
+
+void Execution::train_slices(const std::function<bool()>& go_on) {
+  std::vector<PlannedRow> left;
+  for (const PlannedRow& planned : plan_) {
+    const auto trained = [&](const Record& record) {
+      return record.row == planned.row.id && record.training && record.training->reason.empty();
+    };
+    if (planned.skip_reason.empty() && !computes(planned.row.device, values_) &&
+        std::none_of(records_.begin(), records_.end(), trained))
+      left.push_back(planned);
+  }
+  for (const PlannedRow& planned : left) {
+    if (base::interrupted() || !go_on()) return;
+    const auto record = real_training().slice(setting(), planned, left);
+    if (!record) return;
+    append_record(folder_ / kTrainingFile, to_json(*record));
+    add_training(records_, *record);
+  }
 }
 
 }  // namespace harness

@@ -50,6 +50,10 @@ class Execution {
   // environment than the records of the continued run.
   // A row on an emulated device first trains a few real steps (RealTraining); if they fail, it is not timed.
   bool run(const PlannedRow& planned, int64_t repeat, LiveLine& line, const RunOf& of = {});
+  // Trains for real what each row on emulated devices has timed, row by row, and appends the results to
+  // training.jsonl; rows that have trained before are left out. Ends early after Ctrl-C, and when go_on,
+  // called before each, returns false. Throws as run() does, and PreparationError when no images can be made.
+  void train_slices(const std::function<bool()>& go_on);
   // For rows with `file` as their device_file.
   void add_device(const std::string& file, EmulatedDevice device) { device_files_[file] = std::move(device); }
 

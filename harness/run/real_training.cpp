@@ -27,6 +27,14 @@ RealTraining::RealTraining(const Installation& installation, const Request& requ
       smallest_(find_scale(load_scales(installation.project / "configs" / "scales.yaml"), "smoke")),
       line_(0, isatty(STDERR_FILENO)) {}
 
+// Files on tmpfs are the article's usual storage; a row on them is about them if its base has another one.
+static bool is_about_storage(const Row& row, const std::vector<PlannedRow>& plan) {
+  if (row.storage == "synthetic") return false;
+  return row.storage != "tmpfs" || std::any_of(plan.begin(), plan.end(), [&](const PlannedRow& other) {
+           return other.row.id == row.base && other.row.storage != row.storage;
+         });
+}
+
 // With the first backend that starts here, between nodes if this machine can have them.
 static PlannedRow startable(Row twin, const RowSetting& setting) {
   const auto why_not = [&](const Row& row) { return why_not_started(row, setting.values, setting.request); };
@@ -117,6 +125,38 @@ std::optional<RealSteps> RealTraining::steps(const RowSetting& setting, const Pl
 void RealSteps::write_to(Record& record) const {
   if (check) record.checks.push_back(*check);
   if (!why_not.empty()) record.notes.push_back("no real steps on this processor: " + why_not);
+}
+
+std::optional<Record> RealTraining::slice(const RowSetting& setting, const PlannedRow& planned,
+                                          const std::vector<PlannedRow>& plan) {
+  const auto twin_of = [&](const Row& row) {
+    return real_twin(row, RealWork::slice, setting.scale, smallest_, is_about_storage(row, plan),
+                     setting.values);
+  };
+  if (!slice_data_) {
+    std::vector<Row> twins;
+    for (const PlannedRow& other : plan)
+      if (other.skip_reason.empty()) twins.push_back(twin_of(other.row));
+    slice_data_ = prepare_data(setting.installation, request_, smallest_, twins, setting.values);
+    if (base::interrupted()) return std::nullopt;
+  }
+  auto done = train(setting, *slice_data_, planned.row.id, twin_of(planned.row), RealWork::slice);
+  if (!done) return std::nullopt;
+  Record record = std::move(done->record);
+  RecordTraining& training = record.training.emplace();
+  if (done->row != planned.row.id) training.done_for = done->row;
+  if (is_ok(record)) {
+    const LossFall loss = loss_fall(record.loss, kEndsOfSlice);
+    training = {training.done_for, int64_t(record.loss.size()), loss.from, loss.to, ""};
+  } else {
+    training.reason = fmt::format("{}: {}", record.status, record.reason);
+  }
+  record.row = planned.row.id;
+  // The line is about the loss: no time of a small network on a processor is kept but the total.
+  for (Samples* samples : {&record.samples_ms, &record.warmup_ms, &record.spans_ms}) samples->clear();
+  record.timeline.reset();
+  for (double& loss : record.loss) loss = std::round(loss * 1e4) / 1e4;
+  return record;
 }
 
 }  // namespace harness

@@ -26,6 +26,10 @@ class RealTraining {
   // `setting`: of the run. Both train once for all rows with the same work, and return nullopt after Ctrl-C.
   // The rows' link and their number of processes are real where this machine can have them.
   std::optional<RealSteps> steps(const RowSetting& setting, const PlannedRow& planned);
+  // A line of training.jsonl. plan: the rows that are to train a slice, for which images are prepared once.
+  std::optional<Record> slice(const RowSetting& setting, const PlannedRow& planned,
+                              const std::vector<PlannedRow>& plan);
+
  private:
   struct Done {
     std::string row;  // that the work was done for
@@ -38,6 +42,7 @@ class RealTraining {
   Scale smallest_;
   LiveLine line_;
   std::map<std::string, Done> done_;  // by work_of()
+  std::optional<DataSets> slice_data_;
 };
 
 }  // namespace harness

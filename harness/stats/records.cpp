@@ -103,6 +103,21 @@ bool is_by_construction(const Record& record) {
   return !std::all_of(record.emulated.begin(), record.emulated.end(), is_device_setting);
 }
 
+void add_training(Records& records, const Record& trained) {
+  for (Record& record : records)
+    if (record.row == trained.row) record.training = trained.training;
+}
+
+static void read_training(const std::filesystem::path& file, Records& records, std::ostream& warnings) {
+  std::ifstream input = base::open_regular(file);  // without the file, nothing has trained yet
+  std::string line;
+  for (int number = 1; std::getline(input, line); ++number) try {
+      add_training(records, record_from_json(base::require_json(line)));
+    } catch (const std::exception& error) {
+      fmt::print(warnings, "{}:{}: {}; line left out\n", file.string(), number, error.what());
+    }
+}
+
 Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings, Attempts* attempts) {
   const std::filesystem::path file = run_dir / "records.jsonl";
   std::ifstream input = base::open_regular(file);
@@ -153,6 +168,7 @@ Records read_records(const std::filesystem::path& run_dir, std::ostream& warning
     records[earlier->second.first] = std::move(record);
     earlier->second.second = number;
   }
+  read_training(run_dir / kTrainingFile, records, warnings);
   return records;
 }
 

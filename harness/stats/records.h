@@ -37,12 +37,17 @@ bool is_by_construction(const Record& record);
 std::string link_that_ran(const Record& record);
 
 // The valid records of run_dir/records.jsonl, in the order of the file, without loss and the loader's spans,
-// which no table shows. Invalid lines are skipped and listed in `warnings` as file:line with the reason; a
+// which no table shows, and with the training of their rows. Invalid lines are skipped and listed in `warnings` as file:line with the reason; a
 // later record of the same row and repeat replaces an earlier one, except an attempt that doesn't count.
 // Throws std::runtime_error when the file does not exist.
 // `attempts`, if given, is set to the attempts of rows that ran again, those that don't count included.
 Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings,
                      Attempts* attempts = nullptr);
+
+// Lines of RUN/training.jsonl are records of rows on emulated devices whose slice trained for real.
+constexpr const char* kTrainingFile = "training.jsonl";
+// Sets `training` of the records of that row.
+void add_training(Records& records, const Record& trained);
 
 // Why a report can't use this record; empty when it can.
 std::string record_problem(const nlohmann::json& record);
