@@ -8,6 +8,7 @@
 #include <set>
 
 #include "harness/report/metrics.h"
+#include "harness/report/summary/trained_rows.h"
 #include "harness/stats/effect.h"
 
 namespace harness {
@@ -73,6 +74,11 @@ std::vector<CellColumn> columns_of(const Summary& summary, bool narrow) {
                          [narrow](const SummaryRow& row) { return median_cell(row.run, narrow); }, true});
       columns.push_back(
           {"ratio to", [narrow](const SummaryRow& row) { return ratio_cell(row, narrow); }, true});
+    } else if (!metric.header.empty() && metric.text) {  // without a text in any row there is no column
+      const auto cell = [&metric, &summary](const SummaryRow& row) { return metric.text(summary, row); };
+      if (std::any_of(summary.rows.begin(), summary.rows.end(),
+                      [&](const SummaryRow& row) { return !cell(row).empty(); }))
+        columns.push_back({metric.header, cell, true});
     } else if (!metric.header.empty()) {
       columns.push_back({metric.header, [&metric](const SummaryRow& row) { return cell_text(metric, row); }});
     }
@@ -199,6 +205,7 @@ std::vector<std::string> header_lines(const Summary& summary) {
   lines.push_back(fmt::format("{}: {}", summary.device, summary.machine));
   lines.push_back(summary.build + (summary.data.empty() ? "" : "; data: " + summary.data));
   if (!summary.set.empty()) lines.push_back("Set by hand in every row (--set): " + summary.set);
+  if (const std::string sentence = trained_sentence(summary); !sentence.empty()) lines.push_back(sentence);
   if (!summary.inferred.empty())
     lines.push_back("Inferred in every row, not stated by the article: " + summary.inferred);
   return lines;

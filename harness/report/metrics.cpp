@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "harness/report/metric_groups.h"
+#include "harness/report/summary/trained_rows.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 
@@ -140,6 +141,13 @@ std::vector<Metric> totals() {
        .figure = [](const SummaryRow& row) { return row.published_ratio; },
        .header = "article",
        .decimals = 2},
+      {.name = "trained",
+       .unit = "text",
+       .description =
+           "on emulated devices: whether the row also trained for real on the processor; after its "
+           "whole slice the mean loss of the first and the last ten batches",
+       .text = [](const Summary&, const SummaryRow& row) { return trained_text(row); },
+       .header = "trained"},
   };
 }
 
