@@ -1,12 +1,16 @@
 // Runs a matrix from preparation to report.
 #include <iostream>
 #include <sstream>
+#include <utility>
 
 #include "harness/base/failure_text.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/say.h"
+#include "harness/base/stopwatch.h"
 #include "harness/commands/command_line.h"
 #include "harness/config/request_file.h"
 #include "harness/explain/explain.h"
+#include "harness/feed/machine.h"
 #include "harness/launch/followers.h"
 #include "harness/report/claim_forecast.h"
 #include "harness/report/claims.h"
@@ -28,6 +32,27 @@ static bool is_undecided(const Records& records) {
   return !claimed;
 }
 
+// What a first run adds once each row has been timed on emulated devices: figures of this machine itself, in
+// a folder of their own, and every row's slice trained for real while there is time.
+static void look_at_machine(const Installation& installation, const Request& request, Execution& execution,
+                            const std::function<bool()>& has_time) {
+  Request of_machine;
+  of_machine.data = request.data;
+  of_machine.seed = request.seed;
+  of_machine.timeout_s = request.timeout_s;
+  of_machine.out = execution.folder() / "machine";
+  std::ostringstream unseen;
+  if (!fs::exists(of_machine.out / "records.jsonl")) try {
+      base::say("\nthis machine itself: a minute of reading, decoding and training\n");
+      run_machine(installation, of_machine, unseen);
+    } catch (const std::runtime_error& error) {  // the run's own rows don't depend on it
+      base::say("      {}\n", base::failure_text(error));
+    }
+  if (base::interrupted()) return;
+  base::say("\nwhole slices of the rows, trained for real with a small network\n");
+  execution.train_slices(has_time);
+}
+
 static int run_and_report(const Installation& installation, const Request& request, Execution& execution,
                           std::ostream& console) {
   Schedule schedule = schedule_of(installation, request, execution);
@@ -35,12 +60,21 @@ static int run_and_report(const Installation& installation, const Request& reque
   console << describe_plan(execution.plan(), execution.scale());
   console << schedule.described << describe(again, execution.plan())
           << "records: " << execution.records_file().string() << std::endl;
-  bool lost = false;
+  const base::Stopwatch watch;
+  const auto has_time = [&] { return watch.s() < again.limit_s; };
+  bool lost = false, first_round = is_plain(request) && execution.scale().most_rounds > 1;
+  const auto write_so_far = [&] {
+    std::ostringstream unseen;
+    if (write_results(installation.project, execution.folder(), execution.records(), unseen))
+      base::say("      so far: {}\n", (execution.folder() / "report.html").string());
+  };
   try {
     run_scheduled(execution, schedule, request.budget_s, again, [&] {
-      std::ostringstream unseen;
-      if (write_results(installation.project, execution.folder(), execution.records(), unseen))
-        base::say("      so far: {}\n", (execution.folder() / "report.html").string());
+      write_so_far();
+      if (std::exchange(first_round, false) && has_time()) {
+        look_at_machine(installation, request, execution, has_time);
+        write_so_far();
+      }
       return is_undecided(at_full_size(execution.records()));
     });
     if (write_results(installation.project, execution.folder(), execution.records(), console))

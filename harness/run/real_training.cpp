@@ -44,8 +44,8 @@ static PlannedRow startable(Row twin, const RowSetting& setting) {
     if (!nodes) twin.devices = all_devices(twin), twin.nodes = 1, twin.link = "none", twin.link_rate_mbit = 0;
     for (const char* backend : {"mpi", "gloo"}) {
       if (ranks) twin.backend = backend;
-      planned = make_plan({twin}, setting.values, {}, setting.request, why_not,
-                          setting.machine.cores.value_or(1))[0];
+      planned =
+          make_plan({twin}, setting.values, setting.request, why_not, setting.machine.cores.value_or(1))[0];
       if (planned.skip_reason.empty()) return planned;
     }
   }

@@ -9,6 +9,7 @@
 #include "harness/config/row_traits.h"
 #include "harness/config/selection.h"
 #include "harness/plan/instruments.h"
+#include "harness/plan/probe.h"
 #include "harness/run/row_checks.h"
 
 namespace harness {
