@@ -12,8 +12,8 @@ enum class RealWork {
   slice   // the row's timed batches, of images
 };
 
-// The learning rate of RealWork::steps, which is the same for all rows: with SGD and Adam, each with any
-// momentum, a network of scale smoke learns one batch with it within kRealSteps batches.
+// The learning rate of RealWork::steps, with the usual momentum, in all rows: so SGD and Adam learn one batch
+// with a network of scale smoke within kRealSteps batches.
 constexpr double kRealLearningRate = 0.02;
 constexpr int64_t kRealSteps = 16;
 
