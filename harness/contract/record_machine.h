@@ -90,7 +90,7 @@ struct RecordBuild {
 struct RecordEnvironment {
   std::optional<double> load_average, steal_share;
   std::optional<int64_t> throttled_periods;
-  std::optional<double> window_steal_share, window_outside_share, clock_change;
+  std::optional<double> window_steal_share, window_outside_share, window_busy_share, clock_change;
   static constexpr auto keys() {
     return std::tuple(
         Key{"load_average", &RecordEnvironment::load_average, "load average before the row"},
@@ -103,6 +103,8 @@ struct RecordEnvironment {
             Presence::when_set},
         Key{"window_outside_share", &RecordEnvironment::window_outside_share,
             "share of them that processes outside the row took from it, 0-1", Presence::when_set},
+        Key{"window_busy_share", &RecordEnvironment::window_busy_share,
+            "share of them in which they ran some process or the kernel for one, 0-1", Presence::when_set},
         Key{"clock_change", &RecordEnvironment::clock_change,
             "how much faster the clock of a rank's core was after the timed batches than before; "
             "-0.1: 10 % slower; of the rank with the largest change",

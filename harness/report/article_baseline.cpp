@@ -62,7 +62,8 @@ const std::vector<BatchLine>& batch_lines() {
 // The two rows side by side; either may be absent.
 class BaselineBatch {
  public:
-  explicit BaselineBatch(const Summary& summary) : disk_(ok(summary, "disk")), tmpfs_(ok(summary, "tmpfs")) {
+  explicit BaselineBatch(const Summary& summary)
+      : summary_(summary), disk_(ok(summary, "disk")), tmpfs_(ok(summary, "tmpfs")) {
     comparable_ = disk_ && tmpfs_ && comparable_base(summary, *tmpfs_) == disk_;
   }
 
@@ -118,7 +119,7 @@ class BaselineBatch {
     values.push_back({"tmpfs", name + ", against the article", "text", verdict == "-" ? "" : verdict});
   }
 
-  size_t runs() const { return comparable_ ? total_ratio(*disk_, *tmpfs_).runs : 0; }
+  Ratio whole() const { return comparable_ ? total_ratio(summary_, *disk_, *tmpfs_) : Ratio(); }
 
  private:
   static const SummaryRow* ok(const Summary& summary, const std::string& id) {
@@ -136,7 +137,8 @@ class BaselineBatch {
 
   Ratio ratio(const BatchLine& line) const {
     if (!comparable_) return {};
-    return line.whole() ? total_ratio(*disk_, *tmpfs_) : phase_ratio(*disk_, *tmpfs_, line.phases);
+    return line.whole() ? total_ratio(summary_, *disk_, *tmpfs_)
+                        : ratio_of(summary_, ms_in(line.phases), *disk_, *tmpfs_);
   }
   double published_ratio(const BatchLine& line) const {
     if (line.whole()) return tmpfs_ ? tmpfs_->published_ratio.value_or(0) : 0;
@@ -153,6 +155,7 @@ class BaselineBatch {
   }
 
   static inline const BatchLine kForward = {"", {"forward"}};
+  const Summary& summary_;
   const SummaryRow *disk_, *tmpfs_;
   bool comparable_ = false;
 };
@@ -214,10 +217,10 @@ Grid baseline_batch_grid(const Summary& summary) {
       grid.notes.push_back(row ? fmt::format("{}: {}: {}", id, row->status, one_line(row->reason))
                                : id + ": not run");
   }
-  if (batch.runs() > 0)
+  if (const Ratio whole = batch.whole(); whole.known())
     grid.notes.push_back(
-        interval_note(batch.runs(), true) +
-        (batch.runs() < kFewestRuns ? "" : " differs: the article's ratio is about 1 and lies outside it."));
+        interval_note({whole}, true) +
+        (whole.decides() ? " differs: the article's ratio is about 1 and lies outside it." : ""));
   const std::vector<std::string> published = published_notes(summary, kRows);
   grid.notes.insert(grid.notes.end(), published.begin(), published.end());
   return grid;

@@ -65,7 +65,7 @@ std::function<Reading(const SummaryRow&)> reading_of(std::function<double(const 
 
 Reading reading_of(const Ratio& ratio, double article) {
   if (!ratio.known()) return {{}, {}, {}, if_any(article)};
-  if (ratio.runs == 1) return {ratio.value, {}, {}, if_any(article)};
+  if (ratio.runs == 1 && !ratio.pooled) return {ratio.value, {}, {}, if_any(article)};
   return {ratio.value, ratio.low, ratio.high, if_any(article)};
 }
 
@@ -132,9 +132,9 @@ std::vector<ArticleColumn> ratio_columns(const Summary& summary, const std::vect
     const bool here = std::find(ids.begin(), ids.end(), setting_of(row, "base")) != ids.end();
     return here ? comparable_base(summary, row) : nullptr;
   };
-  const auto ratio = [base_of](const SummaryRow& row) -> std::string {
+  const auto ratio = [&summary, base_of](const SummaryRow& row) -> std::string {
     const SummaryRow* base = base_of(row);
-    return base ? text_of(total_ratio(*base, row)) + (row.batch_differs ? "*" : "") : "-";
+    return base ? text_of(total_ratio(summary, *base, row)) + (row.batch_differs ? "*" : "") : "-";
   };
   const auto base_id = [base_of](const SummaryRow& row) -> std::string {
     const SummaryRow* base = base_of(row);
@@ -150,11 +150,11 @@ std::vector<ArticleColumn> ratio_columns(const Summary& summary, const std::vect
     const bool inferred = is_inferred(row, "published_s") || (base && is_inferred(*base, "published_s"));
     return fmt::format("{:.2f}{}", *row.published_ratio, inferred ? "~" : "");
   };
-  const auto verdict = [base_of, equal](const SummaryRow& row) -> std::string {
+  const auto verdict = [&summary, base_of, equal](const SummaryRow& row) -> std::string {
     const SummaryRow* base = base_of(row);
     if (!base) return "-";
     if (is_by_construction(*row.record) || is_by_construction(*base->record)) return "by construction";
-    const Ratio here = total_ratio(*base, row);
+    const Ratio here = total_ratio(summary, *base, row);
     if (std::find(equal.begin(), equal.end(), row.id) != equal.end()) return against_equal(here);
     return row.published_ratio ? against_article(here, *row.published_ratio) : "-";
   };
@@ -164,9 +164,9 @@ std::vector<ArticleColumn> ratio_columns(const Summary& summary, const std::vect
   };
   add({"base / row"}, ratio);
   columns.back().unit = "ratio";
-  columns.back().reading = [base_of, published_here](const SummaryRow& row) {
+  columns.back().reading = [&summary, base_of, published_here](const SummaryRow& row) {
     const SummaryRow* base = base_of(row);
-    return reading_of(base ? total_ratio(*base, row) : Ratio(), published_here(row).value_or(0));
+    return reading_of(base ? total_ratio(summary, *base, row) : Ratio(), published_here(row).value_or(0));
   };
   add({"base", true}, base_id);
   add({"article"}, published);

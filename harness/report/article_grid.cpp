@@ -110,19 +110,18 @@ void append_cells(std::vector<std::string>& notes, const std::vector<std::string
 }
 
 void explain_ratios(const Summary& summary, const std::vector<const SummaryRow*>& rows, Grid& grid) {
-  size_t fewest = 0;
+  std::vector<Ratio> ratios;
   bool batch = false, verdict = false;
   for (const SummaryRow* row : rows)
     if (const SummaryRow* base = comparable_base(summary, *row);
         base && std::find(rows.begin(), rows.end(), base) != rows.end()) {
-      const size_t runs = total_ratio(*base, *row).runs;
-      fewest = fewest ? std::min(fewest, runs) : runs;
+      ratios.push_back(total_ratio(summary, *base, *row));
       batch = batch || row->batch_differs;
       verdict = verdict || row->published_ratio;
     }
-  if (!fewest) return;
+  if (ratios.empty()) return;
   grid.notes.push_back("base / row: total of the base / total of the row, above 1 = faster. " +
-                       interval_note(fewest, verdict));
+                       interval_note(ratios, verdict));
   if (batch)
     grid.notes.push_back("* the base has another batch size: the ratio compares batches, not images.");
 }
@@ -174,15 +173,20 @@ std::vector<std::string> published_notes(const Summary& summary, const std::vect
   return lines;
 }
 
-std::string interval_note(size_t runs, bool verdict) {
-  if (runs < kFewestRuns)
-    return fmt::format("{}A verdict needs {} runs of each row: --repeat {}.",
-                       runs > 1 ? "In brackets: the range over the runs. " : "", kFewestRuns, kFewestRuns);
-  return fmt::format("In brackets: the exact 95 % interval over {} or more runs of each row.{}", runs,
-                     verdict ? fmt::format(" reproduced: the article's ratio lies in the interval widened by "
-                                           "{:.0f} %.",
-                                           100 * kArticleMargin)
-                             : "");
+std::string interval_note(const std::vector<Ratio>& ratios, bool verdict) {
+  const auto any = [&](auto is_one) { return std::any_of(ratios.begin(), ratios.end(), is_one); };
+  std::string note;
+  if (any([](const Ratio& it) { return it.runs >= kFewestRuns; }))
+    note += fmt::format("In brackets: the exact 95 % interval over {} or more runs of each row. ", kFewestRuns);
+  if (any([](const Ratio& it) { return it.pooled; })) note += std::string(kPooled) + ' ';
+  if (any([](const Ratio& it) { return !it.decides(); }))
+    note += fmt::format("Without an interval (in brackets: the range) there is no verdict: it takes {} runs of "
+                        "each row, or repeats of rows of its kind (--repeat 2). ",
+                        kFewestRuns);
+  else if (verdict)
+    note += fmt::format("reproduced: the article's ratio lies in the interval widened by {:.0f} %. ",
+                        100 * kArticleMargin);
+  return note.substr(0, note.size() - 1);
 }
 
 Grid article_grid(const Summary& summary, const ArticleTable& table) {

@@ -18,8 +18,8 @@ struct ArticleTable {
 // A row that failed or was not run has its status instead of the total, and no figures.
 Grid article_grid(const Summary& summary, const ArticleTable& table);
 
-// Explains the brackets of the ratios and, with `verdict`, the verdicts. `runs`: the fewest runs of a ratio.
-std::string interval_note(size_t runs, bool verdict);
+// Explains the brackets of these ratios and, with `verdict`, the verdicts.
+std::string interval_note(const std::vector<Ratio>& ratios, bool verdict);
 // Lines above every table: the scale and its mark, and what --set changed.
 std::vector<std::string> lines_above(const Summary& summary);
 // The rows' field `published_note`: `about 8, 9: ...`.

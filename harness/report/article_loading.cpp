@@ -87,7 +87,7 @@ Grid threads_grid(const Summary& summary) {
   if (ten && eleven && ten->ok() && eleven->ok() &&
       comparable_base(summary, *ten) == comparable_base(summary, *eleven))
     table.notes.push_back(fmt::format("10 / 11 here: {}; in the article, 11 is slower than 10.",
-                                      text_of(total_ratio(*ten, *eleven))));
+                                      text_of(total_ratio(summary, *ten, *eleven))));
   return article_grid(summary, table);
 }
 

@@ -31,7 +31,7 @@ std::string whole_cascade(const Summary& summary) {
       setting_of(*first, "window") != setting_of(*last, "window"))
     return "";
   const double there = first->config.published_s, here = last->config.published_s;
-  return fmt::format("All steps together, 0 / 18: {} here{}{}", text_of(total_ratio(*first, *last)),
+  return fmt::format("All steps together, 0 / 18: {} here{}{}", text_of(total_ratio(summary, *first, *last)),
                      there > 0 && here > 0 ? fmt::format(", {:.2f} in the article", there / here) : "",
                      is_by_construction(*last->record) ? " (18 is emulated)" : "");
 }

@@ -81,12 +81,18 @@ StepShares shares_of(const Times& times) {
           .cpu = (times.contention + times.other) / times.step};
 }
 
-// Images/s at the ends of the mean batch's interval; empty where the batches are too few for one.
-std::optional<Interval> rate_range(double images, const std::vector<double>& batch_ms) {
+// Sets the images/s at the ends of the mean batch's interval. A ceiling whose interval is wider than itself is
+// none.
+void set_range(double images, const std::vector<double>& batch_ms, std::optional<double>& ceiling,
+               std::optional<Interval>& range) {
+  if (batch_ms.empty() || !ceiling) return;  // records of older versions have no times of the batches
   const Mean mean = mean_of_batches(batch_ms);
-  const double reach = mean.reach();
-  if (batch_ms.empty() || !(reach < mean.value)) return std::nullopt;
-  return Interval{images * 1000 / (mean.value + reach), images * 1000 / (mean.value - reach)};
+  const double slow = images * 1000 / (mean.value + mean.reach()),
+               fast = images * 1000 / (mean.value - mean.reach());
+  if (mean.reach() < mean.value && fast - slow <= *ceiling)
+    range = Interval{slow, fast};
+  else
+    ceiling.reset();
 }
 
 // Bytes that the device delivered for each byte of an image that was used; 0 if the record doesn't tell.
@@ -237,10 +243,10 @@ std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistic
   found.ceilings = {
       rate(times.loader_alone), rate(times.compute_alone), rate(times.all_reduce_alone), {}, {}};
   if (record.ceilings) {
-    found.ceilings.loader_range = rate_range(batch, record.ceilings->loader_batch_ms);
-    found.ceilings.compute_range = rate_range(batch, record.ceilings->compute_batch_ms);
+    set_range(batch, record.ceilings->loader_batch_ms, found.ceilings.loader, found.ceilings.loader_range);
+    set_range(batch, record.ceilings->compute_batch_ms, found.ceilings.compute, found.ceilings.compute_range);
   }
-  if (times.loader_alone && times.compute_alone)
+  if (found.ceilings.loader && found.ceilings.compute)
     found.headroom = std::min(*found.ceilings.loader, *found.ceilings.compute) / run.images_per_second - 1;
   decide(record, times, found);
   return found;

@@ -9,7 +9,6 @@
 
 #include "harness/report/metrics.h"
 #include "harness/report/summary/trained_rows.h"
-#include "harness/stats/effect.h"
 
 namespace harness {
 namespace {
@@ -222,9 +221,7 @@ std::vector<std::string> legend_lines(const Summary& summary, bool narrow) {
       "the base / seconds of the row (above 1 = faster){}; article: the ratio of the article's "
       "figures.",
       narrow ? "±" : "[CI]",
-      any_repeats(summary) ? fmt::format(", of the rounds that both ran where either ran fewer than "
-                                         "{} times",
-                                         kFewestRuns)
+      any_repeats(summary) ? ", over the logarithms of all runs, which need not be the quotient of the medians"
                            : ""));
   std::string codes;
   bool batch = false, window = false;

@@ -11,18 +11,6 @@
 namespace harness {
 namespace {
 
-// Mean ms per batch of each repeat; empty if the records have no such times.
-std::vector<double> work_ms(const SummaryRow& row, const Phases& phases) {
-  std::vector<double> values;
-  if (row.record->device.kind == "cpu") {
-    for (const RunStatistics& run : row.runs) values.push_back(phases_ms(run, phases));
-    return values;
-  }
-  for (const Record* record : row.records)
-    if (const auto ms = device_ms(*record, phases)) values.push_back(*ms);
-  return values;
-}
-
 std::vector<double> steps_ms(const SummaryRow& row) {
   std::vector<double> values;
   for (const RunStatistics& run : row.runs) {
@@ -33,15 +21,18 @@ std::vector<double> steps_ms(const SummaryRow& row) {
   return values;
 }
 
-// `ms` as shares of each run's mean step.
-Ratio share_of_steps(std::vector<double> ms, const SummaryRow& row) {
-  const std::vector<double> steps = steps_ms(row);
-  if (ms.size() != steps.size()) return {};
-  for (size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i] <= 0) return {};
-    ms[i] /= steps[i];
-  }
-  return share_of(ms);
+// `ms` as shares of each run's mean step, `least` or more.
+PerRun shares_of_steps(const PerRun& ms, double least = 0) {
+  return [ms, least](const SummaryRow& row) -> std::vector<double> {
+    std::vector<double> values = ms(row);
+    const std::vector<double> steps = steps_ms(row);
+    if (values.size() != steps.size()) return {};
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i] <= 0) return {};
+      values[i] = std::max(values[i] / steps[i], least);
+    }
+    return values;
+  };
 }
 
 std::string number(double value, Unit unit) {
@@ -51,9 +42,9 @@ std::string number(double value, Unit unit) {
 
 std::string figure_text(const Test& test) {
   const std::string value = number(test.figure.value, test.unit) + (test.unit == Unit::percent ? " %" : "");
-  if (test.figure.runs == 1) return value;
-  return fmt::format("{} ({} to {})", value, number(test.figure.low, test.unit),
-                     number(test.figure.high, test.unit));
+  if (test.figure.runs == 1 && !test.figure.pooled) return value;
+  return fmt::format("{} ({} to {}){}", value, number(test.figure.low, test.unit),
+                     number(test.figure.high, test.unit), test.figure.pooled ? " pooled" : "");
 }
 
 std::string limits_text(const Test& test) {
@@ -67,8 +58,8 @@ ClaimVerdict verdict_of(const Test& test) {
   if (!test.figure.known()) return ClaimVerdict::cannot_be_tested;
   if (!test.figure.decides()) return ClaimVerdict::undecided;
   if (test.figure.high < test.low || test.figure.low > test.high) return ClaimVerdict::does_not_hold;
-  return test.figure.low > test.low && test.figure.high < test.high ? ClaimVerdict::holds
-                                                                    : ClaimVerdict::undecided;
+  const bool above = test.low <= 0 || test.figure.low > test.low;
+  return above && test.figure.high < test.high ? ClaimVerdict::holds : ClaimVerdict::undecided;
 }
 
 // p that the true figure lies on the other side of a limit than the interval does; 1 if the interval contains
@@ -106,37 +97,26 @@ Finding judged(const std::vector<Test>& tests) {
     return cannot_be_tested("the records have no times for: " + decides->what);
   std::string reason = fmt::format("{}; holds {}", decides->what, limits_text(*decides));
   if (!decides->figure.decides())
-    reason += fmt::format("; {} run{}, but a verdict needs {}: --repeat {}", decides->figure.runs,
-                          decides->figure.runs == 1 ? "" : "s", kFewestRuns, kFewestRuns);
+    reason += fmt::format("; {} run{} of {}{}{}", decides->figure.runs,
+                          decides->figure.runs == 1 ? "" : "s", kFewestRuns,
+                          decides->figure.why_range.empty() ? "" : ", and ", decides->figure.why_range);
   Finding finding{verdict_of(*decides), figure_text(*decides), reason};
   finding.p = p_of(tests, *decides);
   return finding;
 }
 
-Ratio work_ratio(const SummaryRow& base, const SummaryRow& row, const Phases& phases) {
-  return ratio_of(work_ms(base, phases), work_ms(row, phases));
+PerRun work_ms(const Phases& phases) {
+  return [phases](const SummaryRow& row) {
+    if (row.record->device.kind == "cpu") return ms_in(phases)(row);
+    std::vector<double> values;
+    for (const Record* record : row.records)
+      if (const auto ms = device_ms(*record, phases)) values.push_back(*ms);
+    return values.size() == row.records.size() ? values : std::vector<double>();
+  };
 }
 
-Ratio work_share(const SummaryRow& row, const Phases& phases) {
-  return share_of_steps(work_ms(row, phases), row);
-}
-
-Ratio wait_share(const SummaryRow& row) {
-  std::vector<double> waits;
-  for (const RunStatistics& run : row.runs) waits.push_back(phases_ms(run, {"load"}));
-  return share_of_steps(std::move(waits), row);
-}
-
-Ratio quotient(const Ratio& above, const Ratio& below) {
-  if (!above.known() || !below.known()) return {};
-  Ratio ratio{above.value / below.value, above.low / below.high, above.high / below.low,
-              std::min(above.runs, below.runs)};
-  ratio.of_logs = above.of_logs && below.of_logs;
-  if (ratio.of_logs)
-    ratio.mean = {above.mean.value - below.mean.value, std::hypot(above.mean.error, below.mean.error),
-                  std::min(above.mean.degrees, below.mean.degrees)};
-  return ratio;
-}
+PerRun work_shares(const Phases& phases) { return shares_of_steps(work_ms(phases)); }
+PerRun wait_shares() { return shares_of_steps(ms_in({"load"}), kLeastShare); }
 
 const Phases& compute_phases() {
   static const Phases phases = {"forward", "backward"};

@@ -94,7 +94,7 @@ Need own_cores(const std::string& id) {
     const int64_t replicas = on_processor(row) ? row.config.devices : 0;
     const int64_t needed = cores_needed(row.config, on_processor(row));
     const bool emulated = on_emulated_device(*row.record);
-    const Ratio waits = wait_share(row);
+    const Ratio waits = rows.share(wait_shares(), id);
     if (emulated && waits.known() && waits.value < kVisibleShare) return std::nullopt;
     if (emulates_cores(row.config)) {
       if (loader_reaches_its_cores(*row.record)) return std::nullopt;

@@ -30,6 +30,15 @@ class ClaimRows {
   const SummaryRow& operator[](const std::string& id) const { return *rows_.at(id); }
   const std::vector<std::string>& ids() const { return ids_; }
   const Summary& summary() const { return summary_; }
+  Ratio times(const std::string& base, const std::string& row) const {  // of the totals
+    return total_ratio(summary_, *rows_.at(base), *rows_.at(row));
+  }
+  Ratio ratio(const PerRun& figure, const std::string& base, const std::string& row) const {
+    return ratio_of(summary_, figure, *rows_.at(base), *rows_.at(row));
+  }
+  Ratio share(const PerRun& figure, const std::string& row) const {
+    return share_of(summary_, figure, *rows_.at(row));
+  }
   std::string missing() const;  // names rows that did not run or failed; empty if there are none
 
  private:
@@ -84,16 +93,18 @@ Finding judged(const std::vector<Test>& tests);
 
 using Phases = std::vector<std::string>;
 // From device time on a GPU, otherwise from the training thread's time. Not known() if the records lack it.
-Ratio work_ratio(const SummaryRow& base, const SummaryRow& row, const Phases& phases);
-Ratio work_share(const SummaryRow& row, const Phases& phases);  // of the mean step
-Ratio wait_share(const SummaryRow& row);                        // phase load / step, of the training thread
-Ratio quotient(const Ratio& above, const Ratio& below);         // with the widest possible interval
-const Phases& compute_phases();                                 // forward and backward
+PerRun work_ms(const Phases& phases);
+PerRun work_shares(const Phases& phases);  // of the mean step
+// Phase load / step, of the training thread. A share under kLeastShare counts as that: no clock tells less.
+PerRun wait_shares();
+inline constexpr double kLeastShare = 0.0005;
+const Phases& compute_phases();  // forward and backward
 // Share of the time in which kernels run, from a trace of kernels (--trace) or NVML's readings: a phase's
 // device time also contains the gaps between kernels. From `first_batch` on: only a trace of later batches
-// tells. Not known() if a record has neither, as on a processor or an emulated device.
-Ratio kernel_share(const SummaryRow& row, size_t first_batch = 0);
-inline constexpr const char* kKernelsTimed = "kernel time / time, from --trace or NVML";
+// tells. The kernels of an emulated device have no gaps, and its batches differ by their waits alone. Without
+// values if a record has neither, as on a processor.
+PerRun kernel_shares(size_t first_batch = 0);
+inline constexpr const char* kKernelsTimed = "kernel time / time, from --trace, NVML or the emulated device";
 inline constexpr const char* kKernelsUntimed =
     "kernels run in the training thread and are not timed separately";
 
@@ -118,6 +129,9 @@ std::string cold_caveat(const SummaryRow& row);     // a remark if the row ran i
 inline constexpr double kVisibleShare = 0.10;
 // Tolerance for figures that the article calls equal: twice the spread of MLPerf's imaging results.
 inline constexpr double kSame = 0.05;
+// What the article calls more, faster or less without a figure must be so by 1 %. It compares single runs,
+// which tell no less; and equal rows are then known to be equal, however often they run.
+inline constexpr double kVisibly = 1.01;
 // What the article calls almost continuous, less that tolerance: on tmpfs, 233.7 ms of kernels in 293.3 ms.
 inline constexpr double kAlmostContinuous = 233.7 / 293.3 * (1 - kSame);
 

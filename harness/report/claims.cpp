@@ -22,15 +22,18 @@ bool has_article_rows(const Summary& summary) {
   });
 }
 
-// The claim's verdict is that of its weakest part. One part that does not hold refutes the claim.
+// One part that does not hold refutes the claim, and it holds if all do, apart from those that are not
+// measured. Of which some parts hold and others can't be tested is undecided: it has figures.
 ClaimVerdict verdict_of(const std::vector<ClaimPart>& parts) {
+  const auto any = [&](ClaimVerdict verdict) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const ClaimPart& part) { return part.verdict == verdict; });
+  };
   for (const ClaimVerdict verdict :
-       {ClaimVerdict::does_not_hold, ClaimVerdict::by_construction, ClaimVerdict::cannot_be_tested,
-        ClaimVerdict::undecided, ClaimVerdict::holds})
-    if (std::any_of(parts.begin(), parts.end(),
-                    [&](const ClaimPart& part) { return part.verdict == verdict; }))
-      return verdict;
-  return ClaimVerdict::cannot_be_tested;
+       {ClaimVerdict::does_not_hold, ClaimVerdict::by_construction, ClaimVerdict::undecided})
+    if (any(verdict)) return verdict;
+  if (!any(ClaimVerdict::holds)) return ClaimVerdict::cannot_be_tested;
+  return any(ClaimVerdict::cannot_be_tested) ? ClaimVerdict::undecided : ClaimVerdict::holds;
 }
 
 std::string tally(const std::vector<Claim>& claims) {
@@ -38,11 +41,6 @@ std::string tally(const std::vector<Claim>& claims) {
   for (const auto& [verdict, numbers] : numbers_by_verdict(claims))
     texts.push_back(fmt::format("{}: {}", text_of(verdict), fmt::join(numbers, ", ")));
   return fmt::format("{}", fmt::join(texts, "; "));
-}
-
-bool few_runs(const Summary& summary) {
-  return std::any_of(summary.rows.begin(), summary.rows.end(),
-                     [](const SummaryRow& row) { return row.ok() && row.repeats_ok < int(kFewestRuns); });
 }
 
 }  // namespace
@@ -124,6 +122,19 @@ std::vector<Claim> claims_of(const Summary& summary) {
   return claims;
 }
 
+std::string claims_line(const std::vector<Claim>& claims) {
+  if (claims.empty()) return "";
+  const auto count = [&](ClaimVerdict verdict) {
+    return std::count_if(claims.begin(), claims.end(),
+                         [&](const Claim& claim) { return claim.verdict == verdict; });
+  };
+  const auto hold = count(ClaimVerdict::holds), refuted = count(ClaimVerdict::does_not_hold);
+  return fmt::format("claims: {} {}, {} {} not, {} by construction, {} undecided, {} cannot be told", hold,
+                     hold == 1 ? "holds" : "hold", refuted, refuted == 1 ? "does" : "do",
+                     count(ClaimVerdict::by_construction), count(ClaimVerdict::undecided),
+                     count(ClaimVerdict::cannot_be_tested));
+}
+
 std::string emulated_hint(const Summary& summary) {
   std::vector<int> numbers;
   for (const Claim& claim : claims_of(summary))
@@ -172,9 +183,10 @@ Grid claims_grid(const Summary& summary) {
       grid.values.push_back({row, "rows", "text", fmt::format("{}", fmt::join(part.rows, " "))});
       grid.values.push_back({row, "why", "text", part.reason});
     }
-  grid.notes.push_back(
-      fmt::format("In brackets: exact 95 % interval over whole runs{}.",
-                  few_runs(summary) ? fmt::format(", or the range of fewer than {} runs", kFewestRuns) : ""));
+  grid.notes.push_back(fmt::format(
+      "In brackets: exact 95 % interval over whole runs; of fewer than {} it is marked pooled, or it is their "
+      "range. {}",
+      kFewestRuns, kPooled));
   grid.notes.push_back(
       "holds, does not hold: the whole interval lies inside or outside the limits, and Student's p against "
       "them, by Holm's correction for all tests of the run, is under 0.05; undecided: otherwise, or with too "

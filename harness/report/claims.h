@@ -10,7 +10,7 @@
 namespace harness {
 
 // by_construction: the result follows from a setting of the suite, such as the rate of an emulated link, and
-// is not a finding. undecided: the interval contains a limit, or there are fewer than kFewestRuns runs.
+// is not a finding. undecided: the interval contains a limit, or there is none (summary/ratio.h).
 // not_measured: no row of the matrix answers it on any machine.
 enum class ClaimVerdict { holds, does_not_hold, undecided, by_construction, cannot_be_tested, not_measured };
 const char* text_of(ClaimVerdict verdict);
@@ -43,6 +43,8 @@ std::vector<Claim> claims_of(const Summary& summary);
 std::vector<Claim> claims_to_test(const Summary& planned);
 // The claims of each verdict that some claim has.
 std::vector<std::pair<ClaimVerdict, std::vector<int>>> numbers_by_verdict(const std::vector<Claim>& claims);
+// `claims: 6 hold, 1 does not, 9 by construction, 1 undecided, 0 cannot be told`; empty without claims.
+std::string claims_line(const std::vector<Claim>& claims);
 Grid claims_grid(const Summary& summary);
 // A sentence on how to test claims for which a processor lacks devices; empty if there are none.
 std::string emulated_hint(const Summary& summary);

@@ -22,35 +22,34 @@ Finding computing_shortens(const ClaimRows& rows) {
   std::vector<Test> tests;
   for (const auto& [fewer, more] : {std::pair("1", "2"), {"2", "4"}, {"0", "5"}, {"5", "7"}})
     tests.push_back({"forward and backward, " + bracketed(fewer) + " / " + bracketed(more),
-                     work_ratio(rows[fewer], rows[more], compute_phases()), 1});
+                     rows.ratio(work_ms(compute_phases()), fewer, more), kVisibly});
   return judged(tests);
 }
 
 Finding devices_wait(const ClaimRows& rows) {
-  const Ratio one = wait_share(rows["0"]), four = wait_share(rows["7"]);
-  return judged(
-      {{"share of [7]'s step spent waiting for images", four, kVisibleShare, kNoLimit, Unit::percent},
-       {"that share of [7] / of [0]", quotient(four, one), 1}});
+  return judged({{"share of [7]'s step spent waiting for images", rows.share(wait_shares(), "7"),
+                  kVisibleShare, kNoLimit, Unit::percent},
+                 {"that share of [7] / of [0]", rows.ratio(wait_shares(), "7", "0"), kVisibly}});
 }
 
-// The article's `grows` and `less` have no figures, so any change in their direction is enough.
 Finding communication_grows(const ClaimRows& rows) {
-  const auto share = [&](const char* id) { return work_share(rows[id], kBetweenDevices); };
-  return judged({{"share of copies between devices, [4] / [2]", quotient(share("4"), share("2")), 1},
-                 {"share of copies between devices, [7] / [5]", quotient(share("7"), share("5")), 1}});
+  const PerRun shares = work_shares(kBetweenDevices);
+  return judged({{"share of copies between devices, [4] / [2]", rows.ratio(shares, "4", "2"), kVisibly},
+                 {"share of copies between devices, [7] / [5]", rows.ratio(shares, "7", "5"), kVisibly}});
 }
 
 Finding gains_shrink(const ClaimRows& rows) {
   const auto doublings = [&](const char* one, const char* two, const char* four) {
-    return quotient(total_ratio(rows[one], rows[two]), total_ratio(rows[two], rows[four]));
+    const std::vector<const SummaryRow*> all = {&rows[one], &rows[two], &rows[four]};
+    return product_of(rows.summary(), seconds_for(all), {{all[0], 1}, {all[1], -2}, {all[2], 1}});
   };
   return judged(
-      {{"gain of two devices over one / of four over two, batch 256", doublings("1", "2", "4"), 1},
-       {"gain of two devices over one / of four over two, batch 512", doublings("0", "5", "7"), 1}});
+      {{"gain of two devices over one / of four over two, batch 256", doublings("1", "2", "4"), kVisibly},
+       {"gain of two devices over one / of four over two, batch 512", doublings("0", "5", "7"), kVisibly}});
 }
 
 Finding threads_help(const ClaimRows& rows) {
-  return judged({{"time of [7] / [10]", total_ratio(rows["7"], rows["10"]), 1}});
+  return judged({{"time of [7] / [10]", rows.times("7", "10"), kVisibly}});
 }
 
 // Of the time that [10] gains on [7], the share by which it waits less for images. The interval is the range
@@ -76,18 +75,18 @@ Finding threads_help_by_less_waiting(const ClaimRows& rows) {
 }
 
 Finding too_many_threads_hurt(const ClaimRows& rows) {
-  return judged({{"time of [11] / [10]", total_ratio(rows["11"], rows["10"]), 1}});
+  return judged({{"time of [11] / [10]", rows.times("11", "10"), kVisibly}});
 }
 
 Finding scatter_is_nearly_a_fifth(const ClaimRows& rows) {
-  Finding finding = judged({{"share of [7]'s step", work_share(rows["7"], {"scatter"}), kLeastScatter,
+  Finding finding = judged({{"share of [7]'s step", rows.share(work_shares({"scatter"}), "7"), kLeastScatter,
                              kMostScatter, Unit::percent}});
   finding.reason += kOfTheStep;
   return finding;
 }
 
 Finding broadcast_is_small(const ClaimRows& rows) {
-  Finding finding = judged({{"share of [7]'s step", work_share(rows["7"], {"broadcast"}), kLeastBroadcast,
+  Finding finding = judged({{"share of [7]'s step", rows.share(work_shares({"broadcast"}), "7"), kLeastBroadcast,
                              kMostBroadcast, Unit::percent}});
   finding.reason += kOfTheStep;
   return finding;

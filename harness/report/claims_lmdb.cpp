@@ -9,8 +9,9 @@ namespace {
 constexpr size_t kStartUpBatches = 50;  // the article: kernels are busy `after about 50 batches`
 
 // Two storages can't be compared if neither row waits for its images.
-std::optional<Finding> nothing_waits(const SummaryRow& one, const SummaryRow& other) {
-  const Ratio here = wait_share(one), there = wait_share(other);
+std::optional<Finding> nothing_waits(const ClaimRows& rows) {
+  const Ratio here = rows.share(wait_shares(), rows.ids()[0]),
+              there = rows.share(wait_shares(), rows.ids()[1]);
   if (!here.below(kVisibleShare) || !there.below(kVisibleShare)) return std::nullopt;
   return cannot_be_tested(fmt::format(
       "neither row waits for its storage ({:.0f} and {:.0f} % of the step), so their speed can't be compared",
@@ -18,43 +19,43 @@ std::optional<Finding> nothing_waits(const SummaryRow& one, const SummaryRow& ot
 }
 
 Finding lmdb_in_order_is_fast(const ClaimRows& rows) {
-  const SummaryRow &files = rows["disk-in-order"], &lmdb = rows["lmdb"];
-  if (const auto finding = nothing_waits(files, lmdb)) return *finding;
-  Finding finding = judged({{"time of files in order / LMDB", total_ratio(files, lmdb), 1}});
-  finding.reason += cold_caveat(lmdb);
+  if (const auto finding = nothing_waits(rows)) return *finding;
+  Finding finding =
+      judged({{"time of files in order / LMDB", rows.times("disk-in-order", "lmdb"), kVisibly}});
+  finding.reason += cold_caveat(rows["lmdb"]);
   return finding;
 }
 
 Finding shuffling_slows_lmdb(const ClaimRows& rows) {
-  const SummaryRow &ordered = rows["lmdb"], &shuffled = rows["lmdb-shuffled"];
-  if (const auto finding = nothing_waits(ordered, shuffled)) return *finding;
-  Finding finding = judged({{"time of LMDB shuffled / in order", total_ratio(shuffled, ordered), 1}});
-  finding.reason += cold_caveat(shuffled);
+  if (const auto finding = nothing_waits(rows)) return *finding;
+  Finding finding =
+      judged({{"time of LMDB shuffled / in order", rows.times("lmdb-shuffled", "lmdb"), kVisibly}});
+  finding.reason += cold_caveat(rows["lmdb-shuffled"]);
   return finding;
 }
 
 // The article's `actually becomes slower` names no other row. It comes after the figures of files on disk,
 // so these are the natural one.
 Finding shuffled_lmdb_is_slower_than_files(const ClaimRows& rows) {
-  const SummaryRow &files = rows["disk"], &lmdb = rows["lmdb-shuffled"];
-  if (const auto finding = nothing_waits(files, lmdb)) return *finding;
-  Finding finding = judged({{"time of LMDB shuffled / files shuffled", total_ratio(lmdb, files), 1}});
-  finding.reason += cold_caveat(lmdb);
+  if (const auto finding = nothing_waits(rows)) return *finding;
+  Finding finding =
+      judged({{"time of LMDB shuffled / files shuffled", rows.times("lmdb-shuffled", "disk"), kVisibly}});
+  finding.reason += cold_caveat(rows["lmdb-shuffled"]);
   return finding;
 }
 
 Finding kernels_are_soon_busy(const ClaimRows& rows) {
   Finding finding =
       judged({{fmt::format("{}, from batch {} on", kKernelsTimed, kStartUpBatches),
-               kernel_share(rows["lmdb"], kStartUpBatches), kAlmostContinuous, kNoLimit, Unit::percent}});
+               rows.share(kernel_shares(kStartUpBatches), "lmdb"), kAlmostContinuous, kNoLimit, Unit::percent}});
   finding.reason += cold_caveat(rows["lmdb"]);
   return finding;
 }
 
 Finding hdf5_is_loaded_whole(const ClaimRows&) {
   return not_measured(
-      "no row of this matrix reads HDF5; configs/formats.yaml compares HDF5 loaded whole with "
-      "HDF5 read in pieces");
+      "no row of this matrix reads HDF5; `./run_matrix configs/formats.yaml --only hdf5,hdf5-whole` reads it "
+      "in pieces and whole, and answers it");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace harness {
 namespace {
 
 constexpr double kMostOfTheTime = 2.0 / 3;  // the article's three quarters, with a tolerance
-constexpr double kIdleDevice = 1.0 / 3;     // the rest of the step
+constexpr double kIdleDevice = 1.0 / 3;     // the rest of the step; of the processor, too
 
 constexpr double kTrainingImages = 1281167, kValidationImages = 50000;  // of ImageNet
 constexpr double kTmpfsBytes = 160.0 * 1024 * 1024 * 1024;  // size=160G: mount's G is GiB, 171.8e9 bytes
@@ -23,7 +23,7 @@ constexpr double kSampleAllowance = 0.05;
 
 // The share of the step that loading costs: the wait for batches or, if the record has the step's time
 // without a loader and this is more, the time that loading adds.
-Ratio loading_share(const SummaryRow& row) {
+std::vector<double> loading_shares(const SummaryRow& row) {
   std::vector<double> shares;
   for (size_t i = 0; i < row.runs.size(); ++i) {
     const RunStatistics& run = row.runs[i];
@@ -31,7 +31,7 @@ Ratio loading_share(const SummaryRow& row) {
     const double alone = row.records[i]->ceilings.value_or(RecordCeilings()).compute_ms.value_or(run.mean_ms);
     shares.push_back(std::max(phases_ms(run, {"load"}) / run.mean_ms, 1 - alone / run.mean_ms));
   }
-  return share_of(shares);
+  return shares;
 }
 
 // The share of loading in a rehearsal says what sizes were chosen, whichever way it comes out.
@@ -46,7 +46,7 @@ Finding by_chosen_sizes(Finding finding) {
 Finding loading_is_most(const ClaimRows& rows) {
   const SummaryRow& disk = rows["disk"];
   Finding finding = judged(
-      {{"cost of loading, share of the step", loading_share(disk), kMostOfTheTime, kNoLimit, Unit::percent}});
+      {{"cost of loading, share of the step", rows.share(loading_shares, "disk"), kMostOfTheTime, kNoLimit, Unit::percent}});
   // On shared cores, loading also slows down computing, so the waits alone are only a lower bound.
   const bool least_only = !disk.record->ceilings;
   if (const auto shared = own_cores("disk")(rows);
@@ -54,39 +54,45 @@ Finding loading_is_most(const ClaimRows& rows) {
     return cannot_be_tested(
         fmt::format("{:.1f} % of the step is spent waiting, but {}; with ceiling_batches above 0, the cost "
                     "of loading is measured",
-                    100 * wait_share(disk).value, shared->reason));
+                    100 * rows.share(wait_shares(), "disk").value, shared->reason));
   if (rows.summary().scale == "rehearsal") finding = by_chosen_sizes(std::move(finding));
   finding.reason += cold_caveat(disk);
   return finding;
 }
 
 Finding device_is_idle(const ClaimRows& rows) {
-  return judged({{kKernelsTimed, kernel_share(rows["disk"]), 0, kIdleDevice, Unit::percent}});
+  return judged({{kKernelsTimed, rows.share(kernel_shares(), "disk"), 0, kIdleDevice, Unit::percent}});
 }
 
-Finding processor_is_idle(const ClaimRows&) {
-  return not_measured(
-      "records don't contain the processor's use, and phases don't tell waiting for the disk "
-      "from decoding");
+std::vector<double> processor_shares(const SummaryRow& row) {
+  std::vector<double> shares;
+  for (const Record* record : row.records)
+    if (const auto share = record->environment.window_busy_share) shares.push_back(*share);
+  return shares.size() == row.records.size() ? shares : std::vector<double>();
+}
+
+Finding processor_is_idle(const ClaimRows& rows) {
+  return judged({{"share of the time of the row's cores in which they ran something",
+                  rows.share(processor_shares, "disk"), 0, kIdleDevice, Unit::percent}});
 }
 
 Finding tmpfs_removes_loading(const ClaimRows& rows) {
-  const Ratio before = wait_share(rows["disk"]);
+  const Ratio before = rows.share(wait_shares(), "disk");
   if (before.below(kVisibleShare))
     return cannot_be_tested(fmt::format("nothing to remove: from disk, waiting is {:.1f} % of the step{}",
                                         100 * before.value, cold_caveat(rows["disk"])));
-  return judged({{"share of the step spent waiting for images", wait_share(rows["tmpfs"]), 0, kVisibleShare,
+  return judged({{"share of the step spent waiting for images", rows.share(wait_shares(), "tmpfs"), 0, kVisibleShare,
                   Unit::percent},
                  {"the same from disk", before, kVisibleShare, kNoLimit, Unit::percent}});
 }
 
 Finding computing_is_unchanged(const ClaimRows& rows) {
   return judged({{"forward and backward per batch, disk / tmpfs",
-                  work_ratio(rows["disk"], rows["tmpfs"], compute_phases()), 1 - kSame, 1 + kSame}});
+                  rows.ratio(work_ms(compute_phases()), "disk", "tmpfs"), 1 - kSame, 1 + kSame}});
 }
 
 Finding kernels_run_continuously(const ClaimRows& rows) {
-  return judged({{kKernelsTimed, kernel_share(rows["tmpfs"]), kAlmostContinuous, kNoLimit, Unit::percent}});
+  return judged({{kKernelsTimed, rows.share(kernel_shares(), "tmpfs"), kAlmostContinuous, kNoLimit, Unit::percent}});
 }
 
 const RecordData* data_of(const Summary& summary) {
@@ -111,7 +117,7 @@ Finding imagenet_fits(const ClaimRows& rows) {
   const double mean = bytes / images + kHalfAPage, spread = images < kTrainingImages ? kSampleAllowance : 0;
   const double needs = mean * (kTrainingImages + kValidationImages) / kTmpfsBytes;
   Finding finding = judged({{"of 160 GiB = 171.8e9 bytes",
-                             {needs, needs * (1 - spread), needs * (1 + spread), kFewestRuns},
+                             {needs, needs * (1 - spread), needs * (1 + spread), kFewestRuns, {}},
                              0,
                              1,
                              Unit::percent}});
@@ -132,7 +138,12 @@ std::vector<Question> loading_questions() {
        {"disk"},
        {cold("disk"), separate_device("disk", "it also decodes the images")},
        device_is_idle},
-      {1, "Meanwhile the CPU is almost idle too", {"disk"}, {}, processor_is_idle},
+      {1,
+       "Meanwhile the CPU is almost idle too",
+       {"disk"},
+       {cold("disk"), separate_device("disk", "it computes, too")},
+       processor_is_idle,
+       AnswerFrom::core_rate},
       {3,
        "tmpfs removes the loading time",
        {"disk", "tmpfs"},

@@ -17,17 +17,16 @@ constexpr int64_t kImageNetClasses = 1000;
 constexpr double kImageNetImages = 1281167, kArticlesEpochs = 90;  // what the article's baseline is meant for
 
 Finding computes_faster(const ClaimRows& rows) {
-  const SummaryRow& full = rows["tmpfs"];
   Finding finding = judged(
-      {{"forward and backward per batch, O0 / O1", work_ratio(full, rows["o1"], compute_phases()), 1},
-       {"forward and backward per batch, O0 / O2", work_ratio(full, rows["o2"], compute_phases()), 1}});
+      {{"forward and backward per batch, O0 / O1", rows.ratio(work_ms(compute_phases()), "tmpfs", "o1"), kVisibly},
+       {"forward and backward per batch, O0 / O2", rows.ratio(work_ms(compute_phases()), "tmpfs", "o2"), kVisibly}});
   finding.reason += sixteen_bit_of(rows["o2"]);
   return finding;
 }
 
 // `Noticeable` is more than the tolerance within which figures count as equal.
 Finding total_falls(const ClaimRows& rows) {
-  Finding finding = judged({{"time of tmpfs (O0) / o3", total_ratio(rows["tmpfs"], rows["o3"]), 1 + kSame}});
+  Finding finding = judged({{"time of tmpfs (O0) / o3", rows.times("tmpfs", "o3"), 1 + kSame}});
   finding.reason += sixteen_bit_of(rows["o3"]);
   return finding;
 }
@@ -100,12 +99,12 @@ Finding may_diverge(const ClaimRows& rows) {
 
 Finding only_the_format_speeds_up_kernels(const ClaimRows&) {
   return not_measured(
-      "no row of this matrix changes kernels without the number format; configs/beyond.yaml "
-      "does, with channels_last, fused SGD and CUDA graphs");
+      "no row of this matrix changes kernels without the number format; `./run_matrix configs/beyond.yaml` "
+      "does, with channels_last, fused SGD and CUDA graphs, and answers it");
 }
 
 Finding gains_on_ddp(const ClaimRows& rows) {
-  Finding finding = judged({{"time of [12] / [16]", total_ratio(rows["12"], rows["16"]), 1}});
+  Finding finding = judged({{"time of [12] / [16]", rows.times("12", "16"), kVisibly}});
   finding.reason += sixteen_bit_of(rows["16"]);
   return finding;
 }

@@ -49,10 +49,10 @@ std::string used_of(const BesideArticle& one) {
 std::string reason_of_miss(const BesideArticle& one) {
   const SummaryRow& row = *one.row;
   if (!one.ok()) return one_line(row.reason);
-  if (!one.error() || std::abs(*one.error()) <= kArticleMargin) return "-";
   const auto found = bottleneck_of(row);
   if (one.loader_rate_is_set)
     return fmt::format("waits for a loader whose rate is a setting: {}", found ? found->figure : "");
+  if (!one.error() || std::abs(*one.error()) <= kArticleMargin) return "-";
   if (found && found->verdict == "loader")
     return fmt::format("waits for this machine's loader: {}", found->figure);
   const double article_ms = 1000 * *one.article_s / kArticleBatches,
@@ -105,7 +105,7 @@ Grid cascade_grid(const Summary& summary, const std::vector<BesideArticle>& rows
     grid.values.push_back(
         {row.id, "emulated", "s", "", {one.emulated_s, one.low_s, one.high_s, one.article_s}});
     grid.values.push_back({row.id, "differs", "text", one_line(one.differs)});
-    other_device = other_device || (one.ok() && one.article_s && !one.error());
+    other_device = other_device || (one.ok() && one.article_s && !one.predicted && one.calibrated_on.empty());
   }
   std::vector<std::string> cores;
   for (const BesideArticle& one : rows)
@@ -187,7 +187,9 @@ Grid held_out_grid(const Summary& summary, std::vector<BesideArticle> rows) {
   grid.notes = {
       "model: the closed-form model, max(load, compute + copies + exposed communication), from the same "
       "device file and the loader's ceiling measured here; it has no start of the loader.",
-      fmt::format("error: emulated / article - 1; why: from {:.0f} % on. All times in the article's seconds.",
+      fmt::format("error: emulated / article - 1, of rows held out whose loader's rate is no setting: what the "
+                  "device was calibrated on has no accuracy; why: from {:.0f} % on. All times in the article's "
+                  "seconds.",
                   100 * kArticleMargin)};
   if (without_load) grid.notes.push_back("^ without the loader, whose ceiling was not measured.");
   return grid;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "harness/report/summary/feed_answer.h"
 #include "harness/stats/disturbance.h"
@@ -45,7 +44,7 @@ std::optional<double> noise_between_equal_rows(const Summary& summary) {
       const SummaryRow &one = summary.rows[i], &other = summary.rows[j];
       if (!one.ok() || !other.ok() || one.run.batches != other.run.batches) continue;
       if (!differences(one, other).empty()) continue;
-      const Ratio ratio = total_ratio(one, other);
+      const Ratio ratio = total_ratio(summary, one, other);
       if (ratio.known()) noise = std::max(noise.value_or(0), std::exp(std::abs(std::log(ratio.value))) - 1);
     }
   return noise;
@@ -59,7 +58,7 @@ std::optional<Remedy> best_remedy(const Summary& summary, double noise) {
   for (const SummaryRow& row : summary.rows) {
     const SummaryRow* base = base_of(summary, row);
     if (!row.ok() || !base || !base->ok() || !row.ratio || !is_remedy(*base, row)) continue;
-    const Ratio gain = total_ratio(*base, row);
+    const Ratio gain = total_ratio(summary, *base, row);
     if (!gain.known() || surely_gained(gain) <= 1 + noise) continue;
     if (!best || gain.value > best->gain.value) best = Remedy{base, &row, changes_from(*base, row), gain};
   }
@@ -73,13 +72,12 @@ std::string names(const std::vector<std::string>& ids) {
 std::vector<std::string> doubts_of(const Summary& summary, const Advice& advice) {
   std::vector<std::string> doubts, disturbed, clocked, unsteady, failed;
   double most_taken = 0, most_clock = 0;
-  size_t fewest_runs = std::numeric_limits<size_t>::max(), most_runs = 0;
+  size_t most_runs = 0;
   for (const SummaryRow& row : summary.rows) {
     if (!row.ok()) {
       failed.push_back(row.id);
       continue;
     }
-    fewest_runs = std::min(fewest_runs, row.runs.size());
     most_runs = std::max(most_runs, row.runs.size());
     const double taken = most_taken_share(row.records);
     most_taken = std::max(most_taken, taken);
@@ -92,13 +90,7 @@ std::vector<std::string> doubts_of(const Summary& summary, const Advice& advice)
       unsteady.push_back(row.id);
   }
   if (!summary.mark.empty()) doubts.push_back(summary.mark + ", not the article's hardware and sizes");
-  if (fewest_runs < kFewestRuns)
-    doubts.push_back(fmt::format("{} per row, and an interval needs {} (--repeat {})",
-                                 most_runs > fewest_runs
-                                     ? fmt::format("{} to {} runs", fewest_runs, most_runs)
-                                 : most_runs == 1 ? "one run"
-                                                  : fmt::format("{} runs", most_runs),
-                                 kFewestRuns, kFewestRuns));
+  if (most_runs == 1) doubts.push_back("one run per row, which has no interval (--repeat 2)");
   if (!disturbed.empty())
     doubts.push_back(fmt::format("others took up to {:.0f} % of the processor time of {}", 100 * most_taken,
                                  names(disturbed)));

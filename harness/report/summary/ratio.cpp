@@ -3,84 +3,116 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <set>
 
 #include "harness/stats/disturbance.h"
 
 namespace harness {
 namespace {
 
-std::vector<double> figures(const SummaryRow& row, const std::vector<size_t>& runs,
-                            const std::vector<std::string>& phases) {
-  std::vector<double> values;
-  for (const size_t run : runs) values.push_back(phases_ms(row.runs.at(run), phases));
+bool all_positive(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+}
+
+std::vector<double> logarithms(std::vector<double> values) {
+  for (double& value : values) value = std::log(value);
   return values;
 }
 
-std::vector<size_t> of_rounds(const RecordList& records, const std::set<int64_t>& rounds) {
-  std::vector<size_t> places;
-  for (size_t i = 0; i < records.size(); ++i)
-    if (rounds.contains(records[i]->repeat)) places.push_back(i);
-  return places;
+// The figure of every row that has it: what scatter is borrowed from.
+std::vector<Runs> runs_of_all(const Summary& summary, const PerRun& figure, bool logs) {
+  std::vector<Runs> all;
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.ok()) continue;
+    const std::vector<double> values = figure(row);
+    if (values.size() < 2 || (logs && !all_positive(values))) continue;
+    all.push_back({family_of(row.records), logs ? logarithms(values) : values});
+  }
+  return all;
 }
 
-std::set<int64_t> rounds_of(const RecordList& records) {
-  std::set<int64_t> rounds;
-  for (const Record* record : records) rounds.insert(record->repeat);
-  return rounds;
+// The interval of `mean`, or of its exponential.
+void set_interval(Ratio& ratio, const Mean& mean) {
+  ratio.mean = mean;
+  const double low = mean.value - mean.reach(), high = mean.value + mean.reach();
+  ratio.value = ratio.of_logs ? std::exp(mean.value) : mean.value;
+  ratio.low = ratio.of_logs ? std::exp(low) : std::max(0.0, low);
+  ratio.high = ratio.of_logs ? std::exp(high) : high;
+}
+
+void borrow_scatter(const Summary& summary, const PerRun& figure, const std::vector<WeightedRuns>& terms,
+                    Ratio& ratio) {
+  const Pools pools(runs_of_all(summary, figure, ratio.of_logs));
+  ratio.why_range = pools.why_none(terms);
+  ratio.pooled = ratio.why_range.empty();
+  if (ratio.pooled) set_interval(ratio, pools.sum_of(terms));
 }
 
 }  // namespace
 
-Ratio ratio_of(const std::vector<double>& base, const std::vector<double>& row) {
-  const auto positive = [](const std::vector<double>& values) {
-    return !values.empty() &&
-           std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
-  };
-  if (!positive(base) || !positive(row)) return {};
-  const Effect effect = unpaired_effect(base, row);
-  const size_t runs = std::min(effect.a, effect.b);
-  if (runs >= kFewestRuns) return {effect.ratio, effect.low, effect.high, runs, effect.log_ratio, true};
-  const auto [base_low, base_high] = std::minmax_element(base.begin(), base.end());
-  const auto [row_low, row_high] = std::minmax_element(row.begin(), row.end());
-  return {effect.ratio, *base_low / *row_high, *base_high / *row_low, runs};
-}
-
-Ratio share_of(const std::vector<double>& shares) {
-  if (shares.empty()) return {};
-  const Location location = location_of(shares);
-  return {location.value, location.low, location.high, location.runs, location.mean};
-}
-
-ComparedRuns compared_runs(const SummaryRow& base, const SummaryRow& row) {
-  const std::set<int64_t> of_base = rounds_of(base.records), of_row = rounds_of(row.records);
-  std::set<int64_t> of_both;
-  std::set_intersection(of_base.begin(), of_base.end(), of_row.begin(), of_row.end(),
-                        std::inserter(of_both, of_both.end()));
-  const bool few = std::min(base.records.size(), row.records.size()) < kFewestRuns;
-  if (few && !of_both.empty()) return {of_rounds(base.records, of_both), of_rounds(row.records, of_both)};
-  return {of_rounds(base.records, of_base), of_rounds(row.records, of_row)};
-}
-
-RecordList chosen(const RecordList& records, const std::vector<size_t>& places) {
-  RecordList some;
-  for (const size_t place : places) some.push_back(records.at(place));
-  return some;
-}
-
-Ratio total_ratio(const SummaryRow& base, const SummaryRow& row) {
-  const ComparedRuns runs = compared_runs(base, row);
-  const RecordList of_base = chosen(base.records, runs.base), of_row = chosen(row.records, runs.row);
-  const ComparedSeconds seconds(of_base, of_row);
-  Ratio ratio = ratio_of(seconds.of(of_base), seconds.of(of_row));
-  ratio.undisturbed = seconds.undisturbed();
+Ratio product_of(const Summary& summary, const PerRun& figure,
+                 const std::vector<std::pair<const SummaryRow*, int>>& powers) {
+  Ratio ratio{.value = 1, .low = 1, .high = 1, .runs = size_t(-1), .of_logs = true};
+  std::vector<Runs> logs;
+  std::vector<std::vector<double>> figures;
+  for (const auto& [row, power] : powers) {
+    const std::vector<double> values = figure(*row);
+    if (values.empty() || !all_positive(values)) return {};
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    ratio.low *= std::pow(power > 0 ? *least : *most, power);
+    ratio.high *= std::pow(power > 0 ? *most : *least, power);
+    ratio.runs = std::min(ratio.runs, values.size());
+    logs.push_back({family_of(row->records), logarithms(values)});
+    figures.push_back(values);
+  }
+  std::vector<WeightedRuns> terms;
+  for (size_t i = 0; i < logs.size(); ++i) terms.push_back({&logs[i], double(powers[i].second)});
+  const Mean own = sum_of_own(terms);
+  ratio.value = std::exp(own.value);
+  if (ratio.runs < kFewestRuns) {
+    borrow_scatter(summary, figure, terms, ratio);
+  } else if (powers.size() == 2) {
+    const Effect effect = unpaired_effect(figures[0], figures[1]);
+    ratio.value = effect.ratio, ratio.low = effect.low, ratio.high = effect.high;
+    ratio.mean = effect.log_ratio;
+  } else {
+    set_interval(ratio, own);
+  }
   return ratio;
 }
 
-Ratio phase_ratio(const SummaryRow& base, const SummaryRow& row, const std::vector<std::string>& phases) {
-  const ComparedRuns runs = compared_runs(base, row);
-  return ratio_of(figures(base, runs.base, phases), figures(row, runs.row, phases));
+Ratio ratio_of(const Summary& summary, const PerRun& figure, const SummaryRow& base, const SummaryRow& row) {
+  return product_of(summary, figure, {{&base, 1}, {&row, -1}});
+}
+
+Ratio share_of(const Summary& summary, const PerRun& share, const SummaryRow& row) {
+  const std::vector<double> shares = share(row);
+  if (shares.empty()) return {};
+  const Location location = location_of(shares);
+  Ratio ratio{location.value, location.low, location.high, location.runs, location.mean};
+  const Runs runs{family_of(row.records), shares};
+  if (ratio.runs < kFewestRuns) borrow_scatter(summary, share, {{&runs, 1}}, ratio);
+  return ratio;
+}
+
+PerRun seconds_for(const std::vector<const SummaryRow*>& rows) {
+  RecordList records;
+  for (const SummaryRow* row : rows)
+    records.insert(records.end(), row->records.begin(), row->records.end());
+  return [seconds = ComparedSeconds(records, {})](const SummaryRow& row) { return seconds.of(row.records); };
+}
+
+Ratio total_ratio(const Summary& summary, const SummaryRow& base, const SummaryRow& row) {
+  Ratio ratio = ratio_of(summary, seconds_for({&base, &row}), base, row);
+  ratio.undisturbed = ComparedSeconds(base.records, row.records).undisturbed();
+  return ratio;
+}
+
+PerRun ms_in(const std::vector<std::string>& phases) {
+  return [phases](const SummaryRow& row) {
+    std::vector<double> values;
+    for (const RunStatistics& run : row.runs) values.push_back(phases_ms(run, phases));
+    return values;
+  };
 }
 
 double phases_ms(const RunStatistics& run, const std::vector<std::string>& phases) {
@@ -91,8 +123,9 @@ double phases_ms(const RunStatistics& run, const std::vector<std::string>& phase
 }
 
 std::string text_of(const Ratio& ratio) {
-  if (ratio.runs == 1) return fmt::format("{:.2f}", ratio.value);
-  return fmt::format("{:.2f} ({:.2f} to {:.2f})", ratio.value, ratio.low, ratio.high);
+  if (ratio.runs == 1 && !ratio.pooled) return fmt::format("{:.2f}", ratio.value);
+  return fmt::format("{:.2f} ({:.2f} to {:.2f}){}", ratio.value, ratio.low, ratio.high,
+                     ratio.pooled ? " pooled" : "");
 }
 
 }  // namespace harness

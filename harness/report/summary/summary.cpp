@@ -113,17 +113,15 @@ SummaryRow summarise_row(const RecordList& repeats, const Names& inferred_in_all
   return row;
 }
 
-void compare_with_base(SummaryRow& row, const SummaryRow* base) {
+void compare_with_base(const Summary& summary, SummaryRow& row, const SummaryRow* base) {
   row.group = group_of(row.config, base ? &base->config : nullptr);
   if (!base || base->id == row.id) return;
   row.window_differs = row.config.window != base->config.window;
   row.batch_differs = row.config.batch != base->config.batch;
   if (row.ok() && base->ok() && row.run.batches == base->run.batches) {
-    const ComparedRuns runs = compared_runs(*base, row);
-    const RecordList of_base = chosen(base->records, runs.base), of_row = chosen(row.records, runs.row);
-    const ComparedSeconds seconds(of_base, of_row);
-    row.ratio = median(seconds.of(of_base)) / median(seconds.of(of_row));
-    row.ratio_undisturbed = seconds.undisturbed();
+    const Ratio ratio = total_ratio(summary, *base, row);
+    if (ratio.known()) row.ratio = ratio.value;
+    row.ratio_undisturbed = ratio.undisturbed;
   }
   const double here = row.config.published_s;
   const double there = base->config.published_s;
@@ -164,7 +162,7 @@ Summary summarise_group(const RecordList& all) {
     const std::string id = row.config.base;
     const auto base = std::find_if(summary.rows.begin(), summary.rows.end(),
                                    [&](const SummaryRow& other) { return other.id == id; });
-    compare_with_base(row, base == summary.rows.end() ? nullptr : &*base);
+    compare_with_base(summary, row, base == summary.rows.end() ? nullptr : &*base);
   }
   return summary;
 }

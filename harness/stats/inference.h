@@ -1,0 +1,65 @@
+// From runs to an estimate with its standard error, also for rows that ran once: their scatter is borrowed
+// from the repeats of all rows of the same family.
+//
+// Assumed: the logarithms of a figure (of a share: the share itself) are normal, and scatter equally within a
+// family (stats/family.h). Then the variance within the rows, pooled, makes Student's t exact with the
+// degrees of freedom of all repeats, for rows that ran once, too (one-way analysis of variance). The
+// assumption is tested: where the repeats scatter unequally by Bartlett's test there is no pool. A row whose
+// own runs scatter more than the pool keeps its own variance. Different families: Welch and Satterthwaite.
+// A drift between rounds isn't removed: it is part of the scatter of each row, and widens the interval.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/stats/effect.h"
+#include "harness/stats/family.h"
+
+namespace harness {
+
+// One figure of one row, one value per run.
+struct Runs {
+  Family family = Family::modelled;
+  std::vector<double> values;
+};
+struct WeightedRuns {
+  const Runs* runs;
+  double weight;
+};
+
+// No standard deviation counts as smaller, 0.1 %: virtual clocks repeat to the nanosecond, but a slice of a
+// few seconds can't be timed better than the scheduler's ticks of a few ms.
+inline constexpr double kLeastScatter = 0.001;
+// With fewer degrees of freedom a pool depends on the shape of the tails, which nobody knows.
+inline constexpr double kFewestDegrees = 3;
+// Bartlett's test rejects from here on. Above the usual 0.05, because it must notice what would do harm.
+inline constexpr double kUnequal = 0.10;
+
+class Pools {
+ public:
+  explicit Pools(const std::vector<Runs>& rows);
+
+  // The sum of weight x mean. `degrees` is 0 where a family has no pool.
+  Mean sum_of(const std::vector<WeightedRuns>& terms) const;
+  // Why that is so; empty where there is one.
+  std::string why_none(const std::vector<WeightedRuns>& terms) const;
+
+ private:
+  struct Pool {
+    double variance = 0, degrees = 0, equal_p = 1;
+    bool usable() const { return degrees >= kFewestDegrees && equal_p >= kUnequal; }
+  };
+  std::map<Family, Pool> pools_;
+};
+
+// The sum of weight x mean with each row's own variance, by Welch and Satterthwaite; `degrees` is 0 where a
+// row ran once.
+Mean sum_of_own(const std::vector<WeightedRuns>& terms);
+
+// p that groups with these variances have one, by Bartlett's statistic with Box's F (Box 1949), which holds for
+// one degree of freedom each. 1 with fewer than two groups.
+double bartlett_p(const std::vector<double>& variances, const std::vector<double>& degrees);
+
+double variance(const std::vector<double>& values);  // of a sample; 0 of fewer than two values
+
+}  // namespace harness
