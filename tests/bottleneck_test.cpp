@@ -154,6 +154,9 @@ TEST(Bottleneck, ACeilingHasAnIntervalAndNoHeadroomBelowItsRow) {
   record["ceilings"]["compute_ms"] = 110.0;
   record["ceilings"]["compute_batch_ms"] = {109.0, 111.0, 110.0, 110.0, 110.0, 110.0};
   EXPECT_EQ(headroom(record), "ceiling < row");
+  record["ceilings"]["loader_batch_ms"] = {10.0, 150.0};
+  EXPECT_FALSE(judged(record).ceilings.loader) << "its interval is wider than it is";
+  EXPECT_EQ(headroom(record), "-");
 }
 
 TEST(Bottleneck, WithoutCeilingsThereIsAVerdictAndNoHeadroom) {

@@ -75,6 +75,28 @@ Claim claim_with(ClaimVerdict verdict, std::optional<double> p) {
   return claim;
 }
 
+TEST(Claims, AreCountedInOneLine) {
+  std::vector<Claim> claims(4);
+  claims[0].verdict = claims[1].verdict = ClaimVerdict::holds;
+  claims[2].verdict = ClaimVerdict::does_not_hold;
+  claims[3].verdict = ClaimVerdict::undecided;
+  EXPECT_EQ(claims_line(claims),
+            "claims: 2 hold, 1 does not, 0 by construction, 1 undecided, 0 cannot be told");
+  EXPECT_EQ(claims_line({}), "");
+}
+
+// 12 and 16 ran once, other rows of their kind twice: a verdict all the same.
+TEST(Claims, RowsThatRanOnceBorrowTheScatterOfOthers) {
+  ClaimRecords records;
+  for (const char* id : {"12", "16"}) records.add(id, step_of(1, std::string(id) == "12" ? 80 : 60), 1);
+  for (const char* id : {"13", "14", "15"}) records.add(id, step_of(1, 80), 2);
+  EXPECT_EQ(records.verdict(14), ClaimVerdict::holds) << records.reason(14);
+  EXPECT_NE(records.part(14).figure.find(" pooled"), std::string::npos) << records.part(14).figure;
+  records.set("14", "/total_s", 0.5);
+  records.add("14", step_of(1, 300), 1);  // replaces the first run: now 14 scatters more than the others
+  EXPECT_EQ(records.verdict(14), ClaimVerdict::undecided);
+}
+
 TEST(Claims, ThePOfEachPartIsCorrectedForTheirNumber) {
   std::vector<Claim> claims = {claim_with(ClaimVerdict::holds, 0.001), claim_with(ClaimVerdict::holds, 0.02),
                                claim_with(ClaimVerdict::does_not_hold, 0.03),
@@ -112,10 +134,10 @@ TEST(Claims, FalseVerdictsAreRareOverAllTestsOfARun) {
       std::vector<double> a(5), b(5);
       for (double& value : a) value = std::exp(noise(random));
       for (double& value : b) value = std::exp(noise(random));
-      const Ratio ratio = ratio_of(a, b);
-      const bool is_decided = ratio.above(1) || ratio.below(1);
+      const Effect effect = unpaired_effect(a, b);
+      const bool is_decided = effect.low > 1 || effect.high < 1;
       claims.push_back(claim_with(is_decided ? ClaimVerdict::holds : ClaimVerdict::undecided,
-                                  is_decided ? ratio.p_against(1) : 1));
+                                  is_decided ? effect.p : 1));
     }
     const auto any = [&] {
       return std::any_of(claims.begin(), claims.end(),

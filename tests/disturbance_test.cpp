@@ -108,7 +108,7 @@ TEST(Disturbance, RatiosOfATableAreUndisturbed) {
   EXPECT_NEAR(*summary.rows[1].ratio, 1, 1e-9);
   EXPECT_TRUE(summary.rows[1].ratio_undisturbed);
   EXPECT_DOUBLE_EQ(summary.rows[1].total_s, 12.5);  // as measured
-  EXPECT_TRUE(total_ratio(summary.rows[0], summary.rows[1]).undisturbed);
+  EXPECT_TRUE(total_ratio(summary, summary.rows[0], summary.rows[1]).undisturbed);
   records[1]["cache"] = {{"state", "cold"}};
   summary = summarise(typed(records)).at(0);
   EXPECT_NEAR(*summary.rows[1].ratio, 0.8, 1e-9);

@@ -96,7 +96,7 @@ TEST(Inference, WithoutAPoolItSaysWhy) {
   const Pools pools(rows);
   EXPECT_EQ(pools.sum_of({{&rows[0], 1}}).degrees, 0);
   EXPECT_EQ(pools.why_none({{&rows[1], 1}}),
-            "loader-bound rows have 1 repeats to tell their scatter, 3 are needed");
+            "the scatter of loader-bound rows takes 3 repeats of two rows to tell, these are 1");
   EXPECT_EQ(pools.sum_of({{&rows[2], 1}}).degrees, 0);
   EXPECT_NE(pools.why_none({{&rows[2], 1}}).find("storage-bound rows scatter unequally (Bartlett's p "),
             std::string::npos);

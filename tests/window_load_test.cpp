@@ -61,6 +61,7 @@ TEST(WindowLoad, OthersTookWhatTheRowDidNotUse) {
   const auto found = environment_of({{place(0, {0, 1}), {20, 18, 1, 14, 10.0}}});
   EXPECT_DOUBLE_EQ(*found.window_steal_share, 0.05);
   EXPECT_DOUBLE_EQ(*found.window_outside_share, 0.2);  // 18 - 14 of 20 s
+  EXPECT_DOUBLE_EQ(*found.window_busy_share, 0.9);
 }
 
 TEST(WindowLoad, ANeighbourOnIdleCoresIsNoDisturbance) {

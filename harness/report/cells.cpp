@@ -42,7 +42,8 @@ std::string median_cell(const RunStatistics& run, bool narrow) {
 std::string ratio_cell(const SummaryRow& row, bool narrow) {
   if (!row.ratio) return "-";
   const std::string base = row.config.base;
-  return fmt::format("{:.2f}{}{} {}", *row.ratio, row.batch_differs ? "*" : "", row.window_differs ? "!" : "",
+  return fmt::format("{:.2f}{}{}{} {}", *row.ratio, row.batch_differs ? "*" : "", row.window_differs ? "!" : "",
+                     row.ratio_of_some_rounds ? "'" : "",
                      narrow && width_of(base) > 8 ? fit(base, 8) : base);
 }
 
@@ -221,16 +222,20 @@ std::vector<std::string> legend_lines(const Summary& summary, bool narrow) {
       "the base / seconds of the row (above 1 = faster){}; article: the ratio of the article's "
       "figures.",
       narrow ? "±" : "[CI]",
-      any_repeats(summary) ? ", over the logarithms of all runs, which need not be the quotient of the medians"
-                           : ""));
+      any_repeats(summary) ? ", the mean of the runs' logarithms, not the quotient of the medians" : ""));
   std::string codes;
-  bool batch = false, window = false;
+  bool batch = false, window = false, rounds = false;
   for (const SummaryRow& row : summary.rows) {
     if (row.ok()) codes += codes_of(row);
     batch |= row.ratio && row.batch_differs;
     window |= row.ratio && row.window_differs;
+    rounds |= row.ratio_of_some_rounds;
   }
   if (batch) lines.push_back("* the base has another batch size: the ratio compares batches, not images.");
+  if (rounds)
+    lines.push_back(
+        "' of the rounds that both ran, because the machine's speed changes between rounds: it is not that of the "
+        "seconds shown.");
   if (window) lines.push_back("! the base was timed in another window.");
   if (narrow)
     for (char code : std::set<char>(codes.begin(), codes.end()))

@@ -67,6 +67,7 @@ Pools::Pools(const std::vector<Runs>& rows) {
   for (const auto& [family, groups] : repeated) {
     const auto& [variances, degrees] = groups;
     Pool& pool = pools_[family];
+    pool.rows = variances.size();
     pool.degrees = std::accumulate(degrees.begin(), degrees.end(), 0.0);
     pool.variance =
         std::inner_product(variances.begin(), variances.end(), degrees.begin(), 0.0) / pool.degrees;
@@ -94,9 +95,9 @@ std::string Pools::why_none(const std::vector<WeightedRuns>& terms) const {
   for (const auto& [runs, weight] : terms) {
     const auto pool = pools_.find(runs->family);
     const double degrees = pool == pools_.end() ? 0 : pool->second.degrees;
-    if (degrees < kFewestDegrees)
-      return fmt::format("{} rows have {:.0f} repeats to tell their scatter, {:.0f} are needed",
-                         text_of(runs->family), degrees, kFewestDegrees);
+    if (degrees < kFewestDegrees || pool->second.rows < 2)
+      return fmt::format("the scatter of {} rows takes {:.0f} repeats of two rows to tell, these are {:.0f}",
+                         text_of(runs->family), kFewestDegrees, degrees);
     if (!pool->second.usable())
       return fmt::format("the repeats of {} rows scatter unequally (Bartlett's p {:.2g})",
                          text_of(runs->family), pool->second.equal_p);

@@ -47,7 +47,8 @@ class Pools {
  private:
   struct Pool {
     double variance = 0, degrees = 0, equal_p = 1;
-    bool usable() const { return degrees >= kFewestDegrees && equal_p >= kUnequal; }
+    size_t rows = 0;
+    bool usable() const { return rows > 1 && degrees >= kFewestDegrees && equal_p >= kUnequal; }
   };
   std::map<Family, Pool> pools_;
 };

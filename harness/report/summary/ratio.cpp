@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "harness/stats/disturbance.h"
 
@@ -16,6 +18,29 @@ bool all_positive(const std::vector<double>& values) {
 std::vector<double> logarithms(std::vector<double> values) {
   for (double& value : values) value = std::log(value);
   return values;
+}
+
+// The rounds in which all these rows ran, where one ran fewer than kFewestRuns times; empty: all of each.
+std::set<int64_t> common_rounds(const std::vector<std::pair<const SummaryRow*, int>>& powers) {
+  std::map<int64_t, size_t> rows;  // by round
+  bool few = false;
+  for (const auto& [row, power] : powers) {
+    few = few || row->records.size() < kFewestRuns;
+    for (const Record* record : row->records) ++rows[record->repeat];
+  }
+  std::set<int64_t> common;
+  for (const auto& [round, count] : rows)
+    if (few && count == powers.size()) common.insert(round);
+  return common;
+}
+
+std::vector<double> of_rounds(const PerRun& figure, const SummaryRow& row, const std::set<int64_t>& rounds) {
+  const std::vector<double> all = figure(row);
+  if (rounds.empty() || all.size() != row.records.size()) return all;
+  std::vector<double> some;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (rounds.contains(row.records[i]->repeat)) some.push_back(all[i]);
+  return some;
 }
 
 // The figure of every row that has it: what scatter is borrowed from.
@@ -52,11 +77,13 @@ void borrow_scatter(const Summary& summary, const PerRun& figure, const std::vec
 Ratio product_of(const Summary& summary, const PerRun& figure,
                  const std::vector<std::pair<const SummaryRow*, int>>& powers) {
   Ratio ratio{.value = 1, .low = 1, .high = 1, .runs = size_t(-1), .of_logs = true};
+  const std::set<int64_t> rounds = common_rounds(powers);
   std::vector<Runs> logs;
   std::vector<std::vector<double>> figures;
   for (const auto& [row, power] : powers) {
-    const std::vector<double> values = figure(*row);
+    const std::vector<double> values = of_rounds(figure, *row, rounds);
     if (values.empty() || !all_positive(values)) return {};
+    ratio.of_some_rounds = ratio.of_some_rounds || values.size() < row->records.size();
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     ratio.low *= std::pow(power > 0 ? *least : *most, power);
     ratio.high *= std::pow(power > 0 ? *most : *least, power);

@@ -18,6 +18,7 @@ struct Ratio {
   Mean mean = {};            // behind p_against()
   bool of_logs = false;      // `mean` is of logarithms: of ratios, not of shares
   bool undisturbed = false;  // of undisturbed_s() (stats/disturbance.h)
+  bool of_some_rounds = false;  // of the runs of both in common rounds alone
   bool pooled = false;       // its interval is by the scatter of all rows of the family (stats/inference.h)
   std::string why_range = {};  // why `low` and `high` are no interval but the range over the runs
 
@@ -34,7 +35,8 @@ using PerRun = std::function<std::vector<double>(const SummaryRow&)>;
 
 // The product of the rows' figures, each to its power: +1 and -1 for a ratio. A ratio of two rows with
 // kFewestRuns or more is unpaired_effect() of stats/effect.h, which `compare` uses too; one of more rows has
-// Welch's interval. With fewer runs: the interval by the scatter of all rows in `summary`, or else the range.
+// Welch's interval. With fewer runs: those of the rounds that all rows ran, if any, because a machine's speed
+// changes between rounds; the interval by the scatter of all rows in `summary`, or else the range.
 Ratio product_of(const Summary& summary, const PerRun& figure,
                  const std::vector<std::pair<const SummaryRow*, int>>& powers);
 Ratio ratio_of(const Summary& summary, const PerRun& figure, const SummaryRow& base, const SummaryRow& row);

@@ -121,6 +121,7 @@ void compare_with_base(const Summary& summary, SummaryRow& row, const SummaryRow
   if (row.ok() && base->ok() && row.run.batches == base->run.batches) {
     const Ratio ratio = total_ratio(summary, *base, row);
     if (ratio.known()) row.ratio = ratio.value;
+    row.ratio_of_some_rounds = ratio.of_some_rounds;
     row.ratio_undisturbed = ratio.undisturbed;
   }
   const double here = row.config.published_s;
