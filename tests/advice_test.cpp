@@ -72,8 +72,7 @@ TEST(Advice, ARowThatRanOnceIsComparedWithItsRound) {
   EXPECT_NEAR(ratio("tmpfs"), 2, 0.01);
   EXPECT_NEAR(ratio("threads"), 40 / 9.5, 0.01) << "its only run was in the third round";
   EXPECT_NEAR(summary.rows.at(0).total_s, 40, 0.1) << "the median of all its runs";
-  EXPECT_NE(markdown_table(summary).find("of the rounds that both ran, because"),
-            std::string::npos);
+  EXPECT_NE(markdown_table(summary).find("of the rounds that both ran, because"), std::string::npos);
 }
 
 TEST(Advice, IsThatOfTheRowsThatRan) {

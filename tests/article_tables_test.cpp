@@ -248,7 +248,8 @@ TEST(ArticleTables, RepeatsGiveARangeAndFiveOfThemAnInterval) {
   records.resize(6);
   const Grid three = table(tables_of(records), "Table 8");
   EXPECT_EQ(cell(three, "16", "base / row"), "1.09 (1.06 to 1.13)") << "35 / 33 to 35 / 31";
-  EXPECT_NE(text(three.notes).find("(in brackets: the range) there is no verdict: it takes 5 runs"), std::string::npos);
+  EXPECT_NE(text(three.notes).find("(in brackets: the range) there is no verdict: it takes 5 runs"),
+            std::string::npos);
   records.resize(2);
   const Grid one = table(tables_of(records), "Table 8");
   EXPECT_EQ(cell(one, "16", "base / row"), "1.06");

@@ -99,7 +99,8 @@ TEST(Claims5To9, OfEmulatedDevicesNeedFiveRunsToo) {
   records.set("7", "/device_ms/load", json(1, json(4, 20.0)));
   records.set("0", "/device_ms/load", json(1, json(4, 1.0)));
   EXPECT_EQ(records.verdict(6), ClaimVerdict::undecided) << records.reason(6);
-  EXPECT_NE(records.reason(6).find("1 run of 5, and the scatter of loader-bound rows takes 3 repeats"), std::string::npos);
+  EXPECT_NE(records.reason(6).find("1 run of 5, and the scatter of loader-bound rows takes 3 repeats"),
+            std::string::npos);
 }
 
 TEST(Claims5To9, OnEmulatedDevicesTooFewCoresMatterOnlyToARowThatWaitsForItsLoader) {

@@ -9,10 +9,12 @@
 namespace harness::inference_test {
 
 // Counts of insects under six sprays, R's data set InsectSprays.
-const std::vector<std::vector<double>> kSprays = {
-    {10, 7, 20, 14, 14, 12, 10, 23, 17, 20, 14, 13}, {11, 17, 21, 11, 16, 14, 17, 17, 19, 21, 7, 13},
-    {0, 1, 7, 2, 3, 1, 2, 1, 3, 0, 1, 4},            {3, 5, 12, 6, 4, 3, 5, 5, 5, 5, 2, 4},
-    {3, 5, 3, 5, 3, 6, 1, 1, 3, 2, 6, 4},            {11, 9, 15, 22, 15, 16, 13, 10, 26, 26, 24, 13}};
+const std::vector<std::vector<double>> kSprays = {{10, 7, 20, 14, 14, 12, 10, 23, 17, 20, 14, 13},
+                                                  {11, 17, 21, 11, 16, 14, 17, 17, 19, 21, 7, 13},
+                                                  {0, 1, 7, 2, 3, 1, 2, 1, 3, 0, 1, 4},
+                                                  {3, 5, 12, 6, 4, 3, 5, 5, 5, 5, 2, 4},
+                                                  {3, 5, 3, 5, 3, 6, 1, 1, 3, 2, 6, 4},
+                                                  {11, 9, 15, 22, 15, 16, 13, 10, 26, 26, 24, 13}};
 // Weights of plants, R's PlantGrowth.
 const std::vector<std::vector<double>> kPlants = {
     {4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14},
@@ -69,8 +71,10 @@ TEST(Inference, ARowThatRanOnceBorrowsItsScatter) {
 }
 
 TEST(Inference, FamiliesThatDifferAddByWelch) {
-  std::vector<Runs> rows = {{Family::modelled, {0.99, 1.00, 1.01}}, {Family::modelled, {1.99, 2.00, 2.01}},
-                            {Family::storage, {0.8, 1.0, 1.2}},     {Family::storage, {1.8, 2.0, 2.2}}};
+  std::vector<Runs> rows = {{Family::modelled, {0.99, 1.00, 1.01}},
+                            {Family::modelled, {1.99, 2.00, 2.01}},
+                            {Family::storage, {0.8, 1.0, 1.2}},
+                            {Family::storage, {1.8, 2.0, 2.2}}};
   const Mean mean = Pools(rows).sum_of({{&rows[0], 1}, {&rows[2], -1}});
   const double quiet = 1e-4 / 3, loud = 0.04 / 3;
   EXPECT_NEAR(mean.error, std::sqrt(quiet + loud), 1e-12);
@@ -90,8 +94,10 @@ TEST(Inference, ARowOfMoreScatterKeepsItsOwn) {
 }
 
 TEST(Inference, WithoutAPoolItSaysWhy) {
-  const std::vector<Runs> rows = {{Family::loader, {1, 1.01}},          {Family::loader, {1}},
-                                  {Family::storage, {1, 1.001, 1.002}}, {Family::storage, {2, 2.2, 1.8}},
+  const std::vector<Runs> rows = {{Family::loader, {1, 1.01}},
+                                  {Family::loader, {1}},
+                                  {Family::storage, {1, 1.001, 1.002}},
+                                  {Family::storage, {2, 2.2, 1.8}},
                                   {Family::storage, {3, 3.001, 3.002}}};
   const Pools pools(rows);
   EXPECT_EQ(pools.sum_of({{&rows[0], 1}}).degrees, 0);

@@ -177,12 +177,14 @@ std::string interval_note(const std::vector<Ratio>& ratios, bool verdict) {
   const auto any = [&](auto is_one) { return std::any_of(ratios.begin(), ratios.end(), is_one); };
   std::string note;
   if (any([](const Ratio& it) { return it.runs >= kFewestRuns; }))
-    note += fmt::format("In brackets: the exact 95 % interval over {} or more runs of each row. ", kFewestRuns);
+    note +=
+        fmt::format("In brackets: the exact 95 % interval over {} or more runs of each row. ", kFewestRuns);
   if (any([](const Ratio& it) { return it.pooled; })) note += std::string(kPooled) + ' ';
   if (any([](const Ratio& it) { return !it.decides(); }))
-    note += fmt::format("Without an interval (in brackets: the range) there is no verdict: it takes {} runs of "
-                        "each row, or repeats of rows of its kind (--repeat 2). ",
-                        kFewestRuns);
+    note += fmt::format(
+        "Without an interval (in brackets: the range) there is no verdict: it takes {} runs of "
+        "each row, or repeats of rows of its kind (--repeat 2). ",
+        kFewestRuns);
   else if (verdict)
     note += fmt::format("reproduced: the article's ratio lies in the interval widened by {:.0f} %. ",
                         100 * kArticleMargin);

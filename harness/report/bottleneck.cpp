@@ -81,8 +81,8 @@ StepShares shares_of(const Times& times) {
           .cpu = (times.contention + times.other) / times.step};
 }
 
-// Sets the images/s at the ends of the mean batch's interval. A ceiling whose interval is wider than itself is
-// none.
+// Sets the images/s at the ends of the mean batch's interval. A ceiling whose interval is wider than itself
+// is none.
 void set_range(double images, const std::vector<double>& batch_ms, std::optional<double>& ceiling,
                std::optional<Interval>& range) {
   if (batch_ms.empty() || !ceiling) return;  // records of older versions have no times of the batches

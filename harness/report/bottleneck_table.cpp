@@ -82,7 +82,8 @@ Grid bottleneck_grid(const Summary& summary) {
   const auto percent = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
   grid.notes = {
       "loader, compute, all-reduce: images/s of the loader alone, of the step on a made-up batch alone, and "
-      "of the all-reduces alone, each with half its 95 % interval over the ceiling's batches, `-` where that is "
+      "of the all-reduces alone, each with half its 95 % interval over the ceiling's batches, `-` where that "
+      "is "
       "wider than the figure; headroom: from "
       "the row's images/s to the lower of loader and compute, `about 0` where the interval covers the row; "
       "`ceiling < row`: disturbed, no limit of this row. These are verdicts by phases, which say where a row "

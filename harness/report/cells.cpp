@@ -42,8 +42,8 @@ std::string median_cell(const RunStatistics& run, bool narrow) {
 std::string ratio_cell(const SummaryRow& row, bool narrow) {
   if (!row.ratio) return "-";
   const std::string base = row.config.base;
-  return fmt::format("{:.2f}{}{}{} {}", *row.ratio, row.batch_differs ? "*" : "", row.window_differs ? "!" : "",
-                     row.ratio_of_some_rounds ? "'" : "",
+  return fmt::format("{:.2f}{}{}{} {}", *row.ratio, row.batch_differs ? "*" : "",
+                     row.window_differs ? "!" : "", row.ratio_of_some_rounds ? "'" : "",
                      narrow && width_of(base) > 8 ? fit(base, 8) : base);
 }
 
@@ -234,7 +234,8 @@ std::vector<std::string> legend_lines(const Summary& summary, bool narrow) {
   if (batch) lines.push_back("* the base has another batch size: the ratio compares batches, not images.");
   if (rounds)
     lines.push_back(
-        "' of the rounds that both ran, because the machine's speed changes between rounds: it is not that of the "
+        "' of the rounds that both ran, because the machine's speed changes between rounds: it is not that "
+        "of the "
         "seconds shown.");
   if (window) lines.push_back("! the base was timed in another window.");
   if (narrow)

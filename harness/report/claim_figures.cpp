@@ -97,9 +97,9 @@ Finding judged(const std::vector<Test>& tests) {
     return cannot_be_tested("the records have no times for: " + decides->what);
   std::string reason = fmt::format("{}; holds {}", decides->what, limits_text(*decides));
   if (!decides->figure.decides())
-    reason += fmt::format("; {} run{} of {}{}{}", decides->figure.runs,
-                          decides->figure.runs == 1 ? "" : "s", kFewestRuns,
-                          decides->figure.why_range.empty() ? "" : ", and ", decides->figure.why_range);
+    reason += fmt::format("; {} run{} of {}{}{}", decides->figure.runs, decides->figure.runs == 1 ? "" : "s",
+                          kFewestRuns, decides->figure.why_range.empty() ? "" : ", and ",
+                          decides->figure.why_range);
   Finding finding{verdict_of(*decides), figure_text(*decides), reason};
   finding.p = p_of(tests, *decides);
   return finding;

@@ -183,10 +183,11 @@ Grid claims_grid(const Summary& summary) {
       grid.values.push_back({row, "rows", "text", fmt::format("{}", fmt::join(part.rows, " "))});
       grid.values.push_back({row, "why", "text", part.reason});
     }
-  grid.notes.push_back(fmt::format(
-      "In brackets: exact 95 % interval over whole runs; of fewer than {} it is marked pooled, or it is their "
-      "range. {}",
-      kFewestRuns, kPooled));
+  grid.notes.push_back(
+      fmt::format("In brackets: exact 95 % interval over whole runs; of fewer than {} it is marked pooled, "
+                  "or it is their "
+                  "range. {}",
+                  kFewestRuns, kPooled));
   grid.notes.push_back(
       "holds, does not hold: the whole interval lies inside or outside the limits, and Student's p against "
       "them, by Holm's correction for all tests of the run, is under 0.05; undecided: otherwise, or with too "

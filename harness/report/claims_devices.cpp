@@ -86,8 +86,8 @@ Finding scatter_is_nearly_a_fifth(const ClaimRows& rows) {
 }
 
 Finding broadcast_is_small(const ClaimRows& rows) {
-  Finding finding = judged({{"share of [7]'s step", rows.share(work_shares({"broadcast"}), "7"), kLeastBroadcast,
-                             kMostBroadcast, Unit::percent}});
+  Finding finding = judged({{"share of [7]'s step", rows.share(work_shares({"broadcast"}), "7"),
+                             kLeastBroadcast, kMostBroadcast, Unit::percent}});
   finding.reason += kOfTheStep;
   return finding;
 }

@@ -45,9 +45,9 @@ Finding shuffled_lmdb_is_slower_than_files(const ClaimRows& rows) {
 }
 
 Finding kernels_are_soon_busy(const ClaimRows& rows) {
-  Finding finding =
-      judged({{fmt::format("{}, from batch {} on", kKernelsTimed, kStartUpBatches),
-               rows.share(kernel_shares(kStartUpBatches), "lmdb"), kAlmostContinuous, kNoLimit, Unit::percent}});
+  Finding finding = judged(
+      {{fmt::format("{}, from batch {} on", kKernelsTimed, kStartUpBatches),
+        rows.share(kernel_shares(kStartUpBatches), "lmdb"), kAlmostContinuous, kNoLimit, Unit::percent}});
   finding.reason += cold_caveat(rows["lmdb"]);
   return finding;
 }

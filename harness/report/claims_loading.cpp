@@ -45,8 +45,8 @@ Finding by_chosen_sizes(Finding finding) {
 
 Finding loading_is_most(const ClaimRows& rows) {
   const SummaryRow& disk = rows["disk"];
-  Finding finding = judged(
-      {{"cost of loading, share of the step", rows.share(loading_shares, "disk"), kMostOfTheTime, kNoLimit, Unit::percent}});
+  Finding finding = judged({{"cost of loading, share of the step", rows.share(loading_shares, "disk"),
+                             kMostOfTheTime, kNoLimit, Unit::percent}});
   // On shared cores, loading also slows down computing, so the waits alone are only a lower bound.
   const bool least_only = !disk.record->ceilings;
   if (const auto shared = own_cores("disk")(rows);
@@ -81,8 +81,8 @@ Finding tmpfs_removes_loading(const ClaimRows& rows) {
   if (before.below(kVisibleShare))
     return cannot_be_tested(fmt::format("nothing to remove: from disk, waiting is {:.1f} % of the step{}",
                                         100 * before.value, cold_caveat(rows["disk"])));
-  return judged({{"share of the step spent waiting for images", rows.share(wait_shares(), "tmpfs"), 0, kVisibleShare,
-                  Unit::percent},
+  return judged({{"share of the step spent waiting for images", rows.share(wait_shares(), "tmpfs"), 0,
+                  kVisibleShare, Unit::percent},
                  {"the same from disk", before, kVisibleShare, kNoLimit, Unit::percent}});
 }
 
@@ -92,7 +92,8 @@ Finding computing_is_unchanged(const ClaimRows& rows) {
 }
 
 Finding kernels_run_continuously(const ClaimRows& rows) {
-  return judged({{kKernelsTimed, rows.share(kernel_shares(), "tmpfs"), kAlmostContinuous, kNoLimit, Unit::percent}});
+  return judged(
+      {{kKernelsTimed, rows.share(kernel_shares(), "tmpfs"), kAlmostContinuous, kNoLimit, Unit::percent}});
 }
 
 const RecordData* data_of(const Summary& summary) {

@@ -17,9 +17,10 @@ constexpr int64_t kImageNetClasses = 1000;
 constexpr double kImageNetImages = 1281167, kArticlesEpochs = 90;  // what the article's baseline is meant for
 
 Finding computes_faster(const ClaimRows& rows) {
-  Finding finding = judged(
-      {{"forward and backward per batch, O0 / O1", rows.ratio(work_ms(compute_phases()), "tmpfs", "o1"), kVisibly},
-       {"forward and backward per batch, O0 / O2", rows.ratio(work_ms(compute_phases()), "tmpfs", "o2"), kVisibly}});
+  Finding finding = judged({{"forward and backward per batch, O0 / O1",
+                             rows.ratio(work_ms(compute_phases()), "tmpfs", "o1"), kVisibly},
+                            {"forward and backward per batch, O0 / O2",
+                             rows.ratio(work_ms(compute_phases()), "tmpfs", "o2"), kVisibly}});
   finding.reason += sixteen_bit_of(rows["o2"]);
   return finding;
 }

@@ -44,9 +44,8 @@ Finding computing_is_the_same(const ClaimRows& rows) {
 }
 
 Finding packages_are_equal(const ClaimRows& rows) {
-  Finding finding =
-      judged({{"time of [12] / [13]", rows.times("12", "13"), 1 - kSame, 1 + kSame},
-              {"time of [12] / [15]", rows.times("12", "15"), 1 - kSame, 1 + kSame}});
+  Finding finding = judged({{"time of [12] / [13]", rows.times("12", "13"), 1 - kSame, 1 + kSame},
+                            {"time of [12] / [15]", rows.times("12", "15"), 1 - kSame, 1 + kSame}});
   finding.reason += "; the semantics of APEX and Horovod are rebuilt, these are not the packages";
   return finding;
 }
@@ -155,8 +154,8 @@ Finding infiniband_beats_ethernet(const ClaimRows& rows) {
 }
 
 Finding kernels_run_more_of_the_time(const ClaimRows& rows) {
-  Finding finding = judged({{std::string(kKernelsTimed) + ", [12] / [7]",
-                             rows.ratio(kernel_shares(), "12", "7"), kFarAbove}});
+  Finding finding = judged(
+      {{std::string(kKernelsTimed) + ", [12] / [7]", rows.ratio(kernel_shares(), "12", "7"), kFarAbove}});
   finding.reason += "; C++ has no GIL, so a difference has other causes";
   return finding;
 }

@@ -187,10 +187,11 @@ Grid held_out_grid(const Summary& summary, std::vector<BesideArticle> rows) {
   grid.notes = {
       "model: the closed-form model, max(load, compute + copies + exposed communication), from the same "
       "device file and the loader's ceiling measured here; it has no start of the loader.",
-      fmt::format("error: emulated / article - 1, of rows held out whose loader's rate is no setting: what the "
-                  "device was calibrated on has no accuracy; why: from {:.0f} % on. All times in the article's "
-                  "seconds.",
-                  100 * kArticleMargin)};
+      fmt::format(
+          "error: emulated / article - 1, of rows held out whose loader's rate is no setting: what the "
+          "device was calibrated on has no accuracy; why: from {:.0f} % on. All times in the article's "
+          "seconds.",
+          100 * kArticleMargin)};
   if (without_load) grid.notes.push_back("^ without the loader, whose ceiling was not measured.");
   return grid;
 }

@@ -190,7 +190,8 @@ static double incomplete_beta(double a, double b, double x) {
     if (std::abs(c * d - 1) < 1e-14) break;
   }
   return fraction / a *
-         std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+         std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) +
+                  b * std::log1p(-x));
 }
 
 double f_p(double f, double degrees_above, double degrees_below) {

@@ -56,8 +56,8 @@ std::vector<double> holm(const std::vector<double>& p);
 // Each p times the number of tests, at most 1.
 std::vector<double> bonferroni(std::vector<double> p, size_t tests);
 
-// Upper tail of the F distribution, and with it the two-sided p of Student's t. Not from a library: Boost.Math
-// would be 150 MB of headers for these few lines, which are tested against tables.
+// Upper tail of the F distribution, and with it the two-sided p of Student's t. Not from a library:
+// Boost.Math would be 150 MB of headers for these few lines, which are tested against tables.
 double f_p(double f, double degrees_above, double degrees_below);
 inline double student_p(double t, double degrees) { return f_p(t * t, 1, degrees); }
 

@@ -57,8 +57,8 @@ class Pools {
 // row ran once.
 Mean sum_of_own(const std::vector<WeightedRuns>& terms);
 
-// p that groups with these variances have one, by Bartlett's statistic with Box's F (Box 1949), which holds for
-// one degree of freedom each. 1 with fewer than two groups.
+// p that groups with these variances have one, by Bartlett's statistic with Box's F (Box 1949), which holds
+// for one degree of freedom each. 1 with fewer than two groups.
 double bartlett_p(const std::vector<double>& variances, const std::vector<double>& degrees);
 
 double variance(const std::vector<double>& values);  // of a sample; 0 of fewer than two values

@@ -43,8 +43,8 @@ std::string differences_of(const SummaryRow& row) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-// From this share of waiting in the step on, the loader has a part in a row's time. In row 7, from whose total
-// the rate of the emulated cores is taken, it is 0.2.
+// From this share of waiting in the step on, the loader has a part in a row's time. In row 7, from whose
+// total the rate of the emulated cores is taken, it is 0.2.
 constexpr double kLoaderBinds = 0.1;
 
 bool loader_rate_is_set(const SummaryRow& row) {

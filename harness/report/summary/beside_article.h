@@ -29,8 +29,8 @@ struct BesideArticle {
   std::string differs;  // settings by which it is another row than the article's: made-up batches, cpus, ...
 
   bool ok() const { return emulated_s.has_value(); }
-  // emulated_s / article_s - 1 of a row that is predicted: what the device was calibrated on, or follows from a
-  // setting, has no accuracy.
+  // emulated_s / article_s - 1 of a row that is predicted: what the device was calibrated on, or follows from
+  // a setting, has no accuracy.
   std::optional<double> error() const;
 };
 

@@ -123,8 +123,7 @@ Ratio share_of(const Summary& summary, const PerRun& share, const SummaryRow& ro
 
 PerRun seconds_for(const std::vector<const SummaryRow*>& rows) {
   RecordList records;
-  for (const SummaryRow* row : rows)
-    records.insert(records.end(), row->records.begin(), row->records.end());
+  for (const SummaryRow* row : rows) records.insert(records.end(), row->records.begin(), row->records.end());
   return [seconds = ComparedSeconds(records, {})](const SummaryRow& row) { return seconds.of(row.records); };
 }
 

@@ -14,12 +14,12 @@ namespace harness {
 // A ratio of positive figures, base / row (above 1: the row is faster or has less of it), or a share.
 struct Ratio {
   double value = 0, low = 0, high = 0;
-  size_t runs = 0;           // the smallest number of runs of its rows; 0: there is no figure
-  Mean mean = {};            // behind p_against()
-  bool of_logs = false;      // `mean` is of logarithms: of ratios, not of shares
-  bool undisturbed = false;  // of undisturbed_s() (stats/disturbance.h)
+  size_t runs = 0;              // the smallest number of runs of its rows; 0: there is no figure
+  Mean mean = {};               // behind p_against()
+  bool of_logs = false;         // `mean` is of logarithms: of ratios, not of shares
+  bool undisturbed = false;     // of undisturbed_s() (stats/disturbance.h)
   bool of_some_rounds = false;  // of the runs of both in common rounds alone
-  bool pooled = false;       // its interval is by the scatter of all rows of the family (stats/inference.h)
+  bool pooled = false;         // its interval is by the scatter of all rows of the family (stats/inference.h)
   std::string why_range = {};  // why `low` and `high` are no interval but the range over the runs
 
   bool known() const { return runs > 0; }

@@ -30,7 +30,7 @@ struct SummaryRow {
   const Record* record = nullptr;   // of `run`, or of the first repeat if none is OK; owned by the caller
 
   std::optional<Communication> communication;  // of the same repeat; only rows with several ranks
-  std::optional<double> ratio;     // total of the base / total of this row; above 1: faster than the base
+  std::optional<double> ratio;        // total of the base / total of this row; above 1: faster than the base
   bool ratio_of_some_rounds = false;  // it is of the rounds that both ran, `total_s` of all
   bool ratio_undisturbed = false;     // the ratio is one of undisturbed_s() (stats/disturbance.h)
   bool batch_differs = false, window_differs = false;  // compared with the base
