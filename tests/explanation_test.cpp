@@ -115,7 +115,7 @@ TEST(Explanation, TwoCausesAreNamedInTheirOrder) {
   EXPECT_STREQ(found[1]->change->resource, "storage");
   const std::string text = explain_text({explanation});
   for (const char* words : {"What binds row 7: decoding, 30 % of the step", "next: storage (20 %)",
-                            "Try: storage raw", "as with storage"})
+                            "Try: decoded images (storage=raw)", "as with storage"})
     EXPECT_NE(text.find(words), std::string::npos) << words << " in\n" << text;
 }
 

@@ -71,6 +71,34 @@ void add_links(const Row& row, const AxisValues& values, ChangedRows& changes) {
               [](Row& row) { row.collectives = false; });
 }
 
+// What other rows of a matrix would be: another format, precision, strategy or number of devices.
+void add_other_rows(const Row& row, ChangedRows& changes) {
+  const bool cold = row.cache == "cold";
+  changes.add("no_readahead",
+              !row.readahead ? "readahead is false already"
+              : cold         ? ""
+                             : "it is read from memory already",
+              [](Row& row) { row.readahead = false; });
+  changes.add("packed",
+              row.storage == "files" && cold ? "" : "the row reads no single files from a cold disk",
+              [](Row& row) {
+                row.storage = "lmdb";
+                row.readahead = false;
+              });
+  changes.add("sixteen_bit", row.precision == "o0" ? "" : "the row has another precision than o0 already",
+              [](Row& row) { row.precision = "o2"; });
+  changes.add("own_processes", row.strategy == "data_parallel" ? "" : "the row doesn't use data_parallel",
+              [](Row& row) {
+                row.strategy = "ddp";
+                row.backend = row.device == "cpu" ? "gloo" : row.device == "cuda" ? "nccl" : "emulated";
+              });
+  changes.add("more_devices", row.device == "cpu" ? "more replicas would share the same cores" : "",
+              [](Row& row) {
+                row.devices *= 2;
+                if (row.strategy == "single") row.strategy = "data_parallel";
+              });
+}
+
 }  // namespace
 
 RowChanges changes_of(const Row& row, const EmulatedDevice* device, bool own_images,
@@ -79,6 +107,7 @@ RowChanges changes_of(const Row& row, const EmulatedDevice* device, bool own_ima
   ChangedRows changes(row, values);
   add_loading_changes(row, own_images, values, changes);
   add_cores(row, changes);
+  add_other_rows(row, changes);
   const bool host_only = row.device == "cpu";
   changes.add("smaller_copies",
               host_only                     ? "device cpu copies nothing: it computes where the batches are"

@@ -33,8 +33,9 @@ WantedChanges::WantedChanges(const std::vector<std::string>& names) : names_(wit
 }
 
 bool WantedChanges::has(const std::string& change) const {
-  if (names_.empty() || change == "unchanged") return true;
+  if (change == "unchanged") return true;
   if (change == "lone_devices") return has("timed_device");
+  if (names_.empty()) return !find_change(change) || !find_change(change)->when_named;
   return names_.count(change) > 0;
 }
 

@@ -12,7 +12,8 @@
 
 namespace harness {
 
-// Which changes are asked for, by name, and those that they are compared with; without names all.
+// Which changes are asked for, by name, and those that they are compared with; without names all
+// that are not `when_named`.
 class WantedChanges {
  public:
   // Throws ConfigError for an unknown name.
