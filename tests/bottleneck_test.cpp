@@ -59,7 +59,7 @@ TEST(Bottleneck, NamesStorageWhenMostOfLoadingIsReading) {
 
 TEST(Bottleneck, NamesThreadsWhenThereAreCoresForMoreAndDecodingOtherwise) {
   json record = record_of({.load = 209, .loader_alone = 290});
-  EXPECT_EQ(judged(record).cause, "too few loader threads");
+  EXPECT_EQ(judged(record).cause, "too few loader threads: 2 on 8 cores");
   record["config"]["loader_threads"] = 8;
   EXPECT_EQ(judged(record).cause, "decoding");
 }
@@ -72,7 +72,7 @@ TEST(Bottleneck, ALoaderThatIsFastAloneLacksCoresAndNotData) {
 
 TEST(Bottleneck, NamesCopiesCommunicationDeviceAndHost) {
   EXPECT_EQ(judged(record_of({.h2d = 60})).verdict, "memory copy");
-  EXPECT_EQ(judged(record_of({})).verdict, "device");
+  EXPECT_EQ(judged(record_of({})).verdict, "computing");
   EXPECT_EQ(judged(record_of({.other = 80})).verdict, "CPU execution");
   EXPECT_EQ(judged(record_of({.forward = 70, .backward = 120})).cause, "loader and training share the cores");
 
@@ -82,12 +82,62 @@ TEST(Bottleneck, NamesCopiesCommunicationDeviceAndHost) {
   EXPECT_EQ(judged(record_of({.sync = 80, .all_reduce_alone = 10})).cause, "ranks wait for one another");
 }
 
-TEST(Bottleneck, WhatLiesJustBelowEachLimitIsOther) {
-  // load 20 %, communication 20 %, device 48 %, host 12 %
-  const Bottleneck it =
-      judged(record_of({.load = 37.5, .h2d = 0.5, .sync = 37.5, .other = 22, .loader_alone = 187}));
-  EXPECT_EQ(it.verdict, "other");
-  EXPECT_NE(it.figure.find("device"), std::string::npos);
+// 100 images in 425.5 ms: 235 images/s, beside a loader that reaches 240 and a step that reaches 292 alone,
+// of which copies take the largest share.
+json row_beside_its_ceilings(double loader_alone, double compute_alone) {
+  json record = record_of({.load = 85,
+                           .h2d = 130,
+                           .forward = 70,
+                           .backward = 140.5,
+                           .loader_alone = loader_alone,
+                           .compute_alone = compute_alone});
+  record["ceilings"]["compute"] = {{"h2d", 130.0}, {"forward", 70.0}, {"backward", 140.5}};
+  return record;
+}
+
+TEST(Bottleneck, IsTheCeilingThatTheRowTouches) {
+  EXPECT_EQ(judged(row_beside_its_ceilings(417, 342)).verdict, "loader") << "240 and 292 images/s";
+  EXPECT_EQ(judged(row_beside_its_ceilings(300, 425)).verdict, "computing") << "as fast as without a loader";
+  EXPECT_EQ(judged(row_beside_its_ceilings(430, 425)).verdict, "loader") << "both: the lower one";
+  const Bottleneck neither = judged(row_beside_its_ceilings(340, 342));
+  EXPECT_EQ(neither.cause, "loader and training share the cores")
+      << "294 and 292 images/s, each with all cores";
+  EXPECT_TRUE(judged(row_beside_its_ceilings(417, 342)).changes == std::vector<const char*>{"more_threads"});
+}
+
+TEST(Bottleneck, ACeilingIsTouchedWithinItsInterval) {
+  json record = row_beside_its_ceilings(340, 330);
+  EXPECT_NE(judged(record).verdict, "loader") << "80 % of it";
+  record["ceilings"]["loader_batch_ms"] = {150.0, 530.0, 340.0, 340.0};
+  EXPECT_EQ(judged(record).verdict, "loader");
+}
+
+TEST(Bottleneck, MoreProcessesThanCoresAreTheCause) {
+  json record = record_of({.load = 1, .sync = 40});
+  record["world_size"] = 4;
+  record["config"].update({{"devices", 4}, {"strategy", "ddp"}, {"backend", "mpi"}});
+  EXPECT_NE(judged(record).cause, "4 processes on 2 cores") << "on eight";
+  record["machine"]["cores"] = 2;
+  EXPECT_EQ(judged(record).verdict, "CPU execution");
+  EXPECT_EQ(judged(record).cause, "4 processes on 2 cores");
+  record["world_size"] = 1;
+  record["config"]["strategy"] = "data_parallel";
+  EXPECT_EQ(judged(record).cause, "4 replicas on 2 cores");
+}
+
+TEST(Bottleneck, ThereIsNoneAtSmokeNorWhereOthersChangedTheRow) {
+  json record = record_of({});
+  record["environment"] = {{"window_steal_share", 0.0}, {"window_outside_share", 0.09}};
+  EXPECT_EQ(judged(record).verdict, "computing");
+  record["environment"]["window_outside_share"] = 0.38;
+  EXPECT_EQ(judged(record).verdict, "-");
+  EXPECT_EQ(judged(record).cause, "others took 38 % of its processor time");
+  EXPECT_TRUE(judged(record).changes.empty());
+  record["device"] = {{"kind", "emulated"}};
+  EXPECT_NE(judged(record).verdict, "-") << "its check `lag` refuses what others changed";
+  json smoke = record_of({});
+  smoke["scale"] = {{"name", "smoke"}};
+  EXPECT_EQ(judged(smoke).verdict, "-");
 }
 
 TEST(Bottleneck, SharesAreTheWholeStep) {
@@ -109,16 +159,6 @@ TEST(Bottleneck, CeilingsAndHeadroomAreInImagesPerSecond) {
   EXPECT_NEAR(it.headroom.value(), 300.0 / 280 - 1, 1e-9);
 }
 
-TEST(Bottleneck, ALoaderThatIsFasterAloneLacksCoresOrAWarmCache) {
-  json record = record_of({.load = 200, .loader_alone = 50});
-  EXPECT_EQ(judged(record).verdict, "CPU execution");
-  record["cache"] = {{"state", "cold"}};
-  const Bottleneck cold = judged(record);
-  EXPECT_EQ(cold.verdict, "loader");
-  EXPECT_EQ(cold.cause, "storage");
-  EXPECT_NE(cold.next.find("faster storage"), std::string::npos);
-}
-
 TEST(Bottleneck, AStorageThatReadsFarAheadNeedsAnotherSettingAndNotAnotherDisk) {
   json record = record_of({.load = 209, .loader_alone = 290, .read_share = 0.9});
   record["cache"] = {{"state", "cold"}, {"encoded_bytes", 1000}, {"device_bytes", 3900}};
@@ -127,7 +167,7 @@ TEST(Bottleneck, AStorageThatReadsFarAheadNeedsAnotherSettingAndNotAnotherDisk) 
   const Bottleneck it = judged(record);
   EXPECT_EQ(it.cause, "storage, which reads ahead");
   EXPECT_NE(it.figure.find("132 times the bytes"), std::string::npos) << it.figure;
-  EXPECT_NE(it.next.find("readahead=false"), std::string::npos);
+  EXPECT_TRUE(it.changes == std::vector<const char*>{"no_readahead"});
 }
 
 TEST(Bottleneck, ACeilingHasAnIntervalAndNoHeadroomBelowItsRow) {
@@ -191,30 +231,15 @@ TEST(Bottleneck, TheTableSaysInHowManyRepeatsTheVerdictWasTheSame) {
   for (const auto& row : grid.rows) EXPECT_EQ(row.size(), grid.columns.size());
 }
 
-// Rows of a summary: o0 on one device, then precisions and numbers of devices with their seconds per 10
-// batches.
-Grid grid_of(double o2_s, double two_devices_s) {
-  const auto row = [](const char* id, const char* base, double factor, const json& config) {
-    json record = record_of({.forward = 30 * factor, .backward = 60 * factor, .compute_alone = 91 * factor});
-    record["ceilings"]["compute"] = {{"h2d", 1.0}, {"forward", 30.0 * factor}, {"backward", 60.0 * factor}};
-    record.update({{"row", id}, {"repeat", 0}});
-    record["config"].update(config);
-    record["config"].update({{"id", id}, {"base", base}});
-    return record;
+TEST(Bottleneck, HeadroomThatNeedsFreeCoresSaysSo) {
+  const auto headroom = [](int cores) {
+    json record = record_of({.load = 40});
+    record["row"] = "0";
+    record["machine"]["cores"] = cores;
+    return bottleneck_grid(summarise(typed(std::vector<json>{record})).at(0)).rows.at(0).at(6);
   };
-  const std::vector<json> records = {
-      row("0", "", 1, json::object()), row("o2", "0", o2_s, {{"precision", "o2"}}),
-      row("5", "0", two_devices_s, {{"devices", 2}, {"strategy", "data_parallel"}})};
-  return bottleneck_grid(summarise(typed(records)).at(0));
-}
-
-TEST(Bottleneck, WhatTheRunHasShownToBeSlowerIsNotAdvised) {
-  const auto advice = [](const Grid& grid) { return grid.notes.back(); };
-  EXPECT_NE(advice(grid_of(0.5, 0.6)).find("try precision=o2 or bf16, a faster device, or more of them"),
-            std::string::npos);
-  EXPECT_NE(advice(grid_of(0.5, 1.3)).find("try precision=o2 or bf16, a faster device"), std::string::npos);
-  EXPECT_EQ(advice(grid_of(0.5, 1.3)).find("more of them"), std::string::npos);
-  EXPECT_NE(advice(grid_of(1.4, 1.3)).find("try a faster device"), std::string::npos);
+  EXPECT_EQ(headroom(8), "+44 %");
+  EXPECT_EQ(headroom(2), "+44 % on free cores") << "two loader threads and one that computes";
 }
 
 // ---- devices with times of their own ----
@@ -247,9 +272,10 @@ TEST(BottleneckOfADevice, EachClassIsFoundAlthoughTheHostWaitsInLoss) {
     return judged(on_device(device, kHostWaitsInLoss)).verdict;
   };
   EXPECT_EQ(verdict({{"load", 50}, {"h2d", 5}, {"forward", 15}, {"backward", 30}}), "loader");
-  EXPECT_EQ(verdict({{"load", 1}, {"h2d", 49}, {"forward", 20}, {"backward", 30}}), "memory copy");
+  EXPECT_EQ(verdict({{"load", 1}, {"h2d", 55}, {"forward", 20}, {"backward", 24}}), "memory copy");
   EXPECT_EQ(verdict({{"load", 1}, {"h2d", 4}, {"forward", 30}, {"backward", 65}}), "kernels");
-  EXPECT_EQ(verdict({{"load", 20}, {"h2d", 20}, {"forward", 20}, {"backward", 35}, {"other", 5}}), "other");
+  EXPECT_EQ(verdict({{"load", 20}, {"h2d", 20}, {"forward", 20}, {"backward", 35}, {"other", 5}}), "kernels")
+      << "the largest part, without ceilings";
 }
 
 TEST(BottleneckOfADevice, ADeviceThatIsNoFasterThanItsHostLaunchesIsBoundByLaunches) {
@@ -257,7 +283,7 @@ TEST(BottleneckOfADevice, ADeviceThatIsNoFasterThanItsHostLaunchesIsBoundByLaunc
   const Phases launching = {{"h2d", 1}, {"forward", 31}, {"backward", 58}, {"step", 6}, {"loss", 4}};
   EXPECT_EQ(judged(on_device(device, launching)).verdict, "launch");
   EXPECT_EQ(judged(on_device(device, kHostWaitsInLoss)).verdict, "kernels") << "the host is far ahead";
-  EXPECT_EQ(judged(on_device({{"forward", 20}, {"backward", 30}, {"other", 50}}, kHostWaitsInLoss)).cause,
+  EXPECT_EQ(judged(on_device({{"forward", 20}, {"backward", 25}, {"other", 55}}, kHostWaitsInLoss)).cause,
             "work of the training thread");
 }
 
@@ -296,7 +322,7 @@ TEST(BottleneckOfADevice, WaitingForTheWireAndForOneSlowRankAreTold) {
   const Bottleneck slow = judged(three_ranks({60, 2, 61}, 2));
   EXPECT_EQ(slow.verdict, "communication");
   EXPECT_EQ(slow.cause, "one slow rank, 1");
-  EXPECT_NE(slow.next.find("that rank's host"), std::string::npos) << slow.next;
+  EXPECT_TRUE(slow.changes.empty());
 }
 
 TEST(BottleneckOfADevice, ASlowRankIsFoundByHostPhasesToo) {

@@ -8,6 +8,7 @@
 #include "harness/report/bottleneck_of_device.h"
 #include "harness/report/summary/device_time.h"
 #include "harness/report/summary/ratio.h"
+#include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -21,9 +22,6 @@ constexpr double kReadsTooMuch = 4;
 // From this ratio of the all-reduces alone to the exposed time on, the link is the cause, not skewed ranks.
 constexpr double kMostlyLink = 0.5;
 
-constexpr const char* kFasterStorage =
-    "faster storage: storage=tmpfs or lmdb, a local copy, a packed format, readahead";
-
 std::optional<double> positive(const std::optional<double>& value) {
   return value.value_or(0) > 0 ? value : std::nullopt;
 }
@@ -31,6 +29,7 @@ std::optional<double> positive(const std::optional<double>& value) {
 // Mean ms per batch of one run, and its ceilings.
 struct Times {
   double step = 0, load = 0, copy = 0, communication = 0, compute = 0, contention = 0, other = 0;
+  double copy_alone = 0, communication_alone = 0;  // on made-up batches
   std::optional<DeviceSteps> device;
   std::optional<RankWaits> ranks;
   std::optional<double> loader_alone, compute_alone, all_reduce_alone;
@@ -63,10 +62,17 @@ Times times_of(const Record& record, const RunStatistics& run) {
   if (record.communication) times.all_reduce_alone = positive(record.communication->ceiling_ms);
   times.read_share = std::clamp(ceilings.read_share.value_or(0), 0.0, 1.0);
   if (on_device) return times;  // it shares no cores with the loader
-  double alone = 0;
-  for (const char* phase : {"forward", "loss", "backward", "step"})
-    if (const auto ms = ceilings.compute.find(phase); ms != ceilings.compute.end()) alone += ms->second;
-  if (alone > 0) times.contention = std::clamp(computing - alone, 0.0, times.compute);
+  const auto alone_ms = [&](const std::vector<const char*>& phases) {
+    double sum = 0;
+    for (const char* phase : phases)
+      if (const auto found = ceilings.compute.find(phase); found != ceilings.compute.end())
+        sum += found->second;
+    return sum;
+  };
+  times.copy_alone = alone_ms({"h2d", "scatter", "gather"});
+  times.communication_alone = alone_ms({"broadcast", "reduce", "sync"});
+  if (const double alone = alone_ms({"forward", "loss", "backward", "step"}); alone > 0)
+    times.contention = std::clamp(computing - alone, 0.0, times.compute);
   return times;
 }
 
@@ -101,36 +107,23 @@ double times_read(const Record& record) {
   return double(record.cache->device_bytes.value_or(0)) / double(*record.cache->encoded_bytes);
 }
 
+double cores_of(const Record& record) { return double(record.machine.cores.value_or(1'000'000'000)); }
+
+// Threads that compute on this host's cores: one and more per replica or rank, of all nodes that the host
+// stands for. 0 with devices of their own.
+double computing_threads(const Record& record) {
+  if (record.device.kind != "cpu") return 0;
+  const Row& row = record.config;
+  return double((emulates(record, "link") ? all_devices(row) : row.devices) * row.intra_op_threads);
+}
+bool is_crowded(const Record& record) { return computing_threads(record) > cores_of(record); }
+
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 void blame_loader(const Record& record, const Times& times, Bottleneck& found) {
   const double threads = double(record.config.loader_threads);
-  const double cores =
-      std::min(double(record.config.cpus), double(record.machine.cores.value_or(1'000'000'000)));
-  const bool is_faster_alone =
-      found.ceilings.loader &&
-      (found.ceilings.loader_range ? found.ceilings.loader_range->low : *found.ceilings.loader) >
-          kCoresShared * found.images_per_second;
-  // Records without times of each batch are of versions that measured the loader of a cold row on blocks that
-  // the slice had just read: that it is faster than the row then shows that the disk holds the row up.
-  if (is_faster_alone && !found.ceilings.loader_range && cache_state(record) == "cold") {
-    found.verdict = "loader";
-    found.cause = "storage";
-    found.figure = fmt::format(
-        "load {} of the step from a cold cache; the loader alone, over a few batches, "
-        "reached {:.0f} images/s",
-        percent(found.shares.loader), *found.ceilings.loader);
-    found.next = kFasterStorage;
-    return;
-  }
-  if (is_faster_alone) {
-    found.verdict = "CPU execution";
-    found.cause = "loader and training share the cores";
-    found.figure = fmt::format("load {} of the step, although the loader alone reaches {:.0f} images/s",
-                               percent(found.shares.loader), *found.ceilings.loader);
-    found.next = "more cores, or less work per image: batch_format=uint8, raw pixels, smaller files";
-    return;
-  }
+  const double cores = emulates_cores(record.config) ? double(record.config.cpus)
+                                                     : std::min(double(record.config.cpus), cores_of(record));
   found.verdict = "loader";
   found.figure = fmt::format("load {} of the step", percent(found.shares.loader));
   if (times.loader_alone)
@@ -138,17 +131,17 @@ void blame_loader(const Record& record, const Times& times, Bottleneck& found) {
   const double amplified = times_read(record);
   if (times.read_share >= kMostlyReading && amplified >= kReadsTooMuch) {
     found.cause = "storage, which reads ahead";
-    found.figure += fmt::format("; the device delivers {:.0f} times the bytes of the images", amplified);
-    found.next = "readahead=false, or a smaller read_ahead_kb of the device";
+    found.figure += fmt::format("; the disk delivers {:.0f} times the bytes of the images", amplified);
+    found.changes = {"no_readahead"};
   } else if (times.read_share >= kMostlyReading) {
     found.cause = "storage";
-    found.next = kFasterStorage;
+    found.changes = {"packed", "in_memory"};
   } else if (threads < cores) {
-    found.cause = "too few loader threads";
-    found.next = fmt::format("more loader threads: {:.0f} now, {:.0f} cores", threads, cores);
+    found.cause = fmt::format("too few loader threads: {:.0f} on {:.0f} cores", threads, cores);
+    found.changes = {"more_threads"};
   } else {
     found.cause = "decoding";
-    found.next = "more cores, or less work per image: storage=raw, batch_format=uint8";
+    found.changes = {"smaller_copies", "no_decoding", "more_cores"};
   }
 }
 
@@ -158,7 +151,7 @@ void blame_communication(const Times& times, Bottleneck& found) {
     found.figure =
         fmt::format("copies of weights and gradients {} of the step", percent(found.shares.communication));
     found.cause = "weights and gradients between devices";
-    found.next = "strategy=ddp, whose all-reduces run during backward";
+    found.changes = {"own_processes"};
     return;
   }
   found.figure = fmt::format("exposed {} of the step", percent(found.shares.communication));
@@ -173,59 +166,98 @@ void blame_communication(const Times& times, Bottleneck& found) {
                     (!times.all_reduce_alone || *times.all_reduce_alone >= kMostlyLink * times.communication);
   if (for_a_rank && times.ranks->slow_rank) {
     found.cause = fmt::format("one slow rank, {}", *times.ranks->slow_rank);
-    found.next = "a look at that rank's host: its cores, loader threads and device, the heat map of ranks";
     return;
   }
   found.cause = link ? "the link" : "ranks wait for one another";
-  found.next = link ? "a faster link, compression=bf16, or a larger batch per rank"
-                    : "ranks of even speed: cores and loader threads per rank, the heat map of ranks";
+  if (link) found.changes = {"faster_link", "faster_peers"};
+}
+
+void blame_crowding(const Record& record, const Times& times, Bottleneck& found) {
+  found.verdict = "CPU execution";
+  found.cause = fmt::format("{:.0f} {} on {:.0f} {}", computing_threads(record),
+                            record.world_size > 1 ? "processes" : "replicas", cores_of(record),
+                            cores_of(record) == 1 ? "core" : "cores");
+  found.figure = fmt::format("computing {} of the step, exposed communication {}",
+                             percent(times.compute / times.step), percent(found.shares.communication));
+  found.changes = {"more_cores"};
+}
+
+void blame_cores(const Record& record, const Times& times, Bottleneck& found) {
+  const bool host = times.other > std::max(times.contention, times.load);
+  found.verdict = times.device ? "launch" : "CPU execution";
+  if (host) {
+    found.cause = "work of the training thread";
+    found.figure = fmt::format("the host's own work {} of the step", percent(times.other / times.step));
+    found.changes = {"no_host_work"};
+    return;
+  }
+  if (is_crowded(record)) return blame_crowding(record, times, found);
+  found.cause = "loader and training share the cores";
+  found.figure = times.contention > times.load
+                     ? fmt::format("computing takes {} longer than without the loader",
+                                   percent(times.contention / (times.compute - times.contention)))
+                     : fmt::format("load {} of the step, although the loader alone reaches {:.0f} images/s",
+                                   percent(found.shares.loader), found.ceilings.loader.value_or(0));
+  found.changes = {"more_cores"};
+}
+
+void blame_computing(const Record& record, const Times& times, Bottleneck& found) {
+  if (is_crowded(record)) return blame_crowding(record, times, found);
+  found.verdict = times.device ? "kernels" : "computing";
+  found.figure = fmt::format("computing {} of the step", percent(times.compute / times.step));
+  if (times.contention > 0)
+    found.figure +=
+        fmt::format(", {} without what loader threads add on shared cores", percent(found.shares.device));
+  found.changes = {"sixteen_bit", "faster_device", "more_devices"};
+}
+
+void blame_largest(const Record& record, const Times& times, Bottleneck& found, const StepShares& parts) {
+  const double largest =
+      std::max({parts.cpu, parts.loader, parts.communication, parts.device, parts.copy, parts.launch});
+  if (largest == parts.cpu) return blame_cores(record, times, found);
+  if (largest == parts.loader)
+    return found.ceilings.loader && !times.device ? blame_cores(record, times, found)
+                                                  : blame_loader(record, times, found);
+  if (largest == parts.communication)
+    return is_crowded(record) && !record.link ? blame_crowding(record, times, found)
+                                              : blame_communication(times, found);
+  if (largest == parts.device) return blame_computing(record, times, found);
+  if (largest == parts.copy) {
+    found.verdict = "memory copy";
+    found.cause = "copying images to the devices";
+    found.figure = fmt::format("copies {} of the step", percent(found.shares.copy));
+    found.changes = {"smaller_copies", "own_processes"};
+    return;
+  }
+  found.verdict = "launch";
+  found.cause = "the host launches kernels no faster than the device runs them";
+  found.figure = fmt::format("the host's launches take {:.1f} ms, the device {:.1f} ms",
+                             times.device->launching, times.device->computing);
+  found.changes = {"no_launches"};
+}
+
+bool touches(double rate, const std::optional<double>& ceiling, const std::optional<Interval>& range) {
+  return ceiling && (rate >= kTouches * *ceiling || (range && rate >= range->low));
 }
 
 void decide(const Record& record, const Times& times, Bottleneck& found) {
+  const Ceilings& ceilings = found.ceilings;
   const StepShares& shares = found.shares;
-  if (shares.loader >= kHighShare) return blame_loader(record, times, found);
-  if (shares.copy >= kHighShare) {
-    found.verdict = "memory copy";
-    found.cause = "copying images to the devices";
-    found.figure = fmt::format("copies {} of the step", percent(shares.copy));
-    found.next = "batch_format=uint8 (a quarter of the bytes), strategy=ddp instead of scattering";
-  } else if (shares.communication >= kHighShare) {
-    blame_communication(times, found);
-  } else if (shares.launch >= kHighShare) {
-    found.verdict = "launch";
-    found.cause = "the host launches kernels no faster than the device runs them";
-    found.figure = fmt::format("the host's launches take {:.1f} ms, the device {:.1f} ms",
-                               times.device->launching, times.device->computing);
-    found.next = "fewer, larger kernels: cuda_graphs=true, a larger batch per device, a faster core";
-  } else if (shares.device >= kBusyShare) {
-    found.verdict = times.device ? "kernels" : "device";
-    found.figure = fmt::format("computing {} of the step", percent(times.compute / times.step));
-    if (times.contention > 0)
-      found.figure +=
-          fmt::format(", {} without what loader threads add on shared cores", percent(shares.device));
-    found.next = "precision=o2 or bf16, a faster device, or more of them";
-  } else if (shares.cpu >= kHighShare) {
-    const bool host = times.other > times.contention;
-    found.verdict = times.device ? "launch" : "CPU execution";
-    found.cause = host ? "work of the training thread" : "loader and training share the cores";
-    found.figure = host ? fmt::format("the host's own work {} of the step", percent(times.other / times.step))
-                        : fmt::format("computing takes {} longer than without the loader",
-                                      percent(times.contention / (times.compute - times.contention)));
-    found.next = host ? "take work out of the training thread" : "more cores, or fewer loader threads";
-  } else {
-    const std::vector<std::pair<double, const char*>> all = {
-        {shares.loader, "loader"},
-        {shares.copy, "memory copy"},
-        {shares.communication, "communication"},
-        {shares.device, times.device ? "kernels" : "device"},
-        {shares.launch, "launch"},
-        {shares.cpu, "CPU execution"}};
-    const auto largest = std::max_element(all.begin(), all.end());
-    found.verdict = "other";
-    found.cause = "no single part";
-    found.figure = fmt::format("largest: {} {}", largest->second, percent(largest->first));
-    found.next = "several small remedies";
-  }
+  if (!is_crowded(record) && times.ranks && times.ranks->for_a_rank() && times.ranks->slow_rank &&
+      shares.communication >= kUneven)
+    return blame_communication(times, found);
+  const bool loader_is_lower = ceilings.loader && (!ceilings.compute || *ceilings.loader < *ceilings.compute);
+  if (loader_is_lower && touches(found.images_per_second, ceilings.loader, ceilings.loader_range))
+    return blame_loader(record, times, found);
+  StepShares parts = shares;
+  if (touches(found.images_per_second, ceilings.compute, ceilings.compute_range))
+    parts.loader = 0;  // it is as fast as without a loader
+  else if (ceilings.compute && !times.device)
+    parts = {.loader = shares.loader,
+             .copy = shares.copy - times.copy_alone / times.step,
+             .communication = shares.communication - times.communication_alone / times.step,
+             .cpu = shares.cpu};
+  blame_largest(record, times, found, parts);
 }
 
 }  // namespace
@@ -248,8 +280,21 @@ std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistic
   }
   if (found.ceilings.loader && found.ceilings.compute)
     found.headroom = std::min(*found.ceilings.loader, *found.ceilings.compute) / run.images_per_second - 1;
-  decide(record, times, found);
+  found.needs_free_cores =
+      !times.device && computing_threads(record) + double(record.config.loader_threads) > cores_of(record);
+  if (found.cause = no_verdict(record); found.cause.empty())
+    decide(record, times, found);
+  else
+    found.verdict = "-";
   return found;
+}
+
+std::string no_verdict(const Record& record) {
+  if (record.scale.name == "smoke") return "scale smoke only tests the program";
+  if (on_emulated_device(record)) return "";
+  const double others = others_share(record).value_or(0), clock = most_changed_clock({&record});
+  if (others >= kSpoiledShare) return fmt::format("others took {:.0f} % of its processor time", 100 * others);
+  return clock >= kSpoiledShare ? fmt::format("the processor's clock changed by {:.0f} %", 100 * clock) : "";
 }
 
 std::optional<Bottleneck> bottleneck_of(const SummaryRow& row) {

@@ -27,27 +27,33 @@ struct Ceilings {
 };
 
 struct Bottleneck {
-  // loader, memory copy, communication, CPU execution, other; of a processor `device`, of a device with times
-  // of its own `launch` or `kernels`
+  // loader, memory copy, communication, CPU execution; of a processor `computing`, of a device with times of
+  // its own `launch` or `kernels`. `-`: this record allows no verdict, `cause` says why.
   std::string verdict;
-  std::string cause;   // the cause in a few words
-  std::string figure;  // the figures that decided
-  std::string next;    // what to try
+  std::string cause;                 // the cause in a few words
+  std::string figure;                // the figures that decided
+  std::vector<const char*> changes;  // of summary/changes.h, that would relieve it
   StepShares shares;
   double images_per_second = 0;
   Ceilings ceilings;
   std::optional<double> headroom;  // the lower of loader and compute ceiling / images_per_second - 1
+  bool needs_free_cores = false;   // loader and step share cores, each ceiling had them alone
 };
 
-// By the device's times where it has some, because then the host's say where it waited, not for what;
-// otherwise by the host's. Means over ranks; why ranks wait for one another follows from the critical path.
-// Checks loader, memory copy, communication, launch, device (kernels) and CPU execution in this order; the
-// verdict is the first whose share reaches kHighShare (device: kBusyShare), otherwise `other`. If the loader
-// alone is kCoresShared times as fast as the row, it lacks cores and not data: CPU execution. Nullopt without
-// phase times.
-inline constexpr double kHighShare = 0.25, kBusyShare = 0.6, kCoresShared = 1.3;
+// The ceiling that the row touches binds it: within kTouches of the lower one, or within its interval. If
+// that is the loader's, the loader binds; if it is the step's, the largest part of the step does. A row that
+// touches none is bound by the part that takes longest beyond what it takes alone. Without ceilings the
+// largest part is named. One slow rank is named first, if the others wait for it for kUneven of the step.
+// Devices' times are used where the record has them, because the host's say where it waited, not for what.
+// Nullopt without phase times.
+inline constexpr double kTouches = 0.9, kUneven = 0.25;
 std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistics& run);
 std::optional<Bottleneck> bottleneck_of(const SummaryRow& row);  // of the median repeat
+
+// Why nothing can be concluded from a record's speed: a smoke test, or others changed it. Emulated devices
+// wait in real time, so that others' share says nothing of them: their check `lag` refuses what it changed.
+// Empty: it can.
+std::string no_verdict(const Record& record);
 
 Grid bottleneck_grid(const Summary& summary);
 

@@ -6,6 +6,7 @@ const std::vector<Term>& glossary() {
   static const std::vector<Term> terms = {
       {"scale", "the sizes at which the rows run: batch, image, network, number of batches", {}},
       {"C0", "the scale's number of cores and loader threads; rows have multiples of it", {}},
+      {"device", "what computes: a GPU, an emulated one, or a replica on the processor; never a disk", {}},
       {"step", "one batch from the wait for its images to the optimizer's end; phases are parts of it", {}},
       {"load", "phase: the training thread waits for a batch of the loader", {}},
       {"move", "phases h2d, scatter and broadcast: images and weights to the devices", {}},
