@@ -39,7 +39,7 @@ TEST_F(FigureKinds, AreLeftOutWithoutData) {
   std::set<std::string> names;
   for (const auto& figure : harness::figures_of(harness::summarise(typed(few)).at(0), "a-run", SOURCE_DIR))
     names.insert(figure.name);
-  EXPECT_EQ(names, (std::set<std::string>{"cascade", "phases", "timeline", "busy", "batches"}));
+  EXPECT_EQ(names, (std::set<std::string>{"cascade", "phases", "timeline", "batches"}));
   for (json& record : few) record["status"] = "CRASHED";
   EXPECT_TRUE(harness::figures_of(harness::summarise(typed(few)).at(0), "a-run", SOURCE_DIR).empty());
 }
@@ -52,38 +52,8 @@ TEST_F(FigureKinds, AllAppearWhereTheRunHasThemAll) {
     EXPECT_NE(figure.spec["title"]["subtitle"].dump().find("not the article's hardware"), std::string::npos);
     EXPECT_NE(figure.spec.dump().find("\"tooltip\""), std::string::npos) << figure.name;
   }
-  EXPECT_EQ(names, (std::set<std::string>{"cascade", "phases", "timeline", "busy", "batches", "scaling",
-                                          "threads", "precision", "communication", "ranks"}));
-}
-
-TEST_F(FigureKinds, ScalingIsAgainstTheSingleDeviceWithTheSameBatch) {
-  const std::map<std::string, std::string> singles = {
-      {"2", "1"}, {"4", "1"}, {"5", "0"}, {"7", "0"}, {"12", "0"}};
-  std::map<std::string, json> points;
-  for (const json& value : values_of("scaling", "row")) points[value["row"]] = value;
-  for (const auto& [id, single] : singles) {
-    ASSERT_TRUE(points.count(id)) << id;
-    EXPECT_NEAR(points[id]["speed_up"], row(id).images_per_second / row(single).images_per_second, 1e-9)
-        << id;
-  }
-  EXPECT_EQ(points["1"]["speed_up"], 1.0);
-  EXPECT_EQ(points.count("8"), 0u) << "more threads are no more devices";
-  EXPECT_EQ(points["12"]["devices"], 4.0);
-  const json spec = figure_of(summary_, "scaling");
-  EXPECT_NE(spec["title"]["subtitle"].dump().find("17 SKIPPED"), std::string::npos) << spec["title"];
-}
-
-TEST_F(FigureKinds, ThreadsAreSortedAndShowWaiting) {
-  const std::vector<json> bars = values_of("threads", "total_s");
-  ASSERT_EQ(bars.size(), 5u);
-  double before = 0;
-  for (const json& bar : bars) {
-    EXPECT_GT(bar["threads"].get<double>(), before);
-    before = bar["threads"];
-    const harness::SummaryRow& expected = row(bar["row"]);
-    EXPECT_EQ(bar["total_s"], expected.total_s);
-    EXPECT_NEAR(bar["load_share"], expected.run.phases.at(0).share, 1e-12);
-  }
+  EXPECT_EQ(names,
+            (std::set<std::string>{"cascade", "phases", "timeline", "batches", "communication", "ranks"}));
 }
 
 TEST_F(FigureKinds, BatchesMarkTheWarmup) {
@@ -102,14 +72,6 @@ TEST_F(FigureKinds, BatchesMarkTheWarmup) {
   EXPECT_EQ(first, 99.0);
   EXPECT_EQ(parts["warm-up"] + parts["beyond the axis"], 3);
   EXPECT_EQ(parts["timed"], 60);
-}
-
-TEST_F(FigureKinds, BusySharesAddUp) {
-  std::map<std::pair<std::string, double>, double> sums;
-  for (const json& value : values_of("busy", "share"))
-    sums[{value["row"], value["batch"]}] += value["share"].get<double>();
-  ASSERT_FALSE(sums.empty());
-  for (const auto& [bin, sum] : sums) EXPECT_NEAR(sum, 1, 1e-3) << bin.first << " " << bin.second;
 }
 
 TEST_F(FigureKinds, TimelineShowsRecordedEventsOtherwisePhasesEndToEnd) {
@@ -152,24 +114,6 @@ TEST_F(FigureKinds, RanksShowAStragglerAmongManyInFewCells) {
       EXPECT_EQ(cell["slowest"], slow);
     }
   }
-}
-
-TEST_F(FigureKinds, PrecisionShowsSpeedAndMeasuredAccuracyOnly) {
-  for (const json& value : values_of("precision", "images_per_second"))
-    EXPECT_EQ(value["images_per_second"], row(value["row"]).images_per_second);
-  EXPECT_EQ(figure_of(summary_, "precision")["hconcat"].size(), 1u);
-  harness::AccuracyRow accuracy;
-  accuracy.precision = "o2";
-  accuracy.kind = "synthetic";
-  accuracy.status = "OK";
-  accuracy.top1 = 0.61, accuracy.seconds = 10, accuracy.budget_images = 5000;
-  summary_.accuracy.push_back(accuracy);
-  const json spec = figure_of(summary_, "precision");
-  EXPECT_EQ(spec["hconcat"].size(), 2u);
-  EXPECT_NE(spec["title"]["subtitle"].dump().find("synthetic classes: no evidence"), std::string::npos);
-  const json& point = spec["data"]["values"].back();
-  EXPECT_EQ(point["top1"], 0.61);
-  EXPECT_EQ(point["images_per_second"], 500.0);
 }
 
 TEST_F(FigureKinds, CommunicationShowsItsTimesAndReasonsOfFailedRows) {

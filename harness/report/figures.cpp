@@ -28,14 +28,9 @@ struct Kind {
 constexpr std::array kinds = {
     Kind{"feed", fill_feed},
     Kind{"cascade", fill_cascade},
-    Kind{"emulated", fill_emulated},
     Kind{"phases", fill_phases},
     Kind{"timeline", fill_timeline},
-    Kind{"busy", fill_busy},
     Kind{"batches", fill_batches},
-    Kind{"scaling", fill_scaling},
-    Kind{"threads", fill_threads},
-    Kind{"precision", fill_precision},
     Kind{"communication", fill_communication},
     Kind{"ranks", fill_ranks},
 };

@@ -46,7 +46,7 @@ bool fill_batches(json& spec, const FigureSource& source) {
     add_points(row->id, warmup, before, "warm-up", limit, values);
     add_points(row->id, timed, 0, "timed", limit, values);
     values.push_back({{"row", row->id}, {"median_ms", rounded(run.median_ms)}});
-    if (before < 0) values.push_back({{"row", row->id}, {"warmup_from", before}, {"warmup_to", 0}});
+    values.push_back({{"row", row->id}, {"warmup_from", before}, {"warmup_to", 0}});
     panels.push_back({row, fmt::format("median {:.1f} ms, p95 {:.1f} ms", run.median_ms, run.p95_ms)});
     longest = std::max(longest, timed.size());
   }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "harness/base/json_text.h"
 
@@ -23,26 +22,10 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + "...";
 }
 
-void take_colours_of_phases(Colours& colours, const Colours& phases) {
-  for (NamedColour& entry : colours) {
-    if (entry.colour.starts_with('#')) continue;
-    const auto phase = std::find_if(phases.begin(), phases.end(),
-                                    [&](const NamedColour& one) { return one.name == entry.colour; });
-    if (phase == phases.end())
-      throw std::runtime_error(
-          fmt::format("plots/palette.json: the colour of `{}` is \"{}\"; expected e.g. "
-                      "#0072B2, or the name of a phase that has one",
-                      entry.name, entry.colour));
-    entry.colour = phase->colour;
-  }
-}
-
 }  // namespace
 
 Palette read_palette(const std::filesystem::path& source_dir) {
-  Palette palette = decode<Palette>(base::parse_json_file(source_dir / "plots/palette.json"));
-  take_colours_of_phases(palette.activities, palette.phases);
-  return palette;
+  return decode<Palette>(base::parse_json_file(source_dir / "plots/palette.json"));
 }
 
 void set_title(json& spec, const FigureSource& source, const std::string& what,
@@ -97,7 +80,7 @@ json present(const Colours& colours, const json& values, const char* field) {
 }
 
 json domain_to(double largest, double room) {
-  return {{"domainMin", 0}, {"domainMax", largest > 0 ? largest * room : 1}, {"nice", false}};
+  return {{"domain", {0, largest > 0 ? largest * room : 1}}, {"nice", false}};
 }
 
 }  // namespace harness

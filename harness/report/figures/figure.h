@@ -13,30 +13,26 @@ struct NamedColour {
   std::string name, colour;
   static constexpr auto keys() {
     return std::tuple(Key{"name", &NamedColour::name, "what is drawn so", Presence::required},
-                      Key{"colour", &NamedColour::colour, "e.g. #0072B2, or the phase whose colour it has",
-                          Presence::required});
+                      Key{"colour", &NamedColour::colour, "e.g. #0072B2", Presence::required});
   }
 };
 using Colours = std::vector<NamedColour>;
 
 // plots/palette.json: a phase has one colour in all plots.
 struct Palette {
-  Colours groups, phases, collectives, activities, communication, batches, beside_article;
+  Colours phases, collectives, communication, batches;
   std::vector<std::string> diverging;
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(Key{"groups", &Palette::groups, "of rows", required},
-                      Key{"phases", &Palette::phases, "of a step", required},
+    return std::tuple(Key{"phases", &Palette::phases, "of a step", required},
                       Key{"collectives", &Palette::collectives, "of a timeline", required},
-                      Key{"activities", &Palette::activities, "of a busy device", required},
                       Key{"communication", &Palette::communication, "of a step", required},
                       Key{"batches", &Palette::batches, "by kind", required},
-                      Key{"beside_article", &Palette::beside_article, "whose seconds", required},
                       Key{"diverging", &Palette::diverging, "low, middle, high", required});
   }
 };
 
-// Throws std::runtime_error if the file is damaged or names a phase without a colour.
+// Throws std::runtime_error if the file is damaged.
 Palette read_palette(const std::filesystem::path& source_dir);
 
 struct FigureSource {
@@ -48,16 +44,11 @@ struct FigureSource {
 // Fills a spec from plots/ with data, title and subtitle. Returns false if the summary has no data for it.
 using FillFigure = bool (*)(nlohmann::json& spec, const FigureSource&);
 bool fill_cascade(nlohmann::json& spec, const FigureSource&);
-bool fill_emulated(nlohmann::json& spec, const FigureSource&);
 bool fill_phases(nlohmann::json& spec, const FigureSource&);
-bool fill_scaling(nlohmann::json& spec, const FigureSource&);
-bool fill_threads(nlohmann::json& spec, const FigureSource&);
 bool fill_communication(nlohmann::json& spec, const FigureSource&);
 bool fill_batches(nlohmann::json& spec, const FigureSource&);
 bool fill_ranks(nlohmann::json& spec, const FigureSource&);
-bool fill_precision(nlohmann::json& spec, const FigureSource&);
 bool fill_timeline(nlohmann::json& spec, const FigureSource&);
-bool fill_busy(nlohmann::json& spec, const FigureSource&);
 bool fill_feed(nlohmann::json& spec, const FigureSource&);
 
 // Sets the title with the scale's mark, and a subtitle with scale, machine, build, data and `notes`.

@@ -39,18 +39,11 @@ std::vector<const SummaryRow*> key_rows(const Summary& summary) {
   return chosen;
 }
 
-std::string missing(const std::vector<const SummaryRow*>& rows) {
-  std::vector<std::string> texts;
-  for (const SummaryRow* row : rows)
-    if (!row->ok()) texts.push_back(row->id + " " + row->status);
-  return texts.empty() ? "" : fmt::format("No figure: {}; the cascade says why", fmt::join(texts, ", "));
-}
-
 std::string missing_key_rows(const Summary& summary) {
-  std::vector<const SummaryRow*> rows;
+  std::vector<std::string> texts;
   for (const SummaryRow& row : summary.rows)
-    if (is_drawn(row)) rows.push_back(&row);
-  return missing(rows);
+    if (is_drawn(row) && !row.ok()) texts.push_back(row.id + " " + row.status);
+  return texts.empty() ? "" : fmt::format("No figure: {}; the cascade says why", fmt::join(texts, ", "));
 }
 
 void set_panels(json& spec, const std::vector<PanelTitle>& titles) {

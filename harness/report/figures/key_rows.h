@@ -13,8 +13,6 @@ namespace harness {
 std::vector<const SummaryRow*> key_rows(const Summary& summary);
 // Names the article's key rows without figures: `No figure: 14 SKIPPED, ...`; empty if there are none.
 std::string missing_key_rows(const Summary& summary);
-// The same for any rows.
-std::string missing(const std::vector<const SummaryRow*>& rows);
 
 // Sets a facet's panels by row, in the order of `titles`. A title's second line has `below` and `ran`.
 struct PanelTitle {
