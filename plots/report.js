@@ -15,9 +15,7 @@ addEventListener("unhandledrejection", (event) => count(event.reason));
 for (const level of ["warn", "error"]) {  // also counts Vega's warnings
   const shown = console[level];
   console[level] = (...words) => {
-    const text = words.join(" ");
-    // A layer without data, for example repeats, is empty and causes this warning.
-    if (!text.includes("Infinite extent for field")) count(text);
+    count(words.join(" "));
     shown.apply(console, words);
   };
 }
@@ -130,6 +128,12 @@ const blockMakers = {
   mark: ([mark, text]) => element("p", { class: "mark" }, element("strong", {}, mark), " ", text),
   lines: (lines) => element("div", { class: "lines" }, ...lines.map((line) => element("p", {}, line))),
   facts: factsBlock,
+  headline: (text) => element("p", { class: "headline" }, text),
+  // A picture, and what is said of it on its right.
+  beside: ([picture, words]) => element("div", { class: "beside" }, ...[picture, words].map((blocks) =>
+    element("div", {}, ...blocks.map(makeBlock)))),
+  lists: (lists) => element("div", { class: "lists" }, ...lists.filter(([, lines]) => lines.length).map(([title, lines]) =>
+    element("section", {}, element("h3", {}, title), element("ul", {}, ...lines.map((line) => element("li", {}, line)))))),
   words: wordsBlock,
   grid: gridBlock,
   figure: figureBlock,
@@ -237,6 +241,12 @@ async function start() {
   buildPage();
   openFolds();
   addEventListener("hashchange", openFolds);
+  let opened = [];  // paper has no folds
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details:not([open])")];
+    for (const fold of opened) fold.open = true;
+  });
+  addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
   if (embedded("library"))
     document.body.append(element("script", {}, await (await unpacked("library")).text()));
   figures = JSON.parse(await (await unpacked("figures")).text());

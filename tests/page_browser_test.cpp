@@ -79,6 +79,34 @@ TEST_F(PageInBrowser, FollowsTheSchemeAndTheButton) {
   expect_sound(figures);
 }
 
+// How far down something reaches, in pixels.
+std::string bottom_of(const char* selector) {
+  return std::string("document.querySelector('") + selector + "').getBoundingClientRect().bottom";
+}
+
+TEST_F(PageInBrowser, TheFirstScreenHoldsHeadlinePictureAndThreeNumbers) {
+  const PageRun run(golden("matrix.jsonl"));
+  browser->resize(1280, 900);
+  open_page(run.page());
+  ASSERT_TRUE(browser->wait_for(kDone));
+  EXPECT_LT(browser->evaluate(bottom_of(".headline")), 900);
+  EXPECT_LE(browser->evaluate(bottom_of("figure[data-name=cascade] svg.marks")), 900);
+  EXPECT_EQ(
+      browser->evaluate(
+          "[...document.querySelectorAll('.beside dt')].slice(0, 4).map((dt) => dt.textContent).join()"),
+      "claims,feed,trained,trust");
+  EXPECT_LT(browser->evaluate(bottom_of(".beside dl")), 900);
+}
+
+TEST_F(PageInBrowser, OnAPhoneARowOfATableIsOneLine) {
+  const PageRun run(golden("matrix.jsonl"));
+  browser->resize(390, 800);
+  open(run);
+  EXPECT_LT(browser->evaluate("Math.max(...[...document.querySelectorAll('table.texts tbody tr')]"
+                              ".map((row) => row.getBoundingClientRect().height))"),
+            60);
+}
+
 TEST_F(PageInBrowser, AWholeMatrixFitsAScreenOf1280AndSixThousandPixels) {
   const PageRun run(golden("matrix.jsonl"));
   browser->resize(1280, 900);

@@ -202,6 +202,8 @@ std::vector<std::string> header_lines(const Summary& summary) {
                                 summary.scale == "smoke" ? "a test of the program, not a result"
                                                          : "not the article's hardware or sizes",
                                 scale));
+  if (scale.find("C0") != std::string::npos)
+    lines.back() += " cores and as many loader threads in rows with one C0";
   lines.push_back(fmt::format("{}: {}", summary.device, summary.machine));
   lines.push_back(summary.build + (summary.data.empty() ? "" : "; data: " + summary.data));
   if (!summary.set.empty()) lines.push_back("Set by hand in every row (--set): " + summary.set);
@@ -240,7 +242,7 @@ std::vector<std::string> legend_lines(const Summary& summary, bool narrow) {
   if (window) lines.push_back("! the base was timed in another window.");
   if (narrow)
     for (char code : std::set<char>(codes.begin(), codes.end()))
-      lines.push_back(fmt::format("{} {}", code, flag_meaning(code)));
+      lines.push_back(fmt::format("flag {}: {}", code, flag_meaning(code)));
   return lines;
 }
 

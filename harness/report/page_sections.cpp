@@ -15,10 +15,10 @@
 #include "harness/report/environment.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/feed_text.h"
+#include "harness/report/first_screen.h"
 #include "harness/report/glossary.h"
 #include "harness/report/source_questions.h"
 #include "harness/report/summary/accuracy.h"
-#include "harness/report/summary/advice.h"
 #include "harness/report/summary/communication.h"
 #include "harness/report/summary/machine_answer.h"
 #include "harness/report/summary/rank_views.h"
@@ -77,42 +77,12 @@ class FigureShelf {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-// `Bound by device` and the rows with this verdict, the most frequent verdict first.
-Facts bottlenecks_in_words(const Summary& summary) {
-  std::map<std::string, std::vector<std::string>> rows_of;
-  for (const SummaryRow& row : summary.rows)
-    if (const auto found = bottleneck_of(row)) rows_of[found->verdict].push_back(row.id);
-  std::vector<std::pair<std::string, std::vector<std::string>>> verdicts(rows_of.begin(), rows_of.end());
-  std::stable_sort(verdicts.begin(), verdicts.end(),
-                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-  Facts facts;
-  for (const auto& [verdict, rows] : verdicts)
-    facts.emplace_back(
-        "Bound by " + verdict,
-        fmt::format("{} {}: {}", rows.size(), rows.size() == 1 ? "row" : "rows", fmt::join(rows, ", ")));
-  return facts;
-}
-
-// `3 holds (1, 5, 8); 4 ...`; empty without rows of the article.
-std::string claims_in_words(const std::vector<Claim>& claims) {
-  std::vector<std::string> parts;
-  for (const auto& [verdict, numbers] : numbers_by_verdict(claims))
-    parts.push_back(fmt::format("{} {} ({})", numbers.size(), text_of(verdict), fmt::join(numbers, ", ")));
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
 std::string rows_in_words(const Summary& summary) {
   std::map<std::string, int> statuses;
   for (const SummaryRow& row : summary.rows) ++statuses[row.status];
   std::vector<std::string> parts;
   for (const auto& [status, number] : statuses) parts.push_back(fmt::format("{} {}", number, status));
   return fmt::format("{}, {} timed batches each", fmt::join(parts, ", "), summary.timed_batches);
-}
-
-json mark_of(const Summary& summary) {
-  const std::string scale = summary.scale_summary.empty() ? summary.scale : summary.scale_summary;
-  return {summary.mark, summary.scale == "smoke" ? "a test of the program, not a result: " + scale
-                                                 : "not the article's hardware or sizes: " + scale};
 }
 
 }  // namespace
@@ -132,18 +102,21 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   json first = json::array();
   std::vector<std::string> lines = header_lines(summary);
   if (!summary.mark.empty()) {
-    first.push_back({{"mark", mark_of(summary)}});
+    first.push_back({{"mark", {summary.mark, lines.front().substr(summary.mark.size() + 2)}}});
     lines.erase(lines.begin());
   }
-  if (const auto advice = advice_facts(summary); !advice.empty()) first.push_back({{"facts", advice}});
+  const FirstScreen screen = first_screen(summary);
+  if (!screen.empty()) {
+    first.push_back({{"headline", screen.headline}});
+    Facts numbers = screen.numbers;
+    numbers.emplace_back("trust", screen.trust);
+    json picture = json::array();
+    shelf.place("cascade", picture);
+    first.push_back({{"beside", {picture, json::array({{{"facts", numbers}}, {{"lists", screen.lists}}})}}});
+  }
+  lines.push_back(rows_in_words(summary));
+  if (const std::string hint = emulated_hint(summary); !hint.empty()) lines.push_back(hint);
   first.push_back({{"lines", lines}});
-  Facts facts = bottlenecks_in_words(summary);
-  facts.insert(facts.begin(), {"Rows", rows_in_words(summary)});
-  const std::vector<Claim> claims = claims_of(summary);
-  if (!claims.empty()) facts.emplace_back("The article's 17 claims here", claims_in_words(claims));
-  first.push_back({{"facts", facts}});
-  if (const std::string hint = emulated_hint(summary); !hint.empty())
-    first.push_back({{"lines", json::array({hint})}});
   shelf.place("cascade", first);
   add("summary", first);
 
@@ -161,7 +134,6 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
     put_first("feed", std::move(feed));
   }
   json emulated = json::array();
-  shelf.place("emulated", emulated);
   for (const Grid& grid : emulated_tables(summary)) add_grid(emulated, grid);
   add("emulated and the article", emulated);
 
@@ -189,8 +161,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   add("the article's tables", article);
 
   json verdicts = json::array();
-  if (!claims.empty()) {
-    Grid tested = claims_grid(summary);
+  if (Grid tested = claims_grid(summary); !tested.columns.empty()) {
     Grid untested =
         taken_out(tested, 2, {text_of(ClaimVerdict::cannot_be_tested), text_of(ClaimVerdict::not_measured)});
     untested.title = "parts of claims that this run doesn't test";
@@ -208,8 +179,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
 
   json accuracy = json::array();
   add_grid(accuracy, accuracy_grid(summary));
-  shelf.place_folded("precision", accuracy);
-  add("precision", accuracy);
+  add("accuracy", accuracy);
 
   json rest = json::array();
   shelf.place_rest(rest);

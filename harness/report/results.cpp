@@ -9,6 +9,7 @@
 #include "harness/report/explain_text.h"
 #include "harness/report/feed_text.h"
 #include "harness/report/figures.h"
+#include "harness/report/first_screen.h"
 #include "harness/report/page.h"
 #include "harness/report/summary/machine_answer.h"
 #include "harness/report/table.h"
@@ -46,9 +47,9 @@ static std::string write_explain(const fs::path& run, const Records& records) {
 }
 
 // The terminal's last lines, because they are the first that are read.
-static void say_advice(const std::vector<Summary>& summaries, std::ostream& console) {
+static void say_first_screen(const std::vector<Summary>& summaries, std::ostream& console) {
   for (const Summary& summary : summaries)
-    if (const std::string text = advice_text(summary); !text.empty()) console << '\n' << text;
+    if (const std::string text = first_screen_text(summary); !text.empty()) console << '\n' << text;
 }
 
 bool write_results(const fs::path& project, const fs::path& run, const Records& measured,
@@ -64,7 +65,7 @@ bool write_results(const fs::path& project, const fs::path& run, const Records& 
   for (const Summary& summary : summaries)
     if (const std::string hint = emulated_hint(summary); !hint.empty() && !explained)
       console << wrap(hint, kConsoleWidth, "  ") << '\n';
-  say_advice(summaries, console);
+  say_first_screen(summaries, console);
   console << answer;
   return true;
 }
@@ -90,7 +91,7 @@ bool rebuild_results(const fs::path& project, const fs::path& run, bool figures,
   console << write_answer(run, summaries) << explained;
   if (figures && explained.empty()) write_figures(run, summaries, project, std::cerr);
   write_page(run, records, summaries, left_out.str(), project, console);
-  say_advice(summaries, console);
+  say_first_screen(summaries, console);
   return true;
 }
 

@@ -16,10 +16,10 @@
 #include "harness/report/cells.h"
 #include "harness/report/claims.h"
 #include "harness/report/emulated_tables.h"
+#include "harness/report/first_screen.h"
 #include "harness/report/metrics.h"
 #include "harness/report/source_questions.h"
 #include "harness/report/summary/accuracy.h"
-#include "harness/report/summary/advice.h"
 #include "harness/report/summary/rank_views.h"
 
 namespace harness {
@@ -129,31 +129,24 @@ std::string csv_table(const std::vector<Summary>& summaries) {
   return text;
 }
 
-std::string advice_text(const Summary& summary) {
-  std::string text;
-  for (const auto& [label, sentence] : advice_facts(summary))
-    text += wrap(label + ": " + sentence, kConsoleWidth - 2, "  ") + "\n";
-  return text.empty() ? text : text + "\n";
-}
-
 bool write_report(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries,
                   std::ostream& console, Shown shown) {
   if (summaries.empty()) {
     console << run_dir.string() << ": no records: nothing ran\n";
     return false;
   }
-  std::string text, markdown;
+  std::string first, text, markdown;
   for (const Summary& summary : summaries) {
-    text += (text.empty() ? "" : "\n") + advice_text(summary) + console_table(summary);
+    const std::string screen = first_screen_text(summary);
+    first += screen;
+    text += (text.empty() ? "" : "\n") + console_table(summary);
     for (const Grid& grid : further_grids(summary)) text += "\n" + console_text(grid);
-    markdown += markdown.empty() ? "" : "\n";
-    for (const auto& [label, sentence] : advice_facts(summary))
-      markdown += fmt::format("- **{}**: {}\n", label, escape_markdown(sentence));
-    markdown += markdown_table(summary);
+    markdown += (markdown.empty() ? "" : "\n") + (screen.empty() ? "" : "```\n" + screen + "```\n") +
+                markdown_table(summary);
     for (const Grid& grid : further_grids(summary)) markdown += "\n" + markdown_text(grid);
   }
   console << text;
-  write_text(run_dir / "table.txt", text);
+  write_text(run_dir / "table.txt", first + text);
   write_text(run_dir / "table.md", markdown);
   write_text(run_dir / "table.csv", csv_table(summaries));
   const std::string article = write_article_tables(run_dir, summaries);

@@ -13,15 +13,12 @@ namespace harness {
 // What a report prints: also the article's tables, or only the main table and the path of article.md.
 enum class Shown { everything, main_table };
 
-// Writes run_dir/table.txt, table.md and table.csv and prints table.txt to `console`; with rows of the
+// Writes run_dir/table.txt, table.md and table.csv and prints its tables to `console`; with rows of the
 // article's matrix also writes article.txt, .md and .csv. Without a summary, prints one line and returns
 // false. Throws std::runtime_error when a file can't be written.
 bool write_report(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries,
                   std::ostream& console, Shown shown = Shown::main_table);
 
-// The sentences of advice_facts() (summary/advice.h), one paragraph each, followed by an empty line; empty if
-// there are none.
-std::string advice_text(const Summary& summary);
 std::string console_table(const Summary& summary);
 std::string markdown_table(const Summary& summary);
 std::string csv_table(const std::vector<Summary>& summaries);  // RFC 4180, one header for all

@@ -1,0 +1,174 @@
+// Words the first screen from the summary, its claims and its remedies.
+#include "harness/report/first_screen.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/report/bottleneck.h"
+#include "harness/report/claims.h"
+#include "harness/report/metrics.h"
+#include "harness/report/summary/feed_answer.h"
+#include "harness/report/summary/rates.h"
+#include "harness/stats/disturbance.h"
+#include "harness/stats/records.h"
+
+namespace harness {
+namespace {
+
+size_t rows_with(const Summary& summary, bool (*is_one)(const SummaryRow&)) {
+  return size_t(std::count_if(summary.rows.begin(), summary.rows.end(), is_one));
+}
+
+bool is_measured(const SummaryRow& row) { return row.ok(); }
+
+// Computed on its own device, or passed the check `trained`, which takes real steps before an emulated row.
+bool has_trained(const SummaryRow& row) {
+  if (row.ok() && !on_emulated_device(*row.record)) return true;
+  return std::any_of(row.record->checks.begin(), row.record->checks.end(),
+                     [](const RecordCheck& check) { return check.name == "trained" && check.ok; });
+}
+
+std::string headline_of(const Summary& summary) {
+  const std::string on = summary.device == "emulated" ? "emulated devices, not this machine's"
+                         : summary.device == "cpu"    ? "its processor"
+                                                      : "its GPUs";
+  return fmt::format("{}: {} of {} rows ran on {}", summary.machine, rows_with(summary, is_measured),
+                     summary.rows.size(), on);
+}
+
+std::string feed_line(const Summary& summary) {
+  const std::string device =
+      summary.device == "emulated" ? summary.rows.front().record->device.name : "v100-article";
+  return fmt::format(
+      "not measured here; `./run_matrix feed --device {} --devices 4` says how many devices it feeds",
+      device);
+}
+
+std::string trained_line(const Summary& summary) {
+  const size_t trained = rows_with(summary, has_trained);
+  if (trained == 0) return "not checked in this run: emulated devices only wait";
+  return fmt::format("{} of {} rows trained for real on this {}", trained, summary.rows.size(),
+                     summary.device == "cuda" ? "machine" : "processor");
+}
+
+std::string counted(const std::vector<std::string>& ids) {
+  return ids.size() <= 3 ? fmt::format("{} {}", ids.size() == 1 ? "row" : "rows", fmt::join(ids, ", "))
+                         : fmt::format("{} rows", ids.size());
+}
+
+std::string trust_of(const Summary& summary) {
+  if (summary.scale == "smoke") return "none: scale smoke only tests the program";
+  std::vector<std::string> doubts, taken, clocked, failed;
+  size_t fewest_runs = SIZE_MAX;
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.ok()) {
+      failed.push_back(row.id);
+      continue;
+    }
+    fewest_runs = std::min(fewest_runs, row.runs.size());
+    if (summary.device != "emulated" && most_taken_share(row.records) >= kDisturbedShare)
+      taken.push_back(row.id);
+    if (most_changed_clock(row.records) >= kChangedClock) clocked.push_back(row.id);
+  }
+  if (!summary.mark.empty()) doubts.push_back(summary.mark + ", not the article's hardware and sizes");
+  if (fewest_runs < kFewestRuns)
+    doubts.push_back(
+        fmt::format("some rows ran only {} {}", fewest_runs, fewest_runs == 1 ? "time" : "times"));
+  if (!taken.empty()) doubts.push_back("others took processor time of " + counted(taken));
+  if (!clocked.empty()) doubts.push_back("the processor's clock changed during " + counted(clocked));
+  if (const double noise = noise_between_equal_rows(summary).value_or(0); noise >= kDisturbedShare)
+    doubts.push_back(fmt::format("two rows that do the same work differ by {:.0f} %", 100 * noise));
+  if (!failed.empty()) doubts.push_back("no figure of " + counted(failed));
+  return doubts.empty() ? "high" : fmt::format("low: {}", fmt::join(doubts, "; "));
+}
+
+// `7  1879 #####+++   article 1880`; `=`: by construction.
+std::string picture_text(const Summary& summary) {
+  const Rates rates = rates_of(summary);
+  double largest = 0;
+  size_t id_width = 0, label_width = 0;
+  const auto number = [&](const std::optional<double>& value) {
+    return !value ? "-" : rates.multiples ? fmt::format("{:.2f}", *value) : fmt::format("{:.0f}", *value);
+  };
+  for (const RowRate& rate : rates.rows) {
+    largest = std::max({largest, rate.here.value_or(0), rate.article.value_or(0)});
+    id_width = std::max(id_width, width_of(rate.row->id));
+    label_width = std::max({label_width, number(rate.here).size(), number(rate.article).size(), size_t(7)});
+  }
+  if (largest <= 0) return "";
+  constexpr double kLongest = 60;
+  std::string text = fmt::format("{}   {:>{}} {:>{}} batch\n", fit("row", id_width), "article", label_width,
+                                 "here", label_width);
+  for (const RowRate& rate : rates.rows) {
+    std::string bar(size_t(kLongest * rate.here.value_or(0) / largest + 0.5),
+                    rate.by_construction ? '=' : '#');
+    if (rate.article) {  // its end, also inside or beyond the bar
+      const size_t end = std::max<size_t>(1, size_t(kLongest * *rate.article / largest + 0.5));
+      if (bar.size() < end) bar.resize(end, ' ');
+      bar[end - 1] = '|';
+    }
+    text += fmt::format("{}   {:>{}} {:>{}} {:>5} {}\n", fit(rate.row->id, id_width), number(rate.article),
+                        label_width, rate.here ? number(rate.here) : "-", label_width, rate.batch,
+                        rate.row->ok() ? bar : rate.row->status);
+  }
+  return text +
+         wrap(fmt::format("{}. #: this run, =: by construction, |: the article.",
+                          rates.multiples
+                              ? "Times as many images/s as the row in which its chain of bases begins"
+                          : summary.device == "emulated" ? "Images/s in the article's batches and time"
+                                                         : "Images/s"),
+              kConsoleWidth - 2, "  ") +
+         "\n";
+}
+
+}  // namespace
+
+std::string claims_line(const Summary& summary) {
+  const std::vector<Claim> claims = claims_of(summary);
+  if (claims.empty()) return "";
+  const auto count = [&](ClaimVerdict verdict) {
+    return std::count_if(claims.begin(), claims.end(),
+                         [&](const Claim& claim) { return claim.verdict == verdict; });
+  };
+  const auto holds = count(ClaimVerdict::holds), not_so = count(ClaimVerdict::does_not_hold);
+  return fmt::format("{} {}, {} {} not, {} by construction, {} undecided, {} cannot be told", holds,
+                     holds == 1 ? "holds" : "hold", not_so, not_so == 1 ? "does" : "do",
+                     count(ClaimVerdict::by_construction), count(ClaimVerdict::undecided),
+                     count(ClaimVerdict::cannot_be_tested) + count(ClaimVerdict::not_measured));
+}
+
+FirstScreen first_screen(const Summary& summary) {
+  FirstScreen screen;
+  if (rows_with(summary, is_measured) == 0 || feed_answer(summary) ||
+      summary.rows.front().record->intervention)
+    return screen;
+  screen.headline = headline_of(summary);
+  if (const std::string claims = claims_line(summary); !claims.empty())
+    screen.numbers.emplace_back("claims", claims);
+  screen.numbers.emplace_back("feed", feed_line(summary));
+  screen.numbers.emplace_back("trained", trained_line(summary));
+  screen.trust = trust_of(summary);
+  screen.lists = {{"settings, free", {}}, {"conversions, which copy the images once", {}}, {"purchases", {}}};
+  for (const Remedy& remedy : remedies_of(summary))
+    screen.lists[size_t(remedy.change->cost) - size_t(Cost::setting)].second.push_back(text_of(remedy));
+  return screen;
+}
+
+std::string first_screen_text(const Summary& summary) {
+  const FirstScreen screen = first_screen(summary);
+  if (screen.empty()) return "";
+  const auto line = [](const std::string& text) { return wrap(text, kConsoleWidth - 2, "  ") + "\n"; };
+  std::string text = line(screen.headline);
+  for (const auto& [label, sentence] : screen.numbers) text += line(label + ": " + sentence);
+  text += line("trust: " + screen.trust) + "\n" + picture_text(summary) + "\n";
+  for (const auto& [title, lines] : screen.lists) {
+    if (lines.empty()) continue;
+    text += title + ":\n";
+    for (const std::string& one : lines) text += wrap("- " + one, kConsoleWidth - 2, "  ") + "\n";
+  }
+  return text + "\n";
+}
+
+}  // namespace harness

@@ -1,0 +1,139 @@
+// Finds remedies in the rows of a run, and words them.
+#include "harness/report/remedies.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "harness/report/bottleneck.h"
+#include "harness/stats/provenance.h"
+#include "harness/stats/records.h"
+
+namespace harness {
+namespace {
+
+bool is_shown_fairly(const SummaryRow& base, const SummaryRow& row) {
+  for (const SummaryRow* one : {&base, &row})
+    for (const Record* record : one->records)
+      if (is_by_construction(*record) || !no_verdict(*record).empty()) return false;
+  return !row.batch_differs && !row.window_differs;
+}
+
+// With an interval all of it must be a gain; without one, the figure must be.
+double surely_gained(const Ratio& gain) { return gain.decides() ? gain.low : gain.value; }
+
+// By how many times a purchase multiplies what is bought; 0 where rows don't say it.
+double multiple_of(const Remedy& remedy) {
+  const Row &before = remedy.base->config, &after = remedy.row->config;
+  const std::string name = remedy.change->name;
+  if (name == "more_devices") return double(all_devices(after)) / double(all_devices(before));
+  if (name == "more_cores") return double(after.cpus) / double(before.cpus);
+  if (name == "faster_link" && before.link_rate_mbit > 0) return after.link_rate_mbit / before.link_rate_mbit;
+  return 0;
+}
+
+// `devices 1 -> 4, strategy single -> data_parallel`; the cache follows from the storage, the backend from
+// the device.
+std::string difference_of(const Remedy& remedy) {
+  std::vector<std::string> parts;
+  for (const char* field : remedy.change->fields) {
+    const std::string before = field_text(remedy.base->config, field),
+                      after = field_text(remedy.row->config, field);
+    if (before != after && field != std::string("cache") && field != std::string("backend"))
+      parts.push_back(fmt::format("{} {} -> {}", field, before, after));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string copying_text(const RecordData& data) {
+  if (!data.copied_in_s || !data.bytes) return "; the images are copied once";
+  return fmt::format("; copying {:.2g} GB took {:.2g} s", 1e-9 * double(*data.bytes), *data.copied_in_s);
+}
+
+// Whether `explain` can make the change on this machine.
+bool can_be_tried(const Change& change, const Record& record) {
+  const std::string name = change.name, device = record.device.kind;
+  if (name == "more_cores")
+    return emulates_cores(record.config) || 2 * record.config.cpus <= record.machine.cores.value_or(0);
+  return (name != "faster_device" || device != "cuda") && (name != "faster_peers" || device == "emulated");
+}
+
+std::string text_of_trial(const Remedy& remedy) {
+  std::vector<std::string> ids;
+  for (const SummaryRow* row : remedy.tried_on) ids.push_back(row->id);
+  const Record& first = *remedy.tried_on.front()->record;
+  const std::string file = first.config.device_file;
+  return fmt::format(
+      "{} for {}: {}", remedy.change->next,
+      ids.size() > 4 ? fmt::format("{} rows", ids.size())
+                     : fmt::format("{} {}", ids.size() == 1 ? "row" : "rows", fmt::join(ids, ", ")),
+      can_be_tried(*remedy.change, first)
+          ? fmt::format("not measured yet; `./run_matrix explain {} --device {}{} --change {}` does",
+                        ids.front(), first.device.kind, file.empty() ? "" : ":" + file, remedy.change->name)
+          : "this machine has none to try it with");
+}
+
+}  // namespace
+
+std::optional<double> noise_between_equal_rows(const Summary& summary) {
+  std::optional<double> noise;
+  for (size_t i = 0; i < summary.rows.size(); ++i)
+    for (size_t j = i + 1; j < summary.rows.size(); ++j) {
+      const SummaryRow &one = summary.rows[i], &other = summary.rows[j];
+      if (!one.ok() || !other.ok() || one.run.batches != other.run.batches) continue;
+      if (!differences(one.config, other.config).empty()) continue;
+      const Ratio ratio = total_ratio(one, other);
+      if (ratio.known()) noise = std::max(noise.value_or(0), std::exp(std::abs(std::log(ratio.value))) - 1);
+    }
+  return noise;
+}
+
+std::vector<Remedy> remedies_of(const Summary& summary) {
+  if (summary.scale == "smoke") return {};
+  const double noise = noise_between_equal_rows(summary).value_or(0);
+  std::map<const Change*, Remedy> found;  // not gained: those that this run refutes
+  for (const SummaryRow& row : summary.rows) {
+    const SummaryRow* base = base_of(summary, row);
+    if (!row.ok() || !base || !base->ok() || !row.ratio || !is_shown_fairly(*base, row)) continue;
+    const Change* change = change_between(base->config, row.config);
+    if (!change || change->cost == Cost::none) continue;
+    const Remedy one{change, base, &row, total_ratio(*base, row), {}};
+    Remedy& best = found.try_emplace(change, one).first->second;
+    if (surely_gained(one.gain) > surely_gained(best.gain)) best = one;
+  }
+  std::erase_if(found, [](const auto& one) { return !one.second.gain.known(); });
+  for (const SummaryRow& row : summary.rows)
+    if (const auto bottleneck = bottleneck_of(row); bottleneck && !is_by_construction(*row.record))
+      for (const char* name : bottleneck->changes) {
+        const Change* change = find_change(name);
+        const auto shown = found.find(change);
+        if (!change->possible(*row.record) || (shown != found.end() && shown->second.row)) continue;
+        Remedy& tried = found[change];
+        tried.change = change;
+        tried.tried_on.push_back(&row);
+      }
+  std::vector<Remedy> remedies;
+  for (const auto& [change, remedy] : found)
+    if (!remedy.row || surely_gained(remedy.gain) > 1 + noise) remedies.push_back(remedy);
+  const auto place = [](const Remedy& one) { return one.change - changes().data(); };
+  std::sort(remedies.begin(), remedies.end(), [&](const Remedy& a, const Remedy& b) {
+    return a.gain.value != b.gain.value ? a.gain.value > b.gain.value : place(a) < place(b);
+  });
+  return remedies;
+}
+
+std::string text_of(const Remedy& remedy) {
+  if (!remedy.row) return text_of_trial(remedy);
+  std::string text = fmt::format("{}: {} times as fast", difference_of(remedy), text_of(remedy.gain));
+  if (const double multiple = multiple_of(remedy); multiple > 1)
+    text += fmt::format(" for {:g} times the {}", multiple, remedy.change->unit);
+  text += fmt::format(" (row {} instead of {}{})", remedy.row->id, remedy.base->id,
+                      remedy.gain.undisturbed ? ", without the processor time that others took" : "");
+  if (remedy.change->cost == Cost::conversion) text += copying_text(remedy.row->record->data);
+  return text;
+}
+
+}  // namespace harness

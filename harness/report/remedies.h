@@ -1,0 +1,34 @@
+// What can be done to make rows faster, as this run shows it: free settings, conversions of the images,
+// purchases.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "harness/report/summary/changes.h"
+#include "harness/report/summary/ratio.h"
+
+namespace harness {
+
+struct Remedy {
+  const Change* change = nullptr;
+  // The row that it changes, and the one that shows the gain in this run; null: to be tried on `tried_on`.
+  const SummaryRow *base = nullptr, *row = nullptr;
+  Ratio gain;                               // total_ratio(): times as fast as the base
+  std::vector<const SummaryRow*> tried_on;  // rows whose bottleneck it would relieve
+};
+
+// For each change the row that gained most by it over its base, more than equal rows differ; then what would
+// relieve the bottleneck of some row and has neither gained nor lost in this run. Left out is what follows by
+// construction, what rows show that others disturbed, and what a row can't do or does already. The largest
+// gain comes first; empty at scale smoke. The summary must outlive the remedies.
+std::vector<Remedy> remedies_of(const Summary& summary);
+
+// `strategy data_parallel -> ddp: 1.58 times as fast (row 12 instead of 10)`; of a purchase also the
+// multiple, of a conversion what copying took.
+std::string text_of(const Remedy& remedy);
+
+// The largest difference of two rows of a run that do the same work, e.g. tmpfs and [1], as a share; a
+// smaller gain is none. Nullopt without such rows.
+std::optional<double> noise_between_equal_rows(const Summary& summary);
+
+}  // namespace harness
