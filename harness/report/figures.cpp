@@ -26,12 +26,8 @@ struct Kind {
 };
 
 constexpr std::array kinds = {
-    Kind{"feed", fill_feed},
-    Kind{"cascade", fill_cascade},
-    Kind{"phases", fill_phases},
-    Kind{"timeline", fill_timeline},
-    Kind{"batches", fill_batches},
-    Kind{"communication", fill_communication},
+    Kind{"feed", fill_feed},         Kind{"cascade", fill_cascade}, Kind{"phases", fill_phases},
+    Kind{"timeline", fill_timeline}, Kind{"batches", fill_batches}, Kind{"communication", fill_communication},
     Kind{"ranks", fill_ranks},
 };
 

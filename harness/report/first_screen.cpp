@@ -11,6 +11,7 @@
 #include "harness/report/metrics.h"
 #include "harness/report/summary/feed_answer.h"
 #include "harness/report/summary/rates.h"
+#include "harness/report/summary/trained_rows.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 
@@ -23,14 +24,8 @@ size_t rows_with(const Summary& summary, bool (*is_one)(const SummaryRow&)) {
 
 bool is_measured(const SummaryRow& row) { return row.ok(); }
 
-// Computed on its own device, or passed the check `trained`, which takes real steps before an emulated row.
-bool has_trained(const SummaryRow& row) {
-  if (row.ok() && !on_emulated_device(*row.record)) return true;
-  return std::any_of(row.record->checks.begin(), row.record->checks.end(),
-                     [](const RecordCheck& check) { return check.name == "trained" && check.ok; });
-}
-
 std::string headline_of(const Summary& summary) {
+  if (!summary.about_machine.empty()) return summary.about_machine;
   const std::string on = summary.device == "emulated" ? "emulated devices, not this machine's"
                          : summary.device == "cpu"    ? "its processor"
                                                       : "its GPUs";
@@ -39,6 +34,7 @@ std::string headline_of(const Summary& summary) {
 }
 
 std::string feed_line(const Summary& summary) {
+  if (!summary.fed.empty()) return summary.fed;
   const std::string device =
       summary.device == "emulated" ? summary.rows.front().record->device.name : "v100-article";
   return fmt::format(
@@ -47,10 +43,9 @@ std::string feed_line(const Summary& summary) {
 }
 
 std::string trained_line(const Summary& summary) {
-  const size_t trained = rows_with(summary, has_trained);
-  if (trained == 0) return "not checked in this run: emulated devices only wait";
-  return fmt::format("{} of {} rows trained for real on this {}", trained, summary.rows.size(),
-                     summary.device == "cuda" ? "machine" : "processor");
+  if (summary.device == "emulated") return trained_sentence(summary);
+  return fmt::format("{} of {} rows trained for real on this machine", rows_with(summary, is_measured),
+                     summary.rows.size());
 }
 
 std::string counted(const std::vector<std::string>& ids) {

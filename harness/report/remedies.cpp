@@ -85,7 +85,7 @@ std::optional<double> noise_between_equal_rows(const Summary& summary) {
       const SummaryRow &one = summary.rows[i], &other = summary.rows[j];
       if (!one.ok() || !other.ok() || one.run.batches != other.run.batches) continue;
       if (!differences(one.config, other.config).empty()) continue;
-      const Ratio ratio = total_ratio(one, other);
+      const Ratio ratio = total_ratio(summary, one, other);
       if (ratio.known()) noise = std::max(noise.value_or(0), std::exp(std::abs(std::log(ratio.value))) - 1);
     }
   return noise;
@@ -100,7 +100,7 @@ std::vector<Remedy> remedies_of(const Summary& summary) {
     if (!row.ok() || !base || !base->ok() || !row.ratio || !is_shown_fairly(*base, row)) continue;
     const Change* change = change_between(base->config, row.config);
     if (!change || change->cost == Cost::none) continue;
-    const Remedy one{change, base, &row, total_ratio(*base, row), {}};
+    const Remedy one{change, base, &row, total_ratio(summary, *base, row), {}};
     Remedy& best = found.try_emplace(change, one).first->second;
     if (surely_gained(one.gain) > surely_gained(best.gain)) best = one;
   }

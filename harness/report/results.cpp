@@ -39,6 +39,22 @@ static std::string write_answer(const fs::path& run, const std::vector<Summary>&
   return answer.text;
 }
 
+// Summaries of a run's records, with what the run found out about its machine.
+static std::vector<Summary> summaries_of(const fs::path& run, const Records& records) {
+  std::vector<Summary> summaries = summarise(records);
+  const fs::path machine = run / "machine";
+  if (!fs::exists(machine / "records.jsonl")) return summaries;
+  std::ostringstream left_out;
+  const Records own = read_records(machine, left_out);
+  for (const Summary& about : summarise(own))
+    if (const auto answer = machine_answer(about))
+      for (Summary& summary : summaries) {
+        summary.about_machine = machine_sentence(*answer);
+        summary.fed = fed_text(*answer);
+      }
+  return summaries;
+}
+
 // explain.txt of a run of `explain`. Returns its text; empty for other runs.
 static std::string write_explain(const fs::path& run, const Records& records) {
   const std::string text = explain_text(explanations_of(pointers_to(records)));
@@ -55,7 +71,7 @@ static void say_first_screen(const std::vector<Summary>& summaries, std::ostream
 bool write_results(const fs::path& project, const fs::path& run, const Records& measured,
                    std::ostream& console) {
   const Records records = at_full_size(measured);
-  const std::vector<Summary> summaries = summarise(records);
+  const std::vector<Summary> summaries = summaries_of(run, records);
   const bool explained = !write_explain(run, records).empty();
   std::ostringstream unseen;  // the table of an explained row's changes says less than explain.txt
   if (!write_report(run, summaries, explained ? unseen : console)) return false;
@@ -85,7 +101,7 @@ bool rebuild_results(const fs::path& project, const fs::path& run, bool figures,
   std::ostringstream left_out, unseen;
   const Records records = at_full_size(read_records(run, left_out));
   std::cerr << left_out.str();
-  const std::vector<Summary> summaries = summarise(records);
+  const std::vector<Summary> summaries = summaries_of(run, records);
   const std::string explained = write_explain(run, records);
   if (!write_report(run, summaries, explained.empty() ? console : unseen, Shown::everything)) return false;
   console << write_answer(run, summaries) << explained;

@@ -71,6 +71,15 @@ std::optional<MachineAnswer> machine_answer(const Summary& summary) {
   return answer;
 }
 
+std::string fed_text(const MachineAnswer& answer) {
+  if (answer.decode_all.images_per_s <= 0) return "";
+  std::vector<std::string> fed;
+  for (const FedDevices& devices : answer.devices)
+    fed.push_back(fmt::format("{} {} ({} images/s each)", number_of(devices.fed), name_of(devices),
+                              text_of(devices.images_per_s)));
+  return fmt::format("{}; what binds: {}", fmt::join(fed, ", "), answer.binds);
+}
+
 std::string machine_sentence(const MachineAnswer& answer) {
   const double decoded = answer.decode_all.images_per_s;
   const bool reads = answer.read.images_per_s > 0;
@@ -80,14 +89,8 @@ std::string machine_sentence(const MachineAnswer& answer) {
   if (reads) does.push_back(fmt::format("reads {} MB/s cold", text_of(read_mb_per_s(answer))));
   std::string text = does.empty() ? "Neither decoding nor cold reading could be measured on this machine"
                                   : fmt::format("This machine {}", fmt::join(does, " and "));
-  if (decoded > 0) {
-    std::vector<std::string> fed;
-    for (const FedDevices& devices : answer.devices)
-      fed.push_back(fmt::format("{} {} ({} images/s each)", number_of(devices.fed), name_of(devices),
-                                text_of(devices.images_per_s)));
-    text += fmt::format(": {} {}; what binds: {}", reads ? "it feeds" : "from memory it feeds",
-                        fmt::join(fed, ", "), answer.binds);
-  }
+  if (decoded > 0)
+    text += fmt::format(": {} {}", reads ? "it feeds" : "from memory it feeds", fed_text(answer));
   for (const auto* missing : {&answer.decode_all, &answer.read})
     if (missing->images_per_s <= 0)
       text += fmt::format(". {} was not measured ({})", missing == &answer.read ? "Cold reading" : "Decoding",

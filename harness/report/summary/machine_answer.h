@@ -36,6 +36,8 @@ struct MachineAnswer {
 // Nullopt for rows of another scale.
 std::optional<MachineAnswer> machine_answer(const Summary& summary);
 
+// `2.0 V100 (926 images/s each), 0.3 A100 (...); what binds: cores`; empty where decoding wasn't measured.
+std::string fed_text(const MachineAnswer& answer);
 // The answer in one sentence, which also says what is not known.
 std::string machine_sentence(const MachineAnswer& answer);
 // That sentence, then each figure, as name and text.

@@ -35,9 +35,10 @@ Rates rates_of(const Summary& summary) {
     const SummaryRow& first = first_of_chain(summary, row);
     RowRate rate{.row = &row, .first = &first, .batch = row.config.batch * row.record->scale.batch_divisor};
     if (row.ok() && (!rates.multiples || first.ok())) {
-      rate.here = rates.multiples
-                      ? total_ratio(first, row).value * double(row.config.batch) / double(first.config.batch)
-                      : row.images_per_second * (summary.device == "emulated" ? row.config.time_scale : 1);
+      rate.here =
+          rates.multiples
+              ? total_ratio(summary, first, row).value * double(row.config.batch) / double(first.config.batch)
+              : row.images_per_second * (summary.device == "emulated" ? row.config.time_scale : 1);
       rate.low = *rate.here * row.total_s / row.total_max_s;
       rate.high = *rate.here * row.total_s / row.total_min_s;
     }

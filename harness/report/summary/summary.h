@@ -70,6 +70,8 @@ struct Summary {
   std::string timed_batches;          // `300`, or all numbers that occur
   std::vector<SummaryRow> rows;       // in the order in which rows first occur
   std::vector<AccuracyRow> accuracy;  // rows with `validation`; they are not in `rows`
+  std::string about_machine;          // machine_sentence() of the run's folder `machine`; empty without it
+  std::string fed;                    // from there: what the machine feeds; empty if unknown
 };
 
 // The row with this id, and the one that `row` is compared with; null if the summary doesn't have it.
