@@ -149,6 +149,15 @@ TEST_F(Explain, OnlyTheChangesThatAreAskedFor) {
   EXPECT_EQ(changes("OK"), (std::set<std::string>{"unchanged", "more_threads", "added_host_work"}));
 }
 
+TEST_F(Explain, ChangesThatOtherRowsShowAreTriedWhenNamed) {
+  ASSERT_EQ(
+      explain("7", "decode=10,threads=2,compute=4", {"--change", "own_processes,sixteen_bit,no_readahead"}),
+      0)
+      << output();
+  EXPECT_EQ(changes("OK"), (std::set<std::string>{"unchanged", "own_processes", "sixteen_bit"}));
+  EXPECT_TRUE(says("no_readahead: it is read from memory already")) << output();
+}
+
 TEST_F(Explain, PricesTurnGainsIntoGainsPerMoney) {
   std::ofstream(directory / "prices.yaml") << "unit: EUR/month\ncore: 10\n";
   EXPECT_EQ(explain("7", "decode=10,threads=2,compute=4",

@@ -37,7 +37,8 @@ TEST_F(Figures, CascadeShowsRowsInTheOrderOfTheMatrix) {
   EXPECT_EQ(figure["title"]["text"].get<std::string>().rfind("REHEARSAL: ", 0), 0u);
   EXPECT_NE(figure["title"]["subtitle"].dump().find("run a-run"), std::string::npos);
   EXPECT_NE(figure["title"]["subtitle"].dump().find("golden (synthetic test data"), std::string::npos);
-  EXPECT_NE(figure.at("/layer/0/encoding/x/title"_json_pointer).dump().find("chain of bases"), std::string::npos)
+  EXPECT_NE(figure.at("/layer/0/encoding/x/title"_json_pointer).dump().find("chain of bases"),
+            std::string::npos)
       << "a rehearsal's images/s are not beside the article's";
 }
 
