@@ -183,7 +183,7 @@ TEST(FirstScreen, SaysHowManyRowsTrained) {
   std::vector<json> emulated = {emulated_records::emulated("0", 161), emulated_records::emulated("7", 81.7)};
   EXPECT_EQ(trained(emulated), "not checked in this run: emulated devices only wait");
   emulated[0]["checks"] = {{{"name", "trained"}, {"ok", true}, {"detail", ""}}};
-  EXPECT_EQ(trained(emulated), "1 of 2 rows trained for real on this processor");
+  EXPECT_EQ(trained(emulated), "1 of 2 rows trained for real on this processor (not in 7)");
 }
 
 TEST(FirstScreen, IsEmptyWithoutARowThatRan) {

@@ -72,7 +72,7 @@ TEST_F(RealSteps, ThatFailLeaveTheRowWithoutAFigure) {
 TEST_F(RealSteps, OfRowsOnTheProcessorAreTheRowItself) {
   ASSERT_EQ(smoke_in("run", "0"), 0);
   EXPECT_TRUE(check_of(records_in("run").at(0)).is_null());
-  EXPECT_FALSE(says("trained for real"));
+  EXPECT_FALSE(says("a few real steps"));
 }
 
 // The class without the program around it.

@@ -250,7 +250,6 @@ TEST(Metrics, HaveOneNameEachAndAFigureOrAText) {
     EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
     EXPECT_NE(bool(metric.figure), bool(metric.text)) << metric.name;
     EXPECT_FALSE(metric.description.empty()) << metric.name;
-    EXPECT_TRUE(metric.header.empty() || metric.figure) << metric.name;
     EXPECT_TRUE(!metric.better || (metric.figure && !metric.unit.empty())) << metric.name;
   }
 }

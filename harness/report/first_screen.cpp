@@ -43,9 +43,11 @@ std::string feed_line(const Summary& summary) {
 }
 
 std::string trained_line(const Summary& summary) {
-  if (summary.device == "emulated") return trained_sentence(summary);
-  return fmt::format("{} of {} rows trained for real on this machine", rows_with(summary, is_measured),
-                     summary.rows.size());
+  if (summary.device != "emulated")
+    return fmt::format("{} of {} rows trained for real on this {}", rows_with(summary, is_measured),
+                       summary.rows.size(), summary.device == "cuda" ? "machine" : "processor");
+  const std::string sentence = trained_sentence(summary);
+  return sentence.empty() ? "not checked in this run: emulated devices only wait" : sentence;
 }
 
 std::string counted(const std::vector<std::string>& ids) {

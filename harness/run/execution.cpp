@@ -222,7 +222,8 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
   if (planned.row.validation) planned.row.seed += repeat;
   std::optional<Record> record;
   std::optional<RealSteps> real;
-  if (planned.skip_reason.empty() && !computes(planned.row.device, values_)) {
+  const bool trains = !of.feed && !of.intervention;  // those compare a row that is known to train with itself
+  if (planned.skip_reason.empty() && trains && !computes(planned.row.device, values_)) {
     real = real_training().steps(setting(), planned);
     if (!real) return false;
   }
