@@ -41,7 +41,7 @@ TEST_F(FeedRun, TheNumberThatItNamesIsFedAndOneMoreIsNot) {
   std::map<double, std::vector<double>> utilisations;
   for (const json& record : records_in(run)) {
     const std::string purpose = record["feed"]["purpose"];
-    if (purpose != "search" && purpose != "confirm") continue;
+    if (purpose != "asked" && purpose != "confirm") continue;
     if (record["status"] != "OK") continue;  // a disturbed run has no figure, and was repeated
     double compute_ms = 0;
     for (const char* phase : {"forward", "loss", "backward", "step"})

@@ -52,7 +52,7 @@ static void add_samples(const SliceParts& parts, const SliceResult& result, harn
       report.samples_ms[name] = result.clock.milliseconds(Phase(phase), warmup, timed_batches);
       report.warmup_ms[name] = result.clock.milliseconds(Phase(phase), 0, warmup);
     }
-    if (result.device_clock)
+    if (result.device_clock && harness::trains(parts.row))
       report.device_ms[name] =
           rounded(result.device_clock->milliseconds(Phase(phase), warmup, timed_batches));
   }

@@ -79,7 +79,8 @@ struct RecordFeed {
             Presence::required},
         Key{"asked", &RecordFeed::asked, "number of devices in question", Presence::required},
         Key{"purpose", &RecordFeed::purpose,
-            "survey (how fast the loader is), search, confirm, or the one change made to find what binds: "
+            "survey (how fast the loader is), asked (the asked number), confirm (the largest whole number that is fed and "
+            "one more), or the one change made to find what binds: "
             "more_threads, fewer_threads, in_memory, no_decoding, made_up; unchanged: without one",
             Presence::required});
   }

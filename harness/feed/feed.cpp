@@ -11,8 +11,8 @@
 #include "harness/base/scratch.h"
 #include "harness/config/device_file.h"
 #include "harness/feed/emulated_speed.h"
+#include "harness/feed/fed_number.h"
 #include "harness/feed/feed_rows.h"
-#include "harness/feed/knee_search.h"
 #include "harness/plan/probe.h"
 #include "harness/report/results.h"
 #include "harness/report/summary/feed_answer.h"
@@ -27,8 +27,7 @@ constexpr int64_t kFewestBatches = 8;
 constexpr int64_t kEnoughBatches = 16;   // smaller batches are preferred to fewer ones
 constexpr int64_t kImagesPerCore = 900;  // stand-in images, so that large hosts have enough for cold rows
 constexpr int64_t kSmallestBatch = 16, kLargestBatch = 1024;
-constexpr double kShareForSearch = 0.8;  // of the time; the rest is for the confirmation
-constexpr double kAlmostNoTime = 1e-6;   // how long the probe's kernels take does not matter
+constexpr double kAlmostNoTime = 1e-6;  // how long the probe's kernels take does not matter
 
 class Feed {
  public:
@@ -43,9 +42,8 @@ class Feed {
         line_(0, isatty(STDERR_FILENO)),
         began_(Clock::now()) {}
 
-  // What binds comes before the search, which may use up the time.
+  // What binds comes before the confirmation, which may use up the time.
   void run() {
-    deadline_s_ = asked_.within_s;
     Row row = rows_.asked;
     row.timed_batches = std::min(row.timed_batches, kEnoughBatches);
     const auto survey = run_once(kLoaderAlone, "survey", row, "");
@@ -60,11 +58,8 @@ class Feed {
     const double fed = loader_ / (utilisations.rule().pass * device_images_per_s(costs_));
     // So many devices that the loader would limit; not many more, or the host could not keep up with them.
     find_what_binds(std::clamp(double(asked_.devices), 2 * fed, 4 * fed));
-    deadline_s_ = kShareForSearch * asked_.within_s;
-    const Knee knee = find_knee(utilisations, fed);
-    deadline_s_ = asked_.within_s;
     purpose_ = "confirm";
-    confirm_whole_number(utilisations, knee);
+    confirm_whole_number(utilisations, fed);
     run_once(kLoaderAlone, "unchanged", rows_.asked, "");  // before and after the others
   }
 
@@ -126,7 +121,7 @@ class Feed {
   std::optional<Record> run_once(double devices, const std::string& purpose, Row row,
                                  const std::string& why_not) {
     const double elapsed_s = std::chrono::duration<double>(Clock::now() - began_).count();
-    if (ended_ || (elapsed_s >= deadline_s_ && why_not.empty())) return std::nullopt;
+    if (ended_ || (elapsed_s >= asked_.within_s && why_not.empty())) return std::nullopt;
     const std::string kind = row.id;
     const bool alone = devices == kLoaderAlone;
     row.id = alone ? purpose : fmt::format("{}-{:.4g}", purpose, devices);
@@ -173,8 +168,7 @@ class Feed {
   const PrecisionCosts costs_;
   LiveLine line_;
   const Clock::time_point began_;
-  double deadline_s_ = 0;
-  std::string purpose_ = "search";  // of the runs that measure utilisation
+  std::string purpose_ = "asked";  // of the runs that measure utilisation
   bool ended_ = false;
   double loader_ = 0;                       // images per second, by the survey
   int64_t fits_ = 1;                        // images that one device's memory holds, or the chosen batch

@@ -33,25 +33,17 @@ std::string verdict(const FeedAnswer& answer) {
 }
 
 std::string fed_here(const FeedAnswer& answer) {
-  if (!answer.most_fed)
-    return fmt::format(
-        "no number that was measured; by the loader's rate about {}",
-        figure(answer.loader_images_per_second / (kFedFrom * answer.device_images_per_second)));
-  std::string text = devices_text(*answer.most_fed);
-  if (answer.least_not_fed)
-    text += fmt::format("; {} are not, with {}", figure(*answer.least_not_fed),
-                        percent(point_at(answer, *answer.least_not_fed)->utilisation));
-  else
-    text += " or more: no larger number was measured";
-  if (answer.whole && *answer.whole > 0)
-    text += fmt::format(". Confirmed in whole devices: {} fed ({}), {} not ({})", *answer.whole,
-                        percent(point_at(answer, double(*answer.whole))->utilisation), *answer.whole + 1,
-                        percent(point_at(answer, double(*answer.whole + 1))->utilisation));
-  else if (answer.whole)
-    text += fmt::format(". Less than one device: one has {}", percent(point_at(answer, 1)->utilisation));
-  else if (answer.least_not_fed)
-    text += ". Not confirmed in whole devices: the time (--within) was used up, or runs gave no figure";
-  return text;
+  const std::string by_rate =
+      answer.fed_by_rate > 0 ? devices_text(answer.fed_by_rate) + " by the loader's rate. " : "";
+  if (!answer.whole)
+    return by_rate +
+           "Not confirmed in whole devices: the time (--within) was used up, or runs gave no figure";
+  const auto measured = [&](int64_t devices) {
+    return percent(point_at(answer, double(devices))->utilisation);
+  };
+  if (*answer.whole == 0) return fmt::format("{}Less than one device: one has {}", by_rate, measured(1));
+  return fmt::format("{}Confirmed in whole devices: {} fed ({}), {} not ({})", by_rate, *answer.whole,
+                     measured(*answer.whole), *answer.whole + 1, measured(*answer.whole + 1));
 }
 
 std::string loader_alone(const FeedAnswer& answer) {

@@ -42,10 +42,10 @@ bool fill_feed(json& spec, const FigureSource& source) {
   };
   json labels = json::array({label(asked, 0.02, fmt::format("asked: {}", answer->asked))});
   json knee = json::array();
-  if (answer->most_fed)
-    labels.push_back(label(*answer->most_fed, 0.12, fmt::format("fed: {:.3g}", *answer->most_fed)));
-  if (answer->most_fed && answer->least_not_fed)
-    knee.push_back({{"fed", *answer->most_fed}, {"not_fed", *answer->least_not_fed}});
+  if (const double whole = double(answer->whole.value_or(0)); whole > 0) {
+    labels.push_back(label(whole, 0.12, fmt::format("fed: {}", whole)));
+    knee.push_back({{"fed", whole}, {"not_fed", whole + 1}});
+  }
   spec["datasets"] = {{"points", points_of(*answer)},
                       {"knee", knee},
                       {"limit", json::array({{{"utilisation", kFedFrom}}})},

@@ -36,7 +36,7 @@ void add_points(FeedAnswer& answer, const RecordList& records) {
   std::map<double, std::vector<const Record*>> by_devices;
   for (const Record* record : records)
     if (record->feed && is_ok(*record) && device_utilisation(*record) &&
-        (record->feed->purpose == "search" || record->feed->purpose == "confirm"))
+        (record->feed->purpose == "asked" || record->feed->purpose == "confirm"))
       by_devices[record->feed->devices].push_back(record);
   for (const auto& [devices, runs] : by_devices) {
     std::vector<double> utilisations, rates;
@@ -64,27 +64,12 @@ std::string what_is_missing(const FeedAnswer& answer, const RecordList& records)
 }
 
 void judge(FeedAnswer& answer) {
-  for (const FeedPoint& point : answer.points) {  // in ascending order
-    const bool fed = point.utilisation >= kFedFrom;
-    if (point.devices == double(answer.asked)) answer.asked_is_fed = fed;
-    if (fed) {
-      answer.most_fed = point.devices;
-      answer.least_not_fed.reset();  // a smaller number that isn't fed was disturbed
-    } else if (!answer.least_not_fed) {
-      answer.least_not_fed = point.devices;
-    }
-  }
-  const auto is_fed = [&](int64_t devices) -> std::optional<bool> {
-    for (const FeedPoint& point : answer.points)
-      if (point.devices == double(devices)) return point.utilisation >= kFedFrom;
-    return std::nullopt;
-  };
-  for (const FeedPoint& point : answer.points) {
-    const int64_t devices = int64_t(point.devices);
-    if (double(devices) != point.devices || point.utilisation < kFedFrom) continue;
-    if (is_fed(devices + 1) == false) answer.whole = devices;
-  }
-  if (is_fed(1) == false) answer.whole = 0;
+  std::map<double, bool> fed;
+  for (const FeedPoint& point : answer.points) fed[point.devices] = point.utilisation >= kFedFrom;
+  if (fed.count(double(answer.asked))) answer.asked_is_fed = fed[double(answer.asked)];
+  if (fed.count(1) && !fed[1]) answer.whole = 0;
+  for (const auto& [devices, is_fed] : fed)
+    if (is_fed && fed.count(devices + 1) && !fed[devices + 1]) answer.whole = int64_t(devices);
 }
 
 }  // namespace
@@ -135,6 +120,7 @@ std::optional<FeedAnswer> feed_answer(const RecordList& records) {
   find_binding(answer, records);
   answer.loader_images_per_second = rate_of(answer, "unchanged");
   if (answer.loader_images_per_second <= 0) answer.loader_images_per_second = median(survey);
+  answer.fed_by_rate = answer.loader_images_per_second / (kFedFrom * answer.device_images_per_second);
   answer.needed_images_per_second = kFedFrom * double(answer.asked) * answer.device_images_per_second;
   const double decoded = answer.binding == "storage" ? rate_of(answer, "in_memory")
                          : answer.binding == "loader threads" || answer.binding == "host"

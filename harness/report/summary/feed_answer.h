@@ -45,9 +45,9 @@ struct FeedAnswer {
   int64_t cores = 0;                    // that the loader could use
   double device_images_per_second = 0;  // one device, by its file
   double loader_images_per_second = 0;  // the loader alone, as asked
-  std::vector<FeedPoint> points;        // by number of devices; search and confirmation
-  std::optional<double> most_fed, least_not_fed;
-  std::optional<int64_t> whole;  // largest whole number that is fed, and one more is not
+  std::vector<FeedPoint> points;        // by number of devices
+  double fed_by_rate = 0;               // devices, by the loader's rate
+  std::optional<int64_t> whole;         // measured: largest whole number that is fed, and one more is not
   std::optional<bool> asked_is_fed;
   std::vector<FeedChange> changes;
   std::string binding, because;  // what limits the loader, and the figures that say so
