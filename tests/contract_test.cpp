@@ -17,7 +17,7 @@ using nlohmann::json;
 
 std::vector<json> sample_records() {
   std::vector<json> records;
-  std::ifstream file(SOURCE_DIR "/results/sample/records.jsonl");
+  std::ifstream file(SOURCE_DIR "/results/sample-cpu/records.jsonl");
   for (std::string line; std::getline(file, line);) records.push_back(base::require_json(line));
   return records;
 }
@@ -44,7 +44,7 @@ TEST(Contract, TheReadmeOfResultsListsEveryKeyOfARecord) {
 
 TEST(Contract, RecordsOfToday) {
   const auto records = sample_records();
-  ASSERT_GT(records.size(), 20u);
+  ASSERT_GT(records.size(), 4u);
   for (const json& record : records)
     EXPECT_EQ(lost(record, to_json(record_from_json(record))), "") << record["row"];
 }

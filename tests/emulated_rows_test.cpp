@@ -177,7 +177,7 @@ TEST_F(EmulatedRows, WhatTheyCanNotDoIsRefused) {
   refused("emulated", {"--set", "host_work_ms=5"}, "host_work_ms is not modelled");
   refused("emulated", {"--trace", "middle"}, "runs no kernels to trace");
   std::ofstream(folder_.path() / "mixed.yaml")
-      << "title: two kinds\nsource: a test\nrows:\n  real: {title: real, identity: own}\n"
+      << "title: two kinds\nsource: a test\nrows:\n  real: {title: real, identity: own, device: cpu}\n"
          "  made-up: {title: emulated, identity: own, device: emulated}\n";
   EXPECT_EQ(run("auto", {folder_.path() / "mixed.yaml", "--out", folder_.path() / "never"}), 2);
   EXPECT_NE(said().find("can't be compared in one run"), std::string::npos) << said();

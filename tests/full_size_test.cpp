@@ -38,7 +38,7 @@ TEST(FullSize, ARowIsTheSameWhateverItsTimeWasStretchedBy) {
     EXPECT_EQ(record.config.time_scale, 1);
     EXPECT_EQ(record.emulation->batch_divisor, 1);
   }
-  EXPECT_EQ(shown[2].notes, std::vector<std::string>{"ran with batches of 8 and at time x 16 / 32"});
+  EXPECT_TRUE(shown[2].notes.empty());
 }
 
 TEST(FullSize, TheClosedFormModelStaysWhatItWas) {

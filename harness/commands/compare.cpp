@@ -6,6 +6,7 @@
 #include "harness/commands/command_line.h"
 #include "harness/compare/compare_runs.h"
 #include "harness/compare/validate.h"
+#include "harness/stats/full_size.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -29,8 +30,9 @@ void add_compare(CommandLine& line) {
 
 static int validate_run(const fs::path& run, const std::vector<fs::path>& references) {
   std::vector<Records> good;
-  for (const fs::path& reference : references) good.push_back(read_records(reference, std::cerr));
-  const auto records = read_records(run, std::cerr);
+  for (const fs::path& reference : references)
+    good.push_back(at_full_size(read_records(reference, std::cerr)));
+  const auto records = at_full_size(read_records(run, std::cerr));
   const Validation validation = validate(records, good);
   std::cout << console_text(validation_grid(validation));
   if (validation.checks.empty())

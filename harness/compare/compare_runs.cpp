@@ -10,13 +10,15 @@
 #include "harness/compare/comparison.h"
 #include "harness/compare/comparison_page.h"
 #include "harness/report/table.h"
+#include "harness/stats/full_size.h"
 #include "harness/stats/records.h"
 
 namespace harness {
 
 int compare_runs(const RunsToCompare& runs, std::ostream& console) {
   const auto& [a, b, out, as_json, noise_folder, project] = runs;
-  const Records records_a = read_records(a, std::cerr), records_b = read_records(b, std::cerr);
+  const Records records_a = at_full_size(read_records(a, std::cerr)),
+                records_b = at_full_size(read_records(b, std::cerr));
   for (const auto& [folder, records] : {std::pair{&a, &records_a}, std::pair{&b, &records_b}})
     if (records->empty()) {
       fmt::print(std::cerr, "{}: no usable record, so there is nothing to compare\n", folder->string());

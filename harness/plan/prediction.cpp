@@ -23,7 +23,7 @@ using nlohmann::json;
 
 constexpr size_t kNewestRuns = 5;          // a row's median is taken over at most this many runs
 constexpr double kStart_s = 2;             // time until the first batch: LibTorch, processes, network
-constexpr double kCpuImage_s = 1.5e-3;     // at 64 px and width 16, from the run in results/sample
+constexpr double kCpuImage_s = 1.5e-3;     // at 64 px and width 16, from an earlier sample run
 constexpr double kMorePerDevice = 0.1;     // devices share the cores of a machine; from the same run
 constexpr double kGradientBytes = 46.8e6;  // of ResNet18 at width 64
 constexpr double kGpuImage_s = 1.05e-3;    // the article's row 0: 161.0 s for 300 batches of 512

@@ -8,7 +8,7 @@
 
 namespace harness {
 
-// Time for tables, plots and the page after the last row, about as long as in results/sample.
+// Time for tables, plots and the page after the last row, as long as on two cores.
 inline constexpr double kReport_s = 20;
 
 // Rows are numbered as in the plan. A row that has run takes its own mean time again. Other predictions are

@@ -1,7 +1,5 @@
 #include "harness/stats/full_size.h"
 
-#include <fmt/format.h>
-
 namespace harness {
 namespace {
 
@@ -18,8 +16,6 @@ void multiply(Samples& samples, double factor) {
 void enlarge(Record& record) {
   const int64_t divisor = record.emulation->batch_divisor;
   const double time_scale = record.emulation->time_scale, factor = double(divisor) / time_scale;
-  record.notes.push_back(fmt::format("ran with batches of {} and at time x {:g} / {}", record.config.batch,
-                                     time_scale, divisor));
   record.config.batch *= divisor;
   record.emulation->batch_divisor = record.scale.batch_divisor = 1;
   record.config.time_scale = record.emulation->time_scale = 1;

@@ -9,8 +9,8 @@ namespace harness {
 // are those of the whole batch on the device itself: 300 batches take the article's seconds, and rows of one
 // run, of two runs or of two machines can be compared whatever they were stretched by. Modelled durations are
 // proportional to time_scale / batch_divisor; those of loading and of bytes between nodes are nearly so,
-// because the rates that limit them follow. A note says how the row ran; wall_s, memory and what others did
-// stay as they were here.
+// because the rates that limit them follow. `emulated` says how the row ran; wall_s, memory and what others
+// did stay as they were here.
 //
 // Runs of `feed`, whose time_scale is the number of devices, and of `explain`, which compares a row with
 // itself, stay as they are. For tables, plots and comparisons; records.jsonl has what was measured.
