@@ -21,6 +21,9 @@ Family family(const Record& record) { return family_of({&record}); }
 TEST(Family, OfADeviceIsByItsCeilings) {
   Record run = run_on("emulated");
   EXPECT_EQ(family(run), Family::modelled);
+  run.config.warmup_batches = 0;
+  EXPECT_EQ(family(run), Family::started);
+  run.config.warmup_batches = 100;
   run.world_size = 4;
   EXPECT_EQ(family(run), Family::ranks);
   run.ceilings->loader_ms = 90;

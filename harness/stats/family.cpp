@@ -36,6 +36,8 @@ const char* text_of(Family family) {
       return "storage-bound";
     case Family::link:
       return "link-bound";
+    case Family::started:
+      return "started (timed from the first batch on)";
   }
   return "";
 }
@@ -48,6 +50,7 @@ Family family_of(const RecordList& runs) {
   if (run.object_store || cache_state(run) == "cold") return Family::storage;
   if (run.device.kind == "cpu") return Family::processor;
   if (row.storage != "synthetic" && loader_is_near(runs)) return Family::loader;
+  if (row.warmup_batches == 0) return Family::started;
   return run.world_size > 1 ? Family::ranks : Family::modelled;
 }
 

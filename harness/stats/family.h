@@ -13,6 +13,7 @@ enum class Family {
   processor,  // computes and decodes on this machine's cores
   storage,    // reads from a real disk or object store
   link,       // sends real bytes between nodes
+  started,    // modelled, and timed from the first batch on: the start of the loader is part of it
 };
 const char* text_of(Family family);
 
