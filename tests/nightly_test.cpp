@@ -144,7 +144,7 @@ TEST_F(NightlyTest, ASecondOneOnTheSameHostIsTurnedAway) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "pid " + std::to_string(first), errors());
   kill(first, SIGKILL);
   exit_code_of(first);
-  EXPECT_EQ(run(nightly()), 0) << "the lock ends with its holder";
+  EXPECT_EQ(run_after_kill(nightly()), 0) << "the lock ends with its holder";
 }
 
 TEST_F(NightlyTest, WhatAKilledNightHadFinishedJoinsTheHistory) {
@@ -153,7 +153,7 @@ TEST_F(NightlyTest, WhatAKilledNightHadFinishedJoinsTheHistory) {
   kill(first, SIGKILL);
   exit_code_of(first);
   EXPECT_TRUE(nights().empty());
-  ASSERT_EQ(run(nightly()), 0);
+  ASSERT_EQ(run_after_kill(nightly()), 0);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "was cut short: its 1 records", output());
   const auto all = nights();
   ASSERT_EQ(all.size(), 2u);

@@ -40,6 +40,17 @@ class Program : public testing::Test {
           const std::map<std::string, std::string>& environment = {}) {
     return exit_code_of(start(command(arguments, environment)));
   }
+  // The same after the program before was killed: processes that it was just starting hold its lock for a
+  // moment.
+  int run_after_kill(const std::vector<std::string>& arguments) {
+    int code = run(arguments);
+    for (int i = 0; i < 100 && code == 2 && (says("another nightly is running") || says("is still writing"));
+         ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      code = run(arguments);
+    }
+    return code;
+  }
   // Rows at scale smoke, recorded in `folder`.
   int smoke_in(const std::string& folder, const std::string& only, const std::string& behaviour = "",
                std::vector<std::string> more = {}) {

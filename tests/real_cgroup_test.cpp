@@ -71,7 +71,9 @@ TEST(RealCgroup, RecordsAndPlansSeeHalfACore) {
     if (machine.cores != 1 || machine.quota_cores != 0.5) return 1;
     if (machine.cores_limited_by.find("the quota of cgroup /suite_test_") != 0) return 2;
     const Words dry_run = {BINARY_DIR "/run_matrix", "--dry-run", "--device", "cpu", "--only", "10"};
-    const std::string plan = base::run_to_end({dry_run, {}, {}, {}, {}}).output;
+    const std::string plan =
+        base::run_to_end({dry_run, {{"RUN_MATRIX_WORKER", BINARY_DIR "/tests/fake_slice"}}, {}, {}, {}})
+            .output;
     for (const char* text : {"\ncores: 1 of ", "limited by the quota of cgroup /suite_test_", "clipped to 1"})
       if (plan.find(text) == std::string::npos) return 3;
     return 0;

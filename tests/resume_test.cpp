@@ -42,7 +42,7 @@ TEST_F(Resume, AfterAKillInTheMiddleRunsOnlyWhatIsMissing) {
   ASSERT_EQ(order(), "0.0 1.0 ");
   const fs::path file = directory / "run" / "records.jsonl";
   fs::resize_file(file, fs::file_size(file) - 100);  // as if the kill had come while row 1 was written
-  ASSERT_EQ(go_on(), 0) << errors();
+  ASSERT_EQ(run_after_kill({"--resume", directory / "run"}), 0) << errors();
   EXPECT_TRUE(says("about"));
   EXPECT_TRUE(says("5 runs of 3 rows")) << output();
   std::vector<std::string> rows;
