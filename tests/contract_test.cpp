@@ -44,7 +44,7 @@ TEST(Contract, TheReadmeOfResultsListsEveryKeyOfARecord) {
 
 TEST(Contract, RecordsOfToday) {
   const auto records = sample_records();
-  ASSERT_GT(records.size(), 4u);
+  ASSERT_GE(records.size(), 4u);
   for (const json& record : records)
     EXPECT_EQ(lost(record, to_json(record_from_json(record))), "") << record["row"];
 }
