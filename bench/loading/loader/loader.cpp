@@ -260,13 +260,14 @@ class SlotLoader : public Loader {
 
   void decode_together(Worker& worker, Slot& slot) {
     const auto began = Clock::now();
-    for (const auto& [place, reason] : slot.together->decode(slot.buffer.images())) {
+    const auto undecodable = slot.together->decode(slot.buffer.images());
+    slot.decode_ns.fetch_add(nanoseconds(Clock::now() - began), std::memory_order_relaxed);
+    for (const auto& [place, reason] : undecodable) {
       const Sample bad = slot.samples[static_cast<size_t>(place)];
       bad_images_.add(bad.record, storage_.record_name(bad.record), reason);
       load_first_good(worker, slot, next_of(bad), place, Crop::alone);
     }
     bad_images_.count_good(options_.batch_size);
-    slot.decode_ns.fetch_add(nanoseconds(Clock::now() - began), std::memory_order_relaxed);
   }
 
   void copy_and_complete(int batch) {

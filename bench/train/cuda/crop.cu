@@ -1,6 +1,4 @@
-#include <stdexcept>
-#include <string>
-
+#include "bench/train/cuda/check_launch.h"
 #include "bench/train/cuda/crop.h"
 #include "bench/train/cuda/crop_kernels.cuh"
 
@@ -33,9 +31,7 @@ void crop_and_resize(const DecodedImage* images, int64_t count, int side, BatchF
       launch<BatchFormat::uint8>(images, count, side, stream);
       break;
   }
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw std::runtime_error(std::string("crop_and_resize: the kernel can't be launched: ") +
-                             cudaGetErrorString(error));
+  check_launch("crop_and_resize");
 }
 
 }  // namespace bench

@@ -2,9 +2,8 @@
 #include <c10/util/Half.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
+#include "bench/train/cuda/check_launch.h"
 #include "bench/train/cuda/fused_layers.h"
 #include "bench/train/cuda/fused_layers_kernels.cuh"
 
@@ -25,12 +24,6 @@ Launch launch_for(const Size& size, int64_t blocks) {
   const unsigned rows = unsigned(kThreads) / lanes, columns = (groups + lanes - 1) / lanes;
   const int64_t needed = (size.rows + rows - 1) / rows, most = std::max<int64_t>(1, blocks / columns);
   return {dim3(columns, unsigned(std::min(needed, most))), dim3(lanes, rows)};
-}
-
-void check_launch(const char* kernel) {
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw std::runtime_error(std::string("fused layers: the kernel ") + kernel +
-                             " can't be launched: " + cudaGetErrorString(error));
 }
 
 }  // namespace

@@ -8,8 +8,6 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include <algorithm>
-
 #include "bench/train/cuda/crop.h"
 
 namespace bench {
@@ -26,10 +24,7 @@ struct Kept {
 // rest, otherwise all of it.
 CropBox decoded_part(const Kept& image, bool only_box) {
   if (!only_box) return {0, 0, image.size->width, image.size->height};
-  const CropBox& box = image.augmentation.box;
-  const int left = std::max(0, box.left - kMargin), top = std::max(0, box.top - kMargin);
-  return {left, top, std::min(image.size->width, box.left + box.width + kMargin) - left,
-          std::min(image.size->height, box.top + box.height + kMargin) - top};
+  return with_margin(image.augmentation.box, *image.size);
 }
 
 class NvjpegBatch : public BatchDecoder {

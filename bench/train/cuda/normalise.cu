@@ -3,10 +3,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <stdexcept>
-#include <string>
-
 #include "bench/train/cuda/affine.cuh"
+#include "bench/train/cuda/check_launch.h"
 #include "bench/train/cuda/normalise.h"
 
 namespace bench {
@@ -126,9 +124,7 @@ void normalise(const uint8_t* pixels, void* out, ImageType type, bool channels_l
       launch(pixels, static_cast<__nv_bfloat16*>(out), channels_last, images, side, stream);
       break;
   }
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw std::runtime_error(std::string("normalise: the kernel can't be launched: ") +
-                             cudaGetErrorString(error));
+  check_launch("normalise");
 }
 
 }  // namespace bench

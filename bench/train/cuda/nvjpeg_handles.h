@@ -3,16 +3,22 @@
 #include <c10/cuda/CUDAException.h>
 #include <nvjpeg.h>
 
+#include <algorithm>
 #include <memory>
+
+#include "bench/image/decode.h"
 
 namespace bench {
 
-// Margin of decoded pixels around a box: chroma interpolation needs neighbours, which nvJPEG before 13.3
-// lacks at the edges of the region of interest. 4 pixels are one chroma sample at the coarsest subsampling.
-inline constexpr int kMargin = 4;
-
-// LibTorch's resize kernel keeps the filter weights in 48 KiB of shared memory, enough for a factor of 93.
-inline constexpr int kMostShrinking = 64;
+// The part of an image to decode for a box: with a margin, because chroma interpolation needs neighbours, which
+// nvJPEG before 13.3 lacks at the edges of the region of interest. 4 pixels are one chroma sample at the coarsest
+// subsampling.
+inline CropBox with_margin(const CropBox& box, ImageSize size) {
+  constexpr int kMargin = 4;
+  const int left = std::max(0, box.left - kMargin), top = std::max(0, box.top - kMargin);
+  return {left, top, std::min(size.width, box.left + box.width + kMargin) - left,
+          std::min(size.height, box.top + box.height + kMargin) - top};
+}
 
 // Ends the row with c10::Error; the loader would treat a std::runtime_error as a bad image.
 inline void require(nvjpegStatus_t status) {
