@@ -81,7 +81,7 @@ TEST(Claims, AreCountedInOneLine) {
   claims[2].verdict = ClaimVerdict::does_not_hold;
   claims[3].verdict = ClaimVerdict::undecided;
   EXPECT_EQ(claims_line(claims),
-            "claims: 2 hold, 1 does not, 0 by construction, 1 undecided, 0 cannot be told");
+            "2 hold, 1 does not, 0 by construction, 1 undecided, 0 cannot be told");
   EXPECT_EQ(claims_line({}), "");
 }
 

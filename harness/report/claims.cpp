@@ -129,10 +129,10 @@ std::string claims_line(const std::vector<Claim>& claims) {
                          [&](const Claim& claim) { return claim.verdict == verdict; });
   };
   const auto hold = count(ClaimVerdict::holds), refuted = count(ClaimVerdict::does_not_hold);
-  return fmt::format("claims: {} {}, {} {} not, {} by construction, {} undecided, {} cannot be told", hold,
+  return fmt::format("{} {}, {} {} not, {} by construction, {} undecided, {} cannot be told", hold,
                      hold == 1 ? "holds" : "hold", refuted, refuted == 1 ? "does" : "do",
                      count(ClaimVerdict::by_construction), count(ClaimVerdict::undecided),
-                     count(ClaimVerdict::cannot_be_tested));
+                     count(ClaimVerdict::cannot_be_tested) + count(ClaimVerdict::not_measured));
 }
 
 std::string emulated_hint(const Summary& summary) {

@@ -43,7 +43,7 @@ std::vector<Claim> claims_of(const Summary& summary);
 std::vector<Claim> claims_to_test(const Summary& planned);
 // The claims of each verdict that some claim has.
 std::vector<std::pair<ClaimVerdict, std::vector<int>>> numbers_by_verdict(const std::vector<Claim>& claims);
-// `claims: 6 hold, 1 does not, 9 by construction, 1 undecided, 0 cannot be told`; empty without claims.
+// `6 hold, 1 does not, 9 by construction, 1 undecided, 0 cannot be told`; empty without claims.
 std::string claims_line(const std::vector<Claim>& claims);
 Grid claims_grid(const Summary& summary);
 // A sentence on how to test claims for which a processor lacks devices; empty if there are none.

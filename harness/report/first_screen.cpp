@@ -122,27 +122,13 @@ std::string picture_text(const Summary& summary) {
 
 }  // namespace
 
-std::string claims_line(const Summary& summary) {
-  const std::vector<Claim> claims = claims_of(summary);
-  if (claims.empty()) return "";
-  const auto count = [&](ClaimVerdict verdict) {
-    return std::count_if(claims.begin(), claims.end(),
-                         [&](const Claim& claim) { return claim.verdict == verdict; });
-  };
-  const auto holds = count(ClaimVerdict::holds), not_so = count(ClaimVerdict::does_not_hold);
-  return fmt::format("{} {}, {} {} not, {} by construction, {} undecided, {} cannot be told", holds,
-                     holds == 1 ? "holds" : "hold", not_so, not_so == 1 ? "does" : "do",
-                     count(ClaimVerdict::by_construction), count(ClaimVerdict::undecided),
-                     count(ClaimVerdict::cannot_be_tested) + count(ClaimVerdict::not_measured));
-}
-
 FirstScreen first_screen(const Summary& summary) {
   FirstScreen screen;
   if (rows_with(summary, is_measured) == 0 || feed_answer(summary) ||
       summary.rows.front().record->intervention)
     return screen;
   screen.headline = headline_of(summary);
-  if (const std::string claims = claims_line(summary); !claims.empty())
+  if (const std::string claims = claims_line(claims_of(summary)); !claims.empty())
     screen.numbers.emplace_back("claims", claims);
   screen.numbers.emplace_back("feed", feed_line(summary));
   screen.numbers.emplace_back("trained", trained_line(summary));

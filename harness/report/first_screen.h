@@ -22,9 +22,6 @@ struct FirstScreen {
 // Empty for runs of `explain` and `feed`, which have their own answers, and without a row that ran.
 FirstScreen first_screen(const Summary& summary);
 
-// `6 hold, 1 does not, 9 by construction, 1 undecided, 0 cannot be told`; empty without rows of the article.
-std::string claims_line(const Summary& summary);
-
 // All of it with the picture as lines of text; empty like first_screen().
 std::string first_screen_text(const Summary& summary);
 
