@@ -83,7 +83,9 @@ TEST(Machine, WithoutDecodingNothingIsSaidOfDevices) {
             "TB).");
   const Records records = typed(rows);
   for (const auto& [name, text] : machine_facts(machine_answer(summarise(records).at(0)).value()))
-    if (name == "Feeds a100") EXPECT_EQ(text.find("an unknown number of devices"), 0u) << text;
+    if (name == "Feeds a100") {
+      EXPECT_EQ(text.find("an unknown number of devices"), 0u) << text;
+    }
   rows.erase(rows.begin());
   EXPECT_EQ(sentence_of(rows).find("Neither decoding nor cold reading could be measured on this machine"),
             0u);
@@ -120,8 +122,12 @@ TEST_F(MachineCommand, RunsItsRowsAndPrintsTheAnswerLast) {
   for (const json& record : records_in("run")) {
     EXPECT_EQ(record["device_rates"].size(), 3u);
     EXPECT_FALSE(record.contains("emulated") && !record["emulated"].empty()) << "nothing is emulated";
-    if (record["row"] == "decode-one") EXPECT_EQ(record["config"]["cpus"], 1);
-    if (record["row"] == "decode-all") EXPECT_EQ(record["config"]["part"], "loading");
+    if (record["row"] == "decode-one") {
+      EXPECT_EQ(record["config"]["cpus"], 1);
+    }
+    if (record["row"] == "decode-all") {
+      EXPECT_EQ(record["config"]["part"], "loading");
+    }
   }
 }
 

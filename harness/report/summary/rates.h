@@ -12,10 +12,11 @@ namespace harness {
 struct RowRate {
   // Owned by the summary; `first`: the one with which its chain of bases begins.
   const SummaryRow *row = nullptr, *first = nullptr;
-  std::optional<double> here, low, high;  // this run, and its range over the repeats; empty unless it is OK
-  std::optional<double> article;          // empty where the article states none or it can't be compared
-  bool by_construction = false;           // `here` follows from a setting or from the article's figure itself
-  int64_t batch = 0;                      // the article's images per batch
+  // This run, and its range over the repeats; empty unless it is OK.
+  std::optional<double> here = {}, low = {}, high = {};
+  std::optional<double> article = {};  // empty where the article states none or it can't be compared
+  bool by_construction = false;        // `here` follows from a setting or from the article's figure itself
+  int64_t batch = 0;                   // the article's images per batch
 };
 
 struct Rates {
