@@ -11,7 +11,7 @@
 #include "harness/report/article_tables.h"
 #include "harness/report/claims.h"
 #include "harness/report/embedding.h"
-#include "harness/report/emulated_tables.h"
+#include "harness/report/emulated_table.h"
 #include "harness/report/figures.h"
 #include "harness/report/page_sections.h"
 #include "harness/report/table.h"
@@ -59,7 +59,7 @@ void report_on(const Records& records) {
     console_table(summary);
     markdown_table(summary);
     for (const Grid& grid : article_tables(summary)) console_text(grid);
-    for (const Grid& grid : emulated_tables(summary)) console_text(grid);
+    console_text(emulated_grid(summary));
     console_text(claims_grid(summary));
     emulated_hint(summary);
     figures_of(summary, "run", SOURCE_DIR);

@@ -11,7 +11,7 @@
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
 #include "harness/report/claims.h"
-#include "harness/report/emulated_tables.h"
+#include "harness/report/emulated_table.h"
 #include "harness/report/environment.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/feed_text.h"
@@ -134,7 +134,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
     put_first("feed", std::move(feed));
   }
   json emulated = json::array();
-  for (const Grid& grid : emulated_tables(summary)) add_grid(emulated, grid);
+  add_grid(emulated, emulated_grid(summary));
   add("emulated and the article", emulated);
 
   json matrix = json::array();

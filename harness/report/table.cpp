@@ -15,7 +15,7 @@
 #include "harness/report/bottleneck.h"
 #include "harness/report/cells.h"
 #include "harness/report/claims.h"
-#include "harness/report/emulated_tables.h"
+#include "harness/report/emulated_table.h"
 #include "harness/report/first_screen.h"
 #include "harness/report/metrics.h"
 #include "harness/report/source_questions.h"
@@ -51,7 +51,7 @@ std::string write_article_tables(const std::filesystem::path& run_dir,
   for (const Summary& summary : summaries) {
     const std::string where =
         summaries.size() > 1 ? fmt::format(" ({}, {})", summary.scale, summary.device) : "";
-    for (Grid& grid : emulated_tables(summary)) add(std::move(grid), where);
+    add(emulated_grid(summary), where);
     for (Grid& grid : article_tables(summary)) add(std::move(grid), where);
     add(claims_grid(summary), where);
   }

@@ -1,5 +1,5 @@
 // Sets emulated rows beside the article's figures and the closed-form model, and explains misses.
-#include "harness/report/emulated_tables.h"
+#include "harness/report/emulated_table.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -90,45 +90,11 @@ std::vector<std::string> lines_above_emulated(const Summary& summary,
   return lines;
 }
 
-Grid cascade_grid(const Summary& summary, const std::vector<BesideArticle>& rows) {
-  Grid grid;
-  grid.title = "emulated: the cascade beside the article's";
-  grid.above = lines_above_emulated(summary, rows);
-  grid.columns = {{"row", true}, {"what", true, true},        {"emulated s"}, {"article s"},
-                  {"error"},     {"differs", true, false, 30}};
-  bool other_device = false;
-  for (const BesideArticle& one : rows) {
-    const SummaryRow& row = *one.row;
-    grid.rows.push_back({row_mark(row), row.title, emulated_cell(one), seconds_cell(one.article_s),
-                         error_text(one.error()), one.differs.empty() ? "-" : one_line(one.differs)});
-    grid.values.push_back({row.id, "status", "text", row.status});
-    grid.values.push_back(
-        {row.id, "emulated", "s", "", {one.emulated_s, one.low_s, one.high_s, one.article_s}});
-    grid.values.push_back({row.id, "differs", "text", one_line(one.differs)});
-    other_device = other_device || (one.ok() && one.article_s && !one.predicted && one.calibrated_on.empty());
-  }
-  std::vector<std::string> cores;
-  for (const BesideArticle& one : rows)
-    for (const std::string& setting : one.row->record->emulated)
-      if (is_core_rate(setting) && std::find(cores.begin(), cores.end(), setting) == cores.end())
-        cores.push_back(setting);
-  grid.notes = {
-      fmt::format(
-          "emulated s: of {:g} batches of the article's size, in the devices' time. Loading is real and this "
-          "machine's, so a row that waits for images depends on this machine as well.",
-          kArticleBatches),
-      "differs: settings by which this is another row than the article's."};
-  for (const std::string& setting : cores) grid.notes.push_back("Emulated " + one_line(setting) + ".");
-  if (other_device)
-    grid.notes.push_back(
-        "No error for rows whose device file was not calibrated on the article: it is another device.");
-  return grid;
-}
-
 // One line for each device file that was calibrated on the article.
 std::vector<std::string> calibration_lines(const std::vector<BesideArticle>& rows) {
   std::vector<std::string> lines;
   for (const BesideArticle& one : rows) {
+    if (!one.row->record->emulation || one.row->record->emulation->device.calibrated_on.empty()) continue;
     const EmulatedDevice& device = one.row->record->emulation->device;
     std::vector<std::string> parts;
     for (const auto& [row, figures] : device.calibrated_on)
@@ -149,61 +115,72 @@ std::string prediction_text(const std::vector<BesideArticle>& rows) {
   return fmt::format("Held out, emulated / article: {}.", fmt::join(parts, ", "));
 }
 
-Grid held_out_grid(const Summary& summary, std::vector<BesideArticle> rows) {
-  std::erase_if(rows, [](const BesideArticle& one) {
-    return !one.article_s || (one.calibrated_on.empty() && !one.predicted);
-  });
-  std::stable_partition(rows.begin(), rows.end(), [](const BesideArticle& one) { return !one.predicted; });
-  Grid grid;
-  if (rows.empty()) return grid;
-  grid.title = "emulated: rows that the device file was calibrated on, and rows held out";
-  grid.above = lines_above(summary);
-  const std::vector<std::string> calibrated = calibration_lines(rows);
-  grid.above.insert(grid.above.end(), calibrated.begin(), calibrated.end());
-  grid.above.push_back(prediction_text(rows));
-  grid.columns = {{"row", true},
-                  {"emulated s"},
-                  {"model s"},
-                  {"article s"},
-                  {"error"},
-                  {"emulated / model"},
-                  {"used", true, false, 22},
-                  {"why", true, false, 40}};
-  bool without_load = false;
-  for (const BesideArticle& one : rows) {
-    const bool no_load = one.model_s && !one.model_has_load;
-    without_load = without_load || no_load;
-    grid.rows.push_back({row_mark(*one.row), emulated_cell(one),
-                         seconds_cell(one.model_s) + (no_load ? "^" : ""), seconds_cell(one.article_s),
-                         error_text(one.error()), error_text(above_model(one)), used_of(one),
-                         reason_of_miss(one)});
-    const std::string& id = one.row->id;
-    grid.values.push_back({id, "emulated", "s", "", {one.emulated_s, one.low_s, one.high_s, one.article_s}});
-    grid.values.push_back({id, "closed-form model", "s", "", {one.model_s, {}, {}, one.article_s}});
-    grid.values.push_back({id, "error", "share", "", {one.error(), {}, {}, {}}});
-    grid.values.push_back({id, "used", "text", used_of(one)});
-    grid.values.push_back({id, "why", "text", reason_of_miss(one)});
-  }
-  grid.notes = {
-      "model: the closed-form model, max(load, compute + copies + exposed communication), from the same "
-      "device file and the loader's ceiling measured here; it has no start of the loader.",
-      fmt::format(
-          "error: emulated / article - 1, of rows held out whose loader's rate is no setting: what the "
-          "device was calibrated on has no accuracy; why: from {:.0f} % on. All times in the article's "
-          "seconds.",
-          100 * kArticleMargin)};
-  if (without_load) grid.notes.push_back("^ without the loader, whose ceiling was not measured.");
-  return grid;
+// Why the row is another than the article's, and why its time is.
+std::string why_of(const BesideArticle& one) {
+  const std::string reason = reason_of_miss(one);
+  if (one.differs.empty()) return reason;
+  return one_line(one.differs) + (reason == "-" ? "" : "; " + reason);
+}
+
+void add_row(const BesideArticle& one, Grid& grid) {
+  const SummaryRow& row = *one.row;
+  grid.rows.push_back({row_mark(row), row.title, emulated_cell(one), seconds_cell(one.article_s),
+                       error_text(one.error()),
+                       seconds_cell(one.model_s) + (one.model_s && !one.model_has_load ? "^" : ""),
+                       used_of(one), why_of(one)});
+  const auto add = [&](const char* quantity, const char* unit, const std::string& text, Reading reading) {
+    grid.values.push_back({row.id, quantity, unit, text, reading});
+  };
+  add("status", "text", row.status, {});
+  add("emulated", "s", "", {one.emulated_s, one.low_s, one.high_s, one.article_s});
+  add("closed-form model", "s", "", {one.model_s, {}, {}, one.article_s});
+  add("error", "share", "", {one.error(), {}, {}, {}});
+  add("used", "text", used_of(one), {});
+  add("differs", "text", one_line(one.differs), {});
+  add("why", "text", reason_of_miss(one), {});
+}
+
+// `Emulated cores: each decodes 117.5 images/s.`
+std::vector<std::string> core_lines(const std::vector<BesideArticle>& rows) {
+  std::vector<std::string> lines;
+  for (const BesideArticle& one : rows)
+    for (const std::string& setting : one.row->record->emulated)
+      if (const std::string line = "Emulated " + one_line(setting) + ".";
+          is_core_rate(setting) && std::find(lines.begin(), lines.end(), line) == lines.end())
+        lines.push_back(line);
+  return lines;
 }
 
 }  // namespace
 
-std::vector<Grid> emulated_tables(const Summary& summary) {
+Grid emulated_grid(const Summary& summary) {
+  Grid grid;
   const std::vector<BesideArticle> rows = beside_article(summary);
-  if (rows.empty()) return {};
-  std::vector<Grid> grids = {cascade_grid(summary, rows)};
-  if (Grid held_out = held_out_grid(summary, rows); !held_out.empty()) grids.push_back(std::move(held_out));
-  return grids;
+  if (rows.empty()) return grid;
+  grid.title = "emulated: the cascade beside the article's";
+  grid.above = lines_above_emulated(summary, rows);
+  const std::vector<std::string> calibrated = calibration_lines(rows);
+  grid.above.insert(grid.above.end(), calibrated.begin(), calibrated.end());
+  if (!calibrated.empty()) grid.above.push_back(prediction_text(rows));
+  grid.columns = {{"row", true}, {"what", true, true},      {"emulated s"},          {"article s"}, {"error"},
+                  {"model s"},   {"used", true, false, 22}, {"why", true, false, 40}};
+  for (const BesideArticle& one : rows) add_row(one, grid);
+  grid.notes = {
+      fmt::format(
+          "emulated s: of {:g} batches of the article's size, in the devices' time. Loading is real and this "
+          "machine's, so a row that waits for images depends on this machine as well.",
+          kArticleBatches),
+      "error: emulated / article - 1, of rows held out whose loader's rate is no setting: what the device "
+      "was calibrated on has no accuracy, nor has another device than the article's.",
+      "model: the closed-form model, max(load, compute + copies + exposed communication), from the same "
+      "device file and the loader's ceiling measured here; it has no start of the loader; ^ without the "
+      "loader, whose ceiling was not measured.",
+      fmt::format("why: settings by which this is another row than the article's; from {:.0f} % of error on, "
+                  "what the record shows of its cause.",
+                  100 * kArticleMargin)};
+  const std::vector<std::string> cores = core_lines(rows);
+  grid.notes.insert(grid.notes.end(), cores.begin(), cores.end());
+  return grid;
 }
 
 }  // namespace harness
