@@ -26,7 +26,8 @@ std::vector<PlannedRow> plan_of(const std::vector<std::string>& ids) {
 }
 
 const auto ten_seconds = [](size_t) { return 10.0; };
-const AgainRules rules = {.most_attempts = 3, .most_runs = 5, .repeated = {0, 2}, .limit_s = 600};
+const AgainRules rules = {
+    .most_attempts = 3, .most_runs = 5, .repeated = {0, 2}, .first = {}, .limit_s = 600};
 
 // Does what next_again() says, `share` of each new run given, until nothing is left.
 std::vector<std::string> all_again(const std::vector<PlannedRow>& plan, Records records, AgainRules with,
@@ -75,6 +76,18 @@ TEST(Again, RepeatedRowsRunInRoundsOfRandomOrderUpToFiveTimes) {
   }
   EXPECT_GT(orders.size(), 2u) << "another order in each round";
   EXPECT_EQ(order, all_again(plan_of(ids), records, all)) << "which the seed decides";
+}
+
+TEST(Again, OnceEachRanTwiceTheRowsThatAreAskedForRunFirst) {
+  AgainRules with = rules;
+  with.most_runs = 4;
+  with.first = {"7"};
+  const auto order = all_again(plan_of({"tmpfs", "1", "7"}), {taken("tmpfs", 0), taken("7", 0)}, with);
+  ASSERT_EQ(order.size(), 6u);
+  EXPECT_EQ(std::set<std::string>(order.begin(), order.begin() + 2),
+            (std::set<std::string>{"tmpfs repeat 1", "7 repeat 1"}));
+  EXPECT_EQ((std::vector<std::string>(order.begin() + 2, order.end())),
+            (std::vector<std::string>{"7 repeat 2", "7 repeat 3", "tmpfs repeat 2", "tmpfs repeat 3"}));
 }
 
 TEST(Again, NothingBeginsThatWouldEndAfterTheLimit) {

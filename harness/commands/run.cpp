@@ -1,5 +1,7 @@
 // Runs a matrix from preparation to report.
 #include <iostream>
+#include <optional>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -21,15 +23,18 @@
 
 namespace harness {
 
-// Whether further rounds could decide a claim, or the ratio of a row, in a matrix without claims.
-static bool is_undecided(const Records& records) {
+// The rows of which further runs could decide a claim; nullopt if all are decided. Empty for a matrix without
+// claims, where every run makes some ratio surer.
+static std::optional<std::set<std::string>> undecided_rows(const Records& records) {
+  std::set<std::string> rows;
   bool claimed = false;
   for (const Summary& summary : summarise(records))
     for (const Claim& claim : claims_of(summary)) {
-      if (claim.verdict == ClaimVerdict::undecided) return true;
       claimed = true;
+      for (const ClaimPart& part : claim.parts)
+        if (part.verdict == ClaimVerdict::undecided) rows.insert(part.rows.begin(), part.rows.end());
     }
-  return !claimed;
+  return claimed && rows.empty() ? std::nullopt : std::optional(rows);
 }
 
 // What a first run adds once each row has been timed on emulated devices: figures of this machine itself, in
@@ -43,7 +48,7 @@ static void look_at_machine(const Installation& installation, const Request& req
   of_machine.out = execution.folder() / "machine";
   std::ostringstream unseen;
   if (!fs::exists(of_machine.out / "records.jsonl")) try {
-      base::say("\nthis machine itself: a minute of reading, decoding and training\n");
+      base::say("\nthis machine itself: it reads, decodes and trains a little\n");
       run_machine(installation, of_machine, unseen);
     } catch (const std::runtime_error& error) {  // the run's own rows don't depend on it
       base::say("      {}\n", base::failure_text(error));
@@ -75,7 +80,7 @@ static int run_and_report(const Installation& installation, const Request& reque
         look_at_machine(installation, request, execution, has_time);
         write_so_far();
       }
-      return is_undecided(at_full_size(execution.records()));
+      return undecided_rows(at_full_size(execution.records()));
     });
     if (write_results(installation.project, execution.folder(), execution.records(), console))
       show_left_out(execution.folder(), console);

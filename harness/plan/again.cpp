@@ -59,7 +59,9 @@ std::vector<Candidate> new_repeats(const std::vector<PlannedRow>& plan, const Re
     }
     if (good && runs > 0 && runs < rules.most_runs) {
       const auto seed = uint64_t(rules.seed) << 32 ^ uint64_t(runs) << 16 ^ row;
-      candidates.push_back({{{row, runs}, false}, {runs, double(std::mt19937_64(seed)())}});
+      const bool later = runs >= 2 && !rules.first.contains(plan[row].row.id);
+      candidates.push_back(
+          {{{row, runs}, false}, {later ? rules.most_runs + runs : runs, double(std::mt19937_64(seed)())}});
     }
   }
   return candidates;

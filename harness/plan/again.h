@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,10 @@ struct AgainRules {
   int64_t most_attempts = 1;     // of a row and repeat
   int64_t most_runs = 1;         // of a row that is repeated in rounds
   std::vector<size_t> repeated;  // rows of the plan
-  double limit_s = 0;            // from the start of the run
-  int64_t seed = 1;              // of the order within a round
+  std::set<std::string>
+      first;           // ids of rows whose further runs come before those of others, after two of each
+  double limit_s = 0;  // from the start of the run
+  int64_t seed = 1;    // of the order within a round
 };
 
 struct Again {
@@ -26,8 +29,8 @@ struct Again {
 
 // The next run; std::nullopt when there is none that ends within the limit. First the disturbed ones, those
 // with the fewest attempts and the most taken from them before others; then a repeated row with the fewest
-// runs, in random order. Rows that failed, and accuracies, don't run again. `records`: those that count, one
-// per row and repeat.
+// runs, in random order; once each ran twice, those in `first` before others. Rows that failed, and
+// accuracies, don't run again. `records`: those that count, one per row and repeat.
 std::optional<Again> next_again(const std::vector<PlannedRow>& plan, const Records& records,
                                 const Attempts& attempts, const AgainRules& rules, double elapsed_s,
                                 const std::function<double(size_t row)>& run_s);

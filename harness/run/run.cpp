@@ -7,6 +7,7 @@
 #include <functional>
 #include <iostream>
 #include <sstream>
+#include <utility>
 
 #include "harness/base/interrupt.h"
 #include "harness/base/process_limits.h"
@@ -52,16 +53,18 @@ static std::vector<size_t> rows_of(const std::vector<Repetition>& runs) {
 }
 
 // Runs after the scheduled ones.
-static void run_again(Execution& execution, const AgainRules& rules, TimeLeft& time, LiveLine& line,
-                      const base::Stopwatch& watch, const std::function<bool()>& round_ended) {
+static void run_again(Execution& execution, AgainRules rules, TimeLeft& time, LiveLine& line,
+                      const base::Stopwatch& watch, const RoundEnded& round_ended) {
   int64_t round = 0;
   while (!base::interrupted()) {
     const auto next = next_again(execution.plan(), execution.records(), execution.attempts(), rules,
                                  watch.s(), [&](size_t row) { return time.run_s(row); });
     if (!next) return;
-    if (!next->attempt && next->run.repeat > round) {  // all runs of the round before have ended
-      if (round_ended && !round_ended()) return;
-      round = next->run.repeat;
+    if (round_ended && !next->attempt && next->run.repeat != std::exchange(round, next->run.repeat)) {
+      const auto first = round_ended();  // all runs of the round before have ended
+      if (!first) return;
+      rules.first = *first;
+      continue;
     }
     const PlannedRow& planned = execution.plan()[next->run.row];
     line.set_label(next->attempt ? "again, because it was disturbed"
@@ -73,7 +76,7 @@ static void run_again(Execution& execution, const AgainRules& rules, TimeLeft& t
 }
 
 void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, const AgainRules& again,
-                   const std::function<bool()>& round_ended) {
+                   const RoundEnded& round_ended) {
   TimeLeft time(schedule.of_rows, rows_of(schedule.runs), rounds_of(again), again.limit_s);
   const base::Stopwatch watch;
   LiveLine line(schedule.runs.size(), isatty(STDERR_FILENO),

@@ -3,6 +3,8 @@
 #include <functional>
 #include <optional>
 #include <ostream>
+#include <set>
+#include <string>
 
 #include "harness/base/exit_code.h"
 #include "harness/config/installation.h"
@@ -24,12 +26,15 @@ int dry_run(const Installation& installation, const Request& request, const Axis
 // the run's files and throws PreparationError.
 Schedule schedule_of(const Installation& installation, const Request& request, Execution& execution);
 
+using RoundEnded = std::function<std::optional<std::set<std::string>>()>;
+
 // Runs the schedule in order until its end or Ctrl-C, then what `again` allows. `round_ended`: called after
-// the schedule and after each round of repeats; returns whether more rounds are wanted. With a budget, leaves
+// the schedule and after each round of repeats; returns the rows that come first from then on
+// (AgainRules::first), nullopt where no more rounds are wanted. With a budget, leaves
 // out the runs that are left when it is used up. Writes left_out.txt. Throws std::runtime_error when a record
 // can't be written.
 void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, const AgainRules& again = {},
-                   const std::function<bool()>& round_ended = {});
+                   const RoundEnded& round_ended = {});
 
 // kInterrupted, kRowFailed, kAllGood, or kNothingRan when all rows were skipped.
 int exit_code_of(const Records& records);
