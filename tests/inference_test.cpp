@@ -118,6 +118,35 @@ TEST(Inference, OwnVariancesAreWelchs) {
   EXPECT_EQ(sum_of_own({{&a, 1}, {&once, -1}}).degrees, 0);
 }
 
+TEST(Inference, FewRunsHaveTheDegreesOfTheFewest) {
+  const Runs a{.values = {1, 2, 3}}, b{.values = {5, 9, 7, 7}}, twice{.values = {4, 5}},
+      still{.values = {4, 4, 4}};
+  const Mean mean = sum_of_few({{&a, 1}, {&b, -1}});
+  EXPECT_NEAR(mean.value, -5, 1e-12);
+  EXPECT_NEAR(mean.error, std::sqrt(1.0 / 3 + 8.0 / 3 / 4), 1e-12);
+  EXPECT_EQ(mean.degrees, 2);
+  EXPECT_EQ(sum_of_few({{&a, 1}, {&twice, -1}}).degrees, 0);
+  EXPECT_NEAR(sum_of_few({{&still, 1}}).error, kLeastScatter / std::sqrt(3.0), 1e-12);
+}
+
+// Whatever the scatters are, the intervals of three and of four runs must not miss more than 5 %.
+TEST(Inference, OfFewUnequalRunsCoverAtLeastAsTheySay) {
+  std::mt19937_64 random(12);
+  std::normal_distribution<double> noise(0, 1);
+  for (const double scatter : {1.0, 0.1, 0.01}) {
+    int misses = 0;
+    for (int i = 0; i < 4000; ++i) {
+      Runs a{.values = std::vector<double>(3)}, b{.values = std::vector<double>(4)};
+      for (double& value : a.values) value = noise(random);
+      for (double& value : b.values) value = scatter * noise(random);
+      const Mean mean = sum_of_few({{&a, 1}, {&b, -1}});
+      misses += std::abs(mean.value) > mean.reach();
+    }
+    EXPECT_LT(misses / 4000.0, 0.06) << scatter;
+    EXPECT_GT(misses / 4000.0, scatter < 1 ? 0.035 : 0.005) << scatter;
+  }
+}
+
 // Twelve equal rows, of which some ran once: the intervals of all pairs must miss at most 5 % each.
 TEST(Inference, IntervalsCoverAsTheySay) {
   std::mt19937_64 random(11);

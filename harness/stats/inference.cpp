@@ -117,4 +117,19 @@ Mean sum_of_own(const std::vector<WeightedRuns>& terms) {
   return welch.mean(sum, most);
 }
 
+Mean sum_of_few(const std::vector<WeightedRuns>& terms) {
+  Mean sum;
+  double square = 0;
+  size_t fewest = size_t(-1);
+  for (const auto& [runs, weight] : terms) {
+    sum.value += weight * mean(runs->values);
+    square += weight * weight * std::max(variance(runs->values), kLeastScatter * kLeastScatter) /
+              double(runs->values.size());
+    fewest = std::min(fewest, runs->values.size());
+  }
+  sum.error = std::sqrt(square);
+  sum.degrees = fewest >= kFewestOwnRuns ? double(fewest - 1) : 0;
+  return sum;
+}
+
 }  // namespace harness

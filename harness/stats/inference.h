@@ -4,8 +4,10 @@
 // Assumed: the logarithms of a figure (of a share: the share itself) are normal, and scatter equally within a
 // family (stats/family.h). Then the variance within the rows, pooled, makes Student's t exact with the
 // degrees of freedom of all repeats, for rows that ran once, too (one-way analysis of variance). The
-// assumption is tested: where the repeats scatter unequally by Bartlett's test there is no pool. A row whose
-// own runs scatter more than the pool keeps its own variance. Different families: Welch and Satterthwaite.
+// assumption is tested: where the repeats scatter unequally by Bartlett's test there is no pool, and each row
+// has its own variance, with the degrees of freedom of the row that ran least, which errs on the safe side
+// however unequal the variances are (Scheffe 1970). A row whose own runs scatter more than the pool keeps its
+// own variance. Different families: Welch and Satterthwaite.
 // A drift between rounds isn't removed: it is part of the scatter of each row, and widens the interval.
 #pragma once
 #include <map>
@@ -32,6 +34,8 @@ struct WeightedRuns {
 inline constexpr double kLeastScatter = 0.001;
 // With fewer degrees of freedom a pool depends on the shape of the tails, which nobody knows.
 inline constexpr double kFewestDegrees = 3;
+// As many runs of each row tell its own scatter. Of two, Student's t says nearly nothing.
+inline constexpr size_t kFewestOwnRuns = 3;
 // Bartlett's test rejects from here on. Above the usual 0.05, because it must notice what would do harm.
 inline constexpr double kUnequal = 0.10;
 
@@ -56,6 +60,10 @@ class Pools {
 // The sum of weight x mean with each row's own variance, by Welch and Satterthwaite; `degrees` is 0 where a
 // row ran once.
 Mean sum_of_own(const std::vector<WeightedRuns>& terms);
+
+// The same with the degrees of freedom of the row that ran least, and no row's scatter below kLeastScatter;
+// `degrees` is 0 with fewer than kFewestOwnRuns of a row.
+Mean sum_of_few(const std::vector<WeightedRuns>& terms);
 
 // p that groups with these variances have one, by Bartlett's statistic with Box's F (Box 1949), which holds
 // for one degree of freedom each. 1 with fewer than two groups.

@@ -69,7 +69,8 @@ void borrow_scatter(const Summary& summary, const PerRun& figure, const std::vec
   const Pools pools(runs_of_all(summary, figure, ratio.of_logs));
   ratio.why_range = pools.why_none(terms);
   ratio.pooled = ratio.why_range.empty();
-  if (ratio.pooled) set_interval(ratio, pools.sum_of(terms));
+  ratio.own_scatter = !ratio.pooled && ratio.runs >= kFewestOwnRuns;
+  if (ratio.decides()) set_interval(ratio, ratio.pooled ? pools.sum_of(terms) : sum_of_few(terms));
 }
 
 }  // namespace

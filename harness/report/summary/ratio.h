@@ -20,10 +20,11 @@ struct Ratio {
   bool undisturbed = false;     // of undisturbed_s() (stats/disturbance.h)
   bool of_some_rounds = false;  // of the runs of both in common rounds alone
   bool pooled = false;         // its interval is by the scatter of all rows of the family (stats/inference.h)
+  bool own_scatter = false;    // or, where they scatter unequally, by that of its own few runs
   std::string why_range = {};  // why `low` and `high` are no interval but the range over the runs
 
   bool known() const { return runs > 0; }
-  bool decides() const { return pooled || runs >= kFewestRuns; }
+  bool decides() const { return pooled || own_scatter || runs >= kFewestRuns; }
   bool above(double limit) const { return decides() && low > limit; }  // the whole interval is
   bool below(double limit) const { return decides() && high < limit; }
   // Two-sided p that the true figure is `limit`, which must be positive for ratios.
@@ -36,7 +37,8 @@ using PerRun = std::function<std::vector<double>(const SummaryRow&)>;
 // The product of the rows' figures, each to its power: +1 and -1 for a ratio. A ratio of two rows with
 // kFewestRuns or more is unpaired_effect() of stats/effect.h, which `compare` uses too; one of more rows has
 // Welch's interval. With fewer runs: those of the rounds that all rows ran, if any, because a machine's speed
-// changes between rounds; the interval by the scatter of all rows in `summary`, or else the range.
+// changes between rounds; the interval by the scatter of all rows in `summary`, or else by its own from
+// kFewestOwnRuns on, or else the range.
 Ratio product_of(const Summary& summary, const PerRun& figure,
                  const std::vector<std::pair<const SummaryRow*, int>>& powers);
 Ratio ratio_of(const Summary& summary, const PerRun& figure, const SummaryRow& base, const SummaryRow& row);
@@ -54,7 +56,9 @@ double phases_ms(const RunStatistics& run, const std::vector<std::string>& phase
 // What the mark says to a reader.
 inline constexpr const char* kPooled =
     "pooled: 95 % interval by Student's t, with the scatter of the repeats of all rows of its kind (device-, "
-    "rank-, loader-, processor-, storage- or link-bound), which is taken to be one and tested for it.";
+    "rank-, loader-, processor-, storage- or link-bound), which is taken to be one and tested for it; where "
+    "they scatter unequally, three runs of "
+    "each row give the interval, with their own scatter.";
 // `1.97 (1.90 to 2.04)`, followed by `pooled` where it is so; for a single run without a pool `1.97`.
 std::string text_of(const Ratio& ratio);
 
