@@ -11,6 +11,7 @@
 #include "harness/base/file.h"
 #include "harness/base/scratch.h"
 #include "harness/emulate/two_nodes.h"
+#include "harness/stats/full_size.h"
 #include "harness/stats/records.h"
 
 namespace harness::emulated_rows_test {
@@ -31,8 +32,11 @@ class EmulatedRows : public testing::Test {
   }
   std::string said() const { return base::read_file(folder_.path() / "err"); }
   static double mean_ms(const Record& record, const std::string& phase) {
+    return mean_ms(record.device_ms, phase);
+  }
+  static double mean_ms(const Samples& samples, const std::string& name) {
     double sum = 0, count = 0;
-    for (const auto& rank : record.device_ms.at(phase))
+    for (const auto& rank : samples.at(name))
       for (const double ms : rank) sum += ms, ++count;
     return sum / count;
   }
@@ -68,6 +72,9 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
   EXPECT_GT(article_ms("12", "sync"), 0.1) << "the last bucket is ready with the last gradient";
   EXPECT_LT(article_ms("12", "sync"), 20);
   EXPECT_GT(article_ms("14", "forward"), article_ms("12", "forward") + 20 * 0.03) << "20 messages of SyncBN";
+  const double late_layer_ms = mean_ms(row("14").spans_ms, "sync_bn/layer4.1.bn2") / 3;
+  EXPECT_GT(late_layer_ms, 0.03) << "a message's latency";
+  EXPECT_LT(late_layer_ms, 0.5) << "and not the time in which the device catches up with its host";
   for (const char* id : {"0", "10", "12", "14"}) {
     const auto checked = std::any_of(row(id).checks.begin(), row(id).checks.end(),
                                      [](const RecordCheck& check) { return check.name == "schedule"; });
@@ -83,6 +90,25 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
     for (const RecordCheck& check : row(id).checks)
       EXPECT_TRUE(check.name != "loss" && check.name != "gradients" && check.name != "weights") << check.name;
   }
+}
+
+TEST_F(EmulatedRows, AgreeWithThemselvesAtTwoTimeScales) {
+  std::map<std::string, std::vector<double>> article_s;
+  for (const std::string time_scale : {"16", "48"}) {
+    const fs::path out = folder_.path() / time_scale;
+    ASSERT_EQ(run("emulated", {"--only", "0,10,12", "--out", out, "--set", "storage=synthetic", "--set",
+                               "cache=as_is", "--set", "timed_batches=6", "--set", "warmup_batches=2",
+                               "--set", "ceiling_batches=0", "--set", "time_scale=" + time_scale}),
+              0)
+        << said() << base::read_file(folder_.path() / "out");
+    for (const Record& record : at_full_size(read_records(out, std::cerr)))
+      article_s[record.row].push_back(record.total_s.value_or(0));
+  }
+  for (const auto& [row, seconds] : article_s) {
+    ASSERT_EQ(seconds.size(), 2u) << row;
+    EXPECT_NEAR(seconds[0] / seconds[1], 1, 0.03) << row;
+  }
+  EXPECT_NEAR(article_s["0"][0], 6 * 0.537, 6 * 0.02) << "of six batches of 512 images";
 }
 
 TEST_F(EmulatedRows, WithoutCollectivesNothingIsWaitedFor) {
@@ -105,7 +131,7 @@ TEST_F(EmulatedRows, WithoutCollectivesNothingIsWaitedFor) {
 
 TEST_F(EmulatedRows, SendNcclsBytesOverTheLinkBetweenNodes) {
   if (const std::string& why = why_no_two_nodes(); !why.empty()) GTEST_SKIP() << why;
-  std::map<std::string, double> step_ms, sent_bytes;
+  std::map<std::string, double> step_ms, sent_bytes, sending_ms;
   for (const std::string wire : {"ring", "tree"}) {
     const fs::path out = folder_.path() / wire;
     ASSERT_EQ(
@@ -119,6 +145,7 @@ TEST_F(EmulatedRows, SendNcclsBytesOverTheLinkBetweenNodes) {
       ASSERT_TRUE(record.link.has_value());
       sent_bytes[record.row + wire] = double(record.link->nodes.at(0).sent_bytes) / 10;
       step_ms[record.row + wire] = *record.total_s * 1e3 / 10;
+      sending_ms[record.row + wire] = mean_ms(record.spans_ms, "communication");
       EXPECT_NE(fmt::format("{}", fmt::join(record.emulated, "; ")).find("bytes / 64"), std::string::npos);
     }
   }
@@ -127,7 +154,7 @@ TEST_F(EmulatedRows, SendNcclsBytesOverTheLinkBetweenNodes) {
   EXPECT_NEAR(sent_bytes["18ring"], 23.38e6 / 64 * 1.75, 23.38e6 / 64 * 0.2);
   EXPECT_NEAR(sent_bytes["18tree"], 23.38e6 / 64, 23.38e6 / 64 * 0.2);
   // 10 Gbit/s carry 40.9 MB in 32.7 ms; at time x 128 and batch / 32 these are 131 ms.
-  EXPECT_GT(step_ms["17ring"], 131);
+  EXPECT_GT(sending_ms["17ring"], 131) << "also where the link was idle before";
   EXPECT_GT(step_ms["17ring"], step_ms["17tree"]);
   EXPECT_GT(step_ms["17ring"], step_ms["18ring"]);
 }

@@ -84,7 +84,11 @@ class Rank {
   void join_others() {
     link_ = LinkRegistry::instance().find(row_.link)({job_.interface, rank_.master_addr, job_.emulated_link});
     group_ = GroupRegistry::instance().find(row_.backend)(
-        {rank_, link_->interface(), row_.link, job_.emulated_link, job_.directory});
+        {rank_, link_->interface(), row_.link, job_.emulated_link,
+         job_.emulation && job_.emulated_link
+             ? harness::link_rate_here_mbit(row_, job_.emulation->batch_divisor)
+             : 0,
+         job_.directory});
     require_agreement(*group_, rank_, configuration(job_, dataset_));
     if (row_.sync_bn) {
       sync_bn_ = std::make_unique<SyncBatchNorm>(group_->process_group(), model_->batch_norm_names(), spans_);

@@ -3,7 +3,8 @@
 // ready, and takes latency and bytes / bandwidth from the device file, as NCCL's ring does. Between nodes the
 // bytes that NCCL would send really cross the link, from that beginning on, and the collective ends no
 // earlier than they arrive: NCCL passes chunks on while others are under way, so that the slower part
-// decides. Values travel where tensors have some.
+// decides. Nor earlier than the link's rate allows: the kernel lets an idle shaped link catch up, which would
+// be a large part of so few bytes. Values travel where tensors have some.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/StreamGuard.h>
@@ -78,11 +79,12 @@ void add_values(const at::Tensor& sum, const std::string& values) {
 
 class EmulatedBackend : public c10d::Backend {
  public:
-  EmulatedBackend(std::unique_ptr<NodeMeeting> meeting, const RankInfo& rank, int stream)
+  EmulatedBackend(std::unique_ptr<NodeMeeting> meeting, const RankInfo& rank, int stream, double link_mbit)
       : Backend(rank.rank, rank.world_size),
         nodes_(rank.world_size / rank.local_world_size),
         meeting_(std::move(meeting)),
         stream_(stream),
+        link_bytes_per_ns_(link_mbit * 1e6 / 8 * 1e-9),
         thread_([this] { run(); }) {
     emulated::machine().several_ranks = rank.world_size > 1;
   }
@@ -142,7 +144,7 @@ class EmulatedBackend : public c10d::Backend {
     std::string what;
     c10::intrusive_ptr<EmulatedWork> work;
     std::optional<at::Device> device;
-    Nanoseconds duration;
+    Nanoseconds ready, duration;
     Crossing crossing;
     int64_t reduced;  // elements of gradients
     Tensors result;
@@ -171,14 +173,16 @@ class EmulatedBackend : public c10d::Backend {
       if (values.empty())
         crossing = {path, std::llround(double(tensor.nbytes()) * traffic / double(machine.wire_divisor)),
                     root_node};
+      if (link_bytes_per_ns_ > 0)
+        duration = std::max(duration, Nanoseconds(double(crossing.bytes) / link_bytes_per_ns_));
     }
     auto work = c10::make_intrusive<EmulatedWork>(getRank(), type, device);
     const std::lock_guard in_order(posting_);
     const std::string what = fmt::format("{} of {} bytes", kind, tensor.nbytes());
     const uint64_t number = meeting_->post(what, ready, values);
     const std::lock_guard lock(mutex_);
-    posted_.push_back(
-        {number, what, work, device, duration, crossing, reduced, std::move(result), std::move(apply)});
+    posted_.push_back({number, what, work, device, ready, duration, crossing, reduced, std::move(result),
+                       std::move(apply)});
     changed_.notify_all();
     return work;
   }
@@ -202,12 +206,13 @@ class EmulatedBackend : public c10d::Backend {
           next.work->complete(next.result, 0);
           continue;
         }
+        const Nanoseconds started = std::max(next.ready, end_);  // NCCL's kernel then waits for the others
         end_ = std::max(met.begin + next.duration, met.arrived);
         emulated::machine().timelines.uncertain_arrival(met.uncertain);
         if (next.reduced > 0) emulated::machine().order.reduced(next.reduced, end_);
         emulated::machine().timelines.hold_up(next.device->index(), stream_, end_);
         const c10::StreamGuard guard(c10::Stream(c10::Stream::UNSAFE, *next.device, stream_));
-        next.work->complete(next.result, float(double(end_ - met.begin) * 1e-6));
+        next.work->complete(next.result, float(double(end_ - started) * 1e-6));
       } catch (...) {
         next.work->fail(std::current_exception());
       }
@@ -217,8 +222,9 @@ class EmulatedBackend : public c10d::Backend {
   const int nodes_;
   const std::unique_ptr<NodeMeeting> meeting_;
   const int stream_;
-  Nanoseconds end_ = 0;  // of the last collective; one after another, as on NCCL's stream
-  std::mutex posting_;   // held while a post waits for a free slot of the ledger; run() doesn't need it
+  const double link_bytes_per_ns_;  // 0: no limit
+  Nanoseconds end_ = 0;             // of the last collective; one after another, as on NCCL's stream
+  std::mutex posting_;  // held while a post waits for a free slot of the ledger; run() doesn't need it
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Posted> posted_;
@@ -245,7 +251,10 @@ class PromptThreads {
 class EmulatedGroup : public StoreGroup {
  public:
   explicit EmulatedGroup(const GroupOptions& options)
-      : StoreGroup(options.rank), folder_(options.logs), interface_(options.interface) {
+      : StoreGroup(options.rank),
+        folder_(options.logs),
+        interface_(options.interface),
+        link_mbit_(options.link_mbit) {
     const PromptThreads prompt;
     process_group();
   }
@@ -255,13 +264,14 @@ class EmulatedGroup : public StoreGroup {
   c10::intrusive_ptr<c10d::Backend> make_backend(const std::string& name) override {
     return c10::make_intrusive<EmulatedBackend>(
         std::make_unique<NodeMeeting>(rank_, folder_, name, store_of(name), interface_), rank_,
-        next_stream_++);
+        next_stream_++, link_mbit_);
   }
   bool carried_by_device() const override { return true; }
 
  private:
   const std::filesystem::path folder_;
   const std::string interface_;
+  const double link_mbit_;
   int next_stream_ = Timelines::kStreams - 2;  // two of a device's streams are never handed out
 };
 

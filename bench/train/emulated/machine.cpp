@@ -55,6 +55,9 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   bool queryEvent(void* event) const override {
     return !event || *static_cast<Nanoseconds*>(event) <= steady_now();
   }
+  double elapsedTime(void* from, void* to, c10::DeviceIndex) const override {  // ms
+    return double(*static_cast<Nanoseconds*>(to) - *static_cast<Nanoseconds*>(from)) * 1e-6;
+  }
   void destroyEvent(void* event, c10::DeviceIndex) const noexcept override {
     delete static_cast<Nanoseconds*>(event);
   }
