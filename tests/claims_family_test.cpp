@@ -1,6 +1,7 @@
 // slow: How often the claims err as a family. Real repeats of one row are dealt to all rows of the article,
 // so that no two rows differ: every verdict but that of equal rows is false.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <numeric>
@@ -13,9 +14,9 @@ namespace harness {
 namespace {
 
 // One per line, mean ms of each phase per batch; scripts/prove_claims writes it.
-std::vector<Times> real_repeats() {
-  const char* fresh = std::getenv("CLAIMS_REPEATS");
-  std::ifstream file(fresh ? fresh : SOURCE_DIR "/tests/golden/real_repeats.csv");
+std::vector<Times> repeats_in(const std::string& name) {
+  const char* fresh = std::getenv("CLAIMS_REPEATS");  // a folder
+  std::ifstream file(std::string(fresh ? fresh : SOURCE_DIR "/tests/golden") + "/" + name);
   std::vector<std::string> phases;
   std::vector<Times> repeats;
   for (std::string line, cell; std::getline(file, line);) {
@@ -41,13 +42,19 @@ Times mean_of(const std::vector<Times>& repeats) {
   return mean;
 }
 
-constexpr int kRuns = 5;
-
-// Rows on made-up hardware where every claim can be tested; their times are replaced by deal().
-Records rows_of(const Times& times) {
+// Rows on made-up hardware where every claim can be tested; their times are replaced by set_times().
+Records rows_of(const Times& times, int runs) {
   ClaimRecords records;
-  for (const Row& row : article("article").rows) records.add(row.id, times, kRuns);
+  for (const Row& row : article("article").rows) records.add(row.id, times, runs);
   return records.decoded();
+}
+
+// `times`, `scatter` times as far from the mean.
+Times scattered(const Times& times, const Times& mean, double scatter) {
+  Times moved;
+  for (const auto& [phase, ms] : times)
+    moved[phase] = std::max(0.1 * mean.at(phase), mean.at(phase) + scatter * (ms - mean.at(phase)));
+  return moved;
 }
 
 void set_times(Record& record, const Times& times) {
@@ -76,25 +83,43 @@ bool is_decided(const ClaimPart& part) {
   return part.verdict == ClaimVerdict::holds || part.verdict == ClaimVerdict::does_not_hold;
 }
 
+struct Setting {
+  std::string name, repeats;
+  int runs;              // of each row
+  double unequal;        // each row scatters by a factor between 1 / unequal and unequal
+  size_t fewest_tested;  // parts of claims
+};
+void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
+
+class ClaimsFamily : public testing::TestWithParam<Setting> {};
+
 // Holm's correction is for the probability of any false verdict among all parts of a run.
-TEST(ClaimsFamily, ErrsInAtMostOneOfTwentyRunsOfEqualRows) {
-  const std::vector<Times> repeats = real_repeats();
+TEST_P(ClaimsFamily, ErrsInAtMostOneOfTwentyRunsOfEqualRows) {
+  const Setting& setting = GetParam();
+  const std::vector<Times> repeats = repeats_in(setting.repeats);
   ASSERT_GE(repeats.size(), 20u);
-  Records records = rows_of(mean_of(repeats));
-  for (Record& record : records) set_times(record, mean_of(repeats));
+  const Times mean = mean_of(repeats);
+  Records records = rows_of(mean, setting.runs);
+  for (Record& record : records) set_times(record, mean);
   const std::vector<ClaimPart> truth = parts_of(records);
 
   constexpr int kDraws = 1000;
   std::mt19937 random(18);
+  std::uniform_real_distribution<double> factor(-std::log(setting.unequal), std::log(setting.unequal));
   std::vector<size_t> order(repeats.size());
   std::iota(order.begin(), order.end(), 0);
   int errors = 0;
   size_t tested = 0, decided = 0;
   std::map<std::string, int> wrong;  // by part
   for (int draw = 0; draw < kDraws; ++draw) {
+    double scatter = 1;
     for (size_t i = 0; i < records.size(); ++i) {
-      if (i % kRuns == 0) std::shuffle(order.begin(), order.end(), random);
-      set_times(records[i], repeats[order[i % kRuns]]);
+      const size_t run = i % size_t(setting.runs);
+      if (run == 0) {
+        std::shuffle(order.begin(), order.end(), random);
+        if (setting.unequal > 1) scatter = std::exp(factor(random));
+      }
+      set_times(records[i], scattered(repeats[order[run]], mean, scatter));
     }
     const std::vector<ClaimPart> parts = parts_of(records);
     ASSERT_EQ(parts.size(), truth.size());
@@ -109,13 +134,26 @@ TEST(ClaimsFamily, ErrsInAtMostOneOfTwentyRunsOfEqualRows) {
     }
     errors += errs;
   }
-  std::cout << errors << " of " << kDraws << " runs have a false verdict; " << tested / kDraws
-            << " parts of claims are tested, " << double(decided) / kDraws << " decided\n";
+  std::cout << setting.name << ": " << errors << " of " << kDraws << " runs have a false verdict; "
+            << double(tested) / kDraws << " parts of claims are tested, " << double(decided) / kDraws
+            << " decided\n";
   for (const auto& [text, count] : wrong) std::cout << count << " x wrong: " << text << '\n';
-  EXPECT_GE(tested / kDraws, 15u);
+  EXPECT_GE(tested / kDraws, setting.fewest_tested);
   EXPECT_GE(decided, size_t(kDraws)) << "a family without verdicts can't err";
   EXPECT_LE(errors, kDraws / 20);
 }
+
+// The processor's repeats are of a real row, the device's of an emulated one.
+INSTANTIATE_TEST_SUITE_P(, ClaimsFamily,
+                         testing::Values(Setting{"five_runs", "real_repeats.csv", 5, 1, 15},
+                                         Setting{"five_unequal_runs", "real_repeats.csv", 5, 2, 15},
+                                         Setting{"three_pooled_runs", "real_repeats.csv", 3, 1, 15},
+                                         Setting{"three_pooled_unequal_runs", "real_repeats.csv", 3, 2, 5},
+                                         Setting{"two_pooled_runs", "real_repeats.csv", 2, 1, 15},
+                                         Setting{"two_pooled_unequal_runs", "real_repeats.csv", 2, 2, 5},
+                                         Setting{"three_emulated_runs", "emulated_repeats.csv", 3, 2, 15},
+                                         Setting{"two_emulated_runs", "emulated_repeats.csv", 2, 2, 15}),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace harness
