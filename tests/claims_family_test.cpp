@@ -143,16 +143,13 @@ TEST_P(ClaimsFamily, ErrsInAtMostOneOfTwentyRunsOfEqualRows) {
   EXPECT_LE(errors, kDraws / 20);
 }
 
-// The processor's repeats are of a real row, the device's of an emulated one.
 INSTANTIATE_TEST_SUITE_P(, ClaimsFamily,
                          testing::Values(Setting{"five_runs", "real_repeats.csv", 5, 1, 15},
                                          Setting{"five_unequal_runs", "real_repeats.csv", 5, 2, 15},
                                          Setting{"three_pooled_runs", "real_repeats.csv", 3, 1, 15},
                                          Setting{"three_pooled_unequal_runs", "real_repeats.csv", 3, 2, 5},
                                          Setting{"two_pooled_runs", "real_repeats.csv", 2, 1, 15},
-                                         Setting{"two_pooled_unequal_runs", "real_repeats.csv", 2, 2, 5},
-                                         Setting{"three_emulated_runs", "emulated_repeats.csv", 3, 2, 15},
-                                         Setting{"two_emulated_runs", "emulated_repeats.csv", 2, 2, 15}),
+                                         Setting{"two_pooled_unequal_runs", "real_repeats.csv", 2, 2, 5}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
