@@ -115,7 +115,7 @@ TEST(Claims, PartsHaveThePOfTheirTest) {
   ASSERT_TRUE(records.part(1).p);
   EXPECT_LT(*records.part(1).p, 1e-6);
   ClaimRecords few;
-  few.add("disk", {{"load", 75}, {"forward", 25}}, 4);
+  few.add("disk", {{"load", 75}, {"forward", 25}}, 2);
   EXPECT_FALSE(few.part(1).p);
 }
 

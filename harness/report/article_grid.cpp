@@ -179,7 +179,7 @@ std::string interval_note(const std::vector<Ratio>& ratios, bool verdict) {
   if (any([](const Ratio& it) { return it.runs >= kFewestRuns; }))
     note +=
         fmt::format("In brackets: the exact 95 % interval over {} or more runs of each row. ", kFewestRuns);
-  if (any([](const Ratio& it) { return it.pooled; })) note += std::string(kPooled) + ' ';
+  if (any([](const Ratio& it) { return it.pooled || it.own_scatter; })) note += std::string(kPooled) + ' ';
   if (any([](const Ratio& it) { return !it.decides(); }))
     note += fmt::format(
         "Without an interval (in brackets: the range) there is no verdict: it takes {} runs of "
