@@ -195,7 +195,7 @@ TEST_F(NightlyTest, DamagedLinesAreNamedAndCostThemselvesAlone) {
   std::ofstream(history_folder() / "open" / "x.json") << "{\"id\": ";
   EXPECT_EQ(run(nightly()), 0);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "nights.jsonl:2: not JSON", errors());
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "alarms.jsonl:1: not an alarm", errors());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "alarms.jsonl:1: not JSON", errors());
   EXPECT_EQ(nights().size(), 2u);
 }
 

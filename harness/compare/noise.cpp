@@ -1,15 +1,12 @@
 #include "harness/compare/noise.h"
 
-#include <fmt/format.h>
-#include <fmt/ostream.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <random>
 #include <tuple>
 
-#include "harness/base/json_text.h"
+#include "harness/base/json_lines.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
@@ -88,22 +85,14 @@ Noise read_noise(const std::filesystem::path& folder, const std::string& machine
   noise.machine = machine;
   const std::filesystem::path file = file_of(folder, machine);
   std::ifstream input(file);
-  std::string line;
-  for (int number = 1; std::getline(input, line); ++number) {
-    Experiment experiment;
-    try {
-      experiment = decode<Experiment>(base::parse_json(line));
-      for (const auto& [row, values] : experiment.pairs)
-        for (const double value : values)
-          if (!std::isfinite(value)) throw Violation("pairs." + row, "a finite number", value);
-    } catch (const Violation& violation) {
-      fmt::print(warnings, "{}:{}: not an A/A experiment ({}); line left out\n", file.string(), number,
-                 violation.what());
-      continue;
-    }
+  base::read_json_lines(input, file, warnings, "line left out", [&](const nlohmann::json& line, int) {
+    const Experiment experiment = decode<Experiment>(line);
+    for (const auto& [row, values] : experiment.pairs)
+      for (const double value : values)
+        if (!std::isfinite(value)) throw Violation("pairs." + row, "a finite number", value);
     for (const auto& [row, values] : experiment.pairs)
       noise.pairs[row].insert(noise.pairs[row].end(), values.begin(), values.end());
-  }
+  });
   return noise;
 }
 

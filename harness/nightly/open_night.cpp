@@ -8,7 +8,7 @@
 #include <optional>
 #include <sstream>
 
-#include "harness/base/json_text.h"
+#include "harness/base/json_lines.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -18,15 +18,13 @@ namespace fs = std::filesystem;
 
 fs::path file_of(const fs::path& history, const std::string& id) { return history / "open" / (id + ".json"); }
 
-// Reads the last complete line. An incomplete line follows if the program ended while writing it.
+// The last complete line: an incomplete one follows if the program ended while writing it.
 std::optional<OpenNight> read_open_night(const fs::path& file) {
   std::optional<OpenNight> night;
   std::ifstream input(file);
-  for (std::string line; std::getline(input, line);) try {
-      night = decode<OpenNight>(base::require_json(line));
-    } catch (const std::exception&) {
-      break;
-    }
+  std::ostringstream unseen;
+  base::read_json_lines(input, file, unseen, "line left out",
+                        [&](const nlohmann::json& line, int) { night = decode<OpenNight>(line); });
   return night;
 }
 

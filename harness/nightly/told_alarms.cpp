@@ -1,11 +1,9 @@
 #include "harness/nightly/told_alarms.h"
 
-#include <fmt/ostream.h>
-
 #include <algorithm>
 #include <fstream>
 
-#include "harness/base/json_text.h"
+#include "harness/base/json_lines.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -24,13 +22,8 @@ bool same_change(const Alarm& told, const Alarm& alarm, const Trend& trend) {
 
 ToldAlarms::ToldAlarms(std::filesystem::path file, std::ostream& warnings) : file_(std::move(file)) {
   std::ifstream input(file_);
-  std::string line;
-  for (int number = 1; std::getline(input, line); ++number) try {
-      told_.push_back(decode<Alarm>(base::require_json(line)));
-    } catch (const std::exception&) {
-      fmt::print(warnings, "{}:{}: not an alarm; line left out, so this alarm may be reported again\n",
-                 file_.string(), number);
-    }
+  base::read_json_lines(input, file_, warnings, "line left out, so this alarm may be reported again",
+                        [this](const nlohmann::json& line, int) { told_.push_back(decode<Alarm>(line)); });
 }
 
 std::vector<Alarm> ToldAlarms::news(const std::vector<Alarm>& alarms,

@@ -16,7 +16,7 @@
 #include <tuple>
 
 #include "harness/base/file.h"
-#include "harness/base/json_text.h"
+#include "harness/base/json_lines.h"
 #include "harness/base/regular_file.h"
 #include "harness/contract/phases.h"
 #include "harness/contract/record.h"
@@ -110,12 +110,9 @@ void add_training(Records& records, const Record& trained) {
 
 static void read_training(const std::filesystem::path& file, Records& records, std::ostream& warnings) {
   std::ifstream input = base::open_regular(file);  // without the file, nothing has trained yet
-  std::string line;
-  for (int number = 1; std::getline(input, line); ++number) try {
-      add_training(records, record_from_json(base::require_json(line)));
-    } catch (const std::exception& error) {
-      fmt::print(warnings, "{}:{}: {}; line left out\n", file.string(), number, error.what());
-    }
+  base::read_json_lines(input, file, warnings, "line left out", [&](json object, int) {
+    add_training(records, record_from_json(std::move(object)));
+  });
 }
 
 Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings, Attempts* attempts) {
@@ -127,26 +124,8 @@ Records read_records(const std::filesystem::path& run_dir, std::ostream& warning
   Records records;
   using Key = std::tuple<std::string, int64_t, std::string, std::string>;  // row, repeat, scale, device
   std::map<Key, std::pair<size_t, int>> seen;
-  std::string line;
-  for (int number = 1; std::getline(input, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const bool cut_off = input.eof();  // no newline: the writer was stopped within this line
-    const auto leave_out = [&](const char* problem) {
-      fmt::print(warnings, "{}:{}: {}; line left out\n", file.string(), number, problem);
-    };
-    json object = base::parse_json(line);
-    if (object.is_discarded()) {
-      leave_out(cut_off ? "the line is cut off; the run was stopped while writing it"
-                        : "not JSON, or nested too deep");
-      continue;
-    }
-    Record record;
-    try {
-      record = record_from_json(std::move(object));
-    } catch (const Violation& violation) {
-      leave_out(violation.what());
-      continue;
-    }
+  base::read_json_lines(input, file, warnings, "line left out", [&](json object, int number) {
+    Record record = record_from_json(std::move(object));
     if (attempts && record.attempt) {
       int64_t& made = (*attempts)[{record.row, record.repeat}];
       made = std::max(made, record.attempt->number);
@@ -157,17 +136,15 @@ Records read_records(const std::filesystem::path& run_dir, std::ostream& warning
         {record.row, record.repeat, record.scale.name, record.device.kind}, records.size(), number);
     if (is_first) {
       records.push_back(std::move(record));
-      continue;
-    }
-    if (record.attempt) {
+    } else if (record.attempt) {
       if (replaces_earlier(record)) records[earlier->second.first] = std::move(record);
-      continue;
+    } else {
+      fmt::print(warnings, "{}:{}: row {} repeat {} again; it replaces line {}\n", file.string(), number,
+                 record.row, record.repeat, earlier->second.second);
+      records[earlier->second.first] = std::move(record);
+      earlier->second.second = number;
     }
-    fmt::print(warnings, "{}:{}: row {} repeat {} again; it replaces line {}\n", file.string(), number,
-               record.row, record.repeat, earlier->second.second);
-    records[earlier->second.first] = std::move(record);
-    earlier->second.second = number;
-  }
+  });
   read_training(run_dir / kTrainingFile, records, warnings);
   return records;
 }

@@ -1,0 +1,44 @@
+// unit: reading files of JSON lines: what a damaged line costs and how it is named.
+#include "harness/base/json_lines.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace base::json_lines_test {
+
+TEST(JsonLines, ADamagedLineCostsItselfAndIsNamed) {
+  std::istringstream input("{\"a\": 1}\n\n \r\nno JSON\n[2]\n" + std::string(2000, '[') +
+                           "\n{\"a\": 3}\n{\"a");
+  std::ostringstream warnings;
+  std::vector<std::pair<int, int>> taken;  // value, line
+  const size_t bad = read_json_lines(
+      input, "some.jsonl", warnings, "line left out",
+      [&](const nlohmann::json& object, int line) {
+        if (!object.is_object()) throw std::runtime_error("no object");
+        taken.emplace_back(object["a"], line);
+      },
+      11);
+  EXPECT_EQ(taken, (std::vector<std::pair<int, int>>{{1, 11}, {3, 17}}));
+  EXPECT_EQ(bad, 4u);
+  EXPECT_EQ(warnings.str(),
+            "some.jsonl:14: not JSON, or nested too deep; line left out\n"
+            "some.jsonl:15: no object; line left out\n"
+            "some.jsonl:16: not JSON, or nested too deep; line left out\n"
+            "some.jsonl:18: the line is cut off; the program was stopped while writing it; line left out\n");
+}
+
+TEST(JsonLines, AWholeLastLineNeedsNoNewline) {
+  std::istringstream input("1\n2");
+  std::ostringstream warnings;
+  int sum = 0;
+  EXPECT_EQ(
+      read_json_lines(input, "", warnings, "", [&](const nlohmann::json& one, int) { sum += int(one); }), 0u);
+  EXPECT_EQ(sum, 3);
+  EXPECT_EQ(warnings.str(), "");
+}
+
+}  // namespace base::json_lines_test
