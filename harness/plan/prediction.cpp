@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <set>
+#include <sstream>
 
 #include "harness/base/file.h"
+#include "harness/base/json_lines.h"
 #include "harness/base/json_text.h"
 #include "harness/contract/config_hash.h"
 #include "harness/stats/provenance.h"
@@ -28,34 +29,17 @@ constexpr double kMorePerDevice = 0.1;     // devices share the cores of a machi
 constexpr double kGradientBytes = 46.8e6;  // of ResNet18 at width 64
 constexpr double kGpuImage_s = 1.05e-3;    // the article's row 0: 161.0 s for 300 batches of 512
 
-// Parses a record without its samples, which are most of it and not needed here.
-json without_samples(const std::string& line) {
-  static const std::set<std::string> large = {"samples_ms", "warmup_ms", "spans_ms", "device_ms",
-                                              "loss",       "timeline",  "rank_map", "strategy"};
-  if (base::is_nested_too_deep(line)) return nullptr;
-  std::string key;
-  return json::parse(
-      line,
-      [&key](int depth, json::parse_event_t event, json& parsed) {
-        if (event == json::parse_event_t::key && depth == 1) key = parsed.get<std::string>();
-        return event == json::parse_event_t::key ? !(depth == 1 && large.count(key)) : true;
-      },
-      /*allow_exceptions=*/false);
-}
-
 std::vector<PastDuration> past_durations_in(const fs::path& records) {
   std::vector<PastDuration> past;
   std::ifstream stream(records);
-  for (std::string line; std::getline(stream, line);) {
-    try {
-      const Record record = record_from_json(without_samples(line));
-      if (!is_ok(record) || !(record.wall_s.value_or(0) > 0)) continue;
-      past.push_back({record.row, record.scale.name, machine_for(record.machine, record.device.kind),
-                      config_hash(to_json(record.config)), *record.wall_s,
-                      double(record.config.warmup_batches + record.config.timed_batches)});
-    } catch (const Violation&) {  // not a valid record
-    }
-  }
+  std::ostringstream unseen;  // a damaged line predicts nothing, and the run's own report names it
+  base::read_json_lines(stream, records, unseen, "line left out", [&](json object, int) {
+    const Record record = record_from_json(std::move(object));
+    if (!is_ok(record) || !(record.wall_s.value_or(0) > 0)) return;
+    past.push_back({record.row, record.scale.name, machine_for(record.machine, record.device.kind),
+                    config_hash(to_json(record.config)), *record.wall_s,
+                    double(record.config.warmup_batches + record.config.timed_batches)});
+  });
   return past;
 }
 
