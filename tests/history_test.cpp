@@ -47,10 +47,9 @@ class HistoryTest : public testing::Test {
 TEST_F(HistoryTest, KeepsWhatItWasGiven) {
   open().append(night("n1", "2026-01-01T03:00:00Z", "main"));
   const History history = open();
-  ASSERT_EQ(history.entries().size(), 1u);
-  EXPECT_EQ(history.entries()[0].rows, 2u);
-  EXPECT_EQ(history.entries()[0].ok, 1u);
-  const Night back = history.read(history.entries()[0]);
+  ASSERT_EQ(history.nights().size(), 1u);
+  const Night& back = history.nights()[0];
+  EXPECT_EQ(back.rows_ok(), 1u);
   EXPECT_EQ(encode(back), encode(night("n1", "2026-01-01T03:00:00Z", "main")));
   EXPECT_DOUBLE_EQ(back.rows[0].median_s(), 1.1);
   EXPECT_DOUBLE_EQ(back.rows[0].metrics.at("p99_ms"), 4.5);
@@ -65,7 +64,7 @@ TEST_F(HistoryTest, ANightFromBeforeNightsHadMetricsIsReadAndItsSettingsKeepThei
       << R"("rows":[{"config":"c0ffee","device":"cpu","phases_ms":{"load":3.0},"repeats":2,)"
       << R"("row":"7","scale":"rehearsal","status":"OK","totals_s":[1.0,1.2]}],)"
       << R"("run":"","schema":1,"started_at":"2026-01-01T03:00:00Z","tag":""})" << '\n';
-  const Night old = open().read(open().find("n1"));
+  const Night old = open().find("n1");
   EXPECT_TRUE(old.rows[0].metrics.empty());
   EXPECT_EQ(encode(old).dump() + '\n', base::read_file(nights())) << "exported as it was";
   const std::vector<Trend> trends = trends_of({old}, {});
@@ -117,8 +116,8 @@ TEST_F(HistoryTest, ADamagedLineCostsOneNightAndIsNamed) {
   std::ofstream(nights(), std::ios::app) << "{\"schema\": 1, \"id\": 7}\nnot json\n"
                                          << encode(night("n2", "2026-01-02T03:00:00Z")) << "\n{\"sch";
   const History history = open();
-  ASSERT_EQ(history.entries().size(), 2u);
-  EXPECT_EQ(history.read(history.entries()[1]).id, "n2");
+  ASSERT_EQ(history.nights().size(), 2u);
+  EXPECT_EQ(history.nights()[1].id, "n2");
   for (const char* place :
        {"nights.jsonl:2: `id`", "nights.jsonl:3: not JSON", "nights.jsonl:5: the line is cut off"})
     EXPECT_NE(warnings_.str().find(place), std::string::npos) << place << " in " << warnings_.str();
@@ -129,9 +128,9 @@ TEST_F(HistoryTest, GoesOnAfterALineThatWasCutOff) {
   std::ofstream(nights(), std::ios::app) << "{\"sch";
   open().append(night("n2", "2026-01-02T03:00:00Z"));
   const History history = open();
-  ASSERT_EQ(history.entries().size(), 2u);
-  EXPECT_EQ(history.read(history.entries()[0]).id, "n1");
-  EXPECT_EQ(history.read(history.entries()[1]).id, "n2");
+  ASSERT_EQ(history.nights().size(), 2u);
+  EXPECT_EQ(history.nights()[0].id, "n1");
+  EXPECT_EQ(history.nights()[1].id, "n2");
 }
 
 TEST_F(HistoryTest, NegativeAndImpossibleFiguresAreRefused) {
@@ -152,33 +151,21 @@ TEST_F(HistoryTest, NegativeAndImpossibleFiguresAreRefused) {
               "`schema` is missing: expected 1; this is not a night of a history");
 }
 
-TEST_F(HistoryTest, TheIndexIsMadeAnewWhenItDoesNotFit) {
-  open().append(night("n1", "2026-01-01T03:00:00Z"));
-  open().append(night("n2", "2026-01-02T03:00:00Z"));
-  for (const char* index : {"", "rubbish\n", "{}\n"}) {
-    std::ofstream(folder_ / "index.jsonl") << index;
-    EXPECT_EQ(open().entries().size(), 2u) << index;
+TEST_F(HistoryTest, ALongHistoryIsReadInPartsInItsOrder) {
+  constexpr int kNights = 200, kDamaged = 77;
+  fs::create_directories(folder_);
+  std::ofstream file(nights());
+  for (int i = 0; i < kNights; ++i) {
+    Night one = night("n" + std::to_string(i), "2026-01-01T03:00:00Z");
+    one.run = std::string(50'000, 'x');  // 10 MB in all
+    file << (i == kDamaged ? "no night" : encode(one).dump()) << '\n';
   }
-  fs::remove(folder_ / "index.jsonl");
-  EXPECT_EQ(open().read(open().find("n2")).id, "n2");
-}
-
-TEST_F(HistoryTest, AnIndexWithPlacesOutsideOfTheFileIsMadeAnew) {
-  open().append(night("n1", "2026-01-01T03:00:00Z"));
-  open().append(night("n2", "2026-01-02T03:00:00Z"));
-  const uint64_t size = fs::file_size(nights());
-  const auto write_index = [&](const nlohmann::json& bytes, const nlohmann::json& rest) {
-    nlohmann::json first = encode(open().entries()[0]), second = encode(open().entries()[1]);
-    first["bytes"] = second["offset"] = bytes;
-    second["bytes"] = rest;
-    std::ofstream(folder_ / "index.jsonl") << first << '\n' << second << '\n';
-  };
-  write_index(-1, size + 1);  // modulo 2^64 they add up to the file's size
-  EXPECT_EQ(open().read_all().size(), 2u);
-  write_index(UINT64_MAX, size + 1);
-  EXPECT_EQ(open().read_all().size(), 2u);
-  write_index(1e300, 0);
-  EXPECT_EQ(open().read_all().size(), 2u);
+  file.close();
+  const History history = open();
+  ASSERT_EQ(history.nights().size(), size_t(kNights - 1));
+  for (int i = 0; i < kNights - 1; ++i)
+    EXPECT_EQ(history.nights()[size_t(i)].id, "n" + std::to_string(i < kDamaged ? i : i + 1));
+  EXPECT_NE(warnings_.str().find("nights.jsonl:78: not JSON"), std::string::npos) << warnings_.str();
 }
 
 TEST_F(HistoryTest, AFolderThatCannotBeLockedIsNamedWithTheNextStep) {
@@ -186,14 +173,14 @@ TEST_F(HistoryTest, AFolderThatCannotBeLockedIsNamedWithTheNextStep) {
   const std::string why = failure_of([&] { open().append(night("n1", "2026-01-01T03:00:00Z")); });
   EXPECT_SAYS(why, (folder_ / "lock").string() + ": can't be locked: Is a directory");
   EXPECT_SAYS(why, "choose a writable folder with --history, on a file system with locks");
-  EXPECT_TRUE(open().entries().empty());
+  EXPECT_TRUE(open().nights().empty());
 }
 
 TEST_F(HistoryTest, AClockThatWentBackIsNamedAndNothingIsReordered) {
   open().append(night("n1", "2026-01-05T03:00:00Z"));
   open().append(night("n2", "2026-01-02T03:00:00Z"));
   const History history = open();
-  EXPECT_EQ(history.entries()[1].id, "n2");
+  EXPECT_EQ(history.nights()[1].id, "n2");
   EXPECT_NE(warnings_.str().find("went backwards"), std::string::npos) << warnings_.str();
 }
 
@@ -204,15 +191,11 @@ TEST_F(HistoryTest, ImportedNightsAreInOrderOfTime) {
   for (Night& other : others) other.imported = true;
   EXPECT_EQ(open().append_new(others), 2u);
   open().append(night("own-3", "2026-01-08T03:00:00Z"));
-  for (const bool with_index : {true, false}) {
-    if (!with_index) fs::remove(folder_ / "index.jsonl");
-    const History history = open();
-    std::vector<std::string> ids;
-    for (const NightEntry& entry : history.entries()) ids.push_back(entry.id);
-    EXPECT_EQ(ids, (std::vector<std::string>{"early", "own-1", "late", "own-2", "own-3"}));
-    EXPECT_EQ(history.read(history.find("last")).id, "own-3");
-    EXPECT_EQ(history.read_all()[2].id, "late");
-  }
+  const History history = open();
+  std::vector<std::string> ids;
+  for (const Night& night : history.nights()) ids.push_back(night.id);
+  EXPECT_EQ(ids, (std::vector<std::string>{"early", "own-1", "late", "own-2", "own-3"}));
+  EXPECT_EQ(history.find("last").id, "own-3");
   EXPECT_EQ(warnings_.str(), "") << "no clock went backwards";
 }
 
@@ -226,13 +209,12 @@ TEST_F(HistoryTest, SeveralWritersLoseNothing) {
     }
   for (int status = 0; wait(&status) > 0;) EXPECT_EQ(status, 0);
   const History history = open();
-  EXPECT_EQ(history.entries().size(), size_t(kWriters * kNights));
-  EXPECT_EQ(history.read_all().size(), size_t(kWriters * kNights));
+  EXPECT_EQ(history.nights().size(), size_t(kWriters * kNights));
   EXPECT_EQ(warnings_.str(), "");
 }
 
 TEST_F(HistoryTest, AnEmptyFolderIsAnEmptyHistory) {
-  EXPECT_TRUE(open().entries().empty());
+  EXPECT_TRUE(open().nights().empty());
   EXPECT_THROW(open().find("last"), std::invalid_argument);
   EXPECT_FALSE(fs::exists(folder_)) << "looking creates nothing";
 }

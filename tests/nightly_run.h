@@ -24,6 +24,6 @@ class NightlyRun : public harness::Program {
   std::filesystem::path history_folder() const { return results() / "history"; }
   std::vector<harness::Night> nights() const {
     std::ostringstream warnings;
-    return harness::History(history_folder(), warnings).read_all();
+    return harness::History(history_folder(), warnings).nights();
   }
 };

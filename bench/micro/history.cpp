@@ -51,7 +51,7 @@ void history(benchmark::State& state) {
     night.id += "+";
     harness::History opened(folder, console);
     opened.append(night);
-    const std::vector<harness::Night> nights = opened.read_all();
+    const std::vector<harness::Night>& nights = opened.nights();
     const harness::Analysis analysis = analyse(nights, night, folder / "noise", project, console);
     harness::write_trend_page(folder, analysis.trends, analysis.alarms, nights, project, console);
     alarms = analysis.alarms.size();

@@ -23,7 +23,7 @@ struct Asked {
 };
 
 int list(const History& history, const Asked& asked) {
-  const std::vector<NightEntry> nights = history.between(asked.since);
+  const std::vector<Night> nights = history.between(asked.since);
   if (asked.as_json)
     std::cout << history_json(nights).dump(1) << '\n';
   else if (nights.empty())
@@ -35,7 +35,7 @@ int list(const History& history, const Asked& asked) {
 }
 
 int show(const History& history, const Asked& asked) {
-  const Night night = history.read(history.find(asked.a));
+  const Night& night = history.find(asked.a);
   if (asked.as_json)
     std::cout << encode(night).dump(1) << '\n';
   else
@@ -44,7 +44,7 @@ int show(const History& history, const Asked& asked) {
 }
 
 int compare_two(const Installation& installation, const History& history, const Asked& asked) {
-  const Night a = history.read(history.find(asked.a)), b = history.read(history.find(asked.b));
+  const Night &a = history.find(asked.a), &b = history.find(asked.b);
   const NightComparison compared = compare_nights(a, b, installation.results / "noise", std::cerr);
   if (asked.as_json)
     std::cout << comparison_json(compared.comparison).dump(1) << '\n';
@@ -59,7 +59,7 @@ int compare_two(const Installation& installation, const History& history, const 
 // Doesn't note what it reports: the next nightly reports it too.
 int trend(const Installation& installation, const History& history, const Asked& asked) {
   const Metric& metric = followed_metric(asked.metric);
-  const std::vector<Night> nights = history.read_all();
+  const std::vector<Night>& nights = history.nights();
   const auto has_metric = [&](const Night& night) {
     return std::any_of(night.rows.begin(), night.rows.end(),
                        [&](const NightRow& row) { return value_of(row, metric).has_value(); });
@@ -92,10 +92,9 @@ int trend(const Installation& installation, const History& history, const Asked&
 }
 
 int export_to(const History& history, const Asked& asked) {
-  const std::vector<NightEntry> nights = history.between(asked.since);
-  if (asked.file == "-") return export_nights(history, nights, std::cout), int(base::kAllGood);
+  if (asked.file == "-") return export_nights(history.between(asked.since), std::cout), int(base::kAllGood);
   std::ostringstream output;
-  const size_t exported = export_nights(history, nights, output);
+  const size_t exported = export_nights(history.between(asked.since), output);
   base::write_whole_file(asked.file, output.str());
   fmt::print("{} nights in {}\n", exported, asked.file.string());
   return base::kAllGood;

@@ -10,7 +10,7 @@ namespace harness {
 
 // Writes one line per night, in the format of nights.jsonl, and returns the number of nights. Throws
 // std::runtime_error when `output` fails.
-size_t export_nights(const History& history, const std::vector<NightEntry>& nights, std::ostream& output);
+size_t export_nights(std::vector<Night> nights, std::ostream& output);
 
 struct Imported {
   size_t added = 0, known = 0, bad = 0;  // lines

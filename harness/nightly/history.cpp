@@ -8,12 +8,12 @@
 #include <fstream>
 #include <future>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
-#include "harness/base/file.h"
 #include "harness/base/file_lock.h"
-#include "harness/base/json_text.h"
+#include "harness/base/json_lines.h"
 #include "harness/base/moment.h"
 #include "harness/stats/records.h"
 
@@ -21,17 +21,8 @@ namespace harness {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
-constexpr size_t kNightsPerThread = 200;  // at least; fewer are not worth a thread
-
-NightEntry entry_of(const Night& night, uint64_t offset, uint64_t bytes) {
-  const auto ok =
-      std::count_if(night.rows.begin(), night.rows.end(), [](const NightRow& row) { return row.ok(); });
-  return {night.id,          night.started_at,        night.tag,      night.machine,
-          night.host,        night.revision,          night.complete, night.imported,
-          night.rows.size(), static_cast<size_t>(ok), offset,         bytes};
-}
+constexpr size_t kBytesPerThread = 2'000'000;  // at least; fewer are not worth a thread
 
 uint64_t size_of(const fs::path& file) {
   std::error_code missing;
@@ -39,22 +30,18 @@ uint64_t size_of(const fs::path& file) {
   return missing ? 0 : size;
 }
 
-// The entries of index.jsonl if they cover nights.jsonl completely and without gaps, otherwise none.
-std::vector<NightEntry> fitting_index(const fs::path& folder) {
-  std::vector<NightEntry> entries;
-  std::ifstream input(folder / "index.jsonl");
-  const uint64_t size = size_of(folder / "nights.jsonl");
-  uint64_t end = 0;
-  try {
-    for (std::string line; std::getline(input, line);) {
-      entries.push_back(decode<NightEntry>(base::require_json(line)));
-      if (entries.back().offset != end || entries.back().bytes > size - end) return {};
-      end += entries.back().bytes;
-    }
-  } catch (const std::exception&) {
-    return {};
-  }
-  return end == size ? entries : std::vector<NightEntry>{};
+struct Part {  // of the file
+  std::vector<Night> nights;
+  std::ostringstream problems;
+};
+
+Part read_part(const fs::path& file, std::string text, int first_line) {
+  Part part;
+  std::istringstream input(std::move(text));
+  base::read_json_lines(
+      input, file, part.problems, "night left out",
+      [&](const nlohmann::json& line, int) { part.nights.push_back(night_from_json(line)); }, first_line);
+  return part;
 }
 
 }  // namespace
@@ -67,104 +54,57 @@ std::string why_not_locked(const fs::path& file, int error) {
 
 History::History(fs::path folder, std::ostream& warnings) : folder_(std::move(folder)), warnings_(warnings) {
   load();
-  for (size_t i = 1; i < entries_.size(); ++i)
-    if (!entries_[i].imported && entries_[i].host == entries_[i - 1].host &&
-        entries_[i].started_at < entries_[i - 1].started_at) {
+  for (size_t i = 1; i < nights_.size(); ++i)
+    if (!nights_[i].imported && nights_[i].host == nights_[i - 1].host &&
+        nights_[i].started_at < nights_[i - 1].started_at) {
       fmt::print(warnings_,
                  "{}: night {} began before {}, which was added earlier, so the clock of {} went backwards; "
                  "nights stay in the order in which they were added\n",
-                 (folder_ / "nights.jsonl").string(), entries_[i].id, entries_[i - 1].id, entries_[i].host);
+                 file().string(), nights_[i].id, nights_[i - 1].id, nights_[i].host);
       break;
     }
 }
 
+// Parsing thousands of nights takes time, so the cores share them.
 void History::load() {
-  entries_ = fitting_index(folder_);
-  if (entries_.empty() && size_of(folder_ / "nights.jsonl") > 0) entries_ = scan();
+  std::string text(size_of(file()), '\0');
+  std::ifstream input(file(), std::ios::binary);
+  input.read(text.data(), std::streamsize(text.size()));
+  text.resize(size_t(input.gcount()));
+  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const size_t share = std::max(kBytesPerThread, text.size() / cores + 1);
+  std::vector<std::future<Part>> parts;
+  int line = 1;
+  for (size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+    end = std::min(text.find('\n', std::min(begin + share, text.size()) - 1), text.size() - 1) + 1;
+    std::string lines = text.substr(begin, end - begin);
+    const auto number = std::count(lines.begin(), lines.end(), '\n');
+    parts.push_back(std::async(std::launch::async, read_part, file(), std::move(lines), line));
+    line += int(number);
+  }
+  nights_.clear();
+  bytes_ = text.size();
+  for (std::future<Part>& one : parts) {
+    Part part = one.get();
+    warnings_ << part.problems.str();
+    std::move(part.nights.begin(), part.nights.end(), std::back_inserter(nights_));
+  }
   put_imported_in_their_place();
 }
 
 void History::put_imported_in_their_place() {
-  const auto earlier = [](const NightEntry& a, const NightEntry& b) { return a.started_at < b.started_at; };
-  const auto imported = std::stable_partition(entries_.begin(), entries_.end(),
-                                              [](const NightEntry& it) { return !it.imported; });
-  std::stable_sort(imported, entries_.end(), earlier);
-  std::vector<NightEntry> ordered;
+  const auto earlier = [](const Night& a, const Night& b) { return a.started_at < b.started_at; };
+  const auto imported =
+      std::stable_partition(nights_.begin(), nights_.end(), [](const Night& it) { return !it.imported; });
+  std::stable_sort(imported, nights_.end(), earlier);
+  std::vector<Night> ordered;
   auto next = imported;
-  for (auto own = entries_.begin(); own != imported; ++own) {
-    while (next != entries_.end() && earlier(*next, *own)) ordered.push_back(*next++);
-    ordered.push_back(*own);
+  for (auto own = nights_.begin(); own != imported; ++own) {
+    while (next != nights_.end() && earlier(*next, *own)) ordered.push_back(std::move(*next++));
+    ordered.push_back(std::move(*own));
   }
-  ordered.insert(ordered.end(), next, entries_.end());
-  entries_ = std::move(ordered);
-}
-
-std::vector<NightEntry> History::scan() {
-  std::vector<NightEntry> entries;
-  const fs::path file = folder_ / "nights.jsonl";
-  std::ifstream input(file, std::ios::binary);
-  uint64_t offset = 0;
-  std::string line;
-  for (int number = 1; std::getline(input, line); ++number) {
-    const uint64_t bytes = line.size() + (input.eof() ? 0 : 1);
-    const json object = base::parse_json(line);
-    try {
-      if (object.is_discarded())
-        throw std::runtime_error(
-            input.eof() ? "the line is cut off, because the program ended while writing it" : "not JSON");
-      entries.push_back(entry_of(night_from_json(object), offset, bytes));
-    } catch (const std::runtime_error& error) {
-      if (line.find_first_not_of(" \t\r") != std::string::npos)
-        fmt::print(warnings_, "{}:{}: {}; night left out\n", file.string(), number, error.what());
-    }
-    offset += bytes;
-  }
-  return entries;
-}
-
-Night History::read(const NightEntry& entry) const {
-  const fs::path file = folder_ / "nights.jsonl";
-  std::ifstream input(file, std::ios::binary);
-  std::string line(entry.bytes, '\0');
-  input.seekg(static_cast<std::streamoff>(entry.offset));
-  input.read(line.data(), static_cast<std::streamsize>(line.size()));
-  try {
-    return night_from_json(base::require_json(line));
-  } catch (const std::exception& error) {
-    throw std::runtime_error(
-        fmt::format("{}: night {} at byte {}: {}; delete index.jsonl in the same folder, it is then rebuilt",
-                    file.string(), entry.id, entry.offset, error.what()));
-  }
-}
-
-std::vector<Night> History::read_all() const {
-  struct Part {
-    std::vector<Night> nights;
-    std::string problems;
-  };
-  const auto read_part = [this](size_t begin, size_t end) {
-    Part part;
-    for (size_t i = begin; i < end; ++i) try {
-        part.nights.push_back(read(entries_[i]));
-      } catch (const std::runtime_error& error) {
-        part.problems += error.what() + std::string("\n");
-      }
-    return part;
-  };
-  // Parsing thousands of nights takes time, so the cores share them.
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const size_t share = std::max(kNightsPerThread, (entries_.size() + cores - 1) / cores);
-  std::vector<std::future<Part>> parts;
-  for (size_t begin = 0; begin < entries_.size(); begin += share)
-    parts.push_back(
-        std::async(std::launch::async, read_part, begin, std::min(begin + share, entries_.size())));
-  std::vector<Night> nights;
-  for (std::future<Part>& one : parts) {
-    Part part = one.get();
-    warnings_ << part.problems;
-    std::move(part.nights.begin(), part.nights.end(), std::back_inserter(nights));
-  }
-  return nights;
+  std::move(next, nights_.end(), std::back_inserter(ordered));
+  nights_ = std::move(ordered);
 }
 
 void History::append(const Night& night) {
@@ -179,77 +119,60 @@ size_t History::append_new(const std::vector<Night>& nights) {
   const fs::path lock_file = folder_ / "lock";
   const auto one_writer = base::FileLock::wait_exclusive(lock_file);  // on all hosts that share the folder
   if (!one_writer.holds()) throw std::runtime_error(why_not_locked(lock_file, one_writer.error()));
-  load();  // another program may have added nights since
+  if (size_of(file()) != bytes_) load();  // another program has added nights since
   std::set<std::string> known;
-  for (const NightEntry& entry : entries_) known.insert(entry.id);
-  const size_t before = entries_.size();
+  for (const Night& night : nights_) known.insert(night.id);
+  const size_t before = nights_.size();
   for (const Night& night : nights) {
     if (!known.insert(night.id).second) continue;
-    const uint64_t offset = size_of(folder_ / "nights.jsonl");
-    append_record(folder_ / "nights.jsonl", encode(night));
-    entries_.push_back(entry_of(night, offset, size_of(folder_ / "nights.jsonl") - offset));
+    append_record(file(), encode(night));
+    bytes_ = size_of(file());
+    nights_.push_back(night);
   }
-  write_index();
   put_imported_in_their_place();
-  return entries_.size() - before;
+  return nights_.size() - before;
 }
 
 bool History::holds(const std::string& id) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.id == id; });
+  return std::any_of(nights_.begin(), nights_.end(), [&](const Night& night) { return night.id == id; });
 }
 
-void History::write_index() const {
-  const fs::path file = folder_ / "index.jsonl";
-  std::vector<NightEntry> by_place = entries_;
-  std::sort(by_place.begin(), by_place.end(),
-            [](const auto& a, const auto& b) { return a.offset < b.offset; });
-  std::string text;
-  for (const NightEntry& entry : by_place) text += encode(entry).dump() + '\n';
-  try {
-    base::write_whole_file(file, text, /*durable=*/false);
-  } catch (const std::runtime_error& error) {
-    std::error_code ignored;
-    fs::remove(file, ignored);
-    fmt::print(warnings_, "{}; the history works without the index, but more slowly\n", error.what());
-  }
-}
-
-const NightEntry& History::find(const std::string& which) const {
-  if (entries_.empty()) throw std::invalid_argument(fmt::format("{}: no night yet", folder_.string()));
-  for (const NightEntry& entry : entries_)
-    if (entry.id == which) return entry;
-  if (which == "last") return entries_.back();
+const Night& History::find(const std::string& which) const {
+  if (nights_.empty()) throw std::invalid_argument(fmt::format("{}: no night yet", folder_.string()));
+  for (const Night& night : nights_)
+    if (night.id == which) return night;
+  if (which == "last") return nights_.back();
   if (which.rfind("last-", 0) == 0) {
     const size_t back = std::strtoul(which.c_str() + 5, nullptr, 10);
-    if (back > 0 && back < entries_.size()) return entries_[entries_.size() - 1 - back];
+    if (back > 0 && back < nights_.size()) return nights_[nights_.size() - 1 - back];
   }
   const std::string day = which == "yesterday" ? base::day_before_now(1) : which;
-  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry)
-    if (entry->tag == which || (base::is_day(day) && entry->started_at.rfind(day, 0) == 0)) return *entry;
+  for (auto night = nights_.rbegin(); night != nights_.rend(); ++night)
+    if (night->tag == which || (base::is_day(day) && night->started_at.rfind(day, 0) == 0)) return *night;
   throw std::invalid_argument(fmt::format(
       "no night `{}` in {}: name an id, a tag, a date (2026-01-31), yesterday, last or last-N; the "
       "last is {} of {}",
-      which, folder_.string(), entries_.back().id, entries_.back().started_at));
+      which, folder_.string(), nights_.back().id, nights_.back().started_at));
 }
 
 void History::narrow(const std::string& machine, const std::string& tag) {
-  const bool was_empty = entries_.empty();
-  std::erase_if(entries_, [&](const NightEntry& night) {
+  const bool was_empty = nights_.empty();
+  std::erase_if(nights_, [&](const Night& night) {
     return (night.machine.find(machine) == std::string::npos &&
             night.host.find(machine) == std::string::npos) ||
            (!tag.empty() && night.tag != tag);
   });
-  if (entries_.empty() && !was_empty)
+  if (nights_.empty() && !was_empty)
     throw std::invalid_argument(fmt::format(
         "{}: no night{}{}; `history list` without these options lists all nights", folder_.string(),
         machine.empty() ? "" : " of machine " + machine, tag.empty() ? "" : " with tag " + tag));
 }
 
-std::vector<NightEntry> History::between(const std::string& range) const {
+std::vector<Night> History::between(const std::string& range) const {
   const auto [from, to] = base::moments_of(range);
-  std::vector<NightEntry> chosen;
-  for (const NightEntry& entry : entries_)
-    if (entry.started_at >= from && entry.started_at <= to) chosen.push_back(entry);
+  std::vector<Night> chosen;
+  for (const Night& night : nights_)
+    if (night.started_at >= from && night.started_at <= to) chosen.push_back(night);
   return chosen;
 }
 

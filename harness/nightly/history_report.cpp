@@ -79,21 +79,21 @@ std::optional<Records> full_records(const Night& night, std::ostream& warnings) 
 
 }  // namespace
 
-Grid history_grid(const std::vector<NightEntry>& nights) {
+Grid history_grid(const std::vector<Night>& nights) {
   Grid grid;
   grid.title = fmt::format("{} nights", nights.size());
   grid.columns = {{"night", true}, {"began", true},         {"tag", true},     {"rows OK"},
                   {"", true},      {"machine", true, true}, {"revision", true}};
-  for (const NightEntry& night : nights)
+  for (const Night& night : nights)
     grid.rows.push_back({one_line(night.id), one_line(night.started_at), or_dash(night.tag),
-                         fmt::format("{} of {}", night.ok, night.rows), night.complete ? "" : "cut short",
-                         or_dash(night.machine), or_dash(night.revision)});
+                         fmt::format("{} of {}", night.rows_ok(), night.rows.size()),
+                         night.complete ? "" : "cut short", or_dash(night.machine), or_dash(night.revision)});
   return grid;
 }
 
-json history_json(const std::vector<NightEntry>& nights) {
+json history_json(const std::vector<Night>& nights) {
   json list = json::array();
-  for (const NightEntry& night : nights)
+  for (const Night& night : nights)
     list.push_back({{"id", night.id},
                     {"started_at", night.started_at},
                     {"tag", night.tag},
@@ -101,8 +101,8 @@ json history_json(const std::vector<NightEntry>& nights) {
                     {"host", night.host},
                     {"revision", night.revision},
                     {"complete", night.complete},
-                    {"rows", night.rows},
-                    {"ok", night.ok}});
+                    {"rows", night.rows.size()},
+                    {"ok", night.rows_ok()}});
   return list;
 }
 
@@ -148,7 +148,8 @@ Grid night_comparison_grid(const NightComparison& compared, const Night& a, cons
   if (!compared.full)
     grid.above.push_back(
         "From the history's own data, because the full records of a run no longer exist. Of settings it has "
-        "only the hash, and it has no cache states. Seconds are those without what others took, where a night "
+        "only the hash, and it has no cache states. Seconds are those without what others took, where a "
+        "night "
         "has them.");
   return grid;
 }

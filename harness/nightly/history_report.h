@@ -11,8 +11,8 @@
 
 namespace harness {
 
-Grid history_grid(const std::vector<NightEntry>& nights);
-nlohmann::json history_json(const std::vector<NightEntry>& nights);
+Grid history_grid(const std::vector<Night>& nights);
+nlohmann::json history_json(const std::vector<Night>& nights);
 Grid night_grid(const Night& night);
 
 // The history's own data as records: the time of every repeat that nights are compared by, one batch with the means of the phases, and

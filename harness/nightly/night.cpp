@@ -63,6 +63,10 @@ const std::vector<double>& NightRow::compared_seconds() const {
 }
 double NightRow::compared_s() const { return median(compared_seconds()); }
 
+size_t Night::rows_ok() const {
+  return size_t(std::count_if(rows.begin(), rows.end(), [](const NightRow& row) { return row.ok(); }));
+}
+
 Night night_of(const std::string& id, const Records& records) {
   Night night;
   night.id = id;

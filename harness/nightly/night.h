@@ -55,6 +55,7 @@ struct Night {
   std::vector<NightRow> rows;
   int64_t schema = 1;
 
+  size_t rows_ok() const;  // those with a figure
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
     return std::tuple(

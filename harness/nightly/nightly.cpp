@@ -103,7 +103,7 @@ bool keep(History& history, const OpenNight& open, const Night& night) {
 // Reports lasting changes that no earlier night has reported. Returns whether one of them is a regression.
 bool tell_changes(const Installation& installation, const History& history, const Night& night, bool kept,
                   std::ostream& console) {
-  std::vector<Night> nights = history.read_all();
+  std::vector<Night> nights = history.nights();
   if (!kept) nights.push_back(night);
   const Analysis analysis =
       analyse(nights, night, installation.results / "noise", installation.project, std::cerr);

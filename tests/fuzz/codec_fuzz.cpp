@@ -48,7 +48,6 @@ static constexpr std::string (*kStructs[])(const std::string&) = {
     there_and_back<harness::Row>,
     there_and_back<harness::AxisValue>,
     there_and_back<harness::Night>,
-    there_and_back<harness::NightEntry>,
     there_and_back<harness::OpenNight>,
     there_and_back<harness::Alarm>,
     there_and_back<harness::Request>,

@@ -34,8 +34,6 @@ ROW = {"row": "7", "scale": "smoke", "device": "cpu", "status": "OK", "config": 
 NIGHT = {"schema": 1, "id": "n1", "started_at": "2026-01-01T03:00:00Z", "tag": "main", "machine": "Zen",
          "environment": "Zen; Linux", "host": "a", "revision": "abc", "run": "/runs/n1", "imported": True,
          "complete": False, "canaries": {"gemm_ms": 1.5}, "rows": [ROW]}
-ENTRY = {key: NIGHT[key] for key in ("id", "started_at", "tag", "machine", "host", "revision", "complete", "imported")}
-ENTRY |= {"rows": 1, "ok": 1, "offset": 0, "bytes": 400}
 OPEN = {"id": "n1", "tag": "main", "host": "a", "run": "/runs/n1", "canaries": {"gemm_ms": 1.5}, "finished": True}
 ALARM = {"key": "k", "row": "7", "machine": "Zen", "since": "n1", "before": 1.5, "after": 2.5, "canary": "gemm_ms",
          "told": "n2"}
@@ -50,7 +48,7 @@ INDEX = {"version": 1, "root": "/data", "fingerprint": "f00d", "kind": "folder",
 PACK = {"version": 1, "fingerprint": "0123456789abcdef", "images": 2, "bytes": 3}
 STANDIN = {"kind": "stand-in", "version": 1, "seed": 4, "images": 2, "classes": 3, "finished": True,
            "description": "stand-in", "validation": 5}
-KEPT = (NIGHT, ENTRY, OPEN, ALARM, REQUEST, DURATIONS, INDEX, PACK, STANDIN)
+KEPT = (NIGHT, OPEN, ALARM, REQUEST, DURATIONS, INDEX, PACK, STANDIN)
 
 records, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 for number, line in enumerate(open(records, encoding="utf-8")):
