@@ -73,15 +73,20 @@ function foldTexts(table) {
 }
 
 function gridBlock(grid) {
+  // The last cell of a row with fewer cells than columns takes the room of the others.
+  const spans = (row, i) => i + 1 === row.length && row.length < grid.columns.length;
   grid.columns.forEach((column, i) => {
-    column.longest = Math.max(0, ...grid.rows.map((row) => row[i].length));
+    column.longest = Math.max(0, ...grid.rows.map((row) => (i < row.length && !spans(row, i) ? row[i].length : 0)));
     column.long = column.text && column.longest > 28;
   });
   const anyLong = grid.columns.some((column, i) => column.long && i > 0);
   const head = element("tr", {}, ...grid.columns.map((column) =>
     element("th", { scope: "col", class: column.text ? "" : "number" }, headerText(column.header))));
   const body = grid.rows.map((row) =>
-    element("tr", {}, ...row.map((text, i) => gridCell(text, grid.columns[i], i === 0))));
+    element("tr", {}, ...row.map((text, i) => {
+      if (!spans(row, i)) return gridCell(text, grid.columns[i], i === 0);
+      return element("td", { colspan: String(grid.columns.length - i) }, text);
+    })));
   const table = element("table", anyLong ? { class: "texts" } : {}, element("thead", {}, head), element("tbody", {}, ...body));
   const box = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": grid.title }, table);
   const block = element("section", { class: "grid" });

@@ -170,15 +170,19 @@ TEST(ConsoleTable, PhasesThatNoRowHasAreLeftOut) {
 TEST(MarkdownTable, EveryLineHasAsManyCells) {
   for (const char* name : {"matrix.jsonl", "repeats.jsonl", "mixed.jsonl"}) {
     std::istringstream lines(harness::markdown_table(harness::summarise(typed(golden(name))).at(0)));
-    long expected = 0;
+    long expected = 0, most = 0;
     for (std::string line; std::getline(lines, line);) {
-      if (line.rfind("|", 0) != 0) continue;
+      if (line.rfind("|", 0) != 0) {
+        expected = 0;  // the next table
+        continue;
+      }
       for (size_t at = line.find("\\|"); at != std::string::npos; at = line.find("\\|")) line.erase(at, 2);
       const long bars = std::count(line.begin(), line.end(), '|');
       if (!expected) expected = bars;
       EXPECT_EQ(bars, expected) << line;
+      most = std::max(most, bars);
     }
-    EXPECT_GT(expected, 8);
+    EXPECT_GT(most, 8);
   }
 }
 

@@ -28,6 +28,8 @@ json with_slice(json record, double last_loss, const std::string& reason = "") {
 
 Summary summary_of(const std::vector<json>& records) { return summarise(typed(records)).at(0); }
 
+bool is_trained(const GridColumn& column) { return column.header == "trained"; }
+
 TEST(TrainedRows, AreCountedInOneSentence) {
   const Summary all = summary_of({trained("0"), trained("7"), trained("12")});
   EXPECT_EQ(trained_sentence(all), "3 of 3 rows trained for real on this processor");
@@ -47,10 +49,10 @@ TEST(TrainedRows, ShowTheLossOfTheirSlice) {
   EXPECT_EQ(trained_sentence(whole),
             "2 of 2 rows trained 300 batches for real (small network); the loss fell in 2");
   EXPECT_EQ(trained_text(whole.rows[0]), "7.06 to 2.72");
-  const Cells cells = figure_cells(whole, true);
-  const auto column = std::find(cells.headers.begin(), cells.headers.end(), "trained");
-  ASSERT_NE(column, cells.headers.end());
-  EXPECT_EQ(cells.rows[1][size_t(column - cells.headers.begin())], "7.06 to 2.05");
+  const Grid grid = matrix_grid(whole);
+  const auto column = std::find_if(grid.columns.begin(), grid.columns.end(), is_trained);
+  ASSERT_NE(column, grid.columns.end());
+  EXPECT_EQ(grid.rows[1][size_t(column - grid.columns.begin())], "7.06 to 2.05");
 }
 
 TEST(TrainedRows, WhoseSliceFailedOrWhoseLossDidNotFallAreNamed) {
@@ -67,8 +69,8 @@ TEST(TrainedRows, OldRecordsAndRealDevicesSayNothing) {
   const Summary old = summary_of({emulated_records::emulated("0", 100)});
   EXPECT_EQ(trained_sentence(old), "");
   EXPECT_EQ(trained_text(old.rows[0]), "");
-  const Cells cells = figure_cells(old, true);
-  EXPECT_EQ(std::count(cells.headers.begin(), cells.headers.end(), "trained"), 0);
+  const Grid grid = matrix_grid(old);
+  EXPECT_TRUE(std::none_of(grid.columns.begin(), grid.columns.end(), is_trained));
   const Summary real = summarise(typed(golden("matrix.jsonl"))).at(0);
   EXPECT_EQ(trained_sentence(real), "");
   EXPECT_EQ(trained_text(real.rows[0]), "");

@@ -29,22 +29,20 @@ std::vector<const PhaseGroup*> shown_groups(const Summary& summary) {
   return shown;
 }
 
-// `narrow`, for the console: the interval as ± its wider half.
-std::string median_cell(const RunStatistics& run, bool narrow) {
+// The interval as ± its wider half.
+std::string median_cell(const RunStatistics& run) {
   if (!run.has_samples) return "-";
   if (!run.median_ci_ms) return four_digits(run.median_ms);
   const double half = std::max(run.median_ms - run.median_ci_ms->low, run.median_ci_ms->high - run.median_ms);
-  if (narrow) return fmt::format("{} ±{:.1f}%", four_digits(run.median_ms), 100 * half / run.median_ms);
-  return fmt::format("{} [{} {}]", four_digits(run.median_ms), four_digits(run.median_ci_ms->low),
-                     four_digits(run.median_ci_ms->high));
+  return fmt::format("{} ±{:.1f}%", four_digits(run.median_ms), 100 * half / run.median_ms);
 }
 
-std::string ratio_cell(const SummaryRow& row, bool narrow) {
+std::string ratio_cell(const SummaryRow& row) {
   if (!row.ratio) return "-";
   const std::string base = row.config.base;
   return fmt::format("{:.2f}{}{}{} {}", *row.ratio, row.batch_differs ? "*" : "",
                      row.window_differs ? "!" : "", row.ratio_of_some_rounds ? "'" : "",
-                     narrow && width_of(base) > 8 ? fit(base, 8) : base);
+                     width_of(base) > 8 ? fit(base, 8) : base);
 }
 
 struct CellColumn {
@@ -54,7 +52,7 @@ struct CellColumn {
 };
 
 // Metrics with a header get a column, in the order of the metrics; a few columns combine several metrics.
-std::vector<CellColumn> columns_of(const Summary& summary, bool narrow) {
+std::vector<CellColumn> columns_of(const Summary& summary) {
   std::vector<CellColumn> columns;
   for (const Metric& metric : metrics()) {
     if (metric.name == "total_min_s" && any_repeats(summary)) {
@@ -70,10 +68,8 @@ std::vector<CellColumn> columns_of(const Summary& summary, bool narrow) {
                                         ? fmt::format("{:.0f}", 100 * group_share(row.run, *group))
                                         : "-";
                            }});
-      columns.push_back({narrow ? "median ms" : "median ms [CI]",
-                         [narrow](const SummaryRow& row) { return median_cell(row.run, narrow); }, true});
-      columns.push_back(
-          {"ratio to", [narrow](const SummaryRow& row) { return ratio_cell(row, narrow); }, true});
+      columns.push_back({"median ms", [](const SummaryRow& row) { return median_cell(row.run); }, true});
+      columns.push_back({"ratio to", ratio_cell, true});
     } else if (!metric.header.empty() && metric.text) {  // without a text in any row there is no column
       const auto cell = [&metric, &summary](const SummaryRow& row) { return metric.text(summary, row); };
       if (std::any_of(summary.rows.begin(), summary.rows.end(),
@@ -88,98 +84,31 @@ std::vector<CellColumn> columns_of(const Summary& summary, bool narrow) {
 
 }  // namespace
 
-std::string codes_of(const SummaryRow& row) {
+static std::string codes_of(const SummaryRow& row) {
   std::string codes;
   for (const Flag& flag : row.flags)
     if (codes.find(flag.code) == std::string::npos) codes += flag.code;
   return codes;
 }
 
-Cells figure_cells(const Summary& summary, bool narrow) {
-  const std::vector<CellColumn> columns = columns_of(summary, narrow);
-  Cells cells;
-  for (const CellColumn& column : columns) {
-    cells.headers.push_back(column.header);
-    cells.is_text.push_back(column.is_text);
-  }
-  for (const SummaryRow& row : summary.rows) {
-    if (!row.ok()) continue;
-    std::vector<std::string>& line = cells.rows.emplace_back();
-    for (const CellColumn& column : columns) line.push_back(column.cell(row));
-  }
-  return cells;
-}
-
 Grid matrix_grid(const Summary& summary) {
-  const Cells cells = figure_cells(summary, false);
+  const std::vector<CellColumn> columns = columns_of(summary);
   Grid grid;
   grid.title = fmt::format("seconds per {} timed batches", summary.timed_batches);
-  grid.columns = {{"row", true}, {"what", true}, {"ran", true}, {"cache", true}};
-  for (size_t i = 0; i < cells.headers.size(); ++i)
-    grid.columns.push_back({cells.headers[i], cells.is_text[i]});
-  grid.columns.push_back({"flags", true, true});
-  size_t next = 0;
-  for (const SummaryRow& row : summary.rows) {
-    std::vector<std::string> line = {row.id, row.title};
-    if (row.ok()) {
-      line.insert(line.end(), {row.ran, row.cache});
-      line.insert(line.end(), cells.rows[next].begin(), cells.rows[next].end());
-      ++next;
-      line.push_back(csv_text(metric("flags"), summary, row));
-    } else {
-      line.resize(4 + cells.headers.size());
-      line[4] = row.status;
-      line.push_back(row.reason);
-    }
-    grid.rows.push_back(std::move(line));
-  }
-  grid.notes = legend_lines(summary, false);
-  return grid;
-}
-
-// `17, 18: SKIPPED: no second node`, one line for all rows with the same reason.
-static std::vector<std::string> reasons_of_missing(const Summary& summary) {
-  std::vector<std::pair<std::string, std::string>> rows_of;
-  for (const SummaryRow& row : summary.rows) {
-    if (row.ok()) continue;
-    const std::string reason = row.status + ": " + one_line(row.reason);
-    const auto known =
-        std::find_if(rows_of.begin(), rows_of.end(), [&](const auto& one) { return one.first == reason; });
-    if (known == rows_of.end())
-      rows_of.emplace_back(reason, row.id);
-    else
-      known->second += ", " + row.id;
-  }
-  std::vector<std::string> lines;
-  for (const auto& [reason, rows] : rows_of) lines.push_back(rows + ": " + reason);
-  return lines;
-}
-
-Grid narrow_matrix_grid(const Summary& summary) {
-  const Cells cells = figure_cells(summary, true);
-  Grid grid;
-  grid.title = fmt::format("seconds per {} timed batches", summary.timed_batches);
-  grid.columns = {{"row", true}, {"what", true}, {"cache", true}};
-  for (size_t i = 0; i < cells.headers.size(); ++i)
-    grid.columns.push_back({cells.headers[i], cells.is_text[i]});
+  grid.columns = {{"row", true}, {"what", true, true}};
+  for (const CellColumn& column : columns) grid.columns.push_back({column.header, column.is_text});
   grid.columns.push_back({"flags", true});
-  size_t next = 0;
   for (const SummaryRow& row : summary.rows) {
-    std::vector<std::string> line = {row.id, row.title};
-    if (row.ok()) {
-      line.push_back(row.cache);
-      line.insert(line.end(), cells.rows[next].begin(), cells.rows[next].end());
-      ++next;
-      line.push_back(codes_of(row));
-    } else {
-      line.resize(grid.columns.size());
-      line[3] = row.status;
+    std::vector<std::string>& line = grid.rows.emplace_back();
+    line = {row.id, row.title};
+    if (!row.ok()) {
+      line.push_back(row.status + ": " + row.reason);
+      continue;
     }
-    grid.rows.push_back(std::move(line));
+    for (const CellColumn& column : columns) line.push_back(column.cell(row));
+    line.push_back((row.cache.empty() || row.cache == "none" ? "" : row.cache + " ") + codes_of(row));
   }
-  grid.notes = legend_lines(summary, true);
-  const auto reasons = reasons_of_missing(summary);
-  grid.notes.insert(grid.notes.begin(), reasons.begin(), reasons.end());
+  grid.notes = legend_lines(summary);
   return grid;
 }
 
@@ -213,17 +142,16 @@ std::vector<std::string> header_lines(const Summary& summary) {
   return lines;
 }
 
-std::vector<std::string> legend_lines(const Summary& summary, bool narrow) {
+std::vector<std::string> legend_lines(const Summary& summary) {
   std::vector<std::string> lines = {
       fmt::format("s: seconds for {} timed batches{}. Phases (load ..): % of the step{}; move = h2d + "
                   "scatter + broadcast, loss includes gather, comm = reduce + sync.",
                   summary.timed_batches, any_repeats(summary) ? ", median of the repeats [min max]" : "",
                   any_repeats(summary) ? ", of the median repeat" : "")};
   lines.push_back(fmt::format(
-      "{}: 95 % interval of the median within one run, not for comparisons. ratio: seconds of "
+      "±: 95 % interval of the median within one run, not for comparisons. ratio: seconds of "
       "the base / seconds of the row (above 1 = faster){}; article: the ratio of the article's "
       "figures.",
-      narrow ? "±" : "[CI]",
       any_repeats(summary) ? ", the mean of the runs' logarithms, not the quotient of the medians" : ""));
   std::string codes;
   bool batch = false, window = false, rounds = false;
@@ -240,9 +168,8 @@ std::vector<std::string> legend_lines(const Summary& summary, bool narrow) {
         "of the "
         "seconds shown.");
   if (window) lines.push_back("! the base was timed in another window.");
-  if (narrow)
-    for (char code : std::set<char>(codes.begin(), codes.end()))
-      lines.push_back(fmt::format("flag {}: {}", code, flag_meaning(code)));
+  for (char code : std::set<char>(codes.begin(), codes.end()))
+    lines.push_back(fmt::format("flag {}: {}", code, flag_meaning(code)));
   return lines;
 }
 

@@ -138,7 +138,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   add("emulated and the article", emulated);
 
   json matrix = json::array();
-  add_grid(matrix, narrow_matrix_grid(summary));
+  add_grid(matrix, matrix_grid(summary));
   if (const Grid remarks = remarks_in_words(summary); !remarks.empty()) matrix.push_back(folded(remarks));
   add("matrix", matrix);
 

@@ -1,4 +1,4 @@
-// The console table, and the report that writes it and the other tables.
+// Formats the main table, and writes it and the other tables.
 #include "harness/report/table.h"
 
 #include <fmt/format.h>
@@ -24,8 +24,6 @@
 
 namespace harness {
 namespace {
-
-constexpr size_t narrowest_title = 12;
 
 // The tables after the main table of a summary.
 std::vector<Grid> further_grids(const Summary& summary) {
@@ -65,54 +63,15 @@ std::string write_article_tables(const std::filesystem::path& run_dir,
 }  // namespace
 
 std::string console_table(const Summary& summary) {
-  const Cells cells = figure_cells(summary, true);
-  size_t id_width = 3, title_width = 4, code_width = 0;
-  for (const SummaryRow& row : summary.rows) {
-    id_width = std::max(id_width, width_of(row.id));
-    title_width = std::max(title_width, width_of(row.title));
-    code_width = std::max(code_width, codes_of(row).size() + 1 + row.cache.size());
-  }
-  std::vector<size_t> widths;
-  size_t others = id_width + 1 + 1 + code_width;
-  for (size_t i = 0; i < cells.headers.size(); ++i) {
-    size_t width = width_of(cells.headers[i]);
-    for (const auto& row : cells.rows) width = std::max(width, width_of(row[i]));
-    widths.push_back(width);
-    others += width + 1;
-  }
-  const size_t room = kConsoleWidth > others + narrowest_title ? kConsoleWidth - others : narrowest_title;
-  title_width = std::min(title_width, room);
-
   std::string text;
   for (const std::string& line : header_lines(summary)) text += wrap(line, kConsoleWidth - 2, "  ") + "\n";
-  const auto print = [&](const std::string& id, const std::string& title,
-                         const std::vector<std::string>& line, const std::string& end) {
-    std::string out = fit(id, id_width) + " " + fit(one_line(title), title_width);
-    for (size_t i = 0; i < line.size(); ++i)
-      out += " " + (cells.is_text[i] ? fit(line[i], widths[i])
-                                     : std::string(widths[i] - width_of(line[i]), ' ') + line[i]);
-    out += " " + end;
-    out.erase(out.find_last_not_of(' ') + 1);
-    text += out + "\n";
-  };
-  if (summary.rows.empty()) return text;
-  text += "\n";
-  print("row", "what", cells.headers, "flags");
-  size_t next = 0;
-  for (const SummaryRow& row : summary.rows) {
-    if (row.ok()) {
-      const std::string end = row.cache.empty() || row.cache == "none" ? "" : row.cache + " ";
-      print(row.id, row.title, cells.rows[next++], end + codes_of(row));
-      continue;
-    }
-    const size_t indent = id_width + 1 + title_width + 1;
-    const std::string reason = row.status + ": " + one_line(row.reason);
-    print(row.id, row.title, {}, wrap(reason, kConsoleWidth - indent, std::string(indent, ' ')));
-  }
-  text += "\n";
-  for (const std::string& line : legend_lines(summary, true))
-    text += wrap(line, kConsoleWidth - 2, "  ") + "\n";
-  return text;
+  return text + (summary.rows.empty() ? "" : "\n") + console_text(matrix_grid(summary));
+}
+
+std::string markdown_table(const Summary& summary) {
+  Grid grid = matrix_grid(summary);
+  grid.above = header_lines(summary);
+  return markdown_text(grid) + "\n" + markdown_text(remarks_in_words(summary));
 }
 
 std::string csv_table(const std::vector<Summary>& summaries) {

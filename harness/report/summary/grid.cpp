@@ -14,11 +14,17 @@ namespace {
 
 constexpr size_t kNarrowest = 12;
 
+// Its cell takes the room of the columns that the row has no cells for.
+bool is_last_of_short(const Grid& grid, const std::vector<std::string>& cells, size_t column) {
+  return column + 1 == cells.size() && cells.size() < grid.columns.size();
+}
+
 std::vector<size_t> column_widths(const Grid& grid) {
   std::vector<size_t> widths;
   for (const GridColumn& column : grid.columns) widths.push_back(width_of(column.header));
   for (const auto& row : grid.rows)
-    for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+    for (size_t i = 0; i < row.size() && !is_last_of_short(grid, row, i); ++i)
+      widths[i] = std::max(widths[i], width_of(row[i]));
   for (size_t i = 0; i < widths.size(); ++i)
     if (const size_t most = grid.columns[i].wrap_at) widths[i] = std::min(widths[i], most);
   size_t all = 0;
@@ -35,12 +41,15 @@ std::string cell_text(const std::string& cell, size_t width, bool is_text) {
 }
 
 // One line, or several if cells are wrapped.
-std::string console_line(const Grid& grid, const std::vector<size_t>& widths,
+std::string console_line(const Grid& grid, std::vector<size_t> widths,
                          const std::vector<std::string>& cells) {
   std::vector<std::vector<std::string>> lines(1, std::vector<std::string>(cells.size()));
-  for (size_t i = 0; i < cells.size(); ++i) {
+  size_t used = 0;
+  for (size_t i = 0; i < cells.size(); used += widths[i++] + 1) {
     std::string cell = one_line(cells[i]);
-    if (grid.columns[i].wrap_at) cell = wrap(cell, widths[i], "");
+    const bool short_row = is_last_of_short(grid, cells, i);
+    if (short_row) widths[i] = std::max(kNarrowest, kConsoleWidth - std::min(kConsoleWidth, used));
+    if (short_row || grid.columns[i].wrap_at) cell = wrap(cell, widths[i], "");
     std::istringstream parts(cell);
     size_t line = 0;
     for (std::string part; std::getline(parts, part); ++line) {
@@ -51,8 +60,10 @@ std::string console_line(const Grid& grid, const std::vector<size_t>& widths,
   std::string text;
   for (const auto& parts : lines) {
     std::string line;
-    for (size_t i = 0; i < parts.size(); ++i)
-      line += (i ? " " : "") + cell_text(parts[i], widths[i], grid.columns[i].is_text);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const bool is_text = grid.columns[i].is_text || is_last_of_short(grid, cells, i);
+      line += (i ? " " : "") + cell_text(parts[i], widths[i], is_text);
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
@@ -155,7 +166,8 @@ std::string markdown_text(const Grid& grid, int level) {
   text += "\n" + rule + "\n";
   for (const auto& row : grid.rows) {
     text += "|";
-    for (const std::string& cell : row) text += " " + escape_markdown(cell) + " |";
+    for (size_t i = 0; i < grid.columns.size(); ++i)
+      text += (i < row.size() ? " " + escape_markdown(row[i]) : "") + " |";
     text += "\n";
   }
   text += "\n";

@@ -32,7 +32,8 @@ struct Grid {
   std::string title;
   std::vector<std::string> above;  // lines above the table: scale, marks
   std::vector<GridColumn> columns;
-  std::vector<std::vector<std::string>> rows;  // as many cells as columns; "-" if there is no figure
+  // "-" if there is no figure. Of a row with fewer cells than columns the last one takes the others' room.
+  std::vector<std::vector<std::string>> rows;
   std::vector<std::string> notes;              // lines below the table: meaning of columns and marks
   std::vector<GridValue> values;               // the content of the cells, for CSV
 
