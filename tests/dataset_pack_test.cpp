@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 #include <lmdb.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 
-#include "bench/dataset/interrupt.h"
 #include "bench/dataset/pack.h"
 #include "bench/dataset/scan.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/private_folder.h"
 #include "tests/dataset_folder.h"
 #include "tests/failure_of.h"
@@ -87,9 +89,17 @@ TEST_F(Packing, HalfPackedLmdbIsDoneAgain) {
 }
 
 TEST_F(Packing, InterruptLeavesNothingThatCouldBeUsed) {
-  set_interrupted(true);
-  EXPECT_THROW(pack_lmdb(), Interrupted);
-  set_interrupted(false);
+  const auto interrupted = [&] {  // in a process of its own: an interrupt can't be taken back
+    base::note_interrupts();
+    std::raise(SIGINT);
+    try {
+      pack_lmdb();
+    } catch (const base::Interrupted&) {
+      _exit(130);
+    }
+    _exit(0);
+  };
+  EXPECT_EXIT(interrupted(), testing::ExitedWithCode(130), "");
   EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb"));
   EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb.partial"));
   EXPECT_EQ(contents(pack_lmdb().location).size(), 6u);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "bench/dataset/interrupt.h"
+#include "harness/base/interrupt.h"
 
 namespace bench {
 namespace {
@@ -52,7 +52,7 @@ std::string describe(const Dataset& dataset, int64_t most_headers) {
   Totals t;
   const int64_t read = std::min(count, most_headers);
   for (int64_t i = 0; i < read; ++i) {
-    stop_if_interrupted();
+    base::stop_if_interrupted();
     const auto& image = dataset.images[i * count / read];
     add(t, image.bytes > kMostImageBytes ? ImageHeader{} : read_image_header(dataset.root / image.path),
         image.bytes);

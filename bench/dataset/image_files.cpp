@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include "bench/dataset/interrupt.h"
+#include "harness/base/interrupt.h"
 
 namespace bench {
 namespace {
@@ -41,7 +41,7 @@ class Walk {
   Walk(const fs::path& root, LeftOut& left_out) : root_(root), left_out_(left_out) {}
 
   void enter(const std::string& folder) {
-    stop_if_interrupted();
+    base::stop_if_interrupted();
     struct stat facts {};
     const fs::path path = root_ / folder;
     if (::stat(path.c_str(), &facts) != 0)

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "bench/dataset/commands.h"
-#include "bench/dataset/interrupt.h"
 #include "harness/base/failure_text.h"
 #include "harness/base/file.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/program_start.h"
 #include "harness/base/say.h"
 
@@ -85,14 +85,14 @@ int main(int count, char** arguments) {
   pruning->add_flag("--dry-run", unwanted.dry_run, "say what would be removed");
   pruning->callback([&] { run_prune(unwanted); });
 
-  catch_interrupts();
+  base::note_interrupts();
   try {
     app.parse(count, arguments);
     if (std::fflush(stdout)) base::throw_write_error("standard output", errno);
     return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
-  } catch (const Interrupted&) {
+  } catch (const base::Interrupted&) {
     base::say("make_dataset: interrupted; run the same command again to continue\n");
     return 130;
   } catch (const std::exception& error) {

@@ -9,11 +9,11 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "bench/dataset/interrupt.h"
 #include "bench/dataset/progress_line.h"
 #include "bench/formats/packed_copy.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/regular_file.h"
 #include "harness/base/say.h"
 #include "harness/base/stopwatch.h"
@@ -83,7 +83,7 @@ void for_each_file(const Dataset& dataset, const std::string& what,
   ProgressLine progress(what, total);
   int64_t bytes = 0;
   for (int64_t record = 0; record < total; ++record) {
-    stop_if_interrupted();
+    base::stop_if_interrupted();
     const auto& image = dataset.images[record];
     const auto file = dataset.root / image.path;
     const base::RegularFile opened = base::RegularFile::open(file.c_str());

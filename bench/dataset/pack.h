@@ -25,7 +25,7 @@ struct PackResult {
 };
 
 // Does nothing if a finished copy exists; an unfinished copy never has the final name. Throws
-// std::runtime_error with the next step, or Interrupted.
+// std::runtime_error with the next step, or base::Interrupted.
 using Pack = std::function<PackResult(const PackRequest&)>;
 using PackRegistry = Registry<Pack>;
 

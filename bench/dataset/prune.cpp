@@ -13,11 +13,11 @@
 #include <optional>
 #include <stdexcept>
 
-#include "bench/dataset/interrupt.h"
 #include "bench/dataset/pack.h"
 #include "bench/formats/packed_copy.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/regular_file.h"
 #include "harness/contract/dataset.h"
 
@@ -92,7 +92,7 @@ class Pruning {
   fs::path in_use_file() const { return folder_.string() + ".in-use"; }
 
   void consider(const std::string& name, std::string kept) {
-    stop_if_interrupted();
+    base::stop_if_interrupted();
     const bool partial = name.ends_with(kPartial);
     const std::string whole = partial ? name.substr(0, name.size() - kPartial.size()) : name;
     PrunedFolder found{folder_ / name, data_, 0, ""};

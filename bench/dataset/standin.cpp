@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "bench/dataset/describe.h"
-#include "bench/dataset/interrupt.h"
 #include "bench/dataset/progress_line.h"
 #include "bench/dataset/scan.h"
 #include "bench/dataset/standin_image.h"
 #include "bench/dataset/standin_record.h"
 #include "harness/base/file.h"
+#include "harness/base/interrupt.h"
 
 namespace bench {
 namespace {
@@ -86,7 +86,7 @@ void write_images(const StandinOptions& options, const std::vector<int64_t>& mis
   auto work = [&] {
     try {
       ImageMaker maker;
-      while (!failed && !interrupted()) {
+      while (!failed && !base::interrupted()) {
         const int64_t i = next++;
         if (i >= total) return;
         const auto plan = plan_of(options, missing[i]);
@@ -105,13 +105,13 @@ void write_images(const StandinOptions& options, const std::vector<int64_t>& mis
     std::vector<std::jthread> workers;
     for (int t = 0; t < threads; ++t) workers.emplace_back(work);
     ProgressLine progress("standin", total);
-    while (done < total && !failed && !interrupted()) {
+    while (done < total && !failed && !base::interrupted()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       progress.update(done, bytes);
     }
   }
   if (failure) std::rethrow_exception(failure);
-  stop_if_interrupted();
+  base::stop_if_interrupted();
 }
 
 void flush_disk(const fs::path& folder) {

@@ -24,7 +24,7 @@ struct StandinResult {
 };
 
 // Resumes an interrupted call with the same options. Throws std::runtime_error with the next step (also if
-// the folder holds anything else), or Interrupted.
+// the folder holds anything else), or base::Interrupted.
 StandinResult make_standin(const StandinOptions& options);
 
 }  // namespace bench

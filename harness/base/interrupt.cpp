@@ -3,17 +3,18 @@
 #include <signal.h>
 
 #include <array>
+#include <atomic>
 
 namespace base {
 
 static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-static volatile sig_atomic_t noted = 0;
+static std::atomic<int> noted = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler counts");
 
 static void note(int number) {
   // A closing terminal sends SIGHUP twice: from its shell and from the kernel.
   if (number == SIGHUP && noted > 0) return;
-  noted = noted + 1;
-  if (noted < 2) return;
+  if (++noted < 2) return;
   for (int number : kSignals) signal(number, SIG_DFL);
 }
 
@@ -29,5 +30,9 @@ void note_interrupts() {
 }
 
 int interrupts() { return noted; }
+
+void stop_if_interrupted() {
+  if (interrupted()) throw Interrupted("interrupted");
+}
 
 }  // namespace base
