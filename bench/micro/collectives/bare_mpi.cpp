@@ -6,7 +6,7 @@ namespace {
 
 class BareMpi : public Carrier {
  public:
-  explicit BareMpi(bool blocking) : blocking_(blocking) {
+  BareMpi() {
     check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "MPI_Comm_dup");
     check_mpi(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
@@ -16,32 +16,6 @@ class BareMpi : public Carrier {
   void run(Operation operation, at::Tensor& tensor) override {
     void* const data = tensor.data_ptr();
     const int count = int(tensor.numel());
-    if (blocking_)
-      block(operation, data, count);
-    else
-      look_and_nap(operation, data, count);
-  }
-
- private:
-  void block(Operation operation, void* data, int count) {
-    switch (operation) {
-      case Operation::all_reduce:
-        return check_mpi(MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, communicator_),
-                         "MPI_Allreduce");
-      case Operation::broadcast:
-        return check_mpi(MPI_Bcast(data, count, MPI_FLOAT, 0, communicator_), "MPI_Bcast");
-      case Operation::reduce:
-        return check_mpi(MPI_Reduce(rank_ == 0 ? MPI_IN_PLACE : data, rank_ == 0 ? data : nullptr, count,
-                                    MPI_FLOAT, MPI_SUM, 0, communicator_),
-                         "MPI_Reduce");
-      case Operation::point_to_point:
-        if (rank_ == 0) check_mpi(MPI_Send(data, count, MPI_FLOAT, size_ - 1, 0, communicator_), "MPI_Send");
-        if (rank_ == size_ - 1)
-          check_mpi(MPI_Recv(data, count, MPI_FLOAT, 0, 0, communicator_, MPI_STATUS_IGNORE), "MPI_Recv");
-    }
-  }
-
-  void look_and_nap(Operation operation, void* data, int count) {
     MPI_Request request = MPI_REQUEST_NULL;
     const char* call = "";
     const auto checked = [&](const char* name, int code) { check_mpi(code, call = name); };
@@ -66,13 +40,13 @@ class BareMpi : public Carrier {
     wait_for(request, call);
   }
 
-  const bool blocking_;
+ private:
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
 };
 
 }  // namespace
 
-std::unique_ptr<Carrier> make_bare_mpi(bool blocking) { return std::make_unique<BareMpi>(blocking); }
+std::unique_ptr<Carrier> make_bare_mpi() { return std::make_unique<BareMpi>(); }
 
 }  // namespace bench

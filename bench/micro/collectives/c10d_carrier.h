@@ -1,18 +1,18 @@
-// A carrier over LibTorch's collectives interface: a c10d::ProcessGroup or a bare c10d::Backend.
+// A carrier over a backend of the suite, used in the same way as the strategies use it.
 #pragma once
-#include <torch/csrc/distributed/c10d/Types.hpp>
-#include <torch/csrc/distributed/c10d/Work.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "bench/micro/collectives/carriers.h"
 
 namespace bench {
 
-template <class Group>
 class C10dCarrier : public Carrier {
  public:
   // posted: asynchronous (asyncOp = true), then wait for the future, as LibTorch's Reducer. Otherwise
   // synchronous, as torch.distributed.all_reduce by default.
-  explicit C10dCarrier(Group& group, bool posted = false) : group_(group), posted_(posted) {}
+  explicit C10dCarrier(c10d::ProcessGroup& group, bool posted = false) : group_(group), posted_(posted) {}
+  explicit C10dCarrier(std::unique_ptr<Group> group)
+      : owned_(std::move(group)), group_(*owned_->process_group()) {}
   void run(Operation operation, at::Tensor& tensor) override {
     std::vector<at::Tensor> tensors = {tensor};
     const auto work = post(operation, tensors);
@@ -45,8 +45,9 @@ class C10dCarrier : public Carrier {
     made.asyncOp = posted_;
     return made;
   }
-  Group& group_;
-  const bool posted_;
+  const std::unique_ptr<Group> owned_;
+  c10d::ProcessGroup& group_;
+  const bool posted_ = false;
 };
 
 }  // namespace bench

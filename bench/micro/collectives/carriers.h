@@ -1,5 +1,5 @@
 // Carriers run collectives between ranks: the suite's backends as the strategies use them and, for
-// comparison, bare calls of the same libraries.
+// comparison, bare calls of MPI and NCCL.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -36,10 +36,7 @@ std::vector<NamedCarrier> make_carriers(Group& mpi, GroupOptions options);
 
 // The carriers between GPUs; empty if a node has fewer GPUs than ranks.
 std::vector<NamedCarrier> make_gpu_carriers(GroupOptions options);
-// blocking false (bare_mpi): MPI's non-blocking call, waited for in the calling thread as MpiBackend does.
-// true (blocking_mpi): MPI's blocking call.
-std::unique_ptr<Carrier> make_bare_mpi(bool blocking);
-// bare_gloo: LibTorch's ProcessGroupGloo without c10d::ProcessGroup and TracedBackend.
-std::unique_ptr<Carrier> make_bare_gloo(const GroupOptions& options);
+// MPI's non-blocking call, waited for in the calling thread as MpiBackend does.
+std::unique_ptr<Carrier> make_bare_mpi();
 
 }  // namespace bench

@@ -3,9 +3,9 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
-#include "bench/micro/collectives/comparison.h"
 #include "bench/micro/collectives/lockstep.h"
 #include "bench/micro/ranks.h"
 
@@ -21,12 +21,17 @@ double bus_factor(Operation operation, int ranks) {
   return operation == Operation::all_reduce ? 2.0 * (ranks - 1) / ranks : 1;
 }
 
+double median(std::vector<double> values) {
+  const size_t middle = values.size() / 2;
+  std::sort(values.begin(), values.end());
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
 struct BenchmarkCase {
   Lockstep& ranks;
   const NamedCarrier& carrier;
   int world_size;
   double link_rate_mbit;
-  Comparison& comparison;
 };
 
 void measure(benchmark::State& state, const BenchmarkCase& one, Run run) {
@@ -46,29 +51,23 @@ void measure(benchmark::State& state, const BenchmarkCase& one, Run run) {
   state.counters["ranks"] = one.world_size;
   if (one.link_rate_mbit > 0)
     state.counters["wire_ratio"] = seconds / (factor * double(run.bytes) * 8 / (one.link_rate_mbit * 1e6));
-  if (!times.bare_calls.empty())
-    state.counters["over_bare"] =
-        one.comparison.add(fmt::format("{} {} bytes: {} / {}", kOperations[run.operation], run.bytes,
-                                       one.carrier.name, one.carrier.bare),
-                           times);
+  if (!times.bare_calls.empty()) state.counters["over_bare"] = median(times.calls) / median(times.bare_calls);
 }
 
 void lead(Lockstep& ranks, const std::vector<NamedCarrier>& carriers, int world_size, double link_rate_mbit) {
   benchmark::ClearRegisteredBenchmarks();  // other benchmarks would run while ranks wait
-  Comparison comparison;
   for (int operation = 0; operation < int(std::size(kOperations)); ++operation)
     for (const int64_t bytes : kBytes)
       for (int carrier = 0; carrier < int(carriers.size()); ++carrier) {
         const std::string name =
             fmt::format("{}/{}/bytes:{}", kOperations[operation], carriers[size_t(carrier)].name, bytes);
-        const BenchmarkCase one{ranks, carriers[size_t(carrier)], world_size, link_rate_mbit, comparison};
+        const BenchmarkCase one{ranks, carriers[size_t(carrier)], world_size, link_rate_mbit};
         benchmark::RegisterBenchmark(name.c_str(), measure, one, Run{operation, carrier, bytes, 0})
             ->UseManualTime()
             ->Unit(benchmark::kMicrosecond);
       }
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
-  comparison.print(stderr);
 }
 
 }  // namespace

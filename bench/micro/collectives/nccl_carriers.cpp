@@ -10,7 +10,6 @@
 #include <nccl.h>
 
 #include <stdexcept>
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "bench/micro/collectives/c10d_carrier.h"
 #include "bench/micro/collectives/meeting.h"
@@ -34,7 +33,7 @@ class Nccl : public Carrier {
  private:
   int64_t calls_ = 0;
   std::unique_ptr<Group> group_;
-  C10dCarrier<c10d::ProcessGroup> carrier_;
+  C10dCarrier carrier_;
 };
 
 void check_nccl(ncclResult_t result, const char* call) {
