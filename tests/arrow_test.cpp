@@ -29,8 +29,7 @@ class Copies : public testing::TestWithParam<const char*> {
   static constexpr int kImages = 41;
   TemporaryFolder folder_;
   Dataset dataset_ = small_dataset(folder_.path() / "data", kImages);
-  const std::string kind_ = GetParam(), copy_ = kind_ == "parquet_random" ? "parquet" : kind_;
-  const bool mapped_ = kind_ != "parquet_random";
+  const std::string kind_ = GetParam();
 
   PackResult pack(int64_t first = kImages) {
     PackRequest request{dataset_, folder_.path() / "store", first == kImages};
@@ -59,7 +58,7 @@ class Copies : public testing::TestWithParam<const char*> {
 
 TEST_P(Copies, HoldTheFiles) {
   const PackResult packed = pack();
-  EXPECT_EQ(packed.location, folder_.path() / "store" / copy_);
+  EXPECT_EQ(packed.location, folder_.path() / "store" / kind_);
   for (const bool readahead : {true, false}) {
     const auto storage = open(packed.location, {}, readahead);
     EXPECT_EQ(storage->size(), kImages);
@@ -67,9 +66,7 @@ TEST_P(Copies, HoldTheFiles) {
     EXPECT_EQ(storage->record_name(3), dataset_.images[3].path);
     const auto reader = storage->reader();
     for (int64_t record = 0; record < kImages; ++record) expect_record(reader->read(record), record);
-    if (mapped_) {
-      EXPECT_EQ(reader->read(7).bytes.data(), storage->reader()->read(7).bytes.data()) << "a copy";
-    }
+    EXPECT_EQ(reader->read(7).bytes.data(), storage->reader()->read(7).bytes.data()) << "a copy";
     EXPECT_THROW(reader->read(kImages), std::runtime_error);
     EXPECT_THROW(reader->read(-1), std::runtime_error);
   }
@@ -89,7 +86,7 @@ TEST_P(Copies, AreMadeOnceForEachNumberOfImages) {
   pack();
   EXPECT_EQ(pack().note, "already packed");
   const PackResult first = pack(10);
-  EXPECT_EQ(first.location, folder_.path() / "store" / (copy_ + "-first10"));
+  EXPECT_EQ(first.location, folder_.path() / "store" / (kind_ + "-first10"));
   expect_record(open(first.location, {0, 9})->reader()->read(9), 9);
   EXPECT_THROW(open(first.location, {0, 9})->reader()->read(10), std::runtime_error);
   EXPECT_NE(failure_of([&] { open(first.location, {0, 10}); }).find("11 are needed"), std::string::npos);
@@ -114,9 +111,7 @@ TEST_P(Copies, AreReadByManyThreadsInWindowedOrder) {
         }
       });
   }
-  if (mapped_) {
-    EXPECT_EQ(moved, 0);
-  }
+  EXPECT_EQ(moved, 0);
 }
 
 TEST_P(Copies, NameTheirFilesForThePageCache) {
@@ -130,12 +125,12 @@ TEST_P(Copies, NameTheirFilesForThePageCache) {
 }
 
 TEST_P(Copies, SayWhatIsMissing) {
-  EXPECT_NE(failure_to_open("").find("make_dataset pack --to " + copy_), std::string::npos);
+  EXPECT_NE(failure_to_open("").find("make_dataset pack --to " + kind_), std::string::npos);
   const auto location = pack().location;
   fs::remove(file(location));
   const std::string message = failure_to_open(location);
   EXPECT_NE(message.find(file(location).string()), std::string::npos) << message;
-  EXPECT_NE(message.find("make_dataset pack --to " + copy_), std::string::npos) << message;
+  EXPECT_NE(message.find("make_dataset pack --to " + kind_), std::string::npos) << message;
 }
 
 TEST_P(Copies, CutOffAnywhereAreRefused) {
@@ -168,10 +163,8 @@ TEST_P(Copies, DamagedBytesNeverCrash) {
   };
   int refused = 0;
   uint64_t sum = 0;
-  // Every byte of the metadata at both ends; parquet_random opens its file as parquet does.
-  const size_t metadata_step = kind_ == "parquet_random" ? 7 : 1;
-  const auto step_at = [&](size_t at) {
-    return at < 1500 || at + 2500 > whole.size() ? metadata_step : size_t{41};
+  const auto step_at = [&](size_t at) {  // every byte of the metadata at both ends
+    return at < 1500 || at + 2500 > whole.size() ? size_t{1} : size_t{41};
   };
   for (size_t at = 0; at < whole.size(); at += step_at(at)) {
     put(at, whole[at] ^ (at % 2 == 0 ? 0xFF : 0x81));
@@ -193,7 +186,7 @@ TEST_P(Copies, DamagedBytesNeverCrash) {
   expect_record(open(location)->reader()->read(12), 12);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Copies, testing::Values("arrow", "parquet", "parquet_random"),
+INSTANTIATE_TEST_SUITE_P(Kinds, Copies, testing::Values("arrow", "parquet"),
                          [](const auto& info) { return std::string(info.param); });
 
 // Files of other writers: valid, but not readable in place.

@@ -186,8 +186,7 @@ TEST(StorageFiles, StateAValueOnceForBuildsWithAndWithoutItsLibrary) {
 }
 
 TEST_F(Storages, AreKnownByNameWithoutTheirLibrary) {
-  for (const char* name :
-       {"arrow", "parquet", "parquet_random", "hdf5", "hdf5_whole", "tfrecord", "remote"}) {
+  for (const char* name : {"arrow", "parquet", "hdf5", "hdf5_whole", "tfrecord", "remote"}) {
     const auto& values = registered_values();
     const auto value = std::find_if(values.begin(), values.end(), [&](const Value& other) {
       return other.axis == "storage" && other.name == name;

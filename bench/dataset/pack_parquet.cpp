@@ -85,8 +85,6 @@ PackResult pack_parquet(const PackRequest& request) {
 const bool registered_dataset_pack_parquet = PackRegistry::instance().add(
     {"pack", "parquet", "Parquet files of about 128 MiB in record order, uncompressed", {}, ""},
     pack_parquet);
-const bool registered_dataset_pack_parquet_random = PackRegistry::instance().add(
-    {"pack", "parquet_random", "the same copy as parquet", {}, ""}, pack_parquet);
 
 }  // namespace
 }  // namespace bench

@@ -18,40 +18,82 @@ static const Value kParquet = {"storage",
 #ifdef HAVE_ARROW
 #include <fmt/format.h>
 
-#include "bench/loading/storage/parquet_files.h"
+#include <cstdio>
+
+#include "bench/formats/shards.h"
 #include "bench/loading/storage/parquet_shard.h"
 
 namespace bench {
 namespace {
 
-class Parquet : public ParquetFiles {
+namespace fs = std::filesystem;
+
+class Parquet : public DatasetStorage {
  public:
-  explicit Parquet(const StorageOptions& options) : ParquetFiles(options) {
-    std::vector<int64_t> rows;
-    for (int64_t shard = 0; shard < count(); ++shard) {
+  explicit Parquet(const StorageOptions& options)
+      : DatasetStorage(options.dataset), location_(options.location), count_(count_files()) {
+    int64_t records = 0;
+    for (int64_t shard = 0; shard < count_; ++shard) {
       files_.push_back(std::make_unique<ParquetShard>(file(shard), options.readahead, size()));
-      rows.push_back(files_.back()->rows());
+      records += files_.back()->rows();
     }
-    take_rows(rows, options);
+    shards_ = {records, count_};
+    for (int64_t shard = 0; shard < count_; ++shard)
+      if (const int64_t rows = files_[size_t(shard)]->rows(); rows != shards_.size(shard))
+        fail(fmt::format("{} holds {} records instead of {}", file(shard).filename().string(), rows,
+                         shards_.size(shard)));
+    const int64_t needed = records_needed(options);
+    if (records < needed) fail(fmt::format("they hold {} records and {} are needed", records, needed));
   }
 
   std::string used() const override { return "parquet"; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+  std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
+    return files_holding(shards_, records, [this](int64_t shard) { return file(shard); });
+  }
 
  private:
   class Reader : public StorageReader {
    public:
     explicit Reader(const Parquet& parquet) : parquet_(parquet) {}
-    EncodedImage read(int64_t record) override {
-      const auto [shard, row] = parquet_.place_of(record);
-      return parquet_.files_[static_cast<size_t>(shard)]->image(row);
-    }
+    EncodedImage read(int64_t record) override { return parquet_.image(record); }
 
    private:
     const Parquet& parquet_;
   };
 
+  EncodedImage image(int64_t record) const {
+    if (record < 0 || record >= shards_.records)
+      fail(fmt::format("record {} is not among their {} records", record, shards_.records));
+    const int64_t shard = shards_.holding(record);
+    return files_[size_t(shard)]->image(record - shards_.start(shard));
+  }
+
+  fs::path file(int64_t shard) const {
+    return location_ / fmt::format("train-{:05}-of-{:05}.parquet", shard, count_);
+  }
+
+  // Each file name contains the number of files.
+  int64_t count_files() const {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(location_, error)) {
+      unsigned shard = 0, count = 0;
+      if (std::sscanf(entry.path().filename().c_str(), "train-%5u-of-%5u.parquet", &shard, &count) == 2 &&
+          shard < count && count <= size())
+        return count;
+    }
+    fail(error ? error.message() : "no file train-NNNNN-of-NNNNN.parquet");
+  }
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw std::runtime_error(fmt::format("the Parquet files in {} can't be used: {}; {}", location_.string(),
+                                         why, pack_again("parquet", location_)));
+  }
+
+  const fs::path location_;
+  const int64_t count_;
   std::vector<std::unique_ptr<ParquetShard>> files_;
+  Shards shards_;
 };
 
 [[maybe_unused]] const bool registered_storage_parquet = StorageRegistry::instance().add(

@@ -9,12 +9,20 @@
 #include <limits>
 #include <stdexcept>
 
-#include "bench/loading/storage/parquet_files.h"
-
 namespace bench {
 namespace {
 
 using parquet::ParquetException;
+
+// Number of the column with this name and physical type, without nulls or repetition.
+int column_of(const parquet::SchemaDescriptor& schema, const char* name, parquet::Type::type type) {
+  const int index = schema.ColumnIndex(name);
+  if (index < 0 || schema.Column(index)->physical_type() != type ||
+      schema.Column(index)->max_definition_level() > 0 || schema.Column(index)->max_repetition_level() > 0)
+    throw ParquetException(
+        fmt::format("it has no column {} of type {} (non-nullable)", name, parquet::TypeToString(type)));
+  return index;
+}
 
 template <class Type>
 std::vector<typename Type::c_type> column_values(parquet::ColumnReader& column, int64_t rows) {
@@ -43,8 +51,8 @@ void ParquetShard::read_facts(int64_t most_rows) {
   reader_ = parquet::ParquetFileReader::Open(std::make_shared<arrow::io::BufferReader>(
       std::make_shared<arrow::Buffer>(bytes.data(), static_cast<int64_t>(bytes.size()))));
   const auto facts = reader_->metadata();
-  image_ = parquet_column(*facts->schema(), "image", parquet::Type::BYTE_ARRAY);
-  label_ = parquet_column(*facts->schema(), "label", parquet::Type::INT64);
+  image_ = column_of(*facts->schema(), "image", parquet::Type::BYTE_ARRAY);
+  label_ = column_of(*facts->schema(), "label", parquet::Type::INT64);
   slots_ = std::vector<Slot>(static_cast<size_t>(facts->num_row_groups()));
   for (int i = 0; i < facts->num_row_groups(); ++i) {
     const auto group = facts->RowGroup(i);
