@@ -6,7 +6,6 @@
 #include <future>
 #include <vector>
 
-#include "bench/dataset/describe.h"
 #include "bench/dataset/scan.h"
 #include "harness/base/file.h"
 #include "tests/dataset_folder.h"
@@ -97,13 +96,6 @@ TEST(Scan, MissingAndEmptyFoldersSayWhatWasExpected) {
   std::filesystem::create_directories(folder.path / "hollow/train/n00");
   EXPECT_NE(error_in("hollow").find("hold no image"), std::string::npos);
   EXPECT_EQ(error_in("none").find('\n'), std::string::npos);
-}
-
-TEST(Describe, CountsFilesThatAreNoImages) {
-  DatasetFolder folder;
-  folder.write_small_set("set");
-  folder.write("set/train/n00/n_1.JPEG", "\xFF\xD8\xFF\xE0 broken after the marker");
-  EXPECT_NE(describe(scan_dataset(folder.path / "set")).find("unreadable      7"), std::string::npos);
 }
 
 TEST(WriteFile, SeveralWritersOfOneFileDoNotMeet) {

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <future>
 
-#include "bench/dataset/describe.h"
 #include "bench/dataset/pack.h"
 #include "bench/dataset/scan.h"
 #include "bench/dataset/standin_record.h"
@@ -124,13 +123,6 @@ TEST_F(NotAFile, AnyFileOfACopy) {
 
 TEST_F(NotAFile, ImageThatIsPacked) {
   expect_named(dataset_.root / dataset_.images[5].path, [&] { pack("raw"); });
-}
-
-TEST_F(NotAFile, ImageThatIsDescribed) {
-  const fs::path file = dataset_.root / dataset_.images[5].path;
-  fs::remove(file);
-  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
-  EXPECT_EQ(failure_beside_pipe(file, [&] { describe(dataset_); }), "");
 }
 
 }  // namespace bench::not_a_file_test

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "bench/dataset/describe.h"
 #include "bench/dataset/pack.h"
 #include "harness/base/file.h"
 #include "harness/base/say.h"
@@ -26,7 +25,6 @@ void run_standin(const StandinOptions& options) {
   else
     base::say("{}: wrote {} images in {:.1f} s, {:.0f} images/s\n", options.out.string(), result.written,
               result.seconds, result.written / result.seconds);
-  fmt::print("{}", result.description);
 }
 
 void run_index(const fs::path& data, const fs::path& store, bool validation, Unreadable unreadable) {
@@ -69,12 +67,6 @@ void run_pack(const fs::path& index, const std::string& to, const fs::path& stor
   const auto result = PackRegistry::instance().find(to)(request);
   const harness::PackAnswer answer{result.location.string(), result.note, result.made_in_s};
   fmt::print("{}\n", harness::encode(answer).dump());
-}
-
-void run_describe(const fs::path& data, Unreadable unreadable) {
-  const auto dataset = scan_dataset(data, unreadable);
-  say_notes(dataset);
-  fmt::print("{}", describe(dataset));
 }
 
 void run_prune(const PruneRequest& request) {

@@ -23,7 +23,6 @@ void run_pack(const std::filesystem::path& index, const std::string& to, const s
               int64_t limit);
 std::vector<std::string> pack_destinations();
 
-void run_describe(const std::filesystem::path& data, Unreadable unreadable);
 void run_prune(const PruneRequest& request);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// make_dataset: makes a stand-in ImageNet; indexes, packs and describes data sets; prunes packed copies.
+// make_dataset: makes a stand-in ImageNet; indexes, packs data sets; prunes packed copies.
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 int main(int count, char** arguments) {
   base::start_program();
-  CLI::App app{"Makes, lists, packs and describes sets of images."};
+  CLI::App app{"Makes, lists and packs sets of images."};
   app.require_subcommand(1);
 
   StandinOptions options;
@@ -49,13 +49,10 @@ int main(int count, char** arguments) {
   bool validation = false;
   index->add_flag("--validation", validation, "also index the images of DIR/val, if it exists");
   Unreadable unreadable = Unreadable::refused;
-  const auto add_skip_unreadable = [&](CLI::App* command) {
-    command->add_flag_callback(
-        "--skip-unreadable", [&] { unreadable = Unreadable::left_out; },
-        "leave out images in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP) and allow classes "
-        "without images");
-  };
-  add_skip_unreadable(index);
+  index->add_flag_callback(
+      "--skip-unreadable", [&] { unreadable = Unreadable::left_out; },
+      "leave out images in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP) and allow classes "
+      "without images");
   index->callback([&] { run_index(data, store, validation, unreadable); });
 
   std::string to;
@@ -70,11 +67,6 @@ int main(int count, char** arguments) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   pack->callback([&] { run_pack(index_file, to, store, limit); });
-
-  auto* about = app.add_subcommand("describe", "print the measured distribution of a data set");
-  about->add_option("--data", data, "folder that holds train")->required()->type_name("DIR");
-  add_skip_unreadable(about);
-  about->callback([&] { run_describe(data, unreadable); });
 
   PruneRequest unwanted;
   auto* pruning = app.add_subcommand("prune", "remove packed copies that no run uses");

@@ -15,7 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include "bench/dataset/describe.h"
 #include "bench/dataset/progress_line.h"
 #include "bench/dataset/scan.h"
 #include "bench/dataset/standin_image.h"
@@ -133,10 +132,7 @@ StandinResult make_standin(const StandinOptions& options) {
   if (outdated)  // before the record is rewritten: files of the old version must not be kept
     for (const char* part : {"train", "val"}) fs::remove_all(options.out / part);
   const auto missing = missing_images(options);
-  if (finished && missing.empty()) {
-    auto description = read_standin_record(options.out)->description;
-    return {0, 0, description.empty() ? describe(scan_dataset(options.out)) : description};
-  }
+  if (finished && missing.empty()) return {};
 
   const int64_t bytes_per_image =
       options.validation > 0 ? 16'000 : 122'000;  // ImageNet's 114.7 KB and a block
@@ -162,9 +158,7 @@ StandinResult make_standin(const StandinOptions& options) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   record.finished = true;
   write_standin_record(options.out, record);
-  record.description = describe(scan_dataset(options.out));
-  write_standin_record(options.out, record);
-  return {static_cast<int64_t>(missing.size()), seconds, record.description};
+  return {static_cast<int64_t>(missing.size()), seconds};
 }
 
 }  // namespace bench

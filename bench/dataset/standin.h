@@ -18,9 +18,8 @@ struct StandinOptions {
 };
 
 struct StandinResult {
-  int64_t written = 0;      // number of images written; 0: the set was complete
-  double seconds = 0;       // time spent writing
-  std::string description;  // the measured distribution
+  int64_t written = 0;  // number of images written; 0: the set was complete
+  double seconds = 0;   // time spent writing
 };
 
 // Resumes an interrupted call with the same options. Throws std::runtime_error with the next step (also if

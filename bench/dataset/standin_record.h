@@ -15,7 +15,6 @@ struct StandinRecord {
   int64_t seed = 0, images = 0, classes = 0;
   int version = kStandinVersion;
   bool finished = false;
-  std::string description;
   int64_t validation = 0;  // images in val
   std::string kind = "stand-in";
 
@@ -28,7 +27,6 @@ struct StandinRecord {
                       Key{"images", &StandinRecord::images, "in train", required},
                       Key{"classes", &StandinRecord::classes, "class folders", required},
                       Key{"finished", &StandinRecord::finished, "all images are written", required},
-                      Key{"description", &StandinRecord::description, "what `make_dataset describe` says"},
                       Key{"validation", &StandinRecord::validation, "images in val"});
   }
 };

@@ -47,7 +47,7 @@ INDEX = {"version": 1, "root": "/data", "fingerprint": "f00d", "kind": "folder",
          "skipped": 5, "classes": ["n00", "n01"], "left_out": {".webp": 6}}
 PACK = {"version": 1, "fingerprint": "0123456789abcdef", "images": 2, "bytes": 3}
 STANDIN = {"kind": "stand-in", "version": 1, "seed": 4, "images": 2, "classes": 3, "finished": True,
-           "description": "stand-in", "validation": 5}
+           "validation": 5}
 KEPT = (NIGHT, OPEN, ALARM, REQUEST, DURATIONS, INDEX, PACK, STANDIN)
 
 records, folder = sys.argv[1], pathlib.Path(sys.argv[2])
