@@ -36,7 +36,7 @@ int64_t files_of(const StandinOptions& options) { return options.images + option
 
 ImagePlan plan_of(const StandinOptions& options, int64_t index) {
   return options.validation > 0 ? plan_learnable_image(options.seed, index, options.images, options.classes)
-                                : plan_image(options.seed, index, options.images, options.classes);
+                                : plan_image(options.seed, index, options.classes);
 }
 
 std::string words(int64_t images, int64_t classes, int64_t seed, int64_t validation) {

@@ -1,4 +1,4 @@
-// Writes a stand-in for ImageNet with the same statistics, layout and odd files, generated from a seed.
+// Writes a stand-in for ImageNet with the same statistics and layout, generated from a seed.
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -13,9 +13,8 @@ constexpr double kLeast = 0.02, kMost = 40;
 constexpr double kLearnableDetail = 0.3;
 
 // Initial guess, fitted to the final amounts of 1000 images.
-double guess_amount(const JpegOptions& options, bool half_chroma, double bits_per_pixel, double pixels) {
+double guess_amount(bool half_chroma, double bits_per_pixel, double pixels) {
   const double area = std::log(pixels / 200e3);
-  if (options.colour == Colour::grey) bits_per_pixel *= 1.3;  // no bits are spent on colour
   const double b = std::log(std::clamp(bits_per_pixel, 0.3, 12.0));
   return half_chroma ? std::exp(-0.49 + 1.42 * b - 0.09 * b * b + 0.13 * area)
                      : std::exp(-6.02 + 5.40 * b - 0.92 * b * b + 0.20 * area);
@@ -23,15 +22,13 @@ double guess_amount(const JpegOptions& options, bool half_chroma, double bits_pe
 
 }  // namespace
 
-std::vector<uint8_t> ImageMaker::encode_to_size(const JpegOptions& options, double bytes) {
+std::vector<uint8_t> ImageMaker::encode_to_size(int quality, double bytes) {
   Planes* planes = &picture_.develop(0);
   const double pixels = static_cast<double>(planes->width) * planes->height;
-  double amount = guess_amount(options, planes->half_chroma, bytes * 8 / pixels, pixels);
-  auto encode_at = [&](const JpegOptions& with) {
+  double amount = guess_amount(planes->half_chroma, bytes * 8 / pixels, pixels);
+  auto encode_at = [&](int every) {
     planes = &picture_.develop(amount);
-    if (with.colour == Colour::cmyk) to_inverted_cmyk(*planes);
-    if (with.colour == Colour::ycck) to_inverted_ycck(*planes);
-    return encoder_.encode(*planes, with);
+    return encoder_.encode(*planes, quality, every);
   };
   double slope = kSlope, last_amount = 0, last_size = 0;
   auto correct = [&](double size) {
@@ -43,60 +40,26 @@ std::vector<uint8_t> ImageMaker::encode_to_size(const JpegOptions& options, doub
   };
 
   if (planes->height >= 256) {
-    JpegOptions probe = options;
-    probe.every = 4;
-    probe.progressive = false;
+    constexpr int kEvery = 4;
     const int band = planes->half_chroma ? 16 : 8;
     const int bands = (planes->height + band - 1) / band;
     constexpr double kHeaders = 640;
-    const auto size = static_cast<double>(encode_at(probe).size()) - kHeaders;
-    correct(size * bands / ((bands + probe.every - 1) / probe.every) + kHeaders);
+    const auto size = static_cast<double>(encode_at(kEvery).size()) - kHeaders;
+    correct(size * bands / ((bands + kEvery - 1) / kEvery) + kHeaders);
   }
-  auto result = encode_at(options);
+  auto result = encode_at(1);
   for (int again = 0; again < 3 && std::abs(result.size() / bytes - 1) > kTolerance; ++again) {
     correct(static_cast<double>(result.size()));
-    result = encode_at(options);
+    result = encode_at(1);
   }
   return {result.begin(), result.end()};
 }
 
 std::vector<uint8_t> ImageMaker::make(const ImagePlan& plan) {
-  JpegOptions options;
-  options.quality = plan.quality;
-  if (plan.learnable) {
-    picture_.paint(plan.width, plan.height, plan.half_chroma, plan.class_number, plan.seed, true);
-    const auto encoded = encoder_.encode(picture_.develop(kLearnableDetail), options);
-    return {encoded.begin(), encoded.end()};
-  }
-  if (plan.oddity == Oddity::exif) {
-    picture_.paint(160, 120, true, plan.class_number, plan.seed);
-    JpegOptions small;
-    small.quality = 80;
-    options.exif = exif_segment(6, encoder_.encode(picture_.develop(2), small));
-  }
-  picture_.paint(plan.width, plan.height, plan.half_chroma, plan.class_number, plan.seed);
-  switch (plan.oddity) {
-    case Oddity::png:
-      return encode_png(picture_.develop(1));
-    case Oddity::grey:
-      options.colour = Colour::grey;
-      break;
-    case Oddity::cmyk:
-      options.colour = Colour::cmyk;
-      break;
-    case Oddity::ycck:
-      options.colour = Colour::ycck;
-      break;
-    case Oddity::progressive:
-      options.progressive = true;
-      break;
-    case Oddity::restart_markers:
-      options.restart_markers = true;
-      break;
-    default:
-      break;
-  }
-  return encode_to_size(options, plan.bytes);
+  picture_.paint(plan.width, plan.height, plan.half_chroma, plan.class_number, plan.seed, plan.learnable);
+  if (!plan.learnable) return encode_to_size(plan.quality, plan.bytes);
+  const auto encoded = encoder_.encode(picture_.develop(kLearnableDetail), plan.quality);
+  return {encoded.begin(), encoded.end()};
 }
 
 }  // namespace bench

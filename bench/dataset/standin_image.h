@@ -15,7 +15,7 @@ class ImageMaker {
   std::vector<uint8_t> make(const ImagePlan& plan);
 
  private:
-  std::vector<uint8_t> encode_to_size(const JpegOptions& options, double bytes);
+  std::vector<uint8_t> encode_to_size(int quality, double bytes);
   Picture picture_;
   JpegEncoder encoder_;
 };

@@ -45,58 +45,9 @@ double short_over_long(double u) {
   return 0.5 + 0.5 * (u - 0.83) / 0.17;
 }
 
-// The position of each odd file: below 50 and in different classes.
-Oddity oddity_at(int64_t index, int64_t images) {
-  if (images >= 1000 && index == 777) return Oddity::huge;
-  if (images < 50) return Oddity::none;
-  switch (index) {
-    case 3:
-      return Oddity::grey;
-    case 8:
-      return Oddity::cmyk;
-    case 13:
-      return Oddity::png;
-    case 18:
-      return Oddity::exif;
-    case 23:
-      return Oddity::progressive;
-    case 28:
-      return Oddity::restart_markers;
-    case 33:
-      return Oddity::thin;
-    case 38:
-      return Oddity::ycck;
-    default:
-      return Oddity::none;
-  }
-}
-
-void shape_oddity(ImagePlan& plan) {
-  if (plan.oddity == Oddity::none) return;
-  plan.half_chroma = false;
-  plan.quality = 96;
-  switch (plan.oddity) {
-    case Oddity::thin:
-      plan.width = 500, plan.height = 33;
-      break;
-    case Oddity::huge:
-      plan.width = 2592, plan.height = 3888;
-      plan.quality = 85;  // at 96 this file would shift the mean of 1000 images by 2 %
-      break;
-    case Oddity::png:
-      plan.width = 260, plan.height = 195;  // its size is not tuned: about 2 bytes per pixel
-      break;
-    default:
-      plan.width = 500, plan.height = 375;
-      break;
-  }
-  const double bits_per_pixel = plan.oddity == Oddity::huge ? 0.9 : plan.oddity == Oddity::grey ? 3.5 : 4.5;
-  plan.bytes = bits_per_pixel / 8 * plan.width * plan.height;
-}
-
 }  // namespace
 
-ImagePlan plan_image(int64_t seed, int64_t index, int64_t images, int64_t classes) {
+ImagePlan plan_image(int64_t seed, int64_t index, int64_t classes) {
   const auto draw = even_draw(seed, index);
   ImagePlan plan;
   plan.class_number = index % classes;
@@ -120,8 +71,6 @@ ImagePlan plan_image(int64_t seed, int64_t index, int64_t images, int64_t classe
     bits_per_pixel = (0.9 + 1.1 * u) * std::exp(0.3 * normal_quantile(draw[4]));
   }
   plan.bytes = bits_per_pixel / 8 * plan.width * plan.height;
-  plan.oddity = oddity_at(index, images);
-  shape_oddity(plan);
   return plan;
 }
 

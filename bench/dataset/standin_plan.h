@@ -5,9 +5,6 @@
 
 namespace bench {
 
-// Kinds of files that often break decoders; ImageNet contains all of them.
-enum class Oddity { none, grey, cmyk, ycck, png, exif, progressive, restart_markers, thin, huge };
-
 struct ImagePlan {
   std::string path;  // train/<wnid>/<wnid>_<n>.JPEG
   int64_t class_number = 0;
@@ -16,17 +13,15 @@ struct ImagePlan {
   int quality = 96;
   bool half_chroma = false;  // 4:2:0
   double bytes = 0;          // target file size, reached by the amount of detail
-  Oddity oddity = Oddity::none;
-  bool learnable = false;  // small, and not perfectly separable by class
+  bool learnable = false;    // small, and not perfectly separable by class
 };
 
 // A pure function of its arguments, so independent of the thread count. Classes alternate (index modulo
-// classes). `images` only determines the odd files: none below 50, one of each kind from 50, the huge one
-// from 1000.
-ImagePlan plan_image(int64_t seed, int64_t index, int64_t images, int64_t classes);
+// classes).
+ImagePlan plan_image(int64_t seed, int64_t index, int64_t classes);
 
 // The index-th image of a set for accuracy measurements: indexes below `images` are in train, the rest in
-// val. No odd files. At most kLearnableClasses classes.
+// val. At most kLearnableClasses classes.
 inline constexpr int64_t kLearnableClasses = 40;
 ImagePlan plan_learnable_image(int64_t seed, int64_t index, int64_t images, int64_t classes);
 

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-inline constexpr int kStandinVersion = 1;  // increase it when the same seed gives other files
+inline constexpr int kStandinVersion = 2;  // increase it when the same seed gives other files
 
 struct StandinRecord {
   int64_t seed = 0, images = 0, classes = 0;

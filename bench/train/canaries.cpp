@@ -63,9 +63,7 @@ double decode_ms() {
       planes.data[i][j] = uint8_t(64 + (j % kSide) / 4 + random() % 32);
   }
   JpegEncoder encoder;
-  JpegOptions options;
-  options.quality = 90;
-  const auto encoded = encoder.encode(planes, options);
+  const auto encoded = encoder.encode(planes, /*quality=*/90);
   Decoder decoder;
   std::vector<uint8_t> pixels(kCrop * kCrop * 3);
   return median_ms([&] {

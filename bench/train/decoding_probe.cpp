@@ -34,10 +34,9 @@ std::vector<uint8_t> usual_image(unsigned seed) {
       }
   }
   JpegEncoder encoder;
-  JpegOptions options;
   std::vector<uint8_t> bytes;
-  for (options.quality = 96; options.quality > 40; options.quality -= 2) {
-    const auto encoded = encoder.encode(planes, options);
+  for (int quality = 96; quality > 40; quality -= 2) {
+    const auto encoded = encoder.encode(planes, quality);
     bytes.assign(encoded.begin(), encoded.end());
     if (bytes.size() <= kUsualBytes) break;
   }

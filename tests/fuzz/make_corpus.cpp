@@ -1,11 +1,9 @@
-// Seeds for decode_fuzz: small images of the stand-in generator's every kind, and damaged ones, each behind
-// the bytes that choose a crop. Usage: make_corpus FOLDER [IMAGE...]; other images given by name become seeds
-// too.
+// Seeds for decode_fuzz: small images of every kind, and damaged ones, each behind the bytes that choose a crop.
+// Usage: make_corpus FOLDER [IMAGE...]; other images given by name become seeds too.
 #include <array>
 #include <iostream>
 #include <random>
 
-#include "bench/dataset/standin_image.h"
 #include "tests/damaged_images.h"
 #include "tests/fuzz/decode_case.h"
 
@@ -34,23 +32,12 @@ class Corpus {
   int number_ = 0;
 };
 
-Bytes standin_image(Oddity oddity, bool half_chroma, int width, int height) {
-  ImagePlan plan;
-  plan.oddity = oddity;
-  plan.half_chroma = half_chroma;
-  plan.width = width;
-  plan.height = height;
-  plan.bytes = 4.5 / 8 * width * height + 600;
-  plan.seed = static_cast<uint64_t>(width);
-  return ImageMaker().make(plan);
-}
-
 void add_whole_images(Corpus& corpus) {
-  for (const Oddity oddity : {Oddity::none, Oddity::grey, Oddity::cmyk, Oddity::ycck, Oddity::png,
-                              Oddity::exif, Oddity::progressive, Oddity::restart_markers})
-    corpus.add(standin_image(oddity, false, 48, 40));
-  corpus.add(standin_image(Oddity::none, true, 50, 37));
-  corpus.add(standin_image(Oddity::progressive, true, 50, 37));
+  for (const JpegKind& kind : {JpegKind{}, JpegKind{.grey = true}, JpegKind{.ycck = true},
+                               JpegKind{.progressive = true}, JpegKind{.restart_rows = 1}})
+    corpus.add(small_jpeg(48, 40, 5, kind));
+  corpus.add(small_jpeg(50, 37, 6, {.chroma = 2}));
+  corpus.add(small_jpeg(50, 37, 7, {.chroma = 2, .progressive = true}));
   for (const auto& [across, down] : {std::array{2, 1}, {1, 2}, {4, 1}, {4, 2}, {3, 1}})
     corpus.add(small_jpeg(61, 35, 1, {.chroma = across, .chroma_rows = down}));
   corpus.add(small_jpeg(1, 1, 1));
