@@ -6,13 +6,7 @@ namespace harness::emulated_default_test {
 
 class EmulatedDefault : public Program {
  protected:
-  void SetUp() override {
-    for (int image = 0; image < 4; ++image) {
-      const fs::path file = directory / "data/train/a" / (std::to_string(image) + ".JPEG");
-      fs::create_directories(file.parent_path());
-      std::ofstream(file) << "no image";
-    }
-  }
+  void SetUp() override { write_files_that_are_no_images(); }
   // The record of the row, or an empty object with a failure.
   json record_of(const std::string& row, std::vector<std::string> more, const std::string& loader = "1e6",
                  const std::string& decoding = "1e6") {

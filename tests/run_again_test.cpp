@@ -8,14 +8,7 @@ namespace harness::run_again_test {
 
 class RunAgain : public Program {
  protected:
-  // The rows read none of these; stand-in images of the scale's number would take minutes under a sanitizer.
-  void SetUp() override {
-    for (int image = 0; image < 4; ++image) {
-      const fs::path file = directory / "data/train/a" / (std::to_string(image) + ".JPEG");
-      fs::create_directories(file.parent_path());
-      std::ofstream(file) << "no image";
-    }
-  }
+  void SetUp() override { write_files_that_are_no_images(); }
   // At rehearsal, where disturbed rows have up to three attempts.
   int rehearse(std::vector<std::string> more, const std::string& taken) {
     more.insert(more.end(), {"--scale", "rehearsal", "--only", "0,2", "--set", "storage=synthetic", "--data",
