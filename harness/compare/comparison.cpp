@@ -1,7 +1,6 @@
 #include "harness/compare/comparison.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

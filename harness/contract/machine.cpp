@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 #include "harness/base/machine.h"
 #include "harness/base/process_limits.h"

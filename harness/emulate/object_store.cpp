@@ -6,9 +6,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <stdexcept>
-
 #include "harness/base/file.h"
 #include "harness/base/listener.h"
 #include "harness/config/emulated_nodes.h"

@@ -1,7 +1,6 @@
 #include "harness/emulate/remote_storage.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>

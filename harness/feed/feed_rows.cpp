@@ -1,7 +1,5 @@
 #include "harness/feed/feed_rows.h"
 
-#include <algorithm>
-
 #include "harness/config/config.h"
 #include "harness/config/row_traits.h"
 #include "harness/plan/loading_changes.h"

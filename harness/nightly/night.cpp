@@ -1,7 +1,5 @@
 #include "harness/nightly/night.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

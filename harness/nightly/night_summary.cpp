@@ -7,7 +7,6 @@
 #include <map>
 
 #include "harness/report/summary/grid.h"
-#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +13,6 @@
 #include "harness/base/json_text.h"
 #include "harness/contract/config_hash.h"
 #include "harness/stats/provenance.h"
-#include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {

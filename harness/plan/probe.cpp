@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "harness/base/child_process.h"
 #include "harness/base/json_text.h"
 #include "harness/base/scratch.h"

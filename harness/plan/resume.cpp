@@ -7,7 +7,6 @@
 
 #include "harness/contract/config_hash.h"
 #include "harness/stats/provenance.h"
-#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

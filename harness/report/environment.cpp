@@ -9,7 +9,6 @@
 #include <set>
 
 #include "harness/stats/disturbance.h"
-#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

@@ -6,14 +6,11 @@
 
 #include <algorithm>
 
-#include "harness/report/bottleneck.h"
 #include "harness/report/claims.h"
-#include "harness/report/metrics.h"
 #include "harness/report/summary/feed_answer.h"
 #include "harness/report/summary/rates.h"
 #include "harness/report/summary/trained_rows.h"
 #include "harness/stats/disturbance.h"
-#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

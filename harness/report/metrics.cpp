@@ -8,7 +8,6 @@
 #include "harness/report/metric_groups.h"
 #include "harness/report/summary/trained_rows.h"
 #include "harness/stats/disturbance.h"
-#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

@@ -9,7 +9,6 @@
 #include <map>
 
 #include "harness/report/bottleneck.h"
-#include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
 namespace harness {

@@ -2,7 +2,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,7 +16,6 @@
 #include "harness/config/request_file.h"
 #include "harness/config/row_traits.h"
 #include "harness/contract/machine.h"
-#include "harness/plan/instruments.h"
 #include "harness/run/row_checks.h"
 #include "harness/run/time_scale.h"
 #include "harness/stats/attempt.h"

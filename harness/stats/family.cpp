@@ -1,7 +1,5 @@
 #include "harness/stats/family.h"
 
-#include "harness/stats/records.h"
-
 namespace harness {
 namespace {
 

@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
 
 #include "harness/contract/config_hash.h"
 #include "harness/contract/row.h"
-#include "harness/stats/disturbance.h"
-#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

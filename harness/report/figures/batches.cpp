@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "harness/report/figures/figure.h"
 #include "harness/report/figures/key_rows.h"
-#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "harness/report/figures/figure.h"
-#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

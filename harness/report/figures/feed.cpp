@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "harness/report/figures/figure.h"
 #include "harness/report/summary/feed_answer.h"

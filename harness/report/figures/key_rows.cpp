@@ -8,8 +8,6 @@
 #include <array>
 #include <cmath>
 
-#include "harness/report/figures/figure.h"
-
 namespace harness {
 namespace {
 

@@ -9,7 +9,6 @@
 #include "harness/report/summary/link_equivalent.h"
 #include "harness/report/summary/summary.h"
 #include "harness/stats/records.h"
-#include "harness/stats/statistics.h"
 
 namespace harness {
 namespace {

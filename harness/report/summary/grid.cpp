@@ -1,7 +1,6 @@
 #include "harness/report/summary/grid.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/ratio.h"
