@@ -98,35 +98,27 @@ bool fill_ratios(json& spec, const Comparison& comparison) {
 }
 
 bool fill_differences(json& spec, const Comparison& comparison, const Colours& phases) {
-  json values = json::array(), order = json::array(), domain = json::array(), range = json::array(),
-       present = json::array();
+  json values = json::array(), order = json::array();
   for (const RowComparison& row : comparison.rows) {
     if (!row.refused.empty()) continue;
     order.push_back(row.id);
     values.push_back({{"row", row.id}, {"label", longer_or_shorter(row)}});
-  }
-  size_t changes = 0;
-  for (const NamedColour& entry : phases) {
-    domain.push_back(entry.name);
-    range.push_back(entry.colour);
-    for (const RowComparison& row : comparison.rows)
-      for (const PhaseChange& change : row.phases)
-        if (entry.name == change.phase && row.refused.empty()) {
-          values.push_back({{"row", row.id},
-                            {"phase", change.phase},
-                            {"ms", change.ms},
-                            {"share", change.share},
-                            {"position", domain.size()}});
-          if (present.empty() || present.back() != change.phase) present.push_back(change.phase);
-          ++changes;
-        }
+    for (const PhaseChange& change : row.phases) {
+      const auto place = std::find_if(phases.begin(), phases.end(),
+                                      [&](const NamedColour& entry) { return entry.name == change.phase; });
+      values.push_back({{"row", row.id},
+                        {"phase", change.phase},
+                        {"ms", change.ms},
+                        {"share", change.share},
+                        {"position", place - phases.begin()}});
+    }
   }
   spec["datasets"] = {{"changes", values}};
   set_rows(spec, order);
   json& colour = spec["/layer/0/encoding/color"_json_pointer];
-  colour["scale"] = {{"domain", domain}, {"range", range}};
-  colour["legend"]["values"] = present;
-  return changes > 0;
+  colour["scale"] = colour_scale(phases);
+  colour["legend"]["values"] = present(phases, values, "phase");
+  return values.size() > order.size();
 }
 
 }  // namespace harness
