@@ -110,6 +110,25 @@ TEST(Faults, EachIsRefusedWithFileLineAndRule) {
   EXPECT_GE(files, 70);
 }
 
+TEST(Faults, EveryNumberHasLimits) {
+  for (const Field& field : fields())
+    if (!std::holds_alternative<std::string Row::*>(field.member) &&
+        !std::holds_alternative<bool Row::*>(field.member))
+      for (const char* number : {"1e308", "-1"}) {
+        const std::string error =
+            error_of_text("rows:\n  a:\n    " + std::string(field.name) + ": " + number + "\n");
+        EXPECT_TRUE(contains(error, fmt::format("yaml:3: wrong value of '{}'", field.name))) << error;
+      }
+  const auto expect = [](const std::string& field, const std::string& limits) {
+    const std::string error = error_of_text("rows: {a: {" + field + ": 1e-300}}\n");
+    EXPECT_TRUE(contains(error, "expected a number from " + limits + ", or 0; found '1e-300'")) << error;
+  };
+  expect("read_rate", "1 to 1000000000000 bytes/s");
+  expect("core_images_per_s", "0.001 to 1000000 images/s");
+  expect("link_rate_mbit", "0.001 to 1000000 Mbit/s");
+  expect("store_rate_mbit", "0.001 to 1000000 Mbit/s");
+}
+
 TEST(Faults, FilesThatAreNoConfiguration) {
   EXPECT_TRUE(contains(error_of("/nowhere/a.yaml"), "/nowhere/a.yaml: no such file"));
   EXPECT_TRUE(contains(error_of(source / "configs"), "found a folder"));

@@ -59,10 +59,14 @@ TEST_F(DeviceFile, SaysWhatItWasCalibratedOn) {
 
 TEST_F(DeviceFile, FaultsAreNamedWithFileAndLine) {
   EXPECT_SAYS(refused("summary:", "# "), "yaml:1: missing key; expected 'summary'");
-  EXPECT_SAYS(refused("value: 900", "value: fast"), "is no number");
-  EXPECT_SAYS(refused("value: 900", "value: nan"), "is no number");
-  EXPECT_SAYS(refused("value: 900", "value: 0"), "a number above 0; found 0");
-  EXPECT_SAYS(refused("value: 5,", "value: -5,"), "0 or more; found -5");
+  for (const char* rate : {"fast", "nan", "0", "1e-300", "1e308"})
+    EXPECT_SAYS(refused("value: 900", std::string("value: ") + rate),
+                std::string("yaml:67: wrong value of 'memory_gb_per_s'; expected a number from 0.001 to 1000000 GB/s; "
+                            "found '") +
+                    rate);
+  EXPECT_SAYS(refused("value: 5,", "value: -5,"), "from 0 to 1000000 us; found '-5'");
+  EXPECT_SAYS(refused("value: 0.28760", "value: 1e308"), "from 0 to 10000 ms; found '1e308'");
+  EXPECT_SAYS(refused("value: 16,", "value: 1e-300,"), "from 0.001 to 1000000 GiB, or 0; found '1e-300'");
   EXPECT_SAYS(refused("provenance: published", "provenance: known"), "no provenance");
   EXPECT_SAYS(refused("\"the smaller of the two V100\"", "\"\""),
               "no source; expected where the figure is from");
@@ -70,7 +74,7 @@ TEST_F(DeviceFile, FaultsAreNamedWithFileAndLine) {
   EXPECT_SAYS(refused("launch_us:", "launch_ms:"), "launch_us");
   EXPECT_SAYS(
       refused("launch_us:", "h2d_devices_per_link: {value: 0.5, provenance: assumed, source: x}\nlaunch_us:"),
-      "1 or more; found 0.5");
+      "from 1 to 1024 devices; found '0.5'");
   const std::string unknown = refused("memory_gib:", "color: {}\nmemory_gib:");
   EXPECT_NE(unknown.find("unknown key"), std::string::npos);
   EXPECT_NE(unknown.find("yaml:68"), std::string::npos) << unknown;

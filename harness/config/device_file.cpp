@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/base/number.h"
 #include "harness/config/nearest.h"
 #include "harness/config/yaml_file.h"
 
@@ -16,6 +15,20 @@ namespace {
 template <Keyed T>
 std::vector<std::string> keys_of() {
   return std::apply([](const auto&... key) { return std::vector<std::string>{key.name...}; }, T::keys());
+}
+
+// By the unit that the key's name ends in.
+Limits limits_of(const std::string& key) {
+  constexpr std::pair<const char*, Limits> all[] = {{"_ms_per_image", {0, 1e4, "ms"}},
+                                                    {"_ms", {0, 1e5, "ms"}},
+                                                    {"_us", {0, 1e6, "us"}},
+                                                    {"_gb_per_s", {1e-3, 1e6, "GB/s"}},
+                                                    {"_gib", {1e-3, 1e6, "GiB", true}},
+                                                    {"_per_link", {1, 1024, "devices"}},
+                                                    {"", {0, 1e6}}};
+  for (const auto& [ending, limits] : all)
+    if (key.ends_with(ending)) return limits;
+  return {};
 }
 
 SourcedFigure read_figure(const Entry& entry) {
@@ -36,20 +49,8 @@ SourcedFigure read_figure(const Entry& entry) {
                           in_quotes(text));
       figure.provenance = text;
     }
-    if (part.key != "value") continue;
-    const auto value = base::number_of<double>(text);
-    if (!value)
-      throw ConfigError(part.origin, in_quotes(entry.key) + " is no number",
-                        "a number in the unit of the key's name", in_quotes(text));
-    figure.value = *value;
-    const bool divides = entry.key.find("_per_s") != std::string::npos;
-    const bool counts = entry.key.find("_per_link") != std::string::npos;
-    if (figure.value < (counts ? 1 : 0) || (divides && figure.value == 0))
-      throw ConfigError(part.origin, in_quotes(entry.key) + " is out of range",
-                        counts    ? "1 or more"
-                        : divides ? "a number above 0"
-                                  : "0 or more",
-                        text);
+    if (part.key == "value")
+      figure.value = number({entry.key, part.value, part.origin}, limits_of(entry.key));
   }
   if (!missing.empty())
     throw ConfigError(entry.origin, "missing key in " + in_quotes(entry.key), in_quotes(missing[0]), "",

@@ -15,8 +15,8 @@ inline const std::string kDefaultDeviceFile = "v100-article";  // of `--device e
 // with the names that exist, for another name.
 std::filesystem::path device_file(const std::filesystem::path& project, const std::string& name);
 
-// Throws ConfigError with file and line for a missing or unknown key, a figure that is no number, negative,
-// or zero where it divides, and a provenance that is none.
+// Throws ConfigError with file and line for a missing or unknown key, a figure that is no number or outside
+// the limits of its unit, and a provenance that is none.
 EmulatedDevice read_device_file(const std::filesystem::path& file);
 
 // The content of a device file, as read_device_file() reads it.

@@ -37,12 +37,9 @@ struct Assignment {
     throw ConfigError(setting.origin, "wrong value of " + in_quotes(field.name), expected,
                       setting.text.empty() ? "nothing" : in_quotes(setting.text), next_step);
   }
-  std::string range() const {
-    return field.max < 1e18 ? fmt::format("from {} to {}", field.min, field.max)
-                            : fmt::format("of at least {}", field.min);
-  }
+  std::string range() const { return described(limits_of(field)); }
   void check_range(double number, const char* kind) const {
-    if (!(number >= field.min && number <= field.max)) refuse(fmt::format("{} {}", kind, range()));
+    if (!limits_of(field).hold(number)) refuse(fmt::format("{} {}", kind, range()));
   }
 
   void operator()(int64_t Row::*member) const {
@@ -93,6 +90,10 @@ const Field& known_field(const std::string& name, const Origin& origin) {
 }
 
 }  // namespace
+
+Limits limits_of(const Field& field) {
+  return {field.least > 0 ? field.least : field.min, field.max, field.unit, field.least > 0};
+}
 
 std::vector<std::string> field_names() {
   std::vector<std::string> names;

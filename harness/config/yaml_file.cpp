@@ -146,6 +146,20 @@ int64_t whole_number(const Entry& entry, int64_t min, int64_t max) {
   return *value;
 }
 
+std::string described(const Limits& limits) {
+  return fmt::format("from {} to {}{}{}{}", limits.min, limits.max, *limits.unit ? " " : "", limits.unit,
+                     limits.or_zero ? ", or 0" : "");
+}
+
+double number(const Entry& entry, const Limits& limits) {
+  const std::string text = scalar(entry);
+  const auto value = base::number_of<double>(text);
+  if (!value || !limits.hold(*value))
+    throw ConfigError(entry.origin, "wrong value of " + in_quotes(entry.key),
+                      "a number " + described(limits), in_quotes(text));
+  return *value;
+}
+
 std::vector<std::string> words(const Entry& entry) {
   if (!entry.value.IsSequence()) return base::split_at_commas(scalar(entry));
   std::vector<std::string> found;

@@ -203,7 +203,8 @@ struct Field {
   Role role = Role::identity;
   const char* unit = "";
   const char* help;                       // meaning, one line
-  double min = 0, max = 1e18;             // numbers only, both ends allowed
+  double min = 0, max = 0;                // numbers only, both ends allowed
+  double least = 0;                       // numbers of which 0 stands for none: the smallest other one
   std::vector<std::string> choices = {};  // strings only; empty: any text, or the values of `axis`
   const char* axis = nullptr;  // axis of the matrix; allowed values: those that train_slice registers
   // For strings with a syntax: returns what was expected instead, empty for a valid text.

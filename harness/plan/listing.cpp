@@ -73,8 +73,7 @@ std::string range_of(const Field& field) {
   if (std::holds_alternative<std::string Row::*>(field.member) ||
       std::holds_alternative<bool Row::*>(field.member))
     return "";
-  return field.max < 1e18 ? fmt::format("{} to {}", field.min, field.max)
-                          : fmt::format("{} or more", field.min);
+  return fmt::format("{}{} to {}", field.least > 0 ? "0, " : "", limits_of(field).min, field.max);
 }
 
 }  // namespace

@@ -26,7 +26,16 @@ Durations::Durations(const harness::Emulation& emulation, const std::string& pre
       scale_(emulation.time_scale / divisor_),
       copying_(copying) {}
 
-Nanoseconds Durations::scaled(double true_ms) const { return std::llround(true_ms * scale_ * 1e6); }
+Nanoseconds Durations::scaled(double true_ms) const {
+  constexpr double kLongest_ms = 1e9;  // 12 days; instants are sums of durations and have to fit into their type
+  const double ms = true_ms * scale_;
+  if (!(ms <= kLongest_ms))
+    throw std::invalid_argument(fmt::format(
+        "device {}: one operation would take {:.3g} s; expected at most {:.0g} s: check the device file, "
+        "time_scale and batch",
+        device_.name, ms * 1e-3, kLongest_ms * 1e-3));
+  return std::llround(ms * 1e6);
+}
 
 Nanoseconds Durations::forward(int64_t images) const {
   return scaled(costs_.forward_ms.value + costs_.forward_ms_per_image.value * double(images) * divisor_);
