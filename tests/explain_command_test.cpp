@@ -178,12 +178,15 @@ TEST_F(Explain, BadPricesAreRefusedWithFileAndLine) {
   };
   refused("core: 10\n", "prices.yaml:1: no unit");
   refused("unit: EUR/month\n", "no price");
-  refused("unit: EUR/month\ncore: -1\n", "prices.yaml:2: 'core' is no price");
-  refused("unit: EUR/month\ncore: nan\n", "prices.yaml:2: 'core' is no price");
-  refused("unit: EUR/month\ncore: ten\n", "prices.yaml:2: 'core' is no price");
+  for (const char* price : {"-1", "nan", "ten", "1e308", "1e-300"})
+    refused(std::string("unit: EUR/month\ncore: ") + price,
+            std::string("prices.yaml:2: wrong value of 'core'; expected a number from 1e-09 to 1000000000, or 0; found '") +
+                price);
   refused("unit: EUR/month\nram: 1\n", "prices.yaml:2");
-  refused("unit: EUR/month\nkWh: -0.3\n", "prices.yaml:2: 'kWh' is no price");
-  refused("unit: EUR/month\nkWh: 0.3\nwatts_per_core: much\n", "prices.yaml:3: 'watts_per_core' is no power");
+  refused("unit: EUR/month\nkWh: 1e308\n", "prices.yaml:2: wrong value of 'kWh'");
+  for (const char* power : {"much", "0", "1e-300", "1e308"})
+    refused(std::string("unit: EUR/month\nkWh: 0.3\nwatts_per_core: ") + power,
+            "prices.yaml:3: wrong value of 'watts_per_core'; expected a number from 0.001 to 1000000 W");
   refused("unit: EUR/month\ncore: 1\nwatts_per_gpu: 250\n",
           "prices.yaml:3: 'watts_per_gpu' without the price");
   refused("unit: EUR/month\nwatts_per_core: 6\n", "prices.yaml:2: 'watts_per_core' without the price");

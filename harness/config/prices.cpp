@@ -1,22 +1,13 @@
 #include "harness/config/prices.h"
 
-#include <cmath>
-
-#include "harness/base/number.h"
 #include "harness/config/yaml_file.h"
 
 namespace harness {
 
 static bool is_power(const std::string& key) { return key.rfind("watts_", 0) == 0; }
 
-static double price(const Entry& entry, const char* what) {
-  const std::string text = scalar(entry);
-  const auto value = base::number_of<double>(text);
-  if (!value || !std::isfinite(*value) || *value < 0)
-    throw ConfigError(entry.origin, in_quotes(entry.key) + " is no " + what, "a number, 0 or more",
-                      in_quotes(text));
-  return *value;
-}
+// A gain may be divided by a power, so that 0 W is none; a resource may be free.
+constexpr Limits kPower{1e-3, 1e6, "W"}, kPrice{1e-9, 1e9, "", true};
 
 Prices read_prices(const std::filesystem::path& file) {
   const auto names =
@@ -30,7 +21,7 @@ Prices read_prices(const std::filesystem::path& file) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(prices.*key.member)>, std::string>)
         prices.*key.member = scalar(entry);
       else
-        prices.*key.member = price(entry, is_power(entry.key) ? "power" : "price");
+        prices.*key.member = number(entry, is_power(entry.key) ? kPower : kPrice);
       any = any || (entry.key != "unit" && !is_power(entry.key));
     };
     std::apply([&](const auto&... key) { (read(key), ...); }, Prices::keys());

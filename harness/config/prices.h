@@ -6,7 +6,7 @@
 
 namespace harness {
 
-// YAML: `unit`, and at least one price, 0 or more; with `kWh` also `watts_per_gpu` and `watts_per_core`.
+// YAML: `unit`, and at least one price, which may be 0; with `kWh` also `watts_per_gpu` and `watts_per_core`.
 // Throws ConfigError with file and line.
 Prices read_prices(const std::filesystem::path& file);
 
