@@ -74,6 +74,10 @@ TEST(RowLists, FaultsNameTheLine) {
     EXPECT_NE(error.find(part), std::string::npos) << error;
   };
   expect("precision: []", "is empty");
+  expect("precision: [o0, o1], zip: {precision: [o0, o1]}", "row 'a' names a field twice");
+  expect("zip: {batch: [64, 32]}", "names a field twice");
+  expect("precision: [o0, o1], as_run: {precision: o0}", "names a field twice");
+  expect("zip: {devices: [1, 1], width: [8, 16]}, as_run: {width: 8}", "names a field twice");
   expect("precision: [[o0]]", "wrong type of 'precision'");
   expect("zip: {devices: [1, 2], strategy: [single]}", "vary together");
   expect("zip: {devices: 1}", "a list of values");

@@ -88,6 +88,27 @@ void apply_skips(const Entry& skip, std::vector<Combination>& all) {
   }
 }
 
+// A field with two values would keep the last of them, and the title would name another. `as_run` replaces a
+// value, and no list.
+void check_named_once(const Entry& row, const std::vector<Entry>& all) {
+  std::set<std::string> listed;
+  const auto check = [&](const Entry& entry, bool is_new) {
+    if (!is_new)
+      throw ConfigError(entry.origin, fmt::format("row {} names a field twice", in_quotes(row.key)),
+                        "one value, one list, or a list under zip", in_quotes(entry.key), "leave one out");
+  };
+  for (const Entry& entry : all)
+    if (entry.key == "zip")
+      for (const Entry& part : entries(entry)) check(part, listed.insert(part.key).second);
+    else if (is_row_list(entry))
+      check(entry, listed.insert(entry.key).second);
+  for (const Entry& entry : all)
+    if (entry.key == "as_run")
+      for (const Entry& part : entries(entry)) check(part, !listed.count(part.key));
+    else if (!is_row_list(entry))
+      check(entry, !listed.count(entry.key));
+}
+
 }  // namespace
 
 bool is_row_list(const Entry& entry) {
@@ -105,6 +126,7 @@ std::vector<Combination> combinations_of(const Entry& row) {
     else
       axes.push_back(entry.key == "zip" ? zipped(entry) : axis_of(entry));
   }
+  if (!axes.empty()) check_named_once(row, all_entries);
   std::vector<Combination> all = {{row.key, "", {}}};
   for (const Axis& axis : axes) {
     std::vector<Combination> longer;

@@ -22,9 +22,9 @@ struct Combination {
   Settings settings;  // of the lists' fields; and `skip`
 };
 
-// The rows that a row's mapping stands for; one without settings if it has no list. Throws ConfigError: an
-// empty list, a list of lists, lists under `zip` of different lengths, two combinations with one id, more
-// than kMostRows.
+// The rows that a row's mapping stands for; one without settings if it has no list. Throws ConfigError: a
+// field that is named twice, an empty list, a list of lists, lists under `zip` of different lengths, two
+// combinations with one id, more than kMostRows.
 inline constexpr size_t kMostRows = 1000;
 std::vector<Combination> combinations_of(const Entry& row);
 
