@@ -163,6 +163,27 @@ TEST(Faults, HugeNestingEndsSoon) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
+TEST(Faults, SmallFilesThatStandForHugeOnesEndSoon) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto expect = [](const std::string& text, const std::string& rule) {
+    EXPECT_TRUE(contains(error_of_text(text), rule)) << error_of_text(text);
+  };
+  std::string list = "[0", aliased, chain = "rows:\n  r0: {}\n";
+  for (int i = 1; i < 1000; ++i) list += ", " + std::to_string(i);
+  aliased = "rows:\n  r0: {seed: &l " + list + "]}\n";
+  for (int i = 1; i < 3000; ++i) aliased += fmt::format("  r{}: {{seed: *l}}\n", i);
+  expect(aliased, "too large with every alias written out");
+  expect("rows: &a {b: *a}\n", "too large with every alias written out");
+  for (int i = 1; i < 1000; ++i) chain += fmt::format("  r{}: {{like: r{}}}\n", i, i - 1);
+  expect(chain, "yaml:35: `like:` follows too many rows");
+  for (int i = 1000; i < 20000; ++i) chain += fmt::format("  r{}: {{like: r{}}}\n", i, i - 1);
+  expect(chain, "yaml:1002: too many rows; expected at most 1000 in a matrix");
+  expect("rows: {a: {seed: " + list + "]}, b: {}}\n", "too many rows");
+  expect("rows: {a: {seed: " + list + ", 1000]}}\n", "the list of 'seed' is too long");
+  expect("rows: {a: {title: " + std::string(5000, 'x') + "}}\n", "'title' is too long");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
 TEST(Matrix, LaterLayersWin) {
   auto rows = rows_from(
       "defaults: {seed: 2, order: in_order, momentum: 0.5, width: 8}\n"

@@ -20,6 +20,8 @@ struct Written {
   Settings as_run;  // not replaced by the scale
 };
 
+constexpr size_t kDeepestLike = 32;
+
 bool is_id(const std::string& text) {
   constexpr size_t longest = 64;
   return !text.empty() && text.size() <= longest &&
@@ -103,6 +105,9 @@ class Resolver {
         if (!row.settings.count("base") && first != combinations.end() && one.id != first->id)
           row.settings["base"] = {first->id, row.origin};
       }
+      if (rows_.size() == kMostRows)
+        throw ConfigError(written.origin, "too many rows", fmt::format("at most {} in a matrix", kMostRows),
+                          "more", "split it into several files");
       ids_.push_back(row.id);
       rows_.push_back(std::move(row));
     }
@@ -124,6 +129,10 @@ class Resolver {
       if (std::find(links.begin(), links.end(), &next) != links.end())
         throw ConfigError(last.like_origin, "`like:` forms a circle", "a row that is not like this one",
                           in_quotes(next.id), "remove one `like:` of the circle");
+      if (links.size() == kDeepestLike)
+        throw ConfigError(last.like_origin, "`like:` follows too many rows",
+                          fmt::format("at most {} after one another", kDeepestLike), "more",
+                          "name a row that is nearer to the fields");
       links.push_back(&next);
     }
     return links;

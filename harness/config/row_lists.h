@@ -25,7 +25,7 @@ struct Combination {
 // The rows that a row's mapping stands for; one without settings if it has no list. Throws ConfigError: a
 // field that is named twice, an empty list, a list of lists, lists under `zip` of different lengths, two
 // combinations with one id, more than kMostRows.
-inline constexpr size_t kMostRows = 1000;
+inline constexpr size_t kMostRows = 1000;  // of a matrix
 std::vector<Combination> combinations_of(const Entry& row);
 
 // Whether the entry is a list for combinations_of(), so that read_settings() leaves it out.

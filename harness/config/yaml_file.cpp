@@ -1,5 +1,4 @@
-// Reads YAML with yaml-cpp. Visits only the expected mappings, so deeply nested aliases (a "YAML bomb") cost
-// no time.
+// Reads YAML with yaml-cpp, and refuses a small file whose aliases stand for a huge one (a "YAML bomb").
 #include "harness/config/yaml_file.h"
 
 #include <fmt/format.h>
@@ -18,7 +17,9 @@
 namespace harness {
 namespace {
 
-constexpr uintmax_t size_limit = 1 << 20;
+constexpr int64_t size_limit = 1 << 20, expanded_limit = 2 * size_limit;
+constexpr int deepest = 64;            // an alias inside its own anchor never ends
+constexpr size_t longest_text = 4096, most_values = 1000;
 
 bool is_control(unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r' && c != '\n') || c == 0x7f; }
 
@@ -35,7 +36,7 @@ std::string read_text(const std::filesystem::path& file) {
     throw ConfigError(origin, "is not a regular file", "a YAML file",
                       std::filesystem::is_directory(status) ? "a folder" : "a special file",
                       "name a file, e.g. configs/article.yaml");
-  if (std::filesystem::file_size(file, error) > size_limit || error)
+  if (std::filesystem::file_size(file, error) > uintmax_t(size_limit) || error)
     throw ConfigError(origin, "too large for a configuration", "at most 1 MiB", "",
                       "split it into several files");
   std::ifstream stream(file, std::ios::binary);
@@ -87,6 +88,23 @@ std::vector<Entry> entries_of(const YAML::Node& node, const Origin& origin, cons
   return found;
 }
 
+// Counts the bytes of the node with every alias written out; `here.line`: the last line that was reached.
+void check_expanded(const YAML::Node& node, Origin& here, int64_t& bytes, int depth = 0) {
+  here.line = std::max(here.line, node.Mark().line + 1);
+  bytes += 1 + (node.IsScalar() ? int64_t(node.Scalar().size()) : 0);
+  if (bytes > expanded_limit || depth > deepest)
+    throw ConfigError(here, "too large with every alias written out",
+                      fmt::format("at most {} bytes, nested at most {} deep", expanded_limit, deepest), "",
+                      "remove aliases (`*name`), or split the file");
+  for (const auto& child : node)
+    if (node.IsMap()) {
+      check_expanded(child.first, here, bytes, depth + 1);
+      check_expanded(child.second, here, bytes, depth + 1);
+    } else {
+      check_expanded(child, here, bytes, depth + 1);
+    }
+}
+
 }  // namespace
 
 bool is_plain_text(const std::string& text) {
@@ -112,6 +130,9 @@ std::vector<Entry> read_yaml(const std::filesystem::path& file, const std::vecto
     if (documents.size() > 1)
       throw ConfigError(origin, "several documents in one file", "one", std::to_string(documents.size()),
                         "remove the `---` between them");
+    Origin reached = origin;
+    int64_t bytes = 0;
+    check_expanded(documents[0], reached, bytes);
     return entries_of(documents[0], origin, "the file", allowed);
   } catch (const YAML::DeepRecursion& error) {
     origin.line = error.mark.line + 1;
@@ -134,6 +155,9 @@ std::string scalar(const Entry& entry) {
   if (!is_plain_text(text))
     throw ConfigError(entry.origin, "control character in " + in_quotes(entry.key), "plain text",
                       in_quotes(text));
+  if (text.size() > longest_text)
+    throw ConfigError(entry.origin, in_quotes(entry.key) + " is too long",
+                      fmt::format("at most {} bytes", longest_text), std::to_string(text.size()));
   return text;
 }
 
@@ -162,6 +186,9 @@ double number(const Entry& entry, const Limits& limits) {
 
 std::vector<std::string> words(const Entry& entry) {
   if (!entry.value.IsSequence()) return base::split_at_commas(scalar(entry));
+  if (entry.value.size() > most_values)
+    throw ConfigError(entry.origin, "the list of " + in_quotes(entry.key) + " is too long",
+                      fmt::format("at most {} values", most_values), std::to_string(entry.value.size()));
   std::vector<std::string> found;
   for (const YAML::Node& item : entry.value) found.push_back(scalar({entry.key, item, entry.origin}));
   return found;

@@ -17,13 +17,13 @@ struct Entry {
 };
 
 // The entries of the top mapping. `allowed`: allowed keys; empty: any key. Throws ConfigError when the file
-// isn't YAML text of at most 1 MiB, and for another key.
+// isn't YAML text of at most 1 MiB (2 MiB with every alias written out), and for another key.
 std::vector<Entry> read_yaml(const std::filesystem::path& file, const std::vector<std::string>& allowed = {});
 
 // The entries of a nested mapping, likewise.
 std::vector<Entry> entries(const Entry& mapping, const std::vector<std::string>& allowed = {});
 
-std::string scalar(const Entry& entry);
+std::string scalar(const Entry& entry);  // at most 4 KiB
 
 // Whether the text is UTF-8 without control characters, so that terminals and records can show it.
 bool is_plain_text(const std::string& text);
@@ -40,7 +40,7 @@ struct Limits {
 std::string described(const Limits& limits);  // `from 0.001 to 1000000 GB/s, or 0`
 double number(const Entry& entry, const Limits& limits);
 
-// A list of scalars, or one scalar with commas between its parts.
+// A list of at most 1000 scalars, or one scalar with commas between its parts.
 std::vector<std::string> words(const Entry& entry);
 
 }  // namespace harness
