@@ -60,10 +60,12 @@ TEST_F(DeviceFile, SaysWhatItWasCalibratedOn) {
 TEST_F(DeviceFile, FaultsAreNamedWithFileAndLine) {
   EXPECT_SAYS(refused("summary:", "# "), "yaml:1: missing key; expected 'summary'");
   for (const char* rate : {"fast", "nan", "0", "1e-300", "1e308"})
-    EXPECT_SAYS(refused("value: 900", std::string("value: ") + rate),
-                std::string("yaml:67: wrong value of 'memory_gb_per_s'; expected a number from 0.001 to 1000000 GB/s; "
-                            "found '") +
-                    rate);
+    EXPECT_SAYS(
+        refused("value: 900", std::string("value: ") + rate),
+        std::string(
+            "yaml:67: wrong value of 'memory_gb_per_s'; expected a number from 0.001 to 1000000 GB/s; "
+            "found '") +
+            rate);
   EXPECT_SAYS(refused("value: 5,", "value: -5,"), "from 0 to 1000000 us; found '-5'");
   EXPECT_SAYS(refused("value: 0.28760", "value: 1e308"), "from 0 to 10000 ms; found '1e308'");
   EXPECT_SAYS(refused("value: 16,", "value: 1e-300,"), "from 0.001 to 1000000 GiB, or 0; found '1e-300'");

@@ -180,7 +180,8 @@ TEST_F(Explain, BadPricesAreRefusedWithFileAndLine) {
   refused("unit: EUR/month\n", "no price");
   for (const char* price : {"-1", "nan", "ten", "1e308", "1e-300"})
     refused(std::string("unit: EUR/month\ncore: ") + price,
-            std::string("prices.yaml:2: wrong value of 'core'; expected a number from 1e-09 to 1000000000, or 0; found '") +
+            std::string("prices.yaml:2: wrong value of 'core'; expected a number from 1e-09 to 1000000000, "
+                        "or 0; found '") +
                 price);
   refused("unit: EUR/month\nram: 1\n", "prices.yaml:2");
   refused("unit: EUR/month\nkWh: 1e308\n", "prices.yaml:2: wrong value of 'kWh'");

@@ -129,7 +129,8 @@ TEST(Durations, AreThoseOfTheTrueBatchTimesTheScale) {
   const Durations whole({device(), 1, 1}, "o0", "resnet18"), scaled({device(), 16, 4}, "o0", "resnet18");
   EXPECT_EQ(whole.forward(64), 34 * kMs);
   EXPECT_EQ(whole.backward(64), 68 * kMs);
-  EXPECT_THROW(Durations({device(), 1, 1e6}, "o0", "resnet18").forward(int64_t(1) << 40), std::invalid_argument);
+  EXPECT_THROW(Durations({device(), 1, 1e6}, "o0", "resnet18").forward(int64_t(1) << 40),
+               std::invalid_argument);
   EXPECT_EQ(scaled.forward(4), 34 * kMs / 4) << "64 images, times 4, divided by 16";
   EXPECT_EQ(scaled.optimizer(), 3 * kMs / 4);
   EXPECT_EQ(scaled.launch(), 2'000);

@@ -25,7 +25,7 @@ class TokenBucket {
 
  private:
   static constexpr int64_t kCreditNs =
-      10'000'000;  // unused time that is carried over, because sleeps end late
+      10'000'000;                             // unused time that is carried over, because sleeps end late
   static constexpr double kLongestNs = 1e15;  // of a request, 12 days: no sum of them leaves the type's range
   const double ns_each_;
   std::atomic<int64_t> free_at_{0};  // when the last request has arrived

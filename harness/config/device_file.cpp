@@ -18,14 +18,14 @@ std::vector<std::string> keys_of() {
 }
 
 // By the unit that the key's name ends in.
-Limits limits_of(const std::string& key) {
-  constexpr std::pair<const char*, Limits> all[] = {{"_ms_per_image", {0, 1e4, "ms"}},
-                                                    {"_ms", {0, 1e5, "ms"}},
-                                                    {"_us", {0, 1e6, "us"}},
-                                                    {"_gb_per_s", {1e-3, 1e6, "GB/s"}},
-                                                    {"_gib", {1e-3, 1e6, "GiB", true}},
-                                                    {"_per_link", {1, 1024, "devices"}},
-                                                    {"", {0, 1e6}}};
+FigureLimits limits_of(const std::string& key) {
+  constexpr std::pair<const char*, FigureLimits> all[] = {{"_ms_per_image", {0, 1e4, "ms"}},
+                                                          {"_ms", {0, 1e5, "ms"}},
+                                                          {"_us", {0, 1e6, "us"}},
+                                                          {"_gb_per_s", {1e-3, 1e6, "GB/s"}},
+                                                          {"_gib", {1e-3, 1e6, "GiB", true}},
+                                                          {"_per_link", {1, 1024, "devices"}},
+                                                          {"", {0, 1e6}}};
   for (const auto& [ending, limits] : all)
     if (key.ends_with(ending)) return limits;
   return {};

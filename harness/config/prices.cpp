@@ -7,7 +7,7 @@ namespace harness {
 static bool is_power(const std::string& key) { return key.rfind("watts_", 0) == 0; }
 
 // A gain may be divided by a power, so that 0 W is none; a resource may be free.
-constexpr Limits kPower{1e-3, 1e6, "W"}, kPrice{1e-9, 1e9, "", true};
+constexpr FigureLimits kPower{1e-3, 1e6, "W"}, kPrice{1e-9, 1e9, "", true};
 
 Prices read_prices(const std::filesystem::path& file) {
   const auto names =

@@ -91,7 +91,7 @@ const Field& known_field(const std::string& name, const Origin& origin) {
 
 }  // namespace
 
-Limits limits_of(const Field& field) {
+FigureLimits limits_of(const Field& field) {
   return {field.least > 0 ? field.least : field.min, field.max, field.unit, field.least > 0};
 }
 

@@ -28,7 +28,7 @@ std::pair<std::string, Setting> read_assignment(const std::string& text);
 // Throws ConfigError with the setting's origin when the value doesn't fit the field.
 void assign(Row& row, const std::string& field, const Setting& setting, int64_t c0, const AxisValues& values);
 
-Limits limits_of(const Field& field);  // of a number
+FigureLimits limits_of(const Field& field);  // of a number
 
 std::vector<std::string> field_names();
 

@@ -18,7 +18,7 @@ namespace harness {
 namespace {
 
 constexpr int64_t size_limit = 1 << 20, expanded_limit = 2 * size_limit;
-constexpr int deepest = 64;            // an alias inside its own anchor never ends
+constexpr int deepest = 64;  // an alias inside its own anchor never ends
 constexpr size_t longest_text = 4096, most_values = 1000;
 
 bool is_control(unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r' && c != '\n') || c == 0x7f; }
@@ -170,17 +170,17 @@ int64_t whole_number(const Entry& entry, int64_t min, int64_t max) {
   return *value;
 }
 
-std::string described(const Limits& limits) {
+std::string described(const FigureLimits& limits) {
   return fmt::format("from {} to {}{}{}{}", limits.min, limits.max, *limits.unit ? " " : "", limits.unit,
                      limits.or_zero ? ", or 0" : "");
 }
 
-double number(const Entry& entry, const Limits& limits) {
+double number(const Entry& entry, const FigureLimits& limits) {
   const std::string text = scalar(entry);
   const auto value = base::number_of<double>(text);
   if (!value || !limits.hold(*value))
-    throw ConfigError(entry.origin, "wrong value of " + in_quotes(entry.key),
-                      "a number " + described(limits), in_quotes(text));
+    throw ConfigError(entry.origin, "wrong value of " + in_quotes(entry.key), "a number " + described(limits),
+                      in_quotes(text));
   return *value;
 }
 

@@ -31,14 +31,14 @@ int64_t whole_number(const Entry& entry, int64_t min, int64_t max);
 
 // Bounds of a figure, both ends allowed: far beyond what exists, but so that nothing computed from it leaves
 // the range of its type. `or_zero`: also 0, which stands for none.
-struct Limits {
+struct FigureLimits {
   double min = 0, max = 0;
   const char* unit = "";
   bool or_zero = false;
   bool hold(double value) const { return (or_zero && value == 0) || (value >= min && value <= max); }
 };
-std::string described(const Limits& limits);  // `from 0.001 to 1000000 GB/s, or 0`
-double number(const Entry& entry, const Limits& limits);
+std::string described(const FigureLimits& limits);  // `from 0.001 to 1000000 GB/s, or 0`
+double number(const Entry& entry, const FigureLimits& limits);
 
 // A list of at most 1000 scalars, or one scalar with commas between its parts.
 std::vector<std::string> words(const Entry& entry);

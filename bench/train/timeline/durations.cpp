@@ -27,7 +27,8 @@ Durations::Durations(const harness::Emulation& emulation, const std::string& pre
       copying_(copying) {}
 
 Nanoseconds Durations::scaled(double true_ms) const {
-  constexpr double kLongest_ms = 1e9;  // 12 days; instants are sums of durations and have to fit into their type
+  constexpr double kLongest_ms =
+      1e9;  // 12 days; instants are sums of durations and have to fit into their type
   const double ms = true_ms * scale_;
   if (!(ms <= kLongest_ms))
     throw std::invalid_argument(fmt::format(
