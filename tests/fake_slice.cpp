@@ -2,8 +2,8 @@
 // misbehaviour ("crash", "hang", ... or "ROW=behaviour,ROW=behaviour"), FAKE_TAKEN in the same way the share
 // of the row's cores that others took. FAKE_TIMES and FAKE_CANARIES multiply the reported times of slice and
 // canaries. FAKE_GPUS is the reported number of GPUs, FAKE_MEMORY the number
-// of images that fit into one, or into 16 GiB of an emulated device; FAKE_NVJPEG=0 reports a build without
-// nvJPEG. FAKE_LOADER is the images per second of the loader of rows on emulated devices if it has a thread
+// of images that fit into one, or into 16 GiB of an emulated device, FAKE_PROBE_SIGNAL the signal that ends
+// the probe of it; FAKE_NVJPEG=0 reports a build without nvJPEG. FAKE_LOADER is the images per second of the loader of rows on emulated devices if it has a thread
 // for each core; FAKE_DECODING those that the machine decodes; FAKE_STEP the parts of a step of other
 // rows, see add_parts().
 #include <signal.h>
@@ -210,6 +210,7 @@ int main(int argc, char** argv) {
   std::ifstream stream(job_file);
   const json job = json::parse(stream);
   if (memory) {
+    if (const char* signal = std::getenv("FAKE_PROBE_SIGNAL")) raise(std::atoi(signal));
     std::cout << json{{"images", 0}, {"fits", fits(job)}} << '\n';
     return 0;
   }

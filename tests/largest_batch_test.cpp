@@ -42,6 +42,20 @@ TEST_F(LargestBatchCommand, SaysHowManyImagesFit) {
   EXPECT_TRUE(says("not even one image fits"));
 }
 
+TEST_F(LargestBatchCommand, AProbeThatASignalEndsIsNamedWithIt) {
+  for (const auto& [signal, name] : {std::pair{"9", "signal 9 (Killed)"}, {"7", "signal 7 (Bus error)"}}) {
+    EXPECT_EQ(run({"largest-batch", "0", "--device", "cpu", "--scale", "smoke", "--memory-cap", "2GiB"},
+                  {{"FAKE_PROBE_SIGNAL", signal}}),
+              2);
+    EXPECT_TRUE(says("row 0 on 1 images a device, was ended by " + std::string(name))) << errors();
+    EXPECT_FALSE(says("--scale auto")) << errors();
+  }
+  EXPECT_EQ(run({"--only", "2", "--device", "cuda", "--dry-run"},
+                {{"FAKE_GPUS", "4"}, {"FAKE_PROBE_SIGNAL", "9"}}),
+            2);
+  EXPECT_TRUE(says("--scale auto needs it: name a scale")) << errors();
+}
+
 TEST_F(LargestBatchCommand, BadInputIsRefused) {
   const auto refused = [&](std::vector<std::string> words, const std::string& why) {
     words.insert(words.begin(), "largest-batch");

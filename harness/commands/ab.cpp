@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "harness/base/failure_text.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
 #include "harness/base/machine.h"
@@ -227,14 +228,30 @@ int run_ab(const Installation& installation, const Request& request, const Sides
                                       : kBlocks,
                 sides.until_s);
   std::cerr << blocks.described();
-  const bool whole = blocks.run();
+  bool lost = false;
+  // Most likely a full disk: what was measured is compared all the same.
+  const auto also_without_disk = [&](const auto& action) {
+    try {
+      action();
+    } catch (const std::exception& error) {
+      std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
+      lost = true;
+    }
+  };
+  bool whole = true;
+  also_without_disk([&] { whole = blocks.run(); });
   // A number of pairs that results decide would be biased.
-  if (sides.same() && whole && !until) keep_noise(experiment, installation.results / "noise");
+  if (sides.same() && whole && !until && !lost)
+    also_without_disk([&] { keep_noise(experiment, installation.results / "noise"); });
   const fs::path& folder = experiment.folder;
-  const int code = compare_runs(
-      {folder / "A", folder / "B", folder, false, installation.results / "noise", installation.project},
-      console);
+  int code = base::kRowFailed;
+  also_without_disk([&] {
+    code = compare_runs(
+        {folder / "A", folder / "B", folder, false, installation.results / "noise", installation.project},
+        console);
+  });
   if (!whole) return base::kInterrupted;
+  if (lost) return base::kRowFailed;
   const int failed = std::max(exit_code_of(experiment.a->records()), exit_code_of(experiment.b->records()));
   return failed == base::kRowFailed ? int(base::kRowFailed) : code;
 }

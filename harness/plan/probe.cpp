@@ -1,9 +1,14 @@
 #include "harness/plan/probe.h"
 
 #include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstring>
 
 #include "harness/base/child_process.h"
 #include "harness/base/json_text.h"
+#include "harness/base/process_limits.h"
 #include "harness/base/scratch.h"
 #include "harness/contract/job.h"
 
@@ -35,15 +40,19 @@ static const Row* most_demanding(const std::vector<Row>& rows) {
 }
 
 bool probe_memory(const Installation& installation, const Job& job, const fs::path& folder) {
+  const std::optional<int64_t> kills = base::process_limits().oom_kills;
   int exit_code = 0;
-  try {
-    return decode<MemoryProbe>(probe(installation, job, "memory", folder, &exit_code)).fits;
-  } catch (const Violation&) {
-    throw PreparationError(fmt::format(
-        "{} --probe-memory failed for row {} (exit code {}); --scale auto needs it: name a scale, "
-        "e.g. --scale article",
-        installation.train_slice.string(), job.row.id, exit_code));
-  }
+  const json answer = probe(installation, job, "memory", folder, &exit_code);
+  if (!answer.empty()) return decode<MemoryProbe>(answer).fits;
+  const int signal = exit_code - 128;
+  if (signal == SIGKILL && kills && base::process_limits().oom_kills > kills) return false;
+  throw PreparationError(fmt::format(
+      "{} --probe-memory, which trains row {} on {} images a device, {}", installation.train_slice.string(),
+      job.row.id, images_per_device(job.row),
+      signal > 0 ? fmt::format("was ended by signal {} ({}); expected to meet its own limit before one of this "
+                               "job, container or machine: raise that limit, or leave more memory free",
+                               signal, ::strsignal(signal))
+                 : fmt::format("failed with exit code {}; its own words are above", exit_code)));
 }
 
 // The rows at the scale; empty when a batch can't be divided by it: a remainder, or a device without an
@@ -67,7 +76,12 @@ void fit_to_memory(const Installation& installation, Scale& scale,
     if (!row) return;
     Job job;
     job.row = *row;
-    if (!probe_memory(installation, job, scratch.path())) continue;
+    try {
+      if (!probe_memory(installation, job, scratch.path())) continue;
+    } catch (const PreparationError& error) {
+      throw PreparationError(fmt::format("{}; --scale auto needs it: name a scale, e.g. --scale article",
+                                         error.what()));
+    }
     if (divisor > 1) {
       tried.name += fmt::format("/{}", divisor);
       tried.summary +=
