@@ -144,6 +144,28 @@ TEST_F(Ab, AFailedRowIsExitOne) {
   EXPECT_EQ(records_in("ab/B").size(), 4u) << "the other row ran";
 }
 
+TEST_F(Ab, WhatWasMeasuredIsComparedWhenAFileCannotBeWritten) {
+  ASSERT_EQ(ab({"--only", "0", "--repeat", "1"}), 0) << errors();
+  const auto kib = fs::file_size(directory / "ab/A/records.jsonl") * 5 / 2 / 1024;
+  fs::remove_all(directory / "ab");
+  base::Command limited = command({"ab", "--scale", "smoke", "--set", "storage=synthetic", "--out",
+                                   directory / "ab", "--only", "0", "--repeat", "5"});
+  const std::vector<std::string> shell = {"bash", "-c",
+                                          "ulimit -f " + std::to_string(kib) + "; exec \"$0\" \"$@\""};
+  limited.arguments.insert(limited.arguments.begin(), shell.begin(), shell.end());
+  EXPECT_EQ(exit_code_of(start(limited)), 1);
+  EXPECT_TRUE(says("records.jsonl: ")) << errors();
+  EXPECT_TRUE(says("no verdict")) << "of the pairs that were written: " << output();
+  EXPECT_EQ(noise_lines(), 1u) << "only of the whole experiment before";
+
+  fs::remove_all(directory / "ab");
+  fs::remove_all(directory / "results/noise");
+  std::ofstream(directory / "results/noise") << "a file where a folder should be";
+  EXPECT_EQ(ab({"--only", "0", "--repeat", "2"}), 1);
+  EXPECT_TRUE(says("results/noise: ")) << errors();
+  EXPECT_TRUE(fs::exists(directory / "ab/comparison.txt"));
+}
+
 TEST_F(Ab, BadInputIsExitTwo) {
   fs::create_directories(directory / "build");
   EXPECT_EQ(ab({"--only", "0", "--dry-run"}), 2);

@@ -50,9 +50,9 @@ TEST_F(LargestBatchCommand, AProbeThatASignalEndsIsNamedWithIt) {
     EXPECT_TRUE(says("row 0 on 1 images a device, was ended by " + std::string(name))) << errors();
     EXPECT_FALSE(says("--scale auto")) << errors();
   }
-  EXPECT_EQ(run({"--only", "2", "--device", "cuda", "--dry-run"},
-                {{"FAKE_GPUS", "4"}, {"FAKE_PROBE_SIGNAL", "9"}}),
-            2);
+  EXPECT_EQ(
+      run({"--only", "2", "--device", "cuda", "--dry-run"}, {{"FAKE_GPUS", "4"}, {"FAKE_PROBE_SIGNAL", "9"}}),
+      2);
   EXPECT_TRUE(says("--scale auto needs it: name a scale")) << errors();
 }
 

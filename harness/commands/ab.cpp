@@ -250,7 +250,7 @@ int run_ab(const Installation& installation, const Request& request, const Sides
         {folder / "A", folder / "B", folder, false, installation.results / "noise", installation.project},
         console);
   });
-  if (!whole) return base::kInterrupted;
+  if (!whole || base::interrupted()) return base::kInterrupted;
   if (lost) return base::kRowFailed;
   const int failed = std::max(exit_code_of(experiment.a->records()), exit_code_of(experiment.b->records()));
   return failed == base::kRowFailed ? int(base::kRowFailed) : code;

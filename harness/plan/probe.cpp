@@ -49,10 +49,11 @@ bool probe_memory(const Installation& installation, const Job& job, const fs::pa
   throw PreparationError(fmt::format(
       "{} --probe-memory, which trains row {} on {} images a device, {}", installation.train_slice.string(),
       job.row.id, images_per_device(job.row),
-      signal > 0 ? fmt::format("was ended by signal {} ({}); expected to meet its own limit before one of this "
-                               "job, container or machine: raise that limit, or leave more memory free",
-                               signal, ::strsignal(signal))
-                 : fmt::format("failed with exit code {}; its own words are above", exit_code)));
+      signal > 0
+          ? fmt::format("was ended by signal {} ({}); expected to meet its own limit before one of this "
+                        "job, container or machine: raise that limit, or leave more memory free",
+                        signal, ::strsignal(signal))
+          : fmt::format("failed with exit code {}; its own words are above", exit_code)));
 }
 
 // The rows at the scale; empty when a batch can't be divided by it: a remainder, or a device without an
@@ -79,8 +80,8 @@ void fit_to_memory(const Installation& installation, Scale& scale,
     try {
       if (!probe_memory(installation, job, scratch.path())) continue;
     } catch (const PreparationError& error) {
-      throw PreparationError(fmt::format("{}; --scale auto needs it: name a scale, e.g. --scale article",
-                                         error.what()));
+      throw PreparationError(
+          fmt::format("{}; --scale auto needs it: name a scale, e.g. --scale article", error.what()));
     }
     if (divisor > 1) {
       tried.name += fmt::format("/{}", divisor);
