@@ -82,6 +82,40 @@ TEST_F(Resume, OptionsThatContradictTheRunAreRefused) {
   EXPECT_EQ(order(), "0.0 ");
 }
 
+TEST_F(Resume, AnEditedRequestIsCheckedAsACommandLine) {
+  const std::string images = directory / "images";  // a stand-in set would depend on the seed
+  ASSERT_EQ(
+      ::system(
+          (BINARY_DIR "/make_dataset standin --images 60 --out " + images + " > /dev/null 2>&1").c_str()),
+      0);
+  ASSERT_EQ(
+      smoke("0", "", {"--repeat-within", "90s", "--keep-disturbed", "--timeout", "100", "--data", images}),
+      0);
+  const fs::path file = directory / "run" / "request.json";
+  const json request = json::parse(text(file));
+  const auto refused = [&](const char* name, const json& value, const std::string& why) {
+    json edited = request;
+    edited[name] = value;
+    std::ofstream(file) << edited;
+    EXPECT_EQ(go_on("--resume", {"--repeat", "2"}), 2) << name;
+    EXPECT_TRUE(says(why)) << errors();
+  };
+  refused("seed", -1, "request.json: damaged: --seed: Value -1");
+  refused("seed", 2, "row 0 ran with seed 1, and would go on with 2");
+  refused("timeout", -5.0, "request.json: damaged: --timeout: expected seconds");
+  refused("hang-after", 1e12, "--hang-after");
+  refused("devices", -1, "--devices: Value -1");
+  refused("port", 99999999, "--port: Value 99999999");
+  refused("repeat-within", -3.0, "--repeat-within");
+  refused("launcher", "teleport", "--launcher: teleport");
+  refused("hosts", "a,,b", "--hosts");
+  refused("wrap", " ", "--wrap");
+  refused("wrap-rank", 3, "--wrap");
+  EXPECT_EQ(order(), "0.0 ");
+  std::ofstream(file) << request;
+  EXPECT_EQ(go_on("--resume", {"--repeat", "2"}), 0) << "all that its own command line gave";
+}
+
 TEST_F(Resume, AnotherEnvironmentIsRefusedAndNamed) {
   ASSERT_EQ(smoke("0,1"), 0);
   write_records("run", {records_in("run")[0]});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <set>
 
@@ -60,6 +61,31 @@ void add_time_option(CLI::App& app, const std::string& name, double& seconds, co
       ->type_name("TIME");
 }
 
+// Throws unless the command line would accept every option of a continued run: request.json may have been
+// edited.
+static void check_as_command_line(const fs::path& run, const Request& request) {
+  const nlohmann::json usual = encode(Request()), all = encode(request);
+  std::vector<std::string> words;
+  for (const auto& [name, value] : all.items()) {
+    if (value == usual[name]) continue;
+    const nlohmann::json list = value.is_array() ? value : nlohmann::json::array({value});
+    for (const nlohmann::json& one : list) {
+      const std::string text = one.is_string() ? one.get<std::string>() : one.dump();
+      words.push_back(name == "config" ? text : "--" + name + (one.is_boolean() ? "" : "=" + text));
+    }
+    if (name == "repeat-within") words.back() += "s";
+  }
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  CommandLine line;
+  add_run_options(line);
+  try {
+    line.app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    throw PreparationError(fmt::format("{}: damaged: {}; restore it, or start a new run",
+                                       (run / "request.json").string(), error.what()));
+  }
+}
+
 // --budget, --resume, --only-failed, --explain, and the default action.
 static void add_default_action(CommandLine& line) {
   CLI::App& app = line.app;
@@ -88,6 +114,7 @@ static void add_default_action(CommandLine& line) {
     const fs::path& run = missing->empty() ? *failed : *missing;
     if (run.empty()) return run_matrix(installation, line.request, *then_explain, std::cout);
     const Request request = continued_request(run, line.request, given_options(line.app));
+    check_as_command_line(run, request);
     return continue_matrix(installation, request, missing->empty() ? Rerun::failed : Rerun::missing,
                            std::cout);
   };

@@ -69,6 +69,12 @@ void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, cons
     throw PreparationError(fmt::format(
         "{}: row {} ran with other settings, and one table must not mix them: {}; start a new run",
         run.string(), id, changed_settings(record.config, row)));
+  const int64_t seed = row.seed + (row.validation ? record.repeat : 0);
+  if (record.config.seed != seed)
+    throw PreparationError(fmt::format(
+        "{}: row {} ran with seed {}, and would go on with {}: one table must not mix them; restore "
+        "request.json, or start a new run",
+        run.string(), id, record.config.seed, seed));
   if (emulation_hash(record.emulation) != emulation_hash(now.emulation))
     throw PreparationError(fmt::format(
         "{}: device file {} of row {} has changed since, and one table must not mix both; restore the file, "
