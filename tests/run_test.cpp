@@ -124,6 +124,17 @@ TEST_F(RunMatrix, RowsWhoseValuesAreMissingAreSkippedWithTheReason) {
 
 TEST_F(RunMatrix, NothingButSkippedRowsIsExitThree) { EXPECT_EQ(smoke("13,17"), 3); }
 
+TEST_F(RunMatrix, RanksThatCouldNotMeetAreNoticedBeforeTheyStart) {
+  if (::system("unshare --net true 2> /dev/null") != 0) GTEST_SKIP() << "a network of its own takes root";
+  base::Command alone = command({"--scale", "smoke", "--device", "cpu", "--only", "0,12", "--set", "backend=gloo",
+                                 "--set", "storage=synthetic", "--out", directory / "run"});
+  alone.arguments.insert(alone.arguments.begin(), {"unshare", "--net"});  // lo is down in it
+  EXPECT_EQ(exit_code_of(start(alone)), 0) << errors();
+  EXPECT_EQ(records().at(0)["status"], "OK") << "one rank needs no network";
+  EXPECT_EQ(records().at(1)["status"], "SKIPPED");
+  EXPECT_TRUE(says("its loopback interface, which is down: ip link set lo up")) << output();
+}
+
 TEST_F(RunMatrix, AColdRowThatWouldReadAnImageTwiceIsSkipped) {
   const std::string data = (directory / "data").string();
   ASSERT_EQ(

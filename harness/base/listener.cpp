@@ -30,6 +30,17 @@ Listener::Listener(int port, bool every_interface) {
   port_ = ntohs(address.sin_port);
 }
 
+bool loopback_is_up() {
+  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(9);  // connecting a datagram socket sends nothing, and fails without a route
+  const bool up = fd >= 0 && ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  if (fd >= 0) ::close(fd);
+  return up;
+}
+
 Listener::~Listener() { ::close(fd_); }
 
 }  // namespace base

@@ -18,4 +18,7 @@ class Listener {
   int fd_ = -1, port_ = 0;
 };
 
+// Whether processes of this machine can connect to each other; binding works also where they can't.
+bool loopback_is_up();
+
 }  // namespace base

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "harness/base/listener.h"
 #include "harness/config/row_traits.h"
 #include "harness/emulate/remote_storage.h"
 #include "harness/emulate/two_nodes.h"
@@ -30,6 +31,8 @@ std::string why_not_started(const Row& row, const AxisValues& values, const Requ
   if (const std::string why = why_no_allocator(row); !why.empty()) return why;
   if (launcher == "local" && mpi && !base::program_exists("mpirun"))
     return "program mpirun was not found: install package openmpi-bin";
+  if (launcher == "local" && row.nodes == 1 && world_size(row, values) > 1 && !base::loopback_is_up())
+    return "ranks on this machine meet over its loopback interface, which is down: ip link set lo up";
   if (launcher == "slurm" && !std::getenv("SLURM_JOB_ID"))
     return "not inside a Slurm allocation: start this command with salloc or sbatch";
   if (launcher == "slurm")
