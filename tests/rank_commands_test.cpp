@@ -84,6 +84,13 @@ TEST_F(RankCommands, HostsMeanMpirun) {
   EXPECT_TRUE(has("OMPI_MCA_btl_tcp_if_include=ib0")) << line();
   EXPECT_FALSE(has("nsenter")) << line();
   EXPECT_FALSE(has("--mca btl ")) << "on a cluster OpenMPI chooses by itself: " << line();
+  EXPECT_FALSE(has("MASTER_ADDR")) << "the interface is given: " << line();
+  request.interface = "";
+  EXPECT_TRUE(has("MASTER_ADDR=a")) << "each rank finds the interface towards it: " << line();
+  EXPECT_TRUE(has("-x MASTER_ADDR")) << line();
+  row.nodes = 1;
+  EXPECT_FALSE(has("MASTER_ADDR")) << line();
+  row.nodes = 2;
   row.backend = "gloo";
   setting.port = 4711;
   EXPECT_TRUE(has("MASTER_ADDR=a")) << line();
@@ -97,6 +104,7 @@ TEST_F(RankCommands, AnAllocationOfSeveralNodesMeansSrun) {
   EXPECT_EQ(launch().launcher, "slurm");
   EXPECT_TRUE(has("srun --nodes=2 --ntasks=8 --ntasks-per-node=4")) << line();
   EXPECT_TRUE(has("--mpi=pmix")) << line();
+  EXPECT_TRUE(has("MASTER_ADDR=")) << line();
   EXPECT_TRUE(has("OMPI_MCA_coll_libnbc_iallreduce_algorithm=1")) << line();
   ::setenv("SLURM_JOB_NUM_NODES", "1", 1);
   EXPECT_EQ(launch().launcher, "local");

@@ -80,7 +80,8 @@ base::Command mpirun_command(const Row& row, const AxisValues& values, const Ins
     command.environment["TMPDIR"] = node_folder(setting, 0);
     command.cpus = rank_cpus(row);
   }
-  if (!started_by_mpi(row, values) && ranks > 1) add_master(command, request, setting);
+  if (!started_by_mpi(row, values) ? ranks > 1 : where == MpirunOn::hosts && finds_interface(row, request))
+    add_master(command, request, setting);
   for (const auto& [name, value] : command.environment)
     if (name != "TMPDIR") append(command.arguments, {"-x", name});
   if (where != MpirunOn::hosts)

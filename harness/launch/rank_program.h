@@ -42,6 +42,10 @@ base::Command one_for_all(const Row& row, const LaunchSetting& setting);
 
 // Adds address and port of rank 0's store, on the first node, for ranks that another launcher starts.
 void add_master(base::Command& command, const Request& request, const LaunchSetting& setting);
+// Whether ranks look for the network interface towards rank 0's host: also those that MPI connects.
+inline bool finds_interface(const Row& row, const Request& request) {
+  return row.nodes > 1 && request.interface.empty();
+}
 
 // OpenMPI's environment for all ranks, with every launcher.
 std::map<std::string, std::string> mpi_environment(const Request& request);
