@@ -1,6 +1,7 @@
 // net: processes of a row that are killed or stop while it runs: each case ends the row with the right status
 // and the reason, and leaves no process, no namespace and no folder behind.
 #include "launch_faults.h"
+#include "tests/small_images.h"
 
 #include "harness/emulate/two_nodes.h"
 
@@ -86,6 +87,30 @@ TEST_F(TwoNodesFaults, AnInterruptAndAKillLeaveNoNamespace) {
     exit_code_of(pid);
     if (const fs::path scratch = scratch_of(pid); !scratch.empty())
       fs::remove_all(scratch);  // a later run would, after a kill
+    EXPECT_EQ(left_behind(pid), "");
+  }
+}
+
+TEST_F(LaunchFaults, APackedCopyThatBecomesShorterIsNamed) {
+  bench::small_dataset(directory / "images", 200);
+  for (const char* storage : {"raw", "tfrecord", "lmdb"}) {
+    const pid_t pid = start_matrix("0", {"--data", directory / "images", "--set", std::string("storage=") + storage,
+                                         "--set", "timed_batches=100000", "--set", "batch=8"},
+                                   storage);
+    row_folder = directory / storage / "rows" / "0-repeat0";
+    training_rank(0);
+    const fs::path packed = json::parse(text(row_folder / "job.json"))["packed"][storage];
+    for (const auto& file : fs::recursive_directory_iterator(packed))
+      if (file.is_regular_file() && file.file_size() > (1 << 16)) fs::resize_file(file.path(), 4096);
+    EXPECT_EQ(exit_code_of(pid), 1);
+    std::ifstream stream(directory / storage / "records.jsonl");
+    const json record = json::parse(stream);
+    EXPECT_EQ(record["status"], "CRASHED");
+    const std::string reason = record["reason"];
+    EXPECT_NE(reason.find(packed.string() + "/"), std::string::npos) << reason;
+    EXPECT_NE(reason.find("became shorter while it was read"), std::string::npos) << reason;
+    EXPECT_NE(reason.find("remove the folder " + packed.string()), std::string::npos) << reason;
+    fs::remove_all(packed);
     EXPECT_EQ(left_behind(pid), "");
   }
 }

@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "bench/loading/loader/loader.h"
+#include "bench/loading/storage/mapped_file.h"
 #include "bench/train/link/link.h"
 #include "bench/train/probes.h"
 #include "bench/train/rank.h"
@@ -77,11 +78,28 @@ int report_error(const harness::Job& job, const RankInfo& rank, const char* stat
   return 1;
 }
 
+// A packed copy that becomes shorter while it is mapped is answered with SIGBUS in the thread that reads it,
+// which holds no lock of the allocator then. `of_job` and `of_rank` outlive the process's threads.
+void report_bus_errors(const harness::Job& of_job, const RankInfo& of_rank) {
+  static const harness::Job* job = nullptr;
+  static const RankInfo* rank = nullptr;
+  job = &of_job, rank = &of_rank;
+  struct sigaction action {};
+  action.sa_flags = SA_SIGINFO | SA_RESETHAND;
+  action.sa_sigaction = [](int, siginfo_t* info, void*) {
+    const auto packed = job->packed.find(job->row.storage);
+    const std::string location = packed == job->packed.end() ? "" : packed->second;
+    std::_Exit(report_error(*job, *rank, "CRASHED", why_lost(info->si_addr, job->row.storage, location)));
+  };
+  sigaction(SIGBUS, &action, nullptr);
+}
+
 int run_and_report(const harness::Job& job, const RankInfo& rank) {
   try {
     open_rank_logs(rank);
     end_with_parent();
     print_stack_on(SIGUSR2);
+    report_bus_errors(job, rank);
     train_rank(job, rank);
     return 0;
   } catch (const BadDataset& error) {

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "bench/formats/packed_copy.h"
 #include "harness/base/regular_file.h"
 
 namespace bench {
@@ -46,22 +47,51 @@ void release_pages(std::span<const uint8_t> mapping) {
     ::madvise(const_cast<uint8_t*>(mapping.data()), mapping.size(), MADV_DONTNEED);  // can't fail for these
 }
 
-std::span<const uint8_t> mapping_of(const std::filesystem::path& file) {
-  const std::string name = std::filesystem::canonical(file);
+namespace {
+
+struct Mapping {
+  uintptr_t begin = 0, end = 0;
+  std::string path;
+  bool readable = false;
+};
+
+}  // namespace
+
+// The first mapping of this process that is wanted.
+template <class Wanted>
+static Mapping mapping_where(const Wanted& wanted) {
   std::ifstream lines("/proc/self/maps");
   for (std::string line; std::getline(lines, line);) {
     // begin-end permissions offset device inode path
     std::istringstream fields(line);
-    uintptr_t begin = 0, end = 0;
-    std::string permissions, offset, device, inode, path;
-    if (!(fields >> std::hex >> begin)) continue;
+    Mapping one;
+    std::string permissions, offset, device, inode;
+    if (!(fields >> std::hex >> one.begin)) continue;
     fields.ignore(1, '-');
-    if (!(fields >> end >> permissions >> offset >> device >> inode) ||
-        !std::getline(fields >> std::ws, path) || path != name)
+    if (!(fields >> one.end >> permissions >> offset >> device >> inode) ||
+        !std::getline(fields >> std::ws, one.path))
       continue;
-    if (permissions.starts_with("r-")) return {reinterpret_cast<const uint8_t*>(begin), end - begin};
+    one.readable = permissions.starts_with("r-");
+    if (wanted(one)) return one;
   }
   return {};
+}
+
+std::span<const uint8_t> mapping_of(const std::filesystem::path& file) {
+  const std::string name = std::filesystem::canonical(file);
+  const Mapping found =
+      mapping_where([&](const Mapping& one) { return one.readable && one.path == name; });
+  return {reinterpret_cast<const uint8_t*>(found.begin), found.end - found.begin};
+}
+
+std::string why_lost(const void* address, const std::string& storage, const std::string& location) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  const std::string file =
+      mapping_where([&](const Mapping& one) { return one.begin <= at && at < one.end; }).path;
+  return fmt::format("{}: became shorter while it was read, or its disk is full or broken; {}",
+                     file.empty() ? "memory without a file" : file,
+                     !location.empty() && file.starts_with(location) ? pack_again(storage, location)
+                                                                     : "check the file and its disk");
 }
 
 void touch_pages(std::span<const uint8_t> bytes) {

@@ -15,8 +15,12 @@ void release_pages(std::span<const uint8_t> mapping);
 // is writable.
 std::span<const uint8_t> mapping_of(const std::filesystem::path& file);
 
-// Maps the file with its size at opening. Access beyond a later truncation kills the process with SIGBUS, so
-// a packed copy in use must not be modified.
+// Which mapped file a SIGBUS at the address is about, and what to do. `location`: of the storage's packed
+// copy; empty if it has none.
+std::string why_lost(const void* address, const std::string& storage, const std::string& location);
+
+// Maps the file with its size at opening. Access beyond a later truncation is answered with SIGBUS, so a
+// packed copy in use must not be modified.
 class MappedFile {
  public:
   // readahead false: the kernel reads only pages that are accessed. Throws std::runtime_error with
