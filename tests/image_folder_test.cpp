@@ -32,11 +32,12 @@ struct ImageFolder : testing::Test {
 
 TEST_F(ImageFolder, EndingsCountInAnyCase) {
   for (const char* name : {"a.JPEG", "b.Jpeg", "c.jpg", "d.JPG", "e.jPg", "f.png", "g.PNG", "h.Png", "i.jpeg",
-                           ".j.jpg", "notes.txt", "k.jpg.part", "jpg", "l.gif", "m.npy"})
+                           ".j.jpg", "notes.txt", "k.jpg.part", "jpg", "l.jfif", "m.npy", "n.JPE"})
     add(std::string("n0/") + name);
   EXPECT_EQ(listed(scan()), (std::vector<std::string>{"n0/.j.jpg 0", "n0/a.JPEG 0", "n0/b.Jpeg 0",
                                                       "n0/c.jpg 0", "n0/d.JPG 0", "n0/e.jPg 0", "n0/f.png 0",
-                                                      "n0/g.PNG 0", "n0/h.Png 0", "n0/i.jpeg 0"}));
+                                                      "n0/g.PNG 0", "n0/h.Png 0", "n0/i.jpeg 0", "n0/l.jfif 0",
+                                                      "n0/n.JPE 0"}));
 }
 
 // Folder by folder: the folder's whole path decides first, so that n0/b-c comes before n0/b/a.
@@ -78,12 +79,14 @@ TEST_F(ImageFolder, FilesOfMacOsAreNoImages) {
 
 TEST_F(ImageFolder, FormatsThatAreNotDecodedAreRefusedByName) {
   for (const char* name : {"n0/1.JPEG", "n0/2.webp", "n0/sub/3.WEBP", "n0/4.Bmp", "n1/5.tif", "n1/6.TIFF",
-                           "n1/7.pgm", "n1/8.ppm", "n1/9.png"})
+                           "n1/7.pgm", "n1/8.ppm", "n1/9.png", "n1/a.avif", "n1/b.gif", "n1/c.HEIC", "n1/d.jxl",
+                           "n1/e.heif", "n1/f.jp2"})
     add(name);
   const std::string message = failure();
-  EXPECT_NE(message.find("7 images are in formats that this suite doesn't decode"), std::string::npos)
+  EXPECT_NE(message.find("13 images are in formats that this suite doesn't decode"), std::string::npos)
       << message;
-  EXPECT_NE(message.find("1 .bmp, 1 .pgm, 1 .ppm, 1 .tif, 1 .tiff, 2 .webp (e.g. train/n0/2.webp)"),
+  EXPECT_NE(message.find("1 .avif, 1 .bmp, 1 .gif, 1 .heic, 1 .heif, 1 .jp2, 1 .jxl, 1 .pgm, 1 .ppm, 1 .tif, 1 .tiff, "
+                         "2 .webp (e.g. train/n0/2.webp)"),
             std::string::npos)
       << message;
   EXPECT_NE(message.find("--skip-unreadable"), std::string::npos) << message;
@@ -92,7 +95,7 @@ TEST_F(ImageFolder, FormatsThatAreNotDecodedAreRefusedByName) {
   EXPECT_EQ(listed(dataset), (std::vector<std::string>{"n0/1.JPEG 0", "n1/9.png 1"}));
   EXPECT_EQ(dataset.left_out.at(".webp"), 2);
   ASSERT_EQ(dataset.notes.size(), 1u);
-  EXPECT_NE(dataset.notes[0].find("left out 7 images"), std::string::npos) << dataset.notes[0];
+  EXPECT_NE(dataset.notes[0].find("left out 13 images"), std::string::npos) << dataset.notes[0];
   write_index(dataset, folder.path / "index.tsv");
   EXPECT_EQ(read_index(folder.path / "index.tsv").left_out, dataset.left_out);
 }

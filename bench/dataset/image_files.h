@@ -1,4 +1,4 @@
-// Finds the image files of a class folder in the way of torchvision's ImageFolder.
+// Finds the image files of a class folder in the way of torchvision's ImageFolder, and those that it would miss.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +13,7 @@ struct ImageFile {
   int64_t bytes = 0;
 };
 
-// Files that torchvision's ImageFolder would list and this suite leaves out.
+// Images that this suite leaves out.
 struct LeftOut {
   std::map<std::string, int64_t> kinds;  // lower-case extension not decoded here -> number of files
   std::string example;                   // path of one such file

@@ -69,8 +69,8 @@ void add_classes(Dataset& dataset, const std::string& part, Unreadable unreadabl
   if (const int64_t count = left_out.undecodable(); count > 0) {
     if (unreadable == Unreadable::refused)
       throw std::runtime_error(fmt::format(
-          "{}: {} images are in formats that this suite doesn't decode and torchvision's ImageFolder reads: "
-          "{}; convert them to JPEG or PNG, or leave them out with --skip-unreadable",
+          "{}: {} images are in formats that this suite doesn't decode: {}; convert them to JPEG or PNG, or "
+          "leave them out with --skip-unreadable",
           folder, count, left_out.kinds_in_words()));
     dataset.notes.push_back(
         fmt::format("{}: left out {} images in formats that this suite doesn't decode: {}", folder, count,

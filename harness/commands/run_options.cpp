@@ -197,7 +197,7 @@ void add_run_options(CommandLine& line) {
                "let ranks share a GPU, over gloo; tests that a row runs, says nothing about scaling");
   app.add_flag(
       "--skip-unreadable", request.skip_unreadable,
-      "leave out images of --data in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP), and "
+      "leave out images of --data in formats that are not decoded here (BMP, GIF, TIFF, WebP, ...), and "
       "accept classes without images");
   app.add_flag_function(
       "--no-install", [](int64_t) {},
