@@ -214,6 +214,24 @@ check "doctor --help" runs moved/run_matrix doctor --help
 check "says how it is called" says 'usage: ./run_matrix doctor'
 check "doctor takes no arguments" exits 2 moved/run_matrix doctor --all
 
+# --- making a bundle, with tools that only pretend ---
+mkdir -p "$sandbox/bundling/scripts" "$sandbox/bundled"
+cp "$source_dir"/scripts/{bundle,say.sh} "$sandbox/bundling/scripts"
+for part in machine venv; do touch "$sandbox/bundling/scripts/$part.sh"; done
+echo 'cuda_wanted() { return 1; }' >"$sandbox/bundling/scripts/cuda.sh"
+printf '#!/bin/sh\n' >"$sandbox/bundling/scripts/setup"
+chmod +x "$sandbox/bundling/scripts/setup"
+tool git 'echo abc'
+for name in objdump readelf; do tool "$name" true; done
+tool cmake 'for word; do [ "$last" = --prefix ] && mkdir -p "$word/bin" "$word/lib" && touch "$word/bin/a" "$word/lib/b"; last=$word; done; true'
+tool xz 'kill -INT 0; sleep 5'
+check "an interrupted bundle fails" not runs setsid env PATH="$sandbox/tools:$PATH" "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
+check "and leaves no archive" test -z "$(ls -A "$sandbox/bundled")"
+tool xz cat
+check "another try succeeds" runs with_tools "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
+check "and leaves the archive alone" test "$(ls -A "$sandbox/bundled")" = "run_matrix-abc-$(uname -m).tar.xz"
+rm "$sandbox"/tools/{git,objdump,readelf,cmake,xz}
+
 # --- an unpacked bundle, with a program that prints where it looks for libraries ---
 unset CMAKE_PREFIX_PATH
 bundle="$sandbox/un packed"
@@ -222,7 +240,11 @@ cp "$source_dir/scripts/bundled_run_matrix" "$bundle/run_matrix"
 cp "$source_dir"/scripts/{doctor,bundled_torch.sh,machine.sh,packages.sh,venv.sh} "$bundle/scripts"
 echo 2.11.0 >"$bundle/libtorch_version"
 printf '#!/bin/sh\necho "$LD_LIBRARY_PATH" "$@"; exit 3\n' >"$bundle/bin/run_matrix"
-chmod +x "$bundle/bin/run_matrix"
+cp "$bundle/bin/run_matrix" "$bundle/bin/make_dataset"
+chmod +x "$bundle/bin/run_matrix" "$bundle/bin/make_dataset"
+check "a bundle without one of its programs: exit 2" exits 2 "$bundle/run_matrix" --only 0
+check "says that the archive brings it" says "bin/train_slice is missing; next: unpack the archive again"
+cp "$bundle/bin/run_matrix" "$bundle/bin/train_slice"
 touch "$sandbox/site/torch/__init__.py" "$sandbox/site/torch/lib/libtorch_cpu.so"
 echo "__version__ = '2.11.0+cu130'" >"$sandbox/site/torch/version.py"
 check "a bundle without torch: exit 2" exits 2 env PYTHON=/no/python "$bundle/run_matrix"

@@ -1,6 +1,8 @@
 // unit: run_matrix on a user's folder: unsupported image formats are refused or left out, and the size of
 // packed copies is reported.
+#include "harness/data/data.h"
 #include "program.h"
+#include "tests/failure_of.h"
 
 namespace harness::users_images_test {
 
@@ -61,6 +63,22 @@ TEST_F(UsersImages, PackedCopiesAreSaidWithTheirSize) {
   ASSERT_EQ(smoke_in("run", "0", "", {"--data", data, "--set", "storage=synthetic"}), 0);
   EXPECT_TRUE(says("other data set")) << "though this run packs nothing";
   EXPECT_TRUE(says(" --keep " + records_in("run")[0]["data"]["fingerprint"].get<std::string>()));
+}
+
+TEST(MakeDataset, ThatASignalReachesAloneIsReportedAsInterrupted) {
+  const TemporaryFolder folder;
+  Installation installation;
+  installation.make_dataset = folder / "make_dataset";
+  Request request;
+  request.data = folder.path();
+  const auto failure = [&](const std::string& end) {
+    std::ofstream(installation.make_dataset) << "#!/bin/sh\n" << end << '\n';
+    fs::permissions(installation.make_dataset, fs::perms::owner_all);
+    return failure_of([&] { prepare_data(installation, request, {}, {}, {}); });
+  };
+  EXPECT_SAYS(failure("exit 130"), "make_dataset was interrupted; start the same command again");
+  EXPECT_SAYS(failure("kill -9 $$"), "make_dataset was ended by signal 9 (Killed)");
+  EXPECT_SAYS(failure("exit 2"), "make_dataset ended with exit code 2");
 }
 
 }  // namespace harness::users_images_test

@@ -146,6 +146,12 @@ bool program_exists(const std::string& name) {
   return false;
 }
 
+std::string ended_in_words(int exit_code) {
+  const int signal = exit_code - 128;
+  return signal > 0 ? fmt::format("was ended by signal {} ({})", signal, ::strsignal(signal))
+                    : fmt::format("ended with exit code {}", exit_code);
+}
+
 Finished run_to_end(Command command, int interrupts_to_end) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));

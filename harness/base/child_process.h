@@ -40,6 +40,7 @@ struct Finished {
   int exit_code = 0;  // 128 + signal number when a signal ended it
   std::string output;
 };
+std::string ended_in_words(int exit_code);  // `was ended by signal 9 (Killed)`, or `ended with exit code 3`
 // Waits until the command ends and returns its stdout; stderr is inherited. Sends SIGTERM after
 // `interrupts_to_end` interrupts (interrupt.h): a program that writes reports passes 2, because the first
 // interrupt only ends the rows.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "harness/base/child_process.h"
+#include "harness/base/exit_code.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
 #include "harness/base/say.h"
@@ -30,9 +31,11 @@ static std::string run_make_dataset(const Installation& installation, std::vecto
   arguments.insert(arguments.begin(), installation.make_dataset.string());
   const base::Command command{arguments, {}, {}, {}, {}};
   const base::Finished finished = base::run_to_end(command);
+  if (finished.exit_code == base::kInterrupted && !base::interrupted())
+    throw PreparationError("make_dataset was interrupted; start the same command again, and it continues");
   if (finished.exit_code != 0 && !base::interrupted())
-    throw PreparationError(fmt::format("make_dataset failed (exit code {}); the command was: {}",
-                                       finished.exit_code, base::shell_line(command)));
+    throw PreparationError(fmt::format("make_dataset {}; the command was: {}",
+                                       base::ended_in_words(finished.exit_code), base::shell_line(command)));
   return finished.output;
 }
 

@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "harness/base/child_process.h"
 #include "harness/base/json_text.h"
@@ -44,16 +43,14 @@ bool probe_memory(const Installation& installation, const Job& job, const fs::pa
   int exit_code = 0;
   const json answer = probe(installation, job, "memory", folder, &exit_code);
   if (!answer.empty()) return decode<MemoryProbe>(answer).fits;
-  const int signal = exit_code - 128;
-  if (signal == SIGKILL && kills && base::process_limits().oom_kills > kills) return false;
+  if (exit_code == 128 + SIGKILL && kills && base::process_limits().oom_kills > kills) return false;
   throw PreparationError(fmt::format(
-      "{} --probe-memory, which trains row {} on {} images a device, {}", installation.train_slice.string(),
-      job.row.id, images_per_device(job.row),
-      signal > 0
-          ? fmt::format("was ended by signal {} ({}); expected to meet its own limit before one of this "
-                        "job, container or machine: raise that limit, or leave more memory free",
-                        signal, ::strsignal(signal))
-          : fmt::format("failed with exit code {}; its own words are above", exit_code)));
+      "{} --probe-memory, which trains row {} on {} images a device, {}{}", installation.train_slice.string(),
+      job.row.id, images_per_device(job.row), base::ended_in_words(exit_code),
+      exit_code > 128
+          ? "; expected to meet its own limit before one of this job, container or machine: raise "
+            "that limit, or leave more memory free"
+          : "; its own words are above"));
 }
 
 // The rows at the scale; empty when a batch can't be divided by it: a remainder, or a device without an
