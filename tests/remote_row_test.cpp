@@ -43,10 +43,12 @@ class RemoteRow : public testing::Test {
     fs::remove_all(directory);
   }
 
-  pid_t start_matrix(const std::string& only, const Words& settings, const char* run = "run") {
-    Words words = {
+  pid_t start_matrix(const std::string& only, const Words& settings, const char* run = "run",
+                     Words words = {}) {
+    const Words program = {
         BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", only, "--out",
         directory / run};
+    words.insert(words.end(), program.begin(), program.end());
     for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
     return base::start({words,
                         {{"REMOTE_ROW", directory}, {"RUN_MATRIX_PLOTS", "specs"}},
@@ -168,6 +170,18 @@ TEST_F(ShapedRow, TheBytesCrossTheLinkAtItsRate) {
   EXPECT_GE(record["object_store"]["received_bytes"], record["cache"]["server_bytes"]);
   const double bits = 8 * record["cache"]["encoded_bytes"].get<double>(), burst_bits = 8 * 256e3;
   EXPECT_GE(record["wall_s"].get<double>(), (bits - burst_bits) / 40e6);
+}
+
+// As for other users than root: nginx can't give a folder to `nobody` there.
+TEST_F(ShapedRow, WorksInAUserNamespace) {
+  if (::system("unshare --user --map-root-user --net --mount true 2> /dev/null") != 0)
+    GTEST_SKIP() << "this kernel allows no user namespace";
+  EXPECT_EQ(exit_code_of(start_matrix("0", {"storage=remote", "store_rate_mbit=1000"}, "run",
+                                      {"unshare", "--user", "--map-root-user", "--mount"})),
+            0);
+  std::ifstream stream(directory / "run" / "records.jsonl");
+  const json record = json::parse(stream, nullptr, false);
+  EXPECT_EQ(record["status"], "OK") << record["reason"];
 }
 
 TEST_F(ShapedRow, MountsAreAtItsNearEnd) {

@@ -65,6 +65,21 @@ TEST_F(UsersImages, PackedCopiesAreSaidWithTheirSize) {
   EXPECT_TRUE(says(" --keep " + records_in("run")[0]["data"]["fingerprint"].get<std::string>()));
 }
 
+TEST_F(UsersImages, TheirCopiesMayBeElsewhereThanInTheProject) {
+  const fs::path elsewhere = directory / "elsewhere";
+  ASSERT_EQ(run({"--scale", "smoke", "--only", "0", "--data", data, "--set", "storage=lmdb", "--out", directory / "run"},
+                {{"RUN_MATRIX_DATA", elsewhere}}),
+            0);
+  const std::string fingerprint = records_in("run")[0]["data"]["fingerprint"];
+  EXPECT_TRUE(fs::exists(elsewhere / "packed" / fingerprint / "lmdb"));
+  EXPECT_FALSE(fs::exists(fs::path(SOURCE_DIR "/data/packed") / fingerprint));
+  std::ofstream(directory / "file") << "no folder";
+  EXPECT_EQ(run({"--scale", "smoke", "--only", "0", "--data", data, "--out", directory / "run2"},
+                {{"RUN_MATRIX_DATA", directory / "file"}}),
+            2);
+  EXPECT_TRUE(says("RUN_MATRIX_DATA names another folder than " + (directory / "file").string())) << errors();
+}
+
 TEST(MakeDataset, ThatASignalReachesAloneIsReportedAsInterrupted) {
   const TemporaryFolder folder;
   Installation installation;

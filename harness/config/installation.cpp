@@ -41,13 +41,19 @@ static bool may_use_nvidia_driver() {
 
 Installation find_installation() {
   const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
-  const char* worker = std::getenv("RUN_MATRIX_WORKER");
-  const char* results = std::getenv("RUN_MATRIX_RESULTS");
+  const auto named = [](const char* variable, const fs::path& otherwise) {
+    const char* path = std::getenv(variable);
+    return path ? fs::path(path) : otherwise;
+  };
   const fs::path project = find_project(programs), for_gpus = programs / "train_slice_cuda";
   const fs::path train_slice =
       may_use_nvidia_driver() && fs::exists(for_gpus) ? for_gpus : programs / "train_slice";
-  return {project, worker ? fs::path(worker) : train_slice, programs / "make_dataset",
-          results ? fs::path(results) : project / "results", programs / "listen_address.so"};
+  return {project,
+          named("RUN_MATRIX_WORKER", train_slice),
+          programs / "make_dataset",
+          named("RUN_MATRIX_RESULTS", project / "results"),
+          programs / "listen_address.so",
+          fs::absolute(named("RUN_MATRIX_DATA", project / "data"))};
 }
 
 }  // namespace harness

@@ -8,7 +8,7 @@ namespace harness {
 namespace fs = std::filesystem;
 
 struct Installation {
-  // Contains configs/, plots/, data/, results/: RUN_MATRIX_HOME, or the nearest such folder above the
+  // Contains configs/ and plots/, and needn't be writable: RUN_MATRIX_HOME, or the nearest such folder above the
   // programs.
   fs::path project;
   // train_slice_cuda when it is built and a driver is installed, otherwise train_slice. The environment
@@ -17,6 +17,7 @@ struct Installation {
   fs::path make_dataset;
   fs::path results;              // runs/, ab/, noise/; project/results, or RUN_MATRIX_RESULTS
   fs::path listen_address = {};  // library to preload (listen_address.cpp); empty: none
+  fs::path data = {};            // stand-in images, packed/; project/data, or RUN_MATRIX_DATA
 };
 // Throws ConfigError when the project isn't found.
 Installation find_installation();

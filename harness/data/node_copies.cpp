@@ -9,7 +9,7 @@ namespace harness {
 NodeCopies::NodeCopies(const Installation& installation, const Data& data, const AxisValues& values,
                        OnEveryNode on_every_node)
     : on_every_node_(std::move(on_every_node)) {
-  const fs::path store = installation.project / "data" / "packed";
+  const fs::path store = installation.data / "packed";
   for (const auto& [storage, location] : data.packed) {
     if (location.empty() || !trait(values, "storage", storage, &Traits::transient, false)) continue;
     const base::Command pack = on_every_node_(

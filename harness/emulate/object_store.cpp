@@ -17,7 +17,9 @@ namespace fs = std::filesystem;
 constexpr int kPortInNode = 8080;  // no other program uses ports in this network namespace
 
 // Paths are relative to the server's folder, because an nginx configuration can't express all path names.
+// `user root`: otherwise a root would give the folders to `nobody`, whom a user namespace doesn't know.
 constexpr const char* kConfiguration = R"(daemon off;
+user root;
 master_process off;
 pid nginx.pid;
 error_log stderr warn;

@@ -42,7 +42,7 @@ Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& di
   if (const std::string service = service_of(setting.values, row.storage); !service.empty()) {
     remote.emplace(row, service,
                    RemoteStorage::Folders{setting.data.of(row).index, scratch.path(),
-                                          setting.installation.project / "data" / "packed", directory});
+                                          setting.installation.data / "packed", directory});
     add_to_job(directory / "job.json", row.storage, *remote);
     if (remote->nodes()) {
       launching.enter[0] = remote->nodes()->enter(0);
