@@ -8,6 +8,7 @@
 #include "bench/micro/options.h"
 #include "bench/micro/ranks.h"
 #include "harness/base/program_start.h"
+#include "harness/contract/machine.h"
 
 namespace bench {
 
@@ -25,9 +26,9 @@ int run_families(const MicroOptions& options) {
                "all_reduce/, broadcast/, reduce/ and point_to_point/ are skipped: set the number of "
                "processes with --ranks\n");
   for (const AddBenchmarks& family : benchmark_families()) family(options);
-  benchmark::RunSpecifiedBenchmarks();
+  const size_t run = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
-  return 0;
+  return run > 0 ? 0 : 2;  // a filter that matches nothing, which Google Benchmark has said
 }
 
 int run(int count, char** values) {
@@ -39,6 +40,9 @@ int run(int count, char** values) {
   std::vector<char*> left;
   for (std::string& argument : kept) left.push_back(argument.data());
   int left_count = static_cast<int>(left.size());
+  for (const std::string& argument : arguments)
+    if (argument == "--help" || argument == "-h") std::printf("%s\n", kOptionsHelp);  // and then its own
+  benchmark::AddCustomContext("revision", harness::describe_build().revision);
   benchmark::Initialize(&left_count, left.data());
   if (benchmark::ReportUnrecognizedArguments(left_count, left.data())) throw BadOption(kOptionsHelp);
   if (options.ranks > 0) return start_ranks(options, {arguments.begin() + 1, arguments.end()});

@@ -50,6 +50,8 @@ Number take_number(const std::string& name, std::vector<std::string>& arguments,
 MicroOptions take_options(std::vector<std::string>& arguments) {
   MicroOptions options;
   options.data = take("--data", arguments).value_or("");
+  if (!options.data.empty() && !std::filesystem::is_directory(options.data / "train"))
+    throw BadOption(fmt::format("--data {}: expected a folder that contains train/", options.data.string()));
   options.store = take("--store", arguments).value_or("");
   options.ranks = take_number("--ranks", arguments, 0, 2, 1024);
   options.nodes = take_number("--nodes", arguments, 1, 1, 2);

@@ -1,0 +1,50 @@
+// train: bench_micro from outside: its own options, exit codes and the revision in its JSON.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "harness/base/child_process.h"
+#include "tests/failure_of.h"
+
+namespace micro_test {
+
+class Micro : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kProgram)) GTEST_SKIP() << "bench_micro wasn't built: no Google Benchmark";
+  }
+  static base::Finished run(const std::vector<std::string>& more, bool with_errors = true) {
+    base::Command command{{kProgram}, {}, {}, {}, {}};
+    command.arguments.insert(command.arguments.end(), more.begin(), more.end());
+    if (with_errors)
+      command.errors_to_output = true;
+    else
+      command.errors = "/dev/null";
+    return base::run_to_end(command);
+  }
+  static constexpr const char* kProgram = BINARY_DIR "/bench_micro";
+};
+
+TEST_F(Micro, WhatMeasuresNothingIsNoSuccess) {
+  const auto without_data = run({"--data", "/nonexist"});
+  EXPECT_EQ(without_data.exit_code, 2);
+  EXPECT_SAYS(without_data.output, "--data /nonexist: expected a folder that contains train/");
+  EXPECT_EQ(run({"--benchmark_filter=nothing_is_named_so"}).exit_code, 2);
+}
+
+TEST_F(Micro, HelpNamesItsOwnOptionsToo) {
+  const auto help = run({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* option : {"--data", "--store", "--ranks", "--benchmark_filter"}) EXPECT_SAYS(help.output, option);
+}
+
+TEST_F(Micro, JsonSaysWhichRevisionWasMeasured) {
+  const auto clock = run({"--benchmark_filter=phase_clock", "--benchmark_format=json"}, false);
+  EXPECT_EQ(clock.exit_code, 0);
+  const auto json = nlohmann::json::parse(clock.output, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << clock.output;
+  EXPECT_NE(json["context"].value("revision", ""), "") << json["context"];
+}
+
+}  // namespace micro_test
