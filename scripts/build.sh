@@ -35,7 +35,8 @@ configure() {  # PRESET (release, or ci with tests) CUDA (ON or OFF). Parts that
 # Shows Ninja's lines "[N/M] what" as one changing line on a terminal, otherwise one line per quarter. Other lines,
 # messages of the compiler, are shown unchanged.
 show_build() {  # COMMAND...: the build command, shown when there is something to do
-  local line count shown='' quarter step=''
+  local line count shown='' quarter step='' rewrites=''
+  [[ ! -t 2 || ${TERM-} == dumb ]] || rewrites=yes
   while IFS= read -r line; do
     if [[ -z $shown ]]; then
       case $line in  # printed at every call
@@ -47,19 +48,19 @@ show_build() {  # COMMAND...: the build command, shown when there is something t
     if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
       count="${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
       quarter=$((BASH_REMATCH[1] * 4 / BASH_REMATCH[2]))
-      if [[ -t 2 ]]; then
+      if [[ $rewrites ]]; then
         printf '\r\033[Kbuilding: step %s' "$count" >&2
       elif [[ $quarter != "$step" ]]; then
         printf 'building: step %s\n' "$count" >&2
       fi
       step=$quarter
     else
-      [[ ! -t 2 || -z $step ]] || printf '\n' >&2
+      [[ -z $rewrites || -z $step ]] || printf '\n' >&2
       step=''
       printf '%s\n' "$line" >&2
     fi
   done
-  [[ ! -t 2 || -z $step ]] || printf '\n' >&2
+  [[ -z $rewrites || -z $step ]] || printf '\n' >&2
 }
 
 build() {  # [TARGET...]: without, all targets

@@ -27,7 +27,7 @@ class Micro : public testing::Test {
 };
 
 TEST_F(Micro, WhatMeasuresNothingIsNoSuccess) {
-  const auto without_data = run({"--data", "/nonexist"});
+  const auto without_data = run({"--data", "/nonexist", "--benchmark_filter=^read/"});
   EXPECT_EQ(without_data.exit_code, 2);
   EXPECT_SAYS(without_data.output, "--data /nonexist: expected a folder that contains train/");
   EXPECT_EQ(run({"--benchmark_filter=nothing_is_named_so"}).exit_code, 2);

@@ -158,7 +158,7 @@ class Slices : public RealSteps {
 TEST_F(Slices, AreTrainedOnceAndKeptWithTheirRows) {
   const auto execution = Execution::prepare(installation_, request_, values_);
   ASSERT_TRUE(execution);
-  LiveLine line(3, false);
+  LiveLine line(3);
   for (const PlannedRow& planned : execution->plan()) ASSERT_TRUE(execution->run(planned, 0, line));
   execution->train_slices([] { return false; });
   EXPECT_TRUE(trained().empty()) << "no time was left";

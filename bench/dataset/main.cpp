@@ -10,6 +10,7 @@
 #include "harness/base/interrupt.h"
 #include "harness/base/program_start.h"
 #include "harness/base/say.h"
+#include "harness/contract/machine.h"
 
 using namespace bench;
 namespace fs = std::filesystem;
@@ -17,6 +18,8 @@ namespace fs = std::filesystem;
 int main(int count, char** arguments) {
   base::start_program();
   CLI::App app{"Makes, lists and packs sets of images."};
+  app.set_version_flag(
+      "--version", [] { return harness::encode(harness::describe_build()).dump(); }, "print the build as JSON");
   app.require_subcommand(1);
 
   StandinOptions options;

@@ -2,7 +2,6 @@
 #include "bench/dataset/progress_line.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 
@@ -11,7 +10,7 @@
 namespace bench {
 
 ProgressLine::ProgressLine(std::string what, int64_t total)
-    : what_(std::move(what)), total_(total), terminal_(isatty(STDERR_FILENO)) {}
+    : what_(std::move(what)), total_(total), terminal_(base::rewrites_lines()) {}
 
 ProgressLine::~ProgressLine() {
   if (terminal_ && shown_) std::fputc('\n', stderr);

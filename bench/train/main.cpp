@@ -16,6 +16,7 @@
 #include "harness/base/failure_text.h"
 #include "harness/base/file.h"
 #include "harness/base/program_start.h"
+#include "harness/contract/machine.h"
 #include "harness/contract/progress.h"
 
 namespace bench {
@@ -123,6 +124,8 @@ int main(int argc, char** argv) try {
   base::start_program();
   CLI::App app{
       "One rank of one row; started by run_matrix, or by any launcher that sets RANK, WORLD_SIZE and so on."};
+  app.set_version_flag(
+      "--version", [] { return harness::encode(harness::describe_build()).dump(); }, "print the build as JSON");
   std::string job_file;
   bool values = false, memory = false, canaries = false;
   int decoding_px = 0;

@@ -10,6 +10,9 @@ namespace base {
 // never stop a measurement, and fmt::print would throw.
 void say_text(const std::string& text);
 
+// Whether stderr is a terminal that can replace a line by another: one with TERM=dumb can't.
+bool rewrites_lines();
+
 template <typename... Values>
 void say(fmt::format_string<Values...> format, Values&&... values) {
   say_text(fmt::format(format, std::forward<Values>(values)...));

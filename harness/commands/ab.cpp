@@ -1,6 +1,5 @@
 // ab: runs two settings of the same rows side by side in random order and compares them.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -127,7 +126,7 @@ class Blocks {
         until_s_(until_s),
         order_(until_s > 0 ? std::vector<size_t>() : order_of(experiment.a->plan().size(), blocks)),
         time_(experiment.of_rows, order_),
-        line_(order_.size(), isatty(STDERR_FILENO), [this](double running_s, double left_s) {
+        line_(order_.size(), [this](double running_s, double left_s) {
           return until() ? std::max(0.0, until_s_ - watch_.s() - left_s)
                          : time_.rest_s(watch_.s() + left_s, running_s);
         }) {}

@@ -28,16 +28,17 @@ void add_list(CommandLine& line) {
   command->add_flag("--fields", asked->fields, "the fields of a row");
   command->add_flag("--keys", asked->keys, "the keys of a record, as Markdown");
   command->add_flag("--metrics", asked->metrics, "the columns of table.csv, as Markdown");
-  command->add_flag("--json", asked->as_json, "rows as JSON");
+  command->add_flag("--json", asked->as_json, "the same as JSON");
   const auto print = [&line, asked](const Installation& installation) -> int {
     if (asked->fields)
-      std::cout << list_fields();
+      std::cout << (asked->as_json ? list_fields_as_json() : list_fields());
     else if (asked->keys)
-      std::cout << record_keys_as_markdown();
+      std::cout << (asked->as_json ? record_keys_as_json() : record_keys_as_markdown());
     else if (asked->metrics)
-      std::cout << metrics_as_markdown();
+      std::cout << (asked->as_json ? metrics_as_json() : metrics_as_markdown());
     else if (asked->values)
-      std::cout << list_values(ask_values(installation));
+      std::cout << (asked->as_json ? encode(ask_values(installation)).dump(2) + "\n"
+                                   : list_values(ask_values(installation)));
     else
       return print_rows(installation, line.request, asked->as_json);
     return base::kAllGood;

@@ -126,6 +126,7 @@ void add_run_options(CommandLine& line) {
   request.timeout_s = 1800;
   app.add_option("config", request.configs, "matrices to run (default configs/article.yaml)");
   app.add_option("--only", request.only, "rows by id, comma separated; they run in the order of the matrix")
+      ->join(',')
       ->check(kNotEmpty);
   app.add_option("--scale", request.scale,
                  "auto, rehearsal, article, emulated or smoke (configs/scales.yaml)");

@@ -97,4 +97,12 @@ std::string record_keys_as_markdown() {
   return text;
 }
 
+std::string record_keys_as_json() {
+  std::vector<KeyLine> lines;
+  add_keys<Record>("", lines);
+  nlohmann::json list = nlohmann::json::array();
+  for (const KeyLine& line : lines) list.push_back({{"key", line.path}, {"meaning", line.help}});
+  return list.dump(2) + "\n";
+}
+
 }  // namespace harness

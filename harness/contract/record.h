@@ -203,5 +203,6 @@ void drop_figures(Record& record);
 
 // The Markdown table of all keys in results/README.md.
 std::string record_keys_as_markdown();
+std::string record_keys_as_json();
 
 }  // namespace harness

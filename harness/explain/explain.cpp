@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -132,7 +131,7 @@ int run_explain(const Installation& installation, Request request, const Explain
              execution->records_file().string());
   bool lost = false, going = true;
   try {
-    LiveLine line(0, isatty(STDERR_FILENO));
+    LiveLine line(0);
     std::mt19937 random(std::random_device{}());
     for (const Row& row : plan.rows) {
       const RowChanges& changes = plan.changes.at(row.id);

@@ -1,7 +1,6 @@
 #include "harness/feed/feed.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -39,7 +38,7 @@ class Feed {
         rows_(std::move(rows)),
         device_(std::move(device)),
         costs_(*find_costs(device_, rows_.asked.model, rows_.asked.precision)),
-        line_(0, isatty(STDERR_FILENO)),
+        line_(0),
         began_(Clock::now()) {}
 
   // What binds comes before the confirmation, which may use up the time.

@@ -1,6 +1,5 @@
 #include "harness/feed/machine.h"
 
-#include <unistd.h>
 
 #include "harness/config/device_file.h"
 #include "harness/feed/emulated_speed.h"
@@ -28,7 +27,7 @@ int run_machine(const Installation& installation, Request request, std::ostream&
   if (!execution) return base::kInterrupted;
   console << "records: " << execution->records_file().string() << std::endl;
   const auto rows = [&] {
-    LiveLine line(execution->runs().size(), isatty(STDERR_FILENO));
+    LiveLine line(execution->runs().size());
     for (const Repetition& run : execution->runs())
       if (!execution->run(execution->plan()[run.row], run.repeat, line, of)) return;
   };

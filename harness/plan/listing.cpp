@@ -100,6 +100,17 @@ std::string list_fields() {
   return columns(lines);
 }
 
+std::string list_fields_as_json() {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Field& field : fields())
+    list.push_back({{"field", field.name},
+                    {"type", type_of(field)},
+                    {"unit", field.unit},
+                    {"range", range_of(field)},
+                    {"meaning", field.help}});
+  return list.dump(2) + "\n";
+}
+
 std::string list_values(const AxisValues& values) {
   if (values.empty()) return "train_slice is not built, so the values are unknown; ./run_matrix builds it\n";
   std::string text;

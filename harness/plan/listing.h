@@ -10,6 +10,7 @@ namespace harness {
 std::string list_rows(const std::vector<Row>& rows, const Scale& scale);
 std::string list_rows_as_json(const std::vector<Row>& rows);
 std::string list_fields();
+std::string list_fields_as_json();
 std::string list_values(const AxisValues& values);
 
 }  // namespace harness

@@ -194,15 +194,23 @@ std::string cell_text(const Metric& metric, const SummaryRow& row) {
                                                 : fmt::format("{:.{}f}", *figure, metric.decimals);
 }
 
+static const char* better(const Metric& one) {
+  return !one.better ? "" : *one.better == Better::lower ? "lower" : "higher";
+}
+
 std::string metrics_as_markdown() {
   std::string text = "| column | unit | better | meaning |\n|---|---|---|---|\n";
   for (const Metric& one : metrics())
-    text += fmt::format("| `{}` | {} | {} | {} |\n", one.name, one.unit,
-                        !one.better                    ? ""
-                        : *one.better == Better::lower ? "lower"
-                                                       : "higher",
-                        one.description);
+    text += fmt::format("| `{}` | {} | {} | {} |\n", one.name, one.unit, better(one), one.description);
   return text;
+}
+
+std::string metrics_as_json() {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Metric& one : metrics())
+    list.push_back(
+        {{"column", one.name}, {"unit", one.unit}, {"better", better(one)}, {"meaning", one.description}});
+  return list.dump(2) + "\n";
 }
 
 std::string four_digits(double value) {

@@ -38,6 +38,7 @@ std::string cell_text(const Metric& metric, const SummaryRow& row);
 
 // A Markdown table with name, unit, direction and description of all metrics.
 std::string metrics_as_markdown();
+std::string metrics_as_json();
 
 // Two decimals below 10, one below 1000, otherwise none.
 std::string four_digits(double value);

@@ -17,8 +17,8 @@ static double seconds(std::chrono::steady_clock::duration time) {
 
 static std::string clock_text(double s) { return fmt::format("{}:{:02d}", int(s) / 60, int(s) % 60); }
 
-LiveLine::LiveLine(size_t rows_in_all, bool terminal, Rest rest)
-    : rows_(rows_in_all), terminal_(terminal), rest_(std::move(rest)) {}
+LiveLine::LiveLine(size_t rows_in_all, Rest rest)
+    : rows_(rows_in_all), terminal_(base::rewrites_lines()), rest_(std::move(rest)) {}
 
 // Expected seconds after this row, which takes `row_s`.
 double LiveLine::others_s(double row_s, double row_left_s) const {

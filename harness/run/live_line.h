@@ -15,7 +15,7 @@ class LiveLine {
   // and those of them that are left.
   using Rest = std::function<double(double row_s, double row_left_s)>;
   // `rows_in_all`: 0 if it depends on what is measured. Without `rest` it is estimated from the rows before.
-  LiveLine(size_t rows_in_all, bool terminal, Rest rest = {});
+  explicit LiveLine(size_t rows_in_all, Rest rest = {});
   // Shown with the name of the next rows: which run of the row this is.
   void set_label(const std::string& run_label) { run_label_ = run_label; }
   void begin_row(const Row& row);

@@ -1,7 +1,6 @@
 #include "harness/run/real_training.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +24,7 @@ static Request for_real(Request request) {
 RealTraining::RealTraining(const Installation& installation, const Request& request)
     : request_(for_real(request)),
       smallest_(find_scale(load_scales(installation.project / "configs" / "scales.yaml"), "smoke")),
-      line_(0, isatty(STDERR_FILENO)) {}
+      line_(0) {}
 
 // Files on tmpfs are the article's usual storage; a row on them is about them if its base has another one.
 static bool is_about_storage(const Row& row, const std::vector<PlannedRow>& plan) {

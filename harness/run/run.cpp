@@ -1,7 +1,6 @@
 #include "harness/run/run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -79,7 +78,7 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, co
                    const RoundEnded& round_ended) {
   TimeLeft time(schedule.of_rows, rows_of(schedule.runs), rounds_of(again), again.limit_s);
   const base::Stopwatch watch;
-  LiveLine line(schedule.runs.size(), isatty(STDERR_FILENO),
+  LiveLine line(schedule.runs.size(),
                 [&](double running_s, double left_s) { return time.rest_s(watch.s() + left_s, running_s); });
   bool whole = true;
   for (size_t i = 0; i < schedule.runs.size(); ++i) {

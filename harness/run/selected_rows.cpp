@@ -87,6 +87,8 @@ Selection select_rows(const Installation& installation, const Request& request, 
                              : available(values, "device", "cuda") ? "cuda"
                              : can_be_emulated(installation, request, scales, values) ? "emulated"
                                                                                       : "cpu";
+  Row probe;
+  if (request.device != "auto") assign(probe, "device", {device, {"--device " + request.device}}, 1, values);
   const bool emulated = !computes(device, values);
   if (colon != std::string::npos && !emulated)
     throw ConfigError({"--device " + request.device}, "only device emulated has device files",
