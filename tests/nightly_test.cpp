@@ -188,6 +188,16 @@ TEST_F(NightlyTest, ANightThatTheFullDiskRefusedIsAddedByTheNext) {
   EXPECT_EQ(nights()[0].rows.size(), 2u);
 }
 
+TEST_F(NightlyTest, ANightWhosePageCannotBeWrittenIsNoSuccess) {
+  fs::create_directories(history_folder() / "trend.html" / "in the way");
+  EXPECT_EQ(run(nightly()), 1);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "trend.html", errors());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "`history trend` for nights", errors());
+  ASSERT_EQ(nights().size(), 1u);
+  fs::remove_all(history_folder() / "trend.html");
+  EXPECT_EQ(run(nightly()), 0);
+}
+
 TEST_F(NightlyTest, DamagedLinesAreNamedAndCostThemselvesAlone) {
   ASSERT_EQ(run(nightly()), 0);
   std::ofstream(history_folder() / "nights.jsonl", std::ios::app) << "no night\n";

@@ -222,6 +222,12 @@ TEST_F(RunMatrix, AccuracyOnAFolderNeedsImagesToValidateOn) {
   EXPECT_EQ(records()[0]["status"], "SKIPPED");
   EXPECT_NE(records()[0]["reason"].get<std::string>().find("no folder val"), std::string::npos)
       << records()[0]["reason"];
+  const std::vector<std::string> dry = {"--scale", "smoke", "--accuracy", "--data", data, "--dry-run"};
+  EXPECT_EQ(run(dry), 0);
+  EXPECT_TRUE(says("no folder val")) << output();
+  fs::create_directories(directory / "data" / "val");
+  EXPECT_EQ(run(dry), 2);
+  EXPECT_TRUE(says("/val: it has no class folders")) << errors();
   fs::create_directories(directory / "data" / "val" / "n00000099");
   EXPECT_EQ(run({"--scale", "smoke", "--accuracy", "--data", data, "--out", directory / "run2"}), 2);
   EXPECT_NE(errors().find("n00000099 is not in train"), std::string::npos) << errors();

@@ -100,9 +100,10 @@ bool keep(History& history, const OpenNight& open, const Night& night) {
   return kept;
 }
 
-// Reports lasting changes that no earlier night has reported. Returns whether one of them is a regression.
+// Reports lasting changes that no earlier night has reported, and whether one of them is a regression.
+// Returns whether the page was written.
 bool tell_changes(const Installation& installation, const History& history, const Night& night, bool kept,
-                  std::ostream& console) {
+                  std::ostream& console, bool& regression) {
   std::vector<Night> nights = history.nights();
   if (!kept) nights.push_back(night);
   const Analysis analysis =
@@ -111,13 +112,15 @@ bool tell_changes(const Installation& installation, const History& history, cons
   const std::vector<Alarm> alarms = told.news(analysis.alarms, analysis.trends);
   const std::vector<Alarm> improvements = told.news(analysis.improvements, analysis.trends);
   console << changes_summary(analysis, alarms, improvements) << std::flush;
-  done([&] {
+  const bool written = done([&] {
     write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, installation.project,
                      console);
   });
   told.add(alarms, night.id);  // after the report: if the program ends in between, they are reported again
   told.add(improvements, night.id);
-  return std::any_of(alarms.begin(), alarms.end(), [](const Alarm& alarm) { return alarm.canary.empty(); });
+  regression =
+      std::any_of(alarms.begin(), alarms.end(), [](const Alarm& alarm) { return alarm.canary.empty(); });
+  return written;
 }
 
 }  // namespace
@@ -184,8 +187,10 @@ int run_nightly(const Installation& installation, const Request& request, const 
   bool regression = false;
   const bool measured =
       std::any_of(night.rows.begin(), night.rows.end(), [](const NightRow& row) { return row.ok(); });
+  bool told = true;
   const bool examined =
-      !measured || done([&] { regression = tell_changes(installation, history, night, kept, console); });
+      !measured ||
+      (done([&] { told = tell_changes(installation, history, night, kept, console, regression); }) && told);
   if (!measured) return base::kNothingRan;
   if (!recorded || !kept || !examined || exit_code_of(records) == base::kRowFailed) return base::kRowFailed;
   return regression ? base::kRegression : base::kAllGood;

@@ -116,7 +116,8 @@ void write_text(const std::filesystem::path& file, const std::string& text) try 
   base::write_whole_file(file, text, /*durable=*/false);
 } catch (const std::runtime_error& error) {
   throw std::runtime_error(
-      fmt::format("{}; then repeat the command (`./run_matrix report RUN` for a run whose rows have ended)",
+      fmt::format("{}; then repeat the command (`./run_matrix report RUN` for a run whose rows have ended, "
+                  "`history trend` for nights)",
                   error.what()));
 }
 

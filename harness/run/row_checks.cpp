@@ -48,15 +48,33 @@ std::string why_not_started(const Row& row, const AxisValues& values, const Requ
   return why_no_two_nodes();
 }
 
+constexpr const char* kNoValidation =
+    "--data has no folder val, whose images measure the accuracy; add val/<class>/<image>.JPEG with the "
+    "class "
+    "folders of train, or leave --data out for stand-in classes";
+
 // The network gets as many outputs as the data has classes: ImageNet's thousand outputs would learn more
 // slowly.
 static void fit_to_classes(PlannedRow& planned, const Data& data) {
   if (data.validation.empty())
-    planned.skip_reason =
-        "--data has no folder val, whose images measure the accuracy; add "
-        "val/<class>/<image>.JPEG with the class folders of train, or leave --data out for stand-in classes";
+    planned.skip_reason = kNoValidation;
   else
     planned.row.classes = data.description.classes.value_or(planned.row.classes);
+}
+
+void check_validation(std::vector<PlannedRow>& plan, const fs::path& data) {
+  const fs::path val = data / "val";
+  const bool there = fs::is_directory(val);
+  for (PlannedRow& planned : plan)
+    if (!data.empty() && planned.row.validation && planned.skip_reason.empty()) {
+      if (!there) planned.skip_reason = kNoValidation;
+      if (there &&
+          std::none_of(fs::directory_iterator(val), {}, [](const auto& it) { return it.is_directory(); }))
+        throw PreparationError(
+            fmt::format("{}: it has no class folders; expected DIR/val/<class>/<image>.JPEG with the class "
+                        "folders of DIR/train",
+                        val.string()));
+    }
 }
 
 void check_data(std::vector<PlannedRow>& plan, const DataSets& sets) {

@@ -15,4 +15,8 @@ std::string why_not_started(const Row& row, const AxisValues& values, const Requ
 // without validation images; sets `classes` of the other rows with `validation` to that of the data.
 void check_data(std::vector<PlannedRow>& plan, const DataSets& sets);
 
+// Of rows with `validation`, what a plan can tell before the images of `data` (empty: stand-in) are listed.
+// Throws PreparationError where listing them would.
+void check_validation(std::vector<PlannedRow>& plan, const fs::path& data);
+
 }  // namespace harness

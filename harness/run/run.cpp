@@ -137,6 +137,7 @@ int dry_run(const Installation& installation, const Request& request, const Axis
   const RecordMachine machine = request.machine.empty() ? describe_machine() : read_machine(request.machine);
   const Selection selection = checked_selection(installation, request, values);
   auto plan = make_plan(selection, values, request, machine);
+  check_validation(plan, request.data);
   const DataSets no_data;
   const RecordBuild build = describe_build();
   const RowSetting setting{installation,           request, values, selection.scale, no_data, machine, build,
