@@ -192,13 +192,19 @@ TEST(CsvTable, HasOneLinePerRowAndQuotesWhatNeedsIt) {
   const std::string text = harness::csv_table(harness::summarise(typed(records)));
   EXPECT_EQ(text.rfind("row,title,status,reason,scale,device", 0), 0u);
   EXPECT_NE(text.find("\"a \"\"quoted\"\", word\""), std::string::npos);
-  EXPECT_NE(text.find("\r\ndisk,files on disk,OK,,rehearsal,cpu,"), std::string::npos) << text;
-  EXPECT_NE(text.find("\r\ndisk,files on disk,OK,,smoke,cpu,"), std::string::npos);
+  EXPECT_NE(text.find("\ndisk,files on disk,OK,,rehearsal,cpu,"), std::string::npos) << text;
+  EXPECT_NE(text.find("\ndisk,files on disk,OK,,smoke,cpu,"), std::string::npos);
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+  const auto lines = csv_lines(text);
+  for (size_t i = 0; i < harness::metrics().size(); ++i)
+    for (size_t line = 1; line < lines.size() && harness::metrics()[i].unit != "text"; ++line)
+      EXPECT_EQ(lines[line].at(i).find_first_not_of("0123456789.e+-"), std::string::npos)
+          << "a column with a unit has numbers alone: " << harness::metrics()[i].name << " " << lines[line][i];
 }
 
 TEST(CsvTable, TextThatASpreadsheetWouldEvaluateIsNeutralised) {
   for (const char* text : {"=1+1", "+1", "-x", "@SUM(A1)", "\tx", "\rx", "-1+cmd|' /C calc'!A0", "-inf"})
-    EXPECT_EQ(csv_lines(harness::csv_cell(text) + "\r\n").at(0).at(0), std::string("'") + text) << text;
+    EXPECT_EQ(csv_lines(harness::csv_cell(text) + "\n").at(0).at(0), std::string("'") + text) << text;
   for (const char* text : {"", "-0.199113", "-1e-05", "-3", "a=b", "O2 in bf16", "1.5"})
     EXPECT_EQ(harness::csv_cell(text), text) << "a number or plain text stays as it is";
   std::vector<json> records = golden("mixed.jsonl");

@@ -73,13 +73,13 @@ std::string markdown_table(const Summary& summary) {
 std::string csv_table(const std::vector<Summary>& summaries) {
   std::string text;
   for (const Metric& metric : metrics()) text += (text.empty() ? "" : ",") + metric.name;
-  text += "\r\n";
+  text += "\n";
   for (const Summary& summary : summaries)
     for (const SummaryRow& row : summary.rows) {
       std::string line;
       for (const Metric& metric : metrics())
         line += (line.empty() ? "" : ",") + csv_cell(csv_text(metric, summary, row));
-      text += line + "\r\n";
+      text += line + "\n";
     }
   return text;
 }

@@ -177,14 +177,14 @@ std::string markdown_text(const Grid& grid, int level) {
 std::optional<double> if_any(double figure) { return figure > 0 ? std::optional(figure) : std::nullopt; }
 
 std::string csv_text(const std::vector<Grid>& grids) {
-  std::string text = "table,row,quantity,unit,value,low,high,article\r\n";
+  std::string text = "table,row,quantity,unit,value,low,high,article,text\n";
   const auto number = [](const std::optional<double>& it) { return it ? fmt::format("{:.6g}", *it) : ""; };
   for (const Grid& grid : grids)
     for (const GridValue& it : grid.values)
-      text += fmt::format("{},{},{},{},{},{},{},{}\r\n", csv_cell(grid.title), csv_cell(it.row),
-                          csv_cell(it.quantity), csv_cell(it.unit),
-                          it.unit == "text" ? csv_cell(it.text) : number(it.figure.value),
-                          number(it.figure.low), number(it.figure.high), number(it.figure.article));
+      text += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_cell(grid.title), csv_cell(it.row),
+                          csv_cell(it.quantity), csv_cell(it.unit), number(it.figure.value),
+                          number(it.figure.low), number(it.figure.high), number(it.figure.article),
+                          csv_cell(it.text));
   return text;
 }
 
