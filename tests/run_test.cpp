@@ -124,6 +124,15 @@ TEST_F(RunMatrix, RowsWhoseValuesAreMissingAreSkippedWithTheReason) {
 
 TEST_F(RunMatrix, NothingButSkippedRowsIsExitThree) { EXPECT_EQ(smoke("13,17"), 3); }
 
+TEST_F(RunMatrix, TorchrunShowsNoTracebackForASkippedRow) {
+  EXPECT_EQ(run({"--launcher", "env", "--scale", "smoke", "--only", "12", "--out", directory / "run"},
+                {{"RANK", "0"}, {"WORLD_SIZE", "4"}}),
+            0)
+      << "any other exit code makes torchrun raise an exception";
+  EXPECT_EQ(records().at(0)["status"], "SKIPPED");
+  EXPECT_TRUE(says("--set backend=gloo runs the row")) << output();
+}
+
 TEST_F(RunMatrix, RanksThatCouldNotMeetAreNoticedBeforeTheyStart) {
   if (::system("unshare --net true 2> /dev/null") != 0) GTEST_SKIP() << "a network of its own takes root";
   base::Command alone = command({"--scale", "smoke", "--device", "cpu", "--only", "0,12", "--set", "backend=gloo",

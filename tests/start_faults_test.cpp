@@ -25,6 +25,14 @@ TEST_F(LaunchFaults, AHostThatDoesNotResolve) {
   EXPECT_EQ(left_behind(pid), "");
 }
 
+TEST_F(LaunchFaults, AHostThatDoesNotResolveIsNamedInOneLine) {
+  EXPECT_EQ(exit_code_of(start_matrix("12", {"--hosts", "no-such-host.invalid:4"})), 2);
+  const std::string errors = text(directory / "err");
+  EXPECT_NE(errors.find("could not be prepared on every node: ssh: Could not resolve hostname no-such-host.invalid"),
+            std::string::npos);
+  EXPECT_EQ(errors.find("-----"), std::string::npos) << "OpenMPI's page";
+}
+
 TEST_F(LaunchFaults, AMasterThatDoesNotResolve) {
   ASSERT_EQ(exit_code_of(start_matrix("12", {"--set", "backend=gloo"})), 0);
   base::Command rank;

@@ -92,7 +92,9 @@ static int run_and_report(const Installation& installation, const Request& reque
     const Records records = at_full_size(execution.records());
     for (const Summary& summary : summarise(records)) console << console_table(summary);
   }
-  const int code = exit_code_of(execution.records());
+  int code = exit_code_of(execution.records());
+  if (code == base::kNothingRan && launcher_of(request) == "env")
+    code = base::kAllGood;  // torchrun would show a traceback
   return lost && code != base::kInterrupted ? int(base::kRowFailed) : code;
 }
 

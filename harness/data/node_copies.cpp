@@ -12,13 +12,14 @@ NodeCopies::NodeCopies(const Installation& installation, const Data& data, const
   const fs::path store = installation.data / "packed";
   for (const auto& [storage, location] : data.packed) {
     if (location.empty() || !trait(values, "storage", storage, &Traits::transient, false)) continue;
-    const base::Command pack = on_every_node_(
+    base::Command pack = on_every_node_(
         {installation.make_dataset, "pack", "--index", data.index, "--to", storage, "--store", store});
     if (pack.arguments.empty()) return;
-    if (base::run_to_end(pack).exit_code != 0)
-      throw PreparationError(
-          fmt::format("storage {} could not be prepared on every node; the command was: {}", storage,
-                      base::shell_line(pack)));
+    pack.errors_to_output = true;  // OpenMPI adds a page to the one line that tells why
+    if (const base::Finished finished = base::run_to_end(pack); finished.exit_code != 0)
+      throw PreparationError(fmt::format(
+          "storage {} could not be prepared on every node: {}; the command was: {}", storage,
+          finished.output.substr(0, finished.output.find_first_of("\r\n")), base::shell_line(pack)));
     locations_.insert(location);
   }
 }
