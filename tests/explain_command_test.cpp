@@ -69,6 +69,29 @@ TEST_F(Explain, AsAnOptionItFollowsTheRowsOfARunThatAreOK) {
   EXPECT_EQ(run({"nightly", "--explain"}), 2);
 }
 
+TEST_F(Explain, SlicesOfSlowBatchesAreShortenedAndTheTimeOfABlockIsTold) {
+  const auto batches = [&](std::vector<std::string> more) {
+    fs::remove_all(directory / "run");
+    const std::vector<std::string> words = {
+        "explain",          "0",     "--scale",         "rehearsal", "--data",
+        directory / "data", "--out", directory / "run", "--change",  "made_up,more_threads",
+        "--within",         "4m",    "--repeat",        "1",         "--set",
+        "loader_threads=2"};
+    more.insert(more.begin(), words.begin(), words.end());
+    EXPECT_EQ(run(more, {{"FAKE_STEP", "decode=10000,threads=2,compute=4"}}), 0) << errors();
+    std::map<std::string, int64_t> found;
+    for (const json& record : records_in("run"))
+      if (record["status"] == "OK") found[record["intervention"]["change"]] = record["timed_batches"];
+    return found;
+  };
+  // Scale rehearsal: up to 60 batches. Ten seconds each; of three runs each gets 80 s.
+  const auto shortened = batches({});
+  EXPECT_EQ(shortened.at("unchanged"), 60);
+  EXPECT_EQ(shortened.at("made_up"), 8);
+  EXPECT_TRUE(says("row 0: 10 s a batch, 8 batches a slice: a block of all changes takes about")) << errors();
+  EXPECT_EQ(batches({"--set", "timed_batches=30"}).at("made_up"), 30) << "as asked for";
+}
+
 TEST_F(Explain, EveryBlockHasEveryChangeOnce) {
   EXPECT_EQ(explain("0", "decode=10,threads=2,compute=4", {"--repeat", "6", "--set", "loader_threads=2"}), 0)
       << errors();

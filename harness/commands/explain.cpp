@@ -16,7 +16,8 @@ void add_explain(CommandLine& line) {
   command->add_option("row", explain->rows, "ids of rows, or `all`")->required();
   add_time_option(
       *command, "--within", explain->within_s,
-      "for each row, after its first block: no run starts later, e.g. 90s, 10m or 1h (default 10m)");
+      "for each row: slices have so few batches that the first block fits, and no later run starts after it, "
+      "e.g. 90s, 10m or 1h (default 10m)");
   command
       ->add_option("--change", explain->changes,
                    "only these changes, e.g. no_decoding,more_cores (docs/explain.md)")

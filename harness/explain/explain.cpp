@@ -138,11 +138,7 @@ int run_explain(const Installation& installation, Request request, const Explain
       std::vector<Step> steps = steps_of(row, changes, *execution);
       for (Step& step : steps) step.of.prices = prices;
       ExplainedRow explained(*execution, row, std::move(steps), wanted, values, line);
-      const auto within = std::chrono::duration<double>(explain.within_s);
-      going = going && explained.run(blocks,
-                                     ExplainedRow::Clock::now() +
-                                         std::chrono::duration_cast<ExplainedRow::Clock::duration>(within),
-                                     random);
+      going = going && explained.run(blocks, explain.within_s, !sets(request, "timed_batches"), random);
     }
     write_results(installation.project, execution->folder(), execution->records(), console);
   } catch (const std::exception& error) {  // most likely a full disk: still show what was measured

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
+#include "harness/base/say.h"
+#include "harness/base/stopwatch.h"
 #include "harness/config/nearest.h"
+#include "harness/plan/prediction.h"
 #include "harness/report/summary/changes.h"
 
 namespace harness {
 
 constexpr int64_t kMostFailures = 2;  // in a row; then a change is left out
+constexpr int64_t kFewestBatches = 8;
 
 // With those that the named ones are compared with.
 static std::set<std::string> with_partners(const std::vector<std::string>& names) {
@@ -46,12 +50,13 @@ Step step_of(const Row& row, const ChangedRow& changed, double added_ms) {
   return step;
 }
 
-bool ExplainedRow::run(int64_t blocks, Clock::time_point deadline, std::mt19937& random) {
-  if (!first_block()) return false;
+bool ExplainedRow::run(int64_t blocks, double within_s, bool may_shorten, std::mt19937& random) {
+  const base::Stopwatch watch;
+  if (!first_block(within_s, may_shorten)) return false;
   for (int64_t block = 1; block < blocks; ++block) {
     std::shuffle(steps_.begin(), steps_.end(), random);
     for (Step& step : steps_) {
-      if (Clock::now() >= deadline) return true;
+      if (watch.s() >= within_s) return true;
       step.of.block = block;
       const bool left_out = step.of.change != "unchanged" && failures_[step.of.change] >= kMostFailures;
       if (!left_out && !run(step)) return false;
@@ -60,11 +65,32 @@ bool ExplainedRow::run(int64_t blocks, Clock::time_point deadline, std::mt19937&
   return true;
 }
 
+// After the unchanged row: fewer batches where they take long, and how long the block will take.
+void ExplainedRow::fit_into(double within_s, bool may_shorten) {
+  const Record* unchanged = last_of("unchanged");
+  if (!unchanged) return;
+  const auto runs = double(std::count_if(steps_.begin(), steps_.end(),
+                                         [](const Step& step) { return step.planned.skip_reason.empty(); }));
+  const double batch_s = *unchanged->total_s / double(*unchanged->timed_batches);
+  const double beside_s =
+      std::max(0.0, unchanged->wall_s.value_or(0) - *unchanged->total_s);  // start, warm-up
+  int64_t& batches = row_.timed_batches;
+  if (may_shorten && batches > kFewestBatches)
+    batches =
+        int64_t(std::clamp((within_s / runs - beside_s) / batch_s, double(kFewestBatches), double(batches)));
+  for (Step& step : steps_)
+    step.planned.row.timed_batches = std::min(step.planned.row.timed_batches, batches);
+  base::say("      row {}: {:.2g} s a batch, {} batches a slice: a block of all changes takes about {}\n",
+            row_.id, batch_s, batches, duration_text(runs * (beside_s + batch_s * double(batches))));
+}
+
 // In a fixed order, because later changes follow from the first runs: the length of a burden from the
 // unchanged step, timed devices from a calibration.
-bool ExplainedRow::first_block() {
-  for (Step& step : steps_)
+bool ExplainedRow::first_block(double within_s, bool may_shorten) {
+  for (Step& step : steps_) {
     if (!run(step)) return false;
+    if (&step == &steps_.front()) fit_into(within_s, may_shorten);
+  }
   std::erase_if(steps_, [](const Step& step) {
     return !step.planned.skip_reason.empty() || step.of.change == "lone_devices";
   });

@@ -1,6 +1,5 @@
 // Runs one row unchanged and with its changes, block by block.
 #pragma once
-#include <chrono>
 #include <map>
 #include <random>
 #include <set>
@@ -34,8 +33,7 @@ Step step_of(const Row& row, const ChangedRow& changed, double added_ms = 0);
 
 class ExplainedRow {
  public:
-  using Clock = std::chrono::steady_clock;
-  // steps: of the first block. The arguments must outlive the object.
+  // steps: of the first block, the unchanged row first. The arguments must outlive the object.
   ExplainedRow(Execution& execution, const Row& row, std::vector<Step> steps, const WantedChanges& wanted,
                const AxisValues& values, LiveLine& line)
       : execution_(execution),
@@ -45,18 +43,20 @@ class ExplainedRow {
         values_(values),
         line_(line) {}
 
-  // No run starts after the deadline, except those of the first block. Returns false after Ctrl-C.
-  bool run(int64_t blocks, Clock::time_point deadline, std::mt19937& random);
+  // No run starts after `within_s`, except those of the first block; if slices may be shortened, it takes
+  // about as long at most. Returns false after Ctrl-C.
+  bool run(int64_t blocks, double within_s, bool may_shorten, std::mt19937& random);
 
  private:
-  bool first_block();
+  void fit_into(double within_s, bool may_shorten);
+  bool first_block(double within_s, bool may_shorten);
   bool add(const ChangedRow& changed, double added_ms);
   Records calibration() const;
   const Record* last_of(const std::string& change) const;
   bool run(const Step& step);
 
   Execution& execution_;
-  const Row& row_;
+  Row row_;
   const WantedChanges& wanted_;
   std::vector<Step> steps_;  // of later blocks, once the first one has run
   const AxisValues& values_;
