@@ -105,7 +105,7 @@ TEST_F(LaunchFaults, APackedCopyThatBecomesShorterIsNamed) {
     EXPECT_EQ(exit_code_of(pid), 1);
     std::ifstream stream(directory / storage / "records.jsonl");
     const json record = json::parse(stream);
-    EXPECT_EQ(record["status"], "CRASHED");
+    EXPECT_EQ(record["status"], "CRASHED") << storage;
     const std::string reason = record["reason"];
     EXPECT_NE(reason.find(packed.string() + "/"), std::string::npos) << reason;
     EXPECT_NE(reason.find("became shorter while it was read"), std::string::npos) << reason;

@@ -28,7 +28,7 @@ TEST_F(LaunchFaults, AHostThatDoesNotResolve) {
 TEST_F(LaunchFaults, AHostThatDoesNotResolveIsNamedInOneLine) {
   EXPECT_EQ(exit_code_of(start_matrix("12", {"--hosts", "no-such-host.invalid:4"})), 2);
   const std::string errors = text(directory / "err");
-  EXPECT_NE(errors.find("could not be prepared on every node: ssh: Could not resolve hostname no-such-host.invalid"),
+  EXPECT_NE(errors.find("could not be prepared on every node: ssh: Could not resolve hostname no-such-host"),
             std::string::npos);
   EXPECT_EQ(errors.find("-----"), std::string::npos) << "OpenMPI's page";
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <iostream>
 
 #include "bench/loading/loader/loader.h"
@@ -86,8 +87,10 @@ void report_bus_errors(const harness::Job& of_job, const RankInfo& of_rank) {
   static const RankInfo* rank = nullptr;
   job = &of_job, rank = &of_rank;
   struct sigaction action {};
-  action.sa_flags = SA_SIGINFO | SA_RESETHAND;
+  action.sa_flags = SA_SIGINFO;
   action.sa_sigaction = [](int, siginfo_t* info, void*) {
+    static std::atomic_flag reporting;  // other threads that read the copy are answered so, too
+    while (reporting.test_and_set()) ::pause();
     const auto packed = job->packed.find(job->row.storage);
     const std::string location = packed == job->packed.end() ? "" : packed->second;
     std::_Exit(report_error(*job, *rank, "CRASHED", why_lost(info->si_addr, job->row.storage, location)));
