@@ -99,8 +99,8 @@ TEST(FirstScreen, NamesNothingThatThisRunFoundSlower) {
 }
 
 TEST(FirstScreen, LeavesOutWhatIsNoRemedy) {
-  for (const auto& [pointer, value] : std::map<const char*, json>{
-           {"/config/order", "in_order"}, {"/config/batch", 64}, {"/emulated", {"read_rate: 100"}}}) {
+  for (const auto& [pointer, value] :
+       std::map<const char*, json>{{"/config/order", "in_order"}, {"/config/batch", 64}}) {
     std::vector<json> records = quiet();
     set(records, "tmpfs", pointer, value);
     EXPECT_FALSE(contains(list(records, kConversions), "row tmpfs")) << pointer;
@@ -109,6 +109,33 @@ TEST(FirstScreen, LeavesOutWhatIsNoRemedy) {
   for (json& record : smoke) record["scale"] = {{"name", "smoke"}};
   for (size_t which : {kSettings, kConversions, kPurchases}) EXPECT_EQ(list(smoke, which), "");
   EXPECT_EQ(trust(smoke), "none: scale smoke only tests the program");
+}
+
+TEST(FirstScreen, AGainByConstructionSaysSoAndGivesWayToOneThatWasFound) {
+  std::vector<json> records = quiet(1);
+  set(records, "disk", "/emulated", {"read_rate: 100"});
+  EXPECT_TRUE(contains(list(records, kConversions),
+                       "2.00 times as fast (row tmpfs instead of disk; by construction)"))
+      << list(records, kConversions);
+  set(records, "four", "/emulated", {"link: veth"});
+  records.push_back(run(
+      "two", 5.5, changed(kInMemory, {{"base", "tmpfs"}, {"devices", 2}, {"strategy", "data_parallel"}})));
+  EXPECT_TRUE(contains(list(records, kPurchases),
+                       "1.82 times as fast for 2 times the devices (row two instead of tmpfs)"))
+      << list(records, kPurchases);
+}
+
+TEST(FirstScreen, OfEqualGainsTheCheapestIsNamed) {
+  std::vector<json> records = quiet(1);
+  for (const auto& [row, cpus, seconds] : {std::tuple("24", 24, 8.0), {"32", 32, 7.99}, {"64", 64, 7.98}})
+    records.push_back(
+        run(row, seconds, changed(kInMemory, {{"base", "tmpfs"}, {"cpus", cpus}, {"loader_threads", cpus}})));
+  set(records, "tmpfs", "/config/cpus", 16);
+  set(records, "tmpfs", "/config/loader_threads", 16);
+  EXPECT_TRUE(contains(list(records, kPurchases), "for 1.5 times the cores (row 24 instead of tmpfs)"))
+      << list(records, kPurchases);
+  set(records, "64", "/total_s", 6);
+  EXPECT_TRUE(contains(list(records, kPurchases), "for 4 times the cores (row 64 instead of tmpfs)"));
 }
 
 TEST(FirstScreen, WhatOthersChangedShowsNoGain) {
@@ -171,6 +198,14 @@ TEST(FirstScreen, TrustSaysWhatSpeaksAgainstTheFigures) {
   for (const json& record : article)
     if (record["repeat"] == 0) once.push_back(record);
   EXPECT_TRUE(contains(trust(once), "some rows ran only 1 time")) << trust(once);
+}
+
+TEST(FirstScreen, TrustSaysHowFarEmulatedRowsMissTheArticle) {
+  const std::vector<json> emulated = {emulated_records::emulated("0", 161),
+                                      emulated_records::emulated("10", 65.6)};
+  EXPECT_TRUE(contains(trust(emulated), "wasn't calibrated on differ from the article by up to 9 %"))
+      << trust(emulated);
+  EXPECT_FALSE(contains(trust(quiet()), "calibrated"));
 }
 
 TEST(FirstScreen, SaysHowManyRowsTrained) {

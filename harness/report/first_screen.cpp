@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/report/claims.h"
+#include "harness/report/summary/beside_article.h"
 #include "harness/report/summary/feed_answer.h"
 #include "harness/report/summary/rates.h"
 #include "harness/report/summary/trained_rows.h"
@@ -52,6 +54,17 @@ std::string counted(const std::vector<std::string>& ids) {
                          : fmt::format("{} rows", ids.size());
 }
 
+// `rows held out differ from the article by up to 20 %`: how far the emulated devices can be believed.
+std::string held_out_text(const Summary& summary) {
+  double largest = 0;
+  for (const BesideArticle& one : beside_article(summary))
+    largest = std::max(largest, std::abs(one.error().value_or(0)));
+  if (largest <= 0) return "";
+  return fmt::format(
+      "rows that the device file wasn't calibrated on differ from the article by up to {:.0f} %",
+      100 * largest);
+}
+
 std::string trust_of(const Summary& summary) {
   if (summary.scale == "smoke") return "none: scale smoke only tests the program";
   std::vector<std::string> doubts, taken, clocked, failed;
@@ -67,6 +80,7 @@ std::string trust_of(const Summary& summary) {
     if (most_changed_clock(row.records) >= kChangedClock) clocked.push_back(row.id);
   }
   if (!summary.mark.empty()) doubts.push_back(summary.mark + ", not the article's hardware and sizes");
+  if (const std::string error = held_out_text(summary); !error.empty()) doubts.push_back(error);
   if (fewest_runs < kFewestRuns)
     doubts.push_back(
         fmt::format("some rows ran only {} {}", fewest_runs, fewest_runs == 1 ? "time" : "times"));

@@ -17,9 +17,21 @@ namespace {
 bool is_shown_fairly(const SummaryRow& base, const SummaryRow& row) {
   for (const SummaryRow* one : {&base, &row})
     for (const Record* record : one->records)
-      if (is_by_construction(*record) || !no_verdict(*record).empty()) return false;
+      if (!no_verdict(*record).empty()) return false;
   return !row.batch_differs && !row.window_differs;
 }
+
+// Whether a setting made the gain: the rate of an emulated disk or link.
+bool is_by_construction(const Remedy& remedy) {
+  const auto any = [](const SummaryRow* row) {
+    return std::any_of(row->records.begin(), row->records.end(),
+                       [](const Record* record) { return is_by_construction(*record); });
+  };
+  return any(remedy.base) || any(remedy.row);
+}
+
+// Less than this beside a larger gain is no reason to buy more.
+constexpr double kNextToNothing = 0.01;
 
 // With an interval all of it must be a gain; without one, the figure must be.
 double surely_gained(const Ratio& gain) { return gain.decides() ? gain.low : gain.value; }
@@ -32,6 +44,14 @@ double multiple_of(const Remedy& remedy) {
   if (name == "more_cores") return double(after.cpus) / double(before.cpus);
   if (name == "faster_link" && before.link_rate_mbit > 0) return after.link_rate_mbit / before.link_rate_mbit;
   return 0;
+}
+
+// What is found rather than set, then what gains more, and of equal gains what costs less.
+bool is_better(const Remedy& one, const Remedy& other) {
+  if (is_by_construction(one) != is_by_construction(other)) return is_by_construction(other);
+  const double ratio = surely_gained(one.gain) / surely_gained(other.gain);
+  if (ratio > 1 + kNextToNothing || ratio < 1 - kNextToNothing) return ratio > 1;
+  return multiple_of(one) < multiple_of(other);
 }
 
 // `devices 1 -> 4, strategy single -> data_parallel`; the cache follows from the storage, the backend from
@@ -100,10 +120,10 @@ std::vector<Remedy> remedies_of(const Summary& summary) {
     const Change* change = change_between(base->config, row.config);
     if (!change || change->cost == Cost::none) continue;
     const Remedy one{change, base, &row, total_ratio(summary, *base, row), {}};
+    if (!one.gain.known()) continue;
     Remedy& best = found.try_emplace(change, one).first->second;
-    if (surely_gained(one.gain) > surely_gained(best.gain)) best = one;
+    if (is_better(one, best)) best = one;
   }
-  std::erase_if(found, [](const auto& one) { return !one.second.gain.known(); });
   for (const SummaryRow& row : summary.rows)
     if (const auto bottleneck = bottleneck_of(row); bottleneck && !is_by_construction(*row.record))
       for (const char* name : bottleneck->changes) {
@@ -129,8 +149,9 @@ std::string text_of(const Remedy& remedy) {
   std::string text = fmt::format("{}: {} times as fast", difference_of(remedy), text_of(remedy.gain));
   if (const double multiple = multiple_of(remedy); multiple > 1)
     text += fmt::format(" for {:g} times the {}", multiple, remedy.change->unit);
-  text += fmt::format(" (row {} instead of {}{})", remedy.row->id, remedy.base->id,
-                      remedy.gain.undisturbed ? ", without the processor time that others took" : "");
+  text += fmt::format(" (row {} instead of {}{}{})", remedy.row->id, remedy.base->id,
+                      remedy.gain.undisturbed ? ", without the processor time that others took" : "",
+                      is_by_construction(remedy) ? "; by construction" : "");
   if (remedy.change->cost == Cost::conversion) text += copying_text(remedy.row->record->data);
   return text;
 }

@@ -87,10 +87,12 @@ std::string machine_sentence(const MachineAnswer& answer) {
   if (decoded > 0)
     does.push_back(fmt::format("decodes {} images/s on {}", text_of(decoded), cores_of(answer)));
   if (reads) does.push_back(fmt::format("reads {} MB/s cold", text_of(read_mb_per_s(answer))));
-  std::string text = does.empty() ? "Neither decoding nor cold reading could be measured on this machine"
-                                  : fmt::format("This machine {}", fmt::join(does, " and "));
+  std::string text =
+      does.empty() ? "Neither decoding nor cold reading could be measured on this machine"
+                   : fmt::format("This machine itself, without emulation, {}", fmt::join(does, " and "));
   if (decoded > 0)
-    text += fmt::format(": {} {}", reads ? "it feeds" : "from memory it feeds", fed_text(answer));
+    text += fmt::format(": {} {}", reads ? "it feeds ResNet18 on" : "from memory it feeds ResNet18 on",
+                        fed_text(answer));
   for (const auto* missing : {&answer.decode_all, &answer.read})
     if (missing->images_per_s <= 0)
       text += fmt::format(". {} was not measured ({})", missing == &answer.read ? "Cold reading" : "Decoding",

@@ -150,7 +150,12 @@ double phases_ms(const RunStatistics& run, const std::vector<std::string>& phase
 }
 
 std::string text_of(const Ratio& ratio) {
-  if (ratio.runs == 1 && !ratio.pooled) return fmt::format("{:.2f}", ratio.value);
+  const std::string value = fmt::format("{:.2f}", ratio.value);
+  if (ratio.runs == 1 && !ratio.pooled) return value;
+  if (fmt::format("{:.2f}", ratio.low) == value && fmt::format("{:.2f}", ratio.high) == value)
+    return fmt::format("{} (±{:.1g} %){}", value,
+                       100 * std::max(ratio.high / ratio.value - 1, 1 - ratio.low / ratio.value),
+                       ratio.pooled ? " pooled" : "");
   return fmt::format("{:.2f} ({:.2f} to {:.2f}){}", ratio.value, ratio.low, ratio.high,
                      ratio.pooled ? " pooled" : "");
 }

@@ -59,7 +59,8 @@ inline constexpr const char* kPooled =
     "rank-, loader-, processor-, storage- or link-bound), which is taken to be one and tested for it; where "
     "they scatter unequally, three runs of "
     "each row give the interval, with their own scatter.";
-// `1.97 (1.90 to 2.04)`, followed by `pooled` where it is so; for a single run without a pool `1.97`.
+// `1.97 (1.90 to 2.04)`, `1.97 (±0.1 %)` where these would be three equal figures, followed by `pooled` where
+// it is so; for a single run without a pool `1.97`.
 std::string text_of(const Ratio& ratio);
 
 }  // namespace harness
