@@ -14,11 +14,14 @@ namespace {
 
 using Value = std::optional<double>;
 
+Metric fact(const std::string& name, const std::string& unit, const std::string& description,
+            std::function<std::string(const SummaryRow&)> text) {
+  return {name, unit, description, {}, [text](const Summary&, const SummaryRow& row) { return text(row); }};
+}
+
 Metric field(const std::string& name) {
-  const Field* found = find_field(name);
-  return {name, "text", found->help, {}, [name](const Summary&, const SummaryRow& row) {
-            return field_text(row.config, name);
-          }};
+  return fact(name, "text", find_field(name)->help,
+              [name](const SummaryRow& row) { return field_text(row.config, name); });
 }
 
 // Empty without a base in the same table.
@@ -28,60 +31,41 @@ Metric beside_base(const std::string& name, const std::string& description, bool
           }};
 }
 
+std::string number_formats(const SummaryRow& row) {
+  const std::string& label = row.record->precision.label;
+  return label.empty() ? row.config.precision : label;
+}
+
 std::vector<Metric> facts() {
+  using Row = SummaryRow;
   return {
-      {"row", "text", "id", {}, [](const Summary&, const SummaryRow& row) { return row.id; }},
+      fact("row", "text", "id", [](const Row& row) { return row.id; }),
       field("title"),
-      {"status",
-       "text",
-       "as in the record; status of the first repeat if none is OK",
-       {},
-       [](const Summary&, const SummaryRow& row) { return row.status; }},
-      {"reason",
-       "text",
-       "why the row has no figure; empty with OK",
-       {},
-       [](const Summary&, const SummaryRow& row) { return row.reason; }},
-      {"scale",
-       "text",
-       "article, rehearsal or smoke",
-       {},
-       [](const Summary& summary, const SummaryRow&) { return summary.scale; }},
-      {"device",
-       "text",
-       "cpu or cuda",
-       {},
-       [](const Summary& summary, const SummaryRow&) { return summary.device; }},
-      {"ran",
-       "text",
-       "what replaced the article's hardware",
-       {},
-       [](const Summary&, const SummaryRow& row) { return row.ok() ? row.ran : ""; }},
-      {"cache",
-       "text",
-       "state of the page cache before the slice",
-       {},
-       [](const Summary&, const SummaryRow& row) { return row.ok() ? row.cache : ""; }},
+      fact("status", "text", "as in the record; status of the first repeat if none is OK",
+           [](const Row& row) { return row.status; }),
+      fact("reason", "text", "why the row has no figure; empty with OK",
+           [](const Row& row) { return row.reason; }),
+      fact("scale", "text", "article, rehearsal or smoke",
+           [](const Row& row) { return row.record->scale.name; }),
+      fact("device", "text", "cpu or cuda", [](const Row& row) { return row.record->device.kind; }),
+      fact("ran", "text", "what replaced the article's hardware",
+           [](const Row& row) { return row.ok() ? row.ran : ""; }),
+      fact("number_formats", "text", "precision as run, with its 16-bit type", number_formats),
+      fact("link_that_ran", "text", "network between the nodes",
+           [](const Row& row) { return link_that_ran(*row.record); }),
+      fact("cache", "text", "state of the page cache before the slice",
+           [](const Row& row) { return row.ok() ? row.cache : ""; }),
       field("batch"),
       field("window"),
       field("base"),
       field("identity"),
       field("inferred"),
-      {"group",
-       "text",
-       "the axis on which the row differs from its base",
-       {},
-       [](const Summary&, const SummaryRow& row) { return row.group; }},
-      {"repeats",
-       "count",
-       "number of runs of the row",
-       {},
-       [](const Summary&, const SummaryRow& row) { return std::to_string(row.repeats); }},
-      {"repeats_ok",
-       "count",
-       "number of runs with status OK",
-       {},
-       [](const Summary&, const SummaryRow& row) { return std::to_string(row.repeats_ok); }},
+      fact("group", "text", "the axis on which the row differs from its base",
+           [](const Row& row) { return row.group; }),
+      fact("repeats", "count", "number of runs of the row",
+           [](const Row& row) { return std::to_string(row.repeats); }),
+      fact("repeats_ok", "count", "number of runs with status OK",
+           [](const Row& row) { return std::to_string(row.repeats_ok); }),
   };
 }
 
@@ -127,13 +111,10 @@ std::vector<Metric> totals() {
                   "1: the base has another batch size, so the ratio compares batches, not images",
                   &SummaryRow::batch_differs),
       beside_base("window_differs", "1: the base was timed in another window", &SummaryRow::window_differs),
-      {"published_s",
-       "s",
-       "time that the article states for the row, also for failed rows",
-       {},
-       [](const Summary&, const SummaryRow& row) {
-         return row.config.published_s > 0 ? fmt::format("{:.6g}", row.config.published_s) : "";
-       }},
+      fact("published_s", "s", "time that the article states for the row, also for failed rows",
+           [](const SummaryRow& row) {
+             return row.config.published_s > 0 ? fmt::format("{:.6g}", row.config.published_s) : "";
+           }),
       {.name = "published_ratio",
        .unit = "",
        .description = "ratio_to_base from the article's figures",
@@ -166,10 +147,7 @@ const std::vector<Metric>& metrics() {
       std::vector<Metric> some = part();
       std::move(some.begin(), some.end(), std::back_inserter(list));
     }
-    list.push_back(
-        {"flags", "text", "remarks that qualify the figures", {}, [](const Summary&, const SummaryRow& row) {
-           return flags_text(row);
-         }});
+    list.push_back(fact("flags", "text", "remarks that qualify the figures", flags_text));
     return list;
   }();
   return all;

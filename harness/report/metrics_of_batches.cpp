@@ -29,6 +29,18 @@ Metric followed(Metric metric, Better better = Better::lower) {
   return metric;
 }
 
+// Of phase load over all ranks, in the first batches or in the later ones.
+Value mean_load(const SummaryRow& row, bool later) {
+  constexpr size_t kStartUp = 50;  // after these, the article's LMDB keeps the device busy
+  const auto ranks = row.record->samples_ms.find("load");
+  if (ranks == row.record->samples_ms.end()) return std::nullopt;
+  double sum = 0, count = 0;
+  for (const std::vector<double>& batches : ranks->second)
+    for (size_t i = 0; i < batches.size(); ++i)
+      if ((i >= kStartUp) == later) sum += batches[i], ++count;
+  return count > 0 ? Value(sum / count) : std::nullopt;
+}
+
 Value of_phase(const RunStatistics& run, const std::string& name, double PhaseStatistics::*figure) {
   for (const PhaseStatistics& phase : run.phases)
     if (phase.name == name && phase.mean_ms > 0) return phase.*figure;
@@ -65,6 +77,14 @@ std::vector<Metric> step_metrics() {
              return row.record->world_size > 1 && row.run.has_samples ? Value(row.run.skew_ms) : std::nullopt;
            },
        .better = Better::lower},
+      {"load_first_50_ms", "ms", "phase load in the first 50 timed batches, mean over ranks and batches",
+       [](const SummaryRow& row) { return mean_load(row, false); }},
+      {"load_later_ms", "ms", "phase load in the later timed batches, likewise",
+       [](const SummaryRow& row) { return mean_load(row, true); }},
+      {"copied_images", "images", "images in one copy from host to device: batch / ranks",
+       [](const SummaryRow& row) {
+         return Value(double(row.config.batch) / std::max(1.0, double(row.record->world_size)));
+       }},
       of_run("rho_1", "", "autocorrelation of neighbouring steps", [](const Run& run) { return run.rho_1; }),
       of_run("tau_int", "batches", "integrated autocorrelation time",
              [](const Run& run) { return run.tau_int; }),
@@ -99,6 +119,8 @@ std::vector<Metric> communication_metrics() {
                                                              : std::nullopt;
            },
        .better = Better::lower},
+      of_communication("sync_bn_ms", "ms", "waits of SyncBN layers for other ranks, in forward and backward",
+                       [](const It& it) { return positive(it.sync_bn_ms()); }),
       of_communication("all_reduces_alone_ms", "ms",
                        "time of the last batch's all-reduces with nothing else running",
                        [](const It& it) { return positive(it.alone_ms); }),
