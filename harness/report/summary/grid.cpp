@@ -184,7 +184,7 @@ std::string csv_text(const std::vector<Grid>& grids) {
       text += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_cell(grid.title), csv_cell(it.row),
                           csv_cell(it.quantity), csv_cell(it.unit), number(it.figure.value),
                           number(it.figure.low), number(it.figure.high), number(it.figure.article),
-                          csv_cell(it.text));
+                          csv_cell(it.text == "-" ? "" : it.text));
   return text;
 }
 

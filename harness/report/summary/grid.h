@@ -24,7 +24,7 @@ struct Reading {
 struct GridValue {
   std::string row, quantity;
   std::string unit = "text";
-  std::string text = {};  // used instead of `figure` if the unit is `text`
+  std::string text = {};  // used instead of `figure` if the unit is `text`; `-` as in a cell: none
   Reading figure = {};
 };
 
