@@ -66,13 +66,14 @@ TEST(ArticleCsv, IsOneTableWithALineForEachCell) {
   EXPECT_EQ(line_of(csv, "Table 3: precision, speed", "o3", "status")["text"], "DIVERGED");
   EXPECT_EQ(line_of(csv, "Table 3: precision, speed", "o3", "total")["value"], "");
   EXPECT_EQ(line_of(csv, "Table 3: precision, speed", "o1", "status")["text"], "not run");
-  line = line_of(csv, "Table 1: a batch", "disk", "H2D");
+  line = line_of(csv, "Table 1: a batch", "disk", "h2d");
   EXPECT_EQ(line["unit"], "ms");
   EXPECT_EQ(line["value"], "0.5");
   EXPECT_EQ(line["article"], "13.6");
-  EXPECT_EQ(line_of(csv, "Table 1: a batch", "tmpfs", "H2D, disk / tmpfs")["article"].substr(0, 4), "0.88");
+  EXPECT_EQ(line_of(csv, "Table 1: a batch", "tmpfs", "h2d, base / row")["article"].substr(0, 4), "0.88");
   EXPECT_EQ(line_of(csv, "Table 1: platform", "disk", "model")["unit"], "text");
   EXPECT_EQ(line_of(csv, "Table 4", "7", "devices")["value"], "4");
+  EXPECT_EQ(line_of(csv, "Table 4", "0", "against the article")["value"], "") << "its base is in no table";
   EXPECT_EQ(line_of(csv, "Table 9", "17", "link_rate_mbit")["unit"], "Mbit/s");
 }
 

@@ -11,10 +11,8 @@ namespace harness::article_records {
 
 using nlohmann::json;
 
-// A made-up record of a row as configs/article.yaml has it: 60 batches of the same phases, in ms.
-inline json record_of(const std::string& id, const std::map<std::string, double>& phases, int repeat = 0) {
-  static const Matrix matrix = article();
-  const Row& row = row_of(matrix.rows, id);
+// A made-up record of a row: 60 batches of the same phases, in ms.
+inline json record_of(const Row& row, const std::map<std::string, double>& phases, int repeat = 0) {
   const bool processes = row.strategy != "single" && row.strategy != "data_parallel";
   const int64_t ranks = processes ? row.nodes * row.devices : 1;
   constexpr int kBatches = 60;
@@ -26,7 +24,7 @@ inline json record_of(const std::string& id, const std::map<std::string, double>
   }
   const double total_s = step_ms * kBatches / 1000;
   return {{"schema", 1},
-          {"row", id},
+          {"row", row.id},
           {"repeat", repeat},
           {"status", "OK"},
           {"reason", ""},
@@ -46,6 +44,12 @@ inline json record_of(const std::string& id, const std::map<std::string, double>
           {"samples_ms", samples},
           {"notes", json::array()},
           {"emulated", json::array()}};
+}
+
+// Of a row as configs/article.yaml has it.
+inline json record_of(const std::string& id, const std::map<std::string, double>& phases, int repeat = 0) {
+  static const Matrix matrix = article();
+  return record_of(row_of(matrix.rows, id), phases, repeat);
 }
 
 inline json failed(json record, const std::string& status, const std::string& reason) {

@@ -29,6 +29,14 @@ std::string cell(const Grid& grid, const std::string& row, const std::string& he
   return "no such cell";
 }
 
+// The article's ratio, in the last column but one.
+std::string articles_ratio(const Grid& grid, const std::string& line) {
+  EXPECT_EQ(grid.columns.at(grid.columns.size() - 2).header, "article");
+  for (const auto& cells : grid.rows)
+    if (cells[0] == line) return cells.at(cells.size() - 2);
+  return "no such line";
+}
+
 std::string text(const std::vector<std::string>& lines) { return fmt::format("{}", fmt::join(lines, "\n")); }
 
 TEST(ArticleTables, TheBaselinesBatchIsComparedWithTheArticlesRatios) {
@@ -37,23 +45,21 @@ TEST(ArticleTables, TheBaselinesBatchIsComparedWithTheArticlesRatios) {
             "too few runs");
   const std::vector<Grid> tables = tables_of(five_runs(records));
   const Grid& batch = table(tables, "Table 1: a batch");
-  EXPECT_EQ(cell(batch, "load", "disk ms"), "101.0");
-  EXPECT_EQ(cell(batch, "load", "share"), "75 %");
+  EXPECT_EQ(cell(batch, "load", "disk"), "101.0");
   EXPECT_EQ(cell(batch, "load", "article"), "-") << "the article states no figure";
-  EXPECT_EQ(cell(batch, "backward", "/ forward"), "2.00");
-  EXPECT_EQ(cell(batch, "backward", "article / forward"), "2.45") << "164.7 / 67.3";
+  EXPECT_EQ(cell(batch, "backward", "article"), "164.7") << "of disk";
   EXPECT_EQ(cell(batch, "H2D", "disk / tmpfs"), "1.00 (0.94 to 1.06)");
-  EXPECT_EQ(cell(batch, "H2D", "article"), "0.88") << "13.6 / 15.4";
-  EXPECT_EQ(cell(batch, "SGD", "article"), "0.95") << "1.8 / 1.9";
+  EXPECT_EQ(articles_ratio(batch, "H2D"), "0.88") << "13.6 / 15.4";
+  EXPECT_EQ(articles_ratio(batch, "SGD"), "0.95") << "1.8 / 1.9";
   EXPECT_EQ(cell(batch, "SGD", "against the article"), "reproduced");
-  EXPECT_EQ(cell(batch, "whole batch", "disk / tmpfs"), "3.86 (3.63 to 4.09)");
-  EXPECT_EQ(cell(batch, "whole batch", "article"), "3.82");
-  EXPECT_EQ(cell(batch, "whole batch", "against the article"), "reproduced");
+  EXPECT_EQ(cell(batch, "total s", "disk / tmpfs"), "3.86 (3.63 to 4.09)");
+  EXPECT_EQ(articles_ratio(batch, "total s"), "3.82");
+  EXPECT_EQ(cell(batch, "total s", "against the article"), "reproduced");
   EXPECT_NE(text(batch.notes).find("154,140,672 B"), std::string::npos);
   const Grid& platform = table(tables, "Table 1: platform");
-  EXPECT_EQ(cell(platform, "libraries", "here"), "libtorch 0.0.0, lmdb 0.9");
-  EXPECT_EQ(cell(platform, "batch", "here"),
-            "16 images of 64 px, 786432 B as float32; the article's batch has 256 images");
+  EXPECT_EQ(cell(platform, "lmdb", "here"), "0.9");
+  EXPECT_EQ(cell(platform, "images per batch", "here"), "16");
+  EXPECT_EQ(cell(platform, "cpus", "here"), "4 = 1 C0~");
   EXPECT_EQ(tables.size(), 2u) << "no other row was run";
 }
 
@@ -61,8 +67,8 @@ TEST(ArticleTables, OnOtherDevicesPhasesAreComparedWithTheHostsPart) {
   std::vector<json> records = {record_of("disk", kOne), record_of("tmpfs", kOne)};
   for (json& record : records) record["device"]["kind"] = "cuda";
   const Grid batch = table(tables_of(records), "Table 1: a batch");
-  EXPECT_EQ(cell(batch, "forward", "article"), "1.95") << "15.4 / 7.9, not 67.3 / 67.5";
-  EXPECT_EQ(cell(batch, "H2D", "article"), "0.88") << "no figure of the host's part";
+  EXPECT_EQ(articles_ratio(batch, "forward"), "1.95") << "15.4 / 7.9, not 67.3 / 67.5";
+  EXPECT_EQ(articles_ratio(batch, "H2D"), "0.88") << "no figure of the host's part";
 }
 
 TEST(ArticleTables, LaunchTimesAreNextToDeviceTimesWhereThereAreSome) {
@@ -74,18 +80,18 @@ TEST(ArticleTables, LaunchTimesAreNextToDeviceTimesWhereThereAreSome) {
     device.push_back((batch % 2 == 0 ? 4 : 6) * host);
   records[0]["device_ms"]["forward"] = json::array({device});
   const Grid launching = table(tables_of(records), "Table 1: starting");
-  ASSERT_EQ(launching.rows.size(), 5u) << "a line a phase";
+  ASSERT_EQ(launching.rows.size(), 2u) << "no device time of other phases";
+  EXPECT_EQ(launching.rows[0],
+            (std::vector<std::string>{"forward, host", fmt::format("{:.1f}", host), "7.90"}));
   EXPECT_EQ(launching.rows[1],
-            (std::vector<std::string>{"tmpfs", "forward", fmt::format("{:.2f}", host),
-                                      fmt::format("{:.2f}", 5 * host), "5.00", "7.90", "67.50", "8.54"}));
-  EXPECT_EQ(launching.rows[0][3], "-") << "no device time of the copy";
+            (std::vector<std::string>{"forward, device", fmt::format("{:.1f}", 5 * host), "67.5"}));
 }
 
 TEST(ArticleTables, AnEmulatedDiskMakesLoadingByConstructionAndNotComputing) {
   std::vector<json> records = {record_of("disk", with(kOne, {{"load", 101}})), record_of("tmpfs", kOne)};
   records[0]["emulated"] = {"read_rate: 26 MB/s"};
   const Grid batch = table(tables_of(five_runs(records)), "Table 1: a batch");
-  EXPECT_EQ(cell(batch, "whole batch", "against the article"), "by construction");
+  EXPECT_EQ(cell(batch, "total s", "against the article"), "by construction");
   EXPECT_EQ(cell(batch, "load", "against the article"), "by construction");
   EXPECT_EQ(cell(batch, "forward", "against the article"), "reproduced");
 }
@@ -126,6 +132,7 @@ TEST(ArticleTables, AccuracyIsHeadedSyntheticWhereItIs) {
   const std::vector<json> records = {record_of("tmpfs", kOne)};
   Summary summary = summarise(typed(records)).at(0);
   AccuracyRow trained;
+  trained.id = "accuracy-o2";
   trained.precision = "o2";
   trained.label = "O2 in bf16";
   trained.kind = "synthetic";
@@ -137,14 +144,13 @@ TEST(ArticleTables, AccuracyIsHeadedSyntheticWhereItIs) {
   trained.less_o0 = -0.01;
   summary.accuracy = {trained};
   Grid accuracy = table(article_tables(summary), "Table 3: precision, accuracy");
-  EXPECT_NE(accuracy.title.find("synthetic classes"), std::string::npos);
-  EXPECT_EQ(cell(accuracy, "o2", "top-1 %"), "81.2 (80.0 to 83.0)");
-  EXPECT_EQ(cell(accuracy, "o2", "less o0, points of top-1").substr(0, 4), "-1.0");
-  EXPECT_NE(text(accuracy.notes).find("no evidence"), std::string::npos);
+  EXPECT_NE(accuracy.title.find("synthetic classes: no evidence"), std::string::npos);
+  EXPECT_EQ(cell(accuracy, "accuracy-o2", "top-1 % (range)"), "81.2 (80.0 to 83.0)");
+  EXPECT_EQ(cell(accuracy, "accuracy-o2", "top-1 less O0, points (range)").substr(0, 4), "-1.0");
+  EXPECT_NE(text(accuracy.notes).find("without any loss of accuracy"), std::string::npos);
   summary.accuracy[0].kind = "real";
   accuracy = table(article_tables(summary), "Table 3: precision, accuracy");
-  EXPECT_EQ(accuracy.title.find("synthetic"), std::string::npos);
-  EXPECT_EQ(text(accuracy.notes).find("no evidence"), std::string::npos);
+  EXPECT_EQ(accuracy.title, "Table 3: precision, accuracy");
 }
 
 TEST(ArticleTables, DataParallelHasItsCopiesInTwoParts) {
@@ -166,10 +172,9 @@ TEST(ArticleTables, DataParallelHasItsCopiesInTwoParts) {
   EXPECT_EQ(parallels.rows[2][0], "2~");
   EXPECT_EQ(parallels.rows[7][0], "7");
   const std::string notes = text(parallels.notes);
-  EXPECT_NE(notes.find("weakly: 3"), std::string::npos) << notes;
+  EXPECT_NE(notes.find("3: weakly inferred"), std::string::npos) << notes;
   EXPECT_NE(notes.find("nearly 20 %"), std::string::npos) << notes;
-  EXPECT_NE(notes.find("7 here: scatter 7.5 %, broadcast 2.5 %"), std::string::npos) << notes;
-  EXPECT_NE(notes.find("0: storage, precision inferred"), std::string::npos) << notes;
+  EXPECT_NE(notes.find("0: inferred: storage, precision"), std::string::npos) << notes;
   EXPECT_NE(text(parallels.above).find("REHEARSAL"), std::string::npos);
   EXPECT_NE(text(parallels.above).find("100-399"), std::string::npos);
 }
@@ -185,9 +190,9 @@ TEST(ArticleTables, ThreadsAreListedAsRunAndAsMultiples) {
   EXPECT_EQ(cell(threads, "11", "cpus"), "16 = 4 C0~");
   EXPECT_EQ(cell(threads, "10", "against the article"), "other direction") << "1.36 there, 0.47 here";
   EXPECT_EQ(cell(threads, "7", "base / row"), "-") << "its ratio is in Table 4";
-  EXPECT_NE(text(threads.notes).find("10: cpus: 12 clipped to 2"), std::string::npos);
+  EXPECT_NE(text(threads.notes).find("cpus: 12 clipped to 2"), std::string::npos);
   EXPECT_NE(text(threads.notes).find("10 / 11 here: 0.88"), std::string::npos);
-  EXPECT_NE(text(threads.above).find("inferred for 10, 11"), std::string::npos) << text(threads.above);
+  EXPECT_NE(text(threads.notes).find("11: inferred: window"), std::string::npos) << text(threads.notes);
 }
 
 TEST(ArticleTables, DdpNextToDataParallelAndTheRestOfTheCascade) {
@@ -224,8 +229,7 @@ TEST(ArticleTables, DdpNextToDataParallelAndTheRestOfTheCascade) {
   EXPECT_EQ(cell(nodes, "17", "against the article"), "by construction");
   EXPECT_EQ(cell(nodes, "18", "against the article"), "other direction") << "not emulated";
   EXPECT_NE(text(nodes.notes).find("veth at 200 Mbit/s"), std::string::npos);
-  EXPECT_NE(text(nodes.notes).find("18: batch, precision, backend inferred"), std::string::npos)
-      << text(nodes.notes);
+  EXPECT_NE(text(nodes.notes).find("18: inferred: batch, precision"), std::string::npos) << text(nodes.notes);
 }
 
 TEST(ArticleTables, NoRatioAcrossTheTwoWindows) {
@@ -252,12 +256,11 @@ TEST(ArticleTables, RepeatsGiveARangeAndFiveOfThemAnInterval) {
   records.resize(4);
   const Grid two = table(tables_of(records), "Table 8");
   EXPECT_EQ(cell(two, "16", "base / row"), "1.08 (1.06 to 1.09)") << "35 / 33 to 35 / 32";
-  EXPECT_NE(text(two.notes).find("(in brackets: the range) there is no verdict: it takes 5 runs"),
+  EXPECT_NE(text(two.notes).find("Otherwise the range, of which there is no verdict: it takes 5 runs"),
             std::string::npos);
   records.resize(2);
   const Grid one = table(tables_of(records), "Table 8");
   EXPECT_EQ(cell(one, "16", "base / row"), "1.06");
-  EXPECT_EQ(text(one.notes).find("In brackets"), std::string::npos) << text(one.notes);
 }
 
 TEST(ArticleTables, RowsOfOtherMatricesHaveNone) {

@@ -60,7 +60,8 @@ std::string example_of(const fs::path& page, const std::string& heading) {
 }
 
 TEST(Documentation, ItsMatricesAreWhatItSays) {
-  const auto rows = rows_from(example_of(source / "docs/extending.md", "## The matrix file"));
+  const std::string example = example_of(source / "docs/extending.md", "## The matrix file");
+  const auto rows = rows_from(example);
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0].batch, 256 / 16);
   EXPECT_EQ(rows[1].base, "half");
@@ -68,6 +69,8 @@ TEST(Documentation, ItsMatricesAreWhatItSays) {
   EXPECT_EQ(rows[2].precision, "bf16");
   EXPECT_EQ(rows[3].batch, 64) << "as_run";
   EXPECT_EQ(rows[3].storage, "tmpfs");
+  EXPECT_EQ(rows_from(example + example_of(source / "docs/extending.md", "### Tables of a matrix")).size(),
+            4u);
   EXPECT_EQ(rows_from(example_of(source / "README.md", "A matrix of your own can be as")).size(), 2u);
 }
 

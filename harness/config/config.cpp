@@ -39,7 +39,7 @@ class Resolver {
     Matrix matrix;
     matrix.file = file.string();
     const std::vector<Entry> sections =
-        read_yaml(file, {"title", "source", "defaults", "aliases", "repeated", "rows"});
+        read_yaml(file, {"title", "source", "defaults", "aliases", "repeated", "rows", "tables"});
     for (const Entry& section : sections) {
       if (section.key == "title") matrix.title = scalar(section);
       if (section.key == "source") matrix.source = scalar(section);
@@ -60,6 +60,8 @@ class Resolver {
       else if (section.key == "repeated")
         for (const std::string& id : words(section))
           matrix.repeated.push_back(find(id, section.origin, "repeated").id);
+      else if (section.key == "tables")
+        matrix.tables = read_tables(section, ids_);
     return matrix;
   }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/config/scales.h"
+#include "harness/config/tables.h"
 
 namespace harness {
 
@@ -16,6 +17,7 @@ struct Matrix {
   std::vector<std::pair<std::string, std::string>> aliases;
   std::vector<std::string> repeated;      // rows to run several times while there is time
   std::map<std::string, Origin> origins;  // where each row is defined, by id
+  std::vector<MatrixTable> tables;        // of its results
 };
 
 // Precedence: field default < `defaults:` < the rows that `like:` names < the row < the scale < `as_run:`.

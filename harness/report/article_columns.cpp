@@ -1,183 +1,139 @@
+// Finds a table's columns by their names.
 #include "harness/report/article_columns.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "harness/base/comma_list.h"
+#include "harness/config/nearest.h"
 #include "harness/contract/published_ms.h"
-#include "harness/report/against_article.h"
+#include "harness/report/metrics.h"
+#include "harness/report/summary/device_time.h"
 #include "harness/stats/records.h"
 
 namespace harness {
+namespace {
 
-std::string setting_of(const SummaryRow& row, const std::string& field) {
-  return field_text(row.config, field);
+std::optional<double> published(const SummaryRow& row, const std::string& name) {
+  return if_any(published_ms(row.config.published_ms)[name]);
 }
 
-const SummaryRow* article_row(const Summary& summary, const std::string& id) {
-  for (const SummaryRow& row : summary.rows)
-    if (row.id == id && row.config.identity != "own") return &row;
-  return nullptr;
+// The article's ms of a phase in this row's batch. The phase clock measures host time, so a CPU is compared
+// with the article's kernel times, a GPU with its launch times. The phases of an emulated device are times of
+// its own and compared with kernel times.
+std::optional<double> published_phase_ms(const SummaryRow& row, const std::string& phase) {
+  const auto launch = row.record->device.kind == "cuda" ? published(row, phase + "_launch") : std::nullopt;
+  return launch ? launch : published(row, phase);
 }
 
-bool any_article_row(const Summary& summary, const std::vector<std::string>& ids) {
-  return std::any_of(ids.begin(), ids.end(),
-                     [&](const std::string& id) { return article_row(summary, id) != nullptr; });
-}
-
-const SummaryRow* comparable_base(const Summary& summary, const SummaryRow& row) {
-  if (!row.ratio || row.window_differs) return nullptr;
-  return article_row(summary, setting_of(row, "base"));
-}
-
-std::string row_mark(const SummaryRow& row) {
-  const bool inferred = setting_of(row, "identity").find("inferred") != std::string::npos;
-  return row.id + (inferred ? "~" : "") + (row.ok() && !row.record->emulated.empty() ? " E" : "");
-}
-
-bool is_inferred(const SummaryRow& row, const std::string& field) {
-  const std::vector<std::string> fields = base::split_at_commas(setting_of(row, "inferred"));
-  return std::find(fields.begin(), fields.end(), field) != fields.end();
-}
-
-std::string inferred_mark(const SummaryRow& row, const std::string& field) {
-  return is_inferred(row, field) ? "~" : "";
-}
-
-std::string article_number(double value) {
-  if (value == 0) return "-";
-  return fmt::format("{:.{}f}", value, value < 10 ? 2 : value < 1000 ? 1 : 0);
-}
-
-double published_phase_ms(const SummaryRow& row, const std::string& phase) {
-  const PublishedMs figures = published_ms(setting_of(row, "published_ms"));
-  auto figure = figures.end();
-  if (row.record->device.kind == "cuda") figure = figures.find(phase + "_launch");
-  if (figure == figures.end()) figure = figures.find(phase);
-  return figure == figures.end() ? 0 : figure->second;
-}
-
-std::function<Reading(const SummaryRow&)> reading_of(std::function<double(const SummaryRow&)> figure) {
-  return [figure](const SummaryRow& row) { return Reading{if_any(figure(row)), {}, {}, {}}; };
-}
-
-Reading reading_of(const Ratio& ratio, double article) {
-  if (!ratio.known()) return {{}, {}, {}, if_any(article)};
-  if (ratio.runs == 1 && !ratio.pooled) return {ratio.value, {}, {}, if_any(article)};
-  return {ratio.value, ratio.low, ratio.high, if_any(article)};
-}
-
-ArticleColumn title_column() {
-  ArticleColumn column{
-      {"what", true, true}, [](const SummaryRow& row) { return row.title; }, ArticleColumn::Of::config};
-  column.quantity = "title";
-  return column;
-}
-
-ArticleColumn total_column() {
-  ArticleColumn column{{"total s"},
-                       [](const SummaryRow& row) { return article_number(row.total_s); },
-                       ArticleColumn::Of::total};
-  column.quantity = "total";
-  column.unit = "s";
+ArticleColumn total_column(const Summary& summary) {
+  ArticleColumn column{.quantity = "total", .unit = "s", .of = ArticleColumn::Of::total};
   column.reading = [](const SummaryRow& row) {
     Reading reading{if_any(row.total_s), {}, {}, if_any(row.config.published_s)};
     if (row.repeats_ok > 1) reading.low = row.total_min_s, reading.high = row.total_max_s;
     return reading;
   };
+  column.ratio = [&summary](const SummaryRow& base, const SummaryRow& row) {
+    return total_ratio(summary, base, row);
+  };
   return column;
 }
 
-ArticleColumn text_column(const std::string& header, std::function<std::string(const SummaryRow&)> cell) {
-  return {{header, true}, std::move(cell)};
-}
-
-ArticleColumn config_column(const std::string& header, const std::string& field, const std::string& unit) {
-  ArticleColumn column{
-      {header},
-      [field](const SummaryRow& row) { return setting_of(row, field) + inferred_mark(row, field); },
-      ArticleColumn::Of::config};
-  column.quantity = field;
-  column.unit = unit;
-  if (unit != "text")
-    column.reading = reading_of([field](const SummaryRow& row) { return field_number(row.config, field); });
+ArticleColumn phase_column(const Summary& summary, const Names& phases) {
+  ArticleColumn column{.quantity = fmt::format("{}", fmt::join(phases, " + ")), .unit = "ms"};
+  column.reading = [phases](const SummaryRow& row) {
+    const auto article = phases.size() == 1 ? published_phase_ms(row, phases[0]) : std::nullopt;
+    return Reading{if_any(phases_ms(row.run, phases)), {}, {}, article};
+  };
+  column.ratio = [&summary, phases](const SummaryRow& base, const SummaryRow& row) {
+    return ratio_of(summary, ms_in(phases), base, row);
+  };
   return column;
 }
 
-ArticleColumn figure_column(const std::string& header, const std::string& quantity, const std::string& unit,
-                            std::function<double(const SummaryRow&)> figure) {
-  ArticleColumn column{{header}, [figure](const SummaryRow& row) { return article_number(figure(row)); }};
-  column.quantity = quantity;
-  column.unit = unit;
-  column.reading = reading_of(figure);
+// Nothing for a record without the device's times, for which the host's alone are those of the phase.
+ArticleColumn clock_column(const std::string& phase, const std::string& clock) {
+  const bool host = clock == "host";
+  return {
+      .quantity = phase + " on the " + clock, .unit = "ms", .reading = [=](const SummaryRow& row) {
+        const auto device = device_ms(*row.record, {phase}), ms = mean_ms(row.record->samples_ms, {phase});
+        return Reading{device && host ? ms : device, {}, {}, published(row, phase + (host ? "_launch" : ""))};
+      }};
+}
+
+ArticleColumn field_column(const Field& field, bool in_c0) {
+  const bool is_text = std::holds_alternative<std::string Row::*>(field.member) ||
+                       std::holds_alternative<bool Row::*>(field.member);
+  ArticleColumn column{.quantity = field.name, .of = ArticleColumn::Of::config};
+  column.head.may_shrink = column.quantity == "title";
+  column.text = [&field, is_text, in_c0](const SummaryRow& row) -> std::string {
+    const std::string mark = is_inferred(row, field.name) ? "~" : "";
+    const double value = field_number(row.config, field.name), c0 = double(row.record->scale.c0);
+    if (is_text) return field_text(row.config, field) + mark;
+    if (in_c0 && c0 > 0) return fmt::format("{:.0f} = {:.3g} C0{}", value, value / c0, mark);
+    return value == 0 ? "-" : fmt::format("{:.10g}{}", value, mark);
+  };
+  if (is_text) return column;
+  column.unit = *field.unit ? field.unit : "count";
+  column.reading = [&field](const SummaryRow& row) {
+    return Reading{if_any(field_number(row.config, field.name)), {}, {}, {}};
+  };
   return column;
 }
 
-ArticleColumn phase_column(const std::string& header, const std::vector<std::string>& phases) {
-  const auto figure = [phases](const SummaryRow& row) { return phases_ms(row.run, phases); };
-  ArticleColumn column = figure_column(header, fmt::format("{}", fmt::join(phases, " + ")), "ms", figure);
-  if (phases.size() == 1)
-    column.reading = [figure, phase = phases.front()](const SummaryRow& row) {
-      return Reading{if_any(figure(row)), {}, {}, if_any(published_phase_ms(row, phase))};
+ArticleColumn metric_column(const Summary& summary, const Metric& metric, const std::string& unit) {
+  const bool in_mb = metric.unit == "bytes" && unit == "MB";
+  ArticleColumn column{.quantity = metric.name, .unit = in_mb ? unit : metric.unit};
+  if (column.unit.empty()) column.unit = "ratio";
+  if (metric.text)
+    column.text = [&](const SummaryRow& row) { return metric.text(summary, row); };
+  else
+    column.reading = [&metric, in_mb](const SummaryRow& row) {
+      const std::optional<double> figure = row.ok() ? metric.figure(row) : std::nullopt;
+      return Reading{figure && in_mb ? *figure / 1e6 : figure, {}, {}, {}};
     };
   return column;
 }
 
-std::vector<ArticleColumn> ratio_columns(const Summary& summary, const std::vector<std::string>& ids,
-                                         const std::vector<std::string>& equal) {
-  // Null if the base is in another table.
-  const auto base_of = [&summary, ids](const SummaryRow& row) -> const SummaryRow* {
-    const bool here = std::find(ids.begin(), ids.end(), setting_of(row, "base")) != ids.end();
-    return here ? comparable_base(summary, row) : nullptr;
-  };
-  const auto ratio = [&summary, base_of](const SummaryRow& row) -> std::string {
-    const SummaryRow* base = base_of(row);
-    return base ? text_of(total_ratio(summary, *base, row)) + (row.batch_differs ? "*" : "") : "-";
-  };
-  const auto base_id = [base_of](const SummaryRow& row) -> std::string {
-    const SummaryRow* base = base_of(row);
-    return base ? base->id : "-";
-  };
-  const auto published_here = [ids](const SummaryRow& row) -> std::optional<double> {
-    const bool here = std::find(ids.begin(), ids.end(), setting_of(row, "base")) != ids.end();
-    return here ? row.published_ratio : std::nullopt;
-  };
-  const auto published = [&summary, published_here](const SummaryRow& row) -> std::string {
-    if (!published_here(row)) return "-";
-    const SummaryRow* base = article_row(summary, setting_of(row, "base"));
-    const bool inferred = is_inferred(row, "published_s") || (base && is_inferred(*base, "published_s"));
-    return fmt::format("{:.2f}{}", *row.published_ratio, inferred ? "~" : "");
-  };
-  const auto verdict = [&summary, base_of, equal](const SummaryRow& row) -> std::string {
-    const SummaryRow* base = base_of(row);
-    if (!base) return "-";
-    if (is_by_construction(*row.record) || is_by_construction(*base->record)) return "by construction";
-    const Ratio here = total_ratio(summary, *base, row);
-    if (std::find(equal.begin(), equal.end(), row.id) != equal.end()) return against_equal(here);
-    return row.published_ratio ? against_article(here, *row.published_ratio) : "-";
-  };
-  std::vector<ArticleColumn> columns;
-  const auto add = [&](GridColumn column, std::function<std::string(const SummaryRow&)> cell) {
-    columns.push_back({std::move(column), std::move(cell), ArticleColumn::Of::run, true});
-  };
-  add({"base / row"}, ratio);
-  columns.back().unit = "ratio";
-  columns.back().reading = [&summary, base_of, published_here](const SummaryRow& row) {
-    const SummaryRow* base = base_of(row);
-    return reading_of(base ? total_ratio(summary, *base, row) : Ratio(), published_here(row).value_or(0));
-  };
-  add({"base", true}, base_id);
-  add({"article"}, published);
-  columns.back().only_read = true;
-  add({"against the article", true}, verdict);
-  return columns;
+ArticleColumn find_column(const Summary& summary, const TableColumn& written) {
+  const std::string name = fmt::format("{}", fmt::join(written.of, " + "));
+  if (written.of.size() > 1) return phase_column(summary, written.of);
+  if (name == "total") return total_column(summary);
+  Names known = {"total"};
+  for (const std::string& phase : phase_names()) {
+    if (name == phase) return phase_column(summary, {phase});
+    for (const char* clock : {"host", "device"})
+      if (name == phase + " on the " + clock) return clock_column(phase, clock);
+    known.push_back(phase);
+  }
+  for (const Metric& metric : metrics()) {
+    const Field* field = find_field(metric.name);  // a metric may be no more than the field's value
+    if (name == metric.name && !(field && metric.description == field->help))
+      return metric_column(summary, metric, written.unit);
+    known.push_back(metric.name);
+  }
+  for (const Field& field : fields()) {
+    const bool is_count = std::holds_alternative<CountInC0>(field.member);
+    if (name == field.name || (is_count && name == field.name + std::string(" in C0")))
+      return field_column(field, name != field.name);
+    known.push_back(field.name);
+  }
+  throw ConfigError(written.origin, fmt::format("unknown figure in column {}", in_quotes(written.header)),
+                    "a phase, a field or a metric", in_quotes(name),
+                    nearest(name, known).empty() ? "see `./run_matrix list --metrics` and `--fields`"
+                                                 : suggestion(name, known));
 }
 
-std::vector<ArticleColumn> joined(std::vector<ArticleColumn> first, const std::vector<ArticleColumn>& then) {
-  first.insert(first.end(), then.begin(), then.end());
-  return first;
+}  // namespace
+
+ArticleColumn column_of(const Summary& summary, const TableColumn& written) {
+  ArticleColumn column = find_column(summary, written);
+  if (!written.unit.empty() && written.unit != column.unit)
+    throw ConfigError(written.origin, fmt::format("unknown unit in column {}", in_quotes(written.header)),
+                      column.unit + (column.unit == "bytes" ? " or MB" : ""), in_quotes(written.unit));
+  column.head.header = written.header;
+  column.head.is_text = column.unit == "text";
+  column.optional = written.optional;
+  return column;
 }
 
 }  // namespace harness

@@ -1,14 +1,92 @@
 #include "harness/report/article_tables.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/config/config.h"
+#include "harness/config/installation.h"
+#include "harness/config/nearest.h"
+#include "harness/report/environment.h"
+#include "harness/report/summary/accuracy.h"
+#include "harness/report/summary/link_equivalent.h"
+#include "harness/stats/records.h"
+
 namespace harness {
+namespace {
+
+// Of the first row's total to the second's, also if neither is the other's base.
+Names ratio_line(const Summary& summary, const TableNote& note) {
+  if (note.rows.size() != 2)
+    throw ConfigError(note.origin, "a ratio is of two rows", "rows: [BASE, ROW]",
+                      fmt::format("{} rows", note.rows.size()));
+  const SummaryRow *base = article_row(summary, note.rows[0]), *row = article_row(summary, note.rows[1]);
+  if (!base || !row || !base->ok() || !row->ok() || base->run.batches != row->run.batches ||
+      base->config.window != row->config.window)
+    return {};
+  const double there = base->config.published_s, here = row->config.published_s;
+  return {fmt::format("{} / {} here: {}{}{}{}{}", base->id, row->id,
+                      text_of(total_ratio(summary, *base, *row)),
+                      there > 0 && here > 0 ? fmt::format(", {:.2f} in the article", there / here) : "",
+                      is_by_construction(*row->record) ? fmt::format(" ({} is emulated)", row->id) : "",
+                      note.text.empty() ? "" : "; ", note.text)};
+}
+
+// Where the first of the rows ran, and its settings.
+Grid platform_grid(const Summary& summary, const MatrixTable& table) {
+  Grid grid;
+  const auto rows = article_rows(summary, table.rows);
+  if (rows.empty()) return grid;
+  const SummaryRow& row = *rows.front();
+  grid.title = table.title;
+  grid.above = lines_above(summary);
+  grid.columns = {{"of row " + row.id, true}, {"here", true}};
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (value.empty() || value == "-") return;
+    grid.rows.push_back({name, value});
+    grid.values.push_back({row.id, name, "text", value});
+  };
+  for (const auto& [name, value] : environment_facts({*row.record})) add(name, value);
+  for (const TableColumn& written : table.columns)
+    add(written.header, column_of(summary, written).cell(&row));
+  return grid;
+}
+
+Grid grid_of(const Summary& summary, const MatrixTable& table) {
+  if (table.layout != "platform" && table.layout != "accuracy") return article_grid(summary, table);
+  Grid grid =
+      table.layout == "platform" ? platform_grid(summary, table) : accuracy_grid(summary, table.title);
+  for (const TableNote& note : table.notes)
+    for (const std::string& line : lines_of(summary, note)) grid.notes.push_back(line);
+  return grid;
+}
+
+}  // namespace
+
+Names lines_of(const Summary& summary, const TableNote& note) {
+  if (note.of.empty()) return {note.text};
+  if (note.of == "ratio") return ratio_line(summary, note);
+  if (note.of == "SyncBN") return sync_bn_texts(summary);
+  if (note.of == "link equivalents") return link_equivalents(summary);
+  throw ConfigError(note.origin, "unknown note", "", in_quotes(note.of),
+                    suggestion(note.of, {"ratio", "SyncBN", "link equivalents"}));
+}
+
+std::vector<Grid> grids_of(const Summary& summary, const std::vector<MatrixTable>& tables) {
+  std::vector<Grid> grids;
+  for (const MatrixTable& table : tables)
+    if (Grid grid = grid_of(summary, table); !grid.empty()) grids.push_back(std::move(grid));
+  return grids;
+}
 
 std::vector<Grid> article_tables(const Summary& summary) {
-  std::vector<Grid> tables;
-  for (const auto& table :
-       {platform_grid, baseline_batch_grid, launching_grid, lmdb_grid, precision_grid, trained_accuracy_grid,
-        data_parallel_grid, threads_grid, dp_and_ddp_grid, packages_grid, ddp_and_o2_grid, two_nodes_grid})
-    if (Grid grid = table(summary); !grid.empty()) tables.push_back(std::move(grid));
-  return tables;
+  if (summary.accuracy.empty() &&
+      std::all_of(summary.rows.begin(), summary.rows.end(),
+                  [](const SummaryRow& row) { return row.config.identity == "own"; }))
+    return {};
+  static const Matrix article =
+      load_matrix(find_installation().project / "configs" / "article.yaml", Scale());
+  return grids_of(summary, article.tables);
 }
 
 }  // namespace harness

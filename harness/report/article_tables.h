@@ -1,28 +1,30 @@
-// The article's Tables 1 to 9, from records of its matrix.
+// The tables that a matrix describes, from records of its rows.
 #pragma once
+#include <string>
 #include <vector>
 
+#include "harness/config/tables.h"
 #include "harness/report/summary/grid.h"
 #include "harness/report/summary/summary.h"
 
 namespace harness {
 
-// One or two grids for each table of which at least one row was run; none for other matrices. Times are means
-// per batch over ranks and batches. The article's figures are shown only as ratios within one window.
+// Those of which at least one row was run. Times are means per batch over ranks and batches. A row that
+// failed or was not run has its status instead of the total, and no figures. Throws ConfigError as
+// column_of() and lines_of() do.
+std::vector<Grid> grids_of(const Summary& summary, const std::vector<MatrixTable>& tables);
+
+// Those of the article's matrix, configs/article.yaml; none for rows of other matrices.
 std::vector<Grid> article_tables(const Summary& summary);
 
-// One function for each; the grid is empty if none of its rows was run.
-Grid platform_grid(const Summary& summary);          // Table 1
-Grid baseline_batch_grid(const Summary& summary);    // Table 1, and the same batch from tmpfs
-Grid launching_grid(const Summary& summary);         // Table 1, host time and device time; GPUs only
-Grid lmdb_grid(const Summary& summary);              // Table 2
-Grid precision_grid(const Summary& summary);         // Table 3, speed
-Grid trained_accuracy_grid(const Summary& summary);  // Table 3, accuracy
-Grid data_parallel_grid(const Summary& summary);     // Table 4
-Grid threads_grid(const Summary& summary);           // Table 5
-Grid dp_and_ddp_grid(const Summary& summary);        // Table 6
-Grid packages_grid(const Summary& summary);          // Table 7
-Grid ddp_and_o2_grid(const Summary& summary);        // Table 8
-Grid two_nodes_grid(const Summary& summary);         // Table 9
+// The lines that a note stands for; none if this run lacks a figure for it. Throws ConfigError for an unknown
+// name of what is computed.
+std::vector<std::string> lines_of(const Summary& summary, const TableNote& note);
+
+// Lines above every table: the scale and its mark, and what --set changed.
+std::vector<std::string> lines_above(const Summary& summary);
+
+// A table of the layouts rows and columns.
+Grid article_grid(const Summary& summary, const MatrixTable& table);
 
 }  // namespace harness

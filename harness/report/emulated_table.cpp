@@ -9,7 +9,7 @@
 
 #include "harness/report/against_article.h"
 #include "harness/report/article_columns.h"
-#include "harness/report/article_grid.h"
+#include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/claim_question.h"
 #include "harness/report/summary/beside_article.h"

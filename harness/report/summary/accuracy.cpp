@@ -147,7 +147,23 @@ std::vector<AccuracyRow> accuracy_rows(const RecordList& records) {
   return rows;
 }
 
-Grid accuracy_grid(const Summary& summary) {
+// The same figures for programs.
+static std::vector<GridValue> values_of(const AccuracyRow& row) {
+  const Reading top1{100 * row.top1, 100 * row.top1_min, 100 * row.top1_max, {}},
+      top5{100 * row.top5, 100 * row.top5_min, 100 * row.top5_max, {}},
+      less{100 * row.less_o0, 100 * row.less_o0_min, 100 * row.less_o0_max, {}};
+  const auto known = [&](const Reading& reading) { return row.ok() ? reading : Reading(); };
+  return {{row.id, "status", "text", row.status},
+          {row.id, "as run", "text", row.label},
+          {row.id, "top-1", "%", "", known(top1)},
+          {row.id, "top-5", "%", "", known(top5)},
+          {row.id, "top-1 less o0", "points", "", row.paired_seeds > 0 ? known(less) : Reading()},
+          {row.id, "seeds", "count", "", known({double(row.seeds), {}, {}, {}})},
+          {row.id, "diverged", "count", "", known({double(row.diverged), {}, {}, {}})},
+          {row.id, "images trained", "images", "", known({double(row.budget_images), {}, {}, {}})}};
+}
+
+Grid accuracy_grid(const Summary& summary, const std::string& title) {
   Grid grid;
   bool synthetic = false;
   std::set<std::string> budgets;
@@ -156,6 +172,7 @@ Grid accuracy_grid(const Summary& summary) {
                   {"training s"}};
   for (const AccuracyRow& row : summary.accuracy) {
     synthetic = synthetic || row.kind == "synthetic";
+    for (GridValue& value : values_of(row)) grid.values.push_back(std::move(value));
     if (const std::string text = statement(row); !text.empty()) grid.notes.push_back(text);
     if (!row.ok()) {
       grid.rows.push_back({row.id, row.label,
@@ -170,8 +187,7 @@ Grid accuracy_grid(const Summary& summary) {
                          in_percent(row.top5, row.top5_min, row.top5_max, row.seeds), points(row),
                          fmt::format("{:.1f}", row.seconds)});
   }
-  grid.title = synthetic ? "accuracy by precision (synthetic classes: no evidence for claim 4)"
-                         : "accuracy by precision";
+  grid.title = title + (synthetic ? " (synthetic classes: no evidence for claim 4)" : "");
   if (!summary.mark.empty()) grid.above.push_back(fmt::format("{}: {}", summary.mark, summary.scale_summary));
   grid.above.insert(grid.above.end(), budgets.begin(), budgets.end());
   grid.notes.push_back(

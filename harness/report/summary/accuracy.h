@@ -14,6 +14,6 @@ bool is_of_accuracy(const Record& record);  // whether its row has `validation`
 // the other seeds alone would be a biased sample.
 std::vector<AccuracyRow> accuracy_rows(const RecordList& records);
 
-Grid accuracy_grid(const Summary& summary);
+Grid accuracy_grid(const Summary& summary, const std::string& title = "accuracy by precision");
 
 }  // namespace harness

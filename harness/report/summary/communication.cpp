@@ -71,10 +71,7 @@ std::vector<std::string> notes_of(const Summary& summary) {
     notes.push_back(
         fmt::format("{}: last batch's all-reduces in order: {}{}", row.id, fmt::join(sizes, ", "), more));
   }
-  for (const SummaryRow& row : summary.rows) {
-    const std::string text = row.communication ? row.communication->sync_bn_text() : "";
-    if (!text.empty()) notes.push_back(row.id + ": " + text);
-  }
+  for (std::string& text : sync_bn_texts(summary)) notes.push_back(std::move(text));
   for (std::string& text : link_equivalents(summary)) notes.push_back(std::move(text) + ".");
   return notes;
 }
@@ -87,14 +84,19 @@ double Communication::sync_bn_ms() const {
   return sum;
 }
 
-std::string Communication::sync_bn_text() const {
-  if (sync_bn.empty()) return "";
-  const Layer& first = sync_bn.front();
-  return fmt::format(
-      "SyncBN waits in forward {:.2f} ms in {}, the first layer, and {:.2f} ms in the other {} together, in "
-      "backward {:.2f} ms in all layers (means)",
-      first.wait_ms, first.name, sync_bn_ms() - sync_bn_backward_ms - first.wait_ms, sync_bn.size() - 1,
-      sync_bn_backward_ms);
+std::vector<std::string> sync_bn_texts(const Summary& summary) {
+  std::vector<std::string> texts;
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.communication || row.communication->sync_bn.empty()) continue;
+    const Communication& it = *row.communication;
+    const double first_ms = it.sync_bn.front().wait_ms;
+    texts.push_back(fmt::format(
+        "{}: SyncBN waits in forward {:.2f} ms in {}, the first layer, and {:.2f} ms in the other {} "
+        "together, in backward {:.2f} ms in all layers (means)",
+        row.id, first_ms, it.sync_bn.front().name, it.sync_bn_ms() - it.sync_bn_backward_ms - first_ms,
+        it.sync_bn.size() - 1, it.sync_bn_backward_ms));
+  }
+  return texts;
 }
 
 std::optional<Communication> communication_of(const Record& record) {

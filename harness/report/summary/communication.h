@@ -28,14 +28,15 @@ struct Communication {
   std::vector<Layer> sync_bn;      // waits in forward by SyncBN layer, in order; empty without SyncBN
   double sync_bn_backward_ms = 0;  // waits of all layers together
 
-  double sync_bn_ms() const;         // all waits
-  std::string sync_bn_text() const;  // the waits in a sentence; empty without SyncBN
+  double sync_bn_ms() const;  // all waits
 };
 
 // Nullopt for a record without figures or with one rank.
 std::optional<Communication> communication_of(const Record& record);
 
 struct Summary;
+// The waits of each row with SyncBN in a sentence.
+std::vector<std::string> sync_bn_texts(const Summary& summary);
 // The table below the main one; empty if no row has several ranks.
 Grid communication_grid(const Summary& summary);
 
