@@ -79,7 +79,8 @@ TEST(Machine, WithoutDecodingNothingIsSaidOfDevices) {
   std::vector<json> rows = rows_of(4100, 1800);
   rows[2] = failed("decode-all", "OUT_OF_MEMORY", "wanted 1 TB");
   EXPECT_EQ(sentence_of(rows),
-            "This machine reads 410 MB/s cold. Decoding was not measured (row decode-all is OUT_OF_MEMORY: "
+            "This machine itself, without emulation, reads 410 MB/s cold. Decoding was not measured (row "
+            "decode-all is OUT_OF_MEMORY: "
             "wanted 1 "
             "TB).");
   const Records records = typed(rows);
