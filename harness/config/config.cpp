@@ -35,18 +35,25 @@ class Resolver {
   Resolver(const Scale& scale, const AxisValues& values, const std::string& device)
       : scale_(scale), values_(values), device_(device) {}
 
-  Matrix load(const std::filesystem::path& file) {
-    Matrix matrix;
-    matrix.file = file.string();
-    const std::vector<Entry> sections =
-        read_yaml(file, {"title", "source", "defaults", "aliases", "repeated", "rows", "tables"});
+  const std::vector<std::string>& read(const std::vector<Entry>& sections) {
     for (const Entry& section : sections) {
-      if (section.key == "title") matrix.title = scalar(section);
-      if (section.key == "source") matrix.source = scalar(section);
       if (section.key == "defaults") defaults_ = read_settings(section);
       if (section.key == "rows") read_rows(section);
     }
-    if (rows_.empty())
+    return ids_;
+  }
+
+  Matrix load(const std::filesystem::path& file) {
+    Matrix matrix;
+    matrix.file = file.string();
+    // report/claim_file.h reads the claims.
+    const std::vector<Entry> sections =
+        read_yaml(file, {"title", "source", "defaults", "aliases", "repeated", "rows", "tables", "claims"});
+    for (const Entry& section : sections) {
+      if (section.key == "title") matrix.title = scalar(section);
+      if (section.key == "source") matrix.source = scalar(section);
+    }
+    if (read(sections).empty())
       throw ConfigError({file.string(), 1}, "no rows", "a mapping `rows:` with at least one row", "",
                         "see configs/article.yaml for an example");
     for (const Written& row : rows_) {
@@ -234,6 +241,10 @@ class Resolver {
 Matrix load_matrix(const std::filesystem::path& file, const Scale& scale, const AxisValues& values,
                    const std::string& device) {
   return Resolver(scale, values, device).load(file);
+}
+
+std::vector<std::string> row_ids(const std::filesystem::path& file) {
+  return Resolver({}, {}, "").read(read_yaml(file));
 }
 
 }  // namespace harness

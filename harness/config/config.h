@@ -27,6 +27,9 @@ struct Matrix {
 Matrix load_matrix(const std::filesystem::path& file, const Scale& scale, const AxisValues& values = {},
                    const std::string& device = "cpu");
 
+// The ids of a file's rows, without resolving them. Throws ConfigError.
+std::vector<std::string> row_ids(const std::filesystem::path& file);
+
 // Throws ConfigError with `origin` when the settings of a row contradict each other.
 void check_combination(const Row& row, const Origin& origin, const AxisValues& values);
 

@@ -148,6 +148,15 @@ std::vector<Entry> entries(const Entry& mapping, const std::vector<std::string>&
   return entries_of(mapping.value, mapping.origin, in_quotes(mapping.key), allowed);
 }
 
+std::vector<Entry> items(const Entry& list) {
+  if (!list.value.IsSequence()) return {list};
+  std::vector<Entry> found;
+  for (const YAML::Node& node : list.value)
+    found.push_back({list.key, node, {list.origin.file, node.Mark().line + 1}});
+  if (found.empty()) throw ConfigError(list.origin, in_quotes(list.key) + " is empty", "at least one item");
+  return found;
+}
+
 std::string scalar(const Entry& entry) {
   if (!entry.value.IsScalar())
     throw ConfigError(entry.origin, "wrong type of " + in_quotes(entry.key), "one value", kind(entry.value));

@@ -23,6 +23,9 @@ std::vector<Entry> read_yaml(const std::filesystem::path& file, const std::vecto
 // The entries of a nested mapping, likewise.
 std::vector<Entry> entries(const Entry& mapping, const std::vector<std::string>& allowed = {});
 
+// The values of a list, at least one, each with its own line; anything else is a list of one.
+std::vector<Entry> items(const Entry& list);
+
 std::string scalar(const Entry& entry);  // at most 4 KiB
 
 // Whether the text is UTF-8 without control characters, so that terminals and records can show it.
