@@ -1,6 +1,4 @@
 // unit: cores that rows get on small and large machines, and the claims that a plan can test there
-#include "harness/report/claim_forecast.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/plan/cores.h"

@@ -12,7 +12,7 @@ TEST(Claims, RowsThatDidNotRunAreNamed) {
   ClaimRecords records;
   records.add("7", step_of(1, 30));
   EXPECT_EQ(records.verdict(5), ClaimVerdict::cannot_be_tested);
-  EXPECT_EQ(records.reason(5), "[0] [5] [1] [2] [4] did not run");
+  EXPECT_EQ(records.reason(5), "[0] [1] [2] [4] [5] did not run");
 }
 
 TEST(Claims, SmokeScaleGivesNoVerdict) {

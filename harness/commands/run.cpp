@@ -14,7 +14,6 @@
 #include "harness/explain/explain.h"
 #include "harness/feed/machine.h"
 #include "harness/launch/followers.h"
-#include "harness/report/claim_forecast.h"
 #include "harness/report/claims.h"
 #include "harness/report/results.h"
 #include "harness/report/table.h"
@@ -117,12 +116,18 @@ static int explain_rows(const Installation& installation, const Request& request
   return code == base::kNothingRan ? int(base::kAllGood) : code;
 }
 
+static std::string forecast_of(const Records& planned) {
+  std::string text;
+  for (const Summary& summary : summarise(planned)) text += claim_forecast(summary);
+  return text;
+}
+
 int run_matrix(const Installation& installation, const Request& request, bool then_explain,
                std::ostream& console) {
   if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
     return follow(request, installation.train_slice);
   const AxisValues values = ask_values(installation);
-  if (request.dry_run) return dry_run(installation, request, values, std::nullopt, console, claim_forecast);
+  if (request.dry_run) return dry_run(installation, request, values, std::nullopt, console, forecast_of);
   Request of_matrix = request;
   of_matrix.choose_time_scales = true;
   const auto execution = Execution::prepare(installation, of_matrix, values);
@@ -136,7 +141,7 @@ int run_matrix(const Installation& installation, const Request& request, bool th
 int continue_matrix(const Installation& installation, const Request& request, Rerun rerun,
                     std::ostream& console) {
   const AxisValues values = ask_values(installation);
-  if (request.dry_run) return dry_run(installation, request, values, rerun, console, claim_forecast);
+  if (request.dry_run) return dry_run(installation, request, values, rerun, console, forecast_of);
   const auto execution = Execution::continue_in(installation, request, values, rerun);
   if (!execution) return base::kInterrupted;
   if (execution->runs().empty())

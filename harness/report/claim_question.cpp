@@ -6,12 +6,35 @@
 
 #include <algorithm>
 
-#include "harness/report/article_columns.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
 namespace {
+
+ClaimRows rows_of(const Question& question, const Summary& summary) {
+  ClaimRows rows{summary, {}};
+  for (const std::string& id : question.rows) {
+    const SummaryRow* row = find_row(summary, id);
+    rows.rows[id] = row && !question.own && row->config.identity == "own" ? nullptr : row;
+  }
+  return rows;
+}
+
+// Names rows that did not run or failed; empty if there are none.
+std::string missing_of(const Question& question, const ClaimRows& rows) {
+  std::vector<std::string> absent, failed;
+  for (const std::string& id : question.rows) {
+    const SummaryRow* row = rows.rows.at(id);
+    if (!row)
+      absent.push_back(bracketed(id));
+    else if (!row->ok())
+      failed.push_back(fmt::format("{} {}{}{}", bracketed(id), row->status, row->reason.empty() ? "" : ": ",
+                                   one_line(row->reason)));
+  }
+  if (!absent.empty()) failed.push_back(fmt::format("{} did not run", fmt::join(absent, " ")));
+  return fmt::format("{}", fmt::join(failed, "; "));
+}
 
 // `its device file v100-article, calibrated on this row's total`
 std::string device_file_text(const SummaryRow& row, const std::string& setting) {
@@ -27,10 +50,9 @@ std::string device_file_text(const SummaryRow& row, const std::string& setting) 
 std::vector<std::string> set_by_us(const Question& question, const SummaryRow& row) {
   std::vector<std::string> settings;
   for (const std::string& setting : row.record->emulated)
-    if (is_device_file(setting) && question.answer_from == AnswerFrom::device_file)
+    if (is_device_file(setting) && question.by_construction == kDeviceFile)
       settings.push_back(device_file_text(row, setting));
-    else if (!is_device_setting(setting) ||
-             (is_core_rate(setting) && question.answer_from == AnswerFrom::core_rate))
+    else if (!is_device_setting(setting) || (is_core_rate(setting) && question.by_construction == kCoreRate))
       settings.push_back(one_line(setting));
   for (const char* field :
        {"read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms", "host_work_ms"})
@@ -40,7 +62,7 @@ std::vector<std::string> set_by_us(const Question& question, const SummaryRow& r
 }
 
 std::optional<Finding> by_construction(const Question& question, const ClaimRows& rows) {
-  for (const std::string& id : rows.ids())
+  for (const std::string& id : question.rows)
     if (const auto settings = set_by_us(question, rows[id]); !settings.empty())
       return Finding{
           ClaimVerdict::by_construction, "",
@@ -49,8 +71,8 @@ std::optional<Finding> by_construction(const Question& question, const ClaimRows
 }
 
 // A run that others disturbed says nothing of the row where what they took can't be subtracted.
-std::optional<Finding> spoiled(const ClaimRows& rows) {
-  for (const std::string& id : rows.ids())
+std::optional<Finding> spoiled(const Question& question, const ClaimRows& rows) {
+  for (const std::string& id : question.rows)
     for (const Record* record : rows[id].records) {
       if (most_changed_clock({record}) >= kSpoiledShare)
         return cannot_be_tested(
@@ -66,16 +88,22 @@ std::optional<Finding> spoiled(const ClaimRows& rows) {
   return std::nullopt;
 }
 
-Finding finding_of(const Question& question, const Summary& summary) {
+// `ran`: else the rows are planned, and what only shows when they run is taken to go well.
+Finding finding_of(const Question& question, const Summary& summary, bool ran) {
   if (summary.scale == "smoke")
     return cannot_be_tested("scale smoke only tests the program; its figures mean nothing");
-  const ClaimRows rows(summary, question.rows);
-  if (const std::string missing = rows.missing(); !missing.empty()) return cannot_be_tested(missing);
+  const ClaimRows rows = rows_of(question, summary);
+  if (const std::string missing = missing_of(question, rows); !missing.empty())
+    return cannot_be_tested(missing);
   auto constructed = by_construction(question, rows);
-  if (constructed && summary.device != "emulated") return *constructed;
-  if (const auto finding = spoiled(rows)) return constructed ? *constructed : *finding;
-  for (const Need& need : question.needs)
-    if (const auto finding = need(rows)) return constructed ? *constructed : *finding;
+  const bool emulated = summary.device == "emulated";
+  if (constructed && !(ran && emulated)) return *constructed;
+  const Finding testable{.verdict = ClaimVerdict::undecided};
+  if (!ran && emulated && !question.rows.empty()) return testable;  // their waits must be measured
+  auto why_not = spoiled(question, rows);
+  for (size_t i = 0; !why_not && i < question.needs.size(); ++i) why_not = question.needs[i](rows);
+  if (why_not) return constructed ? *constructed : *why_not;
+  if (!ran && !question.rows.empty()) return testable;
   const Finding finding = question.judge(rows);
   if (!constructed) return finding;
   constructed->figure = finding.figure;
@@ -83,34 +111,9 @@ Finding finding_of(const Question& question, const Summary& summary) {
   return *constructed;
 }
 
-std::optional<Finding> unmet(const Question& question, const Summary& planned) {
-  if (planned.scale == "smoke") return finding_of(question, planned);
-  const ClaimRows rows(planned, question.rows);
-  if (const std::string missing = rows.missing(); !missing.empty()) return cannot_be_tested(missing);
-  if (auto constructed = by_construction(question, rows)) return constructed;
-  if (question.rows.empty() || planned.device == "emulated")  // waits of emulated devices must be measured
-    return question.rows.empty() ? std::optional(question.judge(rows)) : std::nullopt;
-  for (const Need& need : question.needs)
-    if (const auto finding = need(rows)) return finding;
-  return std::nullopt;
-}
-
-ClaimPart part_of(const Question& question, const Finding& finding) {
-  ClaimPart part;
-  part.text = question.text;
-  part.rows = question.rows;
-  part.verdict = finding.verdict;
-  part.figure = finding.figure;
-  part.reason = finding.reason;
-  part.p = finding.p;
-  part.lacks_devices = finding.lacks_devices;
-  return part;
-}
-
 }  // namespace
 
 Finding cannot_be_tested(const std::string& why) { return {ClaimVerdict::cannot_be_tested, "", why}; }
-Finding not_measured(const std::string& why) { return {ClaimVerdict::not_measured, "", why}; }
 
 std::string bracketed(const std::string& id) {
   const bool number =
@@ -118,33 +121,14 @@ std::string bracketed(const std::string& id) {
   return number ? "[" + id + "]" : id;
 }
 
-ClaimRows::ClaimRows(const Summary& summary, const std::vector<std::string>& ids)
-    : summary_(summary), ids_(ids) {
-  for (const std::string& id : ids) rows_[id] = article_row(summary, id);
-}
-
-std::string ClaimRows::missing() const {
-  std::vector<std::string> absent, failed;
-  for (const std::string& id : ids_) {
-    const SummaryRow* row = rows_.at(id);
-    if (!row)
-      absent.push_back(bracketed(id));
-    else if (!row->ok())
-      failed.push_back(fmt::format("{} {}{}{}", bracketed(id), row->status, row->reason.empty() ? "" : ": ",
-                                   one_line(row->reason)));
-  }
-  if (!absent.empty()) failed.push_back(fmt::format("{} did not run", fmt::join(absent, " ")));
-  return fmt::format("{}", fmt::join(failed, "; "));
-}
-
 ClaimPart answer(const Question& question, const Summary& summary) {
-  Finding finding = finding_of(question, summary);
+  Finding finding = finding_of(question, summary, true);
   if (summary.device == "emulated" && !finding.figure.empty()) finding.figure += ", emulated";
-  return part_of(question, finding);
+  return {finding, question.text, question.rows};
 }
 
 ClaimPart forecast(const Question& question, const Summary& planned) {
-  return part_of(question, unmet(question, planned).value_or(Finding{ClaimVerdict::undecided, "", ""}));
+  return {finding_of(question, planned, false), question.text, question.rows};
 }
 
 }  // namespace harness

@@ -6,9 +6,8 @@
 
 #include <algorithm>
 
-#include "harness/report/claim_question.h"
+#include "harness/report/claim_file.h"
 #include "harness/stats/effect.h"
-#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -36,10 +35,38 @@ ClaimVerdict verdict_of(const std::vector<ClaimPart>& parts) {
   return any(ClaimVerdict::cannot_be_tested) ? ClaimVerdict::undecided : ClaimVerdict::holds;
 }
 
+std::vector<Claim> claims_with(const Summary& summary,
+                               ClaimPart (*part_of)(const Question&, const Summary&)) {
+  std::vector<Claim> claims;
+  const auto add = [&](const std::vector<Question>& questions) {
+    size_t last = 0;
+    for (const Question& question : questions) {
+      if (question.claim != std::exchange(last, question.claim))
+        claims.push_back({.number = int(question.claim), .own = question.own, .mark = summary.mark});
+      claims.back().parts.push_back(part_of(question, summary));
+    }
+  };
+  if (has_article_rows(summary)) add(article_questions());
+  if (summary.own_claims) add(*summary.own_claims);
+  return claims;
+}
+
+// `5`, `8b`
+std::string number_of(const Claim& claim, size_t part) {
+  return std::to_string(claim.number) +
+         (claim.parts.size() > 1 ? std::string(1, char('a' + part)) : std::string());
+}
+
 std::string tally(const std::vector<Claim>& claims) {
   std::vector<std::string> texts;
-  for (const auto& [verdict, numbers] : numbers_by_verdict(claims))
-    texts.push_back(fmt::format("{}: {}", text_of(verdict), fmt::join(numbers, ", ")));
+  for (const ClaimVerdict verdict :
+       {ClaimVerdict::holds, ClaimVerdict::does_not_hold, ClaimVerdict::undecided,
+        ClaimVerdict::by_construction, ClaimVerdict::cannot_be_tested}) {
+    std::vector<int> numbers;
+    for (const Claim& claim : claims)
+      if (claim.verdict == verdict) numbers.push_back(claim.number);
+    if (!numbers.empty()) texts.push_back(fmt::format("{}: {}", text_of(verdict), fmt::join(numbers, ", ")));
+  }
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
@@ -68,52 +95,10 @@ void correct_for_their_number(std::vector<Claim>& claims) {
 }
 
 const char* text_of(ClaimVerdict verdict) {
-  switch (verdict) {
-    case ClaimVerdict::holds:
-      return "holds";
-    case ClaimVerdict::does_not_hold:
-      return "does not hold";
-    case ClaimVerdict::undecided:
-      return "undecided";
-    case ClaimVerdict::by_construction:
-      return "by construction";
-    case ClaimVerdict::cannot_be_tested:
-      return "cannot be tested here";
-    case ClaimVerdict::not_measured:
-      return "not measured";
-  }
-  return "";
+  constexpr const char* kTexts[] = {"holds",           "does not hold",         "undecided",
+                                    "by construction", "cannot be tested here", "not measured"};
+  return kTexts[size_t(verdict)];
 }
-
-std::vector<std::pair<ClaimVerdict, std::vector<int>>> numbers_by_verdict(const std::vector<Claim>& claims) {
-  std::vector<std::pair<ClaimVerdict, std::vector<int>>> all;
-  for (const ClaimVerdict verdict :
-       {ClaimVerdict::holds, ClaimVerdict::does_not_hold, ClaimVerdict::undecided,
-        ClaimVerdict::by_construction, ClaimVerdict::cannot_be_tested}) {
-    std::vector<int> numbers;
-    for (const Claim& claim : claims)
-      if (claim.verdict == verdict) numbers.push_back(claim.number);
-    if (!numbers.empty()) all.emplace_back(verdict, std::move(numbers));
-  }
-  return all;
-}
-
-static std::vector<Claim> claims_with(const Summary& summary,
-                                      ClaimPart (*part_of)(const Question&, const Summary&)) {
-  if (!has_article_rows(summary)) return {};
-  std::vector<Claim> claims(17);
-  for (size_t i = 0; i < claims.size(); ++i) {
-    claims[i].number = int(i) + 1;
-    claims[i].mark = summary.mark;
-  }
-  for (const auto& questions : {loading_questions(), lmdb_questions(), precision_questions(),
-                                device_questions(), process_questions()})
-    for (const Question& question : questions)
-      claims[size_t(question.claim - 1)].parts.push_back(part_of(question, summary));
-  return claims;
-}
-
-std::vector<Claim> claims_to_test(const Summary& planned) { return claims_with(planned, forecast); }
 
 std::vector<Claim> claims_of(const Summary& summary) {
   std::vector<Claim> claims = claims_with(summary, answer);
@@ -138,8 +123,8 @@ std::string claims_line(const std::vector<Claim>& claims) {
 std::string emulated_hint(const Summary& summary) {
   std::vector<int> numbers;
   for (const Claim& claim : claims_of(summary))
-    if (std::any_of(claim.parts.begin(), claim.parts.end(),
-                    [](const ClaimPart& part) { return part.lacks_devices; }))
+    if (!claim.own && std::any_of(claim.parts.begin(), claim.parts.end(),
+                                  [](const ClaimPart& part) { return part.lacks_devices; }))
       numbers.push_back(claim.number);
   if (numbers.empty()) return "";
   return fmt::format(
@@ -149,11 +134,13 @@ std::string emulated_hint(const Summary& summary) {
       numbers.size(), fmt::join(numbers, ", "));
 }
 
-Grid claims_grid(const Summary& summary) {
-  const std::vector<Claim> claims = claims_of(summary);
+Grid claims_grid(const Summary& summary, bool own) {
+  std::vector<Claim> claims = claims_of(summary);
+  std::erase_if(claims, [own](const Claim& claim) { return claim.own != own; });
   Grid grid;
   if (claims.empty()) return grid;
-  grid.title = "the article's 17 claims";
+  grid.title = fmt::format("{} {} claim{}", own ? "this matrix's" : "the article's", claims.size(),
+                           claims.size() == 1 ? "" : "s");
   grid.above = {
       summary.mark.empty()
           ? "Verdicts are about this machine at the article's sizes."
@@ -172,16 +159,15 @@ Grid claims_grid(const Summary& summary) {
       const ClaimPart& part = claim.parts[i];
       std::vector<std::string> ids;
       for (const std::string& id : part.rows) ids.push_back(bracketed(id));
-      const std::string letter = claim.parts.size() > 1 ? std::string(1, char('a' + i)) : "";
-      grid.rows.push_back({std::to_string(claim.number) + letter, part.text, text_of(part.verdict),
-                           part.figure.empty() ? "-" : part.figure,
+      const std::string number = number_of(claim, i);
+      grid.rows.push_back({number, part.text, text_of(part.verdict), part.figure.empty() ? "-" : part.figure,
                            ids.empty() ? "-" : fmt::format("{}", fmt::join(ids, " ")), part.reason});
-      const std::string& row = grid.rows.back()[0];
-      grid.values.push_back({row, "claim", "text", part.text});
-      grid.values.push_back({row, "verdict", "text", text_of(part.verdict)});
-      grid.values.push_back({row, "figure", "text", part.figure});
-      grid.values.push_back({row, "rows", "text", fmt::format("{}", fmt::join(part.rows, " "))});
-      grid.values.push_back({row, "why", "text", part.reason});
+      for (const auto& [name, text] : {std::pair<const char*, std::string>{"claim", part.text},
+                                       {"verdict", text_of(part.verdict)},
+                                       {"figure", part.figure},
+                                       {"rows", fmt::format("{}", fmt::join(part.rows, " "))},
+                                       {"why", part.reason}})
+        grid.values.push_back({number, name, "text", text});
     }
   grid.notes.push_back(
       fmt::format("In brackets: exact 95 % interval over whole runs; of fewer than {} it is marked pooled, "
@@ -193,8 +179,28 @@ Grid claims_grid(const Summary& summary) {
       "them, by Holm's correction for all tests of the run, is under 0.05; undecided: otherwise, or with too "
       "few runs; by construction: the result follows from a setting of the suite or from the file of an "
       "emulated device, and is not a finding.");
-  grid.notes.push_back("Where the article's own figures contradict each other: docs/article_audit.md.");
+  if (!own)
+    grid.notes.push_back("Where the article's own figures contradict each other: docs/article_audit.md.");
   return grid;
+}
+
+std::string claim_forecast(const Summary& planned) {
+  std::string text;
+  const std::vector<Claim> claims = claims_with(planned, forecast);
+  for (const bool own : {false, true}) {
+    std::vector<std::string> testable;
+    std::string others;
+    for (const Claim& claim : claims)
+      for (size_t i = 0; claim.own == own && i < claim.parts.size(); ++i)
+        if (const ClaimPart& part = claim.parts[i]; part.reason.empty())
+          testable.push_back(number_of(claim, i));
+        else
+          others += fmt::format("  {:<4} {}: {}\n", number_of(claim, i), text_of(part.verdict), part.reason);
+    if (testable.empty() && others.empty()) continue;
+    text += fmt::format("claims of {} that this plan can test: {}\n{}", own ? "this matrix" : "the article",
+                        testable.empty() ? "none" : fmt::format("{}", fmt::join(testable, ", ")), others);
+  }
+  return text;
 }
 
 }  // namespace harness

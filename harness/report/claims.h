@@ -1,7 +1,7 @@
-// The article's claims, each with a verdict from the records of a run.
+// The claims of the article and of a user's own matrices, each with a verdict from the records of a run.
 #pragma once
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/report/summary/grid.h"
@@ -15,38 +15,43 @@ namespace harness {
 enum class ClaimVerdict { holds, does_not_hold, undecided, by_construction, cannot_be_tested, not_measured };
 const char* text_of(ClaimVerdict verdict);
 
-// One assertion of a claim. A claim holds only if all its parts hold, apart from those that are not_measured.
-struct ClaimPart {
-  std::string text;               // paraphrased
-  std::vector<std::string> rows;  // ids of the rows that it is about
+struct Finding {
   ClaimVerdict verdict = ClaimVerdict::cannot_be_tested;
-  std::string figure;          // the deciding measurement with its interval; empty if there is none
-  std::string reason;          // what the figure is and its limit, or what is missing
-  std::optional<double> p;     // Holm's adjusted p over all tested parts of a run; nullopt: not by a test
+  std::string figure = {};  // the deciding measurement with its interval; empty if there is none
+  std::string reason = {};  // what the figure is and its limit, or what is missing
+  // p of the verdict, in a claim by Holm's correction for all tested parts of a run; nullopt: not by a test
+  std::optional<double> p = {};
   bool lacks_devices = false;  // devices apart from the processor, also emulated ones, could answer it
 };
 
+// One assertion of a claim. A claim holds only if all its parts hold, apart from those that are not_measured.
+struct ClaimPart : Finding {
+  std::string text = {};               // paraphrased
+  std::vector<std::string> rows = {};  // ids of the rows that it is about
+};
+
 struct Claim {
-  int number = 0;  // in the article's order, 1-17
-  std::vector<ClaimPart> parts;
+  int number = 0;    // in its matrix's order, from 1
+  bool own = false;  // of a user's matrix, not of the article
+  std::vector<ClaimPart> parts = {};
   ClaimVerdict verdict = ClaimVerdict::cannot_be_tested;
-  std::string mark;  // as the summary's
+  std::string mark = {};  // as the summary's
 };
 
 // With twenty tests at 5 % one would err by chance. Holm's correction of the parts' p keeps the probability
 // that any verdict of the run is false by chance at 5 %: parts whose adjusted p is 0.05 or more become
 // undecided.
 void correct_for_their_number(std::vector<Claim>& claims);
-// All 17 claims; empty if the summary has no row of the article's matrix.
+// The article's claims if the summary has a row of its matrix, then the run's own.
 std::vector<Claim> claims_of(const Summary& summary);
-// The same before the rows have run: parts that the planned rows can test have no reason.
-std::vector<Claim> claims_to_test(const Summary& planned);
-// The claims of each verdict that some claim has.
-std::vector<std::pair<ClaimVerdict, std::vector<int>>> numbers_by_verdict(const std::vector<Claim>& claims);
 // `6 hold, 1 does not, 9 by construction, 1 undecided, 0 cannot be told`; empty without claims.
 std::string claims_line(const std::vector<Claim>& claims);
-Grid claims_grid(const Summary& summary);
+Grid claims_grid(const Summary& summary, bool own = false);
 // A sentence on how to test claims for which a processor lacks devices; empty if there are none.
 std::string emulated_hint(const Summary& summary);
+// Which claims a planned run can test. The rows of `planned` have no figures, and status OK if they will run.
+// One line per part whose conditions the plan doesn't meet, and why; the others in one line. What only shows
+// when the rows run (a cold page cache, drift, too few runs) is taken to go well. Empty without claims.
+std::string claim_forecast(const Summary& planned);
 
 }  // namespace harness

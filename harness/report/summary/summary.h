@@ -1,5 +1,6 @@
 // Summary: computes every figure of tables and plots from records.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +60,8 @@ struct AccuracyRow {
   bool ok() const { return status == "OK"; }
 };
 
+struct Question;  // a part of a claim (report/claim_question.h)
+
 // The rows of one scale on one device. They share one table.
 struct Summary {
   std::string scale, device;
@@ -72,6 +75,7 @@ struct Summary {
   std::vector<AccuracyRow> accuracy;  // rows with `validation`; they are not in `rows`
   std::string about_machine;          // machine_sentence() of the run's folder `machine`; empty without it
   std::string fed;                    // from there: what the machine feeds; empty if unknown
+  std::shared_ptr<const std::vector<Question>> own_claims;  // of the run's own matrices; null: none
 };
 
 // The row with this id, and the one that `row` is compared with; null if the summary doesn't have it.
