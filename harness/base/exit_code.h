@@ -3,7 +3,7 @@
 
 namespace base {
 
-// kRegression: a comparison found something slower.
+// kRegression: a comparison found something slower, or a claim of the user's own matrix does not hold.
 enum ExitCode {
   kAllGood = 0,
   kRowFailed = 1,

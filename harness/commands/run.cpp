@@ -1,4 +1,8 @@
 // Runs a matrix from preparation to report.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -14,7 +18,7 @@
 #include "harness/explain/explain.h"
 #include "harness/feed/machine.h"
 #include "harness/launch/followers.h"
-#include "harness/report/claims.h"
+#include "harness/report/claim_file.h"
 #include "harness/report/results.h"
 #include "harness/report/table.h"
 #include "harness/stats/full_size.h"
@@ -22,18 +26,33 @@
 
 namespace harness {
 
+// All claims of a run, judged by the records so far.
+static std::vector<Claim> claims_of(const Execution& execution) {
+  const Records records = at_full_size(execution.records());
+  std::vector<Claim> all;
+  for (const Summary& summary : summaries_of(execution.folder(), records))
+    for (Claim& claim : claims_of(summary)) all.push_back(std::move(claim));
+  return all;
+}
+
 // The rows of which further runs could decide a claim; nullopt if all are decided. Empty for a matrix without
 // claims, where every run makes some ratio surer.
-static std::optional<std::set<std::string>> undecided_rows(const Records& records) {
+static std::optional<std::set<std::string>> undecided_rows(const std::vector<Claim>& claims) {
   std::set<std::string> rows;
-  bool claimed = false;
-  for (const Summary& summary : summarise(records))
-    for (const Claim& claim : claims_of(summary)) {
-      claimed = true;
-      for (const ClaimPart& part : claim.parts)
-        if (part.verdict == ClaimVerdict::undecided) rows.insert(part.rows.begin(), part.rows.end());
-    }
-  return claimed && rows.empty() ? std::nullopt : std::optional(rows);
+  for (const Claim& claim : claims)
+    for (const ClaimPart& part : claim.parts)
+      if (part.verdict == ClaimVerdict::undecided) rows.insert(part.rows.begin(), part.rows.end());
+  return !claims.empty() && rows.empty() ? std::nullopt : std::optional(rows);
+}
+
+// A claim of the matrix itself that doesn't hold is a regression; one of the article is a finding.
+static int exit_code_by_claims(const std::vector<Claim>& claims, std::ostream& console) {
+  std::vector<int> refuted;
+  for (const Claim& claim : claims)
+    if (claim.own && claim.verdict == ClaimVerdict::does_not_hold) refuted.push_back(claim.number);
+  if (refuted.empty()) return base::kAllGood;
+  console << fmt::format("claims of this matrix that do not hold: {}\n", fmt::join(refuted, ", "));
+  return base::kRegression;
 }
 
 // What a first run adds once each row has been timed on emulated devices: figures of this machine itself, in
@@ -57,9 +76,10 @@ static void look_at_machine(const Installation& installation, const Request& req
   execution.train_slices(has_time);
 }
 
-static int run_and_report(const Installation& installation, const Request& request, Execution& execution,
-                          std::ostream& console) {
+static int run_and_report(const Installation& installation, const Request& request, const OwnClaims& claims,
+                          Execution& execution, std::ostream& console) {
   Schedule schedule = schedule_of(installation, request, execution);
+  if (!claims.text.empty()) write_text(execution.folder() / "claims.yaml", claims.text);
   const AgainRules again = execution.again_rules();
   console << describe_plan(execution.plan(), execution.scale());
   console << schedule.described << describe(again, execution.plan())
@@ -79,7 +99,7 @@ static int run_and_report(const Installation& installation, const Request& reque
         look_at_machine(installation, request, execution, has_time);
         write_so_far();
       }
-      return undecided_rows(at_full_size(execution.records()));
+      return undecided_rows(claims_of(execution));
     });
     if (write_results(installation.project, execution.folder(), execution.records(), console))
       show_left_out(execution.folder(), console);
@@ -91,10 +111,11 @@ static int run_and_report(const Installation& installation, const Request& reque
     const Records records = at_full_size(execution.records());
     for (const Summary& summary : summarise(records)) console << console_table(summary);
   }
-  int code = exit_code_of(execution.records());
+  const int code = exit_code_of(execution.records());
+  if (lost && code != base::kInterrupted) return base::kRowFailed;
   if (code == base::kNothingRan && launcher_of(request) == "env")
-    code = base::kAllGood;  // torchrun would show a traceback
-  return lost && code != base::kInterrupted ? int(base::kRowFailed) : code;
+    return base::kAllGood;  // torchrun would show a traceback
+  return code == base::kAllGood ? exit_code_by_claims(claims_of(execution), console) : code;
 }
 
 // A row that couldn't be changed is no failure of the run.
@@ -116,10 +137,17 @@ static int explain_rows(const Installation& installation, const Request& request
   return code == base::kNothingRan ? int(base::kAllGood) : code;
 }
 
-static std::string forecast_of(const Records& planned) {
-  std::string text;
-  for (const Summary& summary : summarise(planned)) text += claim_forecast(summary);
-  return text;
+static int only_plan(const Installation& installation, const Request& request, const AxisValues& values,
+                     std::optional<Rerun> rerun, const OwnClaims& claims, std::ostream& console) {
+  return dry_run(installation, request, values, rerun, console, [&](const Records& planned) {
+    std::string text;
+    for (Summary& summary : summarise(planned)) {
+      if (!claims.questions.empty())
+        summary.own_claims = std::make_shared<const std::vector<Question>>(claims.questions);
+      text += claim_forecast(summary);
+    }
+    return text;
+  });
 }
 
 int run_matrix(const Installation& installation, const Request& request, bool then_explain,
@@ -127,12 +155,13 @@ int run_matrix(const Installation& installation, const Request& request, bool th
   if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
     return follow(request, installation.train_slice);
   const AxisValues values = ask_values(installation);
-  if (request.dry_run) return dry_run(installation, request, values, std::nullopt, console, forecast_of);
+  const OwnClaims claims = own_claims(request.configs, installation.project);
+  if (request.dry_run) return only_plan(installation, request, values, std::nullopt, claims, console);
   Request of_matrix = request;
   of_matrix.choose_time_scales = true;
   const auto execution = Execution::prepare(installation, of_matrix, values);
   if (!execution) return base::kInterrupted;
-  const int code = run_and_report(installation, of_matrix, *execution, console);
+  const int code = run_and_report(installation, of_matrix, claims, *execution, console);
   if (!then_explain || code == base::kInterrupted) return code;
   const int explained = explain_rows(installation, request, *execution, console);
   return explained == base::kAllGood ? code : explained;
@@ -141,7 +170,8 @@ int run_matrix(const Installation& installation, const Request& request, bool th
 int continue_matrix(const Installation& installation, const Request& request, Rerun rerun,
                     std::ostream& console) {
   const AxisValues values = ask_values(installation);
-  if (request.dry_run) return dry_run(installation, request, values, rerun, console, forecast_of);
+  const OwnClaims claims = own_claims(request.configs, installation.project);
+  if (request.dry_run) return only_plan(installation, request, values, rerun, claims, console);
   const auto execution = Execution::continue_in(installation, request, values, rerun);
   if (!execution) return base::kInterrupted;
   if (execution->runs().empty())
@@ -149,7 +179,7 @@ int continue_matrix(const Installation& installation, const Request& request, Re
             << (rerun == Rerun::failed ? " again: no row failed" : "") << '\n';
   else
     write_request(request.out, request);  // the number of repeats may have grown
-  return run_and_report(installation, request, *execution, console);
+  return run_and_report(installation, request, claims, *execution, console);
 }
 
 }  // namespace harness

@@ -161,7 +161,9 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   add("the article's tables", article);
 
   json verdicts = json::array();
-  if (Grid tested = claims_grid(summary); !tested.columns.empty()) {
+  for (const bool own : {true, false}) {
+    Grid tested = claims_grid(summary, own);
+    if (tested.columns.empty()) continue;
     Grid untested =
         taken_out(tested, 2, {text_of(ClaimVerdict::cannot_be_tested), text_of(ClaimVerdict::not_measured)});
     untested.title = "parts of claims that this run doesn't test";

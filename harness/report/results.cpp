@@ -5,7 +5,7 @@
 
 #include "harness/base/failure_text.h"
 #include "harness/base/interrupt.h"
-#include "harness/report/claims.h"
+#include "harness/report/claim_file.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/feed_text.h"
 #include "harness/report/figures.h"
@@ -39,9 +39,11 @@ static std::string write_answer(const fs::path& run, const std::vector<Summary>&
   return answer.text;
 }
 
-// Summaries of a run's records, with what the run found out about its machine.
-static std::vector<Summary> summaries_of(const fs::path& run, const Records& records) {
+std::vector<Summary> summaries_of(const fs::path& run, const Records& records) {
   std::vector<Summary> summaries = summarise(records);
+  if (const fs::path claims = run / "claims.yaml"; fs::exists(claims))
+    for (Summary& summary : summaries)
+      summary.own_claims = std::make_shared<const std::vector<Question>>(read_claims(claims, true));
   const fs::path machine = run / "machine";
   if (!fs::exists(machine / "records.jsonl")) return summaries;
   std::ostringstream left_out;

@@ -4,9 +4,13 @@
 #include <functional>
 #include <ostream>
 
-#include "harness/contract/record.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
+
+// Summaries of a run's records, with what its folder says beside them: its own claims (claims.yaml), and what
+// the run found out about its machine. They refer to `records`.
+std::vector<Summary> summaries_of(const std::filesystem::path& run, const Records& records);
 
 // Writes tables, figures and page of a run that has just ended into its folder and prints the main table.
 // Returns false without records. `project` contains plots/. Throws std::runtime_error if a write fails.

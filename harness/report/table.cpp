@@ -23,8 +23,8 @@ namespace {
 
 // The tables after the main table of a summary.
 std::vector<Grid> further_grids(const Summary& summary) {
-  std::vector<Grid> grids = {question_grid(summary), bottleneck_grid(summary), communication_grid(summary),
-                             rank_views_grid(summary), accuracy_grid(summary)};
+  std::vector<Grid> grids = {claims_grid(summary, true),  question_grid(summary),   bottleneck_grid(summary),
+                             communication_grid(summary), rank_views_grid(summary), accuracy_grid(summary)};
   grids.erase(std::remove_if(grids.begin(), grids.end(), [](const Grid& grid) { return grid.empty(); }),
               grids.end());
   return grids;
