@@ -121,13 +121,13 @@ TEST(Disturbance, ASpoiledRunThatCannotBeCorrectedDecidesNoClaim) {
   ASSERT_EQ(records.verdict(1), ClaimVerdict::holds) << records.reason(1);
   records.set("disk", "/environment", {{"window_steal_share", 0.11}});
   EXPECT_EQ(records.verdict(1), ClaimVerdict::cannot_be_tested);
-  EXPECT_NE(records.reason(1).find("others took 11 %"), std::string::npos) << records.reason(1);
+  EXPECT_NE(records.reason(1).find("others took up to 11 %"), std::string::npos) << records.reason(1);
   records.set("disk", "/environment", {{"window_steal_share", 0.05}});
   EXPECT_EQ(records.verdict(1), ClaimVerdict::holds);
   records.set("disk", "/device/kind", "cpu");
   records.set("disk", "/cache/state", "warm");
   records.set("disk", "/environment", {{"window_steal_share", 0.0}, {"clock_change", -0.11}});
-  EXPECT_NE(records.reason(1).find("clock changed by 11 %"), std::string::npos) << records.reason(1);
+  EXPECT_NE(records.reason(1).find("clock changed by up to 11 %"), std::string::npos) << records.reason(1);
 }
 
 }  // namespace harness::disturbance_test

@@ -74,7 +74,8 @@ TEST(Effect, LocationOfOneSample) {
 }
 
 TEST(Effect, HolmKeepsTheOrderGivenAndNeverFalls) {
-  const std::vector<double> adjusted = holm({0.01, 0.04, 0.03, 0.005});
+  std::vector<double> adjusted = {0.01, 0.04, 0.03, 0.005};
+  holm({&adjusted[0], &adjusted[1], &adjusted[2], &adjusted[3]});
   EXPECT_NEAR(adjusted[3], 0.02, 1e-12);
   EXPECT_NEAR(adjusted[0], 0.03, 1e-12);
   EXPECT_NEAR(adjusted[2], 0.06, 1e-12);

@@ -61,7 +61,6 @@ void report_on(const Records& records) {
     for (const Grid& grid : article_tables(summary)) console_text(grid);
     console_text(emulated_grid(summary));
     console_text(claims_grid(summary));
-    emulated_hint(summary);
     figures_of(summary, "run", SOURCE_DIR);
     json_for_html(summary_sections(summary, {}, "", ""));
   }

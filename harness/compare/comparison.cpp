@@ -16,7 +16,6 @@
 namespace harness {
 namespace {
 
-constexpr double kAlarm = 0.05;           // significance level for Holm's adjusted p
 constexpr double kSmallestPhase = 0.005;  // of the step
 
 using RowKey = std::tuple<std::string, std::string, std::string>;  // row, scale, device
@@ -171,7 +170,7 @@ void judge(RowComparison& row) {
     return;
   }
   const bool large = std::abs(std::log(effect.ratio)) >= limit;
-  const bool sure = (effect.low > 1 || effect.high < 1) && row.adjusted_p < kAlarm;
+  const bool sure = (effect.low > 1 || effect.high < 1) && row.adjusted_p < kLevel;
   if (large && sure) {
     row.verdict = effect.ratio > 1 ? Verdict::faster : Verdict::slower;
     row.reason = fmt::format("beyond the margin of {:.1f} %", 100 * row.margin);
@@ -189,19 +188,8 @@ void judge(RowComparison& row) {
 }  // namespace
 
 const char* name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::faster:
-      return "FASTER";
-    case Verdict::slower:
-      return "SLOWER";
-    case Verdict::same:
-      return "SAME";
-    case Verdict::undecided:
-      return "UNDECIDED";
-    case Verdict::no_verdict:
-      break;
-  }
-  return "-";
+  constexpr const char* kNames[] = {"FASTER", "SLOWER", "SAME", "UNDECIDED", "-"};
+  return kNames[size_t(verdict)];
 }
 
 bool Comparison::any(Verdict verdict) const {
@@ -229,19 +217,19 @@ Comparison compare(const Records& a, const Records& b, const Noise& noise) {
   for (const RowKey& key : side_b.order)
     if (!side_a.rows.count(key)) comparison.only_in_b.push_back(std::get<0>(key));
   if (comparison.across_machines) return comparison;
-  std::vector<RowComparison*> judged;
-  std::vector<double> p;
+  std::vector<double*> p;
+  bool looked_at = false;
   for (RowComparison& row : comparison.rows)
     if (row.refused.empty() && std::min(row.effect.a, row.effect.b) >= row.fewest_runs) {
-      judged.push_back(&row);
-      p.push_back(std::min(1.0, row.effect.p * kAlarm / row.effect.level));
+      row.adjusted_p = std::min(1.0, row.effect.p * kLevel / row.effect.level);
+      p.push_back(&row.adjusted_p);
+      looked_at = looked_at || row.fewest_runs > kFewestRuns;
     }
   // A row that `ab --until` has decided gets no more pairs. Holm's p of it would depend on the rows that go
   // on, so that its verdict could be lost; Bonferroni's doesn't.
-  const bool looked_at = std::any_of(judged.begin(), judged.end(),
-                                     [](const RowComparison* row) { return row->fewest_runs > kFewestRuns; });
-  const std::vector<double> adjusted = looked_at ? bonferroni(p, comparison.compared()) : holm(p);
-  for (size_t i = 0; i < judged.size(); ++i) judged[i]->adjusted_p = adjusted[i];
+  if (!looked_at) holm(p);
+  for (double* one : p)
+    if (looked_at) *one = std::min(1.0, *one * double(comparison.compared()));
   for (RowComparison& row : comparison.rows)
     if (row.refused.empty()) judge(row);
   return comparison;

@@ -99,7 +99,7 @@ std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& ma
       fresh.device = row.device;
       fresh.config = row.config;
       fresh.metric = &metric;
-      fresh.margin = metric.name == kTotalSeconds ? kSecondsMargin : kMetricMargin;
+      fresh.margin = metric.name == kTotalSeconds ? kSmallestMargin : kMetricMargin;
       if (const auto margin = margins.find({night.machine, row.row}); margin != margins.end())
         fresh.margin = margin->second;
       add_night(find_or_add(trends, places, std::move(fresh)), night, *value);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/compare/noise.h"
 #include "harness/nightly/change_points.h"
 #include "harness/nightly/night.h"
 #include "harness/report/metrics.h"
@@ -21,8 +22,6 @@ const Metric& seconds();  // followed_metric(kTotalSeconds)
 // Smallest relevant change of a metric other than seconds: the A/A experiments of `validate` tell only the
 // noise of seconds.
 inline constexpr double kMetricMargin = 0.05;
-// Of seconds, where no such experiment was made.
-inline constexpr double kSecondsMargin = 0.02;
 
 // The series of one row with one setting, or of one canary (ms), on one machine. Each machine and each
 // setting has its own series.
@@ -33,7 +32,7 @@ struct Trend {
   std::string scale, device, config;            // only for rows
   std::vector<std::string> nights, started_at;  // id and time of each value's night
   std::vector<double> values;
-  double margin = kSecondsMargin;  // smallest relevant change
+  double margin = kSmallestMargin;  // smallest relevant change
   std::vector<ChangePoint> changes;
   const Metric* metric = &seconds();  // of canaries too, whose unit is ms
 
@@ -67,7 +66,7 @@ struct Alarm {
   }
 };
 
-// `margins`: smallest relevant change by machine and row; without one, kSecondsMargin or kMetricMargin.
+// `margins`: smallest relevant change by machine and row; without one, kSmallestMargin or kMetricMargin.
 // Nights without the metric, which older programs have written, have no value in the series.
 using Margins = std::map<std::pair<std::string, std::string>, double>;
 std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins,

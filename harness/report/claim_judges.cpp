@@ -98,16 +98,13 @@ Finding imagenet_fits(const Summary& summary, const std::vector<std::string>&) {
   });
   if (row == summary.rows.end()) return cannot_be_tested("the records don't describe the images");
   const RecordData& data = row->record->data;
-  if (data.kind != "folder")
-    return cannot_be_tested(fmt::format(
-        "images of kind {} say nothing about ImageNet's size; --data DIR uses real images", data.kind));
   const double images = double(data.images.value_or(0));
   const int64_t classes = data.classes.value_or(0);
-  if (classes != kImageNetClasses || images < kFewestImages)
-    return cannot_be_tested(
-        fmt::format("{:.0f} images of {} classes are not a sample of ImageNet's 1000 classes (at least "
-                    "{:.0f} images)",
-                    images, classes, kFewestImages));
+  if (data.kind != "folder" || classes != kImageNetClasses || images < kFewestImages)
+    return cannot_be_tested(fmt::format(
+        "{:.0f} images of kind {} in {} classes say nothing about ImageNet's size; --data DIR uses "
+        "real images, of which {:.0f} of its {} classes are a sample",
+        images, data.kind, classes, kFewestImages, kImageNetClasses));
   const double mean = double(*data.bytes) / images + kHalfAPage;
   const double spread = images < kTrainingImages ? kSampleAllowance : 0;
   const double needs = mean * (kTrainingImages + kValidationImages) / kTmpfsBytes;

@@ -15,6 +15,8 @@
 namespace harness {
 namespace {
 
+constexpr const char* kApart = "; `--device emulated` has devices apart from it";
+
 // Cores that the ranks of the first rank's host may run on.
 int64_t cores_of(const SummaryRow& row) {
   std::set<int64_t> cores;
@@ -97,9 +99,7 @@ std::optional<Finding> own_cores(const ClaimRows& rows, const Condition& it) {
   std::string why = fmt::format("in {} {} share {}", id, who, counted(cores, "core"));
   if (double(row.record->machine.cores.value_or(0)) >= double(needed))
     why += fmt::format("; --set cpus={} would give each its own core", needed);
-  Finding finding = cannot_be_tested(why);
-  finding.lacks_devices = replicas > 1;
-  return finding;
+  return cannot_be_tested(why + (replicas > 1 ? kApart : ""));
 }
 
 // `cpus` was not clipped.
@@ -113,9 +113,7 @@ std::optional<Finding> cores_as_asked(const ClaimRows& rows, const Condition& it
 // The device is not the processor.
 std::optional<Finding> separate_device(const ClaimRows& rows, const Condition& it) {
   if (!on_processor(rows[it.rows[0]])) return std::nullopt;
-  Finding finding = cannot_be_tested("the device is the processor itself: " + it.otherwise);
-  finding.lacks_devices = true;
-  return finding;
+  return cannot_be_tested("the device is the processor itself: " + it.otherwise + kApart);
 }
 
 std::optional<Finding> real_device(const ClaimRows& rows, const Condition& it) {

@@ -151,15 +151,9 @@ std::vector<double> of_each_run(const Metric& metric, const SummaryRow& row) {
 PerRun per_run(const Quantity& quantity, const QuantityOf& of) {
   if (quantity.metric)
     return [metric = quantity.metric](const SummaryRow& row) { return of_each_run(*metric, row); };
-  return [figure = quantity.of_run, of](const SummaryRow& row) -> std::vector<double> {
-    std::vector<double> values;
-    for (size_t i = 0; i < row.runs.size(); ++i) {
-      const Value value = figure(*row.records[i], row.runs[i], of);
-      if (!value) return {};
-      values.push_back(*value);
-    }
-    return values;
-  };
+  return each_run([figure = quantity.of_run, of](const Record& record, const RunStatistics& run) {
+    return figure(record, run, of);
+  });
 }
 
 }  // namespace

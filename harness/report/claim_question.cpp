@@ -73,18 +73,11 @@ std::optional<Finding> by_construction(const Question& question, const ClaimRows
 // A run that others disturbed says nothing of the row where what they took can't be subtracted.
 std::optional<Finding> spoiled(const Question& question, const ClaimRows& rows) {
   for (const std::string& id : question.rows)
-    for (const Record* record : rows[id].records) {
-      if (most_changed_clock({record}) >= kSpoiledShare)
-        return cannot_be_tested(
-            fmt::format("the processor's clock changed by {:.0f} % during {}; run it again on a machine with "
-                        "a steady clock",
-                        100 * most_changed_clock({record}), bracketed(id)));
-      if (const double share = others_share(*record).value_or(0);
-          share >= kSpoiledShare && !is_processor_bound(*record))
-        return cannot_be_tested(
-            fmt::format("others took {:.0f} % of the CPU time during {}; run it again on a quiet machine",
-                        100 * share, bracketed(id)));
-    }
+    for (const Record* record : rows[id].records)
+      if (most_changed_clock({record}) >= kSpoiledShare ||
+          (others_share(*record).value_or(0) >= kSpoiledShare && !is_processor_bound(*record)))
+        return cannot_be_tested(fmt::format("{}: {}; run it again on a quiet machine with a steady clock",
+                                            bracketed(id), disturbance_text({record})));
   return std::nullopt;
 }
 

@@ -12,8 +12,6 @@
 namespace harness {
 namespace {
 
-constexpr double kAlpha = 0.05;
-
 bool has_article_rows(const Summary& summary) {
   return std::any_of(summary.rows.begin(), summary.rows.end(), [](const SummaryRow& row) {
     const std::string identity = row.config.identity;
@@ -73,25 +71,19 @@ std::string tally(const std::vector<Claim>& claims) {
 }  // namespace
 
 void correct_for_their_number(std::vector<Claim>& claims) {
-  std::vector<ClaimPart*> tested;
-  std::vector<double> p;
+  std::vector<double*> p;
   for (Claim& claim : claims)
     for (ClaimPart& part : claim.parts)
-      if (part.p) {
-        tested.push_back(&part);
-        p.push_back(*part.p);
-      }
-  const std::vector<double> adjusted = holm(p);
-  for (size_t i = 0; i < tested.size(); ++i) {
-    ClaimPart& part = *tested[i];
-    part.p = adjusted[i];
-    const bool is_decided =
-        part.verdict == ClaimVerdict::holds || part.verdict == ClaimVerdict::does_not_hold;
-    if (!is_decided || adjusted[i] < kAlpha) continue;
-    part.verdict = ClaimVerdict::undecided;
-    part.reason += fmt::format("; undecided, because p is {:.2f} after Holm's correction for {} tests",
-                               adjusted[i], tested.size());
-  }
+      if (part.p) p.push_back(&*part.p);
+  holm(p);
+  for (Claim& claim : claims)
+    for (ClaimPart& part : claim.parts) {
+      if (part.verdict != ClaimVerdict::holds && part.verdict != ClaimVerdict::does_not_hold) continue;
+      if (part.p.value_or(0) < kLevel) continue;
+      part.verdict = ClaimVerdict::undecided;
+      part.reason += fmt::format("; undecided, because p is {:.2f} after Holm's correction for {} tests",
+                                 *part.p, p.size());
+    }
 }
 
 const char* text_of(ClaimVerdict verdict) {
@@ -118,20 +110,6 @@ std::string claims_line(const std::vector<Claim>& claims) {
                      hold == 1 ? "holds" : "hold", refuted, refuted == 1 ? "does" : "do",
                      count(ClaimVerdict::by_construction), count(ClaimVerdict::undecided),
                      count(ClaimVerdict::cannot_be_tested) + count(ClaimVerdict::not_measured));
-}
-
-std::string emulated_hint(const Summary& summary) {
-  std::vector<int> numbers;
-  for (const Claim& claim : claims_of(summary))
-    if (!claim.own && std::any_of(claim.parts.begin(), claim.parts.end(),
-                                  [](const ClaimPart& part) { return part.lacks_devices; }))
-      numbers.push_back(claim.number);
-  if (numbers.empty()) return "";
-  return fmt::format(
-      "{} of the article's claims ({}) cannot be tested here, because devices and loader share the "
-      "processor: `./run_matrix --device emulated` runs the same rows on emulated devices and sets them "
-      "beside the article's.",
-      numbers.size(), fmt::join(numbers, ", "));
 }
 
 Grid claims_grid(const Summary& summary, bool own) {

@@ -21,7 +21,6 @@ struct Finding {
   std::string reason = {};  // what the figure is and its limit, or what is missing
   // p of the verdict, in a claim by Holm's correction for all tested parts of a run; nullopt: not by a test
   std::optional<double> p = {};
-  bool lacks_devices = false;  // devices apart from the processor, also emulated ones, could answer it
 };
 
 // One assertion of a claim. A claim holds only if all its parts hold, apart from those that are not_measured.
@@ -47,8 +46,6 @@ std::vector<Claim> claims_of(const Summary& summary);
 // `6 hold, 1 does not, 9 by construction, 1 undecided, 0 cannot be told`; empty without claims.
 std::string claims_line(const std::vector<Claim>& claims);
 Grid claims_grid(const Summary& summary, bool own = false);
-// A sentence on how to test claims for which a processor lacks devices; empty if there are none.
-std::string emulated_hint(const Summary& summary);
 // Which claims a planned run can test. The rows of `planned` have no figures, and status OK if they will run.
 // One line per part whose conditions the plan doesn't meet, and why; the others in one line. What only shows
 // when the rows run (a cold page cache, drift, too few runs) is taken to go well. Empty without claims.

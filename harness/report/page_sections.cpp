@@ -115,7 +115,6 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
     first.push_back({{"beside", {picture, json::array({{{"facts", numbers}}, {{"lists", screen.lists}}})}}});
   }
   lines.push_back(rows_in_words(summary));
-  if (const std::string hint = emulated_hint(summary); !hint.empty()) lines.push_back(hint);
   first.push_back({{"lines", lines}});
   shelf.place("cascade", first);
   add("summary", first);

@@ -80,9 +80,6 @@ bool write_results(const fs::path& project, const fs::path& run, const Records& 
   const std::string answer = write_answer(run, summaries);
   if (!explained) write_figures(run, summaries, project, std::cerr);
   if (base::interrupts() < 2) write_page(run, records, summaries, "", project, console);
-  for (const Summary& summary : summaries)
-    if (const std::string hint = emulated_hint(summary); !hint.empty() && !explained)
-      console << wrap(hint, kConsoleWidth, "  ") << '\n';
   say_first_screen(summaries, console);
   console << answer;
   return true;

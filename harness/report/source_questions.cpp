@@ -11,8 +11,6 @@
 namespace harness {
 namespace {
 
-constexpr double kAlpha = 0.05;
-
 // Mean per batch over ranks and batches; nullopt if the record lacks it.
 std::optional<double> figure_of(const Record& record, const RunStatistics& run, const AskedFigure& figure) {
   const std::string name = figure.name;
@@ -47,13 +45,6 @@ std::optional<double> figure_of(const Record& record, const RunStatistics& run, 
   return double(*record.communication->all_reduced_bytes) / double(run.batches);
 }
 
-std::vector<double> figures_of(const SummaryRow& row, const AskedFigure& figure) {
-  std::vector<double> figures;
-  for (size_t i = 0; i < row.runs.size(); ++i)
-    if (const auto value = figure_of(*row.records[i], row.runs[i], figure)) figures.push_back(*value);
-  return figures;
-}
-
 std::string why_no_figures(const Summary& summary, const SummaryRow& row, const SummaryRow* base) {
   if (summary.scale == "smoke") return "scale smoke only tests the program; its figures mean nothing";
   if (!row.ok()) return row.status + ": " + one_line(row.reason);
@@ -66,29 +57,14 @@ std::string verdict_of(const Answer& answer) {
   if (!answer.why_not.empty()) return answer.why_not;
   if (!answer.of_row && !answer.of_base) return "not measured on this device";
   if (!answer.of_base) return "the base has none";
-  if (!answer.effect) return "-";
-  const Effect& effect = *answer.effect;
-  const std::string figure = fmt::format("x{:.2f} ({:.2f} to {:.2f})", effect.ratio, effect.low, effect.high);
-  if (std::min(effect.a, effect.b) < kFewestRuns)
-    return figure + (std::max(effect.a, effect.b) > 1 ? ", range; no verdict" : ", one run each; no verdict");
-  if (effect.low <= 1 && effect.high >= 1) return figure + ": no difference seen";
-  if (answer.adjusted_p >= kAlpha)
+  const Ratio& ratio = answer.ratio;
+  if (!ratio.known()) return "-";
+  const std::string figure = "x" + text_of(ratio);
+  if (!ratio.decides()) return figure + (ratio.runs > 1 ? ", range; no verdict" : ", one run; no verdict");
+  if (ratio.low <= 1 && ratio.high >= 1) return figure + ": no difference seen";
+  if (answer.adjusted_p >= kLevel)
     return fmt::format("{}: not sure, p {:.2f} among all questions", figure, answer.adjusted_p);
-  return figure + (effect.low > 1 ? ": more" : ": less");
-}
-
-bool has_verdict(const Answer& answer) {
-  return answer.effect && std::min(answer.effect->a, answer.effect->b) >= kFewestRuns;
-}
-
-void correct_for_their_number(std::vector<Answer>& answers) {
-  std::vector<double> p;
-  for (const Answer& answer : answers)
-    if (has_verdict(answer)) p.push_back(answer.effect->p);
-  const std::vector<double> adjusted = holm(p);
-  size_t next = 0;
-  for (Answer& answer : answers)
-    if (has_verdict(answer)) answer.adjusted_p = adjusted[next++];
+  return figure + (ratio.low > 1 ? ": more" : ": less");
 }
 
 std::string with_unit(const std::optional<double>& value, const std::string& unit) {
@@ -112,17 +88,21 @@ std::vector<Answer> answers_of(const Summary& summary) {
       const AskedFigure* figure = find_asked_figure(name);
       if (!figure) continue;  // of a newer version of the suite
       Answer answer{row.config.question, row.id, row.config.base, figure->name, figure->unit, {}, {}, {}, ""};
-      const std::vector<double> here = figures_of(row, *figure), there = figures_of(*base, *figure);
+      const PerRun per_run = each_run([figure](const Record& record, const RunStatistics& run) {
+        return figure_of(record, run, *figure);
+      });
+      const std::vector<double> here = per_run(row), there = per_run(*base);
       if (!here.empty()) answer.of_row = median(here);
       if (!there.empty()) answer.of_base = median(there);
-      const auto positive = [](double value) { return value > 0; };
-      if (!here.empty() && !there.empty() && std::all_of(here.begin(), here.end(), positive) &&
-          std::all_of(there.begin(), there.end(), positive))
-        answer.effect = unpaired_effect(here, there);
+      answer.ratio = ratio_of(summary, per_run, row, *base);
+      answer.adjusted_p = answer.ratio.p_against(1);
       answers.push_back(std::move(answer));
     }
   }
-  correct_for_their_number(answers);
+  std::vector<double*> p;
+  for (Answer& answer : answers)
+    if (answer.ratio.decides()) p.push_back(&answer.adjusted_p);
+  holm(p);
   return answers;
 }
 
@@ -151,11 +131,11 @@ Grid question_grid(const Summary& summary) {
   grid.notes = {
       meaning + (meaning.empty() ? "" : ". ") +
           "Host time, mean over ranks and batches, median over the runs.",
-      fmt::format("row / base: median over pairs of runs and its 95 % interval (Mann and Whitney), from {} "
-                  "runs each on; with fewer a range. more, less: Student's p is under 0.05 too, by Holm's "
-                  "correction for all "
-                  "questions of the matrix.",
-                  kFewestRuns)};
+      fmt::format(
+          "row / base: with its exact 95 % interval over {} or more runs each; of fewer it is marked "
+          "pooled, or it is a range. {} more, less: Student's p is under {} too, by Holm's correction "
+          "for all questions of the matrix.",
+          kFewestRuns, kPooled, kLevel)};
   if (summary.device == "emulated")
     grid.notes.push_back("Emulated devices: their times follow from the device file; loading is real.");
   return grid;

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "harness/report/summary/grid.h"
-#include "harness/report/summary/summary.h"
-#include "harness/stats/effect.h"
+#include "harness/report/summary/ratio.h"
 
 namespace harness {
 
@@ -15,9 +14,9 @@ struct Answer {
   std::string question, row, base;
   std::string figure, unit;               // name and unit, as asked_figures() lists them
   std::optional<double> of_row, of_base;  // medians over the runs with status OK
-  std::optional<Effect> effect;           // row / base; only when all values are above 0
+  Ratio ratio;                            // row / base; known only when all values are above 0
   std::string why_not;                    // why there are no figures; else empty
-  double adjusted_p = 1;                  // Holm's, among all answers with kFewestRuns runs or more
+  double adjusted_p = 1;                  // Holm's, among all answers whose ratio decides
 };
 
 std::vector<Answer> answers_of(const Summary& summary);

@@ -12,8 +12,6 @@
 namespace harness {
 namespace {
 
-constexpr double kAlpha = 0.05;
-
 // How often each value of a rank statistic occurs among all equally likely cases.
 using Counts = std::vector<double>;
 
@@ -52,18 +50,30 @@ size_t left_out_on_either_side(const std::vector<double>& estimates, const Count
   return k;
 }
 
-void set_interval(std::vector<double>& estimates, const Counts& counts, Effect& effect) {
+double two_sided(const Counts& counts, double statistic) {
+  const double mirrored = std::min(statistic, static_cast<double>(counts.size() - 1) - statistic);
+  return std::min(1.0, 2 * lower_tail(counts, static_cast<size_t>(std::max(0.0, std::floor(mirrored)))));
+}
+
+// `statistic`: that of the rank test whose distribution `counts` is; `log_ratio`: for Student's.
+void set_effect(std::vector<double>& estimates, const Counts& counts, double statistic, const Mean& log_ratio,
+                Effect& effect) {
   std::sort(estimates.begin(), estimates.end());
   const size_t k = left_out_on_either_side(estimates, counts, effect.level);
   effect.coverage = std::min(1 - effect.level, 1 - 2 * lower_tail(counts, k));
   effect.ratio = std::exp(median(estimates));
   effect.low = std::exp(estimates[k]);
   effect.high = std::exp(estimates[estimates.size() - 1 - k]);
+  effect.rank_p = two_sided(counts, statistic);
+  effect.log_ratio = log_ratio;
+  effect.p = log_ratio.p_against(0);
 }
 
-double two_sided(const Counts& counts, double statistic) {
-  const double mirrored = std::min(statistic, static_cast<double>(counts.size() - 1) - statistic);
-  return std::min(1.0, 2 * lower_tail(counts, static_cast<size_t>(std::max(0.0, std::floor(mirrored)))));
+std::vector<double> walsh_averages(const std::vector<double>& values) {
+  std::vector<double> averages;
+  for (size_t i = 0; i < values.size(); ++i)
+    for (size_t j = i; j < values.size(); ++j) averages.push_back((values[i] + values[j]) / 2);
+  return averages;
 }
 
 std::vector<double> logarithms(const std::vector<double>& values) {
@@ -87,10 +97,10 @@ double Mean::reach() const {
   if (degrees < 1) return std::numeric_limits<double>::infinity();
   if (error <= 0) return 0;
   double low = 0, high = 1;
-  while (p_against(value + high * error) > 0.05) high *= 2;
+  while (p_against(value + high * error) > kLevel) high *= 2;
   for (int i = 0; i < 60; ++i) {
     const double middle = (low + high) / 2;
-    (p_against(value + middle * error) > 0.05 ? low : high) = middle;
+    (p_against(value + middle * error) > kLevel ? low : high) = middle;
   }
   return high * error;
 }
@@ -99,25 +109,13 @@ Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b,
   if (a.size() != b.size() || a.empty())
     throw std::invalid_argument("expected the same number of runs, at least 1, on both sides");
   const std::vector<double> there = logarithms(a), here = logarithms(b);
-  std::vector<double> differences;
-  for (size_t i = 0; i < a.size(); ++i) differences.push_back(there[i] - here[i]);
-  std::vector<double> walsh;
+  Runs differences;
+  for (size_t i = 0; i < a.size(); ++i) differences.values.push_back(there[i] - here[i]);
+  std::vector<double> walsh = walsh_averages(differences.values);
   double positive = 0;  // W+ counts the Walsh averages above zero; a zero counts half
-  for (size_t i = 0; i < differences.size(); ++i)
-    for (size_t j = i; j < differences.size(); ++j) {
-      walsh.push_back((differences[i] + differences[j]) / 2);
-      positive += walsh.back() > 0 ? 1 : walsh.back() == 0 ? 0.5 : 0;
-    }
-  Effect effect;
-  effect.a = effect.b = a.size();
-  effect.paired = true;
-  effect.level = level;
-  const Counts counts = signed_rank_counts(a.size());
-  set_interval(walsh, counts, effect);
-  effect.rank_p = two_sided(counts, positive);
-  const Runs runs{.values = differences};
-  effect.log_ratio = sum_of_own({{&runs, 1}});
-  effect.p = effect.log_ratio.p_against(0);
+  for (double average : walsh) positive += average > 0 ? 1 : average == 0 ? 0.5 : 0;
+  Effect effect{.a = a.size(), .b = b.size(), .paired = true, .level = level};
+  set_effect(walsh, signed_rank_counts(a.size()), positive, sum_of_own({{&differences, 1}}), effect);
   return effect;
 }
 
@@ -131,49 +129,29 @@ Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& 
       differences.push_back(x - y);
       above += x > y ? 1 : x == y ? 0.5 : 0;
     }
-  Effect effect;
-  effect.a = a.size();
-  effect.b = b.size();
-  const Counts counts = mann_whitney_counts(a.size(), b.size());
-  set_interval(differences, counts, effect);
-  effect.rank_p = two_sided(counts, above);
+  Effect effect{.a = a.size(), .b = b.size()};
   const Runs of_a{.values = there}, of_b{.values = here};
-  effect.log_ratio = sum_of_own({{&of_a, 1}, {&of_b, -1}});
-  effect.p = effect.log_ratio.p_against(0);
+  set_effect(differences, mann_whitney_counts(a.size(), b.size()), above,
+             sum_of_own({{&of_a, 1}, {&of_b, -1}}), effect);
   return effect;
 }
 
 Location location_of(const std::vector<double>& figures) {
-  if (figures.empty()) throw std::invalid_argument("expected at least one run");
-  std::vector<double> walsh;
-  for (size_t i = 0; i < figures.size(); ++i) {
-    if (!std::isfinite(figures[i])) throw std::invalid_argument("expected finite figures");
-    for (size_t j = i; j < figures.size(); ++j) walsh.push_back((figures[i] + figures[j]) / 2);
-  }
+  if (figures.empty() ||
+      !std::all_of(figures.begin(), figures.end(), [](double it) { return std::isfinite(it); }))
+    throw std::invalid_argument("expected finite figures of at least one run");
+  std::vector<double> walsh = walsh_averages(figures);
   std::sort(walsh.begin(), walsh.end());
-  const size_t k = figures.size() < kFewestRuns
-                       ? 0
-                       : left_out_on_either_side(walsh, signed_rank_counts(figures.size()), kAlpha);
+  const size_t k = left_out_on_either_side(walsh, signed_rank_counts(figures.size()), kLevel);
   const Runs runs{.values = figures};
   return {median(walsh), walsh[k], walsh[walsh.size() - 1 - k], figures.size(), sum_of_own({{&runs, 1}})};
 }
 
-std::vector<double> bonferroni(std::vector<double> p, size_t tests) {
-  for (double& one : p) one = std::min(1.0, one * double(tests));
-  return p;
-}
-
-std::vector<double> holm(const std::vector<double>& p) {
-  std::vector<size_t> order(p.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t i, size_t j) { return p[i] < p[j]; });
-  std::vector<double> adjusted(p.size());
+void holm(std::vector<double*> p) {
+  std::sort(p.begin(), p.end(), [](const double* one, const double* other) { return *one < *other; });
   double highest = 0;
-  for (size_t k = 0; k < order.size(); ++k) {
-    highest = std::max(highest, std::min(1.0, p[order[k]] * static_cast<double>(p.size() - k)));
-    adjusted[order[k]] = highest;
-  }
-  return adjusted;
+  for (size_t i = 0; i < p.size(); ++i)
+    *p[i] = highest = std::max(highest, std::min(1.0, *p[i] * double(p.size() - i)));
 }
 
 // The regularised incomplete beta function by its continued fraction (Abramowitz & Stegun 26.5.8), evaluated

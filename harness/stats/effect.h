@@ -6,6 +6,9 @@
 
 namespace harness {
 
+// The probability of any false verdict among those that are corrected together, and of every 95 % interval.
+inline constexpr double kLevel = 0.05;
+
 // Mean of some figures (of ratios: of their logarithms), its standard error and degrees of freedom.
 struct Mean {
   double value = 0, error = 0, degrees = 0;
@@ -24,7 +27,7 @@ struct Effect {
   size_t a = 0, b = 0;  // runs on either side
   bool paired = false;
   Mean log_ratio = {};  // what `p` is of; Welch's degrees of freedom where unpaired
-  double level = 0.05;  // of the tests; Holm's correction is of p x 0.05 / level
+  double level = kLevel;  // of the tests; Holm's correction is of p x kLevel / level
 };
 
 // With fewer runs per side there is no verdict and no interval, only a range. An exact interval reaches 95 %
@@ -34,15 +37,15 @@ inline constexpr size_t kFewestRuns = 5;
 // Median of all Walsh averages of the log ratios, and the interval of Wilcoxon's signed-rank test (Hollander
 // & Wolfe 1999, ch. 3). Exact for every symmetric distribution; a bootstrap of so few runs would be too
 // narrow. a[i] and b[i] ran directly after one another.
-// `level`: below 0.05 for one of several looks at growing data, see looks.h.
-Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b, double level = 0.05);
+// `level`: below kLevel for one of several looks at growing data, see looks.h.
+Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b, double level = kLevel);
 
 // For runs without pairs: median of all log differences, and the interval of Mann and Whitney's test (ch. 4).
 Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& b);
 
 // Median of all Walsh averages of a figure, one value per run, and the interval of Wilcoxon's signed-rank
-// test. With fewer than kFewestRuns runs, `low` and `high` are the smallest and largest value. Throws
-// std::invalid_argument without runs or when a value isn't finite.
+// test; of fewer than six runs from the smallest to the largest value. Throws std::invalid_argument without
+// runs or when a value isn't finite.
 struct Location {
   double value = 0, low = 0, high = 0;
   size_t runs = 0;
@@ -50,11 +53,9 @@ struct Location {
 };
 Location location_of(const std::vector<double>& figures);
 
-// Adjusted p-values in the given order (Holm 1979), which control the probability of any false alarm.
-std::vector<double> holm(const std::vector<double>& p);
-
-// Each p times the number of tests, at most 1.
-std::vector<double> bonferroni(std::vector<double> p, size_t tests);
+// Adjusts these p of one family in place (Holm 1979): the probability that any of those below kLevel is a
+// false alarm is at most that.
+void holm(std::vector<double*> p);
 
 // Upper tail of the F distribution, and with it the two-sided p of Student's t. Not from a library:
 // Boost.Math would be 150 MB of headers for these few lines, which are tested against tables.

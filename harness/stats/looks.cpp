@@ -2,9 +2,11 @@
 
 #include <cmath>
 
+#include "harness/stats/effect.h"
+
 namespace harness {
 
-constexpr double kAll = 0.05, kGrowth = 1.4;
+constexpr double kGrowth = 1.4;
 
 static size_t next_look(size_t pairs) {
   return static_cast<size_t>(std::ceil(kGrowth * static_cast<double>(pairs) - 1e-9));
@@ -19,7 +21,7 @@ bool is_look(size_t pairs) {
 double level_after(size_t pairs) {
   double number = 1;
   for (size_t look = kFirstLook; look < pairs; look = next_look(look)) ++number;
-  return kAll / (number * (number + 1));
+  return kLevel / (number * (number + 1));
 }
 
 }  // namespace harness

@@ -2,7 +2,7 @@
 // wrong in at most 5 % of the experiments without a difference.
 //
 // Alpha spending (Lan & DeMets 1983, Biometrika 70, 659-663) with a fixed schedule: look k, after kFirstLook
-// pairs and then after each 1.4 times as many, uses the level 0.05 / (k (k + 1)). These levels sum to 0.05,
+// pairs and then after each 1.4 times as many, uses the level kLevel / (k (k + 1)). These levels sum to it,
 // so that by the union bound it doesn't matter when one stops, whatever the dependence between looks. Each
 // look is the exact signed-rank test of paired_effect(). At the end of the time, after pairs that are not a
 // look's, the level of the next look is used, which then doesn't take place.

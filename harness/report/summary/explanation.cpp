@@ -8,8 +8,6 @@
 namespace harness {
 namespace {
 
-constexpr double kAlpha = 0.05;
-
 // Seconds per image by block, of the runs with a figure.
 using Blocks = std::map<int64_t, double>;
 
@@ -48,13 +46,7 @@ std::optional<Effect> effect_of(const Blocks& before, const Blocks& after) {
       b.push_back(partner->second);
     }
   if (a.empty()) return std::nullopt;
-  Effect effect = paired_effect(a, b);
-  if (a.size() >= kFewestRuns) return effect;
-  std::vector<double> ratios;
-  for (size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / b[i]);
-  effect.low = *std::min_element(ratios.begin(), ratios.end());
-  effect.high = *std::max_element(ratios.begin(), ratios.end());
-  return effect;
+  return paired_effect(a, b);
 }
 
 std::optional<Location> slope_of(const Runs& unchanged, const Runs& runs, int64_t batch) {
@@ -159,17 +151,16 @@ void compare_energy(ExplainedChange& change, const Runs& runs, const Explanation
 }
 
 void decide(std::vector<ExplainedChange>& changes) {
-  std::vector<ExplainedChange*> reliefs;
-  std::vector<double> p;
+  const auto is_tested = [](const ExplainedChange& change) {
+    return change.part && change.part->a >= kFewestRuns && *change.change->resource;
+  };
+  std::vector<double*> p;
   for (ExplainedChange& change : changes)
-    if (change.part && change.part->a >= kFewestRuns && *change.change->resource) {
-      reliefs.push_back(&change);
-      p.push_back(change.part->p);
-    }
-  const std::vector<double> adjusted = holm(p);
-  for (size_t i = 0; i < reliefs.size(); ++i)
-    reliefs[i]->decided =
-        adjusted[i] < kAlpha && reliefs[i]->part->low > 1 && reliefs[i]->part->ratio >= kLeastGain;
+    if (is_tested(change)) p.push_back(&change.part->p);
+  holm(p);
+  for (ExplainedChange& change : changes)
+    change.decided = is_tested(change) && change.part->p < kLevel && change.part->low > 1 &&
+                     change.part->ratio >= kLeastGain;
 }
 
 void sort_by_gain(std::vector<ExplainedChange>& changes) {

@@ -75,6 +75,18 @@ void borrow_scatter(const Summary& summary, const PerRun& figure, const std::vec
 
 }  // namespace
 
+PerRun each_run(const std::function<std::optional<double>(const Record&, const RunStatistics&)>& figure) {
+  return [figure](const SummaryRow& row) -> std::vector<double> {
+    std::vector<double> values;
+    for (size_t i = 0; i < row.runs.size(); ++i) {
+      const auto value = figure(*row.records[i], row.runs[i]);
+      if (!value) return {};
+      values.push_back(*value);
+    }
+    return values;
+  };
+}
+
 Ratio product_of(const Summary& summary, const PerRun& figure,
                  const std::vector<std::pair<const SummaryRow*, int>>& powers) {
   Ratio ratio{.value = 1, .low = 1, .high = 1, .runs = size_t(-1), .of_logs = true};

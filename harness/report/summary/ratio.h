@@ -34,6 +34,9 @@ struct Ratio {
 // One value for each of a row's runs; empty where the records lack it.
 using PerRun = std::function<std::vector<double>(const SummaryRow&)>;
 
+// The figure of each run; without values if one run lacks it.
+PerRun each_run(const std::function<std::optional<double>(const Record&, const RunStatistics&)>& figure);
+
 // The product of the rows' figures, each to its power: +1 and -1 for a ratio. A ratio of two rows with
 // kFewestRuns or more is unpaired_effect() of stats/effect.h, which `compare` uses too; one of more rows has
 // Welch's interval. With fewer runs: those of the rounds that all rows ran, if any, because a machine's speed
