@@ -55,8 +55,8 @@ TEST_F(ClaimFile, BadOnesAreRefusedWithLineAndNearestName) {
       {"{" + seconds + ", phases: load, above: 1}", "no `phases` of seconds"},
       {"{" + seconds + ", from_batch: 5, above: 1}", "no `from_batch` of seconds"},
       {"{quantity: gain_from_waiting, of: slow, above: 0.5}", "gain_from_waiting of two rows"},
-      {"{" + seconds + ", within: 0.1, around: devics}",
-       "unknown field; found 'devics'; did you mean 'devices'?"},
+      {"{" + seconds + ", within: 0.1, around: loader_thread}",
+       "unknown field; found 'loader_thread'; did you mean 'loader_threads'?"},
       {"[]", "'tests' is empty"},
       {"3", "is not a mapping"}};
   for (const auto& [test, why] : cases) {

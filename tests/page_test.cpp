@@ -116,27 +116,6 @@ TEST(Page, ARemarkOfManyRowsStandsOnce) {
   EXPECT_EQ(grid.rows[1][0], "7");
 }
 
-TEST(Page, OfAProcessorSaysHowToGetTheEmulatedCascade) {
-  const PageRun run(golden("matrix.jsonl"));
-  run.page();
-  const json first = json::parse(element(run.text("report.html"), "page")).at("sections").at(0);
-  EXPECT_NE(first.at("blocks").dump().find("`./run_matrix --device emulated`"), std::string::npos)
-      << first.at("blocks");
-}
-
-TEST(Page, AndTheTerminalsLastLineSaysItToo) {
-  const PageRun run(golden("matrix.jsonl"));
-  std::filesystem::create_directory(run.folder / "project");
-  std::filesystem::copy(std::filesystem::path(SOURCE_DIR) / "plots", run.folder / "project/plots",
-                        std::filesystem::copy_options::recursive);
-  std::ostringstream left_out, console;
-  const auto records = harness::read_records(run.folder, left_out);
-  EXPECT_TRUE(harness::write_results(run.folder / "project", run.folder, records, console));
-  const std::string said = console.str();
-  EXPECT_NE(said.find("cannot be tested here", said.find("report: ")), std::string::npos) << said;
-  EXPECT_NE(said.find("`./run_matrix --device emulated`", said.find("report: ")), std::string::npos);
-}
-
 TEST(Page, EveryScaleAndDeviceHasSectionsOfItsOwn) {
   const PageRun run(golden("mixed.jsonl"));
   run.page();
