@@ -114,6 +114,7 @@ TEST(FirstScreen, LeavesOutWhatIsNoRemedy) {
 TEST(FirstScreen, AGainByConstructionSaysSoAndGivesWayToOneThatWasFound) {
   std::vector<json> records = quiet(1);
   set(records, "disk", "/emulated", {"read_rate: 100"});
+  set(records, "disk", "/config/read_rate", 100);
   EXPECT_TRUE(contains(list(records, kConversions),
                        "2.00 times as fast (row tmpfs instead of disk; by construction)"))
       << list(records, kConversions);

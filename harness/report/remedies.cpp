@@ -54,14 +54,18 @@ bool is_better(const Remedy& one, const Remedy& other) {
   return multiple_of(one) < multiple_of(other);
 }
 
-// `devices 1 -> 4, strategy single -> data_parallel`; the cache follows from the storage, the backend from
-// the device.
+// The cache and an emulated disk's rate follow from the storage, the backend from the device.
+bool follows(const std::string& field) {
+  return field == "cache" || field == "read_rate" || field == "backend";
+}
+
+// `devices 1 -> 4, strategy single -> data_parallel`
 std::string difference_of(const Remedy& remedy) {
   std::vector<std::string> parts;
   for (const char* field : remedy.change->fields) {
     const std::string before = field_text(remedy.base->config, field),
                       after = field_text(remedy.row->config, field);
-    if (before != after && field != std::string("cache") && field != std::string("backend"))
+    if (before != after && !follows(field))
       parts.push_back(fmt::format("{} {} -> {}", field, before, after));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
