@@ -14,10 +14,11 @@ _run_matrix() {
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ -n $command || $'\n'$commands$'\n' != *$'\n'"$word"$'\n'* ]] || command=$word
   done
-  # Options of a run may follow a command, too.
-  COMPREPLY=($(compgen -W "$({
+  COMPREPLY=()
+  while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -W "$({
+    # Options of a run may follow a command, too.
     [[ -n $command ]] && "$program/run_matrix" "$command" --help || echo "$commands"
     "$program/run_matrix" --help
-  } | sed -n 's/^  \(-[a-zA-Z],\)\{0,1\}\(--[a-z-]*\).*/\2/p; s/^[a-z][a-z-]*$/&/p')" -- "$typed"))
+  } | sed -n 's/^  \(-[a-zA-Z],\)\{0,1\}\(--[a-z-]*\).*/\2/p; s/^[a-z][a-z-]*$/&/p')" -- "$typed")
 }
 complete -o default -F _run_matrix run_matrix
