@@ -24,7 +24,9 @@ TEST_F(TheCommandLine, EveryListHasAJsonForm) {
   }
   EXPECT_EQ(run({"list", "--fields", "--json"}), 0);
   for (const json& field : json::parse(output()))
-    if (field["field"] == "read_rate") EXPECT_EQ(field["range"], "0, 1 to 1000000000000");
+    if (field["field"] == "read_rate") {
+      EXPECT_EQ(field["range"], "0, 1 to 1000000000000");
+    }
 }
 
 TEST_F(TheCommandLine, RowsMayBeNamedInSeveralOptions) {
@@ -59,9 +61,10 @@ TEST_F(TheCommandLine, ShellsComplete) {
   EXPECT_EQ(completed("explain 7 --withi", 3), "--within\n");
   EXPECT_EQ(completed("explain 7 --oversub", 3), "--oversubscribe\n") << "an option of every run";
   EXPECT_EQ(completed("list --withi", 2), "\n") << "an option of another command";
-  if (base::program_exists("zsh"))
+  if (base::program_exists("zsh")) {
     EXPECT_EQ(said_by({"zsh", "-c", "source " + script + "; echo ${_comps[run_matrix]}"}),
               "_bash_complete -o default -F _run_matrix\n");
+  }
 }
 
 TEST_F(TheCommandLine, ADumbTerminalGetsNoEscapeSequences) {

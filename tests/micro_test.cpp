@@ -5,7 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/base/child_process.h"
+#include "harness/base/file.h"
+#include "harness/base/scratch.h"
 #include "tests/failure_of.h"
+#include "tests/small_images.h"
 
 namespace micro_test {
 
@@ -33,10 +36,28 @@ TEST_F(Micro, WhatMeasuresNothingIsNoSuccess) {
   EXPECT_EQ(run({"--benchmark_filter=nothing_is_named_so"}).exit_code, 2);
 }
 
+TEST_F(Micro, ABenchmarkThatErrsIsNoSuccess) {
+  const base::Scratch folder;
+  base::make_folder(folder.path() / "train/a");
+  bench::write_bytes(folder.path() / "train/a/one.jpg", bench::small_jpeg(64, 64, 1));
+  const std::vector<std::string> read{"--data", folder.path(), "--benchmark_filter=^read/",
+                                      "--benchmark_min_time=0.001"};
+  const auto without_store = run(read);
+  EXPECT_EQ(without_store.exit_code, 0) << without_store.output;
+  EXPECT_SAYS(without_store.output,
+              "packed storages are skipped: name a folder for their copies with --store");
+  std::vector<std::string> no_folder = read;
+  no_folder.insert(no_folder.end(), {"--store", "/proc"});
+  const auto erred = run(no_folder);
+  EXPECT_EQ(erred.exit_code, 1) << erred.output;
+  EXPECT_SAYS(erred.output, "ERROR OCCURRED");
+}
+
 TEST_F(Micro, HelpNamesItsOwnOptionsToo) {
   const auto help = run({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* option : {"--data", "--store", "--ranks", "--benchmark_filter"}) EXPECT_SAYS(help.output, option);
+  for (const char* option : {"--data", "--store", "--ranks", "--benchmark_filter"})
+    EXPECT_SAYS(help.output, option);
 }
 
 TEST_F(Micro, JsonSaysWhichRevisionWasMeasured) {

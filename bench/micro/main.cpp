@@ -3,7 +3,9 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "bench/micro/options.h"
 #include "bench/micro/ranks.h"
@@ -19,16 +21,36 @@ std::vector<AddBenchmarks>& benchmark_families() {
 
 namespace {
 
+// Prints as the flags ask, and remembers whether a benchmark erred: Google Benchmark goes on and ends with 0.
+class Reporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& context) override { return as_asked_->ReportContext(context); }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) erred_ |= run.error_occurred;
+    as_asked_->ReportRuns(runs);
+  }
+  void Finalize() override { as_asked_->Finalize(); }
+  bool erred() const { return erred_; }
+
+ private:
+  const std::unique_ptr<benchmark::BenchmarkReporter> as_asked_{benchmark::CreateDefaultDisplayReporter()};
+  bool erred_ = false;
+};
+
 int run_families(const MicroOptions& options) {
   if (options.data.empty())
     std::fprintf(stderr, "decode/ and load/ are skipped: name a folder that contains train/ with --data\n");
+  else if (options.store.empty())
+    std::fprintf(stderr, "packed storages are skipped: name a folder for their copies with --store\n");
   std::fprintf(stderr,
                "all_reduce/, broadcast/, reduce/ and point_to_point/ are skipped: set the number of "
                "processes with --ranks\n");
   for (const AddBenchmarks& family : benchmark_families()) family(options);
-  const size_t run = benchmark::RunSpecifiedBenchmarks();
+  Reporter reporter;
+  const size_t run = benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::Shutdown();
-  return run > 0 ? 0 : 2;  // a filter that matches nothing, which Google Benchmark has said
+  if (run == 0) return 2;  // a filter that matches nothing, which Google Benchmark has said
+  return reporter.erred() ? 1 : 0;
 }
 
 int run(int count, char** values) {

@@ -57,8 +57,7 @@ void measure(benchmark::State& state, int64_t records, const Before& before, con
 
 void run(benchmark::State& state, Source& source, bool cold) {
   try {
-    if (!source.set_page_cache(cold) && cold)
-      return state.SkipWithError("this storage doesn't use the page cache");
+    source.set_page_cache(cold);
     auto reader = source.storage().reader();
     const auto before = [&] {
       if (!cold) return;
@@ -152,11 +151,14 @@ void add_one(const std::string& name, const Run& run) {
 void add_read(const MicroOptions& options) {
   for (const auto& source : sources(options)) {
     if (source->name() == "synthetic") continue;  // generates batches, reads nothing
-    for (const bool cold : {false, true})
+    for (const bool cold : {false, true}) {
+      if (cold && !source->in_page_cache()) continue;
       add_one("read/" + source->name() + (cold ? "/cold" : "/warm"),
               [=](benchmark::State& state) { run(state, *source, cold); });
+    }
     if (source->name() != "files") continue;
     add_one("read/plain_files", [=](benchmark::State& state) { run_files(state, *source); });
+    if (options.store.empty()) continue;
     for (const bool copy : {false, true})
       add_one(copy ? "read/plain_memcpy" : "read/plain_pread",
               [=](benchmark::State& state) { run_flat(state, *source, options, copy); });

@@ -45,8 +45,6 @@ class Subset : public Storage {
 };
 
 std::filesystem::path packed(const std::string& name, const Dataset& dataset, const MicroOptions& options) {
-  if (options.store.empty())
-    throw std::runtime_error("name a folder for the packed copy of storage " + name + " with --store DIR");
   PackRequest request;
   request.dataset = dataset;
   request.folder = options.store / dataset.fingerprint;
@@ -64,7 +62,7 @@ Storage& Source::storage() {
   classes_ = static_cast<int64_t>(dataset.classes.size());
   records_ = even_sample(dataset, kImages);
   StorageOptions settings{dataset, "", true, records_};
-  if (packed_ && !options_.store.empty()) {
+  if (packed_) {
     base::make_folder(options_.store);
     in_use_ = std::make_unique<harness::CopiesInUse>(options_.store / dataset.fingerprint);
   }
@@ -73,21 +71,21 @@ Storage& Source::storage() {
   return *storage_;
 }
 
-bool Source::set_page_cache(bool cold) {
+void Source::set_page_cache(bool cold) {
   const FileList files = storage().cached_files(records_);
   storage_.reset();
   if (cold)
     drop_from_page_cache(files);
   else
     read_into_page_cache(files);
-  return !files.empty();
 }
 
 std::vector<std::shared_ptr<Source>> sources(const MicroOptions& options) {
   std::vector<std::shared_ptr<Source>> all;
   if (options.data.empty()) return all;
   for (const Value& value : registered_values())
-    if (value.axis == "storage" && value.missing.empty() && value.traits.service.empty())
+    if (value.axis == "storage" && value.missing.empty() && value.traits.service.empty() &&
+        (!options.store.empty() || !value.traits.packed.value_or(false)))
       all.push_back(std::make_shared<Source>(options, value));
   return all;
 }

@@ -14,28 +14,33 @@ namespace bench {
 class Source {
  public:
   Source(const MicroOptions& options, const Value& value)
-      : options_(options), name_(value.name), packed_(value.traits.packed.value_or(false)) {}
+      : options_(options),
+        name_(value.name),
+        packed_(value.traits.packed.value_or(false)),
+        in_page_cache_(value.traits.page_cache.value_or(true)) {}
   // Records 0 to size() - 1 are an evenly spaced sample of the data set. Throws as the storage or its packer.
   Storage& storage();
   // Files on disk that hold the sample.
   std::vector<std::filesystem::path> files() { return storage().cached_files(records_); }
   const std::string& name() const { return name_; }
-  int64_t classes() const { return classes_; }  // after storage()
-  // Drops (cold) or reads in the files that hold the sample; returns false if there are none. Closes the
-  // storage first, because mapped pages can't be dropped; all readers must be destroyed before.
-  bool set_page_cache(bool cold);
+  int64_t classes() const { return classes_; }           // after storage()
+  bool in_page_cache() const { return in_page_cache_; }  // else it has no files that could be dropped
+  // Drops (cold) or reads in the files that hold the sample. Closes the storage first, because mapped pages
+  // can't be dropped; all readers must be destroyed before.
+  void set_page_cache(bool cold);
 
  private:
   MicroOptions options_;
   std::string name_;
-  bool packed_;
+  bool packed_, in_page_cache_;
   std::vector<int64_t> records_;
   std::unique_ptr<harness::CopiesInUse> in_use_;
   std::unique_ptr<Storage> storage_;
   int64_t classes_ = 1;
 };
 
-// One per registered storage of this build, except those that need a service (they run only in the matrix).
+// One per registered storage of this build, except those that need a service (they run only in the matrix)
+// and, without --store, those that read packed copies.
 std::vector<std::shared_ptr<Source>> sources(const MicroOptions& options);
 
 }  // namespace bench
