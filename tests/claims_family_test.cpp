@@ -13,7 +13,7 @@
 namespace harness {
 namespace {
 
-// One per line, mean ms of each phase per batch; scripts/prove_claims writes it.
+// One per line, mean ms of each phase per batch; scripts/prove_claims writes them.
 std::vector<Times> repeats_in(const std::string& name) {
   const char* fresh = std::getenv("CLAIMS_REPEATS");  // a folder
   std::ifstream file(std::string(fresh ? fresh : SOURCE_DIR "/tests/golden") + "/" + name);
@@ -149,7 +149,9 @@ INSTANTIATE_TEST_SUITE_P(, ClaimsFamily,
                                          Setting{"three_pooled_runs", "real_repeats.csv", 3, 1, 15},
                                          Setting{"three_pooled_unequal_runs", "real_repeats.csv", 3, 2, 5},
                                          Setting{"two_pooled_runs", "real_repeats.csv", 2, 1, 15},
-                                         Setting{"two_pooled_unequal_runs", "real_repeats.csv", 2, 2, 5}),
+                                         Setting{"two_pooled_unequal_runs", "real_repeats.csv", 2, 2, 5},
+                                         Setting{"three_emulated_runs", "emulated_repeats.csv", 3, 2, 15},
+                                         Setting{"two_emulated_runs", "emulated_repeats.csv", 2, 2, 15}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

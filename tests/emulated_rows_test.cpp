@@ -11,6 +11,7 @@
 #include "harness/base/file.h"
 #include "harness/base/scratch.h"
 #include "harness/emulate/two_nodes.h"
+#include "harness/stats/full_size.h"
 #include "harness/stats/records.h"
 
 namespace harness::emulated_rows_test {
@@ -89,6 +90,25 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
     for (const RecordCheck& check : row(id).checks)
       EXPECT_TRUE(check.name != "loss" && check.name != "gradients" && check.name != "weights") << check.name;
   }
+}
+
+// The tables show the article's seconds, whatever a machine needed: rows and machines stay comparable.
+TEST_F(EmulatedRows, AgreeWithThemselvesAtTwoTimeScales) {
+  std::map<std::string, double> seconds;
+  for (const std::string scale : {"16", "48"}) {
+    const fs::path out = folder_.path() / scale;
+    ASSERT_EQ(run("emulated", {"--only", "0,10,12", "--out", out, "--set", "storage=synthetic", "--set",
+                               "cache=as_is", "--set", "timed_batches=6", "--set", "warmup_batches=2",
+                               "--set", "ceiling_batches=0", "--set", "time_scale=" + scale}),
+              0)
+        << said() << base::read_file(folder_.path() / "out");
+    for (const Record& record : at_full_size(read_records(out, std::cerr)))
+      seconds[record.row + " at " + scale] = record.total_s.value();
+  }
+  EXPECT_NEAR(seconds["0 at 16"], 6 * 512 * (0.28760 + 0.70383 + 27.3 / 512) / 1000, 0.15)
+      << "the device file's";
+  for (const std::string row : {"0", "10", "12"})
+    EXPECT_NEAR(seconds[row + " at 16"] / seconds[row + " at 48"], 1, 0.03) << row;
 }
 
 TEST_F(EmulatedRows, WithoutCollectivesNothingIsWaitedFor) {
