@@ -43,6 +43,21 @@ TEST_F(PageCache, DropsAndFills) {
   }
 }
 
+// As a kernel's reclaim that runs before memory is short: DAMON's on many virtual machines.
+TEST_F(PageCache, LockedPagesStay) {
+  if (!resident_share(files_)) GTEST_SKIP() << "mincore is not reliable here";
+  drop_from_page_cache(files_);
+  auto locked = lock_in_memory(files_);
+  if (!locked) GTEST_SKIP() << "ulimit -l is below " << files_.size() * kBytes << " bytes";
+  EXPECT_EQ(resident_share(files_), 1.0);
+  drop_clean_pages(files_);
+  EXPECT_EQ(resident_share(files_), 1.0);
+  EXPECT_FALSE(lock_in_memory(FileList(100'000, files_[0]))) << "more mappings than Linux allows";
+  locked.reset();
+  drop_clean_pages(files_);
+  EXPECT_EQ(resident_share(files_), 0.0);
+}
+
 TEST_F(PageCache, RootDropsDirectoryEntriesAndInodes) {
   const std::string why_not = drop_metadata();
   if (!why_not.empty()) GTEST_SKIP() << why_not;

@@ -25,7 +25,10 @@ CacheProof::CacheProof(const std::string& requested, const Storage& storage,
   cached_ = !files.empty();
   if (!cached_) return;
   if (requested_ == "cold") drop_from_page_cache(files);
-  if (requested_ == "warm") read_into_page_cache(files);
+  if (requested_ == "warm") {
+    read_into_page_cache(files);
+    if (server_counter_.empty()) locked_ = lock_in_memory(files);
+  }
   // mincore is meaningless for an rclone mount, because each open() drops the file's pages. The relevant
   // cache is rclone's own, which is empty when the row starts.
   if (!server_counter_.empty()) return;
@@ -57,8 +60,9 @@ void CacheProof::prove_whole_slice(harness::RecordCache& proof, std::optional<do
   proof.resident_before = resident_;
   const bool seems_cold =
       (!resident_ || *resident_ <= kColdResident) && (!from_device || *from_device >= kColdDeviceShare);
-  const bool seems_warm =
-      (!resident_ || *resident_ >= kWarmResident) && (!from_device || *from_device <= kWarmDeviceShare);
+  // Of locked pages nothing can come from the device: what this process read are pages of its own program.
+  const bool seems_warm = (!resident_ || *resident_ >= kWarmResident) &&
+                          (locked_ || !from_device || *from_device <= kWarmDeviceShare);
   const bool known = resident_ || from_device;
   proof.state = !known ? "unknown" : seems_cold ? "cold" : seems_warm ? "warm" : "mixed";
   if (known && ((requested_ == "cold" && !seems_cold) || (requested_ == "warm" && !seems_warm)))
@@ -73,6 +77,10 @@ void CacheProof::prove_whole_slice(harness::RecordCache& proof, std::optional<do
                   "{} of the delivered bytes came from the device during it",
                   requested_, resident_ ? fmt::format("{:.0f} %", *resident_ * 100) : "an unknown share",
                   from_device ? fmt::format("{:.0f} %", *from_device * 100) : "an unknown share");
+  if (!violation_.empty() && requested_ == "warm" && server_counter_.empty())
+    violation_ +=
+        ": the kernel evicts pages, although they will be read; raise the limit of locked memory "
+        "(ulimit -l) above the data's size, so that the row can hold them";
 }
 
 // Read-ahead of a shuffled database could hold the whole set after a third of the window: the slice as a
@@ -121,6 +129,8 @@ harness::RecordCache CacheProof::slice_ended(int64_t encoded_bytes) {
   if (!remote) prove_thirds(proof);
   if (remote)
     proof.note = "state of the mount's cache; the server's page cache is not controlled";
+  else if (locked_)
+    proof.note = "locked in memory (mlock)";
   else if (requested_ == "cold")
     proof.note = "in a virtual machine cold means cold for the guest: its host may still cache";
   return proof;

@@ -41,6 +41,7 @@ class CacheProof {
 
   std::string requested_, used_, metadata_, violation_;
   std::filesystem::path server_counter_;
+  std::shared_ptr<const void> locked_;  // the pages of a warm row
   bool cached_;
   std::optional<double> resident_;
   std::optional<int64_t> read_before_, read_ahead_kb_;

@@ -17,6 +17,8 @@
 #include <utility>
 
 #include "bench/loading/storage/file_reader.h"
+#include "bench/loading/storage/mapped_file.h"
+#include "harness/base/process_limits.h"
 
 namespace bench {
 namespace {
@@ -129,6 +131,20 @@ void read_into_page_cache(const FileList& files) {
       if (count < 0 && errno != EINTR)
         throw std::runtime_error(fmt::format("can't read {}: {}", file.string(), std::strerror(errno)));
   }
+}
+
+std::shared_ptr<const void> lock_in_memory(const FileList& files) {
+  constexpr size_t kMostFiles = 20'000;  // of the 65,530 mappings that Linux allows by default
+  if (files.size() > kMostFiles) return nullptr;
+  auto mapped = std::make_shared<std::vector<std::unique_ptr<MappedFile>>>();
+  int64_t left = base::process_limits().free_memory_bytes / 2;
+  for (const auto& file : files) {
+    const auto bytes =
+        mapped->emplace_back(std::make_unique<MappedFile>(file, true, "check the file"))->bytes();
+    left -= static_cast<int64_t>(bytes.size());
+    if (left < 0 || (!bytes.empty() && ::mlock(bytes.data(), bytes.size()) != 0)) return nullptr;
+  }
+  return mapped;
 }
 
 std::optional<double> resident_share(const FileList& files) {

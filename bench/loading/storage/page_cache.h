@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,11 @@ std::optional<int64_t> read_ahead_kb(const std::filesystem::path& file);
 // leaves (and, by opening the files, brings in). Returns why it could not, or an empty text; needs root.
 std::string drop_metadata();
 void read_into_page_cache(const FileList& files);
+// Locks the files' pages in memory as long as the result lives. Else a kernel that reclaims pages before
+// memory is short (DAMON, memory.high of a cgroup) evicts what a slow slice reads only minutes later. Null if
+// they can't be locked: RLIMIT_MEMLOCK, more than half of the free memory, or as many files as mappings are
+// allowed.
+std::shared_ptr<const void> lock_in_memory(const FileList& files);
 
 // Share of the files' pages that are resident, 0 to 1. Empty if mincore() is unreliable: it reports every
 // page as resident for files that the process neither owns nor may write.
