@@ -132,7 +132,7 @@ TEST(ThereAndBack, WhatProgramsHandToOneAnotherThereAndBack) {
       "version": "2.28", "network": "Socket", "asked_network": "IB", "note": "a note",
       "transports": {"NET/IB": {"channels": 2, "peers": [1, 3]}},
       "environment": {"NCCL_NET": {"value": "IB", "set_by": "row"}}}})");
-  SliceFacts facts{{"cpu", "Zen", "1 CPU replica", "", {}}, {"o2", "bfloat16", ""}, 31.5, {{"lmdb", "0.9"}}};
+  SliceFacts facts{{"cpu", "Zen", "1 CPU replica", "", {}}, {"o2", "bfloat16", "", ""}, 31.5, {{"lmdb", "0.9"}}};
   expect_back(facts, R"({"device": {"kind": "cpu", "name": "Zen", "label": "1 CPU replica"},
       "precision": {"name": "o2", "sixteen_bit": "bfloat16", "label": ""},
       "clock_ns_per_call": 31.5, "versions": {"lmdb": "0.9"}})");

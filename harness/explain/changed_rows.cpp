@@ -11,9 +11,8 @@
 namespace harness {
 namespace {
 
-constexpr double kFaster = 4;           // links
-constexpr double kAddedShare = 0.1;     // of a step, by burdens
-constexpr double kUnlimitedCore = 1e6;  // images/s
+constexpr double kFaster = 4;        // links
+constexpr double kAddedShare = 0.1;  // of a step, by burdens
 
 EmulatedDevice twice_as_fast(EmulatedDevice device) {
   for (auto& [model, precisions] : device.models)

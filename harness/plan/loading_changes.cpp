@@ -46,7 +46,10 @@ void add_loading_changes(const Row& row, bool own_images, const AxisValues& valu
               : own_images           ? "raw pixels of --data would take about twice its disk space; without "
                                        "--data, stand-in images are tried"
                                      : "",
-              [&](Row& row) { read_from_memory(row, "raw", values); });
+              [&](Row& row) {
+                read_from_memory(row, "raw", values);
+                if (emulates_cores(row)) row.core_images_per_s = kUnlimitedCore;
+              });
   changes.add("made_up", nothing, [&](Row& row) {
     read_from_memory(row, "synthetic", values);
     row.order = "shuffled";

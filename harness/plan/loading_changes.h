@@ -8,6 +8,9 @@
 
 namespace harness {
 
+// images/s: emulated cores without a limit, whose threads yield to the ranks all the same.
+constexpr double kUnlimitedCore = 1e6;
+
 struct ChangedRow {
   Row row;              // id: the name of the change
   std::string why_not;  // why this row can't be changed so; empty: it can
@@ -27,7 +30,8 @@ class ChangedRows {
 };
 
 // Adds unchanged, more_threads, fewer_threads, in_memory, no_decoding and made_up. own_images: the user's
-// (--data), of which no raw copies are made.
+// (--data), of which no raw copies are made. Emulated cores have a rate of decoding JPEG alone: without
+// decoding they are this machine's.
 void add_loading_changes(const Row& row, bool own_images, const AxisValues& values, ChangedRows& changes);
 
 }  // namespace harness
