@@ -1,6 +1,6 @@
 # With BUNDLE=ON (preset bundle, used by scripts/bundle): `cmake --install BUILD --component bundle --prefix FOLDER` puts
 # the programs into bin/ and the libraries that they need into lib/, except those that every machine with Python's torch
-# has: the C and C++ libraries, torch's own and NVIDIA's.
+# has: the C and C++ libraries, torch's own and those of NVIDIA's that torch needs itself. nvJPEG isn't one of them.
 add_executable(limits scripts/limits.cpp)  # for scripts/doctor, where there may be no compiler
 target_link_libraries(limits base)
 set(bundled run_matrix make_dataset train_slice limits)
@@ -17,9 +17,16 @@ install(TARGETS ${bundled} RUNTIME_DEPENDENCY_SET bundled_libraries DESTINATION 
 install(TARGETS listen_address LIBRARY DESTINATION bin COMPONENT bundle)
 install(RUNTIME_DEPENDENCY_SET bundled_libraries DESTINATION lib COMPONENT bundle
         PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl|nsl|stdc\\+\\+|gcc_s)\\.so"
-                            "^lib(torch|c10|gomp|shm|cu(da|dnn|blas|fft|rand|solver|sparse|pti|file)|nv|nccl)"
+                            "^lib(torch|c10|gomp|shm|cu(da|dnn|blas|fft|rand|solver|sparse|pti|file)|nv(rtc|JitLink|shmem)|nccl)"
         DIRECTORIES ${TORCH_LIBRARY_DIR} ${nvidia_folders})
-file(WRITE ${CMAKE_BINARY_DIR}/libtorch_version "${TORCH_VERSION}\n")
+foreach(file version.py build-version)  # of the wheel, of LibTorch's archive: with what follows the number, e.g. +cu130
+  if(EXISTS ${TORCH_LIBRARY_DIR}/../${file})
+    file(READ ${TORCH_LIBRARY_DIR}/../${file} text)
+    string(REGEX MATCH "[0-9]+[.][0-9]+[.][0-9]+([+][a-z0-9]+)?" bundled_version "${text}")
+    break()
+  endif()
+endforeach()
+file(WRITE ${CMAKE_BINARY_DIR}/libtorch_version "${bundled_version}\n")
 install(FILES ${CMAKE_BINARY_DIR}/libtorch_version docs/bundle.md DESTINATION . COMPONENT bundle)
 install(DIRECTORY configs plots DESTINATION . COMPONENT bundle)
 install(DIRECTORY tests/golden/pixels DESTINATION tests/golden COMPONENT bundle)

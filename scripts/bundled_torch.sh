@@ -19,27 +19,44 @@ bundled_torch() {  # BUNDLE: prints the folder of torch; nothing if there is non
   done
 }
 
-torch_version() {  # FOLDER: of a wheel or of LibTorch's archive, without what follows the third number
+torch_version() {  # FOLDER: of a wheel or of LibTorch's archive, e.g. 2.11.0+cu130
   if [[ -r $1/version.py ]]; then
-    sed -n "s/^__version__ = '\([0-9.]*\).*/\1/p" "$1/version.py"
+    sed -n "s/^__version__ = '\(.*\)'/\1/p" "$1/version.py"
   elif [[ -r $1/build-version ]]; then
-    sed 's/+.*//' "$1/build-version"
+    cat "$1/build-version"
   fi
 }
 
+# FOLDER WANTED: prints why a bundle for this version can't use torch; nothing if it can. After the + stands the CUDA that
+# torch was built for: another one lacks libraries of the programs for GPUs, none at all matters only where there is a GPU.
+why_no_torch() {
+  local found gpu=${NVIDIA_DEVICE:-/dev/nvidiactl}
+  found=$(torch_version "$1")
+  [[ $found == "$2" ]] && return
+  [[ $found == "${2%%+*}+cpu" && ! -e $gpu ]] && return
+  echo "this bundle was built for torch $2, and $1 is ${found:-of an unknown version}"
+}
+
+missing_libraries() {  # BUNDLE, after use_bundled_torch: what its programs need and don't find
+  local program
+  for program in "$1"/bin/*; do
+    ldd "$program" 2>/dev/null | sed -n "s/^\t*\([^ ]*\) => not found$/\1 of ${program##*/}/p"
+  done | sort -u | paste -sd, | sed 's/,/, /g'
+}
+
 use_bundled_torch() {  # BUNDLE: lets programs started from here find torch; ends with exit code 2 when there is none that fits
-  local wanted torch found folder
+  local wanted torch why folder
   wanted=$(<"$1/libtorch_version")
   torch=$(bundled_torch "$1")
   if [[ -z $torch ]]; then
     echo "run_matrix: no torch was found in CMAKE_PREFIX_PATH, $1/.venv or ${PYTHON:-python3}; next: pip install" \
-      "torch==$wanted, or name the Python that has it in PYTHON" >&2
+      "torch==${wanted%%+*}, or name the Python that has it in PYTHON" >&2
     exit 2
   fi
-  found=$(torch_version "$torch")
-  if [[ $found != "$wanted" ]]; then
-    echo "run_matrix: this bundle was built for torch $wanted, and $torch is ${found:-of an unknown version}; next: pip" \
-      "install torch==$wanted into an environment of its own and name its Python in PYTHON" >&2
+  why=$(why_no_torch "$torch" "$wanted")
+  if [[ -n $why ]]; then
+    echo "run_matrix: $why; next: pip install torch==${wanted%%+*}, the wheel with ${wanted##*+}, into an environment of its" \
+      "own and name its Python in PYTHON" >&2
     exit 2
   fi
   for folder in "$torch/lib" "${torch%/torch}"/nvidia/*/lib; do  # the latter: of the wheels that torch for CUDA brings
