@@ -57,8 +57,8 @@ def loader_ratio(runs, row, synthetic):
 def main(folder):
     file = folder / "kernels.json"
     kernels = parsed(file, 1, file.read_text())["benchmarks"] if file.exists() else []
-    loader, bare, clock, traced = (records(folder, study) for study in ("loader", "bare", "clock", "traced"))
-    beyond = loader + bare
+    loader, bare, fused, clock, traced = (records(folder, study) for study in ("loader", "bare", "fused", "clock", "traced"))
+    beyond = loader + bare + fused
     within = bandwidth(kernels, "copy/within")
     lines = [("H2D of a batch / a bare pinned copy", 0.90,
               ratio(bandwidth(kernels, "copy/batch/float32/pinned"), bandwidth(kernels, "copy/bare/pinned")))]
@@ -79,7 +79,7 @@ def main(folder):
     file = folder / "decode.json"
     for one in parsed(file, 1, file.read_text())["benchmarks"] if file.exists() else []:
         print(f"{one['name'].removesuffix('/manual_time'):54s} {one['images_per_second']:.0f} images/s"
-              f"{', JPEG engine' if one.get('jpeg_engine') else ''}")
+              f"{', the GPU has a JPEG engine' if one.get('has_jpeg_engine') else ''}")
     for row in ("synthetic", "synthetic-graphs", "synthetic-fused"):
         waits = host_waits(traced, row)
         print(f"{'host waits per batch, row ' + row:54s} {'not measured' if waits is None else f'{waits:.2f}'}")

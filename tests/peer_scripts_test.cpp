@@ -56,7 +56,7 @@ TEST_F(PeerScripts, AProgramThatIsNotBuiltIsNamedWithWhatBuildsIt) {
   std::string said = failure({"python3", "bench/peers/pytorch/compare.py", "step"});
   EXPECT_SAYS(said, "build/release/bench_micro: expected a program, which is not built");
   EXPECT_SAYS(said, "next: ./run_tests builds it");
-  for (const char* what : {"slice", "ddp", "strategies", "gpu"})
+  for (const char* what : {"slice", "ddp", "strategies", "gpu-best"})
     EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/compare.py", what}),
                 "build/release/run_matrix: expected a program");
   for (const char* script : {"scripts/prove_compare", "scripts/prove_calibration"}) {

@@ -224,13 +224,37 @@ chmod +x "$sandbox/bundling/scripts/setup"
 tool git 'echo abc'
 for name in objdump readelf; do tool "$name" true; done
 tool cmake 'for word; do [ "$last" = --prefix ] && mkdir -p "$word/bin" "$word/lib" && touch "$word/bin/a" "$word/lib/b"; last=$word; done; true'
+mkdir -p "$sandbox/bundling/build/bundle" "$sandbox/torch"
+echo "TORCH_CPU_LIBRARY:FILEPATH=$sandbox/torch/libtorch_cpu.so" >"$sandbox/bundling/build/bundle/CMakeCache.txt"
+touch "$sandbox/torch/libtorch_cpu.so"
 tool xz 'kill -INT 0; sleep 5'
 check "an interrupted bundle fails" not runs setsid env PATH="$sandbox/tools:$PATH" "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
 check "and leaves no archive" test -z "$(ls -A "$sandbox/bundled")"
 tool xz cat
 check "another try succeeds" runs with_tools "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
 check "and leaves the archive alone" test "$(ls -A "$sandbox/bundled")" = "run_matrix-abc-$(uname -m).tar.xz"
+needs() {  # LIBRARY [OF]: all programs need it, or a file in the folder `torch` does
+  tool readelf "case \$2 in *${2-/bin/}*) echo ' (NEEDED) Shared library: [$1]' ;; esac"
+}
+needs libnvjpeg.so.13
+check "a bundle whose programs lack a library fails" exits 2 with_tools "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
+check "and names it" says "programs need libnvjpeg.so.13, which neither the archive nor torch's wheel brings"
+for library in libtorch_cpu.so libstdc++.so.6 ld-linux-x86-64.so.2 b; do
+  needs "$library"
+  check "one that is elsewhere is no lack: $library" runs with_tools "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
+done
+tool readelf 'echo " (NEEDED) Shared library: [libcudart.so.13]"'
+check "nor one that torch needs itself" runs with_tools "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
 rm "$sandbox"/tools/{git,objdump,readelf,cmake,xz}
+
+# --- what is planned for a machine with a GPU that is lent for minutes ---
+check "check_gpu tells its plan without a GPU" runs "$source_dir/scripts/check_gpu" --plan
+for call in 1 2 3 4; do
+  check "check_gpu tells the plan of call $call" runs "$source_dir/scripts/check_gpu" --plan --call "$call"
+  # The last call's later parts are for the time that is left.
+  seconds=$(awk -v last="$call" '!(last == 4 && ++n > 2) {sum += $4} END {print sum + 0}' "$sandbox/output")
+  check "which takes under eight minutes, $seconds s" test "$seconds" -gt 0 -a "$seconds" -lt 470
+done
 
 # --- an unpacked bundle, with a program that prints where it looks for libraries ---
 unset CMAKE_PREFIX_PATH
@@ -238,7 +262,8 @@ bundle="$sandbox/un packed"
 mkdir -p "$bundle/bin" "$bundle/scripts" "$sandbox/site/torch/lib" "$sandbox/site/nvidia/cu13/lib"
 cp "$source_dir/scripts/bundled_run_matrix" "$bundle/run_matrix"
 cp "$source_dir"/scripts/{doctor,bundled_torch.sh,machine.sh,packages.sh,venv.sh} "$bundle/scripts"
-echo 2.11.0 >"$bundle/libtorch_version"
+export NVIDIA_DEVICE=$sandbox/nvidiactl
+echo 2.11.0+cu130 >"$bundle/libtorch_version"
 printf '#!/bin/sh\necho "$LD_LIBRARY_PATH" "$@"; exit 3\n' >"$bundle/bin/run_matrix"
 cp "$bundle/bin/run_matrix" "$bundle/bin/make_dataset"
 chmod +x "$bundle/bin/run_matrix" "$bundle/bin/make_dataset"
@@ -254,10 +279,24 @@ check "with the libraries of torch and NVIDIA, and all arguments" says "$sandbox
 check "LibTorch in CMAKE_PREFIX_PATH comes first" exits 2 env CMAKE_PREFIX_PATH="$sandbox/libtorch" PYTHONPATH="$sandbox/site" "$bundle/run_matrix"
 check "and is refused when its version is unknown" says 'of an unknown version'
 check "its doctor names torch" runs env PYTHONPATH="$sandbox/site" "$bundle/run_matrix" doctor
-check "and where it is" says "2.11.0 in $sandbox/site/torch"
-echo 2.12.0 >"$bundle/libtorch_version"
+check "and where it is" says "2.11.0+cu130 in $sandbox/site/torch"
+check "and that its programs find their libraries" says "every program finds all that it needs"
+tool ldd 'printf "\tlibnvjpeg.so.13 => not found\n\tlibm.so.6 => /lib/libm.so.6 (0x1)\n"'
+check "its doctor says what programs lack" runs with_tools PYTHONPATH="$sandbox/site" "$bundle/run_matrix" doctor
+check "by name" says "libnvjpeg.so.13 of make_dataset, libnvjpeg.so.13 of run_matrix, libnvjpeg.so.13 of train_slice"
+rm "$sandbox/tools/ldd"
+echo "__version__ = '2.11.0+cpu'" >"$sandbox/site/torch/version.py"
+check "torch without CUDA is enough where there is no GPU" exits 3 env PYTHONPATH="$sandbox/site" "$bundle/run_matrix" --only 0
+touch "$NVIDIA_DEVICE"
+check "and is refused where there is one" exits 2 env PYTHONPATH="$sandbox/site" "$bundle/run_matrix" --only 0
+check "both are named: +cpu" says "built for torch 2.11.0+cu130, and $sandbox/site/torch is 2.11.0+cpu; next: pip install torch==2.11.0, the wheel with cu130"
+rm "$NVIDIA_DEVICE"
+echo "__version__ = '2.11.0+cu126'" >"$sandbox/site/torch/version.py"
+check "another CUDA is refused anywhere" exits 2 env PYTHONPATH="$sandbox/site" "$bundle/run_matrix" --only 0
+echo "__version__ = '2.11.0+cu130'" >"$sandbox/site/torch/version.py"
+echo 2.12.0+cu130 >"$bundle/libtorch_version"
 check "another version: exit 2" exits 2 env PYTHONPATH="$sandbox/site" "$bundle/run_matrix"
-check "both are named" says "built for torch 2.12.0, and $sandbox/site/torch is 2.11.0"
+check "both are named" says "built for torch 2.12.0+cu130, and $sandbox/site/torch is 2.11.0+cu130"
 
 ((failures == 0)) || echo "$failures checks FAILED"
 exit $((failures > 0))

@@ -126,12 +126,13 @@ void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDeco
   if (decoding.left_to_cpu) state.counters["left_to_cpu"] = double(decoding.left_to_cpu());
 }
 
-// The same with `threads` batches at a time, each decoded by one call.
+// The same with `threads` batches at a time, each decoded by one call; four per thread, so that all have work
+// to the end.
 void decode_batches(benchmark::State& state, const Jpegs& jpegs, const DeviceDecoding& decoding,
                     int threads) {
   constexpr int64_t kBatch = 64;
   const size_t bytes = size_t(kBatch * bytes_per_image(BatchFormat::uint8, kSide)),
-               count = jpegs.images.size() / kBatch;
+               count = 4 * size_t(threads);
   struct Worker {
     std::unique_ptr<Decoder> headers;
     std::unique_ptr<BatchDecoder> batch;
@@ -152,7 +153,7 @@ void decode_batches(benchmark::State& state, const Jpegs& jpegs, const DeviceDec
         running.emplace_back([&] {
           for (size_t batch; (batch = next++) < count;) {
             for (int64_t place = 0; place < kBatch; ++place) {
-              const size_t image = batch * kBatch + size_t(place);
+              const size_t image = (batch * kBatch + size_t(place)) % jpegs.images.size();
               worker.headers->size(jpegs.images[image]);
               worker.batch->add(place, {jpegs.images[image]}, jpegs.augmentations[image], *worker.headers);
             }
@@ -165,7 +166,7 @@ void decode_batches(benchmark::State& state, const Jpegs& jpegs, const DeviceDec
   }
   state.counters["images_per_second"] = double(state.iterations()) * double(count * kBatch) / seconds;
   state.counters["left_to_cpu"] = double(decoding.left_to_cpu());
-  state.counters["jpeg_engine"] = has_jpeg_engine(0);
+  state.counters["has_jpeg_engine"] = has_jpeg_engine(0);
 }
 
 const bool registered_micro_gpu = add_family([](const MicroOptions& options) {
