@@ -28,6 +28,26 @@ class Figures : public testing::Test {
   std::ostringstream console_;
 };
 
+// A browser may draw in a wider font than the one that the renderer measures: DejaVu Sans is a sixth wider
+// than Liberation Sans, in bold a quarter. Texts beside each other must not overlap in it.
+TEST_F(Figures, ColumnsOfTextLeaveRoomForAWiderFont) {
+  for (const std::string name : {"cascade", "phases", "communication"}) {
+    const json spec = json::parse(std::ifstream(source / "plots" / (name + ".vl.json")));
+    std::map<double, std::pair<double, bool>> columns;  // left edge: limit, bold
+    for (const json& layer : spec["layer"])
+      if (const json at = layer.value("/encoding/x/value"_json_pointer, json());
+          at.is_number() && at < 0 && layer["mark"].is_object() &&
+          layer["mark"].value("align", "") == "left" && layer["encoding"]["text"].contains("field"))
+        columns[at] = {layer["mark"].value("limit", 0.0), layer["mark"].contains("fontWeight")};
+    ASSERT_GE(columns.size(), 2u) << name;
+    for (auto left = columns.begin(); left != columns.end(); ++left) {
+      const double next = std::next(left) == columns.end() ? 0 : std::next(left)->first;
+      const auto& [limit, bold] = left->second;
+      EXPECT_LE(left->first + limit * (bold ? 1.25 : 1.17), next) << name << ", column at " << left->first;
+    }
+  }
+}
+
 TEST_F(Figures, CascadeShowsRowsInTheOrderOfTheMatrix) {
   const json figure = figure_of(matrix_, "cascade");
   const json& order = figure.at("/encoding/y/sort"_json_pointer);

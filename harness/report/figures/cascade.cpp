@@ -60,9 +60,7 @@ bool fill_cascade(json& spec, const FigureSource& source) {
   spec["/layer/0/encoding/x/scale"_json_pointer] = domain_to(largest, 1.35);
   json title = {rates.multiples
                     ? "times as many images/s as the first row of its chain of bases (longer is faster)"
-                : summary.device == "emulated"
-                    ? "images/s on emulated devices, in the article's batches and time (longer is faster)"
-                    : fmt::format("images/s on {} (longer is faster)", summary.device)};
+                    : fmt::format("images/s on {} (longer is faster)", where_measured(summary))};
   if (disturbed)
     title.push_back(
         fmt::format("! others took {:.0f} % or more of its processor time, or its clock changed by {:.0f} %",

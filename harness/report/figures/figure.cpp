@@ -45,6 +45,14 @@ void set_title(json& spec, const FigureSource& source, const std::string& what,
   spec["title"]["subtitle"] = lines;
 }
 
+std::string where_measured(const Summary& summary) {
+  if (summary.device != "emulated") return summary.device;
+  const bool stretched = std::any_of(summary.rows.begin(), summary.rows.end(),
+                                     [](const SummaryRow& row) { return row.config.time_scale != 1; });
+  return stretched ? "emulated devices, time stretched"  // runs of feed
+                   : "emulated devices, in the article's batches and time";
+}
+
 json row_order(const Summary& summary) {
   json order = json::array();
   for (const SummaryRow& row : summary.rows) order.push_back(row.id);

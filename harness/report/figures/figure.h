@@ -57,6 +57,8 @@ void set_title(nlohmann::json& spec, const FigureSource&, const std::string& wha
 
 // The ids of all rows in order. Layers of one chart need the same list to sort their rows equally.
 nlohmann::json row_order(const Summary& summary);
+// What times and rates are of, for titles of axes.
+std::string where_measured(const Summary& summary);
 // id, title, `ran` and status: the columns on the left of a figure with a line per row.
 nlohmann::json row_values(const SummaryRow& row);
 // `SKIPPED: why`

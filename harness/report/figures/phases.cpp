@@ -67,8 +67,8 @@ bool fill_phases(json& spec, const FigureSource& source) {
   colour["scale"] = colour_scale(source.palette.phases);
   colour["legend"]["values"] = present(source.palette.phases, values, "phase");
   spec["/layer/0/encoding/x/title"_json_pointer] =
-      fmt::format("ms per batch on {}, mean of batches and ranks (shorter is faster){}", summary.device,
-                  device > 0 ? "; thin bar: device time" : "");
+      fmt::format("ms per batch on {}, mean of batches and ranks (shorter is faster){}",
+                  where_measured(summary), device > 0 ? "; thin bar: device time" : "");
   spec["/layer/0/encoding/x/scale"_json_pointer] = domain_to(std::max(largest, device), 1.15);
   if (device > 0) spec["height"]["step"] = 26;
   set_title(spec, source, "where a batch spends its time");
