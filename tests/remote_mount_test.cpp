@@ -76,6 +76,20 @@ TEST_F(MountTest, AnEmptyCacheIsProvenColdAndAFilledOneWarm) {
   EXPECT_NE(violation.find("requests a cold mount cache"), std::string::npos) << "it is filled by now";
 }
 
+// The kernel counts no bytes that a process reads from there, which is no proof of a warm cache.
+TEST_F(MountTest, WhatTheKernelDoesNotCountRefutesNoColdCache) {
+  const auto storage = open("remote_cached", mounted(true), all());
+  EXPECT_EQ(remote_file_system(mount->path()), "FUSE");
+  EXPECT_EQ(remote_file_system(BINARY_DIR), "");
+  CacheProof proof("cold", *storage, all());
+  proof.slice_begins();
+  expect_all(*storage);
+  const harness::RecordCache cache = proof.slice_ended(1'000'000);
+  EXPECT_EQ(proof.violation(), "");
+  EXPECT_EQ(cache.state, "cold");
+  EXPECT_NE(cache.note.find("FUSE, of which the kernel may count no reads"), std::string::npos) << cache.note;
+}
+
 TEST_F(MountTest, AMissingImageIsNamed) {
   fs::remove(dataset.root / dataset.images[3].path);
   const auto storage = open("remote_mounted", mounted(false), all());

@@ -33,6 +33,7 @@ CacheProof::CacheProof(const std::string& requested, const Storage& storage,
   // cache is rclone's own, which is empty when the row starts.
   if (!server_counter_.empty()) return;
   resident_ = resident_share(files);
+  remote_file_system_ = remote_file_system(files.front());
   if (requested_ != "cold") return;
   read_ahead_kb_ = read_ahead_kb(files.front());
   const std::string why_kept = drop_metadata();
@@ -125,10 +126,17 @@ harness::RecordCache CacheProof::slice_ended(int64_t encoded_bytes) {
                         : "no page cache between this storage and the loader";
     return proof;
   }
+  const bool uncounted = from_device == 0 && !remote_file_system_.empty();
+  if (uncounted) from_device.reset();
   prove_whole_slice(proof, from_device);
-  if (!remote) prove_thirds(proof);
+  if (!remote && !uncounted) prove_thirds(proof);
   if (remote)
     proof.note = "state of the mount's cache; the server's page cache is not controlled";
+  else if (uncounted)
+    proof.note = fmt::format(
+        "{}, of which the kernel may count no reads: shown is what was cached before the slice alone, and "
+        "the server's cache is not controlled",
+        remote_file_system_);
   else if (locked_)
     proof.note = "locked in memory (mlock)";
   else if (requested_ == "cold")

@@ -39,7 +39,7 @@ class CacheProof {
   void prove_thirds(harness::RecordCache& proof);
   void prove_whole_slice(harness::RecordCache& proof, std::optional<double> from_device);
 
-  std::string requested_, used_, metadata_, violation_;
+  std::string requested_, used_, metadata_, violation_, remote_file_system_;
   std::filesystem::path server_counter_;
   std::shared_ptr<const void> locked_;  // the pages of a warm row
   bool cached_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -176,6 +178,18 @@ static std::optional<int64_t> read_bytes_of(std::istream&& lines) {
 }
 
 std::optional<int64_t> device_bytes_read() { return read_bytes_of(std::ifstream("/proc/self/io")); }
+
+std::string remote_file_system(const std::filesystem::path& file) {
+  static const std::map<uint32_t, std::string> kNames = {
+      // linux/magic.h, and those of systems outside the kernel
+      {0x6969, "NFS"},      {0xff534d42, "CIFS"}, {0xfe534d42, "SMB"},    {0x65735546, "FUSE"},
+      {0x00c36400, "Ceph"}, {0x01021997, "9P"},   {0x0bd00bd0, "Lustre"}, {0x19830326, "BeeGFS"},
+      {0x47504653, "GPFS"}, {0x5346414f, "AFS"}};
+  struct statfs facts {};
+  if (::statfs(file.c_str(), &facts) != 0) return "";
+  const auto name = kNames.find(static_cast<uint32_t>(facts.f_type));
+  return name == kNames.end() ? "" : name->second;
+}
 
 ThreadDeviceBytes::ThreadDeviceBytes()
     : counter_(::open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC)), last_(total()) {}

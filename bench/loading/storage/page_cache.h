@@ -40,7 +40,11 @@ std::optional<double> resident_share(const FileList& files);
 // includes page faults and read-ahead of mapped files). Empty if /proc/self/io is missing.
 std::optional<int64_t> device_bytes_read();
 
-// The same of the thread that constructs it, which alone may use it. A few microseconds per call.
+// Name of the network's or user-space file system that holds the file, for which the kernel may count no
+// read_bytes. Empty: a local one, or unknown.
+std::string remote_file_system(const std::filesystem::path& file);
+
+// device_bytes_read() of the thread that constructs it, which alone may use it. A few microseconds per call.
 class ThreadDeviceBytes {
  public:
   ThreadDeviceBytes();
