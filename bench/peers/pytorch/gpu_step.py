@@ -1,11 +1,12 @@
 """The training step at the article's size in Python PyTorch on a GPU, on data in pinned memory: prints images per second.
 
-Usage: python gpu_step.py eager|fused|best BATCH STEPS. Modes, with the corresponding row of configs/beyond.yaml:
+Usage: python gpu_step.py eager|fused|graph|best BATCH STEPS. Modes, with the corresponding row of configs/beyond.yaml:
   eager  row `unfused`: float32 with TF32 convolutions, NCHW, default SGD, loss and accuracy read together after every
          batch
   fused  row `synthetic`: like eager, with fused SGD
-  best   row `synthetic-fused`: torch.compile(max-autotune), bf16 autocast, channels_last, uint8 batches copied in a
-         separate stream while the previous step computes, fused SGD, loss read every 50th batch
+  graph  row `synthetic-graphs`: the step in a torch.cuda.graph, bf16 autocast, channels_last, uint8 batches copied in a
+         separate stream while the previous step computes, fused SGD, loss read every 50th batch; needs no compiler
+  best   row `synthetic-fused`: like graph, with torch.compile(max-autotune) in place of torch.cuda.graph
 """
 import sys
 import time
@@ -18,11 +19,11 @@ from plain_resnet import resnet18
 
 batch, steps = needs.numbers(sys.argv[2:4], 2)
 mode = sys.argv[1]
-if mode not in ("eager", "fused", "best"):
+if mode not in ("eager", "fused", "graph", "best"):
     sys.exit(__doc__)
 if not torch.cuda.is_available():
     needs.fail(f"the torch of {sys.executable} finds no NVIDIA GPU", "on a machine with one install a torch for CUDA")
-best = mode == "best"
+best = mode in ("graph", "best")
 torch.backends.cudnn.benchmark = True
 torch.manual_seed(1)
 device = torch.device("cuda")
@@ -40,7 +41,7 @@ host_labels = [torch.randint(1000, (batch,)).pin_memory() for _ in range(4)]
 def forward_and_loss(images, labels):
     if best:
         images = (images.permute(0, 3, 1, 2).float() - mean) / deviation
-    with torch.autocast("cuda", torch.bfloat16, enabled=best):
+    with torch.autocast("cuda", torch.bfloat16, enabled=best, cache_enabled=mode != "graph"):
         logits = model(images)
     logits = logits.float()
     loss = torch.nn.functional.cross_entropy(logits, labels)
@@ -58,7 +59,39 @@ def copied_beside(step, stream):
         return copied(step), stream.record_event()
 
 
-compute = torch.compile(forward_and_loss, mode="max-autotune") if best else forward_and_loss
+def whole_step(images, labels):
+    loss, metrics = compute(images, labels)
+    sgd.zero_grad()
+    loss.backward()
+    sgd.step()
+    return metrics
+
+
+def recorded():
+    """whole_step() as a CUDA graph on fixed inputs, after three steps in a stream of their own, as PyTorch's manual asks."""
+    images, labels = copied(0)
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            whole_step(images, labels)
+    torch.cuda.current_stream().wait_stream(stream)
+    sgd.zero_grad(set_to_none=True)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        metrics = whole_step(images, labels)
+
+    def replay(new_images, new_labels):
+        images.copy_(new_images)
+        labels.copy_(new_labels)
+        graph.replay()
+        return metrics
+
+    return replay
+
+
+compute = torch.compile(forward_and_loss, mode="max-autotune") if mode == "best" else forward_and_loss
+run_step = recorded() if mode == "graph" else whole_step
 copies = torch.cuda.Stream() if best else None
 coming = copied_beside(0, copies) if best else None
 warm_up = 30
@@ -74,11 +107,8 @@ for step in range(warm_up + steps):
         coming = copied_beside(step + 1, copies)
     else:
         images, labels = copied(step)
-    loss, metrics = compute(images, labels)
+    metrics = run_step(images, labels)
     if not best or step % 50 == 49:
         metrics.cpu()
-    sgd.zero_grad()
-    loss.backward()
-    sgd.step()
 torch.cuda.synchronize()
 print(batch * steps / (time.perf_counter() - begin))
