@@ -62,8 +62,8 @@ bool fill_communication(json& spec, const FigureSource& source) {
   spec["/layer/0/encoding/color/scale"_json_pointer] = scale;
   for (const char* layer : {"/layer/0", "/layer/1"})
     spec[json::json_pointer(std::string(layer) + "/encoding/yOffset/sort")] = scale["domain"];
-  spec["/layer/0/encoding/x/title"_json_pointer] =
-      fmt::format("ms per batch on {}, mean of batches", where_measured(source.summary));
+  spec["/layer/0/encoding/x/title"_json_pointer] = {
+      fmt::format("ms per batch on {},", where_measured(source.summary)), "mean of batches"};
   spec["/layer/0/encoding/x/scale"_json_pointer] = domain_to(largest, 1.15);
   spec["height"] = 42 * order.size();
   set_title(spec, source, "communication between ranks, and how much of it computing hides",

@@ -66,9 +66,10 @@ bool fill_phases(json& spec, const FigureSource& source) {
   json& colour = spec["/layer/0/encoding/color"_json_pointer];
   colour["scale"] = colour_scale(source.palette.phases);
   colour["legend"]["values"] = present(source.palette.phases, values, "phase");
-  spec["/layer/0/encoding/x/title"_json_pointer] =
-      fmt::format("ms per batch on {}, mean of batches and ranks (shorter is faster){}",
-                  where_measured(summary), device > 0 ? "; thin bar: device time" : "");
+  spec["/layer/0/encoding/x/title"_json_pointer] = {
+      fmt::format("ms per batch on {},", where_measured(summary)),
+      fmt::format("mean of batches and ranks (shorter is faster){}",
+                  device > 0 ? "; thin bar: device time" : "")};
   spec["/layer/0/encoding/x/scale"_json_pointer] = domain_to(std::max(largest, device), 1.15);
   if (device > 0) spec["height"]["step"] = 26;
   set_title(spec, source, "where a batch spends its time");
