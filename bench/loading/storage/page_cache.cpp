@@ -135,6 +135,7 @@ void read_into_page_cache(const FileList& files) {
   }
 }
 
+// mlock2() without flags is mlock(), which sanitizers replace by a function that does nothing.
 std::shared_ptr<const void> lock_in_memory(const FileList& files) {
   constexpr size_t kMostFiles = 20'000;  // of the 65,530 mappings that Linux allows by default
   if (files.size() > kMostFiles) return nullptr;
@@ -144,7 +145,7 @@ std::shared_ptr<const void> lock_in_memory(const FileList& files) {
     const auto bytes =
         mapped->emplace_back(std::make_unique<MappedFile>(file, true, "check the file"))->bytes();
     left -= static_cast<int64_t>(bytes.size());
-    if (left < 0 || (!bytes.empty() && ::mlock(bytes.data(), bytes.size()) != 0)) return nullptr;
+    if (left < 0 || (!bytes.empty() && ::mlock2(bytes.data(), bytes.size(), 0) != 0)) return nullptr;
   }
   return mapped;
 }
