@@ -233,9 +233,7 @@ check "and leaves no archive" test -z "$(ls -A "$sandbox/bundled")"
 tool xz cat
 check "another try succeeds" runs with_tools "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
 check "and leaves the archive alone" test "$(ls -A "$sandbox/bundled")" = "run_matrix-abc-$(uname -m).tar.xz"
-needs() {  # LIBRARY [OF]: all programs need it, or a file in the folder `torch` does
-  tool readelf "case \$2 in *${2-/bin/}*) echo ' (NEEDED) Shared library: [$1]' ;; esac"
-}
+needs() { tool readelf "case \$2 in */bin/*) echo ' (NEEDED) Shared library: [$1]' ;; esac"; }  # LIBRARY: all programs
 needs libnvjpeg.so.13
 check "a bundle whose programs lack a library fails" exits 2 with_tools "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
 check "and names it" says "programs need libnvjpeg.so.13, which neither the archive nor torch's wheel brings"

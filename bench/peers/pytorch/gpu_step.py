@@ -23,15 +23,15 @@ if mode not in ("eager", "fused", "graph", "best"):
     sys.exit(__doc__)
 if not torch.cuda.is_available():
     needs.fail(f"the torch of {sys.executable} finds no NVIDIA GPU", "on a machine with one install a torch for CUDA")
-best = mode in ("graph", "best")
+fast = mode in ("graph", "best")
 torch.backends.cudnn.benchmark = True
 torch.manual_seed(1)
 device = torch.device("cuda")
-model = resnet18().to(device, memory_format=torch.channels_last if best else torch.contiguous_format)
+model = resnet18().to(device, memory_format=torch.channels_last if fast else torch.contiguous_format)
 sgd = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4, fused=mode != "eager" or None)
 mean = torch.tensor([0.485, 0.456, 0.406], device=device).view(1, 3, 1, 1) * 255
 deviation = torch.tensor([0.229, 0.224, 0.225], device=device).view(1, 3, 1, 1) * 255
-if best:
+if fast:
     host = [torch.randint(256, (batch, 224, 224, 3), dtype=torch.uint8).pin_memory() for _ in range(4)]
 else:
     host = [torch.randn(batch, 3, 224, 224).pin_memory() for _ in range(4)]
@@ -39,9 +39,9 @@ host_labels = [torch.randint(1000, (batch,)).pin_memory() for _ in range(4)]
 
 
 def forward_and_loss(images, labels):
-    if best:
+    if fast:
         images = (images.permute(0, 3, 1, 2).float() - mean) / deviation
-    with torch.autocast("cuda", torch.bfloat16, enabled=best, cache_enabled=mode != "graph"):
+    with torch.autocast("cuda", torch.bfloat16, enabled=fast, cache_enabled=mode != "graph"):
         logits = model(images)
     logits = logits.float()
     loss = torch.nn.functional.cross_entropy(logits, labels)
@@ -92,14 +92,14 @@ def recorded():
 
 compute = torch.compile(forward_and_loss, mode="max-autotune") if mode == "best" else forward_and_loss
 run_step = recorded() if mode == "graph" else whole_step
-copies = torch.cuda.Stream() if best else None
-coming = copied_beside(0, copies) if best else None
+copies = torch.cuda.Stream() if fast else None
+coming = copied_beside(0, copies) if fast else None
 warm_up = 30
 for step in range(warm_up + steps):
     if step == warm_up:
         torch.cuda.synchronize()
         begin = time.perf_counter()
-    if best:
+    if fast:
         (images, labels), arrived = coming
         torch.cuda.current_stream().wait_event(arrived)
         images.record_stream(torch.cuda.current_stream())
@@ -108,7 +108,7 @@ for step in range(warm_up + steps):
     else:
         images, labels = copied(step)
     metrics = run_step(images, labels)
-    if not best or step % 50 == 49:
+    if not fast or step % 50 == 49:
         metrics.cpu()
 torch.cuda.synchronize()
 print(batch * steps / (time.perf_counter() - begin))
