@@ -6,7 +6,7 @@ function(compile_quickly target)
 endfunction()
 
 # room(NAME LINKS...): a static library of the folder's *.cpp, which may only include headers of the libraries in LINKS
-# (tests/rooms_test.py). Shares the precompiled headers of `contract`, which halve the compile time of a file.
+# (tests/scripts/rooms_test.py). Shares the precompiled headers of `contract`, which halve the compile time of a file.
 function(room name)
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   add_library(${name} STATIC ${sources})

@@ -1,5 +1,6 @@
-// main of every test program. A program holds the tests of many files; --file=row_test runs those of row_test.cpp,
-// which is how CTest calls it. All other options are GoogleTest's, and a --gtest_filter replaces --file.
+// main of every test program. A program holds the tests of many files; --file=row_test runs those of
+// row_test.cpp, which is how CTest calls it. All other options are GoogleTest's, and a --gtest_filter
+// replaces --file.
 #include <gtest/gtest.h>
 
 #include <filesystem>

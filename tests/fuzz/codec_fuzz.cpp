@@ -42,18 +42,12 @@ static std::string there_and_back(const std::string& text) {
 
 // The first byte of the input chooses one; codec_seeds.py has the same order.
 static constexpr std::string (*kStructs[])(const std::string&) = {
-    there_and_back<harness::Record>,
-    there_and_back<harness::RankReport>,
-    there_and_back<harness::Job>,
-    there_and_back<harness::Row>,
-    there_and_back<harness::AxisValue>,
-    there_and_back<harness::Night>,
-    there_and_back<harness::OpenNight>,
-    there_and_back<harness::Alarm>,
-    there_and_back<harness::Request>,
-    there_and_back<std::vector<harness::PastDuration>>,
-    there_and_back<harness::IndexHeader>,
-    there_and_back<bench::PackRecord>,
+    there_and_back<harness::Record>,      there_and_back<harness::RankReport>,
+    there_and_back<harness::Job>,         there_and_back<harness::Row>,
+    there_and_back<harness::AxisValue>,   there_and_back<harness::Night>,
+    there_and_back<harness::OpenNight>,   there_and_back<harness::Alarm>,
+    there_and_back<harness::Request>,     there_and_back<std::vector<harness::PastDuration>>,
+    there_and_back<harness::IndexHeader>, there_and_back<bench::PackRecord>,
     there_and_back<bench::StandinRecord>};
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

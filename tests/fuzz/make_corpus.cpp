@@ -1,11 +1,11 @@
-// Seeds for decode_fuzz: small images of every kind, and damaged ones, each behind the bytes that choose a crop.
-// Usage: make_corpus FOLDER [IMAGE...]; other images given by name become seeds too.
+// Seeds for decode_fuzz: small images of every kind, and damaged ones, each behind the bytes that choose a
+// crop. Usage: make_corpus FOLDER [IMAGE...]; other images given by name become seeds too.
 #include <array>
 #include <iostream>
 #include <random>
 
-#include "tests/damaged_images.h"
 #include "tests/fuzz/decode_case.h"
+#include "tests/support/damaged_images.h"
 
 namespace {
 

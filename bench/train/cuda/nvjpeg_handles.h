@@ -10,9 +10,9 @@
 
 namespace bench {
 
-// The part of an image to decode for a box: with a margin, because chroma interpolation needs neighbours, which
-// nvJPEG before 13.3 lacks at the edges of the region of interest. 4 pixels are one chroma sample at the coarsest
-// subsampling.
+// The part of an image to decode for a box: with a margin, because chroma interpolation needs neighbours,
+// which nvJPEG before 13.3 lacks at the edges of the region of interest. 4 pixels are one chroma sample at
+// the coarsest subsampling.
 inline CropBox with_margin(const CropBox& box, ImageSize size) {
   constexpr int kMargin = 4;
   const int left = std::max(0, box.left - kMargin), top = std::max(0, box.top - kMargin);

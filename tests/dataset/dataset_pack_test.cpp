@@ -1,0 +1,142 @@
+// unit: packed copies hold exactly the files, in index order, and an interrupted pack is never used
+#include <gtest/gtest.h>
+#include <lmdb.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "bench/dataset/pack.h"
+#include "bench/dataset/scan.h"
+#include "harness/base/interrupt.h"
+#include "harness/base/private_folder.h"
+#include "tests/support/dataset_folder.h"
+#include "tests/support/failure_of.h"
+
+namespace bench::dataset_pack_test {
+
+struct Packing : testing::Test {
+  DatasetFolder folder;
+  PackRequest request;
+  void SetUp() override {
+    folder.write_small_set("set");
+    request.dataset = scan_dataset(folder.path / "set");
+    request.folder = folder.path / "store";
+    std::filesystem::create_directories(request.folder);
+  }
+  PackResult pack_lmdb() { return PackRegistry::instance().find("lmdb")(request); }
+  std::string original(size_t record) { return folder.read("set/" + request.dataset.images[record].path); }
+};
+
+// All (key, value) pairs in key order, read as a storage would: no lock file, read only.
+std::vector<std::pair<std::string, std::string>> contents(const std::filesystem::path& location) {
+  std::vector<std::pair<std::string, std::string>> out;
+  MDB_env* env = nullptr;
+  MDB_txn* transaction = nullptr;
+  MDB_cursor* cursor = nullptr;
+  MDB_dbi table = 0;
+  mdb_env_create(&env);
+  EXPECT_EQ(mdb_env_open(env, location.c_str(), MDB_RDONLY | MDB_NOLOCK, 0), 0);
+  EXPECT_EQ(mdb_txn_begin(env, nullptr, MDB_RDONLY, &transaction), 0);
+  EXPECT_EQ(mdb_dbi_open(transaction, nullptr, 0, &table), 0);
+  EXPECT_EQ(mdb_cursor_open(transaction, table, &cursor), 0);
+  for (MDB_val key, value; mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0;) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(value.mv_data) % 2, 0u);
+    out.emplace_back(std::string(static_cast<char*>(key.mv_data), key.mv_size),
+                     std::string(static_cast<char*>(value.mv_data), value.mv_size));
+  }
+  mdb_cursor_close(cursor);
+  mdb_txn_abort(transaction);
+  mdb_env_close(env);
+  return out;
+}
+
+TEST_F(Packing, LmdbHoldsLabelsAndFilesInIndexOrder) {
+  const auto result = pack_lmdb();
+  EXPECT_EQ(result.location, request.folder / "lmdb");
+  const auto records = contents(result.location);
+  ASSERT_EQ(records.size(), request.dataset.images.size());
+  for (size_t i = 0; i < records.size(); ++i) {
+    EXPECT_EQ(records[i].first, std::string("\0\0\0\0\0\0\0", 7) + static_cast<char>(i));
+    int64_t label = -1;
+    std::memcpy(&label, records[i].second.data(), 8);
+    EXPECT_EQ(label, request.dataset.images[i].label);
+    EXPECT_TRUE(records[i].second.substr(8) == original(i)) << i;
+  }
+}
+
+TEST_F(Packing, FinishedLmdbIsKeptAndAnotherLimitIsASeparateCopy) {
+  const PackResult made = pack_lmdb();
+  ASSERT_TRUE(made.made_in_s.has_value());
+  const auto written = std::filesystem::last_write_time(request.folder / "lmdb/data.mdb");
+  const PackResult kept = pack_lmdb();
+  EXPECT_EQ(kept.note, "already packed");
+  EXPECT_EQ(kept.made_in_s, made.made_in_s) << "the copy remembers it";
+  EXPECT_EQ(std::filesystem::last_write_time(request.folder / "lmdb/data.mdb"), written);
+  request.dataset.images.resize(2);
+  request.whole = false;
+  const auto result = pack_lmdb();
+  EXPECT_EQ(result.location, request.folder / "lmdb-first2");
+  EXPECT_EQ(contents(result.location).size(), 2u);
+}
+
+TEST_F(Packing, HalfPackedLmdbIsDoneAgain) {
+  folder.write("store/lmdb.partial/data.mdb", "half");
+  folder.write("store/lmdb/data.mdb", "no finished record beside it");
+  EXPECT_EQ(contents(pack_lmdb().location).size(), 6u);
+  EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb.partial"));
+}
+
+TEST_F(Packing, InterruptLeavesNothingThatCouldBeUsed) {
+  const auto interrupted = [&] {  // in a process of its own: an interrupt can't be taken back
+    base::note_interrupts();
+    std::raise(SIGINT);
+    try {
+      pack_lmdb();
+    } catch (const base::Interrupted&) {
+      _exit(130);
+    }
+    _exit(0);
+  };
+  EXPECT_EXIT(interrupted(), testing::ExitedWithCode(130), "");
+  EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb"));
+  EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb.partial"));
+  EXPECT_EQ(contents(pack_lmdb().location).size(), 6u);
+}
+
+TEST_F(Packing, FileThatChangedSinceItWasIndexedIsNamed) {
+  folder.write("set/train/n02/n_1.JPEG", "shorter");
+  const auto error = failure_of([&] { pack_lmdb(); });
+  EXPECT_NE(error.find("train/n02/n_1.JPEG"), std::string::npos);
+  EXPECT_NE(error.find("make_dataset index"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb"));
+}
+
+TEST_F(Packing, MemoryCopyKeepsPathsOrSaysWhatItNeeds) {
+  const auto small = folder.path / "small", large = folder.path / "large";
+  std::filesystem::create_directories(small);
+  std::filesystem::create_directories(large);
+  if (mount("tmpfs", small.c_str(), "tmpfs", 0, "size=1m")) GTEST_SKIP() << "mounting a tmpfs needs root";
+  mount("tmpfs", large.c_str(), "tmpfs", 0, "size=100m");
+  const auto nowhere = pack_to_memory(request, {small});
+  const auto result = pack_to_memory(request, {small, large});
+  const auto again = pack_to_memory(request, {small, large});
+  std::vector<bool> equal;
+  for (size_t i = 0; i < request.dataset.images.size(); ++i) {
+    const auto name = std::filesystem::relative(result.location, folder.path).string();
+    equal.push_back(folder.read(name + "/" + request.dataset.images[i].path) == original(i));
+  }
+  const auto own = base::private_folder(large);
+  umount(small.c_str());
+  umount(large.c_str());
+  EXPECT_EQ(nowhere.location, "");
+  EXPECT_NE(nowhere.note.find("needs 0.0 MB"), std::string::npos) << nowhere.note;
+  EXPECT_EQ(result.location.parent_path(), own);
+  EXPECT_NE(result.location.string().find(request.dataset.fingerprint), std::string::npos);
+  EXPECT_EQ(equal, std::vector<bool>(6, true));
+  EXPECT_EQ(again.note, "already copied");
+  EXPECT_NE(pack_to_memory(request, {}).note.find("none is mounted"), std::string::npos);
+}
+
+}  // namespace bench::dataset_pack_test

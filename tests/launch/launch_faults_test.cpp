@@ -1,0 +1,120 @@
+// net: processes of a row that are killed or stop while it runs: each case ends the row with the right status
+// and the reason, and leaves no process, no namespace and no folder behind.
+#include "tests/support/launch_faults.h"
+
+#include "harness/emulate/two_nodes.h"
+#include "tests/support/small_images.h"
+
+namespace launch_faults_test {
+
+using namespace launch_faults;
+
+class OnEveryBackend : public LaunchFaults, public testing::WithParamInterface<const char*> {
+ protected:
+  Words backend() const { return {"--set", std::string("backend=") + GetParam()}; }
+};
+
+TEST_P(OnEveryBackend, ARankKilledInTheMiddle) {
+  const pid_t pid = start_long("12", backend());
+  ::kill(training_rank(2), SIGKILL);
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "CRASHED");
+  const std::string reason = record()["reason"];
+  EXPECT_NE(reason.find("rank 2"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("signal 9"), std::string::npos) << reason;
+  EXPECT_FALSE(record().contains("total_s"));
+  EXPECT_EQ(left_behind(pid), "");
+}
+
+TEST_P(OnEveryBackend, ARankThatStopsAnswering) {
+  Words more = backend();
+  more.insert(more.end(), {"--hang-after", "2"});
+  const pid_t pid = start_long("12", more);
+  ::kill(training_rank(1), SIGSTOP);
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "HUNG") << record()["reason"];
+  EXPECT_EQ(record()["stacks"].size(), 4u);
+  EXPECT_NE(record()["stacks"][0].get<std::string>().find("train_slice"), std::string::npos)
+      << "a rank that waits for the stopped one shows where";
+  EXPECT_EQ(left_behind(pid), "");
+}
+
+TEST_P(OnEveryBackend, RunMatrixItselfKilled) {
+  const pid_t pid = start_long("12", backend());
+  training_rank(0);
+  ::kill(pid, SIGKILL);
+  exit_code_of(pid);
+  // What stays is the scratch folder: a later run removes it.
+  const pid_t next = start_matrix("12", {"--set", "storage=synthetic"}, "next");
+  EXPECT_EQ(exit_code_of(next), 0);
+  EXPECT_EQ(left_behind(pid), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, OnEveryBackend, testing::Values("mpi", "gloo"),
+                         [](const auto& info) { return std::string(info.param); });
+
+class TwoNodesFaults : public LaunchFaults {
+ protected:
+  void SetUp() override {
+    LaunchFaults::SetUp();
+    if (!harness::why_no_two_nodes().empty()) GTEST_SKIP() << harness::why_no_two_nodes();
+  }
+};
+
+TEST_F(TwoNodesFaults, ARankOfTheSecondNodeKilled) {
+  const pid_t pid = start_long("17");
+  ::kill(training_rank(6), SIGKILL);
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "CRASHED");
+  EXPECT_NE(record()["reason"].get<std::string>().find("rank 6"), std::string::npos) << record()["reason"];
+  EXPECT_EQ(left_behind(pid), "");
+}
+
+TEST_F(TwoNodesFaults, ARankOfTheSecondNodeStopped) {
+  const pid_t pid = start_long("18", {"--hang-after", "2"});
+  ::kill(training_rank(5), SIGSTOP);
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "HUNG") << record()["reason"];
+  EXPECT_EQ(left_behind(pid), "");
+}
+
+TEST_F(TwoNodesFaults, AnInterruptAndAKillLeaveNoNamespace) {
+  for (const int signal : {SIGINT, SIGKILL}) {
+    fs::remove_all(directory / "run");
+    const pid_t pid = start_long("17");
+    training_rank(0);
+    ::kill(pid, signal);
+    exit_code_of(pid);
+    if (const fs::path scratch = scratch_of(pid); !scratch.empty())
+      fs::remove_all(scratch);  // a later run would, after a kill
+    EXPECT_EQ(left_behind(pid), "");
+  }
+}
+
+TEST_F(LaunchFaults, APackedCopyThatBecomesShorterIsNamed) {
+  bench::small_dataset(directory / "images", 200);
+  for (const char* storage : {"raw", "tfrecord", "lmdb"}) {
+    const pid_t pid =
+        start_matrix("0",
+                     {"--data", directory / "images", "--set", std::string("storage=") + storage, "--set",
+                      "timed_batches=100000", "--set", "batch=8"},
+                     storage);
+    row_folder = directory / storage / "rows" / "0-repeat0";
+    training_rank(0);
+    const fs::path packed = json::parse(text(row_folder / "job.json"))["packed"][storage];
+    for (const auto& file : fs::recursive_directory_iterator(packed))
+      if (file.is_regular_file() && file.file_size() > (1 << 16)) fs::resize_file(file.path(), 4096);
+    EXPECT_EQ(exit_code_of(pid), 1);
+    std::ifstream stream(directory / storage / "records.jsonl");
+    const json record = json::parse(stream);
+    EXPECT_EQ(record["status"], "CRASHED") << storage;
+    const std::string reason = record["reason"];
+    EXPECT_NE(reason.find(packed.string() + "/"), std::string::npos) << reason;
+    EXPECT_NE(reason.find("became shorter while it was read"), std::string::npos) << reason;
+    EXPECT_NE(reason.find("remove the folder " + packed.string()), std::string::npos) << reason;
+    fs::remove_all(packed);
+    EXPECT_EQ(left_behind(pid), "");
+  }
+}
+
+}  // namespace launch_faults_test

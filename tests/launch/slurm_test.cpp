@@ -1,0 +1,92 @@
+// net: rows through srun on a real Slurm cluster of two nodes (tests/launch/slurm_cluster.sh), over MPI and
+// over Gloo.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "harness/base/child_process.h"
+
+namespace slurm_test {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class Slurm : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "Slurm's daemons need root";
+    for (const char* program : {"slurmctld", "slurmd", "munged", "srun"})
+      if (!base::program_exists(program) && !fs::exists(std::string("/usr/sbin/") + program))
+        GTEST_SKIP() << "no " << program << ": apt-get install slurm-wlm munge";
+    directory = fs::temp_directory_path() / ("slurm_test_" + std::to_string(::getpid()));
+    fs::create_directories(directory);
+  }
+  void TearDown() override {
+    if (!directory.empty()) fs::remove_all(directory);
+  }
+  // Runs rows in an allocation of both nodes on CPUs; returns the records by row.
+  std::map<std::string, json> run(const std::vector<std::string>& more,
+                                  const std::vector<std::string>& asked = {"--ntasks=8",
+                                                                           "--ntasks-per-node=4"}) {
+    base::Command command;
+    command.arguments = {SOURCE_DIR "/tests/launch/slurm_cluster.sh", "salloc", "--nodes=2"};
+    const std::vector<std::string> program = {
+        BINARY_DIR "/run_matrix", "--launcher", "slurm", "--device", "cpu", "--scale", "smoke", "--out",
+        directory / "run"};
+    for (const auto* words : {&asked, &program, &more})
+      command.arguments.insert(command.arguments.end(), words->begin(), words->end());
+    command.environment = {{"RUN_MATRIX_PLOTS", "specs"}};
+    command.errors_to_output = true;
+    output = base::run_to_end(command).output;
+    std::map<std::string, json> records;
+    std::ifstream stream(directory / "run" / "records.jsonl");
+    for (std::string line; std::getline(stream, line);) {
+      json record = json::parse(line);
+      records[record["row"]] = record;
+    }
+    return records;
+  }
+  fs::path directory;
+  std::string output;
+};
+
+TEST_F(Slurm, RunsRowsOverMpi) {
+  auto records = run({"--only", "0,12,17,18"});
+  EXPECT_EQ(records["0"]["status"], "OK") << output;
+  EXPECT_EQ(records["12"]["status"], "OK") << output;
+  EXPECT_EQ(records["12"]["launcher"], "slurm");
+  EXPECT_EQ(records["12"]["rank_map"].size(), 4u);
+  EXPECT_EQ(records["12"]["emulated"], json::array());
+  // Both nodes are this machine and ranks of one node use the same interface: the link check detects it.
+  EXPECT_EQ(records["17"]["status"], "INVALID");
+  EXPECT_EQ(records["17"]["rank_map"][7]["node"], 1) << output;
+  EXPECT_NE(records["17"]["reason"].get<std::string>().find("took another path"), std::string::npos)
+      << output;
+  if (!fs::exists("/sys/class/infiniband")) {
+    EXPECT_EQ(records["18"]["status"], "INVALID");
+    EXPECT_NE(records["18"]["reason"].get<std::string>().find("no active InfiniBand port"), std::string::npos)
+        << output;
+  }
+}
+
+TEST_F(Slurm, RunsRowsOverGloo) {
+  auto records = run({"--only", "12,15", "--set", "backend=gloo"});
+  EXPECT_EQ(records["12"]["status"], "OK") << output;
+  EXPECT_EQ(records["15"]["status"], "OK") << output;
+}
+
+TEST_F(Slurm, RowsThatTheAllocationHasNoProcessorsForAreSkipped) {
+  auto records = run({"--only", "0,12,17"}, {});
+  EXPECT_EQ(records["0"]["status"], "OK") << output;
+  for (const auto& [row, command] : {std::pair("12", "salloc -N1 -n4 --ntasks-per-node=4"),
+                                     std::pair("17", "salloc -N2 -n8 --ntasks-per-node=4")}) {
+    EXPECT_EQ(records[row]["status"], "SKIPPED") << output;
+    EXPECT_NE(records[row]["reason"].get<std::string>().find(command), std::string::npos) << output;
+  }
+}
+
+}  // namespace slurm_test

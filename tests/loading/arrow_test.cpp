@@ -1,0 +1,257 @@
+// unit: the copies as Arrow IPC and as Parquet hold the files, and no damaged or foreign file crashes their
+// storages.
+#include <gtest/gtest.h>
+
+#ifndef HAVE_ARROW
+TEST(Arrow, IsMissing) { GTEST_SKIP() << "this build found no Apache Arrow"; }
+#else
+#include <arrow/builder.h>
+#include <arrow/io/file.h>
+#include <arrow/ipc/writer.h>
+#include <arrow/table.h>
+#include <parquet/arrow/writer.h>
+
+#include <atomic>
+#include <thread>
+
+#include "bench/dataset/pack.h"
+#include "bench/loading/loader/sampler.h"
+#include "bench/loading/storage/storage.h"
+#include "tests/support/failure_of.h"
+#include "tests/support/small_images.h"
+
+namespace bench::arrow_test {
+
+namespace fs = std::filesystem;
+
+class Copies : public testing::TestWithParam<const char*> {
+ protected:
+  static constexpr int kImages = 41;
+  TemporaryFolder folder_;
+  Dataset dataset_ = small_dataset(folder_.path() / "data", kImages);
+  const std::string kind_ = GetParam();
+
+  PackResult pack(int64_t first = kImages) {
+    PackRequest request{dataset_, folder_.path() / "store", first == kImages};
+    request.dataset.images.resize(static_cast<size_t>(first));
+    fs::create_directories(request.folder);
+    return PackRegistry::instance().find(kind_)(request);
+  }
+  std::unique_ptr<Storage> open(const fs::path& location, std::vector<int64_t> records = {},
+                                bool readahead = true) {
+    return StorageRegistry::instance().find(kind_)({dataset_, location, readahead, std::move(records)});
+  }
+  // The file that the tests damage.
+  fs::path file(const fs::path& location) {
+    return location / (kind_ == "arrow" ? "images.arrow" : "train-00001-of-00004.parquet");
+  }
+  std::string failure_to_open(const fs::path& location) {
+    return failure_of([&] { open(location); });
+  }
+  void expect_record(const EncodedImage& image, int64_t record) {
+    const ImageEntry& entry = dataset_.images[static_cast<size_t>(record)];
+    EXPECT_EQ(image.label, entry.label);
+    EXPECT_EQ(Bytes(image.bytes.begin(), image.bytes.end()), read_bytes(dataset_.root / entry.path))
+        << record;
+  }
+};
+
+TEST_P(Copies, HoldTheFiles) {
+  const PackResult packed = pack();
+  EXPECT_EQ(packed.location, folder_.path() / "store" / kind_);
+  for (const bool readahead : {true, false}) {
+    const auto storage = open(packed.location, {}, readahead);
+    EXPECT_EQ(storage->size(), kImages);
+    EXPECT_EQ(storage->used(), kind_);
+    EXPECT_EQ(storage->record_name(3), dataset_.images[3].path);
+    const auto reader = storage->reader();
+    for (int64_t record = 0; record < kImages; ++record) expect_record(reader->read(record), record);
+    EXPECT_EQ(reader->read(7).bytes.data(), storage->reader()->read(7).bytes.data()) << "a copy";
+    EXPECT_THROW(reader->read(kImages), std::runtime_error);
+    EXPECT_THROW(reader->read(-1), std::runtime_error);
+  }
+}
+
+TEST_P(Copies, HoldEmptyFiles) {
+  for (const size_t record : {0, 6, 11, 40}) {  // of 6 and 5 per row group
+    dataset_.images[record].bytes = 0;
+    write_bytes(dataset_.root / dataset_.images[record].path, {});
+  }
+  const auto storage = open(pack().location);
+  const auto reader = storage->reader();
+  for (int64_t record = 0; record < kImages; ++record) expect_record(reader->read(record), record);
+}
+
+TEST_P(Copies, AreMadeOnceForEachNumberOfImages) {
+  pack();
+  EXPECT_EQ(pack().note, "already packed");
+  const PackResult first = pack(10);
+  EXPECT_EQ(first.location, folder_.path() / "store" / (kind_ + "-first10"));
+  expect_record(open(first.location, {0, 9})->reader()->read(9), 9);
+  EXPECT_THROW(open(first.location, {0, 9})->reader()->read(10), std::runtime_error);
+  EXPECT_NE(failure_of([&] { open(first.location, {0, 10}); }).find("11 are needed"), std::string::npos);
+}
+
+TEST_P(Copies, AreReadByManyThreadsInWindowedOrder) {
+  const auto storage = open(pack().location);
+  const Sampler sampler({kImages, Order::windowed, 1, 0, 1, 4, 3, 12});
+  std::vector<std::atomic<const uint8_t*> > places(kImages);
+  std::atomic<int64_t> next{0}, moved{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([&] {
+        const auto reader = storage->reader();
+        for (int64_t i; (i = next++) < 20 * kImages;) {
+          const int64_t record = sampler.at(i).record;
+          const EncodedImage image = reader->read(record);
+          const uint8_t* before = places[static_cast<size_t>(record)].exchange(image.bytes.data());
+          moved += before && before != image.bytes.data();  // opened a second time
+          if (i < 2 * kImages) expect_record(image, record);
+        }
+      });
+  }
+  EXPECT_EQ(moved, 0);
+}
+
+TEST_P(Copies, NameTheirFilesForThePageCache) {
+  const auto location = pack().location;
+  const auto storage = open(location);
+  const auto all = storage->cached_files({0, 1, 20, 40}), one = storage->cached_files({12, 13});
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0], file(location));
+  EXPECT_EQ(all.size(), kind_ == "arrow" ? 1u : 3u);
+  for (const auto& path : all) EXPECT_TRUE(fs::exists(path)) << path;
+}
+
+TEST_P(Copies, SayWhatIsMissing) {
+  EXPECT_NE(failure_to_open("").find("make_dataset pack --to " + kind_), std::string::npos);
+  const auto location = pack().location;
+  fs::remove(file(location));
+  const std::string message = failure_to_open(location);
+  EXPECT_NE(message.find(file(location).string()), std::string::npos) << message;
+  EXPECT_NE(message.find("make_dataset pack --to " + kind_), std::string::npos) << message;
+}
+
+TEST_P(Copies, CutOffAnywhereAreRefused) {
+  const auto location = pack().location;
+  for (auto size = fs::file_size(file(location)); size > 0;) {
+    size -= size < 300 ? 1 : 97;
+    fs::resize_file(file(location), size);
+    EXPECT_NE(failure_to_open(location).find(file(location).string()), std::string::npos) << size;
+  }
+}
+
+TEST_P(Copies, ForeignFilesAreRefused) {
+  const auto location = pack().location;
+  for (const Bytes& foreign : {Bytes(20000, 7), read_bytes(dataset_.root / dataset_.images[0].path)}) {
+    write_bytes(file(location), foreign);
+    EXPECT_NE(failure_to_open(location).find(file(location).string()), std::string::npos);
+  }
+  fs::remove(file(location));
+  fs::create_directory(file(location));
+  EXPECT_NE(failure_to_open(location).find("not a regular file"), std::string::npos);
+}
+
+// With any damaged byte a record is read or refused, and only mapped memory is accessed.
+TEST_P(Copies, DamagedBytesNeverCrash) {
+  const auto location = pack().location;
+  const Bytes whole = read_bytes(file(location));
+  std::fstream stream(file(location), std::ios::binary | std::ios::in | std::ios::out);
+  const auto put = [&](size_t at, int byte) {
+    stream.seekp(static_cast<std::streamoff>(at)).put(static_cast<char>(byte)).flush();
+  };
+  int refused = 0;
+  uint64_t sum = 0;
+  const auto step_at = [&](size_t at) {  // every byte of the metadata at both ends
+    return at < 1500 || at + 2500 > whole.size() ? size_t{1} : size_t{41};
+  };
+  for (size_t at = 0; at < whole.size(); at += step_at(at)) {
+    put(at, whole[at] ^ (at % 2 == 0 ? 0xFF : 0x81));
+    try {
+      const auto storage = open(location);
+      const auto reader = storage->reader();
+      for (int64_t record = 0; record < kImages; ++record) try {
+          for (const uint8_t byte : reader->read(record).bytes) sum += byte;
+        } catch (const std::runtime_error&) {
+          ++refused;
+        }
+    } catch (const std::runtime_error&) {
+      ++refused;
+    }
+    put(at, whole[at]);
+  }
+  EXPECT_GT(refused, 100);
+  EXPECT_GT(sum, 0u);
+  expect_record(open(location)->reader()->read(12), 12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Copies, testing::Values("arrow", "parquet"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// Files of other writers: valid, but not readable in place.
+class ForeignColumns : public testing::Test {
+ protected:
+  static std::shared_ptr<arrow::Table> table(const std::shared_ptr<arrow::DataType>& label_type,
+                                             bool nullable) {
+    arrow::BinaryBuilder images;
+    for (int i = 0; i < 40; ++i) EXPECT_TRUE(images.Append(std::string(1000, 'a')).ok());
+    std::unique_ptr<arrow::ArrayBuilder> labels;
+    EXPECT_TRUE(arrow::MakeBuilder(arrow::default_memory_pool(), label_type, &labels).ok());
+    EXPECT_TRUE(labels->AppendEmptyValues(40).ok());
+    return arrow::Table::Make(arrow::schema({arrow::field("image", arrow::binary(), nullable),
+                                             arrow::field("label", label_type, nullable)}),
+                              {*images.Finish(), *labels->Finish()});
+  }
+  std::string parquet_failure(const arrow::Table& table,
+                              const std::shared_ptr<parquet::WriterProperties>& properties) {
+    const auto file = folder_.path() / "train-00000-of-00001.parquet";
+    EXPECT_TRUE(parquet::arrow::WriteTable(table, arrow::default_memory_pool(),
+                                           *arrow::io::FileOutputStream::Open(file.string()), 40, properties)
+                    .ok());
+    return failure("parquet");
+  }
+  std::string arrow_failure(const arrow::Table& table, arrow::Compression::type compression) {
+    auto options = arrow::ipc::IpcWriteOptions::Defaults();
+    options.codec = *arrow::util::Codec::Create(compression);
+    auto writer = *arrow::ipc::MakeFileWriter(
+        *arrow::io::FileOutputStream::Open((folder_.path() / "images.arrow").string()), table.schema(),
+        options);
+    EXPECT_TRUE(writer->WriteTable(table).ok() && writer->Close().ok());
+    return failure("arrow");
+  }
+  std::string failure(const char* kind) {
+    return failure_of([&] {
+      const auto storage = StorageRegistry::instance().find(kind)({dataset_, folder_.path(), true, {}});
+      EXPECT_EQ(storage->reader()->read(39).bytes.size(), 1000u);
+    });
+  }
+  TemporaryFolder folder_;
+  Dataset dataset_ = small_dataset(folder_.path() / "data", 40);
+};
+
+TEST_F(ForeignColumns, OfParquet) {
+  const auto plainly = parquet::WriterProperties::Builder().disable_dictionary()->build();
+  EXPECT_EQ(parquet_failure(*table(arrow::int64(), false), plainly), "");
+  EXPECT_NE(parquet_failure(*table(arrow::int32(), false), plainly).find("no column label"),
+            std::string::npos);
+  EXPECT_NE(parquet_failure(*table(arrow::int64(), true), plainly).find("non-nullable"), std::string::npos);
+  const auto dictionary = parquet::WriterProperties::Builder().build();
+  EXPECT_NE(parquet_failure(*table(arrow::int64(), false), dictionary).find("encoded"), std::string::npos);
+  const auto zstd = parquet::WriterProperties::Builder()
+                        .disable_dictionary()
+                        ->compression(parquet::Compression::ZSTD)
+                        ->build();
+  EXPECT_NE(parquet_failure(*table(arrow::int64(), false), zstd).find("compressed"), std::string::npos);
+}
+
+TEST_F(ForeignColumns, OfArrow) {
+  EXPECT_EQ(arrow_failure(*table(arrow::int64(), true), arrow::Compression::UNCOMPRESSED), "");
+  EXPECT_NE(arrow_failure(*table(arrow::int32(), false), arrow::Compression::UNCOMPRESSED).find("no columns"),
+            std::string::npos);
+  EXPECT_NE(arrow_failure(*table(arrow::int64(), false), arrow::Compression::LZ4_FRAME).find("compressed"),
+            std::string::npos);
+}
+
+}  // namespace bench::arrow_test
+#endif

@@ -1,0 +1,304 @@
+// unit: TFRecord shards hold the files, are what TensorFlow writes, and damage to them is found and named
+#include <gtest/gtest.h>
+
+#ifndef HAVE_TFRECORD
+TEST(TfRecord, NeedsItsLibraries) { GTEST_SKIP() << "this build found no ISA-L or no protobuf"; }
+#else
+
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "bench/dataset/pack.h"
+#include "bench/formats/tfrecord_example.h"
+#include "bench/formats/tfrecord_frame.h"
+#include "bench/loading/storage/storage.h"
+#include "tests/support/failure_of.h"
+#include "tests/support/small_images.h"
+
+namespace bench::tfrecord_test {
+
+namespace fs = std::filesystem;
+
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+uint32_t crc32c_by_bits(std::span<const uint8_t> bytes) {
+  uint32_t crc = ~0u;
+  for (const uint8_t byte : bytes) {
+    crc ^= byte;
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0x82F63B78u : 0);
+  }
+  return ~crc;
+}
+
+template <class Number>
+Number number_at(const Bytes& bytes, size_t offset) {
+  Number number;
+  std::memcpy(&number, bytes.data() + offset, sizeof number);
+  return number;
+}
+
+struct TfRecord : testing::Test {
+  TemporaryFolder folder;
+  PackRequest request;
+  fs::path location;
+
+  void SetUp() override {
+    request.dataset = small_dataset(folder.path() / "data", 18);
+    request.dataset.fingerprint = "0123456789abcdef";
+    request.folder = folder.path() / "store";
+    fs::create_directories(request.folder);
+    location = pack().location;
+  }
+  PackResult pack() const { return PackRegistry::instance().find("tfrecord")(request); }
+  std::unique_ptr<Storage> open(bool readahead = true, std::vector<int64_t> records = {}) const {
+    return StorageRegistry::instance().find("tfrecord")(
+        {request.dataset, location, readahead, std::move(records)});
+  }
+  fs::path shard(int number) const { return location / tfrecord_shard_name(number, 4); }
+  fs::path index(int number) const { return shard(number).string() + ".idx"; }
+
+  void expect_record(StorageReader& reader, int64_t record) const {
+    const auto& entry = request.dataset.images[static_cast<size_t>(record)];
+    const EncodedImage image = reader.read(record);
+    EXPECT_EQ(image.label, entry.label);
+    EXPECT_EQ(image.raw_width, 0);
+    EXPECT_EQ(Bytes(image.bytes.begin(), image.bytes.end()), read_bytes(request.dataset.root / entry.path));
+  }
+  std::string failure_to_open(std::vector<int64_t> records = {}) const {
+    return failure_of([&] { open(true, records); });
+  }
+  std::string failure_to_read(int64_t record) const {
+    const auto storage = open();
+    return failure_of([&] { storage->reader()->read(record); });
+  }
+  static void change(const fs::path& file, size_t offset, const std::function<void(uint8_t*)>& change_bytes) {
+    Bytes bytes = read_bytes(file);
+    ASSERT_LT(offset, bytes.size());
+    change_bytes(bytes.data() + offset);
+    write_bytes(file, bytes);
+  }
+};
+
+TEST_F(TfRecord, RecordsAreTheFiles) {
+  for (const bool readahead : {true, false}) {
+    const auto storage = open(readahead);
+    EXPECT_EQ(storage->size(), 18);
+    EXPECT_EQ(storage->used(), "tfrecord");
+    EXPECT_EQ(storage->record_name(3), request.dataset.images[3].path);
+    const auto one = storage->reader(), other = storage->reader();
+    for (const int64_t record : {17, 0, 4, 5, 9, 10, 13, 14}) {
+      expect_record(*one, record);
+      expect_record(*other, 17 - record);
+    }
+    EXPECT_THROW(one->read(18), std::runtime_error);
+    EXPECT_THROW(one->read(-1), std::runtime_error);
+  }
+}
+
+TEST_F(TfRecord, ManyThreadsReadAtOnce) {
+  const auto storage = open();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      const auto reader = storage->reader();
+      for (int64_t i = 0; i < 180; ++i) expect_record(*reader, (i * 7 + t) % 18);
+    });
+  for (auto& thread : threads) thread.join();
+}
+
+TEST_F(TfRecord, CachedFilesAreTheShardsOfTheRecords) {
+  const auto storage = open();
+  EXPECT_EQ(storage->cached_files({0, 4, 9}), (std::vector<fs::path>{shard(0), shard(1)}));
+  EXPECT_EQ(storage->cached_files({17}), std::vector<fs::path>{shard(3)});
+  EXPECT_TRUE(storage->cached_files({}).empty());
+}
+
+// Reads the shards according to the format's specification, without the index and with another CRC32C
+// implementation.
+TEST_F(TfRecord, FramesAreTensorFlows) {
+  size_t record = 0;
+  for (int i = 0; i < 4; ++i) {
+    const Bytes bytes = read_bytes(shard(i));
+    std::string expected_index;
+    for (size_t at = 0; at < bytes.size(); ++record) {
+      const auto masked = [&](size_t begin, size_t count) {
+        const uint32_t crc = crc32c_by_bits({bytes.data() + begin, count});
+        return (crc >> 15 | crc << 17) + 0xa282ead8u;
+      };
+      const auto length = number_at<uint64_t>(bytes, at);
+      ASSERT_LE(at + 16 + length, bytes.size());
+      EXPECT_EQ(number_at<uint32_t>(bytes, at + 8), masked(at, 8));
+      EXPECT_EQ(number_at<uint32_t>(bytes, at + 12 + length), masked(at + 12, length));
+      const std::string_view data(reinterpret_cast<const char*>(bytes.data()) + at + 12, length);
+      EXPECT_NE(data.find(request.dataset.images[record].path), std::string_view::npos);
+      expected_index += std::to_string(at) + " " + std::to_string(length + 16) + "\n";
+      at += length + 16;
+    }
+    const Bytes index_bytes = read_bytes(index(i));
+    EXPECT_EQ(std::string(index_bytes.begin(), index_bytes.end()), expected_index);
+  }
+  EXPECT_EQ(record, 18u);
+  EXPECT_EQ(crc32c_by_bits(bytes_of("123456789")), 0xE3069283u);  // the check value of crc32c
+}
+
+TEST_F(TfRecord, PacksOnceAndFirstRecordsSeparately) {
+  const auto written = fs::last_write_time(shard(0));
+  EXPECT_EQ(pack().note, "already packed");
+  EXPECT_EQ(fs::last_write_time(shard(0)), written);
+  const Dataset whole = request.dataset;
+  request.dataset.images.resize(5);
+  request.whole = false;
+  location = pack().location;
+  EXPECT_EQ(location, request.folder / "tfrecord-first5");
+  request.dataset = whole;
+  const auto storage = open(true, {0, 4});
+  EXPECT_EQ(storage->size(), 18);
+  for (int64_t record = 0; record < 5; ++record) expect_record(*storage->reader(), record);
+  EXPECT_THROW(storage->reader()->read(5), std::runtime_error);
+  EXPECT_SAYS(failure_to_open(), "hold 5 records and 18 are needed");
+  EXPECT_SAYS(failure_to_open({2, 5}), "hold 5 records and 6 are needed");
+}
+
+TEST_F(TfRecord, DamagedRecordIsNamedAndOthersAreRead) {
+  const auto size = static_cast<size_t>(open()->reader()->read(5).bytes.size());
+  change(shard(1), 12 + size / 2, [](uint8_t* byte) { *byte ^= 1; });
+  const std::string message = failure_to_read(5);
+  EXPECT_SAYS(message, "record 5 in " + shard(1).string() + ": the checksum of its data is wrong");
+  EXPECT_SAYS(message, "make_dataset pack --to tfrecord");
+  expect_record(*open()->reader(), 6);
+  change(shard(0), 3, [](uint8_t* byte) { *byte ^= 4; });
+  EXPECT_SAYS(failure_to_read(0), "the checksum of its length is wrong");
+  change(shard(2), 0, [](uint8_t* header) {  // a whole header that belongs elsewhere
+    const uint64_t length = uint64_t{1} << 40;
+    const uint32_t crc = masked_crc32c({reinterpret_cast<const uint8_t*>(&length), sizeof length});
+    std::memcpy(header, &length, sizeof length);
+    std::memcpy(header + sizeof length, &crc, sizeof crc);
+  });
+  EXPECT_SAYS(failure_to_read(10), "its length is 1099511627776 and the index says");
+}
+
+TEST_F(TfRecord, RecordsThatHoldNoImageAreRefused) {
+  const size_t size = read_bytes(shard(3)).size();
+  for (const std::string& data :
+       {std::string("not a message \xff\xff\xff"), std::string(), std::string("\x0a\x02\x0a", 3)}) {
+    std::string frame(12, '\0');
+    const uint64_t length = data.size();
+    std::memcpy(frame.data(), &length, sizeof length);
+    uint32_t crc = masked_crc32c(bytes_of(frame).first(8));
+    std::memcpy(frame.data() + 8, &crc, sizeof crc);
+    crc = masked_crc32c(bytes_of(data));
+    frame += data + std::string(reinterpret_cast<const char*>(&crc), sizeof crc);
+    std::string lines = fmt::format("0 {}\n", frame.size()), all = frame;
+    for (int i = 0; i < 3; ++i) {
+      lines += fmt::format("{} {}\n", all.size(), frame.size());
+      all += frame;
+    }
+    ASSERT_NE(all.size(), size);
+    write_bytes(shard(3), Bytes(all.begin(), all.end()));
+    write_bytes(index(3), Bytes(lines.begin(), lines.end()));
+    EXPECT_SAYS(failure_to_read(14), "no tf.train.Example with image/encoded");
+  }
+}
+
+TEST_F(TfRecord, CutOffShardIsRefused) {
+  const auto bytes = fs::file_size(shard(3));
+  fs::resize_file(shard(3), bytes - 1);
+  EXPECT_SAYS(failure_to_open(), fmt::format("{} is {} bytes long, but its index ends at {}",
+                                             shard(3).string(), bytes - 1, bytes));
+}
+
+TEST_F(TfRecord, WhatIsMissingOrForeignIsNamed) {
+  const Bytes good = read_bytes(index(1));
+  const auto with_index = [&](const std::string& text) {
+    write_bytes(index(1), Bytes(text.begin(), text.end()));
+    return failure_to_open();
+  };
+  EXPECT_SAYS(with_index("0 12\n"), ".idx:1: a record at 0 of 12 bytes can't follow");
+  EXPECT_SAYS(with_index("0 100\n50 100\n"),
+              ".idx:2: a record at 50 of 100 bytes can't follow one that ends at 100");
+  EXPECT_SAYS(with_index("0 9223372036854775807\n"), "can't follow");
+  EXPECT_SAYS(with_index("0 -5\n"), "can't follow");
+  EXPECT_SAYS(with_index("0 100\nnonsense\n"), ".idx:2: expected an offset and a size");
+  EXPECT_SAYS(with_index("0 99999999999999999999999\n"), "expected an offset and a size");
+  EXPECT_SAYS(with_index(""), "but its index ends at 0");
+  EXPECT_SAYS(with_index(fmt::format("0 {}\n", fs::file_size(shard(1)))), "holds 5 records, expected 4");
+  fs::remove(index(1));
+  EXPECT_SAYS(failure_to_open(), "the index " + index(1).string() + " can't be read");
+  write_bytes(index(1), good);
+  EXPECT_EQ(failure_to_open(), "");
+  fs::remove(shard(2));
+  EXPECT_SAYS(failure_to_open(), "can't open " + shard(2).string() + ": No such file");
+  fs::create_directory(shard(2));
+  EXPECT_SAYS(failure_to_open(), "not a regular file");
+  fs::remove_all(location);
+  EXPECT_SAYS(failure_to_open(),
+              "no TFRecord shard (train-00000-of-NNNNN) was found in '" + location.string());
+  location = "";
+  EXPECT_SAYS(failure_to_open(), "make_dataset pack --to tfrecord");
+}
+
+// Serialized with Google's Python library: label first, with unknown features.
+TEST(TfRecordExample, AnotherWritersExampleIsRead) {
+  constexpr char kExample[] =
+      "\n\x83\x01"
+      "\n\x1b\n\x11"
+      "image/class/label"
+      "\x12\x06\x1a\x04\n\x02\xe7\x07"
+      "\n\x10\n\x04"
+      "mean"
+      "\x12\x08\x12\x06\n\x04\x00\x00\x00\x3f"
+      "\n\x17\n\x0c"
+      "image/height"
+      "\x12\x07\x1a\x05\n\x03\xac\x02\x07"
+      "\n\x1c\n\x0e"
+      "image/filename"
+      "\x12\n\n\x08\n\x06"
+      "a.JPEG"
+      "\n\x1b\n\r"
+      "image/encoded"
+      "\x12\n\n\x08\n\x06"
+      "pixels";
+  const auto example = bytes_of({kExample, sizeof kExample - 1});
+  const auto image = image_of_example(example);
+  ASSERT_TRUE(image);
+  EXPECT_EQ(image->label, 999);
+  EXPECT_EQ(std::string(image->bytes.begin(), image->bytes.end()), "pixels");
+  EXPECT_EQ(image->bytes.data() + image->bytes.size(), example.data() + example.size());  // no copy
+}
+
+TEST(TfRecordExample, OurExampleComesBack) {
+  for (const int64_t label : {int64_t{0}, int64_t{127}, int64_t{128}, int64_t{-1}, INT64_MAX})
+    for (const size_t size : {size_t{0}, size_t{1}, size_t{300}, size_t{100'000}}) {
+      const std::string encoded(size, 'x'), example = serialized_example(encoded, "train/n0/a.JPEG", label);
+      const auto image = image_of_example(bytes_of(example));
+      ASSERT_TRUE(image) << size;
+      EXPECT_EQ(image->label, label);
+      EXPECT_EQ(std::string(image->bytes.begin(), image->bytes.end()), encoded);
+    }
+}
+
+TEST(TfRecordExample, DamageIsNeverReadBeyondTheEnd) {
+  const std::string good = serialized_example(std::string(300, 'x'), "train/n0/a.JPEG", 7);
+  std::mt19937 random(1);
+  int refused = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::vector<uint8_t> example(good.begin(),
+                                 good.end());  // exact size, so that sanitizers detect reads beyond it
+    for (unsigned changes = random() % 4 + 1; changes > 0; --changes)
+      example[random() % example.size()] = static_cast<uint8_t>(random());
+    if (i % 3 == 0) example.resize(random() % example.size());
+    example.shrink_to_fit();
+    const auto image = image_of_example(example);
+    refused += !image;
+    if (!image || image->bytes.empty()) continue;
+    ASSERT_GE(image->bytes.data(), example.data());
+    ASSERT_LE(image->bytes.data() + image->bytes.size(), example.data() + example.size());
+  }
+  EXPECT_GT(refused, 5000);
+}
+
+}  // namespace bench::tfrecord_test
+#endif

@@ -1,0 +1,228 @@
+// unit: the history of nights: what it keeps, how it is searched, damage, several writers, a clock that goes
+// back.
+#include "harness/nightly/history.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "harness/base/file.h"
+#include "harness/base/moment.h"
+#include "harness/nightly/trend.h"
+#include "tests/support/failure_of.h"
+#include "tests/support/golden_figures.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/typed_records.h"
+
+namespace harness::history_test {
+
+namespace fs = std::filesystem;
+
+Night night(const std::string& id, const std::string& started_at, const std::string& tag = "") {
+  Night it;
+  it.id = id;
+  it.started_at = started_at;
+  it.tag = tag;
+  it.machine = "Zen, 8 cores";
+  it.host = "a";
+  it.canaries = {{"gemm_ms", 1.5}};
+  it.rows = {{"7", "rehearsal", "cpu", "OK", "abc", {1.0, 1.2, 1.1}, {{"load", 3.0}}, 3, {{"p99_ms", 4.5}}},
+             {"8", "rehearsal", "cpu", "HUNG", "def", {}, {}, 3}};
+  return it;
+}
+
+class HistoryTest : public testing::Test {
+ protected:
+  History open() { return History(folder_, warnings_); }
+  fs::path nights() const { return folder_ / "nights.jsonl"; }
+
+  const TemporaryFolder home_;
+  const fs::path folder_ = home_ / "history";  // doesn't exist at first
+  std::ostringstream warnings_;
+};
+
+TEST_F(HistoryTest, KeepsWhatItWasGiven) {
+  open().append(night("n1", "2026-01-01T03:00:00Z", "main"));
+  const History history = open();
+  ASSERT_EQ(history.nights().size(), 1u);
+  const Night& back = history.nights()[0];
+  EXPECT_EQ(back.rows_ok(), 1u);
+  EXPECT_EQ(encode(back), encode(night("n1", "2026-01-01T03:00:00Z", "main")));
+  EXPECT_DOUBLE_EQ(back.rows[0].median_s(), 1.1);
+  EXPECT_DOUBLE_EQ(back.rows[0].metrics.at("p99_ms"), 4.5);
+  EXPECT_EQ(warnings_.str(), "");
+}
+
+TEST_F(HistoryTest, ANightFromBeforeNightsHadMetricsIsReadAndItsSettingsKeepTheirHash) {
+  fs::create_directories(folder_);
+  std::ofstream(nights())
+      << R"({"canaries":{"gemm_ms":1.5},"complete":true,"environment":"Zen",)"
+      << R"("host":"a","id":"n1","machine":"Zen, 8 cores","revision":"abc123",)"
+      << R"("rows":[{"config":"c0ffee","device":"cpu","phases_ms":{"load":3.0},"repeats":2,)"
+      << R"("row":"7","scale":"rehearsal","status":"OK","totals_s":[1.0,1.2]}],)"
+      << R"("run":"","schema":1,"started_at":"2026-01-01T03:00:00Z","tag":""})" << '\n';
+  const Night old = open().find("n1");
+  EXPECT_TRUE(old.rows[0].metrics.empty());
+  EXPECT_EQ(encode(old).dump() + '\n', base::read_file(nights())) << "exported as it was";
+  const std::vector<Trend> trends = trends_of({old}, {});
+  EXPECT_EQ(trends[0].key(), "Zen, 8 cores; rehearsal cpu 7 c0ffee") << "as in older lines of alarms.jsonl";
+  EXPECT_EQ(trends_of({old}, {}, followed_metric("p99_ms")).size(), 1u) << "only the canary";
+  EXPECT_EQ(warnings_.str(), "");
+}
+
+TEST_F(HistoryTest, ANightKeepsTheFollowedMetricsOfItsRecords) {
+  std::vector<nlohmann::json> records = golden("matrix.jsonl");
+  for (nlohmann::json& rank : ::record_of(records, "disk")["samples_ms"]["step"])
+    for (nlohmann::json& ms : rank) ms = 1e-8;
+  const Night made = night_of("n1", typed(records));
+  EXPECT_EQ(encode(night_from_json(encode(made))), encode(made)) << "a time that rounds to 0 is left out";
+  const Summary summary = summarise(typed(records)).at(0);
+  for (size_t i = 0; i < made.rows.size(); ++i)
+    for (const char* name : {"images_per_second", "p99_ms", "median_ms", "skew_ms", "exposed_ms"}) {
+      const std::string cell = csv_text(metric(name), summary, summary.rows[i]);
+      const auto kept = made.rows[i].metrics.find(name);
+      EXPECT_EQ(kept != made.rows[i].metrics.end(), !cell.empty() && std::stod(cell) > 1e-6) << i << name;
+      if (kept != made.rows[i].metrics.end()) {
+        EXPECT_NEAR(kept->second, std::stod(cell), 1e-4 * kept->second) << i << name;
+      }
+    }
+}
+
+TEST_F(HistoryTest, FindsByIdPlaceTagAndDate) {
+  History history = open();
+  history.append(night("n1", "2026-01-01T03:00:00Z", "main"));
+  history.append(night("n2", "2026-01-02T03:00:00Z", "main"));
+  history.append(night("n3", "2026-01-02T09:00:00Z"));
+  EXPECT_EQ(history.find("n1").id, "n1");
+  EXPECT_EQ(history.find("last").id, "n3");
+  EXPECT_EQ(history.find("last-2").id, "n1");
+  EXPECT_EQ(history.find("main").id, "n2") << "the latest with the tag";
+  EXPECT_EQ(history.find("2026-01-02").id, "n3");
+  for (const char* missing : {"last-3", "2026-02-30", "nothing", "yesterday", "last-x"})
+    EXPECT_THROW(history.find(missing), std::invalid_argument) << missing;
+  EXPECT_EQ(history.between("2026-01-02:now").size(), 2u);
+  EXPECT_EQ(history.between(":2026-01-01").size(), 1u);
+  EXPECT_EQ(history.between("now-1d:").size(), 0u);
+  for (const char* bad : {"", "2026-01-02", "a:b", "now-xd:", "1:2:3", "2026-13-01:"})
+    EXPECT_THROW(history.between(bad), std::invalid_argument) << bad;
+  EXPECT_THROW(history.append(night("n2", "2026-01-05T03:00:00Z")), std::runtime_error);
+}
+
+TEST_F(HistoryTest, ADamagedLineCostsOneNightAndIsNamed) {
+  open().append(night("n1", "2026-01-01T03:00:00Z"));
+  std::ofstream(nights(), std::ios::app) << "{\"schema\": 1, \"id\": 7}\nnot json\n"
+                                         << encode(night("n2", "2026-01-02T03:00:00Z")) << "\n{\"sch";
+  const History history = open();
+  ASSERT_EQ(history.nights().size(), 2u);
+  EXPECT_EQ(history.nights()[1].id, "n2");
+  for (const char* place :
+       {"nights.jsonl:2: `id`", "nights.jsonl:3: not JSON", "nights.jsonl:5: the line is cut off"})
+    EXPECT_NE(warnings_.str().find(place), std::string::npos) << place << " in " << warnings_.str();
+}
+
+TEST_F(HistoryTest, GoesOnAfterALineThatWasCutOff) {
+  open().append(night("n1", "2026-01-01T03:00:00Z"));
+  std::ofstream(nights(), std::ios::app) << "{\"sch";
+  open().append(night("n2", "2026-01-02T03:00:00Z"));
+  const History history = open();
+  ASSERT_EQ(history.nights().size(), 2u);
+  EXPECT_EQ(history.nights()[0].id, "n1");
+  EXPECT_EQ(history.nights()[1].id, "n2");
+}
+
+TEST_F(HistoryTest, NegativeAndImpossibleFiguresAreRefused) {
+  nlohmann::json object = encode(night("n1", "2026-01-01T03:00:00Z"));
+  object["rows"][0]["totals_s"][1] = -1;
+  EXPECT_THROW(night_from_json(object), Violation);
+  object = encode(night("n1", "2026-01-01T03:00:00Z"));
+  object["rows"][0]["metrics"]["p99_ms"] = 0;
+  EXPECT_THROW(night_from_json(object), Violation);
+  object["rows"][0]["metrics"] = {{"p99_ms", 1}};
+  object["rows"][0]["totals_s"] = "fast";
+  EXPECT_THROW(night_from_json(object), Violation);
+  object = encode(night("n1", "2026-01-01T03:00:00Z"));
+  object["schema"] = 2;
+  EXPECT_THROW(night_from_json(object), Violation);
+  object.erase("schema");
+  EXPECT_SAYS(failure_of([&] { night_from_json(object); }),
+              "`schema` is missing: expected 1; this is not a night of a history");
+}
+
+TEST_F(HistoryTest, ALongHistoryIsReadInPartsInItsOrder) {
+  constexpr int kNights = 200, kDamaged = 77;
+  fs::create_directories(folder_);
+  std::ofstream file(nights());
+  for (int i = 0; i < kNights; ++i) {
+    Night one = night("n" + std::to_string(i), "2026-01-01T03:00:00Z");
+    one.run = std::string(50'000, 'x');  // 10 MB in all
+    file << (i == kDamaged ? "no night" : encode(one).dump()) << '\n';
+  }
+  file.close();
+  const History history = open();
+  ASSERT_EQ(history.nights().size(), size_t(kNights - 1));
+  for (int i = 0; i < kNights - 1; ++i)
+    EXPECT_EQ(history.nights()[size_t(i)].id, "n" + std::to_string(i < kDamaged ? i : i + 1));
+  EXPECT_NE(warnings_.str().find("nights.jsonl:78: not JSON"), std::string::npos) << warnings_.str();
+}
+
+TEST_F(HistoryTest, AFolderThatCannotBeLockedIsNamedWithTheNextStep) {
+  fs::create_directories(folder_ / "lock");  // a folder where the lock file belongs
+  const std::string why = failure_of([&] { open().append(night("n1", "2026-01-01T03:00:00Z")); });
+  EXPECT_SAYS(why, (folder_ / "lock").string() + ": can't be locked: Is a directory");
+  EXPECT_SAYS(why, "choose a writable folder with --history, on a file system with locks");
+  EXPECT_TRUE(open().nights().empty());
+}
+
+TEST_F(HistoryTest, AClockThatWentBackIsNamedAndNothingIsReordered) {
+  open().append(night("n1", "2026-01-05T03:00:00Z"));
+  open().append(night("n2", "2026-01-02T03:00:00Z"));
+  const History history = open();
+  EXPECT_EQ(history.nights()[1].id, "n2");
+  EXPECT_NE(warnings_.str().find("went backwards"), std::string::npos) << warnings_.str();
+}
+
+TEST_F(HistoryTest, ImportedNightsAreInOrderOfTime) {
+  open().append(night("own-1", "2026-01-05T03:00:00Z"));
+  open().append(night("own-2", "2026-01-07T03:00:00Z"));
+  std::vector<Night> others = {night("late", "2026-01-06T03:00:00Z"), night("early", "2026-01-01T03:00:00Z")};
+  for (Night& other : others) other.imported = true;
+  EXPECT_EQ(open().append_new(others), 2u);
+  open().append(night("own-3", "2026-01-08T03:00:00Z"));
+  const History history = open();
+  std::vector<std::string> ids;
+  for (const Night& night : history.nights()) ids.push_back(night.id);
+  EXPECT_EQ(ids, (std::vector<std::string>{"early", "own-1", "late", "own-2", "own-3"}));
+  EXPECT_EQ(history.find("last").id, "own-3");
+  EXPECT_EQ(warnings_.str(), "") << "no clock went backwards";
+}
+
+TEST_F(HistoryTest, SeveralWritersLoseNothing) {
+  constexpr int kWriters = 4, kNights = 25;
+  for (int writer = 0; writer < kWriters; ++writer)
+    if (fork() == 0) {
+      for (int i = 0; i < kNights; ++i)
+        open().append(night("w" + std::to_string(writer) + "-" + std::to_string(i), "2026-01-01T03:00:00Z"));
+      _exit(0);
+    }
+  for (int status = 0; wait(&status) > 0;) EXPECT_EQ(status, 0);
+  const History history = open();
+  EXPECT_EQ(history.nights().size(), size_t(kWriters * kNights));
+  EXPECT_EQ(warnings_.str(), "");
+}
+
+TEST_F(HistoryTest, AnEmptyFolderIsAnEmptyHistory) {
+  EXPECT_TRUE(open().nights().empty());
+  EXPECT_THROW(open().find("last"), std::invalid_argument);
+  EXPECT_FALSE(fs::exists(folder_)) << "looking creates nothing";
+}
+
+TEST(Moment, KnowsDaysThatExist) {
+  EXPECT_TRUE(base::is_day("2024-02-29"));
+  for (const char* bad : {"2023-02-29", "2023-1-1", "20230101", "2023-01-01x", "", "2023-00-10"})
+    EXPECT_FALSE(base::is_day(bad)) << bad;
+}
+
+}  // namespace harness::history_test

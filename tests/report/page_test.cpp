@@ -1,0 +1,155 @@
+// unit: report.html as a file: records inside byte by byte, nothing to load, no text that ends its element
+#include "harness/report/page.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "harness/report/embedding.h"
+#include "harness/report/environment.h"
+#include "harness/report/results.h"
+#include "tests/support/embedded.h"
+#include "tests/support/page_run.h"
+
+namespace page_test {
+
+using nlohmann::json;
+
+TEST(Page, HoldsTheRecordsByteByByte) {
+  const PageRun run(golden("matrix.jsonl"));
+  std::ofstream(run.folder / "records.jsonl", std::ios::app) << "damaged \xff line\n";
+  run.page();
+  EXPECT_EQ(unpacked(element(run.text("report.html"), "records")), run.text("records.jsonl"));
+}
+
+TEST(Page, NamesTheLinesThatItLeftOut) {
+  const PageRun run(golden("matrix.jsonl"));
+  std::ofstream(run.folder / "records.jsonl", std::ios::app) << "damaged\n";
+  run.page();
+  EXPECT_NE(element(run.text("report.html"), "page").find("records.jsonl:28: not JSON"), std::string::npos);
+}
+
+TEST(Page, HasTheCommandThatRepeatsTheRun) {
+  const PageRun run(golden("matrix.jsonl"));
+  std::ofstream(run.folder / "request.json") << json{{"config", {SOURCE_DIR "/configs/article.yaml"}},
+                                                     {"only", "0,7"},
+                                                     {"seed", 2},
+                                                     {"scale", "auto"},
+                                                     {"oversubscribe", false},
+                                                     {"out", "/somewhere/run"},
+                                                     {"wrap", "perf stat -o it's.txt"},
+                                                     {"set", {"batch=8", "precision=bf16"}}};
+  run.page();
+  const json page = json::parse(element(run.text("report.html"), "page"));
+  const std::string command =
+      R"(./run_matrix configs/article.yaml --only 0,7 --seed 2 --set batch=8 --set precision=bf16 )"
+      R"(--wrap 'perf stat -o it'\''s.txt')";
+  EXPECT_NE(page.dump().find(json(command).dump()), std::string::npos) << page.dump().substr(0, 300);
+}
+
+TEST(Page, ColumnsLeadToTheOneMeaningOfTheirName) {
+  const PageRun run(golden("matrix.jsonl"));
+  run.page();
+  const json page = json::parse(element(run.text("report.html"), "page"));
+  std::set<std::string> explained;
+  for (const json& section : page["sections"]) {
+    if (section["id"] != "words") continue;
+    for (const json& term : section["blocks"][0]["fold"][1][0]["words"])
+      EXPECT_TRUE(explained.insert(term[0]).second) << term[0] << " has two meanings";
+  }
+  for (const auto& [header, word] : page["terms"].items()) EXPECT_EQ(explained.count(word), 1u) << header;
+  const std::string text = page["sections"].dump();
+  for (const char* header : {"load", "comm", "headroom", "others %"}) {
+    EXPECT_TRUE(page["terms"].contains(header)) << header;
+    EXPECT_NE(text.find("\"header\":\"" + std::string(header) + "\""), std::string::npos) << header;
+  }
+}
+
+TEST(Page, HostileTextEndsNoElement) {
+  const PageRun run(hostile_records());
+  run.page();
+  const std::string page = run.text("report.html");
+  const json data = json::parse(element(page, "page"), nullptr, false);
+  ASSERT_FALSE(data.is_discarded());
+  EXPECT_EQ(page.find("<img src=x"), std::string::npos);
+  EXPECT_EQ(page.find("<svg onload"), std::string::npos);
+  EXPECT_NE(data.dump().find("</script><img src=x onerror='count(1)'><!-- <script> {{records}} ]]>"),
+            std::string::npos)
+      << "shown as it is";
+}
+
+TEST(Page, LoadsNothingFromOutside) {
+  const PageRun run(golden("matrix.jsonl"));
+  run.page();
+  std::string page = run.text("report.html");
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+  for (const char* loader : {"src=\"http", "href=\"http", "@import", "url("})
+    EXPECT_EQ(page.find(loader), std::string::npos) << loader;
+}
+
+TEST(Page, BeginsWithThePictureThreeNumbersAndThatItIsARehearsal) {
+  const PageRun run(golden("matrix.jsonl"));
+  run.page();
+  const json data = json::parse(element(run.text("report.html"), "page"));
+  const json& first = data.at("sections").at(0).at("blocks");
+  EXPECT_EQ(first.at(0).at("mark").at(0), "REHEARSAL");
+  EXPECT_NE(first.at(1).at("headline").get<std::string>().find("rows ran on its processor"),
+            std::string::npos);
+  EXPECT_EQ(first.at(2).at("beside").at(0).at(0).at("figure"), "cascade");
+  const json& numbers = first.at(2).at("beside").at(1).at(0).at("facts");
+  for (const char* label : {"claims", "feed", "trained", "trust"})
+    EXPECT_TRUE(std::any_of(numbers.begin(), numbers.end(), [&](const json& fact) {
+      return fact.at(0) == label;
+    })) << label;
+}
+
+TEST(Page, ARemarkOfManyRowsStandsOnce) {
+  std::vector<json> records;
+  for (const char* row : {"0", "1", "0", "7"}) {
+    json record = {{"row", row}, {"notes", {"cpus clipped to 2"}}};
+    if (records.size() == 3) record["notes"].push_back("of this row alone");
+    records.push_back(record);
+  }
+  const harness::Grid grid = harness::remarks_grid(typed(records));
+  ASSERT_EQ(grid.rows.size(), 2u);
+  EXPECT_EQ(grid.rows[0], (std::vector<std::string>{"0, 1, 7", "note", "cpus clipped to 2"}));
+  EXPECT_EQ(grid.rows[1][0], "7");
+}
+
+TEST(Page, EveryScaleAndDeviceHasSectionsOfItsOwn) {
+  const PageRun run(golden("mixed.jsonl"));
+  run.page();
+  const json data = json::parse(element(run.text("report.html"), "page"));
+  std::vector<std::string> parts, ids;
+  for (const json& section : data.at("sections")) {
+    const std::string id = section.at("id");
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), id), 0) << id;
+    ids.push_back(id);
+    if (section.at("title") == "summary") parts.push_back(section.at("part"));
+  }
+  EXPECT_GE(parts.size(), 2u);
+  EXPECT_NE(parts[0], parts[1]);
+}
+
+TEST(Page, WithoutRendererSaysHowToGetFigures) {
+  const PageRun run(golden("matrix.jsonl"));
+  std::filesystem::create_directory(run.folder / "project");
+  std::filesystem::copy(std::filesystem::path(SOURCE_DIR) / "plots", run.folder / "project/plots",
+                        std::filesystem::copy_options::recursive);
+  run.page(run.folder / "project");
+  const std::string page = run.text("report.html");
+  EXPECT_NE(element(page, "page").find("without --no-install"), std::string::npos);
+  EXPECT_EQ(element(page, "library"), "");
+}
+
+TEST(Page, ATemplateThatAsksForAnUnknownPartIsNamed) {
+  EXPECT_EQ(harness::filled("a {{x}} b {{x}}", {{"x", "{{x}}"}}, "file"), "a {{x}} b {{x}}");
+  for (const char* broken : {"{{y}}", "{{x"}) try {
+      harness::filled(broken, {{"x", ""}}, "plots/report.html");
+      FAIL() << broken;
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what()).find("plots/report.html"), std::string::npos);
+    }
+}
+
+}  // namespace page_test

@@ -1,0 +1,122 @@
+// unit: the peer scripts in Python: a missing or wrong program, package, file or number gives a sentence with
+// the next step and no traceback.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "harness/base/child_process.h"
+#include "tests/support/failure_of.h"
+
+namespace peer_scripts_test {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+// The scripts in a copy of the project in which nothing is built; -S disables installed Python packages.
+class PeerScripts : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!base::program_exists("python3")) GTEST_SKIP() << "no python3";
+    project = fs::temp_directory_path() / ("peer_scripts_" + std::to_string(::getpid()));
+    fs::remove_all(project);
+    for (const char* folder :
+         {"bench/peers/pytorch", "bench/peers/loading", "bench/peers/dlio", "scripts", "build/release"})
+      fs::create_directories(project / folder);
+    for (const char* folder : {"bench/peers/pytorch", "bench/peers/loading", "bench/peers/dlio", "scripts"})
+      for (const auto& entry : fs::directory_iterator(fs::path(SOURCE_DIR) / folder))
+        if (entry.is_regular_file()) fs::copy(entry.path(), project / folder);
+  }
+  void TearDown() override {
+    if (!project.empty()) fs::remove_all(project);
+  }
+  void write(const fs::path& file, const std::string& text) {
+    fs::create_directories((project / file).parent_path());
+    std::ofstream(project / file) << text;
+    fs::permissions(project / file, fs::perms::owner_all);
+  }
+  // The script's error message, which must not be a traceback.
+  std::string failure(Words command) {
+    command[1] = project / command[1];
+    if (command[0] == "python3") command.insert(command.begin() + 1, {"-S", "-B"});
+    base::Command program;
+    program.arguments = command;
+    program.environment["PYTHONPATH"] = project / "packages";
+    program.errors_to_output = true;
+    const base::Finished finished = base::run_to_end(program);
+    EXPECT_NE(finished.exit_code, 0) << finished.output;
+    EXPECT_EQ(finished.output.find("Traceback"), std::string::npos) << finished.output;
+    return finished.output;
+  }
+  fs::path project;
+};
+
+TEST_F(PeerScripts, AProgramThatIsNotBuiltIsNamedWithWhatBuildsIt) {
+  std::string said = failure({"python3", "bench/peers/pytorch/compare.py", "step"});
+  EXPECT_SAYS(said, "build/release/bench_micro: expected a program, which is not built");
+  EXPECT_SAYS(said, "next: ./run_tests builds it");
+  for (const char* what : {"slice", "ddp", "strategies", "gpu-best"})
+    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/compare.py", what}),
+                "build/release/run_matrix: expected a program");
+  for (const char* script : {"scripts/prove_compare", "scripts/prove_calibration"}) {
+    said = failure({"bash", script});
+    EXPECT_SAYS(said, "build/release/run_matrix is not built");
+    EXPECT_SAYS(said, "next: ");
+  }
+}
+
+TEST_F(PeerScripts, APackageThatIsMissingIsNamedWithWhatInstallsIt) {
+  write("build/release/bench_micro", "#!/bin/sh\n");
+  for (const Words& command : {Words{"python3", "bench/peers/pytorch/compare.py", "step"},
+                               Words{"python3", "bench/peers/pytorch/step.py", "16", "100"},
+                               Words{"python3", "bench/peers/pytorch/slice.py", "data", "32", "30", "300"},
+                               Words{"python3", "bench/peers/pytorch/ddp.py", "4", "32", "30", "150"},
+                               Words{"python3", "bench/peers/pytorch/gpu_step.py", "eager", "512", "300"},
+                               Words{"python3", "bench/peers/loading/make_list.py", "data", "512", "1"}}) {
+    const std::string said = failure(command);
+    EXPECT_SAYS(said, "expected a Python with ");
+    EXPECT_SAYS(said, "torch");
+    EXPECT_SAYS(said, "pip install ");
+  }
+  EXPECT_SAYS(failure({"python3", "bench/peers/loading/compare.py", "--list", "none"}), "numpy is missing");
+  EXPECT_SAYS(failure({"python3", "bench/peers/dlio/compare.py"}), "--no-deps dlio-benchmark==2.0.0");
+  EXPECT_SAYS(failure({"python3", "bench/peers/loading/peer.py", "tf_data", "--list", "none", "--threads",
+                       "1", "--output", "uint8"}),
+              "requirements.txt");
+}
+
+TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
+  for (const char* package : {"numpy", "torch", "torchvision", "torchvision/models"})
+    write(fs::path("packages") / package / "__init__.py", "");
+  write("packages/torchvision/models/resnet.py", "BasicBlock = ResNet = None\n");
+  const Words compare = {"python3", "bench/peers/loading/compare.py", "--list"};
+  const auto with_list = [&](const std::string& text) {
+    write("list.tsv", text);
+    Words words = compare;
+    words.push_back(project / "list.tsv");
+    return failure(words);
+  };
+  EXPECT_SAYS(failure({"python3", "bench/peers/loading/compare.py", "--list", "no-such-list"}),
+              "no-such-list: can't be read: No such file or directory");
+  EXPECT_SAYS(with_list("a\tb\n"), "list.tsv:1: expected path, x, y, w, h and flip");
+  EXPECT_SAYS(with_list("a\t1\tx\t3\t4\t0\n"), "make_list.py");
+  EXPECT_SAYS(with_list("a\t1\t2\t3\t4\t0\n"), "load_list: expected a program, which is not built");
+  for (const char* number : {"x", "0", "-1", "1.5"}) {
+    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/step.py", number, "1"}),
+                "expected a whole number above 0");
+    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/compare.py", "step", number}),
+                "expected a whole number above 0");
+  }
+  EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/step.py"}), "Usage: ");
+  EXPECT_SAYS(failure({"python3", "bench/peers/dlio/compare.py", "--settings", "v100"}),
+              "expected some of a100,h100,a100-disk, found 'v100'");
+  for (const char* number : {"x", "0", "1.5"})
+    EXPECT_SAYS(failure({"python3", "bench/peers/dlio/compare.py", "--repeats", number}),
+                "expected a whole number above 0");
+  write("gpu/loader/records.jsonl", "{\"status\": \"OK\"}\n{\"sta");
+  EXPECT_SAYS(failure({"python3", "scripts/gpu_figures.py", project / "gpu"}),
+              "records.jsonl:2: expected JSON");
+}
+
+}  // namespace peer_scripts_test

@@ -1,0 +1,71 @@
+// unit: rows on emulated devices are shown with the batches and in the time of the devices that they stand
+// for.
+#include "harness/stats/full_size.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/stats/closed_model.h"
+#include "tests/support/emulated_records.h"
+
+namespace harness::full_size_test {
+namespace {
+
+Record ran(const std::string& row, double time_scale) {
+  Record record;
+  record.row = row;
+  record.status = "OK";
+  record.config.batch = 8;
+  record.config.time_scale = time_scale;
+  record.emulation.emplace().time_scale = time_scale;
+  record.emulation->batch_divisor = record.scale.batch_divisor = 32;
+  record.total_s = 10 * time_scale;
+  record.images_per_second = 240 / time_scale;
+  record.device_ms["forward"] = {{time_scale, 2 * time_scale}};
+  record.samples_ms["load"] = {{time_scale}};
+  record.ceilings.emplace().loader_ms = 3 * time_scale;
+  return record;
+}
+
+TEST(FullSize, ARowIsTheSameWhateverItsTimeWasStretchedBy) {
+  const Records shown = at_full_size({ran("0", 1), ran("0", 4), ran("18", 16)});
+  for (const Record& record : shown) {
+    EXPECT_EQ(record.config.batch, 256);
+    EXPECT_DOUBLE_EQ(*record.total_s, 320);
+    EXPECT_DOUBLE_EQ(*record.images_per_second, 240);
+    EXPECT_EQ(record.device_ms.at("forward"), (std::vector<std::vector<double>>{{32, 64}}));
+    EXPECT_EQ(record.samples_ms.at("load")[0][0], 32);
+    EXPECT_DOUBLE_EQ(*record.ceilings->loader_ms, 96);
+    EXPECT_EQ(record.config.time_scale, 1);
+    EXPECT_EQ(record.emulation->batch_divisor, 1);
+  }
+  EXPECT_TRUE(shown[2].notes.empty());
+}
+
+TEST(FullSize, TheClosedFormModelStaysWhatItWas) {
+  for (const char* id : {"0", "7", "12"}) {
+    const Record record = typed(emulated_records::emulated(id, 100));
+    const auto before = closed_model(record), after = closed_model(at_full_size({record})[0]);
+    ASSERT_TRUE(before && after);
+    EXPECT_NEAR(after->device_ms, before->device_ms, 1e-9) << id;
+    EXPECT_NEAR(*after->load_ms, *before->load_ms, 1e-9) << id;
+  }
+}
+
+TEST(FullSize, TheLimitsOfTheLoaderFollow) {
+  Record record = typed(emulated_records::emulated("7", 100));
+  record.config.core_images_per_s = 117.5;
+  EXPECT_DOUBLE_EQ(loader_images_per_s(record.config), 16 * 117.5 / 8);
+  EXPECT_DOUBLE_EQ(loader_images_per_s(at_full_size({record})[0].config), 16 * 117.5);
+}
+
+TEST(FullSize, RealDevicesAndRunsOfFeedAndExplainStayAsTheyAre) {
+  Record real = ran("0", 16), feed = ran("search-4", 0.5), explain = ran("7-unchanged", 8);
+  real.emulation.reset();
+  feed.feed.emplace();
+  explain.intervention.emplace();
+  for (const Record& record : at_full_size({real, feed, explain}))
+    EXPECT_EQ(record.config.batch, 8) << record.row;
+}
+
+}  // namespace
+}  // namespace harness::full_size_test

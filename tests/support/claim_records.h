@@ -1,0 +1,118 @@
+// Records of the article's rows with made-up times, for tests of the verdicts on its claims.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "harness/report/claims.h"
+#include "tests/support/article_rows.h"
+#include "tests/support/typed_records.h"
+
+namespace harness {
+
+using nlohmann::json;
+using Times = std::map<std::string, double>;  // phase -> ms in every batch
+
+// Rows of the article's own matrix, run on made-up hardware where every claim can be tested: four GPUs with
+// device clocks, 64 cores, float16, several runs. Device times are those of the phases unless said otherwise.
+class ClaimRecords {
+ public:
+  explicit ClaimRecords(const std::string& scale = "article") : scale_(scale) {
+    for (const Row& row : article(scale).rows) rows_[row.id] = to_json(row);
+  }
+
+  json& add(const std::string& id, const Times& times, int repeats = 5) {
+    for (int repeat = 0; repeat < repeats; ++repeat) add_one(id, times, repeat, repeats);
+    return records_.back();
+  }
+  void add_failed(const std::string& id, const std::string& status, const std::string& reason) {
+    json record = identity(id);
+    record.update({{"status", status}, {"reason", reason}});
+    records_.push_back(record);
+  }
+  // Applies to all records of the row, or of every row without an id.
+  void set(const std::string& id, const char* pointer, const json& value) {
+    for (json& record : records_)
+      if (id.empty() || record["row"] == id) record[json::json_pointer(pointer)] = value;
+  }
+
+  Records decoded() const {
+    Records all;
+    for (const json& record : records_) all.push_back(typed(record));
+    return all;
+  }
+  Summary summary() const { return summarise(typed(records_)).at(0); }
+  ClaimPart part(int claim, size_t part = 0) const {
+    return claims_of(summary()).at(size_t(claim - 1)).parts.at(part);
+  }
+  ClaimVerdict verdict(int claim, size_t index = 0) const { return part(claim, index).verdict; }
+  std::string reason(int claim, size_t index = 0) const { return part(claim, index).reason; }
+
+ private:
+  json identity(const std::string& id) const {
+    const json& config = rows_.at(id);
+    const bool ranks = config["strategy"] != "single" && config["strategy"] != "data_parallel";
+    return {{"schema", 1},
+            {"row", id},
+            {"repeat", 0},
+            {"status", "OK"},
+            {"reason", ""},
+            {"config", config},
+            {"scale", {{"name", scale_}}},
+            {"device", {{"kind", "cuda"}, {"label", "4 GPUs"}}},
+            {"machine", {{"cpu", "made up"}, {"cores", 64}, {"host", "test"}}},
+            {"build", {{"revision", "test"}}},
+            {"data", {{"kind", "stand-in"}, {"fingerprint", "test"}, {"images", 100}, {"bytes", 11500000}}},
+            {"precision", {{"sixteen_bit", config["precision"] == "o0" ? "" : "float16"}}},
+            {"world_size", ranks ? config["devices"].get<int>() * config["nodes"].get<int>() : 1},
+            {"cache", {{"state", config["cache"] == "cold" ? "cold" : "none"}}}};
+  }
+
+  void add_one(const std::string& id, const Times& times, int repeat, int repeats) {
+    constexpr int kBatches = 4;
+    const double slower = 1 + 0.002 * (repeat - repeats / 2);  // runs differ a little, as runs do
+    json record = identity(id);
+    double step = 0, kernels = 0;
+    for (const auto& [phase, ms] : times) {
+      if (phase == "forward" || phase == "loss" || phase == "backward" || phase == "step")
+        kernels += ms * slower;
+      record["samples_ms"][phase] = json::array();
+      for (int rank = 0; rank < record["world_size"].get<int>(); ++rank)
+        record["samples_ms"][phase].push_back(std::vector<double>(kBatches, ms * slower));
+      step += ms * slower;
+    }
+    record["device_ms"] = record["samples_ms"];
+    record["device_ms"].erase("load");
+    const double busy = 100 * kernels / step;  // as NVML reads it
+    record["gpu"] = {{{"rank", 0},
+                      {"samples", kBatches},
+                      {"utilisation_percent", {{"mean", busy}, {"min", busy}, {"max", busy}}}}};
+    record["timed_batches"] = kBatches;
+    record["total_s"] = kBatches * step / 1000;
+    record["repeat"] = repeat;
+    records_.push_back(record);
+  }
+
+  std::string scale_;
+  std::map<std::string, json> rows_;
+  std::vector<json> records_;
+};
+
+inline Times step_of(double load, double compute) {
+  return {{"load", load}, {"h2d", 1}, {"forward", 0.3 * compute}, {"backward", 0.7 * compute}, {"step", 1}};
+}
+
+// Missing, failed and smoke-scale records: no claim can be judged.
+inline void expect_untestable_without(const std::string& id, ClaimRecords records, int claim, size_t part) {
+  records.set(id, "/status", "CRASHED");
+  records.set(id, "/reason", "signal 11");
+  EXPECT_EQ(records.verdict(claim, part), ClaimVerdict::cannot_be_tested);
+  EXPECT_NE(records.reason(claim, part).find("CRASHED: signal 11"), std::string::npos)
+      << records.reason(claim, part);
+  EXPECT_NE(records.reason(claim, part).find(id), std::string::npos);
+}
+
+}  // namespace harness

@@ -1,0 +1,58 @@
+// train: every precision learns a fixed batch, keeps its types, and stays near float32's gradients.
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include "bench/train/model/resnet.h"
+#include "tests/support/training_setup.h"
+
+namespace bench::precision_test {
+
+class EveryPrecision : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryPrecision, LearnsAFixedBatch) {
+  at::set_num_threads(1);
+  ResNet model({8, 10, 1});
+  const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, {0.05, 0.9, 0}});
+  precision->convert(model);
+  at::manual_seed(5);
+  const at::Tensor images = at::randn({16, 3, 32, 32}), labels = at::randint(10, {16}, at::kLong);
+  float first = 0, last = 0;
+  for (int step = 0; step < 25; ++step) {
+    const at::Tensor logits = precision->forward(model, images);
+    ASSERT_EQ(logits.scalar_type(), at::kFloat);
+    const at::Tensor loss = at::cross_entropy_loss(logits, labels);
+    precision->scale_loss(loss).backward();
+    precision->step(model);
+    (step == 0 ? first : last) = loss.item<float>();
+  }
+  EXPECT_GT(first, 1.5);
+  EXPECT_LT(last, 0.3) << "from " << first;
+  EXPECT_FALSE(model.parameters()[0].tensor.grad().defined()) << "step() leaves gradients behind";
+}
+
+TEST_P(EveryPrecision, WeightsHaveTheTypesOfTheMode) {
+  ResNet model({4, 10, 1});
+  const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, {0.05, 0.9, 0}});
+  precision->convert(model);
+  const std::string mode = GetParam();
+  for (size_t i = 0; i < model.parameters().size(); ++i) {
+    const bool sixteen = mode == "o3" || (mode == "o2" && !model.is_batch_norm(i));
+    EXPECT_EQ(model.parameters()[i].tensor.scalar_type(), sixteen ? at::kBFloat16 : at::kFloat)
+        << model.parameters()[i].name;
+  }
+  EXPECT_EQ(precision->sixteen_bit(), mode == "o0" ? "" : "bfloat16");
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, EveryPrecision, testing::Values("o0", "o1", "o2", "o3", "bf16"),
+                         [](const auto& info) { return info.param; });
+
+TEST(Autocast, LeavesTheThreadAsItFoundIt) {
+  TinyRank rank(tiny_row("single", 1, "o1"));
+  rank.precision->forward(*rank.model, at::randn({2, 3, 32, 32}));
+  ResNet model({4, 10, 1});
+  EXPECT_EQ(model.forward(at::randn({2, 3, 32, 32})).scalar_type(), at::kFloat);
+}
+
+}  // namespace bench::precision_test

@@ -1,0 +1,257 @@
+// train: the loop itself: phases add up, windows, counts, and that waiting for data is seen by the clock.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+
+#include "bench/synthetic/rank_report.h"
+#include "bench/train/rank_report.h"
+#include "tests/support/merged.h"
+#include "tests/support/small_images.h"
+#include "tests/support/training_setup.h"
+
+namespace bench::slice_test {
+
+double sum_of_all_phases_s(const SliceResult& result, const harness::Row& row) {
+  double total = 0;
+  for (size_t phase = 0; phase < kPhaseNames.size(); ++phase)
+    for (double ms : result.clock.milliseconds(Phase(phase), row.warmup_batches, row.timed_batches))
+      total += ms;
+  return total / 1000;
+}
+
+double phase_s(const SliceResult& result, const harness::Row& row, Phase phase) {
+  const auto ms = result.clock.milliseconds(phase, row.warmup_batches, row.timed_batches);
+  return std::accumulate(ms.begin(), ms.end(), 0.0) / 1000;
+}
+
+TEST(Slice, PhasesAddUpToTheWindow) {
+  for (const char* strategy : {"single", "data_parallel"}) {
+    harness::Row row = tiny_row(strategy, strategy == std::string("single") ? 1 : 2);
+    row.timed_batches = 30;
+    TinyRank rank(row);
+    const SliceResult result = run_slice(rank.parts());
+    EXPECT_NEAR(sum_of_all_phases_s(result, row) / result.total_s, 1, 0.01) << strategy;
+    EXPECT_LT(phase_s(result, row, Phase::other) / result.total_s, 0.02) << strategy;
+    EXPECT_EQ(result.loss.size(), size_t(row.warmup_batches + row.timed_batches));
+    EXPECT_EQ(result.images, row.timed_batches * row.batch) << "accuracy counts timed batches only";
+    EXPECT_EQ(rank.slot.batches, uint64_t(row.warmup_batches + row.timed_batches));
+  }
+}
+
+// A slow loader: its time must be in phase `load` and nowhere else.
+class SlowLoader : public Loader {
+ public:
+  explicit SlowLoader(Loader& inner) : inner_(inner) {}
+  void start() override { inner_.start(); }
+  Batch next() override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return inner_.next();
+  }
+  void release(const Batch& batch) override { inner_.release(batch); }
+  int ready_batches() const override { return inner_.ready_batches(); }
+  LoaderStats stats() const override { return inner_.stats(); }
+
+ private:
+  Loader& inner_;
+};
+
+TEST(Slice, WaitingForDataIsInsideTheClock) {
+  const harness::Row row = tiny_row();
+  TinyRank rank(row);
+  SlowLoader slow(*rank.loader);
+  const SliceResult result = run_slice(rank.parts_with(slow, *rank.strategy));
+  EXPECT_GE(phase_s(result, row, Phase::load), 0.020 * double(row.timed_batches));
+  EXPECT_NEAR(sum_of_all_phases_s(result, row) / result.total_s, 1, 0.01);
+}
+
+TEST(Slice, AWindowFromTheFirstBatchHasNoWarmUp) {
+  harness::Row row = tiny_row();
+  row.warmup_batches = 0;
+  TinyRank rank(row);
+  warm_model(rank.parts(), row.batch);
+  EXPECT_FALSE(rank.model->parameters()[0].tensor.grad().defined());
+  const SliceResult result = run_slice(rank.parts());
+  EXPECT_EQ(result.ready_at_start, 0);
+  EXPECT_EQ(result.clock.finished_batches(), row.timed_batches);
+}
+
+TEST(Slice, WithoutThePhaseClockOnlyTheWindowIsTimed) {
+  harness::Row row = tiny_row();
+  row.phase_clock = false;
+  TinyRank rank(row);
+  const SliceResult result = run_slice(rank.parts());
+  EXPECT_GT(result.total_s, 0);
+  EXPECT_EQ(sum_of_all_phases_s(result, row), 0);
+}
+
+TEST(Slice, TheSameSeedGivesTheSameLosses) {
+  const harness::Row row = tiny_row();
+  TinyRank a(row), b(row);
+  EXPECT_EQ(run_slice(a.parts()).loss, run_slice(b.parts()).loss);
+}
+
+// As on a GPU: a copy is in progress until the next one starts or until it is waited for.
+class LateDevice : public Device {
+ public:
+  explicit LateDevice(Device& inner) : inner_(inner) {}
+  at::Device torch_device() const override { return inner_.torch_device(); }
+  std::string name() const override { return inner_.name(); }
+  DeviceBatch copy_batch(const Batch& batch) override {
+    held_.push_back(batch);
+    finished_ = false;
+    return inner_.copy_batch(batch);
+  }
+  std::optional<Batch> take_copied() override {
+    if (held_.empty() || (held_.size() == 1 && !finished_)) return std::nullopt;
+    const Batch batch = held_.front();
+    held_.erase(held_.begin());
+    return batch;
+  }
+  void finish_copy() override {
+    finished_ = true;
+    ++waits;
+  }
+  void synchronize() override { finished_ = true; }
+  int waits = 0;
+
+ private:
+  Device& inner_;
+  std::vector<Batch> held_;
+  bool finished_ = true;
+};
+
+class RingOf : public testing::TestWithParam<int> {};
+
+TEST_P(RingOf, GetsItsBuffersBackFromADeviceThatCopiesLate) {
+  const TemporaryFolder folder;
+  const Dataset dataset = small_dataset(folder.path(), 31);
+  harness::Row row = tiny_row();
+  row.ring_depth = GetParam();
+  TinyRank rank(row);
+  LoaderOptions options;
+  options.batch_size = row.batch;
+  options.image_px = row.image_px;
+  options.threads = 0;  // without threads a ring that stays full throws instead of waiting forever
+  options.ring_depth = int(row.ring_depth);
+  options.classes = row.classes;
+  options.sampler.records = 31;
+  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
+  const auto loader = make_loader(*storage, options);
+  LateDevice late(*rank.device);
+  const SliceResult result = run_slice({rank.row, *loader, late, *rank.model, *rank.precision, *rank.strategy,
+                                        *rank.group, *rank.link, rank.spans, rank.slot});
+  EXPECT_EQ(result.loss.size(), size_t(row.warmup_batches + row.timed_batches));
+  EXPECT_EQ(late.waits, row.ring_depth == 1 ? row.warmup_batches + row.timed_batches : 0)
+      << "only a ring of one buffer has to wait for each copy";
+}
+
+INSTANTIATE_TEST_SUITE_P(Buffers, RingOf, testing::Values(1, 2, 4));
+
+TEST(Report, MergesRanksAndNamesUnequalWeights) {
+  const harness::Row row = tiny_row();
+  std::vector<std::string> reports;
+  for (int rank = 0; rank < 2; ++rank) {
+    TinyRank tiny(row);
+    RankInfo info;
+    info.rank = rank;
+    info.world_size = 2;
+    const SliceResult result = run_slice(tiny.parts());
+    harness::RecordCache cache;
+    cache.encoded_bytes = 10;
+    harness::RankReport report = rank_report(tiny.parts(), info, result, cache, {check_loss(result.loss)});
+    report.ceiling_ms = 1.0;  // measured after the report is made
+    if (rank == 1) report.weights = "different";
+    reports.push_back(harness::encode(report).dump());
+  }
+  const harness::Record merged = merged_texts(row, reports);
+  ASSERT_EQ(merged.samples_ms.at("forward").size(), 2u);
+  EXPECT_EQ(merged.samples_ms.at("forward")[1].size(), size_t(row.timed_batches));
+  EXPECT_EQ(merged.loss.size(), size_t(row.timed_batches));
+  EXPECT_EQ(merged.cache->encoded_bytes, 20);
+  bool found = false;
+  for (const Check& check : merged.checks)
+    if (check.name == "weights") {
+      found = true;
+      EXPECT_FALSE(check.ok);
+    }
+  EXPECT_TRUE(found);
+}
+
+TEST(Report, FakeOnesHaveTheKeysOfRealOnes) {
+  const harness::Row row = tiny_row();
+  TinyRank tiny(row);
+  RankInfo one_of_two;
+  one_of_two.world_size = 2;
+  harness::RankReport report = rank_report(tiny.parts(), one_of_two, run_slice(tiny.parts()), {}, {});
+  report.ceiling_ms = 1.0;  // these two are measured after the report is made
+  report.ceilings.emplace();
+  const nlohmann::json real = harness::encode(report);
+  const auto fake = fake_report(row, 0);
+  EXPECT_EQ(fake.size(), real.size());
+  for (const auto& [key, value] : real.items()) {
+    ASSERT_TRUE(fake.contains(key)) << key;
+    EXPECT_STREQ(fake[key].type_name(), value.type_name()) << key;
+  }
+}
+
+// Records the rank's state at each call and returns one fake reading.
+class FakeSampler : public DeviceSampler {
+ public:
+  explicit FakeSampler(const harness::ProgressSlot& slot) : slot_(slot) {}
+  void start() override { calls.push_back({"start", slot_.batches.load()}); }
+  GpuReadings stop() override {
+    calls.push_back({"stop", slot_.batches.load()});
+    GpuReading reading;
+    reading.power_w = 50;
+    return {{reading}, 80.0};
+  }
+  std::vector<std::pair<std::string, uint64_t>> calls;  // and after how many batches
+
+ private:
+  const harness::ProgressSlot& slot_;
+};
+
+TEST(Report, ADeviceIsReadDuringTheTimedBatches) {
+  const harness::Row row = tiny_row();
+  TinyRank tiny(row);
+  FakeSampler sampler(tiny.slot);
+  SliceParts parts = tiny.parts();
+  EXPECT_FALSE(run_slice(parts).gpu);
+  tiny.slot.batches = 0;
+  parts.sampler = &sampler;
+  const SliceResult result = run_slice(parts);
+  const auto warmup = uint64_t(row.warmup_batches), timed = uint64_t(row.timed_batches);
+  EXPECT_EQ(sampler.calls,
+            (std::vector<std::pair<std::string, uint64_t>>{{"start", warmup}, {"stop", warmup + timed}}));
+  const auto report = rank_report(parts, {}, result, {}, {});
+  EXPECT_EQ(report.gpu->power_w->mean, 50.0);
+  EXPECT_EQ(report.gpu->joules_per_image, 80.0 / double(row.batch * row.timed_batches));
+}
+
+TEST(Report, ALossThatIsNotFiniteTravelsAndFailsItsCheck) {
+  harness::Row row = tiny_row();
+  row.learning_rate = 1e6;
+  TinyRank tiny(row);
+  const SliceResult result = run_slice(tiny.parts());
+  ASSERT_FALSE(check_loss(result.loss).ok) << "this rate should diverge";
+  const auto report = rank_report(tiny.parts(), {}, result, {}, {check_loss(result.loss)});
+  const harness::Record merged = merged_texts(row, {harness::encode(report).dump()});
+  EXPECT_FALSE(merged.checks.at(0).ok);
+}
+
+TEST(Checks, ALossThatIsNotFiniteIsNamedWithItsBatch) {
+  const Check check = check_loss({1.0, std::nan(""), 2.0});
+  EXPECT_FALSE(check.ok);
+  EXPECT_NE(check.detail.find("batch 1"), std::string::npos);
+}
+
+TEST(Checks, ADeviceThatLeavesTheDecodingToTheCpuIsNoDecoder) {
+  EXPECT_TRUE(check_decoder(0, 500).ok);
+  EXPECT_TRUE(check_decoder(5, 500).ok);
+  const Check check = check_decoder(6, 500);
+  EXPECT_FALSE(check.ok);
+  EXPECT_NE(check.detail.find("6 of 500"), std::string::npos);
+}
+
+}  // namespace bench::slice_test
