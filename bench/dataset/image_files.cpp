@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> kDecoded{".jpeg", ".jpg", ".png", ".jpe", ".jfif"};
 // Those of torchvision's IMG_EXTENSIONS, and newer ones that its ImageFolder passes over.
-constexpr std::array<std::string_view, 12> kUndecodable{
-    ".bmp", ".pgm", ".ppm", ".tif", ".tiff", ".webp", ".avif", ".gif", ".heic", ".heif", ".jp2", ".jxl"};
+constexpr std::array<std::string_view, 12> kUndecodable{".bmp",  ".pgm", ".ppm",  ".tif",  ".tiff", ".webp",
+                                                        ".avif", ".gif", ".heic", ".heif", ".jp2",  ".jxl"};
 
 std::string in_lower_case(std::string name) {
   for (char& letter : name)

@@ -1,4 +1,5 @@
-// Finds the image files of a class folder in the way of torchvision's ImageFolder, and those that it would miss.
+// Finds the image files of a class folder in the way of torchvision's ImageFolder, and those that it would
+// miss.
 #pragma once
 #include <cstdint>
 #include <filesystem>

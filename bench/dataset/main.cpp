@@ -19,7 +19,8 @@ int main(int count, char** arguments) {
   base::start_program();
   CLI::App app{"Makes, lists and packs sets of images."};
   app.set_version_flag(
-      "--version", [] { return harness::encode(harness::describe_build()).dump(); }, "print the build as JSON");
+      "--version", [] { return harness::encode(harness::describe_build()).dump(); },
+      "print the build as JSON");
   app.require_subcommand(1);
 
   StandinOptions options;

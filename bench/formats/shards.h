@@ -21,8 +21,8 @@ struct Shards {
   }
 };
 
-// The files of the shards that hold these records, each once, in ascending order of the shards. Ignores record
-// numbers out of range.
+// The files of the shards that hold these records, each once, in ascending order of the shards. Ignores
+// record numbers out of range.
 template <typename FileOf>
 std::vector<std::filesystem::path> files_holding(const Shards& shards, const std::vector<int64_t>& records,
                                                  const FileOf& file_of) {

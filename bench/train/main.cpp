@@ -128,7 +128,8 @@ int main(int argc, char** argv) try {
   CLI::App app{
       "One rank of one row; started by run_matrix, or by any launcher that sets RANK, WORLD_SIZE and so on."};
   app.set_version_flag(
-      "--version", [] { return harness::encode(harness::describe_build()).dump(); }, "print the build as JSON");
+      "--version", [] { return harness::encode(harness::describe_build()).dump(); },
+      "print the build as JSON");
   std::string job_file;
   bool values = false, memory = false, canaries = false;
   int decoding_px = 0;

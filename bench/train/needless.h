@@ -13,7 +13,7 @@ class Needless {
 
   void before_copy(const Batch& host) const;  // in phase h2d
   void after_copy(DeviceBatch& data) const;   // in phase h2d; may replace the images by a copy
-  void after_phase() const;                  // forward, loss, backward and step
+  void after_phase() const;                   // forward, loss, backward and step
   void after_step() const;
   // Before backward: the sum of all losses keeps every batch's graph, without what backward frees.
   void keep(const at::Tensor& loss);

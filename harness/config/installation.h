@@ -8,8 +8,8 @@ namespace harness {
 namespace fs = std::filesystem;
 
 struct Installation {
-  // Contains configs/ and plots/, and needn't be writable: RUN_MATRIX_HOME, or the nearest such folder above the
-  // programs.
+  // Contains configs/ and plots/, and needn't be writable: RUN_MATRIX_HOME, or the nearest such folder above
+  // the programs.
   fs::path project;
   // train_slice_cuda when it is built and a driver is installed, otherwise train_slice. The environment
   // variable RUN_MATRIX_WORKER replaces it.

@@ -26,7 +26,7 @@ struct Request {
   // Time from the run's start in which rows may run again; below 0: not given, see repeat_limit_s().
   double repeat_within_s = -1;
   bool choose_time_scales = false;  // of rows on emulated devices; only runs of a matrix do
-  bool keep_disturbed = false;  // don't run rows again that others disturbed
+  bool keep_disturbed = false;      // don't run rows again that others disturbed
   bool dry_run = false;
   fs::path machine;               // dry_run: a description of the machine to plan for; empty: this one
   bool oversubscribe = false;     // ranks may share a GPU

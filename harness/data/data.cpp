@@ -34,10 +34,9 @@ static std::string run_make_dataset(const Installation& installation, std::vecto
   if (finished.exit_code == base::kInterrupted && !base::interrupted())
     throw PreparationError("make_dataset was interrupted; start the same command again, and it continues");
   if (finished.exit_code != 0 && !base::interrupted())
-    throw PreparationError(
-        fmt::format("make_dataset {}; the command was: {}; RUN_MATRIX_DATA names another folder than {}",
-                    base::ended_in_words(finished.exit_code), base::shell_line(command),
-                    installation.data.string()));
+    throw PreparationError(fmt::format(
+        "make_dataset {}; the command was: {}; RUN_MATRIX_DATA names another folder than {}",
+        base::ended_in_words(finished.exit_code), base::shell_line(command), installation.data.string()));
   return finished.output;
 }
 
@@ -51,16 +50,14 @@ static std::tuple<Answers...> last_line_as(const std::string& output) {
 }
 
 static fs::path stand_in(const Installation& installation, const Request& request, int64_t images) {
-  const fs::path folder =
-      installation.data / fmt::format("stand-in-{}-seed{}", images, request.seed);
+  const fs::path folder = installation.data / fmt::format("stand-in-{}-seed{}", images, request.seed);
   run_make_dataset(installation, {"standin", "--out", folder, "--images", std::to_string(images), "--seed",
                                   std::to_string(request.seed)});
   return folder;
 }
 
 static fs::path learnable_stand_in(const Installation& installation, const Request& request, int64_t images) {
-  const fs::path folder =
-      installation.data / fmt::format("learnable-{}-seed{}", images, request.seed);
+  const fs::path folder = installation.data / fmt::format("learnable-{}-seed{}", images, request.seed);
   run_make_dataset(installation,
                    {"standin", "--out", folder, "--images", std::to_string(images), "--validation",
                     std::to_string(images / 2), "--classes", "40", "--seed", std::to_string(request.seed)});
@@ -84,9 +81,7 @@ static void pack(const Installation& installation, const AxisValues& values, con
   if (packed.location.empty()) data.notes[storage] = packed.note;
 }
 
-static fs::path store_of(const Installation& installation) {
-  return installation.data / "packed";
-}
+static fs::path store_of(const Installation& installation) { return installation.data / "packed"; }
 
 static Data prepare(const Installation& installation, const Request& request, const fs::path& root,
                     const std::vector<Row>& rows, const AxisValues& values) {

@@ -1,6 +1,5 @@
 #include "harness/feed/machine.h"
 
-
 #include "harness/config/device_file.h"
 #include "harness/feed/emulated_speed.h"
 #include "harness/report/results.h"

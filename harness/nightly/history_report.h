@@ -15,8 +15,9 @@ Grid history_grid(const std::vector<Night>& nights);
 nlohmann::json history_json(const std::vector<Night>& nights);
 Grid night_grid(const Night& night);
 
-// The history's own data as records: the time of every repeat that nights are compared by, one batch with the means of the phases, and
-// the environment. Instead of settings they have only `config_hash`, so don't compare them with full ones.
+// The history's own data as records: the time of every repeat that nights are compared by, one batch with the
+// means of the phases, and the environment. Instead of settings they have only `config_hash`, so don't
+// compare them with full ones.
 Records thin_records(const Night& night);
 
 struct NightComparison {

@@ -32,8 +32,8 @@ void check_same_experiment(const fs::path& run, const std::vector<PlannedRow>& p
 // The same check after a row has run, when also e.g. the device's driver is known.
 void check_same_environment(const fs::path& run, const Records& records, const Record& record);
 
-// Lock of a run's folder, to be held while it is written. Throws PreparationError when another run_matrix holds
-// it.
+// Lock of a run's folder, to be held while it is written. Throws PreparationError when another run_matrix
+// holds it.
 base::FileLock lock_run(const fs::path& run);
 
 }  // namespace harness

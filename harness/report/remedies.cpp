@@ -65,8 +65,7 @@ std::string difference_of(const Remedy& remedy) {
   for (const char* field : remedy.change->fields) {
     const std::string before = field_text(remedy.base->config, field),
                       after = field_text(remedy.row->config, field);
-    if (before != after && !follows(field))
-      parts.push_back(fmt::format("{} {} -> {}", field, before, after));
+    if (before != after && !follows(field)) parts.push_back(fmt::format("{} {} -> {}", field, before, after));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

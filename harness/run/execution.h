@@ -48,8 +48,8 @@ class Execution {
   // Runs the row once and appends its record, with `of` added; returns false when Ctrl-C ended it. Throws
   // std::runtime_error when the record can't be written, PreparationError when it was made in another
   // environment than the records of the continued run.
-  // A row on an emulated device, except of `feed` and `explain`, first trains a few real steps (RealTraining); if
-  // they fail, it is not timed.
+  // A row on an emulated device, except of `feed` and `explain`, first trains a few real steps
+  // (RealTraining); if they fail, it is not timed.
   bool run(const PlannedRow& planned, int64_t repeat, LiveLine& line, const RunOf& of = {});
   // Trains for real what each row on emulated devices has timed, row by row, and appends the results to
   // training.jsonl; rows that have trained before are left out. Ends early after Ctrl-C, and when go_on,

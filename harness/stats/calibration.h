@@ -13,9 +13,9 @@ namespace harness {
 // device: forward then includes the loss, and the optimizer the bookkeeping (`other`).
 //
 // Each precision's times come from its rows with one device, or with ranks that leave out their collectives
-// (field collectives): the latter are the times under the load of the other ranks. Rows with different batches separate the time
-// per image from the fixed one by least squares. Collectives come from rows with several ranks on one node.
-// What no row tells is `assumed`, with the reason as its source.
+// (field collectives): the latter are the times under the load of the other ranks. Rows with different
+// batches separate the time per image from the fixed one by least squares. Collectives come from rows with
+// several ranks on one node. What no row tells is `assumed`, with the reason as its source.
 //
 // rows: ids of the rows to use; empty: all that can be used. run: names the run in the figures' sources.
 // Throws std::runtime_error with the reason and the next step when a row can't be used or none can.

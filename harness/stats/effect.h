@@ -26,7 +26,7 @@ struct Effect {
   double rank_p = 1;  // two-sided Wilcoxon signed-rank, or Mann-Whitney where unpaired; exact without ties
   size_t a = 0, b = 0;  // runs on either side
   bool paired = false;
-  Mean log_ratio = {};  // what `p` is of; Welch's degrees of freedom where unpaired
+  Mean log_ratio = {};    // what `p` is of; Welch's degrees of freedom where unpaired
   double level = kLevel;  // of the tests; Holm's correction is of p x kLevel / level
 };
 

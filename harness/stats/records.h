@@ -37,10 +37,10 @@ bool is_by_construction(const Record& record);
 std::string link_that_ran(const Record& record);
 
 // The valid records of run_dir/records.jsonl, in the order of the file, without loss and the loader's spans,
-// which no table shows, and with the training of their rows. Invalid lines are skipped and listed in `warnings` as file:line with the reason; a
-// later record of the same row and repeat replaces an earlier one, except an attempt that doesn't count.
-// Throws std::runtime_error when the file does not exist.
-// `attempts`, if given, is set to the attempts of rows that ran again, those that don't count included.
+// which no table shows, and with the training of their rows. Invalid lines are skipped and listed in
+// `warnings` as file:line with the reason; a later record of the same row and repeat replaces an earlier one,
+// except an attempt that doesn't count. Throws std::runtime_error when the file does not exist. `attempts`,
+// if given, is set to the attempts of rows that ran again, those that don't count included.
 Records read_records(const std::filesystem::path& run_dir, std::ostream& warnings,
                      Attempts* attempts = nullptr);
 

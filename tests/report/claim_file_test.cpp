@@ -63,7 +63,9 @@ TEST_F(ClaimFile, BadOnesAreRefusedWithLineAndNearestName) {
     const std::string message =
         failure_of([&] { read("  - text: one\n    tests:\n      - " + test + "\n"); });
     EXPECT_SAYS(message, test == "[]" ? "mine.yaml:" : "mine.yaml:7: ");
-    if (test != "[]") EXPECT_SAYS(message, why);
+    if (test != "[]") {
+      EXPECT_SAYS(message, why);
+    }
   }
   const std::vector<std::pair<std::string, std::string>> parts = {
       {"text: one", "lacks an answer"},

@@ -49,7 +49,7 @@ struct LoaderOptions {
   // all batches, as DataLoader's pin_memory thread does (with 0 threads: in next()). A batch is complete when
   // it has been copied. Not for batches made on a device, nor for made-up ones.
   HostAllocator copy_to = {};
-  DeviceDecoding decoding;                                   // on a device, to device memory
+  DeviceDecoding decoding;  // on a device, to device memory
   double images_per_s = 0;  // all threads together decode no faster, as on fewer cores; 0: no limit
   int64_t classes = 1000;   // a label outside [0, classes) throws BadDataset
 };

@@ -79,8 +79,7 @@ static Mapping mapping_where(const Wanted& wanted) {
 
 std::span<const uint8_t> mapping_of(const std::filesystem::path& file) {
   const std::string name = std::filesystem::canonical(file);
-  const Mapping found =
-      mapping_where([&](const Mapping& one) { return one.readable && one.path == name; });
+  const Mapping found = mapping_where([&](const Mapping& one) { return one.readable && one.path == name; });
   return {reinterpret_cast<const uint8_t*>(found.begin), found.end - found.begin};
 }
 

@@ -34,10 +34,10 @@ RankInfo rank_from_environment();
 
 struct GroupOptions {
   RankInfo rank;
-  std::string interface = "lo";     // network interface that carries the collectives
-  std::string link = "none";        // the row field `link`
-  bool emulated_link = false;       // see LinkOptions::emulated
-  double link_mbit = 0;             // what an emulated device's link carries at most; 0: what the real one does
+  std::string interface = "lo";  // network interface that carries the collectives
+  std::string link = "none";     // the row field `link`
+  bool emulated_link = false;    // see LinkOptions::emulated
+  double link_mbit = 0;          // what an emulated device's link carries at most; 0: what the real one does
   std::filesystem::path logs = {};  // folder for the backend's log files; empty: none
 };
 

@@ -18,11 +18,11 @@ struct Machine {
   int64_t weights = 0;              // of the network
   int64_t batch_norm_channels = 0;  // of all layers
   GradientOrder order;
-  bool several_ranks = false;  // they reduce gradients over a backend
-  int64_t batch_divisor = 1;   // the emulated batch is this many times that of the tensors
+  bool several_ranks = false;    // they reduce gradients over a backend
+  int64_t batch_divisor = 1;     // the emulated batch is this many times that of the tensors
   int64_t activation_bytes = 4;  // of an element
-  int64_t wire_divisor = 1;    // bytes between nodes are divided by it
-  bool tree = false;           // they are those of NCCL's tree, not of its ring
+  int64_t wire_divisor = 1;      // bytes between nodes are divided by it
+  bool tree = false;             // they are those of NCCL's tree, not of its ring
 };
 
 // Registers the device with LibTorch (PrivateUse1, named `emulated`) and sets the process's machine. Call it

@@ -8,8 +8,8 @@
 namespace bench {
 
 struct NcclLog {
-  harness::RankNccl facts;  // all but environment and asked_network; transports: "NET/Socket",
-                            // "NET/IB/GDRDMA", "P2P/CUMEM", "SHM/direct", ...
+  harness::RankNccl facts;       // all but environment and asked_network; transports: "NET/Socket",
+                                 // "NET/IB/GDRDMA", "P2P/CUMEM", "SHM/direct", ...
   bool without_network = false;  // NCCL could not open the network of NCCL_NET
 };
 

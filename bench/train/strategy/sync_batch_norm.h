@@ -23,8 +23,8 @@ class SyncBatchNorm : public BatchNorm {
                      at::Tensor& running_mean, at::Tensor& running_variance) override;
 
   // All-gathers `mine` for a layer; returns one tensor per rank, in rank order. Waits for the other ranks; on
-  // a GPU only the current stream waits, so the layer's span is the launch time. On an emulated device the span is how long that
-  // stream waits.
+  // a GPU only the current stream waits, so the layer's span is the launch time. On an emulated device the
+  // span is how long that stream waits.
   std::vector<at::Tensor> all_of(size_t layer, const at::Tensor& mine) override;
   // CPU only: merges this rank's statistics with those of all ranks (Chan, Golub & LeVeque 1979). 2 C + 1
   // doubles: means, sums of squared deviations, count. Waits for the other ranks.

@@ -24,7 +24,8 @@ struct ExplainedChange {
   // becomes f times as fast, and the row r times as fast as `over`, it is (1 - 1 / r) / (1 - 1 / f) of the
   // step of `over`.
   double share = 0;
-  // From five pairs on, whose `part` then has Holm's p: that is below kLevel, and the gain at least kLeastGain.
+  // From five pairs on, whose `part` then has Holm's p: that is below kLevel, and the gain at least
+  // kLeastGain.
   bool decided = false;
   std::optional<double> price;  // in Prices::unit, 0: free; empty: unknown, or the price file lacks it
   // Images more for a kWh than unchanged, and kWh less for an image. Empty: energy is unknown, the change

@@ -34,8 +34,8 @@ struct Grid {
   std::vector<GridColumn> columns;
   // "-" if there is no figure. Of a row with fewer cells than columns the last one takes the others' room.
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> notes;              // lines below the table: meaning of columns and marks
-  std::vector<GridValue> values;               // the content of the cells, for CSV
+  std::vector<std::string> notes;  // lines below the table: meaning of columns and marks
+  std::vector<GridValue> values;   // the content of the cells, for CSV
 
   bool empty() const { return rows.empty(); }
 };
