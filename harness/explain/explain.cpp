@@ -43,7 +43,7 @@ void shorten(Row& row, const Request& request) {
 // The selected rows and, by their ids, what can be changed before anything has run.
 struct Plan {
   std::vector<Row> rows;
-  std::map<std::string, RowChanges> changes;
+  std::map<std::string, std::vector<ChangedRow>> changes;
 };
 
 // Replaces the selection by the rows of all changes, so that their data is prepared.
@@ -57,12 +57,13 @@ Plan plan_of(Selection& selection, const Request& request, const WantedChanges& 
     settle_cores(row, request);
     shorten(row, request);
     const auto device = selection.device_files.find(row.device_file);
-    RowChanges changes = changes_of(row, device == selection.device_files.end() ? nullptr : &device->second,
-                                    !request.data.empty(), values);
-    if (row.device == "cpu") changes.rows.push_back({lone_devices(row, values), ""});
+    std::vector<ChangedRow> changes =
+        changed_rows(row, {values, device == selection.device_files.end() ? nullptr : &device->second,
+                           !request.data.empty(), base::process_limits().cores});
+    if (row.device == "cpu") changes.push_back({lone_devices(row, values), "", {}});
     // Collectives of a timed device are calibrated from the ranks of made_up.
     const bool calibrates = row.device == "cpu" && wanted.has("lone_devices");
-    std::erase_if(changes.rows, [&](const ChangedRow& changed) {
+    std::erase_if(changes, [&](const ChangedRow& changed) {
       return !wanted.has(changed.row.id) && !(calibrates && changed.row.id == "made_up");
     });
     plan.rows.push_back(row);
@@ -70,18 +71,19 @@ Plan plan_of(Selection& selection, const Request& request, const WantedChanges& 
   }
   selection.rows.clear();
   for (const Row& row : plan.rows) {
-    const RowChanges& changes = plan.changes[row.id];
-    for (const ChangedRow& changed : changes.rows)
+    for (const ChangedRow& changed : plan.changes[row.id]) {
       if (changed.why_not.empty()) selection.rows.push_back(step_of(row, changed).planned.row);
-    for (const MadeUpDevice& made_up : changes.devices) selection.device_files[made_up.file] = made_up.device;
+      if (changed.device) selection.device_files[changed.row.device_file] = *changed.device;
+    }
   }
   return plan;
 }
 
 // The steps of a row's first block, as planned: with what the machine clips, and why some can't run.
-std::vector<Step> steps_of(const Row& row, const RowChanges& changes, const Execution& execution) {
+std::vector<Step> steps_of(const Row& row, const std::vector<ChangedRow>& changes,
+                           const Execution& execution) {
   std::vector<Step> steps;
-  for (const ChangedRow& changed : changes.rows) {
+  for (const ChangedRow& changed : changes) {
     Step step = step_of(row, changed);
     for (const PlannedRow& planned : execution.plan())
       if (planned.row.id == step.planned.row.id) step.planned = planned;
@@ -134,8 +136,7 @@ int run_explain(const Installation& installation, Request request, const Explain
     LiveLine line(0);
     std::mt19937 random(std::random_device{}());
     for (const Row& row : plan.rows) {
-      const RowChanges& changes = plan.changes.at(row.id);
-      std::vector<Step> steps = steps_of(row, changes, *execution);
+      std::vector<Step> steps = steps_of(row, plan.changes.at(row.id), *execution);
       for (Step& step : steps) step.of.prices = prices;
       ExplainedRow explained(*execution, row, std::move(steps), wanted, values, line);
       going = going && explained.run(blocks, explain.within_s, !sets(request, "timed_batches"), random);

@@ -1,17 +1,21 @@
+// The design of `explain`: which runs, in which order, and how long.
 #include "harness/explain/explained_row.h"
 
 #include <algorithm>
 
 #include "harness/base/say.h"
-#include "harness/base/stopwatch.h"
 #include "harness/config/nearest.h"
+#include "harness/experiment/intervention.h"
 #include "harness/plan/prediction.h"
-#include "harness/report/summary/changes.h"
+#include "harness/report/summary/explanation.h"
 
 namespace harness {
 
 constexpr int64_t kMostFailures = 2;  // in a row; then a change is left out
-constexpr int64_t kFewestBatches = 8;
+constexpr int64_t kFewestBatches = 4, kSurveyBatches = 3;
+constexpr int64_t kShortSlice = 8;  // batches; no survey would make it much shorter
+// From a gain as clear as this on, changes that gain nearly nothing in their first run don't run again.
+constexpr double kClearGain = 1.2;
 
 // With those that the named ones are compared with.
 static std::set<std::string> with_partners(const std::vector<std::string>& names) {
@@ -20,7 +24,7 @@ static std::set<std::string> with_partners(const std::vector<std::string>& names
   while (!left.empty()) {
     const std::string name = left.back();
     left.pop_back();
-    const Change* change = find_change(name);
+    const Intervention* change = find_intervention(name);
     if (!change || !all.insert(name).second) continue;
     if (*change->against) left.push_back(change->against);
     left.insert(left.end(), change->includes.begin(), change->includes.end());
@@ -30,66 +34,120 @@ static std::set<std::string> with_partners(const std::vector<std::string>& names
 
 WantedChanges::WantedChanges(const std::vector<std::string>& names) : names_(with_partners(names)) {
   std::vector<std::string> known;
-  for (const Change& change : changes()) known.push_back(change.name);
+  for (const Intervention& change : interventions()) known.push_back(change.name);
   for (const std::string& name : names)
-    if (!find_change(name))
+    if (!find_intervention(name))
       throw ConfigError({"--change " + name}, "no such change", "", "", suggestion(name, known));
 }
 
 bool WantedChanges::has(const std::string& change) const {
   if (change == "unchanged") return true;
   if (change == "lone_devices") return has("timed_device");
-  if (names_.empty()) return !find_change(change) || !find_change(change)->when_named;
+  if (names_.empty()) return !find_intervention(change) || !find_intervention(change)->when_named;
   return names_.count(change) > 0;
 }
 
 Step step_of(const Row& row, const ChangedRow& changed, double added_ms) {
   Step step{{changed.row, changed.why_not, {}}, {row.id, changed.row.id, 0, added_ms, std::nullopt}};
   step.planned.row.id = row.id + "-" + changed.row.id;
-  if (find_change(changed.row.id)) step.planned.row.title = title_of_change(changed.row.id);
+  if (find_intervention(changed.row.id)) step.planned.row.title = title_of_change(changed.row.id);
   return step;
 }
 
+static bool is_unchanged(const Step& step) { return step.of.change == "unchanged"; }
+static bool is_first(const Step& step) {
+  const Intervention* change = find_intervention(step.of.change);
+  return is_unchanged(step) || (change && change->first);
+}
+
+// A change that only shows a dependence is no cause.
+static bool may_be_a_cause(const Step& step) {
+  const Intervention* change = find_intervention(step.of.change);
+  return is_unchanged(step) || (change && *change->resource);
+}
+
 bool ExplainedRow::run(int64_t blocks, double within_s, bool may_shorten, std::mt19937& random) {
-  const base::Stopwatch watch;
+  std::stable_partition(steps_.begin(), steps_.end(), is_first);
   if (!first_block(within_s, may_shorten)) return false;
+  leave_out_what_gains_nothing();
   for (int64_t block = 1; block < blocks; ++block) {
     std::shuffle(steps_.begin(), steps_.end(), random);
+    std::stable_partition(steps_.begin(), steps_.end(), may_be_a_cause);
+    std::stable_partition(steps_.begin(), steps_.end(), [this](const Step& step) {
+      return may_be_a_cause(step) && last_of(step.of.change);
+    });
     for (Step& step : steps_) {
-      if (watch.s() >= within_s) return true;
+      if (watch_.s() >= within_s) return true;
       step.of.block = block;
-      const bool left_out = step.of.change != "unchanged" && failures_[step.of.change] >= kMostFailures;
+      const bool left_out = !is_unchanged(step) && failures_[step.of.change] >= kMostFailures;
       if (!left_out && !run(step)) return false;
     }
   }
   return true;
 }
 
-// After the unchanged row: fewer batches where they take long, and how long the block will take.
-void ExplainedRow::fit_into(double within_s, bool may_shorten) {
-  const Record* unchanged = last_of("unchanged");
-  if (!unchanged) return;
+// So that the time goes where it decides. What stays is compared with the unchanged row, or with a change
+// that stays, too. A change that ran once and lost can't be a cause; all of them count in Holm's correction.
+void ExplainedRow::leave_out_what_gains_nothing() {
+  const auto explanations = explanations_of(pointers_to(execution_.records()));
+  const auto found = std::find_if(explanations.begin(), explanations.end(),
+                                  [&](const Explanation& one) { return one.of == row_.id; });
+  if (found == explanations.end()) return;
+  std::vector<std::string> kept;
+  std::set<std::string> slower;
+  double best = 1;
+  for (const ExplainedChange& change : found->changes) {
+    if (!*change.change->resource || !change.effect) continue;
+    best = std::max(best, change.effect->ratio);
+    const double gain = std::max(change.effect->ratio, change.part ? change.part->ratio : 0);
+    if (gain >= kLeastGain) kept.push_back(change.change->name);
+    if (gain < kLeastGain) slower.insert(change.change->name);
+  }
+  if (best < kClearGain) return;
+  const std::set<std::string> needed = with_partners(kept);
+  std::erase_if(steps_, [&](const Step& step) {
+    return slower.count(step.of.change) && !needed.count(step.of.change);
+  });
+}
+
+// Fewer batches where they take long, and how long a block of all changes will take. The survey has no
+// warm-up, so that batches which the loader held ready are part of it: its time is an estimate and no figure.
+bool ExplainedRow::fit_into(double within_s) {
+  Step survey = *std::find_if(steps_.begin(), steps_.end(), is_unchanged);
+  survey.of.change = "survey";
+  survey.planned.row.id = row_.id + "-survey";
+  survey.planned.row.title = "a few batches, to choose how many to time";
+  survey.planned.row.timed_batches = std::min(kSurveyBatches, row_.timed_batches);
+  survey.planned.row.warmup_batches = 0;
+  if (!run(survey)) return false;
+  const Record* record = last_of("survey");
+  if (!record) return true;
   const auto runs = double(std::count_if(steps_.begin(), steps_.end(),
                                          [](const Step& step) { return step.planned.skip_reason.empty(); }));
-  const double batch_s = *unchanged->total_s / double(*unchanged->timed_batches);
+  const double batch_s = *record->total_s / double(*record->timed_batches);
   const double beside_s =
-      std::max(0.0, unchanged->wall_s.value_or(0) - *unchanged->total_s);  // start, warm-up
-  int64_t& batches = row_.timed_batches;
-  if (may_shorten && batches > kFewestBatches)
-    batches =
-        int64_t(std::clamp((within_s / runs - beside_s) / batch_s, double(kFewestBatches), double(batches)));
+      std::max(0.0, record->wall_s.value_or(0) - *record->total_s) + batch_s * double(row_.warmup_batches);
+  const double wanted = (within_s / 2 / runs - beside_s) / batch_s;
+  row_.timed_batches = int64_t(
+      std::clamp(wanted, double(std::min(kFewestBatches, row_.timed_batches)), double(row_.timed_batches)));
   for (Step& step : steps_)
-    step.planned.row.timed_batches = std::min(step.planned.row.timed_batches, batches);
-  base::say("      row {}: {:.2g} s a batch, {} batches a slice: a block of all changes takes about {}\n",
-            row_.id, batch_s, batches, duration_text(runs * (beside_s + batch_s * double(batches))));
+    step.planned.row.timed_batches = std::min(step.planned.row.timed_batches, row_.timed_batches);
+  base::say("      row {}: {:.2g} s a batch, {} batches a slice: a block of all changes takes up to {}\n",
+            row_.id, batch_s, row_.timed_batches,
+            duration_text(runs * (beside_s + batch_s * double(row_.timed_batches))));
+  return true;
 }
 
 // In a fixed order, because later changes follow from the first runs: the length of a burden from the
-// unchanged step, timed devices from a calibration.
+// unchanged step, timed devices from a calibration. Refused changes take no time.
 bool ExplainedRow::first_block(double within_s, bool may_shorten) {
+  if (may_shorten && row_.timed_batches > kShortSlice && !fit_into(within_s)) return false;
   for (Step& step : steps_) {
-    if (!run(step)) return false;
-    if (&step == &steps_.front()) fit_into(within_s, may_shorten);
+    const Record* unchanged = last_of("unchanged");
+    const double run_s = unchanged ? unchanged->wall_s.value_or(0) : 0;
+    const bool waits =
+        !is_first(step) && step.planned.skip_reason.empty() && watch_.s() + run_s > within_s / 2;
+    if (!waits && !run(step)) return false;
   }
   std::erase_if(steps_, [](const Step& step) {
     return !step.planned.skip_reason.empty() || step.of.change == "lone_devices";
@@ -100,11 +158,11 @@ bool ExplainedRow::first_block(double within_s, bool may_shorten) {
   for (const Burden& burden : burdens_of(row_, step_ms, values_))
     if (!add(burden.row, burden.added_ms)) return false;
   if (row_.device != "cpu" || !wanted_.has("lone_devices")) return true;
-  const RowChanges made =
-      device_changes(row_, calibration(), batch_divisor_of(row_, execution_.scale()), values_);
-  for (const MadeUpDevice& made_up : made.devices) execution_.add_device(made_up.file, made_up.device);
-  for (const ChangedRow& changed : made.rows)
+  for (const ChangedRow& changed :
+       device_changes(row_, calibration(), batch_divisor_of(row_, execution_.scale()), values_)) {
+    if (changed.device) execution_.add_device(changed.row.device_file, *changed.device);
     if (!add(changed, 0)) return false;
+  }
   return true;
 }
 

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/explain/changed_rows.h"
+#include "harness/base/stopwatch.h"
+#include "harness/explain/measured_changes.h"
 #include "harness/run/execution.h"
 
 namespace harness {
@@ -33,7 +34,7 @@ Step step_of(const Row& row, const ChangedRow& changed, double added_ms = 0);
 
 class ExplainedRow {
  public:
-  // steps: of the first block, the unchanged row first. The arguments must outlive the object.
+  // steps: of the first block, among them the unchanged row. The arguments must outlive the object.
   ExplainedRow(Execution& execution, const Row& row, std::vector<Step> steps, const WantedChanges& wanted,
                const AxisValues& values, LiveLine& line)
       : execution_(execution),
@@ -43,13 +44,16 @@ class ExplainedRow {
         values_(values),
         line_(line) {}
 
-  // No run starts after `within_s`, except those of the first block; if slices may be shortened, it takes
-  // about as long at most. Returns false after Ctrl-C.
+  // First the unchanged row and the changes that are `first` once; the other changes once, as long as that
+  // takes half of within_s. Then further blocks, of what may be a cause before the rest, until within_s is
+  // over. If slices may be shortened, one block takes about half of within_s, as a survey of a few batches
+  // tells. Returns false after Ctrl-C.
   bool run(int64_t blocks, double within_s, bool may_shorten, std::mt19937& random);
 
  private:
-  void fit_into(double within_s, bool may_shorten);
+  bool fit_into(double within_s);
   bool first_block(double within_s, bool may_shorten);
+  void leave_out_what_gains_nothing();
   bool add(const ChangedRow& changed, double added_ms);
   Records calibration() const;
   const Record* last_of(const std::string& change) const;
@@ -61,6 +65,7 @@ class ExplainedRow {
   std::vector<Step> steps_;  // of later blocks, once the first one has run
   const AxisValues& values_;
   LiveLine& line_;
+  const base::Stopwatch watch_;
   std::map<std::string, int64_t> repeats_, failures_;  // by row id; by change
 };
 

@@ -2,8 +2,7 @@
 
 #include "harness/config/config.h"
 #include "harness/config/row_traits.h"
-#include "harness/plan/loading_changes.h"
-#include "harness/report/summary/changes.h"
+#include "harness/experiment/intervention.h"
 
 namespace harness {
 
@@ -31,15 +30,13 @@ FeedRows feed_rows(const Row& row, const FeedRequest& feed, const Request& reque
     asked.order = "windowed";
   check_combination(asked, {"--storage " + asked.storage}, values);
 
-  ChangedRows changes(asked, values);
-  add_loading_changes(asked, !request.data.empty(), values, changes);
-  for (const auto& [changed, why_not] : changes.all()) {
-    Row row = changed;
-    row.title = title_of_change(row.id);
-    if (why_not.empty())
-      rows.changed.push_back(row);
+  for (ChangedRow& changed : changed_rows(asked, {.values = values, .own_images = !request.data.empty()})) {
+    if (!find_intervention(changed.row.id)->of_loader) continue;
+    changed.row.title = title_of_change(changed.row.id);
+    if (changed.why_not.empty())
+      rows.changed.push_back(changed.row);
     else
-      rows.refused.emplace_back(row, why_not);
+      rows.refused.emplace_back(changed.row, changed.why_not);
   }
   return rows;
 }

@@ -32,7 +32,7 @@ struct Bottleneck {
   std::string verdict;
   std::string cause;                 // the cause in a few words
   std::string figure;                // the figures that decided
-  std::vector<const char*> changes;  // of summary/changes.h, that would relieve it
+  std::vector<const char*> changes;  // of experiment/intervention.h, that would relieve it
   StepShares shares;
   double images_per_second = 0;
   Ceilings ceilings;

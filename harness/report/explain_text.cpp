@@ -7,12 +7,13 @@
 namespace harness {
 namespace {
 
-std::string interval(const Effect& effect) {
-  return fmt::format("{:.2f} ({:.2f} to {:.2f})", effect.ratio, effect.low, effect.high);
+std::string interval(const Gain& gain) {
+  return fmt::format("{:.2f} ({:.2f} to {:.2f}){}", gain.ratio, gain.low, gain.high,
+                     gain.pooled ? " pooled" : "");
 }
 
 // `+120 (+90 to +150)`, images per second against the unchanged row.
-std::string gain(const Explanation& explanation, const Effect& effect) {
+std::string gain(const Explanation& explanation, const Gain& effect) {
   const double rate = explanation.images_per_second;
   return fmt::format("{:+.0f} ({:+.0f} to {:+.0f})", rate * (effect.ratio - 1), rate * (effect.low - 1),
                      rate * (effect.high - 1));
@@ -60,29 +61,46 @@ std::string title_of(const ExplainedChange& change) {
   return change.change->title + std::string(timed ? " (emulated)" : "");
 }
 
+std::string makes_faster(const ExplainedChange& change) {
+  std::string text =
+      fmt::format("{} makes the row {} times as fast", title_of(change), interval(*change.part));
+  if (change.over->name != std::string("unchanged"))
+    text += fmt::format(" as with {}", title_of_change(change.over->name));
+  return text;
+}
+
+// What is likely, how sure that is, and what would decide.
+std::string not_sure(const Explanation& explanation) {
+  if (const ExplainedChange* likely = explanation.likely()) {
+    const Gain& gain = *likely->part;
+    const std::string why = gain.decides()
+                                ? fmt::format("p is {:.2g} after Holm's correction for all changes", gain.p)
+                                : fmt::format(
+                                      "it ran {} time{}, and a verdict takes two or three, or {} where runs "
+                                      "scatter unequally",
+                                      gain.a, gain.a == 1 ? "" : "s", kFewestRuns);
+    return fmt::format("likely {}, but that is not sure: {}; {}. More time decides (--within)",
+                       likely->change->resource, makes_faster(*likely), why);
+  }
+  const bool decidable =
+      std::any_of(explanation.changes.begin(), explanation.changes.end(), [](const ExplainedChange& change) {
+        return *change.change->resource && change.part && change.part->decides();
+      });
+  if (!decidable)
+    return "undecided: no change gains anything in its first runs, too few for a verdict (--within)";
+  return fmt::format("nothing that could be changed here makes the row {:.0f} % faster for certain",
+                     100 * (kLeastGain - 1));
+}
+
 std::string binds(const Explanation& explanation) {
-  const auto found = explanation.binding();
   if (explanation.blocks == 0)
     return "no figure: the unchanged row did not run well" +
            (explanation.why_not.empty() ? "" : ": " + explanation.why_not);
-  if (explanation.blocks < kFewestRuns)
-    return fmt::format("undecided: {} of the {} blocks that a verdict needs; figures and ranges are below",
-                       explanation.blocks, kFewestRuns);
-  const bool decidable =
-      std::any_of(explanation.changes.begin(), explanation.changes.end(), [](const ExplainedChange& change) {
-        return *change.change->resource && change.part && change.part->a >= kFewestRuns;
-      });
-  if (!decidable)
-    return "undecided: no change ran in the " + std::to_string(kFewestRuns) + " blocks that a verdict needs";
-  if (found.empty())
-    return fmt::format("nothing that could be changed here makes the row {:.0f} % faster for certain",
-                       100 * (kLeastGain - 1));
+  const auto found = explanation.binding();
+  if (found.empty()) return not_sure(explanation);
   const ExplainedChange& first = *found[0];
-  std::string text =
-      fmt::format("{}, {:.0f} % of the step: {} makes the row {} times as fast", first.change->resource,
-                  100 * first.share, title_of(first), interval(*first.part));
-  if (first.over->name != std::string("unchanged"))
-    text += fmt::format(" as with {}", title_of_change(first.over->name));
+  std::string text = fmt::format("{}, {:.0f} % of the step: {}", first.change->resource, 100 * first.share,
+                                 makes_faster(first));
   for (size_t i = 1; i < found.size(); ++i)
     text += fmt::format("{}{} ({:.0f} %)", i == 1 ? "; next: " : ", ", found[i]->change->resource,
                         100 * found[i]->share);
@@ -91,7 +109,8 @@ std::string binds(const Explanation& explanation) {
 
 std::string next_of(const Explanation& explanation) {
   const auto found = explanation.binding();
-  return found.empty() ? "" : found[0]->change->next;
+  const ExplainedChange* first = found.empty() ? explanation.likely() : found[0];
+  return first ? first->change->next : "";
 }
 
 std::string remark(const ExplainedChange& change) {
@@ -102,7 +121,7 @@ std::string remark(const ExplainedChange& change) {
   if (change.part && change.over && change.over->name != std::string("unchanged"))
     text = fmt::format("{} times as fast as with {}", interval(*change.part),
                        title_of_change(change.over->name));
-  if (change.effect->a < kFewestRuns) text += (text.empty() ? "" : "; ") + std::string("range, no verdict");
+  if (!change.effect->decides()) text += (text.empty() ? "" : "; ") + std::string("range, no verdict");
   return text;
 }
 
@@ -154,7 +173,7 @@ Grid explain_grid(const Explanation& explanation) {
         same->second += std::string(", ") + change.change->name;
       continue;
     }
-    const Effect& effect = *change.effect;
+    const Gain& effect = *change.effect;
     grid.rows.push_back({title_of(change), *change.change->resource ? change.change->resource : "-",
                          fmt::format("{:.0f}", change.images_per_second), interval(effect),
                          gain(explanation, effect),
@@ -170,8 +189,10 @@ Grid explain_grid(const Explanation& explanation) {
   for (const auto& [why, names] : not_measured)
     grid.notes.push_back(fmt::format("Not measured: {}: {}", names, why));
   grid.notes.push_back(fmt::format(
-      "Each change ran once per block, in random order. times as fast: median over pairs within a block, "
-      "and its exact interval (from {} blocks on; with fewer the range). share: the part of the step that"
+      "Each change ran once per block, in random order; what gained nothing in the first block did not run "
+      "again where something gained much. times as fast: median over pairs within a block, and its exact "
+      "interval from {} blocks on; pooled: of fewer, by Student's t with the scatter of all runs of a kind; "
+      "else the range. share: the part of the step that"
       " would disappear if the resource took no time. A cause is named when its gain is at least {:.0f} % "
       "and stays significant after Holm's correction for the number of changes. A change that includes "
       "others is compared with the fastest of them.",

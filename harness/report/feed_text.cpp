@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "harness/report/summary/changes.h"
+#include "harness/experiment/intervention.h"
 
 namespace harness {
 namespace {

@@ -76,7 +76,7 @@ std::string copying_text(const RecordData& data) {
 }
 
 // Whether `explain` can make the change on this machine.
-bool can_be_tried(const Change& change, const Record& record) {
+bool can_be_tried(const Intervention& change, const Record& record) {
   const std::string name = change.name, device = record.device.kind;
   if (name == "more_cores")
     return emulates_cores(record.config) || 2 * record.config.cpus <= record.machine.cores.value_or(0);
@@ -116,11 +116,11 @@ std::optional<double> noise_between_equal_rows(const Summary& summary) {
 std::vector<Remedy> remedies_of(const Summary& summary) {
   if (summary.scale == "smoke") return {};
   const double noise = noise_between_equal_rows(summary).value_or(0);
-  std::map<const Change*, Remedy> found;  // not gained: those that this run refutes
+  std::map<const Intervention*, Remedy> found;  // not gained: those that this run refutes
   for (const SummaryRow& row : summary.rows) {
     const SummaryRow* base = base_of(summary, row);
     if (!row.ok() || !base || !base->ok() || !row.ratio || !is_shown_fairly(*base, row)) continue;
-    const Change* change = change_between(base->config, row.config);
+    const Intervention* change = change_between(base->config, row.config);
     if (!change || change->cost == Cost::none) continue;
     const Remedy one{change, base, &row, total_ratio(summary, *base, row), {}};
     if (!one.gain.known()) continue;
@@ -130,7 +130,7 @@ std::vector<Remedy> remedies_of(const Summary& summary) {
   for (const SummaryRow& row : summary.rows)
     if (const auto bottleneck = bottleneck_of(row); bottleneck && !is_by_construction(*row.record))
       for (const char* name : bottleneck->changes) {
-        const Change* change = find_change(name);
+        const Intervention* change = find_intervention(name);
         const auto shown = found.find(change);
         if (!change->possible(*row.record) || (shown != found.end() && shown->second.row)) continue;
         Remedy& tried = found[change];
@@ -140,7 +140,7 @@ std::vector<Remedy> remedies_of(const Summary& summary) {
   std::vector<Remedy> remedies;
   for (const auto& [change, remedy] : found)
     if (!remedy.row || surely_gained(remedy.gain) > 1 + noise) remedies.push_back(remedy);
-  const auto place = [](const Remedy& one) { return one.change - changes().data(); };
+  const auto place = [](const Remedy& one) { return one.change - interventions().data(); };
   std::sort(remedies.begin(), remedies.end(), [&](const Remedy& a, const Remedy& b) {
     return a.gain.value != b.gain.value ? a.gain.value > b.gain.value : place(a) < place(b);
   });

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "harness/report/summary/changes.h"
+#include "harness/experiment/intervention.h"
 #include "harness/report/summary/ratio.h"
 
 namespace harness {
 
 struct Remedy {
-  const Change* change = nullptr;
+  const Intervention* change = nullptr;
   // The row that it changes, and the one that shows the gain in this run; null: to be tried on `tried_on`.
   const SummaryRow *base = nullptr, *row = nullptr;
   Ratio gain;                               // total_ratio(): times as fast as the base

@@ -117,7 +117,7 @@ Mean sum_of_own(const std::vector<WeightedRuns>& terms) {
   return welch.mean(sum, most);
 }
 
-Mean sum_of_few(const std::vector<WeightedRuns>& terms) {
+Mean sum_of_few(const std::vector<WeightedRuns>& terms, size_t needed) {
   Mean sum;
   double square = 0;
   size_t fewest = size_t(-1);
@@ -128,7 +128,7 @@ Mean sum_of_few(const std::vector<WeightedRuns>& terms) {
     fewest = std::min(fewest, runs->values.size());
   }
   sum.error = std::sqrt(square);
-  sum.degrees = fewest >= kFewestOwnRuns ? double(fewest - 1) : 0;
+  sum.degrees = fewest >= needed ? double(fewest - 1) : 0;
   return sum;
 }
 

@@ -62,8 +62,8 @@ class Pools {
 Mean sum_of_own(const std::vector<WeightedRuns>& terms);
 
 // The same with the degrees of freedom of the row that ran least, and no row's scatter below kLeastScatter;
-// `degrees` is 0 with fewer than kFewestOwnRuns of a row.
-Mean sum_of_few(const std::vector<WeightedRuns>& terms);
+// `degrees` is 0 with fewer than `fewest` of a row.
+Mean sum_of_few(const std::vector<WeightedRuns>& terms, size_t fewest = kFewestOwnRuns);
 
 // p that groups with these variances have one, by Bartlett's statistic with Box's F (Box 1949), which holds
 // for one degree of freedom each. 1 with fewer than two groups.

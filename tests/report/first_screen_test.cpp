@@ -272,7 +272,7 @@ TEST(FirstScreen, AgreesWithTheTables) {
     const Summary summary = summary_of(records);
     const double noise = noise_between_equal_rows(summary).value_or(0);
     for (const Remedy& remedy : remedies_of(summary)) {
-      ASSERT_NE(find_change(remedy.change->name), nullptr);
+      ASSERT_NE(find_intervention(remedy.change->name), nullptr);
       EXPECT_NE(remedy.change->cost, Cost::none);
       if (!remedy.row) continue;
       EXPECT_NEAR(*remedy.row->ratio, remedy.gain.value, 1e-9) << round;

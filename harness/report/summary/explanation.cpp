@@ -1,8 +1,11 @@
+// Computes what binds a row, and how sure that is, from the runs of its changes.
 #include "harness/report/summary/explanation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "harness/stats/inference.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
@@ -11,7 +14,7 @@ namespace {
 // Seconds per image by block, of the runs with a figure.
 using Blocks = std::map<int64_t, double>;
 
-struct Runs {
+struct OneChange {
   Blocks seconds;
   RecordList records;  // with a figure
   Row row;
@@ -19,13 +22,13 @@ struct Runs {
   double added_ms = 0;
 };
 
-using RunsByChange = std::map<std::string, Runs>;
+using RunsByChange = std::map<std::string, OneChange>;
 
 RunsByChange runs_of(const RecordList& records, const std::string& of) {
   RunsByChange all;
   for (const Record* record : records) {
     if (!record->intervention || record->intervention->of != of) continue;
-    Runs& runs = all[record->intervention->change];
+    OneChange& runs = all[record->intervention->change];
     runs.added_ms = record->intervention->added_ms;
     runs.row = record->config;
     if (is_ok(*record) && record->images_per_second.value_or(0) > 0) {
@@ -38,18 +41,56 @@ RunsByChange runs_of(const RecordList& records, const std::string& of) {
   return all;
 }
 
-std::optional<Effect> effect_of(const Blocks& before, const Blocks& after) {
-  std::vector<double> a, b;
-  for (const auto& [block, seconds] : before)
-    if (const auto partner = after.find(block); partner != after.end()) {
-      a.push_back(seconds);
-      b.push_back(partner->second);
-    }
-  if (a.empty()) return std::nullopt;
-  return paired_effect(a, b);
+// The logarithms of seconds per image, of which scatter is borrowed.
+harness::Runs logs_of(const OneChange& runs) {
+  harness::Runs logs{family_of(runs.records), {}};
+  for (const auto& [block, seconds] : runs.seconds) logs.values.push_back(std::log(seconds));
+  return logs;
 }
 
-std::optional<Location> slope_of(const Runs& unchanged, const Runs& runs, int64_t batch) {
+// A block that was slow as a whole widens a borrowed interval, and is left out of a paired one.
+class Gains {
+ public:
+  explicit Gains(const RunsByChange& all) : all_(all), pools_(logs_of_all(all)) {}
+
+  std::optional<Gain> of(const std::string& before, const std::string& after) const {
+    const OneChange &one = all_.at(before), &other = all_.at(after);
+    std::vector<double> a, b;
+    for (const auto& [block, seconds] : one.seconds)
+      if (const auto partner = other.seconds.find(block); partner != other.seconds.end()) {
+        a.push_back(seconds);
+        b.push_back(partner->second);
+      }
+    if (a.empty()) return std::nullopt;
+    Gain gain{paired_effect(a, b)};
+    if (a.size() >= kFewestRuns || before == after) return gain;
+    const harness::Runs logs = logs_of(one), others = logs_of(other);
+    const std::vector<WeightedRuns> terms = {{&logs, 1}, {&others, -1}};
+    Mean mean = pools_.sum_of(terms);
+    if (mean.degrees < 1) mean = sum_of_few(terms, 2);  // of two runs each only a huge gain is sure
+    if (mean.degrees < 1) return gain;
+    gain.pooled = true;
+    gain.log_ratio = mean;
+    gain.p = mean.p_against(0);
+    gain.ratio = std::exp(mean.value);
+    gain.low = std::exp(mean.value - mean.reach());
+    gain.high = std::exp(mean.value + mean.reach());
+    return gain;
+  }
+
+ private:
+  static std::vector<harness::Runs> logs_of_all(const RunsByChange& all) {
+    std::vector<harness::Runs> logs;
+    for (const auto& [name, runs] : all)
+      if (!runs.seconds.empty()) logs.push_back(logs_of(runs));
+    return logs;
+  }
+
+  const RunsByChange& all_;
+  const Pools pools_;
+};
+
+std::optional<Location> slope_of(const OneChange& unchanged, const OneChange& runs, int64_t batch) {
   std::vector<double> slopes;
   for (const auto& [block, seconds] : unchanged.seconds)
     if (const auto slower = runs.seconds.find(block); slower != runs.seconds.end() && runs.added_ms > 0)
@@ -65,7 +106,7 @@ double rate_of(const Blocks& seconds) {
 }
 
 // The runs that tell the part of a change: the fastest of the narrower ones, or the nearest rung below it.
-const Change* partner_of(const Change& change, const RunsByChange& all) {
+const Intervention* partner_of(const Intervention& change, const RunsByChange& all) {
   const auto measured = [&](const char* name) {
     const auto runs = all.find(name);
     return runs == all.end() || runs->second.seconds.empty() ? nullptr : &runs->second.seconds;
@@ -75,35 +116,36 @@ const Change* partner_of(const Change& change, const RunsByChange& all) {
     for (const char* name : change.includes)
       if (measured(name) && measured("unchanged") && rate_of(*measured(name)) > rate_of(*measured(fastest)))
         fastest = name;
-    return measured(fastest) ? find_change(fastest) : nullptr;
+    return measured(fastest) ? find_intervention(fastest) : nullptr;
   }
-  const Change* below = find_change(change.against);
-  while (below && !measured(below->name)) below = find_change(below->against);
+  const Intervention* below = find_intervention(change.against);
+  while (below && !measured(below->name)) below = find_intervention(below->against);
   return below;
 }
 
 // Of the step of its partner.
-double share_of(const Change& change, const Effect& part, const Row& changed, const Row& unchanged) {
+double share_of(const Intervention& change, const Gain& part, const Row& changed, const Row& unchanged) {
   double factor = change.factor;
   if (change.name == std::string("faster_link") && changed.link_rate_mbit > 0)
     factor = changed.link_rate_mbit / unchanged.link_rate_mbit;
   return std::clamp((1 - 1 / part.ratio) / (factor > 1 ? 1 - 1 / factor : 1), 0.0, 1.0);
 }
 
-ExplainedChange explained(const Change& change, const RunsByChange& all, int64_t batch) {
-  const Runs& runs = all.at(change.name);
+ExplainedChange explained(const Intervention& change, const RunsByChange& all, const Gains& gains,
+                          int64_t batch) {
+  const OneChange& runs = all.at(change.name);
   ExplainedChange result;
   result.change = &change;
   if (runs.seconds.empty()) {
     result.why_not = runs.why_not;
     return result;
   }
-  const Runs& unchanged = all.at("unchanged");
+  const OneChange& unchanged = all.at("unchanged");
   result.images_per_second = rate_of(runs.seconds);
-  result.effect = effect_of(unchanged.seconds, runs.seconds);
+  result.effect = gains.of("unchanged", change.name);
   if (!result.effect) result.why_not = "no block has a figure of it and of the unchanged row";
   result.over = partner_of(change, all);
-  if (result.over) result.part = effect_of(all.at(result.over->name).seconds, runs.seconds);
+  if (result.over) result.part = gains.of(result.over->name, change.name);
   if (result.part && *change.resource)
     result.share = share_of(change, *result.part, runs.row, unchanged.row) * rate_of(unchanged.seconds) /
                    rate_of(all.at(result.over->name).seconds);
@@ -135,7 +177,7 @@ std::optional<double> price_of(const ExplainedChange& change, const Row& row,
   return std::nullopt;
 }
 
-void compare_energy(ExplainedChange& change, const Runs& runs, const Explanation& explanation) {
+void compare_energy(ExplainedChange& change, const OneChange& runs, const Explanation& explanation) {
   if (!explanation.energy || !change.change->for_good) return;
   constexpr double kJoulesPerKwh = 3.6e6;
   // Twice the speed: as many devices again, as in price_of().
@@ -152,11 +194,12 @@ void compare_energy(ExplainedChange& change, const Runs& runs, const Explanation
 
 void decide(std::vector<ExplainedChange>& changes) {
   const auto is_tested = [](const ExplainedChange& change) {
-    return change.part && change.part->a >= kFewestRuns && *change.change->resource;
+    return change.part && change.part->decides() && *change.change->resource;
   };
   std::vector<double*> p;
+  double untested = 1;  // what was left out after its first run is of the family, too
   for (ExplainedChange& change : changes)
-    if (is_tested(change)) p.push_back(&change.part->p);
+    if (change.part && *change.change->resource) p.push_back(is_tested(change) ? &change.part->p : &untested);
   holm(p);
   for (ExplainedChange& change : changes)
     change.decided = is_tested(change) && change.part->p < kLevel && change.part->low > 1 &&
@@ -190,16 +233,17 @@ Explanation explanation_of(const RecordList& records, const Record& first) {
   result.blocks = unchanged->second.seconds.size();
   result.why_not = unchanged->second.why_not;
   if (result.blocks > 0) result.images_per_second = rate_of(unchanged->second.seconds);
-  for (const Change& change : changes())
+  const Gains gains(all);
+  for (const Intervention& change : interventions())
     if (change.name != std::string("unchanged") && all.count(change.name))
-      result.changes.push_back(explained(change, all, result.row.batch));
+      result.changes.push_back(explained(change, all, gains, result.row.batch));
   if (result.prices && result.prices->kwh)
     result.energy = energy_of(unchanged->second.records, *result.prices, result.images_per_second,
                               all_devices(result.row));
   if (result.prices)
     for (ExplainedChange& change : result.changes)
       if (change.effect) {
-        const Runs& runs = all.at(change.change->name);
+        const OneChange& runs = all.at(change.change->name);
         change.price = price_of(change, runs.row, result);
         compare_energy(change, runs, result);
       }
@@ -216,6 +260,16 @@ std::vector<const ExplainedChange*> Explanation::binding() const {
     if (change.decided) found.push_back(&change);
   std::stable_sort(found.begin(), found.end(),
                    [](const auto* a, const auto* b) { return a->share > b->share; });
+  return found;
+}
+
+const ExplainedChange* Explanation::likely() const {
+  const ExplainedChange* found = nullptr;
+  if (!binding().empty()) return found;
+  for (const ExplainedChange& change : changes)
+    if (*change.change->resource && change.part && change.part->ratio >= kLeastGain &&
+        (!found || change.share > found->share))
+      found = &change;
   return found;
 }
 

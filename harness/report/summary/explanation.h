@@ -5,21 +5,28 @@
 #include <vector>
 
 #include "harness/contract/record.h"
-#include "harness/report/summary/changes.h"
+#include "harness/experiment/intervention.h"
 #include "harness/report/summary/energy.h"
 #include "harness/stats/effect.h"
 
 namespace harness {
 
+// A gain over runs with which a run shared a block. From kFewestRuns pairs on paired_effect() of
+// stats/effect.h; with fewer an interval by the scatter of all changes of the row (stats/inference.h), if
+// there is one, else a range.
+struct Gain : Effect {
+  bool pooled = false;
+  bool decides() const { return pooled || a >= kFewestRuns; }
+};
+
 struct ExplainedChange {
-  const Change* change = nullptr;
+  const Intervention* change = nullptr;
   std::string why_not;           // it has no run with a figure: why
   double images_per_second = 0;  // median
-  // Paired by block with the unchanged runs, and with those of its partner (`over`). The
-  // ratio is above 1 when the change is faster. With fewer than kFewestRuns pairs: ratio and range, no
-  // verdict.
-  std::optional<Effect> effect, part;
-  const Change* over = nullptr;
+  // Over the unchanged runs, and over those of its partner (`over`). The ratio is above 1 when the change is
+  // faster.
+  std::optional<Gain> effect, part;
+  const Intervention* over = nullptr;
   // The part of the unchanged step, 0-1, that would disappear if the resource took no time. If its work
   // becomes f times as fast, and the row r times as fast as `over`, it is (1 - 1 / r) / (1 - 1 / f) of the
   // step of `over`.
@@ -48,6 +55,8 @@ struct Explanation {
   std::vector<ExplainedChange> changes;  // reliefs by falling gain, then dependences and burdens
   // Resources whose relief is decided, the largest share first. Empty: none is.
   std::vector<const ExplainedChange*> binding() const;
+  // The largest share of a gain that isn't sure; null where something binds, or nothing gains kLeastGain.
+  const ExplainedChange* likely() const;
 };
 
 // A smaller gain is not called a cause.

@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "harness/report/summary/changes.h"
+#include "harness/experiment/intervention.h"
 #include "harness/report/summary/device_time.h"
 #include "harness/report/summary/feed_binding.h"
 #include "harness/stats/statistics.h"
@@ -57,7 +57,7 @@ std::string what_is_missing(const FeedAnswer& answer, const RecordList& records)
   std::string why = "the time was used up (--within)";
   for (const Record* record : records)
     if (record->feed && !is_ok(*record) && !record->reason.empty() &&
-        (record->status != "SKIPPED" || !find_change(record->feed->purpose)))
+        (record->status != "SKIPPED" || !find_intervention(record->feed->purpose)))
       why = fmt::format("run {} is {}: {}", record->row, record->status, record->reason);
   return fmt::format("{}; {}", fmt::join(missing, ", "), why);
 }

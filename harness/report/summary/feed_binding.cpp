@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <string_view>
 
-#include "harness/report/summary/changes.h"
+#include "harness/experiment/intervention.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
@@ -13,11 +13,8 @@ namespace {
 
 constexpr double kGain = 1.15;  // a smaller gain may be noise
 
-// Runs of the loader alone, in_memory and no_decoding of which form a ladder: each leaves out one more part
-// of the work. kOnDevice asks whether host and device keep up without a loader.
+// Asks whether host and device keep up without a loader; all others are runs of the loader alone.
 constexpr std::string_view kOnDevice = "made_up";
-constexpr std::array kChanges = {"unchanged", "more_threads", "fewer_threads",
-                                 "in_memory", "no_decoding",  "made_up"};
 
 FeedChange change_of(const char* purpose, const RecordList& records) {
   FeedChange change{purpose, 0, 0, "", "", false};
@@ -58,7 +55,12 @@ void set_gain(FeedAnswer& answer, FeedChange& change, const std::string& against
 }
 
 void decide(FeedAnswer& answer) {
-  if (answer.changes.size() < kChanges.size()) return;  // one that wasn't tried may be what binds
+  const auto tried = [&](const Intervention& change) {
+    return std::any_of(answer.changes.begin(), answer.changes.end(),
+                       [&](const FeedChange& one) { return one.purpose == change.name; });
+  };
+  for (const Intervention& change : interventions())  // one that wasn't tried may be what binds
+    if (change.of_loader && !tried(change)) return;
   const double fewer = gain_of(answer, "fewer_threads"), more = gain_of(answer, "more_threads"),
                memory = gain_of(answer, "in_memory"), pixels = gain_of(answer, "no_decoding"),
                made_up = gain_of(answer, "made_up");
@@ -94,10 +96,11 @@ double rate_of(const FeedAnswer& answer, const std::string& purpose) {
 }
 
 void find_binding(FeedAnswer& answer, const RecordList& records) {
-  for (const char* purpose : kChanges) {
-    FeedChange change = change_of(purpose, records);
+  for (const Intervention& intervention : interventions()) {
+    if (!intervention.of_loader) continue;
+    FeedChange change = change_of(intervention.name, records);
     if (change.images_per_second <= 0 && change.why_not.empty()) continue;
-    set_gain(answer, change, purpose == kOnDevice ? "unchanged" : find_change(purpose)->against);
+    set_gain(answer, change, intervention.name == kOnDevice ? "unchanged" : intervention.against);
     answer.changes.push_back(change);
   }
   decide(answer);

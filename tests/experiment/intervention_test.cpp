@@ -1,5 +1,5 @@
-// unit: what `explain` and `feed` change about a row's loading.
-#include "harness/plan/loading_changes.h"
+// unit: how `explain` and `feed` change a row.
+#include "harness/experiment/intervention.h"
 
 #include <gtest/gtest.h>
 
@@ -8,19 +8,18 @@
 #include "bench/registry/registry.h"
 #include "tests/support/claim_records.h"
 
-namespace harness::loading_changes_test {
+namespace harness::intervention_test {
 namespace {
 
 Row without_decoding(const Row& row) {
   const AxisValues values = bench::axis_values();
-  ChangedRows changes(row, values);
-  add_loading_changes(row, false, values, changes);
-  return std::find_if(changes.all().begin(), changes.all().end(),
+  const std::vector<ChangedRow> changes = changed_rows(row, {.values = values});
+  return std::find_if(changes.begin(), changes.end(),
                       [](const ChangedRow& one) { return one.row.id == "no_decoding"; })
       ->row;
 }
 
-TEST(LoadingChanges, WithoutDecodingEmulatedCoresHaveNoRateOfDecoding) {
+TEST(Intervention, WithoutDecodingEmulatedCoresHaveNoRateOfDecoding) {
   Row row = row_of(article("emulated").rows, "7");
   row.device = "emulated";
   row.device_file = "v100-article";
@@ -33,4 +32,4 @@ TEST(LoadingChanges, WithoutDecodingEmulatedCoresHaveNoRateOfDecoding) {
 }
 
 }  // namespace
-}  // namespace harness::loading_changes_test
+}  // namespace harness::intervention_test
