@@ -123,7 +123,7 @@ void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDeco
     seconds += watch.seconds();
   }
   state.counters["images_per_second"] = double(state.iterations()) * double(count) / seconds;
-  if (decoding.left_to_cpu) state.counters["left_to_cpu"] = double(decoding.left_to_cpu());
+  if (decoding.decoded) state.counters["left_to_cpu"] = double(decoding.decoded().cpu);
 }
 
 // The same with `threads` batches at a time, each decoded by one call; four per thread, so that all have work
@@ -165,8 +165,10 @@ void decode_batches(benchmark::State& state, const Jpegs& jpegs, const DeviceDec
     seconds += watch.seconds();
   }
   state.counters["images_per_second"] = double(state.iterations()) * double(count * kBatch) / seconds;
-  state.counters["left_to_cpu"] = double(decoding.left_to_cpu());
-  state.counters["has_jpeg_engine"] = has_jpeg_engine(0);
+  const harness::RecordDecoded decoded = decoding.decoded();
+  state.counters["left_to_cpu"] = double(decoded.cpu);
+  state.counters["jpeg_engine_share"] =
+      double(decoded.jpeg_engine) / double(std::max<int64_t>(1, decoded.all()));
 }
 
 const bool registered_micro_gpu = add_family([](const MicroOptions& options) {

@@ -127,14 +127,20 @@ Check check_loss(const std::vector<double>& loss) {
   return {"loss", true, "finite"};
 }
 
-Check check_decoder(int64_t left_to_cpu, int64_t images) {
-  constexpr double kMostShare = 0.01;
-  const bool few = double(left_to_cpu) <= kMostShare * double(images);
+Check check_decoder(const harness::RecordDecoded& decoded, bool on_engine) {
+  constexpr double kMostOnCpu = 0.01, kLeastOnEngine = 0.9;
+  const auto all = double(decoded.all());
+  const bool cpu = double(decoded.cpu) > kMostOnCpu * all,
+             others = on_engine && double(decoded.jpeg_engine) < kLeastOnEngine * all;
   return {
-      "decoder", few,
-      fmt::format(
-          "{} of {} images were decoded by the CPU{}", left_to_cpu, images,
-          few ? "" : ": more than 1 %, so the row doesn't measure the device's decoder; use decoder: cpu")};
+      "decoder", !cpu && !others,
+      fmt::format("of {} images, the JPEG engine decoded {}, the GPU's multiprocessors {}, the CPU {}{}",
+                  decoded.all(), decoded.jpeg_engine, decoded.cuda, decoded.cpu,
+                  cpu      ? ": over 1 % by the CPU, so the row doesn't measure the device's decoder; use "
+                             "decoder: cpu"
+                  : others ? ": under 90 % by the engine that the row asks for, as with progressive files; "
+                             "use decoder: nvjpeg"
+                           : "")};
 }
 
 std::string weights_fingerprint(const Model& model) {

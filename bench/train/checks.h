@@ -19,8 +19,9 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank);
 // Whether the loss is finite in every batch.
 Check check_loss(const std::vector<double>& loss);
 
-// Whether the CPU decoded at most 1 % of the images of a row that decodes on the device.
-Check check_decoder(int64_t left_to_cpu, int64_t images);
+// Whether the CPU decoded at most 1 % of the timed batches' images of a row that decodes on the device, and,
+// with `on_engine`, the JPEG engine at least 90 %: the rest may be progressive files, which it can't decode.
+Check check_decoder(const harness::RecordDecoded& decoded, bool on_engine);
 
 // XXH3 hash of the weights (16 hex digits), which must be equal on every rank after the slice.
 std::string weights_fingerprint(const Model& model);

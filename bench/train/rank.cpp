@@ -140,8 +140,8 @@ class Rank {
     for (Check& check : device_->checks(result.total_s, row_.timed_batches))
       if (trains && (row_.collectives || check.name != "schedule"))  // which asks that gradients are reduced
         checks.push_back(std::move(check));
-    if (const auto& left_to_cpu = loading_->options().decoding.left_to_cpu)
-      checks.push_back(check_decoder(left_to_cpu(), loaded.images));
+    if (result.decoded)
+      checks.push_back(check_decoder(*result.decoded, loading_->options().decoding.on_engine));
     harness::RankReport report = rank_report(parts, rank_, result, proof, checks);
     report.trace = traced;
     if (row_.validation && loss.ok) report.accuracy = accuracy();

@@ -80,6 +80,7 @@ harness::RankReport rank_report(const SliceParts& parts, const RankInfo& rank, c
     link.sent_bytes = int64_t(result.link->sent);
     link.received_bytes = int64_t(result.link->received);
   }
+  report.decoded = result.decoded;
   if (result.gpu) report.gpu = summary(*result.gpu, result.images);
   if (rank.rank < kTimelineRanks && result.clock.enabled())
     report.timeline = rank_timeline(

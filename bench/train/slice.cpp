@@ -67,6 +67,7 @@ SliceResult run_slice(const SliceParts& parts) {
   spans.start(batches);
   if (traffic) traffic->next_batch(), traffic->take_device_ms();
   std::optional<LinkBytes> link_before;
+  std::optional<harness::RecordDecoded> decoded_before;
   harness::CpuTime cpu_time_before;
   PhaseClock::Time window_start;
 
@@ -82,6 +83,7 @@ SliceResult run_slice(const SliceParts& parts) {
       result.ready_at_start = warmup > 0 ? parts.loader.ready_batches() : 0;
       result.collective_bytes = {};
       link_before = parts.link.bytes();
+      decoded_before = parts.loader.stats().decoded;
       if (parts.sampler) parts.sampler->start();
       note_third(parts, 0);
       cpu_time_before = harness::cpu_time_until_now();
@@ -112,6 +114,9 @@ SliceResult run_slice(const SliceParts& parts) {
   result.cpu_time = harness::cpu_time_until_now() - cpu_time_before;
   if (const auto link_after = parts.link.bytes())
     result.link = {link_after->sent - link_before->sent, link_after->received - link_before->received};
+  if (const auto now = parts.loader.stats().decoded)
+    result.decoded = {now->jpeg_engine - decoded_before->jpeg_engine, now->cuda - decoded_before->cuda,
+                      now->cpu - decoded_before->cpu};
   if (parts.sampler) result.gpu = parts.sampler->stop();
   if (traffic) spans.count_later(communication, traffic->take_device_ms());
   release_copied(parts);

@@ -59,9 +59,10 @@ struct SliceResult {
   // Bytes of this rank's collectives in the timed batches, by Collective; all-reduces of the last batch.
   std::array<int64_t, 3> collective_bytes = {};
   std::vector<Traffic::Message> all_reduces;
-  std::vector<Traffic::Event> collectives;  // all collectives of the last batch
-  std::optional<LinkBytes> link;            // bytes over this node's link in the timed batches
-  std::optional<GpuReadings> gpu;           // readings of this rank's GPUs in the timed batches
+  std::vector<Traffic::Event> collectives;        // all collectives of the last batch
+  std::optional<LinkBytes> link;                  // bytes over this node's link in the timed batches
+  std::optional<harness::RecordDecoded> decoded;  // on a device, or for it, during the timed batches
+  std::optional<GpuReadings> gpu;                 // readings of this rank's GPUs in the timed batches
   int64_t correct_top1 = 0, correct_top5 = 0, images = 0;  // timed batches only
   int ready_at_start = 0, ready_at_end = 0;  // complete batches in the ring at the window's start and end
   double total_s = 0;                        // timed batches, between the barriers before and after

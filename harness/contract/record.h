@@ -38,6 +38,7 @@ struct Record {
   std::optional<RecordAccuracy> accuracy;
   std::optional<RecordCache> cache;
   std::optional<RecordRing> ring;
+  std::optional<RecordDecoded> decoded;
   std::optional<RecordClock> clock;
   std::optional<RecordWrap> wrap;
   std::optional<RecordAttempt> attempt;
@@ -151,6 +152,9 @@ struct Record {
         Key{"object_store", &Record::object_store,
             "only with storage remote, remote_mounted or remote_cached", Presence::when_set},
         Key{"ring", &Record::ring, "the loader's batch buffers", Presence::when_set},
+        Key{"decoded", &Record::decoded,
+            "only with `decoder` nvjpeg or nvjpeg_batched: images decoded during the timed batches, all ranks",
+            Presence::when_set},
         Key{"bad_images", &Record::bad_images, "unreadable images, each replaced by the next",
             Presence::when_set},
         Key{"warnings", &Record::warnings, "messages about the first unreadable images", Presence::when_set},

@@ -123,6 +123,12 @@ static void take_facts_of_some(RankReport& report, Record& merged, std::vector<R
     if (!merged.trace) merged.trace.emplace();
     merged.trace->ranks.emplace_back(*report.trace).rank = report.place.rank;
   }
+  if (report.decoded) {
+    if (!merged.decoded) merged.decoded.emplace();
+    merged.decoded->jpeg_engine += report.decoded->jpeg_engine;
+    merged.decoded->cuda += report.decoded->cuda;
+    merged.decoded->cpu += report.decoded->cpu;
+  }
   if (report.link) links.emplace_back(*report.link).node = report.place.node;
 }
 

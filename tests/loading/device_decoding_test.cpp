@@ -74,8 +74,7 @@ DeviceDecoding FakeDevice::decoding() {
                 memories.push_back(memory);
                 return std::shared_ptr<void>(memory, memory->address);
               },
-          .fill = [this](void* to, const void* from, size_t bytes) { std::memcpy(reach(to), from, bytes); },
-          .left_to_cpu = {}};
+          .fill = [this](void* to, const void* from, size_t bytes) { std::memcpy(reach(to), from, bytes); }};
 }
 
 LoaderOptions options_for(int64_t records, int threads) {

@@ -76,6 +76,14 @@ TEST(Merge, TheSlowestRankCountsAndTheRestIsAddedUp) {
   EXPECT_GT(record["clock"]["ns_per_call"], 0.0);
 }
 
+TEST(Merge, DecodedImagesAreThoseOfAllRanksByDecoder) {
+  std::vector<json> reports = reports_of(2);
+  EXPECT_FALSE(merged(reports).contains("decoded"));
+  reports[0]["decoded"] = {{"jpeg_engine", 90}, {"cuda", 8}, {"cpu", 2}};
+  reports[1]["decoded"] = {{"jpeg_engine", 100}, {"cuda", 0}, {"cpu", 0}};
+  EXPECT_EQ(merged(reports)["decoded"], json({{"jpeg_engine", 190}, {"cuda", 8}, {"cpu", 2}}));
+}
+
 TEST(Merge, CeilingsAreTheSlowestRanksAndPhasesTheMean) {
   std::vector<json> reports = reports_of(2);
   reports[1]["ceilings"] = {{"batches", 20},

@@ -107,7 +107,12 @@ TEST(Summary, FlagsSayWhatQualifiesARow) {
   EXPECT_EQ(matrix.inferred, "learning_rate");
   EXPECT_EQ(codes(row(matrix, "7")), "") << "what all rows share stands in the header";
   EXPECT_EQ(row(matrix, "3").flags.at(0).text, "weakly inferred: number");
-  for (const char* code = "~+ABCDEMNRT"; *code; ++code) EXPECT_NE(harness::flag_meaning(*code), "") << *code;
+  std::vector<json> records = golden("mixed.jsonl");
+  records.at(0)["decoded"] = {{"jpeg_engine", 970}, {"cuda", 25}, {"cpu", 5}};
+  const Summary decoded = harness::summarise(typed(records)).at(0);
+  EXPECT_EQ(row(decoded, records[0]["row"]).flags.at(1).text,
+            "97.0 % of the images decoded on the JPEG engine, 0.5 % on the CPU");
+  for (const char* code = "~+ABCDEJMNRT"; *code; ++code) EXPECT_NE(harness::flag_meaning(*code), "") << *code;
 }
 
 TEST(Summary, ScalesNeverShareATable) {

@@ -82,7 +82,7 @@ TEST_F(CudaJpegTest, PixelsAreNearTheCpusForEveryKindOfFile) {
     const Bytes encoded = read_bytes(kPixels / name);
     expect_alike(crop_on_gpu(encoded, augmentation, side), crop_on_cpu(encoded, augmentation, side), line);
     others += name == "cmyk.jpg" || name == "png.JPEG" || name == "alpha.png" || name == "palette.png";
-    EXPECT_EQ(decoding_.left_to_cpu(), others) << line;
+    EXPECT_EQ(decoding_.decoded().cpu, others) << line;
   }
 }
 
@@ -99,7 +99,7 @@ TEST_F(CudaJpegTest, FilesOfOrdinarySizeInEverySubsampling) {
          {Augmentation{{0, 0, 500, 375}, false}, {{37, 41, 300, 200}, true}, {{401, 301, 99, 74}, true}})
       expect_alike(crop_on_gpu(encoded, augmentation, 224), crop_on_cpu(encoded, augmentation, 224), name);
   }
-  EXPECT_EQ(decoding_.left_to_cpu(), 0);
+  EXPECT_EQ(decoding_.decoded().cpu, 0);
 }
 
 TEST_F(CudaJpegTest, TheCpusHuffmanDecoderGivesTheSamePixels) {
@@ -187,7 +187,7 @@ TEST_F(CudaJpegTest, LargeShrinkingIsLeftToTheCpu) {
   const Bytes encoded = small_jpeg(2500, 40, 1);
   const Augmentation augmentation{{0, 0, 2500, 40}, false};
   EXPECT_EQ(crop_on_gpu(encoded, augmentation, 32), crop_on_cpu(encoded, augmentation, 32));
-  EXPECT_EQ(decoding_.left_to_cpu(), 1);
+  EXPECT_EQ(decoding_.decoded().cpu, 1);
 }
 
 TEST_F(CudaJpegTest, CutFilesAreRefusedInTheCpusWords) {

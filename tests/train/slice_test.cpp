@@ -229,6 +229,42 @@ TEST(Report, ADeviceIsReadDuringTheTimedBatches) {
   EXPECT_EQ(report.gpu->joules_per_image, 80.0 / double(row.batch * row.timed_batches));
 }
 
+// Each batch is said to be decoded when it is taken: two images of it on the engine, one by the CPU.
+class CountingLoader : public Loader {
+ public:
+  explicit CountingLoader(Loader& inner) : inner_(inner) {}
+  void start() override { inner_.start(); }
+  Batch next() override {
+    decoded_.jpeg_engine += 2;
+    ++decoded_.cpu;
+    return inner_.next();
+  }
+  void release(const Batch& batch) override { inner_.release(batch); }
+  int ready_batches() const override { return inner_.ready_batches(); }
+  LoaderStats stats() const override {
+    LoaderStats stats = inner_.stats();
+    stats.decoded = decoded_;
+    return stats;
+  }
+
+ private:
+  Loader& inner_;
+  harness::RecordDecoded decoded_;
+};
+
+TEST(Report, OnlyImagesDecodedDuringTheTimedBatchesCount) {
+  for (const int64_t warmup : {0, 2}) {
+    harness::Row row = tiny_row();
+    row.warmup_batches = warmup;
+    TinyRank tiny(row);
+    CountingLoader loader(*tiny.loader);
+    const SliceParts parts = tiny.parts_with(loader, *tiny.strategy);
+    const auto report = rank_report(parts, {}, run_slice(parts), {}, {});
+    EXPECT_EQ(harness::encode(report)["decoded"],
+              nlohmann::json({{"jpeg_engine", 10}, {"cuda", 0}, {"cpu", 5}}));
+  }
+}
+
 TEST(Report, ALossThatIsNotFiniteTravelsAndFailsItsCheck) {
   harness::Row row = tiny_row();
   row.learning_rate = 1e6;
@@ -247,11 +283,22 @@ TEST(Checks, ALossThatIsNotFiniteIsNamedWithItsBatch) {
 }
 
 TEST(Checks, ADeviceThatLeavesTheDecodingToTheCpuIsNoDecoder) {
-  EXPECT_TRUE(check_decoder(0, 500).ok);
-  EXPECT_TRUE(check_decoder(5, 500).ok);
-  const Check check = check_decoder(6, 500);
+  EXPECT_TRUE(check_decoder({0, 0, 0}, true).ok) << "all batches may have been ready before";
+  EXPECT_TRUE(check_decoder({0, 500, 0}, false).ok);
+  EXPECT_TRUE(check_decoder({0, 495, 5}, false).ok);
+  const Check check = check_decoder({0, 494, 6}, false);
   EXPECT_FALSE(check.ok);
-  EXPECT_NE(check.detail.find("6 of 500"), std::string::npos);
+  EXPECT_NE(check.detail.find("of 500 images"), std::string::npos) << check.detail;
+  EXPECT_NE(check.detail.find("the CPU 6: over 1 %"), std::string::npos) << check.detail;
+}
+
+TEST(Checks, AnEngineThatLeavesTheDecodingToTheMultiprocessorsIsNoEngine) {
+  EXPECT_TRUE(check_decoder({450, 50, 0}, true).ok);
+  EXPECT_TRUE(check_decoder({0, 500, 0}, false).ok) << "a GPU without an engine";
+  const Check check = check_decoder({449, 51, 0}, true);
+  EXPECT_FALSE(check.ok);
+  EXPECT_NE(check.detail.find("the JPEG engine decoded 449"), std::string::npos) << check.detail;
+  EXPECT_NE(check.detail.find("under 90 % by the engine"), std::string::npos) << check.detail;
 }
 
 }  // namespace bench::slice_test

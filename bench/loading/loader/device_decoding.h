@@ -10,6 +10,7 @@
 
 #include "bench/image/decode.h"
 #include "bench/loading/loader/batch_buffer.h"
+#include "harness/contract/record_parts.h"
 
 namespace bench {
 
@@ -47,7 +48,8 @@ struct DeviceDecoding {
   Allocator allocate_images;  // allocates device memory for whole batches
   // Copies from host memory to such memory; complete on return.
   std::function<void(void* to, const void* from, size_t bytes)> fill;
-  std::function<int64_t()> left_to_cpu;  // number of images that the CPU decoded because the device can't
+  std::function<harness::RecordDecoded()> decoded = {};  // images so far, of all threads
+  bool on_engine = false;  // batches are meant for a JPEG engine, which this device has
 };
 
 }  // namespace bench

@@ -173,6 +173,7 @@ class SlotLoader : public Loader {
                          options_.batch_size * (image_bytes_ + static_cast<int64_t>(sizeof(int64_t)));
     stats.bad_images = bad_images_.bad();
     stats.warnings = bad_images_.warnings();
+    if (options_.decoding.decoded) stats.decoded = options_.decoding.decoded();
     return stats;
   }
 

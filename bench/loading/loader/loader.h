@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -66,11 +67,12 @@ struct Batch {
 };
 
 struct LoaderStats {
-  int64_t images = 0;                 // images loaded so far
-  int64_t encoded_bytes = 0;          // encoded size of these images
-  int64_t buffer_bytes = 0;           // memory of the batch buffers
-  int64_t bad_images = 0;             // unreadable or truncated images, each replaced by the next record
-  std::vector<std::string> warnings;  // the first ten bad images: record and reason
+  int64_t images = 0;         // images loaded so far
+  int64_t encoded_bytes = 0;  // encoded size of these images
+  int64_t buffer_bytes = 0;   // memory of the batch buffers
+  int64_t bad_images = 0;     // unreadable or truncated images, each replaced by the next record
+  std::optional<harness::RecordDecoded> decoded = {};  // images decoded so far on a device, and for it
+  std::vector<std::string> warnings;                   // the first ten bad images: record and reason
 };
 
 // The data set is not usable for training: too many unreadable images, or labels outside the model's classes.

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include "bench/train/cuda/jpeg_batch.h"
@@ -32,7 +31,7 @@ struct Library {
   const Huffman huffman;
   const Handle handle = new_handle();
   const Normalisation normalisation{at::kCUDA};
-  std::atomic<int64_t> left_to_cpu{0};
+  DecodedCounts decoded;
 };
 
 std::shared_ptr<Library> open_library(c10::DeviceIndex gpu, Huffman huffman) {
@@ -145,7 +144,10 @@ class CudaJpeg : public Decoder {
     // Blocks without spinning (cudaEventBlockingSync), unlike cudaStreamSynchronize.
     ended_.record();
     ended_.synchronize();
-    if (!cropped) crop_on_cpu(image, augmentation, side, format, out);
+    if (cropped)
+      ++library_->decoded.cuda;
+    else
+      crop_on_cpu(image, augmentation, side, format, out);
   }
 
  private:
@@ -161,7 +163,7 @@ class CudaJpeg : public Decoder {
 
   void crop_on_cpu(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
                    void* out) {
-    ++library_->left_to_cpu;
+    ++library_->decoded.cpu;
     decoded_.resize(size_t(bytes_per_image(format, side)));
     Decoder::crop(image, augmentation, side, format, decoded_.data());
     C10_CUDA_CHECK(
@@ -185,8 +187,7 @@ std::shared_ptr<void> device_memory(c10::DeviceIndex gpu, size_t bytes) {
 
 }  // namespace
 
-DeviceDecoding decode_with_nvjpeg(int gpu, Huffman huffman) {
-  const auto library = open_library(c10::DeviceIndex(gpu), huffman);
+static DeviceDecoding decoding_of(std::shared_ptr<Library> library) {
   return {
       .make_decoder =
           [library] {
@@ -196,20 +197,31 @@ DeviceDecoding decode_with_nvjpeg(int gpu, Huffman huffman) {
       .allocate_images = [library](size_t bytes) { return device_memory(library->gpu, bytes); },
       .fill = [](void* to, const void* from,
                  size_t bytes) { C10_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice)); },
-      .left_to_cpu = [library] { return library->left_to_cpu.load(); },
+      .decoded =
+          [library] {
+            const DecodedCounts& counts = library->decoded;
+            return harness::RecordDecoded{counts.jpeg_engine, counts.cuda, counts.cpu};
+          },
   };
 }
 
+DeviceDecoding decode_with_nvjpeg(int gpu, Huffman huffman) {
+  return decoding_of(open_library(c10::DeviceIndex(gpu), huffman));
+}
+
 DeviceDecoding decode_batches_with_nvjpeg(int gpu) {
-  DeviceDecoding decoding = decode_with_nvjpeg(gpu);
-  decoding.make_batch_decoder = [library = std::make_shared<BatchLibrary>(gpu),
-                                 alone = decoding.make_decoder](const BatchShape& shape) {
+  const auto single = open_library(c10::DeviceIndex(gpu), Huffman::gpu);
+  const auto library =
+      std::make_shared<BatchLibrary>(gpu, std::shared_ptr<DecodedCounts>(single, &single->decoded));
+  DeviceDecoding decoding = decoding_of(single);
+  decoding.on_engine = library->on_engine();
+  decoding.make_batch_decoder = [library, alone = decoding.make_decoder](const BatchShape& shape) {
     return make_batch_decoder(library, alone(), shape);
   };
   return decoding;
 }
 
-bool has_jpeg_engine(int gpu) { return BatchLibrary(gpu).on_engine(); }
+bool has_jpeg_engine(int gpu) { return BatchLibrary(gpu, nullptr).on_engine(); }
 
 std::string nvjpeg_version() {
   int major = 0, minor = 0, patch = 0;

@@ -62,6 +62,8 @@ class NvjpegBatch : public BatchDecoder {
     if (!together.empty() && !decode_together(together, images)) {
       cudaGetLastError();  // clears nvJPEG's error, which LibTorch would report as its own
       alone.insert(alone.end(), together.begin(), together.end());
+    } else {
+      library_->count_batch(together.size());
     }
     // Blocks without spinning (cudaEventBlockingSync).
     ended_.record();
@@ -176,7 +178,8 @@ class NvjpegBatch : public BatchDecoder {
 
 }  // namespace
 
-BatchLibrary::BatchLibrary(int number) : gpu(number) {
+BatchLibrary::BatchLibrary(int number, std::shared_ptr<DecodedCounts> counts)
+    : gpu(number), counts_(std::move(counts)) {
   const c10::cuda::CUDAGuard on{c10::DeviceIndex(number)};
   handle_ = new_handle(NVJPEG_BACKEND_HARDWARE);
   on_engine_ = handle_ != nullptr;

@@ -11,12 +11,14 @@ namespace bench {
 // What the batch decoders of a loader share.
 class BatchLibrary {
  public:
-  explicit BatchLibrary(int gpu);  // CUDA device number
+  BatchLibrary(int gpu, std::shared_ptr<DecodedCounts> counts);  // CUDA device number
   const int gpu;
   bool on_engine() const { return on_engine_; }
   nvjpegHandle_t handle() const { return handle_.get(); }
+  void count_batch(size_t images) { (on_engine_ ? counts_->jpeg_engine : counts_->cuda) += int64_t(images); }
 
  private:
+  const std::shared_ptr<DecodedCounts> counts_;
   bool on_engine_ = false;
   Handle handle_;
 };

@@ -51,6 +51,10 @@ std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, c
     add('E', "emulated " + setting + (is_device_setting(setting) ? "" : ": by construction"));
   if (const int64_t bad = record.bad_images.value_or(0); bad > 0)
     add('B', fmt::format("{} bad {} replaced", bad, bad == 1 ? "image" : "images"));
+  if (const auto& decoded = record.decoded; decoded && decoded->all() > 0)
+    add('J', fmt::format("{:.1f} % of the images decoded on the JPEG engine, {:.1f} % on the CPU",
+                         100 * double(decoded->jpeg_engine) / double(decoded->all()),
+                         100 * double(decoded->cpu) / double(decoded->all())));
   if (std::string text = disturbance_text({&record}); !text.empty()) add('T', std::move(text));
   if (const int64_t periods = record.environment.throttled_periods.value_or(0); periods > 0)
     add('T', fmt::format("CPU quota hit {} times", periods));
@@ -78,6 +82,8 @@ std::string flag_meaning(char code) {
     case 'E':
       return "emulated: a setting or a device file replaces hardware; results that follow from it alone are "
              "by construction, not findings";
+    case 'J':
+      return "decoded by nvJPEG; a note of the row says how much of it on the GPU's JPEG engine";
     case 'M':
       return "the storage differs from the requested one; a note of the row names it";
     case 'N':
