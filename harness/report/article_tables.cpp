@@ -24,9 +24,10 @@ Names ratio_line(const Summary& summary, const TableNote& note) {
   if (!base || !row || !base->ok() || !row->ok() || base->run.batches != row->run.batches ||
       base->config.window != row->config.window)
     return {};
+  const Ratio ratio = total_ratio(summary, *base, *row);
+  if (!ratio.known()) return {};
   const double there = base->config.published_s, here = row->config.published_s;
-  return {fmt::format("{} / {} here: {}{}{}{}{}", base->id, row->id,
-                      text_of(total_ratio(summary, *base, *row)),
+  return {fmt::format("{} / {} here: {}{}{}{}{}", base->id, row->id, text_of(ratio),
                       there > 0 && here > 0 ? fmt::format(", {:.2f} in the article", there / here) : "",
                       is_by_construction(*row->record) ? fmt::format(" ({} is emulated)", row->id) : "",
                       note.text.empty() ? "" : "; ", note.text)};

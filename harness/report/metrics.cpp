@@ -8,6 +8,7 @@
 #include "harness/report/metric_groups.h"
 #include "harness/report/summary/trained_rows.h"
 #include "harness/stats/disturbance.h"
+#include "harness/stats/provenance.h"
 
 namespace harness {
 namespace {
@@ -85,8 +86,11 @@ std::vector<Metric> totals() {
        [](const SummaryRow& row) { return Value(row.total_max_s); }},
       {.name = "images_per_second",
        .unit = "images/s",
-       .description = "global batch x timed batches / total_s",
-       .figure = [](const SummaryRow& row) { return Value(row.images_per_second); },
+       .description = "global batch x timed batches / total_s; none of rows traced on a GPU",
+       .figure =
+           [](const SummaryRow& row) {
+             return has_comparable_rate(*row.record) ? Value(row.images_per_second) : std::nullopt;
+           },
        .header = "img/s",
        .decimals = 0,
        .better = Better::higher},

@@ -139,6 +139,8 @@ std::vector<std::string> incomparable(const Record& a, const Record& b) {
   if (a.config.storage == b.config.storage) check("page cache", cache_state(a), cache_state(b));
   check("phase clock", field_text(a.config, "phase_clock"), field_text(b.config, "phase_clock"));
   check("sanitizers", a.build.sanitize, b.build.sanitize);
+  for (const auto& [name, record] : {std::pair("A", &a), std::pair("B", &b)})
+    if (!has_comparable_rate(*record)) reasons.push_back(fmt::format("{} was {}", name, kTracedRate));
   return reasons;
 }
 
@@ -160,6 +162,8 @@ std::vector<std::string> different_settings(const Row& a, const Row& b) {
       names.push_back(field.name);
   return names;
 }
+
+bool has_comparable_rate(const Record& record) { return !record.trace || record.device.kind != "cuda"; }
 
 std::vector<std::string> doubts(const Record& record) {
   std::vector<std::string> found;

@@ -112,7 +112,33 @@ TEST(Summary, FlagsSayWhatQualifiesARow) {
   const Summary decoded = harness::summarise(typed(records)).at(0);
   EXPECT_EQ(row(decoded, records[0]["row"]).flags.at(1).text,
             "97.0 % of the images decoded on the JPEG engine, 0.5 % on the CPU");
-  for (const char* code = "~+ABCDEJMNRT"; *code; ++code) EXPECT_NE(harness::flag_meaning(*code), "") << *code;
+  for (const char* code = "~+ABCDEJMNPRT"; *code; ++code)
+    EXPECT_NE(harness::flag_meaning(*code), "") << *code;
+}
+
+TEST(Summary, ARowTracedOnAGpuHasNoRate) {
+  std::vector<json> records;
+  for (const char* id : {"base", "traced"})
+    records.push_back({{"row", id},
+                       {"device", {{"kind", "cuda"}}},
+                       {"config", {{"id", id}, {"base", "base"}, {"batch", 8}, {"timed_batches", 3}}},
+                       {"timed_batches", 3},
+                       {"total_s", 2.0},
+                       {"images_per_second", 12.0},
+                       {"samples_ms", {{"forward", {{1.0, 1.0, 1.0}}}}}});
+  const auto rate_of = [](const Summary& summary) {
+    return harness::metric("images_per_second").figure(row(summary, "traced"));
+  };
+  const Summary untraced = harness::summarise(typed(records)).at(0);
+  EXPECT_TRUE(row(untraced, "traced").ratio);
+  EXPECT_TRUE(rate_of(untraced));
+  records[1]["trace"] = {{"first", 1}, {"last", 1}};
+  const Summary traced = harness::summarise(typed(records)).at(0);
+  EXPECT_FALSE(row(traced, "traced").ratio);
+  EXPECT_FALSE(rate_of(traced));
+  EXPECT_NE(codes(row(traced, "traced")).find('P'), std::string::npos);
+  for (json& record : records) record["device"]["kind"] = "cpu";
+  EXPECT_TRUE(row(harness::summarise(typed(records)).at(0), "traced").ratio) << "nothing stays attached";
 }
 
 TEST(Summary, ScalesNeverShareATable) {

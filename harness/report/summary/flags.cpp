@@ -7,6 +7,7 @@
 
 #include "harness/base/comma_list.h"
 #include "harness/stats/disturbance.h"
+#include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -51,6 +52,7 @@ std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, c
     add('E', "emulated " + setting + (is_device_setting(setting) ? "" : ": by construction"));
   if (const int64_t bad = record.bad_images.value_or(0); bad > 0)
     add('B', fmt::format("{} bad {} replaced", bad, bad == 1 ? "image" : "images"));
+  if (!has_comparable_rate(record)) add('P', kTracedRate);
   if (const auto& decoded = record.decoded; decoded && decoded->all() > 0)
     add('J', fmt::format("{:.1f} % of the images decoded on the JPEG engine, {:.1f} % on the CPU",
                          100 * double(decoded->jpeg_engine) / double(decoded->all()),
@@ -88,6 +90,8 @@ std::string flag_meaning(char code) {
       return "the storage differs from the requested one; a note of the row names it";
     case 'N':
       return "differs from the configuration; a note of the row says how";
+    case 'P':
+      return "traced on a GPU: the profiler stays attached, so the row has no images/s and no ratio";
     case 'R':
       return "some repeats failed; the figures come from the others";
     case 'T':

@@ -5,6 +5,7 @@
 
 #include "harness/report/summary/beside_article.h"
 #include "harness/report/summary/ratio.h"
+#include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -34,7 +35,8 @@ Rates rates_of(const Summary& summary) {
   for (const SummaryRow& row : summary.rows) {
     const SummaryRow& first = first_of_chain(summary, row);
     RowRate rate{.row = &row, .first = &first, .batch = row.config.batch * row.record->scale.batch_divisor};
-    if (row.ok() && (!rates.multiples || first.ok())) {
+    const auto has_rate = [](const SummaryRow& one) { return one.ok() && has_comparable_rate(*one.record); };
+    if (has_rate(row) && (!rates.multiples || has_rate(first))) {
       rate.here =
           rates.multiples
               ? total_ratio(summary, first, row).value * double(row.config.batch) / double(first.config.batch)

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/stats/disturbance.h"
+#include "harness/stats/provenance.h"
 
 namespace harness {
 namespace {
@@ -137,7 +138,11 @@ Ratio share_of(const Summary& summary, const PerRun& share, const SummaryRow& ro
 PerRun seconds_for(const std::vector<const SummaryRow*>& rows) {
   RecordList records;
   for (const SummaryRow* row : rows) records.insert(records.end(), row->records.begin(), row->records.end());
-  return [seconds = ComparedSeconds(records, {})](const SummaryRow& row) { return seconds.of(row.records); };
+  return [seconds = ComparedSeconds(records, {})](const SummaryRow& row) -> std::vector<double> {
+    for (const Record* record : row.records)
+      if (!has_comparable_rate(*record)) return {};
+    return seconds.of(row.records);
+  };
 }
 
 Ratio total_ratio(const Summary& summary, const SummaryRow& base, const SummaryRow& row) {
