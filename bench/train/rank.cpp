@@ -149,8 +149,11 @@ class Rank {
     if (const int64_t batches = ceiling_batches(); batches > 0)
       report.ceilings = measure_ceilings(parts, batches);
     strategy_.reset();  // its threads would disturb the next measurement
-    if (rank_.world_size > 1)
-      report.ceiling_ms = all_reduce_ceiling_ms(*group_, *device_, result.all_reduces);
+    if (rank_.world_size > 1) {
+      const auto measure = [&] { return all_reduce_ceiling_ms(*group_, *device_, result.all_reduces); };
+      report.ceiling_ms = measure();
+      if (report.place.nccl) report.place.nccl->choices = group_->nccl_choices([&] { measure(); });
+    }
     // Warnings contain file names, which may be invalid UTF-8.
     auto reports = group_->gather(
         harness::encode(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

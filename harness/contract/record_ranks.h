@@ -30,6 +30,7 @@ struct RankNccl {
   std::string version, network, asked_network, note;
   std::map<std::string, NcclTransport> transports;
   std::map<std::string, NcclVariable> environment;
+  std::map<std::string, std::string> choices = {};
   static constexpr auto keys() {
     return std::tuple(Key{"version", &RankNccl::version, "e.g. 2.28.9+cuda13.0, or empty"},
                       Key{"network", &RankNccl::network, "between nodes, as NCCL chose it"},
@@ -37,6 +38,10 @@ struct RankNccl {
                           "that the link requests; absent with one node", Presence::when_set},
                       Key{"transports", &RankNccl::transports, "by name, e.g. NET/Socket"},
                       Key{"environment", &RankNccl::environment, "NCCL's variables by name"},
+                      Key{"choices", &RankNccl::choices,
+                          "of rank 0: algorithm and protocol by collective and size, for the last batch's "
+                          "all-reduces and for barriers, which are small all-reduces",
+                          Presence::when_set},
                       Key{"note", &RankNccl::note, "when NCCL's log names no channel", Presence::when_set});
   }
 };

@@ -3,9 +3,11 @@
 #ifdef HAVE_CUDA
 #define USE_C10D_NCCL
 #include <c10/cuda/CUDAFunctions.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 #include "bench/train/backend/store_group.h"
@@ -45,6 +47,21 @@ class NcclGroup : public StoreGroup {
     facts.environment = nccl_environment(set_by_row_);
     facts.asked_network = asked_network(link_);
     return facts;
+  }
+  // ncclResetDebugInit, which NCCL's library exports from 2.24 on, makes it read the variables of its log
+  // again, and would empty the same file. If the user's variables stay, theirs may log it.
+  Choices nccl_choices(const std::function<void()>& collectives) override {
+    auto file = log_;
+    const auto reset = reinterpret_cast<void (*)()>(::dlsym(RTLD_DEFAULT, "ncclResetDebugInit"));
+    if (reset && set_by_row_.contains("NCCL_DEBUG_SUBSYS") && set_by_row_.contains("NCCL_DEBUG_FILE")) {
+      file += ".choices";
+      for (const auto& [name, value] : nccl_variables(link_, file, "TUNING"))
+        if (set_by_row_.contains(name)) ::setenv(name.c_str(), value.c_str(), 1);
+      reset();
+    }
+    collectives();
+    std::ifstream lines(file);
+    return read_nccl_choices(lines);
   }
 
  protected:

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <fstream>
 #include <optional>
+#include <regex>
+#include <span>
 
 namespace bench {
 namespace {
@@ -64,6 +66,26 @@ NcclLog read_nccl_log(std::istream& text) {
         "NCCL's log contains no channel; it does if the row sets NCCL_DEBUG, NCCL_DEBUG_SUBSYS and "
         "NCCL_DEBUG_FILE";
   return log;
+}
+
+std::map<std::string, std::string> read_nccl_choices(std::istream& text) {
+  static const std::regex choice(
+      R"((?:(\w+)(?: \[Symmetric\])?: )?(\d+) Bytes -> (?:Algo (\w+) proto|(Kernel)) (\w+))");
+  // By the numbers of src/include/nccl_common.h, which versions before 2.24 log.
+  static constexpr const char *kAlgorithms[] =
+      {"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"},
+                              *kProtocols[] = {"LL", "LL128", "SIMPLE"};
+  const auto name = [](const std::string& word, std::span<const char* const> names) {
+    const size_t number = word.size() == 1 ? size_t(word[0] - '0') : names.size();
+    return number < names.size() ? names[number] : word;
+  };
+  std::map<std::string, std::string> found;
+  std::smatch part;
+  for (std::string line; std::getline(text, line) && !text.eof();)
+    if (std::regex_search(line, part, choice))
+      found[(part[1].matched ? part[1].str() + " " : "") + part[2].str() + " bytes"] =
+          name(part[3].matched ? part[3] : part[4], kAlgorithms) + " " + name(part[5], kProtocols);
+  return found;
 }
 
 NcclLog read_nccl_log(const std::filesystem::path& file) {

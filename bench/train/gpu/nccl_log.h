@@ -1,4 +1,5 @@
-// Parses the transports in use from NCCL's log: INFO lines of NCCL 2.18 to 2.30. No CUDA and no Torch here.
+// Parses transports, algorithms and protocols from NCCL's log: INFO lines of NCCL 2.18 to 2.30. No CUDA and
+// no Torch here.
 #pragma once
 #include <filesystem>
 #include <istream>
@@ -17,5 +18,9 @@ struct NcclLog {
 // ranks at the first collective that needs it. A missing file gives an empty log.
 NcclLog read_nccl_log(std::istream& text);
 NcclLog read_nccl_log(const std::filesystem::path& file);
+
+// {"AllReduce 8388608 bytes": "RING SIMPLE"} from the lines that subsystem TUNING of NCCL 2.20 to 2.30 writes
+// for every collective, in three forms (tests/train/nccl_link_test.cpp).
+std::map<std::string, std::string> read_nccl_choices(std::istream& text);
 
 }  // namespace bench
