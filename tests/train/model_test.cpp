@@ -2,7 +2,10 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/full.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "bench/train/model/resnet.h"
 #include "bench/train/precision/precision.h"
@@ -59,6 +62,36 @@ TEST(ResNet, HasTorchvisionsSizeAtFullWidth) {
   int64_t numbers = 0;
   for (const NamedTensor& p : model.parameters()) numbers += p.tensor.numel();
   EXPECT_EQ(numbers, 11689512);
+}
+
+// As with gradients that are views of buckets, of two types as under O2.
+TEST(ResNet, KeptGradientsAreZeroedInPlaceWhateverTheirTypeAndLayout) {
+  ResNet model({4, 10, 1});
+  for (size_t i = 0; i < model.parameters().size(); i += 2) model.convert(i, at::kHalf);
+  const at::Tensor none = model.parameters()[5].tensor;
+  std::vector<at::Tensor> buckets, expected;
+  std::vector<const void*> places;
+  for (const NamedTensor& parameter : model.parameters()) {
+    const at::Tensor& tensor = parameter.tensor;
+    buckets.push_back(at::full({tensor.numel() + 3}, std::nan(""), tensor.options()));
+    const at::Tensor view = buckets.back().narrow(0, 1, tensor.numel());
+    if (!tensor.is_same(none))
+      tensor.mutable_grad() =
+          tensor.dim() == 4
+              ? view.as_strided(tensor.sizes(), tensor.contiguous(at::MemoryFormat::ChannelsLast).strides())
+              : view.view(tensor.sizes());
+    places.push_back(tensor.grad().defined() ? tensor.grad().const_data_ptr() : nullptr);
+    expected.push_back(buckets.back().clone());
+    if (!tensor.is_same(none)) expected.back().narrow(0, 1, tensor.numel()).zero_();
+  }
+  model.keep_gradient_memory(true);
+  model.clear_gradients();
+  EXPECT_FALSE(none.grad().defined());
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    const at::Tensor& gradient = model.parameters()[i].tensor.grad();
+    EXPECT_EQ(gradient.defined() ? gradient.const_data_ptr() : nullptr, places[i]);
+    EXPECT_TRUE(at::allclose(buckets[i], expected[i], 0, 0, /*equal_nan=*/true)) << i;
+  }
 }
 
 TEST(ResNet, SameSeedSameWeights) {

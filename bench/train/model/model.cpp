@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/_foreach_zero.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -91,8 +92,12 @@ std::vector<std::string> Model::batch_norm_names() const {
 
 void Model::clear_gradients() {
   if (keep_gradient_memory_) {
-    for (auto& parameter : parameters_)
-      if (parameter.tensor.grad().defined()) parameter.tensor.mutable_grad().zero_();
+    // One kernel zeroes many tensors of one type and device.
+    std::map<std::pair<int, at::ScalarType>, std::vector<at::Tensor>> groups;
+    for (const auto& parameter : parameters_)
+      if (const at::Tensor& gradient = parameter.tensor.grad(); gradient.defined())
+        groups[{gradient.device().index(), gradient.scalar_type()}].push_back(gradient);
+    for (auto& [kind, gradients] : groups) at::_foreach_zero_(gradients);
     return;
   }
   for (auto& parameter : parameters_) parameter.tensor.mutable_grad().reset();
