@@ -165,7 +165,7 @@ class Cuda : public Device, public Accelerator {
             {"h2d_bytes", h2d_bytes()},
             {"h2d_gb_per_s", h2d_gb_per_s()},
             {"nvjpeg", decoding_ ? nlohmann::json(nvjpeg_version()) : nlohmann::json()},
-            {"jpeg_engine", decoding_ ? nlohmann::json(has_jpeg_engine(device_.index())) : nlohmann::json()},
+            {"jpeg_engine", decoding_ ? nlohmann::json(decoding_->on_engine) : nlohmann::json()},
             {"cudnn", at::detail::getCUDAHooks().versionCuDNN()},
             {"cudnn_benchmark", at::globalContext().benchmarkCuDNN()},
             {"tf32_convolutions", at::globalContext().allowTF32CuDNN()},

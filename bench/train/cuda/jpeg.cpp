@@ -221,8 +221,6 @@ DeviceDecoding decode_batches_with_nvjpeg(int gpu) {
   return decoding;
 }
 
-bool has_jpeg_engine(int gpu) { return BatchLibrary(gpu, nullptr).on_engine(); }
-
 std::string nvjpeg_version() {
   int major = 0, minor = 0, patch = 0;
   require(nvjpegGetProperty(MAJOR_VERSION, &major));
@@ -244,8 +242,6 @@ bool has_nvjpeg() { return false; }
 DeviceDecoding decode_with_nvjpeg(int, Huffman) { throw std::logic_error("this build has no nvJPEG"); }
 
 DeviceDecoding decode_batches_with_nvjpeg(int) { throw std::logic_error("this build has no nvJPEG"); }
-
-bool has_jpeg_engine(int) { throw std::logic_error("this build has no nvJPEG"); }
 
 std::string nvjpeg_version() { throw std::logic_error("this build has no nvJPEG"); }
 

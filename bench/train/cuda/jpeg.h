@@ -26,7 +26,6 @@ DeviceDecoding decode_with_nvjpeg(int gpu, Huffman huffman = Huffman::gpu);
 // The same with one call per batch (jpeg_batch.h): the loader's threads read and keep the files, and the
 // thread of the batch's last image decodes them all.
 DeviceDecoding decode_batches_with_nvjpeg(int gpu);
-bool has_jpeg_engine(int gpu);  // whether it decodes batches on an engine of its own
 
 bool has_nvjpeg();  // whether this build has nvJPEG, required by the others
 std::string nvjpeg_version();
