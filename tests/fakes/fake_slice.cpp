@@ -234,7 +234,16 @@ int main(int argc, char** argv) {
         << json{{"status", "OUT_OF_MEMORY"}, {"reason", "wanted 1 TB"}};
     return 1;
   }
-  if (behaviour == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+  if (behaviour == "hang") {
+    std::ofstream(directory + "/rank-" + std::to_string(rank) + ".flight.json")
+        << json{{"entries",
+                 {{{"pg_id", 0},
+                   {"collective_seq_id", 57},
+                   {"profiling_name", "nccl:all_reduce"},
+                   {"input_sizes", {{1024}}},
+                   {"state", "started"}}}}};
+    std::this_thread::sleep_for(std::chrono::hours(1));
+  }
   if (behaviour == "slow")
     for (int batch = 3; batch < 10000; ++batch) {
       progress.slot(rank).batches = uint64_t(batch + 1);

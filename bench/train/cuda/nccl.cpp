@@ -5,18 +5,47 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <semaphore.h>
+#include <signal.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
+#include <thread>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 #include "bench/train/backend/store_group.h"
 #include "bench/train/gpu/nccl_environment.h"
 #include "bench/train/gpu/nccl_log.h"
 #include "bench/train/link/link.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {
+
+// When the harness asks a hung rank for its stack, writes what LibTorch's flight recorder knows: its last
+// 2000 collectives, by default. In a thread that waits for the signal, because the training thread may be in
+// CUDA.
+void dump_collectives_on(int signal_number, const std::filesystem::path& file) {
+  static sem_t asked;
+  static struct sigaction before;
+  ::sigaction(signal_number, nullptr, &before);
+  if (before.sa_handler == SIG_DFL || ::sem_init(&asked, 0, 0) != 0) return;  // no train_slice
+  struct sigaction action = before;
+  action.sa_handler = [](int number) {
+    before.sa_handler(number);
+    ::sem_post(&asked);
+  };
+  ::sigaction(signal_number, &action, nullptr);
+  std::thread([file] {
+    while (::sem_wait(&asked) != 0) continue;  // a signal interrupts it
+    try {
+      base::write_whole_file(file, c10d::dump_nccl_trace_json(true, false), /*durable=*/false);
+    } catch (const std::exception& error) {
+      std::cerr << "no dump of the collectives: " << error.what() << '\n';
+    }
+  }).detach();
+}
 
 class NcclGroup : public StoreGroup {
  public:
@@ -25,6 +54,8 @@ class NcclGroup : public StoreGroup {
         link_{options.link, options.interface, options.emulated_link},
         log_(options.logs.empty() ? "" : options.logs / fmt::format("rank-{}.nccl.log", rank_.rank)),
         set_by_row_(set_nccl_environment(nccl_variables(link_, log_))) {
+    if (!log_.empty())
+      dump_collectives_on(SIGUSR2, options.logs / fmt::format("rank-{}.flight.json", rank_.rank));
     try {
       process_group();  // collective: every rank must create it at the same point
     } catch (const std::exception&) {
