@@ -79,7 +79,7 @@ def main(folder):
     file = folder / "decode.json"
     for one in parsed(file, 1, file.read_text())["benchmarks"] if file.exists() else []:
         print(f"{one['name'].removesuffix('/manual_time'):54s} {one['images_per_second']:.0f} images/s"
-              f"{', {:.1%} on the JPEG engine'.format(one['jpeg_engine_share']) if 'jpeg_engine_share' in one else ''}")
+              f"{', the GPU has a JPEG engine' if one.get('has_jpeg_engine') else ''}")
     for row in ("synthetic", "synthetic-graphs", "synthetic-fused"):
         waits = host_waits(traced, row)
         print(f"{'host waits per batch, row ' + row:54s} {'not measured' if waits is None else f'{waits:.2f}'}")

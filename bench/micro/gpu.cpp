@@ -165,10 +165,8 @@ void decode_batches(benchmark::State& state, const Jpegs& jpegs, const DeviceDec
     seconds += watch.seconds();
   }
   state.counters["images_per_second"] = double(state.iterations()) * double(count * kBatch) / seconds;
-  const harness::RecordDecoded decoded = decoding.decoded();
-  state.counters["left_to_cpu"] = double(decoded.cpu);
-  state.counters["jpeg_engine_share"] =
-      double(decoded.jpeg_engine) / double(std::max<int64_t>(1, decoded.all()));
+  state.counters["left_to_cpu"] = double(decoding.decoded().cpu);
+  state.counters["has_jpeg_engine"] = decoding.on_engine;
 }
 
 const bool registered_micro_gpu = add_family([](const MicroOptions& options) {

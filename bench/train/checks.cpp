@@ -132,15 +132,12 @@ Check check_decoder(const harness::RecordDecoded& decoded, bool on_engine) {
   const auto all = double(decoded.all());
   const bool cpu = double(decoded.cpu) > kMostOnCpu * all,
              others = on_engine && double(decoded.jpeg_engine) < kLeastOnEngine * all;
-  return {
-      "decoder", !cpu && !others,
-      fmt::format("of {} images, the JPEG engine decoded {}, the GPU's multiprocessors {}, the CPU {}{}",
-                  decoded.all(), decoded.jpeg_engine, decoded.cuda, decoded.cpu,
-                  cpu      ? ": over 1 % by the CPU, so the row doesn't measure the device's decoder; use "
-                             "decoder: cpu"
-                  : others ? ": under 90 % by the engine that the row asks for, as with progressive files; "
-                             "use decoder: nvjpeg"
-                           : "")};
+  const char* const why = cpu      ? ": over 1 % by the CPU; decoder: cpu measures it"
+                          : others ? ": under 90 % by the engine that the row asks for; use decoder: nvjpeg"
+                                   : "";
+  return {"decoder", !cpu && !others,
+          fmt::format("of {} images, the JPEG engine decoded {}, the GPU's multiprocessors {}, the CPU {}{}",
+                      decoded.all(), decoded.jpeg_engine, decoded.cuda, decoded.cpu, why)};
 }
 
 std::string weights_fingerprint(const Model& model) {

@@ -67,7 +67,6 @@ SliceResult run_slice(const SliceParts& parts) {
   spans.start(batches);
   if (traffic) traffic->next_batch(), traffic->take_device_ms();
   std::optional<LinkBytes> link_before;
-  std::optional<harness::RecordDecoded> decoded_before;
   harness::CpuTime cpu_time_before;
   PhaseClock::Time window_start;
 
@@ -83,7 +82,7 @@ SliceResult run_slice(const SliceParts& parts) {
       result.ready_at_start = warmup > 0 ? parts.loader.ready_batches() : 0;
       result.collective_bytes = {};
       link_before = parts.link.bytes();
-      decoded_before = parts.loader.stats().decoded;
+      result.decoded = parts.loader.stats().decoded;
       if (parts.sampler) parts.sampler->start();
       note_third(parts, 0);
       cpu_time_before = harness::cpu_time_until_now();
@@ -115,8 +114,8 @@ SliceResult run_slice(const SliceParts& parts) {
   if (const auto link_after = parts.link.bytes())
     result.link = {link_after->sent - link_before->sent, link_after->received - link_before->received};
   if (const auto now = parts.loader.stats().decoded)
-    result.decoded = {now->jpeg_engine - decoded_before->jpeg_engine, now->cuda - decoded_before->cuda,
-                      now->cpu - decoded_before->cpu};
+    result.decoded = {now->jpeg_engine - result.decoded->jpeg_engine, now->cuda - result.decoded->cuda,
+                      now->cpu - result.decoded->cpu};
   if (parts.sampler) result.gpu = parts.sampler->stop();
   if (traffic) spans.count_later(communication, traffic->take_device_ms());
   release_copied(parts);

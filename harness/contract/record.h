@@ -49,7 +49,7 @@ struct Record {
   std::optional<RecordTraining> training;
   std::vector<RecordCheck> checks;
   RecordEnvironment environment;
-  std::vector<std::string> warnings, stacks, collectives, notes, emulated;
+  std::vector<std::string> warnings, stacks, notes, emulated;
   std::optional<Emulation> emulation;
   std::optional<RecordLink> link;
   std::optional<RecordTrace> trace;
@@ -168,10 +168,8 @@ struct Record {
             "details of the strategy: `buckets` with bytes and parameters (Horovod: the last batch's fused "
             "messages), `semantics` of the package that it rebuilds, Horovod's `negotiations`",
             Presence::when_set},
-        Key{"stacks", &Record::stacks, "only with HUNG: the stack of each rank", Presence::when_set},
-        Key{"collectives", &Record::collectives,
-            "only with HUNG over NCCL: by rank and process group, the last collective that was enqueued and the "
-            "last that was completed, from LibTorch's flight recorder",
+        Key{"stacks", &Record::stacks,
+            "only with HUNG: the stack of each rank, over NCCL with its last collectives",
             Presence::when_set},
         Key{"notes", &Record::notes, "deviations from the config, e.g. `cpus: 8 clipped to 2`"},
         Key{"emulated", &Record::emulated,

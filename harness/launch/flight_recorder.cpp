@@ -1,16 +1,14 @@
-#include "harness/launch/flight_recorder.h"
-
+// What a hung rank over NCCL did last: reads the dump of LibTorch's flight recorder.
 #include <fmt/format.h>
 
 #include <map>
 
 #include "harness/base/json_text.h"
+#include "harness/launch/row_processes.h"
 
 namespace harness {
 
-using nlohmann::json;
-
-static std::string describe(const json& collective) {
+static std::string describe(const nlohmann::json& collective) {
   return fmt::format("{} {} of {}", collective.at("profiling_name").get<std::string>(),
                      collective.at("collective_seq_id").get<int64_t>(), collective.at("input_sizes").dump());
 }
@@ -19,22 +17,22 @@ static std::string describe(const json& collective) {
 // without any has no `entries`.
 std::string last_collectives(const std::filesystem::path& dump) try {
   if (!std::filesystem::exists(dump)) return "";
-  const json recorded = base::parse_json_file(dump);
-  if (!recorded.contains("entries")) return "no collective was recorded";
-  std::map<int64_t, std::pair<json, json>> groups;  // last enqueued, last completed
-  for (const json& one : recorded["entries"]) {
+  const auto recorded = base::parse_json_file(dump);
+  if (recorded.is_object() && !recorded.contains("entries")) return "\nno collective was recorded";
+  std::map<int64_t, std::pair<nlohmann::json, nlohmann::json>> groups;  // last enqueued, last completed
+  for (const auto& one : recorded.at("entries")) {
     auto& [enqueued, completed] = groups[one.at("pg_id").get<int64_t>()];
     enqueued = one;
     if (one.at("state") == "completed") completed = one;
   }
   std::string text;
   for (const auto& [group, last] : groups)
-    text += fmt::format("{}group {}: last enqueued {}, {}; last completed {}", text.empty() ? "" : "; ",
-                        group, describe(last.first), last.first.at("state").get<std::string>(),
+    text += fmt::format("\ngroup {}: last enqueued {}, {}; last completed {}", group, describe(last.first),
+                        last.first.at("state").get<std::string>(),
                         last.second.is_null() ? "none" : describe(last.second));
   return text;
-} catch (const json::exception& error) {
-  return fmt::format("{} is not a dump of the flight recorder: {}", dump.string(), error.what());
+} catch (const nlohmann::json::exception& error) {
+  return fmt::format("\n{} is not a dump of the flight recorder: {}", dump.string(), error.what());
 }
 
 }  // namespace harness

@@ -8,7 +8,6 @@
 
 #include "harness/base/interrupt.h"
 #include "harness/contract/machine.h"
-#include "harness/launch/flight_recorder.h"
 #include "harness/launch/row_processes.h"
 
 namespace harness {
@@ -102,10 +101,6 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits
           "rank",
           silence, allowed);
       outcome.stacks = processes.stacks();
-      for (int rank = 0; rank < progress.ranks(); ++rank)
-        if (const std::string last = last_collectives(directory / fmt::format("rank-{}.flight.json", rank));
-            !last.empty())
-          outcome.collectives.push_back(fmt::format("rank {}: {}", rank, last));
       return outcome;
     }
     if (limits.timeout_s > 0 && outcome.wall_s > limits.timeout_s) {

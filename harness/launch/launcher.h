@@ -21,10 +21,9 @@ struct Limits {
 struct Outcome {
   std::string status = "OK";  // OK: every rank ended with exit code 0
   std::string reason;
-  double wall_s = 0;          // from the start of the first process to the end of the last
-  int64_t max_rss_bytes = 0;  // highest sum of the ranks' anonymous memory, sampled five times a second
-  std::vector<std::string> stacks,
-      collectives;  // only HUNG: stack of each rank; last_collectives() of those that tell
+  double wall_s = 0;                // from the start of the first process to the end of the last
+  int64_t max_rss_bytes = 0;        // highest sum of the ranks' anonymous memory, sampled five times a second
+  std::vector<std::string> stacks;  // only HUNG: stack of each rank
   bool interrupted = false;
   std::optional<RecordObjectStore> object_store;  // only of storages that read from one
 };

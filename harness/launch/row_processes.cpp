@@ -66,7 +66,8 @@ std::vector<std::string> RowProcesses::stacks() const {
   std::this_thread::sleep_for(std::chrono::milliseconds(700));
   std::vector<std::string> texts;
   for (int rank = 0; rank < progress_.ranks(); ++rank)
-    texts.push_back(base::last_lines(directory_ / fmt::format("rank-{}.stderr", rank), 40, "\n"));
+    texts.push_back(base::last_lines(directory_ / fmt::format("rank-{}.stderr", rank), 40, "\n") +
+                    last_collectives(directory_ / fmt::format("rank-{}.flight.json", rank)));
   return texts;
 }
 

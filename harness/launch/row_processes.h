@@ -27,7 +27,7 @@ class RowProcesses {
   int first_failure() const { return first_failure_; }              // index of the command, -1: none
   int end_of(int command) const { return ends_[size_t(command)]; }  // status of waitpid(2)
   int64_t memory() const;  // bytes of anonymous memory of the ranks on this machine
-  // Asks each rank for its stack (SIGUSR2) and returns what it writes.
+  // Asks each rank for its stack (SIGUSR2) and returns what it writes, over NCCL also its last collectives.
   std::vector<std::string> stacks() const;
   // Whether all ranks have registered from this machine and have ended.
   bool ranks_are_gone() const;
@@ -45,6 +45,10 @@ class RowProcesses {
   std::vector<int> ends_;
   int first_failure_ = -1;
 };
+
+// flight_recorder.cpp
+// A line for each process group of the rank that wrote the dump, or for damage of it. Empty without one.
+std::string last_collectives(const std::filesystem::path& dump);
 
 // failure.cpp
 // Sets status and reason after a command has failed. `memory_ran_out`: during the row. Ranks that mpirun or

@@ -258,7 +258,6 @@ std::optional<Record> train_row(const RowSetting& setting, const PlannedRow& pla
   record.max_rss_bytes = outcome.max_rss_bytes;
   disturbance.write_to(record.environment);
   record.stacks = outcome.stacks;
-  record.collectives = outcome.collectives;
   record.object_store = outcome.object_store;
   if (is_ok(record)) judge(record);
   return record;

@@ -37,11 +37,10 @@ std::vector<std::string> changed_fields(const Record& a, const Record& b);
 // measured.
 std::vector<std::string> different_settings(const Row& a, const Row& b);
 
-// False for a traced row on GPUs: CUPTI, the profiler's library, stays attached to its ranks after the traced
-// batches, and all later calls of CUDA cost more (pytorch/pytorch issue 144455: 10 to 20 % of a step). Kineto
-// detaches it with TEARDOWN_CUPTI=1, but from a thread of its own, which may meet the next recording and
-// CUDA calls of other threads such as NCCL's watchdog (pytorch/kineto pull requests 686 and 1554, the latter
-// open), and with CUDA graphs it crashed before CUDA 12.6 (pytorch/pytorch pull requests 112507 and 150957).
+// False for a row traced on GPUs: CUPTI stays attached to its ranks, and every later call of CUDA costs more
+// (pytorch issue 144455). TEARDOWN_CUPTI=1 would detach it, but asynchronously, racing with other threads'
+// calls and with a second recording (kineto pull requests 686 and 1554, the latter open), and crashed with
+// CUDA graphs before CUDA 12.6 (pytorch pull request 150957).
 bool has_comparable_rate(const Record& record);
 inline constexpr const char* kTracedRate = "traced; its rate is not comparable";
 

@@ -1,11 +1,10 @@
 // unit: what a dump of LibTorch's flight recorder says about the last collectives of a rank
-#include "harness/launch/flight_recorder.h"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/launch/row_processes.h"
 #include "tests/support/temporary_folder.h"
 
 namespace flight_recorder_test {
@@ -46,13 +45,13 @@ TEST_F(FlightRecorder, NamesTheLastEnqueuedAndCompletedOfEachGroup) {
       told_by(json{entry(0, 11, "nccl:all_reduce", "completed", {{262144}}),
                    entry(1, 1, "nccl:broadcast", "scheduled", {{8, 4}}),
                    entry(0, 12, "nccl:all_reduce", "started", {{6553600}})}),
-      "group 0: last enqueued nccl:all_reduce 12 of [[6553600]], started; last completed "
-      "nccl:all_reduce 11 of [[262144]]; group 1: last enqueued nccl:broadcast 1 of [[8,4]], scheduled; "
+      "\ngroup 0: last enqueued nccl:all_reduce 12 of [[6553600]], started; last completed "
+      "nccl:all_reduce 11 of [[262144]]\ngroup 1: last enqueued nccl:broadcast 1 of [[8,4]], scheduled; "
       "last completed none");
 }
 
 TEST_F(FlightRecorder, ARankThatEnqueuedNothingSaysSo) {
-  EXPECT_EQ(told_by(json()), "no collective was recorded");
+  EXPECT_EQ(told_by(json()), "\nno collective was recorded");
 }
 
 TEST_F(FlightRecorder, ADamagedDumpIsNamedAndNoDumpSaysNothing) {
@@ -66,7 +65,7 @@ TEST_F(FlightRecorder, ADamagedDumpIsNamedAndNoDumpSaysNothing) {
     EXPECT_NE(told, "") << text;
     EXPECT_EQ(told.find("last completed"), std::string::npos) << told;
   }
-  EXPECT_NE(told_by("{\"entries\": [7]}").find(dump.string() + " is not a dump"), std::string::npos);
+  EXPECT_NE(told_by("{\"entries\": [7]}").find("\n" + dump.string() + " is not a dump"), std::string::npos);
 }
 
 }  // namespace flight_recorder_test

@@ -97,10 +97,11 @@ TEST_F(RunMatrix, AHungRowIsNamedWithStacksAndEnded) {
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0]["status"], "HUNG");
   EXPECT_NE(all[0]["stacks"][0].get<std::string>().find("stack of the fake"), std::string::npos);
-  EXPECT_EQ(all[0]["collectives"][0],
-            "rank 0: group 0: last enqueued nccl:all_reduce 57 of [[1024]], started; last completed none");
+  EXPECT_NE(all[0]["stacks"][0].get<std::string>().find(
+                "group 0: last enqueued nccl:all_reduce 57 of [[1024]], started; last completed none"),
+            std::string::npos)
+      << all[0]["stacks"];
   EXPECT_EQ(all[1]["status"], "OK");
-  EXPECT_FALSE(all[1].contains("collectives"));
 }
 
 TEST_F(RunMatrix, ARowThatTakesTooLongIsATimeout) {

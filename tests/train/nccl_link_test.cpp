@@ -130,19 +130,17 @@ TEST(NcclLog, AlgorithmAndProtocolAreReadInTheFormOfEveryVersion) {
   };
   EXPECT_EQ(choices(info("4 Bytes -> Algo 0 proto 0 time 6.840000") +  // 2.20 to 2.22
                     info("26214400 Bytes -> Algo 4 proto 2 time 203.410004")),
-            (Variables{{"4 bytes", "TREE LL"}, {"26214400 bytes", "NVLS SIMPLE"}}));
+            (Variables{{"4 bytes", "Algo 0 proto 0"}, {"26214400 bytes", "Algo 4 proto 2"}}));
   EXPECT_EQ(choices(info("AllGather: 37756928 Bytes -> Algo 1 proto 2 time 2860.208008") +  // 2.23
-                    info("AllReduce: 65536 Bytes -> Algo 6 proto 1 time 20.0") +
-                    info("AllReduce: 8 Bytes -> Algo 7 proto 3 time 20.0")),
-            (Variables{{"AllGather 37756928 bytes", "RING SIMPLE"},
-                       {"AllReduce 65536 bytes", "PAT LL128"},
-                       {"AllReduce 8 bytes", "7 3"}}));
+                    info("AllReduce: 65536 Bytes -> Algo 6 proto 1 time 20.0")),
+            (Variables{{"AllGather 37756928 bytes", "Algo 1 proto 2"},
+                       {"AllReduce 65536 bytes", "Algo 6 proto 1"}}));
   const std::string ring = info("AllReduce: 8388608 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..15}"),
                     nvls = info(
                         "AllReduce: 268435456 Bytes -> Algo NVLS_TREE proto SIMPLE channel{Lo..Hi}={0..3}");
   EXPECT_EQ(choices(ring + nvls + ring),  // 2.24 to 2.30
-            (Variables{{"AllReduce 8388608 bytes", "RING LL128"},
-                       {"AllReduce 268435456 bytes", "NVLS_TREE SIMPLE"}}));
+            (Variables{{"AllReduce 8388608 bytes", "Algo RING proto LL128"},
+                       {"AllReduce 268435456 bytes", "Algo NVLS_TREE proto SIMPLE"}}));
   EXPECT_EQ(
       choices(info("AllReduce [Symmetric]: 4096 Bytes -> Kernel AllReduce_AGxLL_R nchannels 4 nthreads 512")),
       (Variables{{"AllReduce 4096 bytes", "Kernel AllReduce_AGxLL_R"}}));  // 2.27 to 2.30
@@ -156,10 +154,6 @@ TEST(NcclLog, OtherAndIncompleteLinesAreNoChoice) {
     std::istringstream stream(text);
     EXPECT_TRUE(read_nccl_choices(stream).empty()) << text;
   }
-}
-
-TEST(NcclVariables, TheLogOfChoicesHasItsOwnSubsystem) {
-  EXPECT_EQ(nccl_variables({}, "/runs/log.choices", "TUNING").at("NCCL_DEBUG_SUBSYS"), "TUNING");
 }
 
 TEST(NcclLog, ALogWithoutChannelsSaysSo) {

@@ -60,10 +60,9 @@ class Group {
   virtual void mute_collectives(bool) {}
   // The traffic of both process groups; null with one process.
   virtual Traffic* traffic() { return nullptr; }
-  // Calls `collectives`; returns how NCCL carries them, if this rank logs it. Collective; not during the
-  // slice, because NCCL writes a line for each.
-  using Choices = std::map<std::string, std::string>;  // RankNccl::choices
-  virtual Choices nccl_choices(const std::function<void()>& /*collectives*/) { return {}; }
+  // Calls `collectives`; RankNccl::choices for them, if this rank logs it. Collective; not during the slice,
+  // because NCCL writes a line for each.
+  virtual std::map<std::string, std::string> nccl_choices(const std::function<void()>&) { return {}; }
   // Facts about this rank's NCCL for the record. Call after the slice.
   virtual std::optional<harness::RankNccl> nccl() const { return std::nullopt; }
 };

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "bench/train/cuda/jpeg_batch.h"
@@ -31,7 +32,7 @@ struct Library {
   const Huffman huffman;
   const Handle handle = new_handle();
   const Normalisation normalisation{at::kCUDA};
-  DecodedCounts decoded;
+  std::atomic<int64_t> by_cuda{0}, by_cpu{0};  // images
 };
 
 std::shared_ptr<Library> open_library(c10::DeviceIndex gpu, Huffman huffman) {
@@ -144,10 +145,8 @@ class CudaJpeg : public Decoder {
     // Blocks without spinning (cudaEventBlockingSync), unlike cudaStreamSynchronize.
     ended_.record();
     ended_.synchronize();
-    if (cropped)
-      ++library_->decoded.cuda;
-    else
-      crop_on_cpu(image, augmentation, side, format, out);
+    ++(cropped ? library_->by_cuda : library_->by_cpu);
+    if (!cropped) crop_on_cpu(image, augmentation, side, format, out);
   }
 
  private:
@@ -163,7 +162,6 @@ class CudaJpeg : public Decoder {
 
   void crop_on_cpu(const EncodedImage& image, const Augmentation& augmentation, int side, BatchFormat format,
                    void* out) {
-    ++library_->decoded.cpu;
     decoded_.resize(size_t(bytes_per_image(format, side)));
     Decoder::crop(image, augmentation, side, format, decoded_.data());
     C10_CUDA_CHECK(
@@ -187,7 +185,8 @@ std::shared_ptr<void> device_memory(c10::DeviceIndex gpu, size_t bytes) {
 
 }  // namespace
 
-static DeviceDecoding decoding_of(std::shared_ptr<Library> library) {
+DeviceDecoding decode_with_nvjpeg(int gpu, Huffman huffman) {
+  const auto library = open_library(c10::DeviceIndex(gpu), huffman);
   return {
       .make_decoder =
           [library] {
@@ -199,24 +198,22 @@ static DeviceDecoding decoding_of(std::shared_ptr<Library> library) {
                  size_t bytes) { C10_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice)); },
       .decoded =
           [library] {
-            const DecodedCounts& counts = library->decoded;
-            return harness::RecordDecoded{counts.jpeg_engine, counts.cuda, counts.cpu};
+            return harness::RecordDecoded{0, library->by_cuda, library->by_cpu};
           },
   };
 }
 
-DeviceDecoding decode_with_nvjpeg(int gpu, Huffman huffman) {
-  return decoding_of(open_library(c10::DeviceIndex(gpu), huffman));
-}
-
 DeviceDecoding decode_batches_with_nvjpeg(int gpu) {
-  const auto single = open_library(c10::DeviceIndex(gpu), Huffman::gpu);
-  const auto library =
-      std::make_shared<BatchLibrary>(gpu, std::shared_ptr<DecodedCounts>(single, &single->decoded));
-  DeviceDecoding decoding = decoding_of(single);
+  DeviceDecoding decoding = decode_with_nvjpeg(gpu);
+  const auto library = std::make_shared<BatchLibrary>(gpu);
   decoding.on_engine = library->on_engine();
   decoding.make_batch_decoder = [library, alone = decoding.make_decoder](const BatchShape& shape) {
     return make_batch_decoder(library, alone(), shape);
+  };
+  decoding.decoded = [library, alone = decoding.decoded] {
+    harness::RecordDecoded all = alone();
+    (library->on_engine() ? all.jpeg_engine : all.cuda) += library->decoded;
+    return all;
   };
   return decoding;
 }

@@ -63,7 +63,7 @@ class NvjpegBatch : public BatchDecoder {
       cudaGetLastError();  // clears nvJPEG's error, which LibTorch would report as its own
       alone.insert(alone.end(), together.begin(), together.end());
     } else {
-      library_->count_batch(together.size());
+      library_->decoded += int64_t(together.size());
     }
     // Blocks without spinning (cudaEventBlockingSync).
     ended_.record();
@@ -178,8 +178,7 @@ class NvjpegBatch : public BatchDecoder {
 
 }  // namespace
 
-BatchLibrary::BatchLibrary(int number, std::shared_ptr<DecodedCounts> counts)
-    : gpu(number), counts_(std::move(counts)) {
+BatchLibrary::BatchLibrary(int number) : gpu(number) {
   const c10::cuda::CUDAGuard on{c10::DeviceIndex(number)};
   handle_ = new_handle(NVJPEG_BACKEND_HARDWARE);
   on_engine_ = handle_ != nullptr;

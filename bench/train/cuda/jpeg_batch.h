@@ -3,6 +3,8 @@
 // ordinary processors. One kernel then crops and resizes all of them.
 #pragma once
 #ifdef HAVE_NVJPEG
+#include <atomic>
+
 #include "bench/loading/loader/device_decoding.h"
 #include "bench/train/cuda/nvjpeg_handles.h"
 
@@ -11,14 +13,13 @@ namespace bench {
 // What the batch decoders of a loader share.
 class BatchLibrary {
  public:
-  BatchLibrary(int gpu, std::shared_ptr<DecodedCounts> counts);  // CUDA device number
+  explicit BatchLibrary(int gpu);  // CUDA device number
   const int gpu;
+  std::atomic<int64_t> decoded{0};  // images that were decoded in batches
   bool on_engine() const { return on_engine_; }
   nvjpegHandle_t handle() const { return handle_.get(); }
-  void count_batch(size_t images) { (on_engine_ ? counts_->jpeg_engine : counts_->cuda) += int64_t(images); }
 
  private:
-  const std::shared_ptr<DecodedCounts> counts_;
   bool on_engine_ = false;
   Handle handle_;
 };

@@ -10,7 +10,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <thread>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
@@ -18,13 +17,12 @@
 #include "bench/train/gpu/nccl_environment.h"
 #include "bench/train/gpu/nccl_log.h"
 #include "bench/train/link/link.h"
-#include "harness/base/file.h"
 
 namespace bench {
 namespace {
 
-// When the harness asks a hung rank for its stack, writes what LibTorch's flight recorder knows: its last
-// 2000 collectives, by default. In a thread that waits for the signal, because the training thread may be in
+// When the harness asks a hung rank for its stack, writes what LibTorch's flight recorder knows: by default
+// its last 2000 collectives. In a thread that waits for the signal, because the training thread may be in
 // CUDA.
 void dump_collectives_on(int signal_number, const std::filesystem::path& file) {
   static sem_t asked;
@@ -39,11 +37,7 @@ void dump_collectives_on(int signal_number, const std::filesystem::path& file) {
   ::sigaction(signal_number, &action, nullptr);
   std::thread([file] {
     while (::sem_wait(&asked) != 0) continue;  // a signal interrupts it
-    try {
-      base::write_whole_file(file, c10d::dump_nccl_trace_json(true, false), /*durable=*/false);
-    } catch (const std::exception& error) {
-      std::cerr << "no dump of the collectives: " << error.what() << '\n';
-    }
+    std::ofstream(file) << c10d::dump_nccl_trace_json(true, false);
   }).detach();
 }
 
@@ -81,13 +75,13 @@ class NcclGroup : public StoreGroup {
   }
   // ncclResetDebugInit, which NCCL's library exports from 2.24 on, makes it read the variables of its log
   // again, and would empty the same file. If the user's variables stay, theirs may log it.
-  Choices nccl_choices(const std::function<void()>& collectives) override {
+  std::map<std::string, std::string> nccl_choices(const std::function<void()>& collectives) override {
     auto file = log_;
     const auto reset = reinterpret_cast<void (*)()>(::dlsym(RTLD_DEFAULT, "ncclResetDebugInit"));
     if (reset && set_by_row_.contains("NCCL_DEBUG_SUBSYS") && set_by_row_.contains("NCCL_DEBUG_FILE")) {
       file += ".choices";
-      for (const auto& [name, value] : nccl_variables(link_, file, "TUNING"))
-        if (set_by_row_.contains(name)) ::setenv(name.c_str(), value.c_str(), 1);
+      ::setenv("NCCL_DEBUG_SUBSYS", "TUNING", 1);
+      ::setenv("NCCL_DEBUG_FILE", (std::getenv("NCCL_DEBUG_FILE") + std::string(".choices")).c_str(), 1);
       reset();
     }
     collectives();

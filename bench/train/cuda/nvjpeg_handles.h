@@ -4,17 +4,11 @@
 #include <nvjpeg.h>
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 
 #include "bench/image/decode.h"
 
 namespace bench {
-
-// Images by what decoded them; counts for all threads of a loader.
-struct DecodedCounts {
-  std::atomic<int64_t> jpeg_engine{0}, cuda{0}, cpu{0};
-};
 
 // The part of an image to decode for a box: with a margin, because chroma interpolation needs neighbours,
 // which nvJPEG before 13.3 lacks at the edges of the region of interest. 4 pixels are one chroma sample at

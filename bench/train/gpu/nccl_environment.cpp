@@ -23,8 +23,7 @@ static std::string without_patterns(const std::string& path) {
   return text;
 }
 
-std::map<std::string, std::string> nccl_variables(const NcclLink& link, const std::filesystem::path& log,
-                                                  const std::string& subsystems) {
+std::map<std::string, std::string> nccl_variables(const NcclLink& link, const std::filesystem::path& log) {
   // `=` requests an exact match; otherwise eth1 would also match eth10.
   std::map<std::string, std::string> variables = {{"NCCL_SOCKET_IFNAME", "=" + link.interface}};
   if (const std::string network = asked_network(link); !network.empty()) {
@@ -34,7 +33,7 @@ std::map<std::string, std::string> nccl_variables(const NcclLink& link, const st
   }
   if (!log.empty()) {
     variables["NCCL_DEBUG"] = "INFO";
-    variables["NCCL_DEBUG_SUBSYS"] = subsystems;
+    variables["NCCL_DEBUG_SUBSYS"] = "INIT,NET,ENV";  // includes channels; nothing per collective
     variables["NCCL_DEBUG_FILE"] = without_patterns(log.string());
   }
   return variables;

@@ -18,10 +18,8 @@ struct NcclLink {
 // NCCL's name (NCCL_NET) of the network between the nodes of a row; empty with one node.
 std::string asked_network(const NcclLink& link);
 
-// The variables as {name: value}. log: NCCL's log file, of these subsystems; empty: no log. Those of the
-// default log channels, and nothing per collective.
-std::map<std::string, std::string> nccl_variables(const NcclLink& link, const std::filesystem::path& log,
-                                                  const std::string& subsystems = "INIT,NET,ENV");
+// The variables as {name: value}. log: NCCL's log file; empty: no log.
+std::map<std::string, std::string> nccl_variables(const NcclLink& link, const std::filesystem::path& log);
 
 // Sets the variables that are not set yet (the user's values take precedence) and returns their names. Call
 // it before NCCL is used, which reads each variable once, and while no other thread reads the environment.

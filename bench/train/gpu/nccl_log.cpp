@@ -6,7 +6,6 @@
 #include <fstream>
 #include <optional>
 #include <regex>
-#include <span>
 
 namespace bench {
 namespace {
@@ -70,21 +69,13 @@ NcclLog read_nccl_log(std::istream& text) {
 
 std::map<std::string, std::string> read_nccl_choices(std::istream& text) {
   static const std::regex choice(
-      R"((?:(\w+)(?: \[Symmetric\])?: )?(\d+) Bytes -> (?:Algo (\w+) proto|(Kernel)) (\w+))");
-  // By the numbers of src/include/nccl_common.h, which versions before 2.24 log.
-  static constexpr const char *kAlgorithms[] =
-      {"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"},
-                              *kProtocols[] = {"LL", "LL128", "SIMPLE"};
-  const auto name = [](const std::string& word, std::span<const char* const> names) {
-    const size_t number = word.size() == 1 ? size_t(word[0] - '0') : names.size();
-    return number < names.size() ? names[number] : word;
-  };
+      R"((?:(\w+)(?: \[Symmetric\])?: )?(\d+) Bytes -> (Algo \w+ proto|Kernel) (\w+))");
   std::map<std::string, std::string> found;
   std::smatch part;
   for (std::string line; std::getline(text, line) && !text.eof();)
     if (std::regex_search(line, part, choice))
       found[(part[1].matched ? part[1].str() + " " : "") + part[2].str() + " bytes"] =
-          name(part[3].matched ? part[3] : part[4], kAlgorithms) + " " + name(part[5], kProtocols);
+          part[3].str() + " " + part[4].str();
   return found;
 }
 

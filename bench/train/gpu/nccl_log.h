@@ -19,8 +19,9 @@ struct NcclLog {
 NcclLog read_nccl_log(std::istream& text);
 NcclLog read_nccl_log(const std::filesystem::path& file);
 
-// {"AllReduce 8388608 bytes": "RING SIMPLE"} from the lines that subsystem TUNING of NCCL 2.20 to 2.30 writes
-// for every collective, in three forms (tests/train/nccl_link_test.cpp).
+// {"AllReduce 8388608 bytes": "Algo RING proto SIMPLE"} from the lines that NCCL 2.20 to 2.30 writes for
+// every collective with NCCL_DEBUG_SUBSYS=TUNING. Before 2.24 they have numbers for names
+// (src/include/nccl_common.h).
 std::map<std::string, std::string> read_nccl_choices(std::istream& text);
 
 }  // namespace bench

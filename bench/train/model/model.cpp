@@ -92,8 +92,7 @@ std::vector<std::string> Model::batch_norm_names() const {
 
 void Model::clear_gradients() {
   if (keep_gradient_memory_) {
-    // One kernel zeroes many tensors of one type and device.
-    std::map<std::pair<int, at::ScalarType>, std::vector<at::Tensor>> groups;
+    std::map<std::pair<int, at::ScalarType>, std::vector<at::Tensor>> groups;  // a kernel for each
     for (const auto& parameter : parameters_)
       if (const at::Tensor& gradient = parameter.tensor.grad(); gradient.defined())
         groups[{gradient.device().index(), gradient.scalar_type()}].push_back(gradient);

@@ -54,9 +54,8 @@ std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, c
     add('B', fmt::format("{} bad {} replaced", bad, bad == 1 ? "image" : "images"));
   if (!has_comparable_rate(record)) add('P', kTracedRate);
   if (const auto& decoded = record.decoded; decoded && decoded->all() > 0)
-    add('J', fmt::format("{:.1f} % of the images decoded on the JPEG engine, {:.1f} % on the CPU",
-                         100 * double(decoded->jpeg_engine) / double(decoded->all()),
-                         100 * double(decoded->cpu) / double(decoded->all())));
+    add('J', fmt::format("{:.1f} % of the images decoded on the JPEG engine",
+                         100 * double(decoded->jpeg_engine) / double(decoded->all())));
   if (std::string text = disturbance_text({&record}); !text.empty()) add('T', std::move(text));
   if (const int64_t periods = record.environment.throttled_periods.value_or(0); periods > 0)
     add('T', fmt::format("CPU quota hit {} times", periods));
