@@ -21,7 +21,7 @@ struct StandinRecord {
   static constexpr auto keys() {
     using harness::Key;
     constexpr auto required = harness::Presence::required;
-    return std::tuple(Key{"kind", &StandinRecord::kind, "stand-in"},
+    return known_keys(Key{"kind", &StandinRecord::kind, "stand-in"},
                       Key{"version", &StandinRecord::version, "of what the seed gives", required},
                       Key{"seed", &StandinRecord::seed, "of all images", required},
                       Key{"images", &StandinRecord::images, "in train", required},

@@ -25,7 +25,7 @@ struct PackRecord {
   }
   static constexpr auto keys() {
     using harness::Key, harness::Presence;
-    return std::tuple(
+    return known_keys(
         Key{"version", &PackRecord::version, "of the copy's format", Presence::required},
         Key{"fingerprint", &PackRecord::fingerprint, "of the data set", Presence::required},
         Key{"images", &PackRecord::images, "in the copy", Presence::required},

@@ -50,15 +50,11 @@ void complete(DeviceToWrite& asked, const fs::path& project) {
 }
 
 template <class Figures>
-void print_figures(const Figures& figures, const std::string& indent) {
-  const auto one = [&](const auto& key) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(figures.*key.member)>, SourcedFigure>) {
-      const SourcedFigure& figure = figures.*key.member;
-      fmt::print("{}{:22}{:>12.6g}  {:9} {}\n", indent, key.name, figure.value, figure.provenance,
-                 figure.source);
-    }
-  };
-  std::apply([&](const auto&... key) { (one(key), ...); }, Figures::keys());
+void print_figures(Figures figures, const std::string& indent) {
+  for (const Key& key : kType<Figures>.keys())
+    if (const auto* figure = key.find_in<SourcedFigure>(&figures))
+      fmt::print("{}{:22}{:>12.6g}  {:9} {}\n", indent, key.name, figure->value, figure->provenance,
+                 figure->source);
 }
 
 int calibrate_from(DeviceToWrite asked, const Installation& installation) {

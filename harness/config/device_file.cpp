@@ -12,11 +12,6 @@
 namespace harness {
 namespace {
 
-template <Keyed T>
-std::vector<std::string> keys_of() {
-  return std::apply([](const auto&... key) { return std::vector<std::string>{key.name...}; }, T::keys());
-}
-
 // By the unit that the key's name ends in.
 FigureLimits limits_of(const std::string& key) {
   constexpr std::pair<const char*, FigureLimits> all[] = {{"_ms_per_image", {0, 1e4, "ms"}},
@@ -33,7 +28,7 @@ FigureLimits limits_of(const std::string& key) {
 
 SourcedFigure read_figure(const Entry& entry) {
   SourcedFigure figure;
-  std::vector<std::string> missing = keys_of<SourcedFigure>();
+  std::vector<std::string> missing = names_of_keys(kType<SourcedFigure>);
   for (const Entry& part : entries(entry, missing)) {
     std::erase(missing, part.key);
     const std::string text = scalar(part);
@@ -58,40 +53,36 @@ SourcedFigure read_figure(const Entry& entry) {
   return figure;
 }
 
-template <Keyed T>
-T read_struct(const std::vector<Entry>& parts, const Origin& origin);
+void read(const Entry& entry, const ValueType& type, void* value);
 
-template <class T>
-void read_value(const Entry& entry, T& value) {
-  if constexpr (std::is_same_v<T, SourcedFigure> || std::is_same_v<T, std::optional<SourcedFigure>>)
-    value = read_figure(entry);
-  else if constexpr (std::is_same_v<T, std::string>)
-    value = scalar(entry);
-  else if constexpr (std::is_same_v<T, std::optional<int64_t>>)
-    value = whole_number(entry, 1, 1 << 20);
-  else if constexpr (Keyed<T>)
-    value = read_struct<T>(entries(entry, keys_of<T>()), entry.origin);
-  else  // a map
-    for (const Entry& one : entries(entry)) read_value(one, value[one.key]);
-}
-
-// A struct of the contract from the entries of a mapping, which allows keys_of<T>(): every required key must
-// be there.
-template <Keyed T>
-T read_struct(const std::vector<Entry>& parts, const Origin& origin) {
+// A struct of the contract from the entries of a mapping, which allows its keys: every required key must be
+// there.
+void read_struct(const std::vector<Entry>& parts, const Origin& origin, const ValueType& type, void* made) {
   std::map<std::string, const Entry*> by_key;
   for (const Entry& part : parts) by_key[part.key] = &part;
-  T made;
-  const auto read = [&](const auto& key) {
+  for (const Key& key : type.keys()) {
     const auto found = by_key.find(key.name);
     if (found != by_key.end())
-      read_value(*found->second, made.*key.member);
+      read(*found->second, *key.type, key.in(made));
     else if (key.presence == Presence::required)
       throw ConfigError(origin, "missing key", fmt::format("{} ({})", in_quotes(key.name), key.help), "",
                         "add it");
-  };
-  std::apply([&](const auto&... key) { (read(key), ...); }, T::keys());
-  return made;
+  }
+}
+
+void read(const Entry& entry, const ValueType& type, void* value) {
+  if (&type == &kType<SourcedFigure>)
+    *static_cast<SourcedFigure*>(value) = read_figure(entry);
+  else if (type.kind == Kind::text)
+    *static_cast<std::string*>(value) = scalar(entry);
+  else if (type.kind == Kind::integer)
+    type.store(value, uint64_t(whole_number(entry, 1, 1 << 20)));
+  else if (type.kind == Kind::optional)
+    read(entry, *type.element, type.resize(value, 1));
+  else if (type.kind == Kind::structure)
+    read_struct(entries(entry, names_of_keys(type)), entry.origin, type, value);
+  else  // a map
+    for (const Entry& one : entries(entry)) read(one, *type.element, type.add(value, one.key));
 }
 
 }  // namespace
@@ -112,7 +103,9 @@ std::filesystem::path device_file(const std::filesystem::path& project, const st
 }
 
 EmulatedDevice read_device_file(const std::filesystem::path& file) {
-  auto device = read_struct<EmulatedDevice>(read_yaml(file, keys_of<EmulatedDevice>()), {file.string(), 1});
+  const ValueType& type = kType<EmulatedDevice>;
+  EmulatedDevice device;
+  read_struct(read_yaml(file, names_of_keys(type)), {file.string(), 1}, type, &device);
   if (device.name != file.stem().string())
     throw ConfigError({file.string(), 1}, "the name is not the file's", in_quotes(file.stem().string()),
                       in_quotes(device.name));
@@ -151,50 +144,37 @@ void require_times(const EmulatedDevice& device, const std::filesystem::path& fi
   throw ConfigError(origin, rule, expected, found, next_step);
 }
 
-// A figure is one line, as in the shipped files.
-static void write(YAML::Emitter& yaml, const SourcedFigure& figure) {
-  yaml << YAML::Flow << YAML::BeginMap << YAML::Key << "value" << YAML::Value
-       << fmt::format("{:.6g}", figure.value) << YAML::Key << "provenance" << YAML::Value << figure.provenance
-       << YAML::Key << "source" << YAML::Value << YAML::DoubleQuoted << figure.source << YAML::EndMap;
-}
-
-static void write(YAML::Emitter& yaml, const std::string& text) { yaml << text; }
-static void write(YAML::Emitter& yaml, int64_t number) { yaml << number; }
-
-template <class T>
-static void write(YAML::Emitter& yaml, const std::optional<T>& value) {
-  write(yaml, *value);
-}
-
-template <Keyed T>
-static void write(YAML::Emitter& yaml, const T& value);
-
-template <class T>
-static void write(YAML::Emitter& yaml, const std::map<std::string, T>& map) {
-  yaml << YAML::BeginMap;
-  for (const auto& [key, value] : map) {
-    yaml << YAML::Key << key << YAML::Value;
-    write(yaml, value);
+static void write(YAML::Emitter& yaml, const ValueType& type, const void* value) {
+  if (&type == &kType<SourcedFigure>) {  // one line, as in the shipped files
+    const SourcedFigure& figure = *static_cast<const SourcedFigure*>(value);
+    yaml << YAML::Flow << YAML::BeginMap << YAML::Key << "value" << YAML::Value
+         << fmt::format("{:.6g}", figure.value) << YAML::Key << "provenance" << YAML::Value
+         << figure.provenance << YAML::Key << "source" << YAML::Value << YAML::DoubleQuoted << figure.source
+         << YAML::EndMap;
+  } else if (type.kind == Kind::text) {
+    yaml << *static_cast<const std::string*>(value);
+  } else if (type.kind == Kind::integer) {
+    yaml << int64_t(type.load(value));
+  } else if (type.kind == Kind::optional) {
+    write(yaml, *type.element, type.elements(value).first);
+  } else {
+    yaml << YAML::BeginMap;
+    const auto one = [&](const std::string& name, const ValueType& inner, const void* part) {
+      if (inner.kind == Kind::optional && is_empty(inner, part)) return;
+      yaml << YAML::Key << name << YAML::Value;
+      write(yaml, inner, part);
+    };
+    if (type.kind == Kind::map)
+      for (const auto& [name, part] : type.entries(value)) one(*name, *type.element, part);
+    else
+      for (const Key& key : type.keys()) one(key.name, *key.type, key.in(value));
+    yaml << YAML::EndMap;
   }
-  yaml << YAML::EndMap;
-}
-
-template <Keyed T>
-static void write(YAML::Emitter& yaml, const T& value) {
-  yaml << YAML::BeginMap;
-  const auto one = [&](const auto& key) {
-    if constexpr (requires { (value.*key.member).has_value(); })
-      if (!(value.*key.member)) return;
-    yaml << YAML::Key << key.name << YAML::Value;
-    write(yaml, value.*key.member);
-  };
-  std::apply([&](const auto&... key) { (one(key), ...); }, T::keys());
-  yaml << YAML::EndMap;
 }
 
 std::string device_file_text(const EmulatedDevice& device) {
   YAML::Emitter yaml;
-  write(yaml, device);
+  write(yaml, kType<EmulatedDevice>, &device);
   return std::string(yaml.c_str()) + "\n";
 }
 

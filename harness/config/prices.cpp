@@ -10,22 +10,18 @@ static bool is_power(const std::string& key) { return key.rfind("watts_", 0) == 
 constexpr FigureLimits kPower{1e-3, 1e6, "W"}, kPrice{1e-9, 1e9, "", true};
 
 Prices read_prices(const std::filesystem::path& file) {
-  const auto names =
-      std::apply([](const auto&... key) { return std::vector<std::string>{key.name...}; }, Prices::keys());
   Prices prices;
   bool any = false;
-  const std::vector<Entry> all = read_yaml(file, names);
-  for (const Entry& entry : all) {
-    const auto read = [&](const auto& key) {
-      if (entry.key != key.name) return;
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(prices.*key.member)>, std::string>)
-        prices.*key.member = scalar(entry);
-      else
-        prices.*key.member = number(entry, is_power(entry.key) ? kPower : kPrice);
+  const std::vector<Entry> all = read_yaml(file, names_of_keys(kType<Prices>));
+  for (const Entry& entry : all)
+    for (const Key& key : kType<Prices>.keys()) {
+      if (entry.key != key.name) continue;
+      if (auto* text = key.find_in<std::string>(&prices))
+        *text = scalar(entry);
+      else if (auto* price = key.find_in<std::optional<double>>(&prices))
+        *price = number(entry, is_power(entry.key) ? kPower : kPrice);
       any = any || (entry.key != "unit" && !is_power(entry.key));
-    };
-    std::apply([&](const auto&... key) { (read(key), ...); }, Prices::keys());
-  }
+    }
   if (prices.unit.empty())
     throw ConfigError(all.empty() ? Origin{file.string()} : all[0].origin, "no unit",
                       "unit: EUR/month, or another", "", "all prices of the file are in it");

@@ -12,6 +12,14 @@ namespace harness {
 
 namespace fs = std::filesystem;
 
+// For the codec: a path is its absolute text, which is empty for an empty path.
+nlohmann::json written_path(const void* path);
+void read_path(void* path, const nlohmann::json& value);
+template <>
+struct TypeOf<fs::path> {
+  static constexpr ValueType value = own_type<fs::path>(written_path, read_path);
+};
+
 struct Request {
   std::vector<fs::path> configs;
   std::string only, scale = "auto", device = "auto";
@@ -44,7 +52,7 @@ struct Request {
   // Every option that a continued run takes over, by its name on the command line.
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(Key{"config", &Request::configs, "the matrices", required},
+    return known_keys(Key{"config", &Request::configs, "the matrices", required},
                       Key{"only", &Request::only, "rows", required},
                       Key{"scale", &Request::scale, "name of a scale, or auto", required},
                       Key{"device", &Request::device, "cpu, cuda, emulated[:NAME] or auto", required},

@@ -14,14 +14,8 @@ static std::string absolute_text(const fs::path& path) {
   return path.empty() ? "" : fs::absolute(path).string();
 }
 
-template <>
-json encode(const fs::path& path) {
-  return absolute_text(path);
-}
-template <>
-fs::path decode(const json& value, const std::string& at) {
-  return decode<std::string>(value, at);
-}
+json written_path(const void* path) { return absolute_text(*static_cast<const fs::path*>(path)); }
+void read_path(void* path, const json& value) { *static_cast<fs::path*>(path) = decode<std::string>(value); }
 
 void write_request(const fs::path& run, const Request& request) {
   Request found_from_anywhere = request;
@@ -52,18 +46,18 @@ Request continued_request(const fs::path& run, const Request& asked, const std::
   static const std::set<std::string> limits = {"timeout", "hang-after", "port", "repeat-within",
                                                "keep-disturbed"};
   Request request = read_request(run);
-  const auto take = [&](const auto& key) {
+  for (const Key& key : kType<Request>.keys()) {
     const std::string name = key.name;
-    const json was = encode(request.*key.member), wanted = encode(asked.*key.member);
+    const json was = write_value(*key.type, key.in(&request)),
+               wanted = write_value(*key.type, key.in(&asked));
     const bool is_given = given.count(name) || (name == "config" && given.count("accuracy"));
-    if (!is_given || wanted == was) return;
+    if (!is_given || wanted == was) continue;
     if (!limits.count(name) && !(name == "repeat" && wanted > was))
       throw PreparationError(fmt::format(
           "{}: the run was started with {} {}, but this command has {}; leave {} out, or start a new run",
           run.string(), name, was.dump(), wanted.dump(), name));
-    request.*key.member = asked.*key.member;
-  };
-  std::apply([&](const auto&... key) { (take(key), ...); }, Request::keys());
+    read_value(*key.type, key.in(&request), wanted);
+  }
   if (given.count("out") && absolute_text(asked.out) != absolute_text(run))
     throw PreparationError(
         fmt::format("--out {}: the run continues in {}; leave --out out", asked.out.string(), run.string()));

@@ -7,12 +7,6 @@
 
 namespace harness {
 
-// For the codec: a path is its absolute text, which is empty for an empty path.
-template <>
-nlohmann::json encode(const fs::path& path);
-template <>
-fs::path decode(const nlohmann::json& value, const std::string& at);
-
 // Paths become absolute.
 void write_request(const fs::path& run, const Request& request);
 // Throws PreparationError with the file, the problem and the next step.

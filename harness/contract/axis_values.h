@@ -22,7 +22,7 @@ struct Traits {
 
   static constexpr auto keys() {
     constexpr auto optional = Presence::when_set;
-    return std::tuple(
+    return known_keys(
         Key{"process_per_device", &Traits::process_per_device, "each device has a process", optional},
         Key{"several_devices", &Traits::several_devices, "uses more than one", optional},
         Key{"started_by_mpi", &Traits::started_by_mpi, "ranks find one another through MPI", optional},
@@ -48,7 +48,7 @@ struct AxisValue {
   Traits traits;
   std::string missing;
   static constexpr auto keys() {
-    return std::tuple(Key{"name", &AxisValue::name, "as the row's field names it", Presence::required},
+    return known_keys(Key{"name", &AxisValue::name, "as the row's field names it", Presence::required},
                       Key{"summary", &AxisValue::summary, "one line for `run_matrix list --values`"},
                       Key{"traits", &AxisValue::traits, "facts that the harness plans with"},
                       Key{"missing", &AxisValue::missing, "why this build can't run it, or empty"});

@@ -21,7 +21,7 @@ struct CpuTime {
 
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(
+    return known_keys(
         Key{"total_s", &CpuTime::total_s, "all time of these cores, idle time included", required},
         Key{"busy_s", &CpuTime::busy_s, "time in which they ran some process or the kernel for one",
             required},

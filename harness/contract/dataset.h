@@ -18,7 +18,7 @@ struct IndexHeader {
 
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(Key{"version", &IndexHeader::version, "of the format", required},
+    return known_keys(Key{"version", &IndexHeader::version, "of the format", required},
                       Key{"root", &IndexHeader::root, "folder of the images", required},
                       Key{"fingerprint", &IndexHeader::fingerprint,
                           "of names, sizes and a sample of the content", required},
@@ -40,7 +40,7 @@ IndexHeader index_header(const std::string& line);
 struct IndexAnswer {
   std::string index, validation;
   static constexpr auto keys() {
-    return std::tuple(Key{"index", &IndexAnswer::index, "file that was written", Presence::required},
+    return known_keys(Key{"index", &IndexAnswer::index, "file that was written", Presence::required},
                       Key{"validation", &IndexAnswer::validation, "the same of val/, with --validation",
                           Presence::when_set});
   }
@@ -51,7 +51,7 @@ struct PackAnswer {
   std::string location, note;
   std::optional<double> made_in_s = {};
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"location", &PackAnswer::location, "of the copy; empty: there is none"},
         Key{"note", &PackAnswer::note, "what was done, or why there is none"},
         Key{"made_in_s", &PackAnswer::made_in_s, "time that making it took", Presence::when_set});

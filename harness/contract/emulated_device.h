@@ -17,7 +17,7 @@ struct SourcedFigure {
   std::string source;      // where: the row and sentence, record and date, or publication
   static constexpr bool kAsList = true;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"value", &SourcedFigure::value, "in the unit that the key's name ends in", Presence::required},
         Key{"provenance", &SourcedFigure::provenance, "stated, measured, published or assumed",
             Presence::required},
@@ -30,7 +30,7 @@ struct SourcedFigure {
 struct PrecisionCosts {
   SourcedFigure forward_ms_per_image, forward_ms, backward_ms_per_image, backward_ms, optimizer_ms;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"forward_ms_per_image", &PrecisionCosts::forward_ms_per_image, "forward, per image",
             Presence::required},
         Key{"forward_ms", &PrecisionCosts::forward_ms, "forward, whatever the batch", Presence::required},
@@ -53,7 +53,7 @@ struct EmulatedDevice {
   std::optional<SourcedFigure> h2d_devices_per_link;
   SourcedFigure peer_gb_per_s, peer_us, collective_gb_per_s, collective_us;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"name", &EmulatedDevice::name, "as in --device emulated:NAME", Presence::required},
         Key{"summary", &EmulatedDevice::summary, "one line", Presence::required},
         Key{"calibrated_on", &EmulatedDevice::calibrated_on,
@@ -119,7 +119,7 @@ struct Emulation {
   int64_t wire_divisor = 1;   // bytes that cross the link between nodes are divided by it
   std::string wire = "ring";  // whose bytes they are: NCCL's `ring` or `tree`
   static constexpr auto keys() {
-    return std::tuple(Key{"device", &Emulation::device, "the device file", Presence::required},
+    return known_keys(Key{"device", &Emulation::device, "the device file", Presence::required},
                       Key{"batch_divisor", &Emulation::batch_divisor, "of the scale", Presence::required},
                       Key{"time_scale", &Emulation::time_scale, "field `time_scale`", Presence::required},
                       Key{"wire_divisor", &Emulation::wire_divisor, "field `wire_divisor`"},

@@ -14,7 +14,7 @@ namespace harness {
 struct TracedBatches {
   int64_t first = 0, last = 0;
   static constexpr auto keys() {
-    return std::tuple(Key{"first", &TracedBatches::first, "first traced batch, timed ones counted from 0",
+    return known_keys(Key{"first", &TracedBatches::first, "first traced batch, timed ones counted from 0",
                           Presence::required},
                       Key{"last", &TracedBatches::last, "last traced batch", Presence::required});
   }
@@ -31,7 +31,7 @@ struct Job {
   std::optional<int64_t> memory_cap_bytes;
 
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"row", &Job::row, "every field of the row, resolved", Presence::required},
         Key{"directory", &Job::directory, "folder for slice.jsonl and rank-N.error.json", Presence::required},
         Key{"progress", &Job::progress, "progress file (harness/contract/progress.h); empty for a probe"},
@@ -57,7 +57,7 @@ struct MemoryProbe {
   int64_t images = 0;
   bool fits = false;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"images", &MemoryProbe::images, "of one device"},
         Key{"fits", &MemoryProbe::fits, "its memory held what training on them takes", Presence::required});
   }

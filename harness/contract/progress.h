@@ -16,7 +16,7 @@ namespace harness {
 struct WhyEnded {
   std::string status = "CRASHED", reason;
   static constexpr auto keys() {
-    return std::tuple(Key{"status", &WhyEnded::status, "as in the record"},
+    return known_keys(Key{"status", &WhyEnded::status, "as in the record"},
                       Key{"reason", &WhyEnded::reason, "as in the record"});
   }
 };

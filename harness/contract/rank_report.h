@@ -18,7 +18,7 @@ using RankSamples = std::map<std::string, std::vector<double>>;  // name -> [bat
 struct RankAnswers {
   int64_t top1 = 0, top5 = 0, images = 0;
   static constexpr auto keys() {
-    return std::tuple(Key{"top1", &RankAnswers::top1, "images whose label is the network's first answer",
+    return known_keys(Key{"top1", &RankAnswers::top1, "images whose label is the network's first answer",
                           Presence::required},
                       Key{"top5", &RankAnswers::top5, "images whose label is among its first five answers",
                           Presence::required},
@@ -30,7 +30,7 @@ struct RankAnswers {
 struct RankReady {
   int64_t at_start = 0, at_end = 0;
   static constexpr auto keys() {
-    return std::tuple(Key{"at_start", &RankReady::at_start, "at the start of the window", Presence::required},
+    return known_keys(Key{"at_start", &RankReady::at_start, "at the start of the window", Presence::required},
                       Key{"at_end", &RankReady::at_end, "at the end of the window", Presence::required});
   }
 };
@@ -42,7 +42,7 @@ struct RankCeilings {
   std::optional<double> loader_ms, read_ms, decode_ms;
   std::vector<double> compute_batch_ms, loader_batch_ms;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"batches", &RankCeilings::batches, "batches that each ceiling was measured over",
             Presence::required},
         Key{"compute_ms", &RankCeilings::compute_ms, "per batch, the step on synthetic batches",
@@ -64,7 +64,7 @@ struct RankTimeline {
   int64_t machine = 0, begin_ns = 0;
   std::vector<TimelineEvent> events;
   static constexpr auto keys() {
-    return std::tuple(Key{"machine", &RankTimeline::machine, "equal for ranks that share a steady clock",
+    return known_keys(Key{"machine", &RankTimeline::machine, "equal for ranks that share a steady clock",
                           Presence::required},
                       Key{"begin_ns", &RankTimeline::begin_ns,
                           "begin of the batch on the rank's steady clock", Presence::required},
@@ -98,7 +98,7 @@ struct RankReport {
 
   static constexpr auto keys() {
     constexpr auto required = Presence::required, optional = Presence::when_set;
-    return std::tuple(
+    return known_keys(
         Key{"place", &RankReport::place, "as in `rank_map`", required},
         Key{"total_s", &RankReport::total_s, "the timed batches, barrier to barrier", required},
         Key{"cpu_time", &RankReport::cpu_time, "of the rank and its cores in the timed batches", optional},

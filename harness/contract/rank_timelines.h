@@ -13,7 +13,7 @@ struct TracedBatch {
   std::vector<TimelineEvent> events;
   std::map<std::string, double> spans_ms;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"batch", &TracedBatch::batch, "its number, timed ones counted from 0", Presence::required},
         Key{"machine", &TracedBatch::machine, "equal where steady clocks agree"},
         Key{"begin_ns", &TracedBatch::begin_ns, "on the rank's steady clock", Presence::required},
@@ -27,7 +27,7 @@ struct RankTimelines {
   std::string host;
   std::vector<TracedBatch> batches;
   static constexpr auto keys() {
-    return std::tuple(Key{"rank", &RankTimelines::rank, "number of the process"},
+    return known_keys(Key{"rank", &RankTimelines::rank, "number of the process"},
                       Key{"host", &RankTimelines::host, "name of its machine", Presence::required},
                       Key{"pid", &RankTimelines::pid, "of the process"},
                       Key{"clock_began_ns", &RankTimelines::clock_began_ns,

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
-#include "harness/contract/key_list.h"
 #include "harness/contract/phases.h"
 
 namespace harness {
@@ -81,27 +81,40 @@ json to_json(const Record& record) {
 }
 
 void drop_figures(Record& record) {
-  static const Record none;
-  std::apply(
-      [&](const auto&... key) {
-        ((key.presence == Presence::figure ? void(record.*key.member = none.*key.member) : void()), ...);
-      },
-      Record::keys());
+  for (const Key& key : kType<Record>.keys())
+    if (key.presence == Presence::figure) key.type->resize(key.in(&record), 0);
 }
 
+namespace {
+
+// `add` is called with each key of a struct and of its parts: its path, such as `rank_map[].host` ([] for
+// every element of a list, NAME for those of a map), and its meaning.
+void list_keys(const ValueType& type, const std::string& before,
+               const std::function<void(const std::string& path, const char* help)>& add) {
+  for (const Key& key : type.keys()) {
+    add(before + key.name, key.help);
+    const ValueType* inner = key.type->kind == Kind::optional ? key.type->element : key.type;
+    const char* suffix = inner->kind == Kind::list ? "[]" : inner->kind == Kind::map ? ".NAME" : "";
+    if (inner->element) inner = inner->element;
+    if (inner->keys && !inner->as_list) list_keys(*inner, before + key.name + suffix + ".", add);
+  }
+}
+
+}  // namespace
+
 std::string record_keys_as_markdown() {
-  std::vector<KeyLine> lines;
-  add_keys<Record>("", lines);
   std::string text = "| key | meaning |\n|---|---|\n";
-  for (const KeyLine& line : lines) text += fmt::format("| `{}` | {} |\n", line.path, line.help);
+  list_keys(kType<Record>, "", [&](const std::string& path, const char* help) {
+    text += fmt::format("| `{}` | {} |\n", path, help);
+  });
   return text;
 }
 
 std::string record_keys_as_json() {
-  std::vector<KeyLine> lines;
-  add_keys<Record>("", lines);
-  nlohmann::json list = nlohmann::json::array();
-  for (const KeyLine& line : lines) list.push_back({{"key", line.path}, {"meaning", line.help}});
+  json list = json::array();
+  list_keys(kType<Record>, "", [&](const std::string& path, const char* help) {
+    list.push_back({{"key", path}, {"meaning", help}});
+  });
   return list.dump(2) + "\n";
 }
 

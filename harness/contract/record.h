@@ -59,7 +59,7 @@ struct Record {
   std::map<std::string, std::string> versions;
 
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"schema", &Record::schema, "version of the format: 1", Presence::required},
         Key{"row", &Record::row, "id of the row", Presence::required},
         Key{"repeat", &Record::repeat, "number of the repeat, from 0", Presence::required},

@@ -13,7 +13,7 @@ struct RecordWrap {
   std::string command;
   int64_t rank = 0;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"command", &RecordWrap::command, "command that the rank ran under; the times include its cost"},
         Key{"rank", &RecordWrap::rank, "rank that ran under it"});
   }
@@ -25,7 +25,7 @@ struct RecordPair {
   int64_t block = 0;
   bool first = false, until_verdict = false;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"experiment", &RecordPair::experiment, "name of the experiment, the same for both sides"},
         Key{"side", &RecordPair::side, "A or B"},
         Key{"block", &RecordPair::block, "number of the block; runs of a block are adjacent in time"},
@@ -40,7 +40,7 @@ struct RecordPair {
 struct RecordAttempt {
   int64_t number = 1, counts = 1;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"number", &RecordAttempt::number, "number of this attempt, from 1", Presence::required},
         Key{"counts", &RecordAttempt::counts,
             "the attempt that counts of those until now: the least disturbed one, whatever its speed, or one "
@@ -57,7 +57,7 @@ struct RecordTraining {
   double first_loss = 0, last_loss = 0;
   std::string reason;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"done_for", &RecordTraining::done_for,
             "the row whose equal work was trained; absent: this row's own", Presence::when_set},
         Key{"batches", &RecordTraining::batches, "batches that it trained", Presence::required},
@@ -73,7 +73,7 @@ struct RecordFeed {
   int64_t asked = 0;
   std::string purpose;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"devices", &RecordFeed::devices,
             "the emulated device is so many times as fast as that of its file; 0: none, the loader alone",
             Presence::required},
@@ -91,7 +91,7 @@ struct Prices {
   std::string unit;
   std::optional<double> core, gpu, gbit_per_s, mb_per_s, kwh, watts_per_gpu, watts_per_core;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"unit", &Prices::unit, "of all prices, e.g. EUR/month", Presence::required},
         Key{"core", &Prices::core, "one more processor core", Presence::when_set},
         Key{"gpu", &Prices::gpu, "one more device of the kind", Presence::when_set},
@@ -111,7 +111,7 @@ struct RecordIntervention {
   double added_ms = 0;
   std::optional<Prices> prices;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"of", &RecordIntervention::of, "id of the explained row", Presence::required},
         Key{"change", &RecordIntervention::change,
             "the one change, e.g. no_decoding or faster_link; `unchanged`: none. docs/explain.md lists all",

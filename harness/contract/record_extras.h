@@ -13,7 +13,7 @@ struct LinkNode {
   int64_t node = 0, sent_bytes = 0, received_bytes = 0, expected_sent_bytes = 0, expected_received_bytes = 0;
   std::string interface;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"node", &LinkNode::node, "number of the node"},
         Key{"interface", &LinkNode::interface, "network device whose counters were read"},
         Key{"sent_bytes", &LinkNode::sent_bytes, "bytes that its link sent, including headers"},
@@ -28,7 +28,7 @@ struct RecordLink {
   std::vector<LinkNode> nodes;
   std::string formula;
   static constexpr auto keys() {
-    return std::tuple(Key{"nodes", &RecordLink::nodes, "one entry per node"},
+    return known_keys(Key{"nodes", &RecordLink::nodes, "one entry per node"},
                       Key{"formula", &RecordLink::formula, "formula of the expected bytes: ring"});
   }
 };
@@ -36,7 +36,7 @@ struct RecordLink {
 struct Spread {
   double mean = 0, min = 0, max = 0;
   static constexpr auto keys() {
-    return std::tuple(Key{"mean", &Spread::mean, "mean of the samples"},
+    return known_keys(Key{"mean", &Spread::mean, "mean of the samples"},
                       Key{"min", &Spread::min, "lowest sample"}, Key{"max", &Spread::max, "highest sample"});
   }
 };
@@ -50,7 +50,7 @@ struct RankGpu {
   std::optional<std::vector<std::string>> throttle_reasons;
   static constexpr auto keys() {
     constexpr auto optional = Presence::when_set;
-    return std::tuple(
+    return known_keys(
         Key{"rank", &RankGpu::rank, "rank whose GPUs these are"},
         Key{"samples", &RankGpu::samples, "readings during the timed batches"},
         Key{"utilisation_percent", &RankGpu::utilisation_percent, "share of time in which a kernel ran",
@@ -74,7 +74,7 @@ struct RankTrace {
   int64_t rank = 0;
   double gpu_busy_share = 0, gpu_kernel_share = 0, gpu_copy_share = 0, host_waits_per_batch = 0;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"rank", &RankTrace::rank, "rank whose GPUs these are"},
         Key{"gpu_busy_share", &RankTrace::gpu_busy_share,
             "share of the traced time with any work on the GPUs, 0-1"},
@@ -90,7 +90,7 @@ struct RecordTrace {
   std::string file;
   std::vector<RankTrace> ranks;
   static constexpr auto keys() {
-    return std::tuple(Key{"first", &RecordTrace::first, "first traced batch, timed ones counted from 0",
+    return known_keys(Key{"first", &RecordTrace::first, "first traced batch, timed ones counted from 0",
                           Presence::when_set},
                       Key{"last", &RecordTrace::last, "last traced batch", Presence::when_set},
                       Key{"file", &RecordTrace::file,
@@ -107,7 +107,7 @@ struct RecordObjectStore {
   double rate_mbit = 0, latency_ms = 0;
   std::optional<int64_t> received_bytes, cache_limit_bytes, cache_bytes;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"server", &RecordObjectStore::server, "program and version of the server"},
         Key{"url", &RecordObjectStore::url, "address of the server"},
         Key{"link", &RecordObjectStore::link, "veth or loopback"},

@@ -12,7 +12,7 @@ struct RecordDevice {
   std::string kind, name, label, driver;
   nlohmann::json settings;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"kind", &RecordDevice::kind, "cpu, cuda or emulated", Presence::required},
         Key{"name", &RecordDevice::name, "name of the processor or GPU", Presence::when_set},
         Key{"label", &RecordDevice::label, "name shown in plots, e.g. `4 CPU replicas`", Presence::when_set},
@@ -32,7 +32,7 @@ struct RecordDevice {
 struct RecordPrecision {
   std::string name, sixteen_bit, computed_in, label;
   static constexpr auto keys() {
-    return std::tuple(Key{"name", &RecordPrecision::name, "precision of the row"},
+    return known_keys(Key{"name", &RecordPrecision::name, "precision of the row"},
                       Key{"sixteen_bit", &RecordPrecision::sixteen_bit, "16-bit type used, or empty"},
                       Key{"computed_in", &RecordPrecision::computed_in,
                           "`float32` where the processor has no 16-bit instructions: convolutions and matrix "
@@ -51,7 +51,7 @@ struct RecordMachine {
   std::vector<std::string> sixteen_bit_instructions;
   std::optional<bool> virtual_machine;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"host", &RecordMachine::host, "host name"},
         Key{"cpu", &RecordMachine::cpu, "model of the processor"},
         Key{"cores", &RecordMachine::cores,
@@ -77,7 +77,7 @@ struct RecordMachine {
 struct RecordBuild {
   std::string revision, compiler, type, flags, sanitize, libtorch;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"revision", &RecordBuild::revision, "revision of the sources, -dirty with uncommitted changes"},
         Key{"compiler", &RecordBuild::compiler, "name and version"},
         Key{"type", &RecordBuild::type, "CMake's build type"},
@@ -92,7 +92,7 @@ struct RecordEnvironment {
   std::optional<int64_t> throttled_periods;
   std::optional<double> window_steal_share, window_outside_share, window_busy_share, clock_change;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"load_average", &RecordEnvironment::load_average, "load average before the row"},
         Key{"steal_share", &RecordEnvironment::steal_share,
             "share of the row's time that the hypervisor took, 0-1"},

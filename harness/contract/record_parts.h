@@ -18,7 +18,7 @@ struct RecordScale {
   int64_t batch_divisor = 1, c0 = 0;
   std::optional<double> decoded_images_per_s = {};
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"name", &RecordScale::name, "article, rehearsal, emulated or smoke", Presence::required},
         Key{"batch_divisor", &RecordScale::batch_divisor, "divisor of the article's batch sizes"},
         Key{"c0", &RecordScale::c0, "loader threads per node of the article's row [7]"},
@@ -36,7 +36,7 @@ struct RecordData {
   std::map<std::string, int64_t> left_out;
   std::optional<double> copied_in_s = {};
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"fingerprint", &RecordData::fingerprint, "hash of names, sizes and a sample of the content",
             Presence::when_set},
         Key{"images", &RecordData::images, "images in train/", Presence::when_set},
@@ -60,7 +60,7 @@ struct RecordWindow {
   std::string article;
   int64_t first = 0, last = 0;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"article", &RecordWindow::article, "batches that the article timed: 0-299 or 100-399"},
         Key{"first", &RecordWindow::first, "first batch timed here"},
         Key{"last", &RecordWindow::last, "last batch timed here"});
@@ -72,7 +72,7 @@ struct RecordCheck {
   bool ok = false;
   std::string detail;
   static constexpr auto keys() {
-    return std::tuple(Key{"name", &RecordCheck::name, "what was checked", Presence::required},
+    return known_keys(Key{"name", &RecordCheck::name, "what was checked", Presence::required},
                       Key{"ok", &RecordCheck::ok, "whether it passed", Presence::required},
                       Key{"detail", &RecordCheck::detail, "what was found"});
   }
@@ -97,7 +97,7 @@ struct RecordCache {
   std::vector<int64_t> device_bytes_by_third, encoded_bytes_by_third;
   std::vector<double> cached_records_by_third;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"requested", &RecordCache::requested, "state that the row requests"},
         Key{"state", &RecordCache::state, "cold, warm, mixed (neither), unknown or none"},
         Key{"storage_used", &RecordCache::storage_used, "storage that was read"},
@@ -129,7 +129,7 @@ struct RecordMessage {
   int64_t bytes = 0;
   std::string type;
   static constexpr auto keys() {
-    return std::tuple(Key{"bytes", &RecordMessage::bytes, "size of the message"},
+    return known_keys(Key{"bytes", &RecordMessage::bytes, "size of the message"},
                       Key{"type", &RecordMessage::type, "number format of its elements"});
   }
 };
@@ -139,7 +139,7 @@ struct RecordCommunication {
   std::vector<RecordMessage> all_reduces;
   std::optional<double> ceiling_ms;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"all_reduced_bytes", &RecordCommunication::all_reduced_bytes,
             "all-reduced bytes of one rank over the timed batches"},
         Key{"broadcast_bytes", &RecordCommunication::broadcast_bytes,
@@ -158,7 +158,7 @@ struct RecordCeilings {
   std::map<std::string, double> compute;
   std::vector<double> loader_batch_ms, compute_batch_ms;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"batches", &RecordCeilings::batches, "batches over which each ceiling was measured"},
         Key{"loader_ms", &RecordCeilings::loader_ms,
             "per batch, the loader alone, slowest rank; absent, like `read_share`, where the cache can't be "
@@ -181,7 +181,7 @@ struct RecordRing {
   int64_t depth = 0;
   std::vector<int64_t> buffer_bytes, ready_at_start, ready_at_end;
   static constexpr auto keys() {
-    return std::tuple(Key{"depth", &RecordRing::depth, "batches that the loader may hold ready"},
+    return known_keys(Key{"depth", &RecordRing::depth, "batches that the loader may hold ready"},
                       Key{"buffer_bytes", &RecordRing::buffer_bytes, "memory of the batches, by rank"},
                       Key{"ready_at_start", &RecordRing::ready_at_start,
                           "complete batches in the ring at the start of the window, by rank"},
@@ -199,7 +199,7 @@ struct TimelineEvent {
   double begin_ms = 0, end_ms = 0;
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(
+    return known_keys(
         Key{"rank", &TimelineEvent::rank, "rank of the event", required},
         Key{"track", &TimelineEvent::track,
             "`host` (the rank's phases), `collectives` (from post to end) or, with data_parallel, `device "
@@ -216,7 +216,7 @@ struct RecordTimeline {
   std::string clocks;
   std::vector<TimelineEvent> events;
   static constexpr auto keys() {
-    return std::tuple(Key{"batch", &RecordTimeline::batch, "number of the timed batch"},
+    return known_keys(Key{"batch", &RecordTimeline::batch, "number of the timed batch"},
                       Key{"clocks", &RecordTimeline::clocks,
                           "`one host`, also with emulated nodes: ms since the first rank began the batch; "
                           "`each rank's own`: ms since that rank began it"},
@@ -229,7 +229,7 @@ struct RecordAccuracy {
   int64_t images = 0, classes = 0, train_images = 0;
   std::string kind;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"top1", &RecordAccuracy::top1, "share of val/ that is classified correctly, 0-1",
             Presence::required},
         Key{"top5", &RecordAccuracy::top5, "share of val/ whose label is among the first five answers, 0-1"},
@@ -243,7 +243,7 @@ struct RecordAccuracy {
 struct RecordClock {
   double calls = 0, ns_per_call = 0;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"calls", &RecordClock::calls, "calls of the phase clock per batch"},
         Key{"ns_per_call", &RecordClock::ns_per_call, "time of one call, measured outside the slice"});
   }

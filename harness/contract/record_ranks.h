@@ -13,7 +13,7 @@ struct NcclTransport {
   int64_t channels = 0;
   std::vector<int64_t> peers;
   static constexpr auto keys() {
-    return std::tuple(Key{"channels", &NcclTransport::channels, "number of channels from this rank"},
+    return known_keys(Key{"channels", &NcclTransport::channels, "number of channels from this rank"},
                       Key{"peers", &NcclTransport::peers, "the ranks at their ends"});
   }
 };
@@ -21,7 +21,7 @@ struct NcclTransport {
 struct NcclVariable {
   std::string value, set_by;
   static constexpr auto keys() {
-    return std::tuple(Key{"value", &NcclVariable::value, "of the variable"},
+    return known_keys(Key{"value", &NcclVariable::value, "of the variable"},
                       Key{"set_by", &NcclVariable::set_by, "row or user"});
   }
 };
@@ -32,7 +32,7 @@ struct RankNccl {
   std::map<std::string, NcclVariable> environment;
   std::map<std::string, std::string> choices = {};
   static constexpr auto keys() {
-    return std::tuple(Key{"version", &RankNccl::version, "e.g. 2.28.9+cuda13.0, or empty"},
+    return known_keys(Key{"version", &RankNccl::version, "e.g. 2.28.9+cuda13.0, or empty"},
                       Key{"network", &RankNccl::network, "between nodes, as NCCL chose it"},
                       Key{"asked_network", &RankNccl::asked_network,
                           "that the link requests; absent with one node", Presence::when_set},
@@ -53,7 +53,7 @@ struct RankPlace {
   std::vector<int64_t> cpus;
   std::optional<RankNccl> nccl;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"rank", &RankPlace::rank, "number of the rank"},
         Key{"node", &RankPlace::node, "node that it runs on"},
         Key{"host", &RankPlace::host, "host name of the node"},

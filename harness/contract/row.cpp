@@ -289,27 +289,26 @@ nlohmann::json to_json(const Row& row) {
   return object;
 }
 
-static void read_field(Row& row, const Field& field, const nlohmann::json& value, const std::string& at) {
+static void read_field(Row& row, const Field& field, const nlohmann::json& value) {
   std::visit(
       [&](auto member) {
         if constexpr (std::is_same_v<decltype(member), CountInC0>)
-          row.*(member.member) = decode<int64_t>(value, at);
+          row.*(member.member) = decode<int64_t>(value, field.name);
         else
-          row.*member = decode<std::remove_cvref_t<decltype(row.*member)>>(value, at);
+          row.*member = decode<std::remove_cvref_t<decltype(row.*member)>>(value, field.name);
       },
       field.member);
 }
 
-template <>
-Row decode(const nlohmann::json& object, const std::string& at) {
-  if (!object.is_object()) throw Violation(at, "an object", object);
-  Row row;
+nlohmann::json written_row(const void* row) { return to_json(*static_cast<const Row*>(row)); }
+
+void read_row(void* row, const nlohmann::json& object) {
+  if (!object.is_object()) throw Violation("", "an object", object);
   for (const auto& [key, value] : object.items()) {
     const Field* field = find_field(key);
-    if (!field) throw Violation(detail::below(at, key), "a field of a row", value);
-    read_field(row, *field, value, detail::below(at, key));
+    if (!field) throw Violation(key, "a field of a row", value);
+    read_field(*static_cast<Row*>(row), *field, value);
   }
-  return row;
 }
 
 Row row_from_json(const nlohmann::json& object) { return decode<Row>(object, "row"); }

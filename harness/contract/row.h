@@ -224,12 +224,12 @@ double field_number(const Row& row, const std::string& field);     // 0 for text
 nlohmann::json to_json(const Row& row);
 Row row_from_json(const nlohmann::json& object);
 
+// For the codec. Throws Violation, also for an unknown field.
+void read_row(void* row, const nlohmann::json& object);
+nlohmann::json written_row(const void* row);
 template <>
-inline nlohmann::json encode(const Row& row) {
-  return to_json(row);
-}
-// Throws Violation, also for an unknown field.
-template <>
-Row decode(const nlohmann::json& object, const std::string& at);
+struct TypeOf<Row> {
+  static constexpr ValueType value = own_type<Row>(written_row, read_row);
+};
 
 }  // namespace harness

@@ -17,7 +17,7 @@ struct SliceFacts {
   double clock_ns_per_call = 0;
   std::map<std::string, std::string> versions;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"device", &SliceFacts::device, "as in the record", Presence::required},
         Key{"precision", &SliceFacts::precision, "as in the record, without `label`", Presence::required},
         Key{"clock_ns_per_call", &SliceFacts::clock_ns_per_call,

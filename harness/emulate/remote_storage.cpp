@@ -73,16 +73,16 @@ std::string RemoteStorage::why_ended() {
 struct InterfaceBytes {
   std::optional<int64_t> bytes;
   static constexpr auto keys() {
-    return std::tuple(Key{"bytes", &InterfaceBytes::bytes, "headers included"});
+    return known_keys(Key{"bytes", &InterfaceBytes::bytes, "headers included"});
   }
 };
 struct InterfaceCounters {
   InterfaceBytes received;
-  static constexpr auto keys() { return std::tuple(Key{"rx", &InterfaceCounters::received, "received"}); }
+  static constexpr auto keys() { return known_keys(Key{"rx", &InterfaceCounters::received, "received"}); }
 };
 struct Interface {
   InterfaceCounters counters;
-  static constexpr auto keys() { return std::tuple(Key{"stats64", &Interface::counters, "counted"}); }
+  static constexpr auto keys() { return known_keys(Key{"stats64", &Interface::counters, "counted"}); }
 };
 
 // Bytes that the ranks' node received over the link.

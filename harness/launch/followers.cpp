@@ -37,7 +37,7 @@ struct AnnouncedRow {
   std::string directory;
   int64_t port = 0;
   static constexpr auto keys() {
-    return std::tuple(Key{"directory", &AnnouncedRow::directory, "the row's folder", Presence::required},
+    return known_keys(Key{"directory", &AnnouncedRow::directory, "the row's folder", Presence::required},
                       Key{"port", &AnnouncedRow::port, "where its ranks meet", Presence::required});
   }
 };

@@ -23,7 +23,7 @@ struct ChangePoint {
   double change() const { return after / before - 1; }
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(Key{"index", &ChangePoint::index, "of the first night after the change", required},
+    return known_keys(Key{"index", &ChangePoint::index, "of the first night after the change", required},
                       Key{"before", &ChangePoint::before, "mean", required},
                       Key{"after", &ChangePoint::after, "mean", required},
                       Key{"p", &ChangePoint::p, "of Student's t between them", required});

@@ -28,7 +28,7 @@ struct NightRow {
   double compared_s() const;
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(
+    return known_keys(
         Key{"row", &NightRow::row, "its id", required},
         Key{"scale", &NightRow::scale, "as in the records", required},
         Key{"device", &NightRow::device, "as in the records", required},
@@ -58,7 +58,7 @@ struct Night {
   size_t rows_ok() const;  // those with a figure
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(
+    return known_keys(
         Key{"schema", &Night::schema, "1", required},
         Key{"id", &Night::id, "time and host, usually the name of the run's folder", required},
         Key{"started_at", &Night::started_at, "UTC, ISO 8601", required},

@@ -49,7 +49,7 @@ struct LockHolder {
   int64_t pid = 0;
   std::string since;
   static constexpr auto keys() {
-    return std::tuple(Key{"pid", &LockHolder::pid, "of the program"},
+    return known_keys(Key{"pid", &LockHolder::pid, "of the program"},
                       Key{"since", &LockHolder::since, "UTC, ISO 8601"});
   }
 };

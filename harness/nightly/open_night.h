@@ -17,7 +17,7 @@ struct OpenNight {
 
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(Key{"id", &OpenNight::id, "of the night", required},
+    return known_keys(Key{"id", &OpenNight::id, "of the night", required},
                       Key{"tag", &OpenNight::tag, "free text", required},
                       Key{"host", &OpenNight::host, "that it runs on", required},
                       Key{"run", &OpenNight::run, "folder of its records", required},

@@ -54,7 +54,7 @@ struct Alarm {
   // A line of alarms.jsonl.
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(
+    return known_keys(
         Key{"key", &Alarm::key, "of the trend", required},
         Key{"row", &Alarm::row, "whose figure changed", required},
         Key{"machine", &Alarm::machine, "fingerprint", required},

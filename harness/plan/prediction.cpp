@@ -46,7 +46,7 @@ struct RunDurations {
   uint64_t bytes = 0;
   std::vector<PastDuration> taken;
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"bytes", &RunDurations::bytes, "of records.jsonl as it was read", Presence::required},
         Key{"taken", &RunDurations::taken, "of its rows", Presence::required});
   }

@@ -23,7 +23,7 @@ struct PastDuration {
 
   static constexpr bool kAsList = true;
   static constexpr auto keys() {
-    return std::tuple(Key{"row", &PastDuration::row, "its id"},
+    return known_keys(Key{"row", &PastDuration::row, "its id"},
                       Key{"scale", &PastDuration::scale, "of the run"},
                       Key{"machine", &PastDuration::machine, "as machine_for()"},
                       Key{"config", &PastDuration::config, "config_hash()"},

@@ -19,15 +19,16 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Kind {
+struct FigureKind {
   const char* name;
   FillFigure fill;
 };
 
 constexpr std::array kinds = {
-    Kind{"feed", fill_feed},         Kind{"cascade", fill_cascade}, Kind{"phases", fill_phases},
-    Kind{"timeline", fill_timeline}, Kind{"batches", fill_batches}, Kind{"communication", fill_communication},
-    Kind{"ranks", fill_ranks},
+    FigureKind{"feed", fill_feed},       FigureKind{"cascade", fill_cascade},
+    FigureKind{"phases", fill_phases},   FigureKind{"timeline", fill_timeline},
+    FigureKind{"batches", fill_batches}, FigureKind{"communication", fill_communication},
+    FigureKind{"ranks", fill_ranks},
 };
 
 json read_json(const fs::path& file) {
@@ -44,7 +45,7 @@ void remove_old_figures(const fs::path& folder) {
     const std::string stem = name.substr(0, name.find_first_of(".-"));
     const std::string ending = name.substr(std::min(name.find('.'), name.size()));
     const bool ours =
-        std::any_of(kinds.begin(), kinds.end(), [&](const Kind& kind) { return stem == kind.name; });
+        std::any_of(kinds.begin(), kinds.end(), [&](const FigureKind& kind) { return stem == kind.name; });
     if (ours && (ending == ".vl.json" || ending == ".svg" || ending == ".png")) fs::remove(entry.path());
   }
 }
@@ -69,7 +70,7 @@ bool render(const fs::path& source_dir, const std::vector<std::string>& specs, s
 std::vector<Figure> figures_of(const Summary& summary, const std::string& run, const fs::path& source_dir) {
   const FigureSource source{summary, run, read_palette(source_dir)};
   std::vector<Figure> figures;
-  for (const Kind& kind : kinds) {
+  for (const FigureKind& kind : kinds) {
     json spec = read_json(source_dir / "plots" / (std::string(kind.name) + ".vl.json"));
     if (kind.fill(spec, source)) figures.push_back({kind.name, std::move(spec)});
   }

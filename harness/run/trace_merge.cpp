@@ -128,7 +128,7 @@ struct KinetoEvent {
   json process, id;
   std::optional<double> begin_us;
   static constexpr auto keys() {
-    return std::tuple(Key{"ph", &KinetoEvent::kind, "X: with begin and length, M: a description, ..."},
+    return known_keys(Key{"ph", &KinetoEvent::kind, "X: with begin and length, M: a description, ..."},
                       Key{"name", &KinetoEvent::name, "of the operator"},
                       Key{"cat", &KinetoEvent::category, "e.g. cpu_op"},
                       Key{"pid", &KinetoEvent::process, "of the host, or the device's number, or words"},
@@ -144,7 +144,7 @@ struct KinetoEvent {
 struct KinetoFile {
   int64_t base_ns = 0;
   static constexpr auto keys() {
-    return std::tuple(Key{"baseTimeNanoseconds", &KinetoFile::base_ns, "since 1970"});
+    return known_keys(Key{"baseTimeNanoseconds", &KinetoFile::base_ns, "since 1970"});
   }
 };
 

@@ -16,7 +16,7 @@ namespace {
 struct DeviceReadings {
   std::optional<double> memory_bytes, h2d_gb_per_s;
   static constexpr auto keys() {
-    return std::tuple(Key{"memory_bytes", &DeviceReadings::memory_bytes, "memory of the GPU"},
+    return known_keys(Key{"memory_bytes", &DeviceReadings::memory_bytes, "memory of the GPU"},
                       Key{"h2d_gb_per_s", &DeviceReadings::h2d_gb_per_s, "rate of the copies of batches"});
   }
 };

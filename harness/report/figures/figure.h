@@ -12,7 +12,7 @@ namespace harness {
 struct NamedColour {
   std::string name, colour;
   static constexpr auto keys() {
-    return std::tuple(Key{"name", &NamedColour::name, "what is drawn so", Presence::required},
+    return known_keys(Key{"name", &NamedColour::name, "what is drawn so", Presence::required},
                       Key{"colour", &NamedColour::colour, "e.g. #0072B2", Presence::required});
   }
 };
@@ -24,7 +24,7 @@ struct Palette {
   std::vector<std::string> diverging;
   static constexpr auto keys() {
     constexpr auto required = Presence::required;
-    return std::tuple(Key{"phases", &Palette::phases, "of a step", required},
+    return known_keys(Key{"phases", &Palette::phases, "of a step", required},
                       Key{"collectives", &Palette::collectives, "of a timeline", required},
                       Key{"communication", &Palette::communication, "of a step", required},
                       Key{"batches", &Palette::batches, "by kind", required},
