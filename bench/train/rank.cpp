@@ -53,6 +53,9 @@ class Rank {
     device_ = DeviceRegistry::instance().find(row_.device)(
         {.local_rank = device,
          .ranks_of_node = rank_.local_world_size,
+         .ranks_of_machine = job_.emulated_link ? rank_.world_size : rank_.local_world_size,
+         .cores = job_.cores,
+         .replicas = harness::all_devices(row_) / rank_.world_size,
          .batch_size = harness::trains(row_) ? batch_ : 1,  // else it gets no batch
          .image_px = row_.image_px,
          .intra_op_threads = row_.intra_op_threads,

@@ -69,6 +69,7 @@ harness::RankReport rank_report(const SliceParts& parts, const RankInfo& rank, c
   report.ready = {result.ready_at_start, result.ready_at_end};
   report.cache = cache;
   report.checks = checks;
+  report.notes = parts.device.notes();
   report.strategy = parts.strategy.describe();
   if (parts.device.computes()) report.weights = weights_fingerprint(parts.model);
   report.clock_calls = result.clock.calls_per_batch();

@@ -28,7 +28,7 @@ struct Job {
   bool emulated_link = false;
   std::optional<TracedBatches> trace;
   std::optional<Emulation> emulation;
-  std::optional<int64_t> memory_cap_bytes;
+  std::optional<int64_t> cores, memory_cap_bytes;
 
   static constexpr auto keys() {
     return known_keys(
@@ -47,6 +47,10 @@ struct Job {
         Key{"emulated_link", &Job::emulated_link, "the nodes are network namespaces of one machine"},
         Key{"trace", &Job::trace, "the batches to trace", Presence::when_set},
         Key{"emulation", &Job::emulation, "of rows on device emulated", Presence::when_set},
+        Key{"cores", &Job::cores,
+            "of rows on GPUs: how many of the cores that they may use all ranks of the machine take together; "
+            "absent: all that are beside their GPUs",
+            Presence::when_set},
         Key{"memory_cap_bytes", &Job::memory_cap_bytes,
             "of --probe-memory on the processor: what the process may take", Presence::when_set});
   }

@@ -94,7 +94,7 @@ struct RankReport {
   std::optional<RecordDecoded> decoded;
   std::optional<LinkNode> link;
   int64_t loader_buffer_bytes = 0, bad_images = 0;
-  std::vector<std::string> warnings;
+  std::vector<std::string> notes, warnings;
 
   static constexpr auto keys() {
     constexpr auto required = Presence::required, optional = Presence::when_set;
@@ -108,6 +108,7 @@ struct RankReport {
         Key{"ready", &RankReport::ready, "batches in the loader's ring", required},
         Key{"cache", &RankReport::cache, "as in the record", required},
         Key{"checks", &RankReport::checks, "as in the record", required},
+        Key{"notes", &RankReport::notes, "what differs from the configuration", optional},
         Key{"strategy", &RankReport::strategy, "as in the record", required},
         Key{"weights", &RankReport::weights, "fingerprint of the weights after the slice", required},
         Key{"clock_calls", &RankReport::clock_calls, "calls of the phase clock per batch", required},

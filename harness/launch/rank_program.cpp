@@ -31,6 +31,7 @@ void prepare_rank(base::Command& command, const Row& row) {
 
 std::vector<int> rank_cpus(const Row& row) {
   std::vector<int> cpus = base::available_cpus();
+  if (row.device == "cuda") return cpus;  // each rank takes those beside its GPUs (Job::cores)
   const size_t usable = std::min(cpus.size(), size_t(base::process_limits().cores));
   cpus.resize(emulates_cores(row) ? usable : std::min(usable, size_t(row.cpus)));
   return cpus;

@@ -189,6 +189,9 @@ class Merge {
     move_samples(report.warmup_ms, merged_.warmup_ms);
     move_samples(report.spans_ms, merged_.spans_ms);
     move_samples(report.device_ms, merged_.device_ms);
+    for (std::string& note : report.notes)
+      if (std::find(merged_.notes.begin(), merged_.notes.end(), note) == merged_.notes.end())
+        merged_.notes.push_back(std::move(note));
     std::move(report.warnings.begin(), report.warnings.end(), std::back_inserter(merged_.warnings));
     take_facts_of_some(report, merged_, timelines_, links_);
     add_checks(report, world_size_, merged_.checks);

@@ -91,7 +91,7 @@ static void set_head(Record& record, const RowSetting& setting, const PlannedRow
   record.window = {row.window, row.warmup_batches, row.warmup_batches + row.timed_batches - 1};
   record.warmup_batches = row.warmup_batches;
   record.timed_batches = row.timed_batches;
-  record.notes = planned.notes;
+  record.notes.insert(record.notes.begin(), planned.notes.begin(), planned.notes.end());
   record.emulated = emulated_by(row, setting.request, setting.values, batch_divisor_of(row, setting.scale));
   record.emulation = emulation_of(setting, row);
   record.launcher = launcher_of(setting.request);
@@ -137,6 +137,7 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   job.packed = data.packed;
   job.interface = emulated ? emulated::kInterface : setting.request.interface;
   job.emulated_link = emulated;
+  if (job.row.device == "cuda" && launcher_of(setting.request) == "local") job.cores = job.row.cpus;
   job.trace = traced_batches(setting.request, planned.row);
   job.emulation = emulation_of(setting, planned.row);
   write_job(directory / "job.json", job);

@@ -48,10 +48,11 @@ TEST(ThereAndBack, RowsAndJobsThereAndBack) {
   job.server_counter = "/proc/7/io";
   job.emulated_link = true;
   job.trace = TracedBatches{3, 5};
+  job.cores = 16;
   json expected = json::parse(R"({"index": "/index.tsv", "validation": "/val.tsv",
       "packed": {"lmdb": "/packed/lmdb"}, "progress": "/run/progress", "directory": "/run/rows/12",
       "interface": "eth0", "server_counter": "/proc/7/io", "emulated_link": true,
-      "trace": {"first": 3, "last": 5}})");
+      "trace": {"first": 3, "last": 5}, "cores": 16})");
   expected["row"] = to_json(row);
   expect_back(job, expected.dump());
   job.emulation = Emulation{.device = {}, .batch_divisor = 16, .time_scale = 8};

@@ -5,7 +5,7 @@
 // of images that fit into one, or into 16 GiB of an emulated device, FAKE_PROBE_SIGNAL the signal that ends
 // the probe of it; FAKE_NVJPEG=0 reports a build without nvJPEG. FAKE_LOADER is the images per second of the
 // loader of rows on emulated devices if it has a thread for each core; FAKE_DECODING those that the machine
-// decodes; FAKE_STEP the parts of a step of other rows, see add_parts().
+// decodes; FAKE_NOTE is a note of each rank; FAKE_STEP the parts of a step of other rows, see add_parts().
 #include <signal.h>
 #include <unistd.h>
 
@@ -91,6 +91,7 @@ static harness::RankReport report_of(const json& row, int rank, int ranks) {
   report.cache.storage_used = row["storage"];
   report.cache.encoded_bytes = 1;
   report.checks = {{"gradients", true, ""}};
+  if (const char* note = std::getenv("FAKE_NOTE")) report.notes = {note};
   // Without it the harness takes what the hypervisor stole from the real machine for a disturbance of these
   // made-up times.
   const double stolen_s = report.total_s * std::atof(value_for(row["id"], "FAKE_TAKEN").c_str());

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/process_limits.h"
 #include "harness/plan/instruments.h"
 #include "harness/plan/plan.h"
 #include "harness/run/row_checks.h"
@@ -53,6 +54,16 @@ TEST_F(RankCommands, LocalStartsAProcessForEachRank) {
     EXPECT_EQ(environment.at("WORLD_SIZE"), "4");
     EXPECT_EQ(environment.count("MASTER_LISTEN_FD"), rank == 0 ? 1u : 0u);
   }
+}
+
+TEST_F(RankCommands, RanksOnGpusChooseAmongAllCores) {
+  row.backend = "gloo";
+  row.cpus = 1;
+  EXPECT_EQ(launch().commands.at(0).cpus.size(), 1u);
+  row.device = "cuda";
+  EXPECT_EQ(launch().commands.at(0).cpus, base::available_cpus());
+  row.backend = "mpi";
+  EXPECT_EQ(launch().commands.at(0).cpus, base::available_cpus());
 }
 
 TEST_F(RankCommands, RowsOverMpiAreStartedByMpirunHere) {

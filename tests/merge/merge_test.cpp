@@ -117,6 +117,14 @@ TEST(Merge, CeilingsThatWereNotMeasuredAreAbsent) {
   EXPECT_FALSE(merged(reports).contains("ceilings"));
 }
 
+TEST(Merge, NotesOfSeveralRanksStandOnce) {
+  std::vector<json> reports = reports_of(3);
+  EXPECT_EQ(merged(reports)["notes"], json::array());
+  reports[0]["notes"] = {"cores: a"};
+  reports[2]["notes"] = {"cores: b", "cores: a"};
+  EXPECT_EQ(merged(reports)["notes"], json({"cores: a", "cores: b"}));
+}
+
 TEST(Merge, FactsOfGpusNameTheirRank) {
   std::vector<json> reports = reports_of(3);
   EXPECT_FALSE(merged(reports).contains("gpu"));

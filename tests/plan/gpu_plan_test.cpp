@@ -86,6 +86,19 @@ TEST_F(GpuPlan, CombinationsThatCantBeAreRefused) {
            "backend nccl joins devices of another kind"));
 }
 
+TEST_F(GpuPlan, RanksChooseTheirCoresAndTellWhatDiffers) {
+  const std::string note = "cores: not those beside GPU 0000:01:00.0: a test";
+  ASSERT_EQ(run({"--only", "0", "--device", "cuda", "--scale", "smoke", "--out", directory / "run"},
+                {{"FAKE_GPUS", "1"}, {"FAKE_MEMORY", "1000"}, {"FAKE_NOTE", note}}),
+            0);
+  const fs::path rows = directory / "run";
+  const nlohmann::json job = nlohmann::json::parse(text(rows / "rows/0-repeat0/job.json"));
+  EXPECT_EQ(job["cores"], job["row"]["cpus"]);
+  const nlohmann::json record = nlohmann::json::parse(text(rows / "records.jsonl"));
+  EXPECT_EQ(record["notes"].back(), note);
+  EXPECT_TRUE(says(text(rows / "table.md"), note));
+}
+
 // With a real train_slice the default is the GPU where there is one, and most tests are about rows on CPUs.
 TEST(TestsThatRunRows, NameTheirDevice) {
   const std::string start = std::string("BINARY_DIR ") + "\"/run_matrix\"", device = "\"--device\"";

@@ -49,6 +49,9 @@ class Cuda : public Device, public Accelerator {
       : options_(options),
         device_(at::kCUDA, c10::DeviceIndex(options.local_rank % std::max(1, int(at::cuda::device_count())))),
         under_way_(options.non_blocking) {
+    if (options.ranks_of_machine > 0)  // before there are threads and pinned memory
+      notes_ =
+          bind_beside_gpus(options.local_rank, options.ranks_of_machine, options.replicas, options.cores);
     c10::cuda::set_device(device_.index());
     at::set_num_threads(int(options.intra_op_threads));
     at::globalContext().setBenchmarkCuDNN(options.cudnn_benchmark);
@@ -153,6 +156,7 @@ class Cuda : public Device, public Accelerator {
     return std::make_unique<CudaRecording>(*pool_);
   }
 
+  std::vector<std::string> notes() const override { return notes_; }
   nlohmann::json describe() const override {
     const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device_.index());
     const cudaDeviceProp* properties = at::cuda::getDeviceProperties(device_.index());
@@ -231,6 +235,7 @@ class Cuda : public Device, public Accelerator {
 
   const DeviceOptions options_;
   const at::Device device_;
+  std::vector<std::string> notes_;
   std::optional<c10::cuda::CUDAStream> copy_stream_;  // with `prefetch`
   std::optional<CudaRecording::Pool> pool_;
   std::optional<DeviceDecoding> decoding_;  // with `decoder: nvjpeg`

@@ -2,13 +2,16 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <iostream>
 #include <set>
 #include <stdexcept>
 #include <string>
 
+#include "bench/train/gpu/gpu_cores.h"
 #include "bench/train/gpu/sampler.h"
+#include "harness/base/process_limits.h"
 
 namespace bench {
 
@@ -26,6 +29,19 @@ std::unique_ptr<DeviceSampler> make_gpu_sampler(const std::vector<int>& gpus, do
 } catch (const std::runtime_error& error) {
   std::cerr << "gpu_sampling_ms: no GPU readings: " << error.what() << '\n';
   return nullptr;
+}
+
+std::vector<std::string> bind_beside_gpus(int64_t rank, int64_t ranks, int64_t replicas,
+                                          std::optional<int64_t> cores) {
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  std::vector<std::vector<std::string>> gpus(static_cast<size_t>(ranks));
+  for (int64_t other = 0; other < ranks; ++other)
+    for (int64_t replica = 0; replica < replicas; ++replica)
+      gpus[size_t(other)].push_back(pci_bus_id(int((other + replica) % std::max(1, count))));
+  const RankCores found = cores_beside_gpus(gpus, size_t(rank), base::available_cpus(), cores);
+  bind_to(found.cpus);
+  return found.notes;
 }
 
 nlohmann::json gpu_clocks(int gpu) try {

@@ -92,6 +92,8 @@ class Device {
   virtual void batch_ended() {}  // after each batch
   // A new, empty recording; null if this device doesn't support recording.
   virtual std::unique_ptr<Recording> make_recording() { return nullptr; }
+  // For the record: what differs from the row's configuration.
+  virtual std::vector<std::string> notes() const { return {}; }
   // For the record: memory figures, settings and the like.
   virtual nlohmann::json describe() const { return nlohmann::json::object(); }
   // False: tensors on it hold no values, so that there is neither a loss nor an accuracy nor a gradient to
@@ -108,6 +110,9 @@ class Device {
 struct DeviceOptions {
   int64_t local_rank = 0;  // rank number on this machine
   int64_t ranks_of_node = 1;
+  int64_t ranks_of_machine = 0;       // that share its cores; 0: a GPU leaves the process where it runs
+  std::optional<int64_t> cores = {};  // of these ranks together, where they choose them (harness::Job)
+  int64_t replicas = 1;               // devices of this process
   int64_t batch_size = 0;
   int64_t image_px = 0;
   int64_t intra_op_threads = 1;
