@@ -127,7 +127,7 @@ struct Record {
             "only with `--trace`; the times of traced batches include the profiler's cost (`notes`)",
             Presence::figure},
         Key{"gpu", &Record::gpu,
-            "only on GPUs with `gpu_sampling_ms`: readings by rank; those that the driver doesn't support "
+            "only on GPUs, unless `gpu_sampling_ms` is 0: readings by rank; those that the driver doesn't support "
             "are absent",
             Presence::figure},
         Key{"wrap", &Record::wrap, "only with --wrap", Presence::when_set},

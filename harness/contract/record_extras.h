@@ -1,5 +1,6 @@
 // Parts that only some records have: links between nodes, GPUs, traces, object stores.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,30 @@ struct Spread {
   }
 };
 
+// What the driver tells about a GPU at the end of the timed batches.
+struct GpuFacts {
+  std::string uuid, driver;
+  std::map<std::string, double> figures;
+  static constexpr auto keys() {
+    constexpr auto optional = Presence::when_set;
+    return std::tuple(
+        Key{"uuid", &GpuFacts::uuid, "the driver's name of this very GPU", optional},
+        Key{"driver", &GpuFacts::driver, "version of the driver", optional},
+        Key{"figures", &GpuFacts::figures,
+            "by name: `numa_node`; the PCIe link's `pcie_generation` and `pcie_width` (lanes), and what GPU and "
+            "slot are able to (`pcie_max_generation`, `pcie_max_width`); active `nvlinks`; `max_sm_clock_mhz`, "
+            "`max_memory_clock_mhz`; 1 or 0 for `ecc`, `mig`, `persistence`; from Hopper on the means of "
+            "counters over the timed batches, as the metrics of these names: `sm_active`, `sm_occupancy`, "
+            "`tensor_active`, `dram_active`, `pcie_sent_gb_per_s`, `pcie_received_gb_per_s`, "
+            "`nvlink_sent_gb_per_s`, `nvlink_received_gb_per_s`",
+            optional});
+  }
+  std::optional<double> figure(const std::string& name) const {
+    const auto found = figures.find(name);
+    return found == figures.end() ? std::nullopt : std::optional(found->second);
+  }
+};
+
 // Readings of all GPUs of one rank.
 struct RankGpu {
   int64_t rank = 0, samples = 0;
@@ -48,6 +73,7 @@ struct RankGpu {
       power_w, temperature_c;
   std::optional<double> throttled_share, energy_j, joules_per_image;
   std::optional<std::vector<std::string>> throttle_reasons;
+  std::vector<GpuFacts> devices;
   static constexpr auto keys() {
     constexpr auto optional = Presence::when_set;
     return known_keys(
@@ -66,7 +92,8 @@ struct RankGpu {
         Key{"throttle_reasons", &RankGpu::throttle_reasons, "reasons for throttling, by NVML's names",
             optional},
         Key{"energy_j", &RankGpu::energy_j, "energy over the window", optional},
-        Key{"joules_per_image", &RankGpu::joules_per_image, "energy_j / images of the rank", optional});
+        Key{"joules_per_image", &RankGpu::joules_per_image, "energy_j / images of the rank", optional},
+        Key{"devices", &RankGpu::devices, "one entry per GPU", optional});
   }
 };
 

@@ -19,8 +19,7 @@ struct RecordDevice {
         Key{"driver", &RecordDevice::driver, "version of a GPU's driver", Presence::when_set},
         Key{"settings", &RecordDevice::settings,
             "only on GPUs: memory, compute capability, peak memory allocated and reserved, bytes and rate of "
-            "the copies of batches (`h2d_bytes`, `h2d_gb_per_s`), cuDNN, nvJPEG, TF32, `clocks` (SM and "
-            "memory in MHz, at the row's end and maximum); on emulated devices the peak of what tensors held "
+            "the copies of batches (`h2d_bytes`, `h2d_gb_per_s`), cuDNN, nvJPEG, TF32; on emulated devices the peak of what tensors held "
             "(`peak_allocated_bytes`; of all devices of the process `peak_allocated_bytes_by_device`), how "
             "far the host was behind them (`lag_median_ms`, `lag_worst_ms`: of each batch the wait at which "
             "it was closest; `waits`: how often it waited) and how uncertain the arrival of bytes from other "

@@ -140,9 +140,9 @@ const std::vector<Field>& fields() {
        .help = "decoder of JPEG files: cpu in the loader's threads; nvjpeg on the GPU, called by them for each file; "
                "nvjpeg_batched: called once for a batch",
        .choices = {"cpu", "nvjpeg", "nvjpeg_batched"}, .acts_on = ActsOn::gpus},
-      {.name = "gpu_sampling_ms", .member = &Row::gpu_sampling_ms, .unit = "ms",
+      {.name = "gpu_sampling_ms", .member = &Row::gpu_sampling_ms, .role = Role::measurement, .unit = "ms",
        .help = "time between two readings of the GPU's load, clock, power and temperature during the slice, "
-               "0: none", .max = 60000, .acts_on = ActsOn::gpus},
+               "0: none, and neither energy nor counters", .max = 60000, .acts_on = ActsOn::gpus},
       {.name = "model", .member = &Row::model, .role = Role::sizing,
        .help = "network", .axis = "model"},
       {.name = "dropout", .member = &Row::dropout, .role = Role::sizing,

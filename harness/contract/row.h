@@ -72,7 +72,7 @@ struct Row {
   bool fused_batch_norm = false;
   bool byte_pool_indices = false;
   std::string decoder = "cpu";
-  double gpu_sampling_ms = 0;
+  double gpu_sampling_ms = 100;
 
   std::string model = "resnet18";
   double dropout = 0;

@@ -119,6 +119,7 @@ static void take_facts_of_some(RankReport& report, Record& merged, std::vector<R
   if (report.accuracy) merged.accuracy = report.accuracy;
   if (report.timeline) timelines.push_back(std::move(*report.timeline));
   if (report.gpu) merged.gpu.emplace_back(*report.gpu).rank = report.place.rank;
+  if (report.gpu && !report.gpu->devices.empty()) merged.device.driver = report.gpu->devices[0].driver;
   if (report.trace) {
     if (!merged.trace) merged.trace.emplace();
     merged.trace->ranks.emplace_back(*report.trace).rank = report.place.rank;
@@ -189,9 +190,7 @@ class Merge {
     move_samples(report.warmup_ms, merged_.warmup_ms);
     move_samples(report.spans_ms, merged_.spans_ms);
     move_samples(report.device_ms, merged_.device_ms);
-    for (std::string& note : report.notes)
-      if (std::find(merged_.notes.begin(), merged_.notes.end(), note) == merged_.notes.end())
-        merged_.notes.push_back(std::move(note));
+    for (const std::string& note : report.notes) add_note(note);
     std::move(report.warnings.begin(), report.warnings.end(), std::back_inserter(merged_.warnings));
     take_facts_of_some(report, merged_, timelines_, links_);
     add_checks(report, world_size_, merged_.checks);
@@ -202,6 +201,7 @@ class Merge {
   Record take() {
     sums_.write(world_size_, merged_);
     load_.write_to(merged_.environment);
+    note_gpus();
     merged_.ceilings = ceilings_.merged;
     if (!timelines_.empty())
       merged_.timeline = merge_timelines(std::move(timelines_), row_.timed_batches - 1);
@@ -222,6 +222,29 @@ class Merge {
   }
 
  private:
+  void add_note(const std::string& note) {
+    if (std::find(merged_.notes.begin(), merged_.notes.end(), note) == merged_.notes.end())
+      merged_.notes.push_back(note);
+  }
+
+  // PCIe links that are slower than they could be, and GPUs unlike the first.
+  void note_gpus() {
+    const GpuFacts* first = nullptr;
+    for (const RankGpu& rank : merged_.gpu)
+      for (const GpuFacts& gpu : rank.devices) {
+        if (!first) first = &gpu;
+        for (const char* name : {"pcie_generation", "pcie_width"}) {
+          const auto under_load = gpu.figure(name), most = gpu.figure("pcie_max_" + std::string(name + 5));
+          if (under_load && most && *under_load < *most)
+            add_note(
+                fmt::format("{}: {} under load, but GPU and slot are able to {}", name, *under_load, *most));
+        }
+        for (const char* mode : {"ecc", "mig"})
+          if (gpu.figure(mode) != first->figure(mode))
+            add_note(fmt::format("{}: its GPUs differ in it", mode));
+      }
+  }
+
   const Row& row_;
   const size_t world_size_;
   SliceFacts facts_;

@@ -75,7 +75,10 @@ std::vector<CellColumn> columns_of(const Summary& summary) {
       if (std::any_of(summary.rows.begin(), summary.rows.end(),
                       [&](const SummaryRow& row) { return !cell(row).empty(); }))
         columns.push_back({metric.header, cell, true});
-    } else if (!metric.header.empty()) {
+    } else if (!metric.header.empty() &&
+               (!metric.only_where_known ||
+                std::any_of(summary.rows.begin(), summary.rows.end(),
+                            [&](const SummaryRow& row) { return row.ok() && metric.figure(row); }))) {
       columns.push_back({metric.header, [&metric](const SummaryRow& row) { return cell_text(metric, row); }});
     }
   }

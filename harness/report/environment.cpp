@@ -31,6 +31,24 @@ std::string distinct(const Records& records, const Describe& describe) {
   return fmt::format("{}", fmt::join(seen, " | "));
 }
 
+// One line for each GPU, without what its driver doesn't tell.
+std::set<std::string> gpu_lines(const Records& records) {
+  std::set<std::string> lines;
+  for (const Record& record : records)
+    for (const RankGpu& rank : record.gpu)
+      for (const GpuFacts& gpu : rank.devices) {
+        std::string line = gpu.uuid.empty() ? "GPU" : gpu.uuid;
+        for (const auto& [name, text] :
+             {std::pair("numa_node", ", NUMA node {}"), std::pair("pcie_generation", ", PCIe {}"),
+              std::pair("pcie_width", " x{}"), std::pair("nvlinks", ", {} NVLinks")})
+          if (const auto figure = gpu.figure(name)) line += fmt::format(fmt::runtime(text), *figure);
+        for (const char* mode : {"ecc", "mig", "persistence"})
+          if (const auto on = gpu.figure(mode)) line += fmt::format(", {} {}", mode, *on > 0 ? "on" : "off");
+        lines.insert(line);
+      }
+  return lines;
+}
+
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
 std::string figure(const std::optional<double>& value, int digits, double factor = 1) {
@@ -69,6 +87,8 @@ std::vector<std::pair<std::string, std::string>> environment_facts(const Records
   add_of("host", &Record::machine, &RecordMachine::host);
   add_of("processor", &Record::machine, &RecordMachine::cpu);
   add_of("device", &Record::device, &RecordDevice::name);
+  for (const std::string& line : gpu_lines(records)) facts.emplace_back("GPU", line);
+  add_of("driver", &Record::device, &RecordDevice::driver);
   add_of("cores", &Record::machine, &RecordMachine::cores);
   add("memory", [](const Record& record) {
     const double bytes = double(record.machine.memory_bytes.value_or(0));

@@ -10,5 +10,6 @@ namespace harness {
 std::vector<Metric> step_metrics();
 std::vector<Metric> communication_metrics();
 std::vector<Metric> phase_metrics();
+std::vector<Metric> gpu_metrics();  // metrics_of_gpus.cpp
 
 }  // namespace harness

@@ -147,7 +147,7 @@ const std::vector<Metric>& metrics() {
   static const std::vector<Metric> all = [] {
     std::vector<Metric> list;
     for (std::vector<Metric> (*part)() :
-         {facts, totals, step_metrics, communication_metrics, phase_metrics}) {
+         {facts, totals, step_metrics, communication_metrics, phase_metrics, gpu_metrics}) {
       std::vector<Metric> some = part();
       std::move(some.begin(), some.end(), std::back_inserter(list));
     }

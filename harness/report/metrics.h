@@ -23,6 +23,7 @@ struct Metric {
   // For the main table: the column's header (empty: no column) and its digits after the decimal point.
   std::string header = {};
   int decimals = kFourDigits;
+  bool only_where_known = false;  // no column if no row has a figure
   // Set for metrics that are followed from night to night: a history stores their values.
   std::optional<Better> better = {};
 

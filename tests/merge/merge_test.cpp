@@ -125,6 +125,33 @@ TEST(Merge, NotesOfSeveralRanksStandOnce) {
   EXPECT_EQ(merged(reports)["notes"], json({"cores: a", "cores: b"}));
 }
 
+TEST(Merge, SlowLinksAndUnlikeGpusAreNoted) {
+  std::vector<json> reports = reports_of(2);
+  const auto gpu = [](double generation, double width, double ecc) {
+    return json({{"samples", 0},
+                 {"devices",
+                  {{{"driver", "580.1"},
+                    {"figures",
+                     {{"pcie_generation", generation},
+                      {"pcie_max_generation", 5.0},
+                      {"pcie_width", width},
+                      {"pcie_max_width", 16.0},
+                      {"ecc", ecc}}}}}}});
+  };
+  reports[0]["gpu"] = gpu(5, 16, 1);
+  reports[1]["gpu"] = gpu(5, 16, 1);
+  EXPECT_EQ(merged(reports)["notes"], json::array());
+  EXPECT_EQ(merged(reports)["device"]["driver"], "580.1");
+  reports[1]["gpu"] = gpu(4, 8, 0);
+  EXPECT_EQ(merged(reports)["notes"], json({"pcie_generation: 4 under load, but GPU and slot are able to 5",
+                                            "pcie_width: 8 under load, but GPU and slot are able to 16",
+                                            "ecc: its GPUs differ in it"}));
+  reports[1]["gpu"]["devices"][0] = {{"uuid", "GPU-2"}};
+  EXPECT_EQ(merged(reports)["notes"], json({"ecc: its GPUs differ in it"})) << "one doesn't tell";
+  reports[0]["gpu"].erase("devices");
+  EXPECT_EQ(merged(reports)["notes"], json::array());
+}
+
 TEST(Merge, FactsOfGpusNameTheirRank) {
   std::vector<json> reports = reports_of(3);
   EXPECT_FALSE(merged(reports).contains("gpu"));

@@ -173,8 +173,7 @@ class Cuda : public Device, public Accelerator {
             {"cudnn", at::detail::getCUDAHooks().versionCuDNN()},
             {"cudnn_benchmark", at::globalContext().benchmarkCuDNN()},
             {"tf32_convolutions", at::globalContext().allowTF32CuDNN()},
-            {"tf32_products", at::globalContext().allowTF32CuBLAS()},
-            {"clocks", gpu_clocks(device_.index())}};
+            {"tf32_products", at::globalContext().allowTF32CuBLAS()}};
   }
 
  private:

@@ -44,11 +44,4 @@ std::vector<std::string> bind_beside_gpus(int64_t rank, int64_t ranks, int64_t r
   return found.notes;
 }
 
-nlohmann::json gpu_clocks(int gpu) try {
-  const Nvml nvml;
-  return nvml.clocks(nvml.find(pci_bus_id(gpu)));
-} catch (const std::runtime_error&) {
-  return nlohmann::json::object();
-}
-
 }  // namespace bench

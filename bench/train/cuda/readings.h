@@ -1,7 +1,6 @@
 // Driver (NVML) readings of GPUs by CUDA device number.
 #pragma once
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,8 +16,5 @@ std::unique_ptr<DeviceSampler> make_gpu_sampler(const std::vector<int>& gpus, do
 // Rank r has the GPUs r, r + 1, ... modulo their number. Returns its notes.
 std::vector<std::string> bind_beside_gpus(int64_t rank, int64_t ranks, int64_t replicas,
                                           std::optional<int64_t> cores);
-
-// Nvml::clocks() of a CUDA device; an empty object if NVML isn't available.
-nlohmann::json gpu_clocks(int gpu);
 
 }  // namespace bench

@@ -82,6 +82,7 @@ harness::RankGpu summary(const GpuReadings& readings, int64_t images) {
   summary.power_w = spread_of(samples, &GpuReading::power_w);
   summary.temperature_c = spread_of(samples, &GpuReading::temperature_c);
   add_throttling(summary, samples);
+  summary.devices = readings.devices;
   if (!readings.energy_j) return summary;
   summary.energy_j = rounded(*readings.energy_j);
   if (images > 0) summary.joules_per_image = *readings.energy_j / double(images);

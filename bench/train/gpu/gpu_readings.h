@@ -19,8 +19,9 @@ struct GpuReading {
 };
 
 struct GpuReadings {
-  std::vector<GpuReading> samples;  // all GPUs of one rank, in time order
-  std::optional<double> energy_j;   // energy that they used during the window
+  std::vector<GpuReading> samples;              // all GPUs of one rank, in time order
+  std::optional<double> energy_j;               // energy that they used during the window
+  std::vector<harness::GpuFacts> devices = {};  // one per GPU, at the window's end
 };
 
 // The record's key `gpu` for one rank (without its rank number) that trained `images` images. Values that no

@@ -1,9 +1,8 @@
-// NVML, the NVIDIA Management Library: clocks, load, power and temperature of a GPU, as shown by nvidia-smi.
-// Loaded at run time, because it comes with the driver and a program linked with it would not start without
-// one. No CUDA here.
+// NVML, the NVIDIA Management Library: what a GPU is, its clocks, load, power and counters, as shown by
+// nvidia-smi. Loaded at run time, because it comes with the driver and a program linked with it would not
+// start without one. No CUDA here.
 #pragma once
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -24,15 +23,25 @@ class Nvml {
   Gpu* find(const std::string& pci_bus_id) const;
 
   GpuReading read(Gpu* gpu) const;
-  std::optional<double> energy_j(Gpu* gpu) const;  // since the driver was loaded; J
-  // {"sm_clock_mhz": now, "max_sm_clock_mhz": ..., "memory_clock_mhz": ..., "max_memory_clock_mhz": ...};
-  // unavailable values are absent.
-  nlohmann::json clocks(Gpu* gpu) const;
+  harness::GpuFacts facts(Gpu* gpu) const;  // without NUMA node and counters
+  // Since the driver was loaded; J. None where the GPU is divided (MIG): it counts what others use, too.
+  std::optional<double> energy_j(Gpu* gpu) const;
+  // The performance counters (GPM, from Hopper on) as they are now; null without any.
+  std::shared_ptr<void> counters_now(Gpu* gpu) const;
+  // Adds their means between two such samples, which may be null.
+  void add_counters(void* before, void* after, harness::GpuFacts& facts) const;
 
  private:
-  struct Functions;
+  // Calls a function; false if the driver lacks it or it returns an error.
+  template <class... Arguments>
+  bool succeeds(const char* function, Arguments... arguments) const;
+  // The value that a function writes to its last argument.
+  template <class Value, class... Arguments>
+  std::optional<Value> told(const char* function, Arguments... arguments) const;
+  std::optional<unsigned> mode(const char* function, Gpu* gpu) const;
+  std::string why(int error) const;
+
   std::unique_ptr<void, int (*)(void*)> library_;
-  std::unique_ptr<const Functions> functions_;
 };
 
 }  // namespace bench

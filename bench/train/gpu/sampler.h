@@ -24,6 +24,7 @@ class CudaSampler : public DeviceSampler {
   std::optional<double> energy_j() const;  // sum of all GPUs; empty if one doesn't provide it
 
   const Nvml nvml_;
+  const std::vector<std::string> pci_bus_ids_;
   std::vector<Nvml::Gpu*> gpus_;
   const std::chrono::nanoseconds period_;
   GpuReadings readings_;

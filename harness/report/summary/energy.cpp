@@ -5,7 +5,7 @@
 
 namespace harness {
 
-static std::optional<double> measured_joules_per_image(const RecordList& runs) {
+std::optional<double> measured_joules_per_image(const RecordList& runs) {
   std::vector<double> all;
   for (const Record* record : runs) {
     const double images = double(record->timed_batches.value_or(0)) * double(record->config.batch);

@@ -11,8 +11,11 @@ struct Energy {
   bool measured = false;  // by NVML, GPUs only; otherwise from the price file's watts
 };
 
-// Measured: energy of all GPUs over the timed batches / their images, if every rank of every run has it and
-// no hardware is emulated; the median over the runs. Stated: watts of the row's cores and devices / images
+// Energy of all GPUs over the timed batches / their images, if every rank of every run has it and no hardware
+// is emulated; the median over the runs.
+std::optional<double> measured_joules_per_image(const RecordList& runs);
+
+// By measured_joules_per_image(), else stated: watts of the row's cores and devices / images
 // per second; a processor's row needs watts_per_core, others watts_per_gpu. Emulated devices count at the
 // speed of the devices that they stand for. `devices`: number of them that the stated power is for. nullopt:
 // unknown.
