@@ -48,7 +48,7 @@ struct GpuFacts {
   std::map<std::string, double> figures;
   static constexpr auto keys() {
     constexpr auto optional = Presence::when_set;
-    return std::tuple(
+    return known_keys(
         Key{"uuid", &GpuFacts::uuid, "the driver's name of this very GPU", optional},
         Key{"driver", &GpuFacts::driver, "version of the driver", optional},
         Key{"figures", &GpuFacts::figures,

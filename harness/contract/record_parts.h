@@ -83,7 +83,7 @@ struct RecordDecoded {
   int64_t jpeg_engine = 0, cuda = 0, cpu = 0;
   int64_t all() const { return jpeg_engine + cuda + cpu; }
   static constexpr auto keys() {
-    return std::tuple(
+    return known_keys(
         Key{"jpeg_engine", &RecordDecoded::jpeg_engine, "on the GPU's JPEG engine"},
         Key{"cuda", &RecordDecoded::cuda, "by nvJPEG on the GPU's multiprocessors, in part on the CPU"},
         Key{"cpu", &RecordDecoded::cpu, "by the CPU's decoder, because nvJPEG refused them"});
