@@ -38,7 +38,6 @@ struct Sides {
 };
 
 constexpr int64_t kMostBlocks = 1000;
-constexpr int64_t kBlocks = 9;  // power 0.9 for an effect of 2 % if runs scatter by 1 %
 
 fs::path experiment_folder(const Installation& installation, const Request& request) {
   return request.out.empty() ? installation.results / "ab" / base::time_and_host() : request.out;

@@ -16,8 +16,6 @@
 namespace harness {
 namespace {
 
-constexpr double kSmallestPhase = 0.005;  // of the step
-
 using RowKey = std::tuple<std::string, std::string, std::string>;  // row, scale, device
 using Runs = RecordList;
 

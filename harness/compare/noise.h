@@ -6,11 +6,9 @@
 #include <vector>
 
 #include "harness/contract/record.h"
+#include "harness/experiment/policy/policy.h"
 
 namespace harness {
-
-// The smallest margin on any machine. Smaller effects are irrelevant even if they are significant.
-inline constexpr double kSmallestMargin = 0.02;
 
 // Measured by A/A experiments: pairs of equal runs of a row, side by side.
 struct Noise {

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "harness/experiment/policy/policy.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
@@ -16,10 +17,7 @@
 namespace harness {
 namespace {
 
-constexpr double kSmallPart = 0.01;  // of the step; deviations of smaller parts are ignored
-constexpr double kSpreads = 3;
 constexpr double kMadToDeviation = 1.4826;  // standard deviation / MAD of a normal distribution
-constexpr size_t kFewestReferences = 3;
 
 struct Part {
   const char* name;

@@ -32,7 +32,6 @@ struct Validation {
 // Compares each rank with all ranks of all references in the same row. A rank is odd if it is slower than
 // their median by more than kFloor and by more than three times their spread (scaled MAD, Rousseeuw & Croux
 // 1993). Parts below 1 % of the step are ignored. `references`: the records of each good run.
-inline constexpr double kFloor = 0.05;
 Validation validate(const Records& run, const std::vector<Records>& references);
 
 Grid validation_grid(const Validation& validation);

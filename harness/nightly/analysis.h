@@ -8,9 +8,6 @@
 
 namespace harness {
 
-// Changes are searched only in this many last values of a series. Older values are kept and drawn.
-inline constexpr size_t kNightsLookedAt = 500;
-
 struct Analysis {
   std::vector<Trend> trends;  // of the whole history; with `changes` only if the last night belongs to it
   std::vector<Alarm> alarms;  // rows that became worse

@@ -9,6 +9,7 @@
 #include "harness/base/child_process.h"
 #include "harness/base/json_text.h"
 #include "harness/contract/codec.h"
+#include "harness/experiment/policy/policy.h"
 
 namespace harness {
 

@@ -15,7 +15,6 @@ Canaries measure_canaries(const std::filesystem::path& train_slice, std::ostream
 Canaries canaries_of_night(const Canaries& before, const Canaries& after);  // the mean of both
 
 // For the night's summary: a line for each canary that changed by more than kCanaryDrift during the night.
-inline constexpr double kCanaryDrift = 0.10;
 std::string moved_canaries(const Canaries& before, const Canaries& after);
 
 }  // namespace harness

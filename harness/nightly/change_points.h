@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "harness/contract/codec.h"
+#include "harness/experiment/policy/policy.h"
 
 namespace harness {
 
 struct Series {
-  std::string name;            // only for messages
-  std::vector<double> values;  // one per night, in order
-  double magnitude = 0.02;     // smallest relative change
+  std::string name;                    // only for messages
+  std::vector<double> values;          // one per night, in order
+  double magnitude = kSmallestMargin;  // smallest relative change
 };
 
 struct ChangePoint {

@@ -18,7 +18,6 @@ using nlohmann::json;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 constexpr size_t kAlarmsInFull = 6;
-constexpr size_t kTypicalOver = 20;  // the last night is compared with the median of this many nights before
 
 std::string alarm_text(const Alarm& alarm, const Metric& metric) {
   const double change = 100 * (alarm.after / alarm.before - 1);

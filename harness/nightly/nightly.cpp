@@ -31,8 +31,6 @@
 namespace harness {
 namespace {
 
-constexpr int64_t kRepeats = 3;  // the median then tolerates one outlier
-
 // Runs a step. If it throws, most likely because of a full disk, prints the error and returns false.
 template <typename Step>
 bool done(Step step) {
@@ -132,7 +130,7 @@ fs::path history_folder(const Installation& installation, const fs::path& asked)
 int run_nightly(const Installation& installation, const Request& request, const NightlyRequest& nightly,
                 std::ostream& console) {
   Request asked = request;
-  if (asked.repeats == 0) asked.repeats = kRepeats;
+  if (asked.repeats == 0) asked.repeats = kRunsOfANight;
   const bool follows = launcher_of(asked) == "env" && is_follower();
   if (asked.dry_run) return dry_run(installation, asked, ask_values(installation), std::nullopt, console);
   if (follows) return follow(asked, installation.train_slice);

@@ -9,9 +9,6 @@
 
 namespace harness {
 
-// Two analyses may place the same change this many nights apart.
-inline constexpr size_t kSameChange = 3;
-
 // HISTORY/alarms.jsonl, one line per reported alarm.
 class ToldAlarms {
  public:

@@ -12,9 +12,6 @@
 namespace harness {
 namespace {
 
-constexpr size_t kAboutTheSameNight = 2;  // nights between two change points with the same cause
-constexpr double kCanaryMargin = 0.03;
-
 Trend& find_or_add(std::vector<Trend>& trends, std::map<std::string, size_t>& places, Trend fresh) {
   const auto [place, is_new] = places.try_emplace(fresh.key(), trends.size());
   if (is_new) trends.push_back(std::move(fresh));

@@ -11,17 +11,9 @@
 
 namespace harness {
 
-inline constexpr size_t kFewestNights = 20;  // shorter series raise no alarm
-inline constexpr size_t kNightsToLast = 3;   // minimum length of the levels before and after a change
-inline constexpr size_t kNightsOfNews = 30;  // older changes are drawn, but raise no alarm
-
 // A metric with `better`. Throws std::invalid_argument naming these metrics if `name` isn't one of them.
 const Metric& followed_metric(const std::string& name);
 const Metric& seconds();  // followed_metric(kTotalSeconds)
-
-// Smallest relevant change of a metric other than seconds: the A/A experiments of `validate` tell only the
-// noise of seconds.
-inline constexpr double kMetricMargin = 0.05;
 
 // The series of one row with one setting, or of one canary (ms), on one machine. Each machine and each
 // setting has its own series.

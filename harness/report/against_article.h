@@ -6,10 +6,6 @@
 
 namespace harness {
 
-// Relative tolerance for the article's ratio outside the interval, and for rows that count as equal: about
-// twice MLPerf's run-to-run spread of imaging results.
-inline constexpr double kArticleMargin = 0.05;
-
 // Compares the interval of `here` with the article's ratio `point`. Returns `reproduced` if the point lies in
 // the interval widened by the margin. Otherwise `differs` if the point lies within the margin of 1, so that
 // it has no direction; `direction unclear` if the interval contains 1; else `same direction` or `other

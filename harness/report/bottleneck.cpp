@@ -14,14 +14,6 @@
 namespace harness {
 namespace {
 
-// From this share of reading in the loader threads' time on, the storage is the cause, not their number.
-constexpr double kMostlyReading = 0.5;
-// From so many bytes read for each byte used on, the kernel's read-ahead is the cause: a setting, and free to
-// change.
-constexpr double kReadsTooMuch = 4;
-// From this ratio of the all-reduces alone to the exposed time on, the link is the cause, not skewed ranks.
-constexpr double kMostlyLink = 0.5;
-
 std::optional<double> positive(const std::optional<double>& value) {
   return value.value_or(0) > 0 ? value : std::nullopt;
 }

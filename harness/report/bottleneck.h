@@ -46,7 +46,6 @@ struct Bottleneck {
 // largest part is named. One slow rank is named first, if the others wait for it for kUneven of the step.
 // Devices' times are used where the record has them, because the host's say where it waited, not for what.
 // Nullopt without phase times.
-inline constexpr double kTouches = 0.9, kUneven = 0.25;
 std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistics& run);
 std::optional<Bottleneck> bottleneck_of(const SummaryRow& row);  // of the median repeat
 

@@ -15,8 +15,6 @@ constexpr double kTrainingImages = 1281167, kValidationImages = 50000;  // of Im
 
 // ---- accuracy and divergence ----
 
-// Half a point of top-1: the usual difference between two seeds of ResNet18 on ImageNet.
-constexpr double kNoLossOfAccuracy = 0.005;
 constexpr double kArticlesEpochs = 90;  // what the article's baseline is meant for
 
 // Why this accuracy says nothing about that of the article's trainings; empty if it may.
@@ -87,10 +85,6 @@ Finding may_diverge(const Summary& summary, const std::vector<std::string>& but)
 
 constexpr double kTmpfsBytes = 160.0 * 1024 * 1024 * 1024;  // size=160G: mount's G is GiB, 171.8e9 bytes
 constexpr double kHalfAPage = 2048;  // the mean unused rest of a file's last page of 4096 bytes
-constexpr double kFewestImages = 10000;
-// The standard deviation of photographs' sizes is about their mean, so the mean of 10,000 images is within
-// 2 % of that of all. The allowance is larger because a folder need not be a random sample.
-constexpr double kSampleAllowance = 0.05;
 
 Finding imagenet_fits(const Summary& summary, const std::vector<std::string>&) {
   const auto row = std::find_if(summary.rows.begin(), summary.rows.end(), [](const SummaryRow& some) {

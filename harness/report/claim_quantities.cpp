@@ -14,8 +14,6 @@ namespace harness {
 namespace {
 
 using Value = std::optional<double>;
-// A share of waiting under this counts as this: no clock tells less.
-constexpr double kLeastShare = 0.0005;
 
 // The sum of a batch's phases.
 Value step_ms(const RunStatistics& run) {

@@ -99,7 +99,5 @@ Finding judged(const std::vector<Test>& tests);
 
 Finding cannot_be_tested(const std::string& why);
 std::string bracketed(const std::string& id);  // `[7]`, `disk`
-// A smaller share of waiting in the step is ignored: two runs of a row differ by about as much.
-inline constexpr double kVisibleShare = 0.10;
 
 }  // namespace harness

@@ -18,9 +18,6 @@
 namespace harness {
 namespace {
 
-// Up to here an emulated time is that of the closed-form model: nothing but the device binds the row.
-constexpr double kEqualsModel = 0.03;
-
 std::string seconds_cell(const std::optional<double>& value) { return value ? article_number(*value) : "-"; }
 
 std::string error_text(const std::optional<double>& share) {

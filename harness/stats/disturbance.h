@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/experiment/policy/policy.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -12,15 +13,6 @@ namespace harness {
 // (stolen) and other processes of this one. Records without these figures have the stolen share of the whole
 // row. Nullopt if the record has neither.
 std::optional<double> others_share(const Record& record);
-
-// From this share on a run is disturbed. Below it the resolution of the kernel's counters and the system's
-// own services would be corrected for.
-inline constexpr double kDisturbedShare = 0.02;
-// From this share on a row that can't be corrected takes part in no verdict.
-inline constexpr double kSpoiledShare = 0.10;
-// A row is disturbed, too, when the clock of its cores changed so much between the first and the last timed
-// batch. Seconds aren't corrected for it: where in the window it changed isn't known.
-inline constexpr double kChangedClock = 0.05;
 
 double most_taken_share(const RecordList& records);  // the largest others_share; 0 without any
 // The size of the largest change of the clock, 0-1; 0 for records that wait, whose idle cores may clock down.

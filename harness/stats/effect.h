@@ -4,10 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace harness {
+#include "harness/experiment/policy/policy.h"
 
-// The probability of any false verdict among those that are corrected together, and of every 95 % interval.
-inline constexpr double kLevel = 0.05;
+namespace harness {
 
 // Mean of some figures (of ratios: of their logarithms), its standard error and degrees of freedom.
 struct Mean {
@@ -29,10 +28,6 @@ struct Effect {
   Mean log_ratio = {};    // what `p` is of; Welch's degrees of freedom where unpaired
   double level = kLevel;  // of the tests; Holm's correction is of p x kLevel / level
 };
-
-// With fewer runs per side there is no verdict and no interval, only a range. An exact interval reaches 95 %
-// from 6 runs on; 5 runs reach 93.75 %.
-inline constexpr size_t kFewestRuns = 5;
 
 // Median of all Walsh averages of the log ratios, and the interval of Wilcoxon's signed-rank test (Hollander
 // & Wolfe 1999, ch. 3). Exact for every symmetric distribution; a bootstrap of so few runs would be too

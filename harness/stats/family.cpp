@@ -1,11 +1,9 @@
 #include "harness/stats/family.h"
 
+#include "harness/experiment/policy/policy.h"
+
 namespace harness {
 namespace {
-
-// From this ratio of the ceilings on, the device waits for no batch even where the loader stumbles. In three
-// runs each on two Zen 4 cores the seconds of such rows differed by up to 0.03 %, of the others by 0.4 %.
-constexpr double kLoaderIsFar = 1.25;
 
 // A ceiling is of a few batches, so the runs' mean is compared.
 bool loader_is_near(const RecordList& runs) {

@@ -29,16 +29,6 @@ struct WeightedRuns {
   double weight;
 };
 
-// No standard deviation counts as smaller, 0.1 %: virtual clocks repeat to the nanosecond, but a slice of a
-// few seconds can't be timed better than the scheduler's ticks of a few ms.
-inline constexpr double kLeastScatter = 0.001;
-// With fewer degrees of freedom a pool depends on the shape of the tails, which nobody knows.
-inline constexpr double kFewestDegrees = 3;
-// As many runs of each row tell its own scatter. Of two, Student's t says nearly nothing.
-inline constexpr size_t kFewestOwnRuns = 3;
-// Bartlett's test rejects from here on. Above the usual 0.05, because it must notice what would do harm.
-inline constexpr double kUnequal = 0.10;
-
 class Pools {
  public:
   explicit Pools(const std::vector<Runs>& rows);

@@ -6,10 +6,8 @@
 
 namespace harness {
 
-constexpr double kGrowth = 1.4;
-
 static size_t next_look(size_t pairs) {
-  return static_cast<size_t>(std::ceil(kGrowth * static_cast<double>(pairs) - 1e-9));
+  return static_cast<size_t>(std::ceil(kLookGrowth * static_cast<double>(pairs) - 1e-9));
 }
 
 bool is_look(size_t pairs) {

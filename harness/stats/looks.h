@@ -11,9 +11,6 @@
 
 namespace harness {
 
-inline constexpr size_t kFirstLook =
-    7;  // pairs; with fewer the exact test can't reach the first look's level
-
 bool is_look(size_t pairs);
 
 // Level of the test after so many pairs, at least kFirstLook.
