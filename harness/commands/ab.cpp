@@ -186,7 +186,7 @@ class Blocks {
     decided_.clear();
     for (const RowComparison& row :
          compare(experiment_.a->records(), experiment_.b->records(), experiment_.noise).rows)
-      if (!row.refused.empty() || row.verdict != Verdict::undecided) decided_.insert(row.id);
+      if (!row.refused.empty() || row.verdict != RowVerdict::undecided) decided_.insert(row.id);
   }
 
   const Experiment& experiment_;

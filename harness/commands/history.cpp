@@ -53,7 +53,7 @@ int compare_two(const Installation& installation, const History& history, const 
   if (compared.comparison.rows.empty())
     fmt::print(std::cerr, "no row is in both nights: `history show NIGHT` lists the rows of a night\n");
   if (compared.comparison.compared() == 0) return base::kNothingRan;
-  return compared.comparison.any(Verdict::slower) ? int(base::kRegression) : int(base::kAllGood);
+  return compared.comparison.any(RowVerdict::slower) ? int(base::kRegression) : int(base::kAllGood);
 }
 
 // Doesn't note what it reports: the next nightly reports it too.

@@ -34,33 +34,23 @@ Side sorted_by_row(const Records& records) {
   return side;
 }
 
-Runs successful(const Runs& runs) {
-  Runs ok;
-  for (const Record* run : runs)
-    if (run->status == "OK") ok.push_back(run);
-  return ok;
-}
-
-double measured_s(const Record& run) { return run.total_s.value_or(0); }
-
-std::vector<double> all_seconds(const Runs& runs, const auto& seconds_of) {
-  std::vector<double> values;
-  for (const Record* run : runs) values.push_back(seconds_of(*run));
-  return values;
+Runs successful(Runs runs) {
+  std::erase_if(runs, [](const Record* run) { return !is_ok(*run); });
+  return runs;
 }
 
 // The totals of runs that one `ab` experiment ran side by side; empty unless all runs of A come from `ab`.
 std::pair<std::vector<double>, std::vector<double>> pairs_of(const Runs& a, const Runs& b,
-                                                             const auto& seconds_of) {
+                                                             const ComparedSeconds& seconds) {
   std::map<std::pair<std::string, int64_t>, double> partners;
   for (const Record* run : b)
-    if (run->pair) partners[{run->pair->experiment, run->pair->block}] = seconds_of(*run);
+    if (run->pair) partners[{run->pair->experiment, run->pair->block}] = seconds.of(*run);
   std::pair<std::vector<double>, std::vector<double>> pairs;
   for (const Record* run : a) {
     if (!run->pair) return {};
     const auto partner = partners.find({run->pair->experiment, run->pair->block});
     if (partner == partners.end()) continue;  // the other side failed in this block
-    pairs.first.push_back(seconds_of(*run));
+    pairs.first.push_back(seconds.of(*run));
     pairs.second.push_back(partner->second);
   }
   return pairs;
@@ -72,34 +62,31 @@ bool looked_at(const Runs& runs) {
                      [](const Record* run) { return run->pair && run->pair->until_verdict; });
 }
 
-Effect effect_of(const Runs& a, const Runs& b, const auto& seconds_of) {
-  const auto [first, second] = pairs_of(a, b, seconds_of);
+Effect effect_of(const Runs& a, const Runs& b, const ComparedSeconds& seconds) {
+  const auto [first, second] = pairs_of(a, b, seconds);
   if (!first.empty() && looked_at(a) && first.size() >= kFirstLook)
     return paired_effect(first, second, level_after(first.size()));
   if (!first.empty()) return paired_effect(first, second);
-  return unpaired_effect(all_seconds(a, seconds_of), all_seconds(b, seconds_of));
+  return unpaired_effect(seconds.of(a), seconds.of(b));
 }
 
-// Mean ms of a batch in each phase, one value per run.
-std::map<std::string, std::vector<double>> phase_means(const Runs& runs) {
+// Mean ms of a batch in each phase, median over the runs.
+std::map<std::string, double> typical_phases(const Runs& runs) {
   std::map<std::string, std::vector<double>> means;
   for (const Record* run : runs)
     for (const PhaseStatistics& phase : phase_statistics(*run)) means[phase.name].push_back(phase.mean_ms);
-  return means;
+  std::map<std::string, double> typical;
+  for (const auto& [phase, ms] : means) typical[phase] = median(ms);
+  return typical;
 }
 
 std::vector<PhaseChange> phase_changes(const Runs& a, const Runs& b) {
-  const auto means_a = phase_means(a), means_b = phase_means(b);
-  const auto typical = [](const auto& means, const std::string& phase) {
-    const auto found = means.find(phase);
-    return found == means.end() ? 0 : median(found->second);
-  };
+  std::map<std::string, double> before = typical_phases(a), after = typical_phases(b);
   std::vector<PhaseChange> changes;
   double step = 0;
   for (const std::string& phase : phase_names()) {
-    const double before = typical(means_a, phase);
-    step += before;
-    changes.push_back({phase, typical(means_b, phase) - before, 0});
+    step += before[phase];
+    changes.push_back({phase, after[phase] - before[phase], 0});
   }
   if (step <= 0) return {};
   for (PhaseChange& change : changes) change.share = change.ms / step;
@@ -140,57 +127,54 @@ RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& 
     if (const std::string text = disturbance_text(*runs); !text.empty())
       row.doubts.push_back(fmt::format("{}: {}", name, text));
   }
-  const ComparedSeconds seconds(a, b);
-  row.as_measured = effect_of(a, b, measured_s);
-  if (looked_at(a)) row.fewest_runs = kFirstLook;
-  row.effect = effect_of(a, b, [&](const Record& run) { return seconds.of(run); });
+  const ComparedSeconds seconds(a, b), as_measured({}, {});
+  row.as_measured = effect_of(a, b, as_measured);
+  row.until_verdict = looked_at(a);
+  row.effect = effect_of(a, b, seconds);
   row.undisturbed = seconds.undisturbed();
-  row.a_s = median(all_seconds(a, measured_s));
-  row.b_s = median(all_seconds(b, measured_s));
+  row.a_s = median(as_measured.of(a));
+  row.b_s = median(as_measured.of(b));
   row.margin = noise.margin(id, std::min(row.effect.a, row.effect.b));
   row.phases = phase_changes(a, b);
   return row;
 }
 
-void judge(RowComparison& row) {
-  const Effect& effect = row.effect;
-  const size_t runs = std::min(effect.a, effect.b);
-  const double limit = std::log(1 + row.margin);
-  if (runs < row.fewest_runs) {
-    row.verdict = Verdict::undecided;
-    if (row.fewest_runs > kFewestRuns) {
-      row.reason = fmt::format("{} pair{}; with --until a verdict needs {}: give it more time", runs,
-                               runs == 1 ? "" : "s", row.fewest_runs);
-      return;
-    }
-    row.reason = fmt::format("{} run{} per side; a verdict needs {}: use --repeat {} (for nightly, too)",
-                             runs, runs == 1 ? "" : "s", kFewestRuns, kFewestRuns);
-    return;
-  }
-  const bool large = std::abs(std::log(effect.ratio)) >= limit;
-  const bool sure = (effect.low > 1 || effect.high < 1) && row.adjusted_p < kLevel;
-  if (large && sure) {
-    row.verdict = effect.ratio > 1 ? Verdict::faster : Verdict::slower;
-    row.reason = fmt::format("beyond the margin of {:.1f} %", 100 * row.margin);
-  } else if (std::log(effect.low) > -limit && std::log(effect.high) < limit) {
-    row.verdict = Verdict::same;
-    row.reason = fmt::format("within the margin of {:.1f} %", 100 * row.margin);
-  } else {
-    row.verdict = Verdict::undecided;
-    row.reason = large ? "more runs are needed: --repeat 15"
-                       : fmt::format("within or beyond the margin of {:.1f} %: more runs are needed",
-                                     100 * row.margin);
-  }
+Ratio figure_of(const RowComparison& row) {
+  Ratio figure = ratio_of(row.effect);
+  if (row.until_verdict) figure.fewest_runs = kFirstLook;
+  return figure;
+}
+
+// Words the answers to two questions: is B faster by the margin, and is the difference within it?
+void set_verdict(RowComparison& row) {
+  const Ratio figure = figure_of(row);
+  const Judgement same = judge(figure, {1 / (1 + row.margin), 1 + row.margin});
+  const bool decided = row.faster.decided();
+  row.verdict = decided && row.faster.verdict == Verdict::holds ? RowVerdict::faster
+                : decided                                       ? RowVerdict::slower
+                : same.verdict == Verdict::holds                ? RowVerdict::same
+                                                                : RowVerdict::undecided;
+  if (same.runs_missing > 0)
+    row.reason =
+        same.reason + (row.until_verdict
+                           ? " per side: give it more time"
+                           : fmt::format(" per side: use --repeat {} (for nightly, too)", kFewestRuns));
+  else if (row.verdict != RowVerdict::undecided)
+    row.reason = fmt::format("{} the margin of {:.1f} %", decided ? "beyond" : "within", 100 * row.margin);
+  else if (figure.value >= 1 + row.margin || figure.value <= 1 / (1 + row.margin))
+    row.reason = row.faster.reason;
+  else
+    row.reason = fmt::format("within or beyond the margin of {:.1f} %: {}", 100 * row.margin, same.reason);
 }
 
 }  // namespace
 
-const char* name_of(Verdict verdict) {
+const char* name_of(RowVerdict verdict) {
   constexpr const char* kNames[] = {"FASTER", "SLOWER", "SAME", "UNDECIDED", "-"};
   return kNames[size_t(verdict)];
 }
 
-bool Comparison::any(Verdict verdict) const {
+bool Comparison::any(RowVerdict verdict) const {
   return std::any_of(rows.begin(), rows.end(),
                      [&](const RowComparison& row) { return row.verdict == verdict; });
 }
@@ -215,21 +199,17 @@ Comparison compare(const Records& a, const Records& b, const Noise& noise) {
   for (const RowKey& key : side_b.order)
     if (!side_a.rows.count(key)) comparison.only_in_b.push_back(std::get<0>(key));
   if (comparison.across_machines) return comparison;
-  std::vector<double*> p;
-  bool looked_at = false;
+  std::vector<Judgement*> family;
+  bool until_verdict = false;
   for (RowComparison& row : comparison.rows)
-    if (row.refused.empty() && std::min(row.effect.a, row.effect.b) >= row.fewest_runs) {
-      row.adjusted_p = std::min(1.0, row.effect.p * kLevel / row.effect.level);
-      p.push_back(&row.adjusted_p);
-      looked_at = looked_at || row.fewest_runs > kFewestRuns;
+    if (row.refused.empty()) {
+      row.faster = judge(figure_of(row), {.low = 1, .margin = row.margin});
+      family.push_back(&row.faster);
+      until_verdict = until_verdict || row.until_verdict;
     }
-  // A row that `ab --until` has decided gets no more pairs. Holm's p of it would depend on the rows that go
-  // on, so that its verdict could be lost; Bonferroni's doesn't.
-  if (!looked_at) holm(p);
-  for (double* one : p)
-    if (looked_at) *one = std::min(1.0, *one * double(comparison.compared()));
+  correct(family, until_verdict ? std::optional(family.size()) : std::nullopt);
   for (RowComparison& row : comparison.rows)
-    if (row.refused.empty()) judge(row);
+    if (row.refused.empty()) set_verdict(row);
   return comparison;
 }
 

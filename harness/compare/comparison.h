@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "harness/compare/noise.h"
+#include "harness/experiment/verdict.h"
 #include "harness/report/summary/grid.h"
-#include "harness/stats/effect.h"
 #include "harness/stats/provenance.h"
 
 namespace harness {
 
-enum class Verdict { faster, slower, same, undecided, no_verdict };
-const char* name_of(Verdict verdict);  // FASTER, SLOWER, SAME, UNDECIDED, -
+enum class RowVerdict { faster, slower, same, undecided, no_verdict };
+const char* name_of(RowVerdict verdict);  // FASTER, SLOWER, SAME, UNDECIDED, -
 
 struct PhaseChange {
   std::string phase;
@@ -30,9 +30,9 @@ struct RowComparison {
   bool undisturbed = false;          // `effect` is on undisturbed_s() (stats/disturbance.h) instead
   double a_s = 0, b_s = 0;           // medians as measured
   double margin = 0;                 // smallest relevant effect
-  size_t fewest_runs = kFewestRuns;  // per side for a verdict; more where results decide how many run
-  double adjusted_p = 1;             // Holm's over the rows with a verdict; Bonferroni's with `ab --until`
-  Verdict verdict = Verdict::no_verdict;
+  bool until_verdict = false;        // results decided how many pairs there are (stats/looks.h)
+  Judgement faster;                  // B is, by the margin; by Holm's correction for all rows, see correct()
+  RowVerdict verdict = RowVerdict::no_verdict;
   std::string reason;               // for the verdict
   std::vector<PhaseChange> phases;  // changes of at least 0.5 % of the step, largest first
 };
@@ -43,7 +43,7 @@ struct Comparison {
   std::vector<RowComparison> rows;
   std::vector<std::string> only_in_a, only_in_b;
 
-  bool any(Verdict verdict) const;
+  bool any(RowVerdict verdict) const;
   size_t compared() const;  // rows with a figure
 };
 

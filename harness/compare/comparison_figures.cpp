@@ -14,14 +14,14 @@ constexpr double kNarrowest = 0.06;  // the axis covers at least this deviation 
 constexpr double kWidest = 3.0;      // the axis ends at the extreme ratios times this factor
 
 const char* kind_of(const RowComparison& row, bool across_machines) {
-  if (row.verdict == Verdict::faster) return "better";
-  if (row.verdict == Verdict::slower) return "worse";
+  if (row.verdict == RowVerdict::faster) return "better";
+  if (row.verdict == RowVerdict::slower) return "worse";
   if (!across_machines) return "open";
   return row.effect.low > 1 ? "better" : row.effect.high < 1 ? "worse" : "open";
 }
 
 std::string verdict_of(const RowComparison& row) {
-  return row.verdict == Verdict::no_verdict ? "no verdict" : name_of(row.verdict);
+  return row.verdict == RowVerdict::no_verdict ? "no verdict" : name_of(row.verdict);
 }
 
 std::pair<double, double> ratio_axis(const Comparison& comparison) {

@@ -94,7 +94,7 @@ json comparison_json(const Comparison& comparison) {
     json entry = {
         {"row", row.id}, {"changed", row.changed}, {"not_compared", row.refused}, {"doubts", row.doubts}};
     if (row.refused.empty())
-      entry.update({{"verdict", row.verdict == Verdict::no_verdict ? json() : json(name_of(row.verdict))},
+      entry.update({{"verdict", row.verdict == RowVerdict::no_verdict ? json() : json(name_of(row.verdict))},
                     {"reason", row.reason},
                     {"a_s", row.a_s},
                     {"b_s", row.b_s},
@@ -111,7 +111,7 @@ json comparison_json(const Comparison& comparison) {
                     {"runs_b", row.effect.b},
                     {"p", row.effect.p},
                     {"rank_p", row.effect.rank_p},
-                    {"holm_p", row.adjusted_p},
+                    {"holm_p", row.faster.p.value_or(1)},
                     {"margin", row.margin},
                     {"phases", phases}});
     rows.push_back(entry);

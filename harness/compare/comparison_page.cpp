@@ -25,7 +25,8 @@ Grid environment_grid(const Comparison& comparison) {
 // Each verdict with its rows; verdicts without rows are left out.
 json verdict_facts(const Comparison& comparison) {
   json facts = json::array();
-  for (const Verdict verdict : {Verdict::slower, Verdict::faster, Verdict::same, Verdict::undecided}) {
+  for (const RowVerdict verdict :
+       {RowVerdict::slower, RowVerdict::faster, RowVerdict::same, RowVerdict::undecided}) {
     std::vector<std::string> rows;
     for (const RowComparison& row : comparison.rows)
       if (row.refused.empty() && row.verdict == verdict) rows.push_back(row.id);

@@ -66,7 +66,7 @@ static bool all_done(Progress& progress) {
   return true;
 }
 
-Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits,
+Outcome run_ranks(const Launch& launch, Progress& progress, const TimeLimits& limits,
                   const std::filesystem::path& directory, const std::function<void()>& tick) {
   Outcome outcome;
   const Disturbance disturbance;

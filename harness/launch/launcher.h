@@ -12,7 +12,7 @@
 
 namespace harness {
 
-struct Limits {
+struct TimeLimits {
   double timeout_s = 0;   // for the whole row; 0: none; longer is TIMEOUT
   double start_s = 600;   // until every rank has finished a batch; longer is HUNG
   double silence_s = 60;  // without a finished batch, or 5 times the longest batch if more; longer is HUNG
@@ -32,7 +32,7 @@ struct Outcome {
 // detected while the progress file is updated; ranks on machines where it is not are limited by their own
 // time-outs and `timeout_s`. When this returns or throws, all of the row's processes on this machine have
 // been ended.
-Outcome run_ranks(const Launch& launch, Progress& progress, const Limits& limits,
+Outcome run_ranks(const Launch& launch, Progress& progress, const TimeLimits& limits,
                   const std::filesystem::path& directory, const std::function<void()>& tick);
 
 }  // namespace harness

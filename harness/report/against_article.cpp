@@ -6,19 +6,21 @@ namespace harness {
 
 std::string against_article(const Ratio& here, double point) {
   if (!here.known() || point <= 0) return "-";
-  if (!here.decides()) return "too few runs";
-  if (point >= here.low * (1 - kArticleMargin) && point <= here.high * (1 + kArticleMargin))
-    return "reproduced";
+  const Judgement near = judge(here, {point / (1 + kArticleMargin), point / (1 - kArticleMargin)});
+  if (near.runs_missing > 0) return "too few runs";
+  if (near.verdict != Verdict::does_not_hold) return "reproduced";
   if (std::abs(point - 1) <= kArticleMargin) return "differs";
-  if (!here.above(1) && !here.below(1)) return "direction unclear";
-  return here.above(1) == (point > 1) ? "same direction" : "other direction";
+  const Judgement faster = judge(here, {.low = 1});
+  if (!faster.decided()) return "direction unclear";
+  return (faster.verdict == Verdict::holds) == (point > 1) ? "same direction" : "other direction";
 }
 
 std::string against_equal(const Ratio& here) {
-  if (!here.known()) return "-";
-  if (!here.decides()) return "too few runs";
-  if (here.above(1 - kArticleMargin) && here.below(1 + kArticleMargin)) return "same";
-  return here.above(1) || here.below(1) ? "differs" : "undecided";
+  const Judgement equal = judge(here, {1 - kArticleMargin, 1 + kArticleMargin});
+  if (equal.verdict == Verdict::cannot_be_told) return "-";
+  if (equal.runs_missing > 0) return "too few runs";
+  if (equal.verdict == Verdict::holds) return "same";
+  return judge(here, {.low = 1}).decided() ? "differs" : "undecided";
 }
 
 }  // namespace harness

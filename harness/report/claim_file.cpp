@@ -70,7 +70,9 @@ struct AskedTest {
 
   Test on(const ClaimRows& rows) const {
     const double unit = around.empty() ? 1 : field_number(rows[of.rows.back().first].config, around);
-    return {what, figure_of(quantity, of, rows), low * unit, high * unit,
+    return {what,
+            figure_of(quantity, of, rows),
+            {low * unit, high * unit},
             of.rows.size() == 1 || quantity.of_two ? quantity.unit : ""};
   }
 };

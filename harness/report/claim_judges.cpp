@@ -103,7 +103,7 @@ Finding imagenet_fits(const Summary& summary, const std::vector<std::string>&) {
   const double spread = images < kTrainingImages ? kSampleAllowance : 0;
   const double needs = mean * (kTrainingImages + kValidationImages) / kTmpfsBytes;
   const Ratio part{needs, needs * (1 - spread), needs * (1 + spread), kFewestRuns, {}};
-  Finding finding = judged({{"of 160 GiB = 171.8e9 bytes", part, 0, 1, "%"}});
+  Finding finding = judged({{"of 160 GiB = 171.8e9 bytes", part, {0, 1}, "%"}});
   finding.reason = fmt::format(
       "{:.0f} bytes of tmpfs per image x ({:.0f} training + {:.0f} validation images), if the "
       "folder is ImageNet; {}",

@@ -134,7 +134,7 @@ std::optional<Finding> waits(const ClaimRows& rows, const Condition& it) {
   std::vector<std::string> shares;
   for (const std::string& id : it.rows) {
     const Ratio share = wait_share(rows, id);
-    if (!share.below(kVisibleShare)) return std::nullopt;
+    if (judge(share, {.high = kVisibleShare}).verdict != Verdict::holds) return std::nullopt;
     shares.push_back(fmt::format("{:.1f} %", 100 * share.value));
   }
   return cannot_be_tested(

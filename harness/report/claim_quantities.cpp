@@ -129,15 +129,15 @@ Ratio gain_from_waiting(const SummaryRow& before, const SummaryRow& after) {
   return {median(shares), *low, *high, std::min(before.runs.size(), after.runs.size())};
 }
 
-// The metric of each run, as that of a row with this run alone.
-std::vector<double> of_each_run(const Metric& metric, const SummaryRow& row) {
+// The metric of each run, as that of a row with this run alone, which took the compared seconds.
+std::vector<double> of_each_run(const Metric& metric, const ComparedSeconds& seconds, const SummaryRow& row) {
   std::vector<double> values;
   SummaryRow one = row;
   for (size_t i = 0; i < row.runs.size(); ++i) {
     one.run = row.runs[i];
     one.record = row.records[i];
-    one.total_s = one.run.total_s;
-    one.images_per_second = one.run.images_per_second;
+    one.total_s = one.run.total_s * seconds.share_left(*one.record);
+    one.images_per_second = one.run.images_per_second / seconds.share_left(*one.record);
     one.communication = communication_of(*one.record);
     const Value value = metric.figure(one);
     if (!value) return {};
@@ -146,9 +146,11 @@ std::vector<double> of_each_run(const Metric& metric, const SummaryRow& row) {
   return values;
 }
 
-PerRun per_run(const Quantity& quantity, const QuantityOf& of) {
+PerRun per_run(const Quantity& quantity, const QuantityOf& of, const std::vector<const SummaryRow*>& rows) {
   if (quantity.metric)
-    return [metric = quantity.metric](const SummaryRow& row) { return of_each_run(*metric, row); };
+    return [metric = quantity.metric, seconds = compared_seconds(rows)](const SummaryRow& row) {
+      return of_each_run(*metric, seconds, row);
+    };
   return each_run([figure = quantity.of_run, of](const Record& record, const RunStatistics& run) {
     return figure(record, run, of);
   });
@@ -200,7 +202,7 @@ Ratio figure_of(const Quantity& quantity, const QuantityOf& of, const ClaimRows&
     powers.emplace_back(&rows[id], power);
   }
   if (quantity.of_two) return quantity.of_two(*all.at(0), *all.at(1));
-  const PerRun figure = quantity.of_run || quantity.metric ? per_run(quantity, of) : seconds_for(all);
+  const PerRun figure = quantity.of_run || quantity.metric ? per_run(quantity, of, all) : seconds_for(all);
   return all.size() == 1 ? share_of(rows.summary, figure, *all[0]) : product_of(rows.summary, figure, powers);
 }
 

@@ -2,7 +2,6 @@
 // answered, and the limits for its figures. claim_file.h reads it from a matrix.
 #pragma once
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -85,16 +84,13 @@ Ratio wait_share(const ClaimRows& rows, const std::string& id);  // phase load /
 
 // ---- figures (claim_figures.cpp) ----
 
-inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-
-// The test holds if the whole interval lies between the limits, and does not hold if all of it lies outside.
 struct Test {
   std::string what;  // `load share of [7]`
   Ratio figure;
-  double low = 0, high = kNoLimit;
+  Limits limits = {};
   std::string unit = {};  // as of a Quantity
 };
-// All tests must hold. The finding shows the test that decides.
+// All tests must hold (experiment/verdict.h). The finding shows the test that decides.
 Finding judged(const std::vector<Test>& tests);
 
 Finding cannot_be_tested(const std::string& why);

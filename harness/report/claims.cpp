@@ -71,18 +71,16 @@ std::string tally(const std::vector<Claim>& claims) {
 }  // namespace
 
 void correct_for_their_number(std::vector<Claim>& claims) {
-  std::vector<double*> p;
+  std::vector<Judgement*> family;
   for (Claim& claim : claims)
-    for (ClaimPart& part : claim.parts)
-      if (part.p) p.push_back(&*part.p);
-  holm(p);
+    for (ClaimPart& part : claim.parts) family.push_back(&part.test);
+  correct(family);
   for (Claim& claim : claims)
     for (ClaimPart& part : claim.parts) {
       if (part.verdict != ClaimVerdict::holds && part.verdict != ClaimVerdict::does_not_hold) continue;
-      if (part.p.value_or(0) < kLevel) continue;
+      if (part.test.verdict != Verdict::undecided) continue;
       part.verdict = ClaimVerdict::undecided;
-      part.reason += fmt::format("; undecided, because p is {:.2f} after Holm's correction for {} tests",
-                                 *part.p, p.size());
+      part.reason += "; undecided, because " + part.test.reason;
     }
 }
 

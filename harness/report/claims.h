@@ -1,9 +1,9 @@
 // The claims of the article and of a user's own matrices, each with a verdict from the records of a run.
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/experiment/verdict.h"
 #include "harness/report/summary/grid.h"
 #include "harness/report/summary/summary.h"
 
@@ -19,8 +19,8 @@ struct Finding {
   ClaimVerdict verdict = ClaimVerdict::cannot_be_tested;
   std::string figure = {};  // the deciding measurement with its interval; empty if there is none
   std::string reason = {};  // what the figure is and its limit, or what is missing
-  // p of the verdict, in a claim by Holm's correction for all tested parts of a run; nullopt: not by a test
-  std::optional<double> p = {};
+  Judgement test =
+      {};  // its p in a claim by Holm's correction for all tested parts of a run; without p: not by a test
 };
 
 // One assertion of a claim. A claim holds only if all its parts hold, apart from those that are not_measured.

@@ -12,7 +12,8 @@ namespace harness {
 namespace {
 
 // Mean per batch over ranks and batches; nullopt if the record lacks it.
-std::optional<double> figure_of(const Record& record, const RunStatistics& run, const AskedFigure& figure) {
+std::optional<double> figure_of(const Record& record, const RunStatistics& run, const AskedFigure& figure,
+                                const ComparedSeconds& seconds) {
   const std::string name = figure.name;
   if (!figure.phases.empty()) {
     if (run.phases.empty()) return std::nullopt;
@@ -23,8 +24,8 @@ std::optional<double> figure_of(const Record& record, const RunStatistics& run, 
     return ms;
   }
   if (name == "copying") return record.data.copied_in_s;
-  if (name == "images_per_s") return run.images_per_second;
-  if (name == "step_time") return 1000 * run.total_s / double(run.batches);
+  if (name == "images_per_s") return run.images_per_second / seconds.share_left(record);
+  if (name == "step_time") return 1000 * run.total_s * seconds.share_left(record) / double(run.batches);
   if (name == "memory") {
     const nlohmann::json& settings = record.device.settings;
     const auto peak = settings.is_object() ? settings.find("peak_allocated_bytes") : settings.end();
@@ -57,14 +58,14 @@ std::string verdict_of(const Answer& answer) {
   if (!answer.why_not.empty()) return answer.why_not;
   if (!answer.of_row && !answer.of_base) return "not measured on this device";
   if (!answer.of_base) return "the base has none";
+  if (answer.more.verdict == Verdict::cannot_be_told) return "-";
   const Ratio& ratio = answer.ratio;
-  if (!ratio.known()) return "-";
   const std::string figure = "x" + text_of(ratio);
-  if (!ratio.decides()) return figure + (ratio.runs > 1 ? ", range; no verdict" : ", one run; no verdict");
+  if (answer.more.runs_missing > 0)
+    return figure + (ratio.runs > 1 ? ", range; no verdict" : ", one run; no verdict");
+  if (answer.more.decided()) return figure + (answer.more.verdict == Verdict::holds ? ": more" : ": less");
   if (ratio.low <= 1 && ratio.high >= 1) return figure + ": no difference seen";
-  if (answer.adjusted_p >= kLevel)
-    return fmt::format("{}: not sure, p {:.2f} among all questions", figure, answer.adjusted_p);
-  return figure + (ratio.low > 1 ? ": more" : ": less");
+  return fmt::format("{}: not sure, p {:.2f} among all questions", figure, answer.more.p.value_or(1));
 }
 
 std::string with_unit(const std::optional<double>& value, const std::string& unit) {
@@ -81,28 +82,30 @@ std::vector<Answer> answers_of(const Summary& summary) {
     const std::string why_not = why_no_figures(summary, row, base);
     if (!why_not.empty()) {
       answers.push_back(
-          {row.config.question, row.id, row.config.base, row.config.answer, "", {}, {}, {}, why_not});
+          {row.config.question, row.id, row.config.base, row.config.answer, "", {}, {}, {}, why_not, {}});
       continue;
     }
+    const ComparedSeconds seconds = compared_seconds({&row, base});
     for (const std::string& name : base::split_at_commas(row.config.answer)) {
       const AskedFigure* figure = find_asked_figure(name);
       if (!figure) continue;  // of a newer version of the suite
-      Answer answer{row.config.question, row.id, row.config.base, figure->name, figure->unit, {}, {}, {}, ""};
-      const PerRun per_run = each_run([figure](const Record& record, const RunStatistics& run) {
-        return figure_of(record, run, *figure);
+      Answer answer{
+          row.config.question, row.id, row.config.base, figure->name, figure->unit, {}, {}, {}, "", {}};
+      const PerRun per_run = each_run([figure, &seconds](const Record& record, const RunStatistics& run) {
+        return figure_of(record, run, *figure, seconds);
       });
       const std::vector<double> here = per_run(row), there = per_run(*base);
       if (!here.empty()) answer.of_row = median(here);
       if (!there.empty()) answer.of_base = median(there);
       answer.ratio = ratio_of(summary, per_run, row, *base);
-      answer.adjusted_p = answer.ratio.p_against(1);
+      answer.ratio.undisturbed = seconds.undisturbed() && (name == "images_per_s" || name == "step_time");
+      answer.more = judge(answer.ratio, {.low = 1});
       answers.push_back(std::move(answer));
     }
   }
-  std::vector<double*> p;
-  for (Answer& answer : answers)
-    if (answer.ratio.decides()) p.push_back(&answer.adjusted_p);
-  holm(p);
+  std::vector<Judgement*> family;
+  for (Answer& answer : answers) family.push_back(&answer.more);
+  correct(family);
   return answers;
 }
 
@@ -113,7 +116,9 @@ Grid question_grid(const Summary& summary) {
       {"question", true, false, 44},  {"row", true}, {"base", true}, {"figure", true}, {"row's"}, {"base's"},
       {"row / base", true, false, 34}};
   std::string asked_before;
+  bool undisturbed = false;
   for (const Answer& answer : answers_of(summary)) {
+    undisturbed = undisturbed || answer.ratio.undisturbed;
     const std::string question = answer.row == asked_before ? "" : one_line(answer.question);
     asked_before = answer.row;
     grid.rows.push_back({question, answer.row, answer.base, answer.figure,
@@ -136,6 +141,8 @@ Grid question_grid(const Summary& summary) {
           "pooled, or it is a range. {} more, less: Student's p is under {} too, by Holm's correction "
           "for all questions of the matrix.",
           kFewestRuns, kPooled, kLevel)};
+  if (undisturbed)
+    grid.notes.push_back("step_time and images_per_s: without the processor time that others took.");
   if (summary.device == "emulated")
     grid.notes.push_back("Emulated devices: their times follow from the device file; loading is real.");
   return grid;

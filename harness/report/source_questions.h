@@ -16,7 +16,7 @@ struct Answer {
   std::optional<double> of_row, of_base;  // medians over the runs with status OK
   Ratio ratio;                            // row / base; known only when all values are above 0
   std::string why_not;                    // why there are no figures; else empty
-  double adjusted_p = 1;                  // Holm's, among all answers whose ratio decides
+  Judgement more = {};                    // that the row has more of it, by Holm's correction for all answers
 };
 
 std::vector<Answer> answers_of(const Summary& summary);

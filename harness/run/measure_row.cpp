@@ -208,8 +208,8 @@ static void add_trace(Record& record, const RowSetting& setting, const fs::path&
   if (const std::string text = describe_gpus(*record.trace); !text.empty()) base::say("      {}\n", text);
 }
 
-static Limits limits_of(const Request& request) {
-  Limits limits;
+static TimeLimits limits_of(const Request& request) {
+  TimeLimits limits;
   limits.timeout_s = request.timeout_s;
   if (request.silence_s > 0) {
     limits.silence_s = request.silence_s;

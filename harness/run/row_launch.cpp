@@ -22,7 +22,7 @@ static void add_to_job(const fs::path& file, const std::string& storage, const R
 }
 
 Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& directory, Progress& progress,
-                   const Limits& limits, const std::function<void()>& tick) {
+                   const TimeLimits& limits, const std::function<void()>& tick) {
   const std::string launcher = launcher_of(setting.request);
   std::optional<base::Listener> listener(std::in_place, setting.request.port, launcher != "local");
   const base::Scratch scratch;

@@ -9,7 +9,7 @@ namespace harness {
 // `directory`: the row's folder, with job.json. Throws std::runtime_error when a process or resource can't be
 // started.
 Outcome launch_row(const RowSetting& setting, const Row& row, const fs::path& directory, Progress& progress,
-                   const Limits& limits, const std::function<void()>& tick);
+                   const TimeLimits& limits, const std::function<void()>& tick);
 
 // Where the row's ranks ran, in one line: `rank_map` of a record, with ranks of the same host and cores
 // combined: "ranks 0-3 on node0 (cpu:0 to cpu:3, cores 0-1), 4-7 on node1 (...)".

@@ -72,8 +72,12 @@ ComparedSeconds::ComparedSeconds(const RecordList& a, const RecordList& b) {
   undisturbed_ = can_be_corrected && std::max(most_taken_share(a), most_taken_share(b)) >= kDisturbedShare;
 }
 
+double ComparedSeconds::share_left(const Record& record) const {
+  return undisturbed_ ? 1 - others_share(record).value_or(0) : 1;
+}
+
 double ComparedSeconds::of(const Record& record) const {
-  return undisturbed_ ? undisturbed_s(record) : record.total_s.value_or(0);
+  return record.total_s.value_or(0) * share_left(record);
 }
 
 std::vector<double> ComparedSeconds::of(const RecordList& records) const {

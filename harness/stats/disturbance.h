@@ -39,6 +39,7 @@ class ComparedSeconds {
  public:
   ComparedSeconds(const RecordList& a, const RecordList& b);
   bool undisturbed() const { return undisturbed_; }
+  double share_left(const Record& record) const;  // of the measured seconds; 1 unless undisturbed()
   double of(const Record& record) const;
   std::vector<double> of(const RecordList& records) const;
 

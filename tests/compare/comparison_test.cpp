@@ -64,25 +64,25 @@ const RowComparison only(const Comparison& comparison) {
 TEST(Compare, SlowerFasterAndSame) {
   const std::vector<json> base = runs_of({});
   const RowComparison slower = only(compare(base, runs_of({.load_ms = 25, .forward_ms = 93}), {}));
-  EXPECT_EQ(slower.verdict, Verdict::slower) << slower.reason;
+  EXPECT_EQ(slower.verdict, RowVerdict::slower) << slower.reason;
   EXPECT_NEAR(slower.effect.ratio, 100.0 / 118, 0.01);
   ASSERT_EQ(slower.phases.size(), 2u);
   EXPECT_EQ(slower.phases[0].phase, "load");
   EXPECT_NEAR(slower.phases[0].share, 0.15, 0.005);
   EXPECT_NEAR(slower.phases[1].share, 0.03, 0.005);
-  EXPECT_EQ(only(compare(base, runs_of({.load_ms = 2}), {})).verdict, Verdict::faster);
-  EXPECT_EQ(only(compare(base, runs_of({.load_ms = 10.1}), {})).verdict, Verdict::same);
+  EXPECT_EQ(only(compare(base, runs_of({.load_ms = 2}), {})).verdict, RowVerdict::faster);
+  EXPECT_EQ(only(compare(base, runs_of({.load_ms = 10.1}), {})).verdict, RowVerdict::same);
 }
 
 TEST(Compare, SureButSmallEffectsAreNoVerdict) {
   const RowComparison row = only(compare(runs_of({.forward_ms = 90}), runs_of({.forward_ms = 91}), {}));
-  EXPECT_NE(row.verdict, Verdict::slower) << "1.1 % is under the margin of 2 %";
+  EXPECT_NE(row.verdict, RowVerdict::slower) << "1.1 % is under the margin of 2 %";
 }
 
 TEST(Compare, FewRunsDecideNothing) {
   const std::vector<json> one = {record_of({})}, other = {record_of({.load_ms = 60})};
   const RowComparison row = only(compare(one, other, {}));
-  EXPECT_EQ(row.verdict, Verdict::undecided);
+  EXPECT_EQ(row.verdict, RowVerdict::undecided);
   EXPECT_NE(row.reason.find("--repeat 5"), std::string::npos) << row.reason;
   EXPECT_NEAR(row.effect.ratio, 100.0 / 150, 1e-9) << "the ratio is shown all the same";
 }
@@ -94,7 +94,7 @@ TEST(Compare, OtherWorkIsRefusedAndNamed) {
     for (json& record : other) record[json::json_pointer(pointer)] = value;
     const Comparison comparison = compare(base, other, {});
     if (comparison.rows.empty()) return std::string("no row in common");
-    EXPECT_EQ(comparison.rows[0].refused.empty(), comparison.rows[0].verdict != Verdict::no_verdict)
+    EXPECT_EQ(comparison.rows[0].refused.empty(), comparison.rows[0].verdict != RowVerdict::no_verdict)
         << pointer;
     return comparison.rows[0].refused.empty() ? "" : comparison.rows[0].refused[0];
   };
@@ -126,7 +126,7 @@ TEST(Compare, AcrossMachinesThereAreSpeedUpsAndNoVerdicts) {
   for (json& record : other) record["machine"]["cores"] = 64;
   const Comparison comparison = compare(runs_of({}), other, {});
   EXPECT_TRUE(comparison.across_machines);
-  EXPECT_EQ(only(comparison).verdict, Verdict::no_verdict);
+  EXPECT_EQ(only(comparison).verdict, RowVerdict::no_verdict);
   EXPECT_GT(only(comparison).effect.ratio, 0);
   EXPECT_TRUE(comparison_json(comparison)["rows"][0]["verdict"].is_null());
   other = runs_of({});
@@ -163,10 +163,10 @@ TEST(Compare, PairsOfAnExperimentCancelADriftOfTheMachine) {
   const auto a = side_of("A", 0.05, 90), b = side_of("B", 0.05, 95);
   const RowComparison row = only(compare(a, b, {}));
   EXPECT_TRUE(row.effect.paired);
-  EXPECT_EQ(row.verdict, Verdict::slower) << "5 %, under a drift of 40 %";
+  EXPECT_EQ(row.verdict, RowVerdict::slower) << "5 %, under a drift of 40 %";
   auto apart = b;
   for (json& record : apart) record.erase("pair");
-  EXPECT_EQ(only(compare(a, apart, {})).verdict, Verdict::undecided);
+  EXPECT_EQ(only(compare(a, apart, {})).verdict, RowVerdict::undecided);
 }
 
 TEST(Compare, ABlockWithoutItsOtherSideIsLeftOutOfThePairs) {

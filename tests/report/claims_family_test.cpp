@@ -125,8 +125,8 @@ TEST_P(ClaimsFamily, ErrsInAtMostOneOfTwentyRunsOfEqualRows) {
     ASSERT_EQ(parts.size(), truth.size());
     bool errs = false;
     for (size_t i = 0; i < parts.size(); ++i) {
-      tested += parts[i].p.has_value();
-      if (!parts[i].p || !is_decided(parts[i])) continue;
+      tested += parts[i].test.p.has_value();
+      if (!parts[i].test.p || !is_decided(parts[i])) continue;
       ++decided;
       if (parts[i].verdict == truth[i].verdict) continue;
       errs = true;

@@ -71,7 +71,10 @@ Claim claim_with(ClaimVerdict verdict, std::optional<double> p) {
   Claim claim;
   ClaimPart& part = claim.parts.emplace_back();
   part.verdict = verdict;
-  part.p = p;
+  part.test = {verdict == ClaimVerdict::holds           ? Verdict::holds
+               : verdict == ClaimVerdict::does_not_hold ? Verdict::does_not_hold
+                                                        : Verdict::undecided,
+               p};
   return claim;
 }
 
@@ -99,7 +102,7 @@ TEST(Claims, ThePOfEachPartIsCorrectedForTheirNumber) {
                                claim_with(ClaimVerdict::undecided, 1), claim_with(ClaimVerdict::holds, {})};
   correct_for_their_number(claims);
   EXPECT_EQ(claims[0].parts[0].verdict, ClaimVerdict::holds);
-  EXPECT_DOUBLE_EQ(*claims[0].parts[0].p, 0.004);
+  EXPECT_DOUBLE_EQ(*claims[0].parts[0].test.p, 0.004);
   EXPECT_EQ(claims[1].parts[0].verdict, ClaimVerdict::undecided);
   EXPECT_NE(claims[1].parts[0].reason.find("p is 0.06 after Holm's correction for 4 tests"),
             std::string::npos)
@@ -111,11 +114,11 @@ TEST(Claims, ThePOfEachPartIsCorrectedForTheirNumber) {
 TEST(Claims, PartsHaveThePOfTheirTest) {
   ClaimRecords records;
   records.add("disk", {{"load", 75}, {"forward", 25}});
-  ASSERT_TRUE(records.part(1).p);
-  EXPECT_LT(*records.part(1).p, 1e-6);
+  ASSERT_TRUE(records.part(1).test.p);
+  EXPECT_LT(*records.part(1).test.p, 1e-6);
   ClaimRecords few;
   few.add("disk", {{"load", 75}, {"forward", 25}}, 2);
-  EXPECT_FALSE(few.part(1).p);
+  EXPECT_FALSE(few.part(1).test.p);
 }
 
 // Twenty comparisons of five runs with five of the same row: any verdict is false.

@@ -70,7 +70,7 @@ TEST(SourceQuestions, AnswersAreCorrectedForTheirNumber) {
   std::vector<json> records = runs(5);
   double p = 0;
   for (const Answer& answer : answers(records))
-    if (answer.ratio.known()) p = std::max(p, answer.adjusted_p);
+    if (answer.ratio.known()) p = std::max(p, *answer.more.p);
   EXPECT_LT(p, 0.05);
   // All runs of one side are below all of the other's, but the size of the difference is that of one run.
   for (int repeat = 0; repeat < 5; ++repeat)

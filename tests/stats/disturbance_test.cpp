@@ -90,7 +90,7 @@ TEST(Disturbance, CompareFindsWhatOthersHideAndShowsBothFigures) {
   const Comparison slower = compare(typed(disturbed_runs(10, 0)), typed(disturbed_runs(11, 1)), Noise());
   ASSERT_EQ(slower.rows.size(), 1u);
   const RowComparison& row = slower.rows[0];
-  EXPECT_EQ(row.verdict, Verdict::slower) << row.reason;
+  EXPECT_EQ(row.verdict, RowVerdict::slower) << row.reason;
   EXPECT_TRUE(row.undisturbed);
   EXPECT_NEAR(row.effect.ratio, 10.0 / 11, 0.005);
   EXPECT_LT(row.as_measured.low, 0.85);
@@ -98,7 +98,7 @@ TEST(Disturbance, CompareFindsWhatOthersHideAndShowsBothFigures) {
   const std::string text = console_text(comparison_grid(slower, "a", "b"));
   EXPECT_NE(text.find("as measured"), std::string::npos) << text;
   EXPECT_EQ(compare(typed(disturbed_runs(10, 0)), typed(disturbed_runs(10, 1)), Noise()).rows[0].verdict,
-            Verdict::same);
+            RowVerdict::same);
 }
 
 TEST(Disturbance, RatiosOfATableAreUndisturbed) {

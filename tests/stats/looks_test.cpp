@@ -84,9 +84,9 @@ TEST(Looks, RecordsOfUntilAreComparedAtTheLevelOfTheirLook) {
         second(b.begin(), b.begin() + ptrdiff_t(pairs));
     return compare(side("A", first, until), side("B", second, until), {}).rows.at(0);
   };
-  EXPECT_EQ(of(false, 6).verdict, Verdict::faster);
-  EXPECT_EQ(of(true, 6).verdict, Verdict::undecided) << "too few pairs for the first look";
-  EXPECT_EQ(of(true, 8).verdict, Verdict::faster);
+  EXPECT_EQ(of(false, 6).verdict, RowVerdict::faster);
+  EXPECT_EQ(of(true, 6).verdict, RowVerdict::undecided) << "too few pairs for the first look";
+  EXPECT_EQ(of(true, 8).verdict, RowVerdict::faster);
   EXPECT_DOUBLE_EQ(of(true, 8).effect.level, level_after(8));
   EXPECT_GT(of(true, 8).effect.high / of(true, 8).effect.low,
             of(false, 8).effect.high / of(false, 8).effect.low);
@@ -105,8 +105,8 @@ TEST(Looks, ADecidedRowKeepsItsVerdictWhateverTheOthersDo) {
       }
     return compare(a, b, {}).rows.at(0).verdict;
   };
-  EXPECT_EQ(verdict_of_0({0.9, 0.91, 0.92, 0.9, 0.93, 0.92, 0.91}), Verdict::faster);
-  EXPECT_EQ(verdict_of_0({0.9, 1.3, 0.8, 1.1, 0.7, 1.2, 1.0, 0.9, 1.1, 1.0}), Verdict::faster);
+  EXPECT_EQ(verdict_of_0({0.9, 0.91, 0.92, 0.9, 0.93, 0.92, 0.91}), RowVerdict::faster);
+  EXPECT_EQ(verdict_of_0({0.9, 1.3, 0.8, 1.1, 0.7, 1.2, 1.0, 0.9, 1.1, 1.0}), RowVerdict::faster);
 }
 
 }  // namespace harness::looks_test

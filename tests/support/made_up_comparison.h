@@ -6,8 +6,9 @@
 
 // Row 0 is the same, 1 slower, 2 faster, 3 undecided, 4 the same, ...; the last of 8 and more isn't compared.
 inline harness::Comparison made_up_comparison(size_t rows) {
-  using harness::Verdict;
-  const Verdict verdicts[] = {Verdict::same, Verdict::slower, Verdict::faster, Verdict::undecided};
+  using harness::RowVerdict;
+  const RowVerdict verdicts[] = {RowVerdict::same, RowVerdict::slower, RowVerdict::faster,
+                                 RowVerdict::undecided};
   const double ratios[] = {1.002, 0.85, 1.12, 0.97};
   harness::Comparison comparison;
   for (size_t i = 0; i < rows; ++i) {
@@ -19,7 +20,7 @@ inline harness::Comparison made_up_comparison(size_t rows) {
     row.effect = {ratio, ratio * (1 - half), ratio * (1 + half), 0.961, 0.001, 0.004, 9, 9, true};
     row.a_s = 10 + double(i);
     row.b_s = row.a_s / ratio;
-    row.adjusted_p = 0.01;
+    row.faster.p = 0.01;
     row.reason = "beyond the margin of 2.0 %";
     row.changed = {"precision o0 -> bf16"};
     if (i % 4) row.phases = {{"load", (1 / ratio - 1) * 80, (1 / ratio - 1) * 0.8}, {"forward", -3, -0.03}};
@@ -35,7 +36,7 @@ inline harness::Comparison across_machines(harness::Comparison comparison) {
                             {"kernel", "Linux 6.1", "Linux 6.8"},
                             {"GPU driver", "-", "555.42"}};
   for (harness::RowComparison& row : comparison.rows) {
-    row.verdict = harness::Verdict::no_verdict;
+    row.verdict = harness::RowVerdict::no_verdict;
     row.reason = "";
     row.effect.ratio *= 8, row.effect.low *= 7, row.effect.high *= 9;
     row.b_s /= 8;

@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 
 namespace harness {
@@ -112,9 +111,9 @@ Ratio product_of(const Summary& summary, const PerRun& figure,
   if (ratio.runs < kFewestRuns) {
     borrow_scatter(summary, figure, terms, ratio);
   } else if (powers.size() == 2) {
-    const Effect effect = unpaired_effect(figures[0], figures[1]);
-    ratio.value = effect.ratio, ratio.low = effect.low, ratio.high = effect.high;
-    ratio.mean = effect.log_ratio;
+    Ratio of_two = ratio_of(unpaired_effect(figures[0], figures[1]));
+    of_two.of_some_rounds = ratio.of_some_rounds;
+    return of_two;
   } else {
     set_interval(ratio, own);
   }
@@ -135,10 +134,14 @@ Ratio share_of(const Summary& summary, const PerRun& share, const SummaryRow& ro
   return ratio;
 }
 
-PerRun seconds_for(const std::vector<const SummaryRow*>& rows) {
+ComparedSeconds compared_seconds(const std::vector<const SummaryRow*>& rows) {
   RecordList records;
   for (const SummaryRow* row : rows) records.insert(records.end(), row->records.begin(), row->records.end());
-  return [seconds = ComparedSeconds(records, {})](const SummaryRow& row) -> std::vector<double> {
+  return {records, {}};
+}
+
+PerRun seconds_for(const std::vector<const SummaryRow*>& rows) {
+  return [seconds = compared_seconds(rows)](const SummaryRow& row) -> std::vector<double> {
     for (const Record* record : row.records)
       if (!has_comparable_rate(*record)) return {};
     return seconds.of(row.records);

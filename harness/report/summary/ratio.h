@@ -1,35 +1,16 @@
 // Figures with their statistical uncertainty over runs: ratios of rows, shares of one row's step.
 #pragma once
-#include <cmath>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "harness/experiment/verdict.h"
 #include "harness/report/summary/summary.h"
+#include "harness/stats/disturbance.h"
 #include "harness/stats/inference.h"
 
 namespace harness {
-
-// A ratio of positive figures, base / row (above 1: the row is faster or has less of it), or a share.
-struct Ratio {
-  double value = 0, low = 0, high = 0;
-  size_t runs = 0;              // the smallest number of runs of its rows; 0: there is no figure
-  Mean mean = {};               // behind p_against()
-  bool of_logs = false;         // `mean` is of logarithms: of ratios, not of shares
-  bool undisturbed = false;     // of undisturbed_s() (stats/disturbance.h)
-  bool of_some_rounds = false;  // of the runs of both in common rounds alone
-  bool pooled = false;         // its interval is by the scatter of all rows of the family (stats/inference.h)
-  bool own_scatter = false;    // or, where they scatter unequally, by that of its own few runs
-  std::string why_range = {};  // why `low` and `high` are no interval but the range over the runs
-
-  bool known() const { return runs > 0; }
-  bool decides() const { return pooled || own_scatter || runs >= kFewestRuns; }
-  bool above(double limit) const { return decides() && low > limit; }  // the whole interval is
-  bool below(double limit) const { return decides() && high < limit; }
-  // Two-sided p that the true figure is `limit`, which must be positive for ratios.
-  double p_against(double limit) const { return mean.p_against(of_logs ? std::log(limit) : limit); }
-};
 
 // One value for each of a row's runs; empty where the records lack it.
 using PerRun = std::function<std::vector<double>(const SummaryRow&)>;
@@ -48,7 +29,8 @@ Ratio ratio_of(const Summary& summary, const PerRun& figure, const SummaryRow& b
 // Over one row's runs, by location_of() of stats/effect.h, or as above.
 Ratio share_of(const Summary& summary, const PerRun& share, const SummaryRow& row);
 
-// The rows' seconds, as ComparedSeconds (stats/disturbance.h) of `rows` takes them.
+// How the seconds of these rows are compared, and with it their seconds.
+ComparedSeconds compared_seconds(const std::vector<const SummaryRow*>& rows);
 PerRun seconds_for(const std::vector<const SummaryRow*>& rows);
 // The ratio of the rows' totals. Both rows must be OK.
 Ratio total_ratio(const Summary& summary, const SummaryRow& base, const SummaryRow& row);
