@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/base/json_text.h"
-#include "harness/compare/comparison_figures.h"
+#include <algorithm>
+#include <cmath>
+
+#include "harness/report/figures/figure.h"
 #include "harness/report/page_file.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -65,6 +68,65 @@ json verdict_grid(const Comparison& comparison, const std::string& name_a, const
   return grid_json(grid);
 }
 
+constexpr double kNarrowest = 0.06;   // the axis covers at least this deviation from 1
+constexpr double kWidest = 3.0;       // the axis ends at the extreme ratios times this factor
+constexpr double kRowHeight_px = 22;  // a chart as wide as its container can't have a height per row
+
+FigureData ratios_data(const Comparison& comparison) {
+  FigureData data;
+  double low = 1 / (1 + kNarrowest), high = 1 + kNarrowest, least = 1, most = 1;
+  for (const RowComparison& row : comparison.rows) {
+    if (!row.refused.empty()) {
+      data.values.push_back({{"row", row.id}, {"refused", row.refused.front()}});
+      continue;
+    }
+    const Effect& effect = row.effect;
+    data.values.push_back(
+        {{"row", row.id},
+         {"verdict", row.verdict == RowVerdict::no_verdict ? "no verdict" : name_of(row.verdict)},
+         {"reason", row.reason},
+         {"ratio", effect.ratio},
+         {"low", effect.low},
+         {"high", effect.high},
+         {"coverage", effect.coverage},
+         {"margin", row.margin},
+         {"runs", fmt::format("{}+{}{}", effect.a, effect.b, effect.paired ? ", side by side" : "")},
+         {"a_s", row.a_s},
+         {"b_s", row.b_s}});
+    least = std::min(least, effect.ratio);
+    most = std::max(most, effect.ratio);
+    low = std::min({low, effect.low, 1 / (1 + 1.5 * row.margin)});
+    high = std::max({high, effect.high, 1 + 1.5 * row.margin});
+  }
+  const double room = std::pow(high / low, 0.03);
+  data.params = {{"verdicts", !comparison.across_machines},
+                 {"shaded", comparison.across_machines ? "" : "; shaded: within the margin"},
+                 {"lowest", std::max(low, least / kWidest) / room},
+                 {"highest", std::min(high, most * kWidest) * room},
+                 {"height", kRowHeight_px * double(comparison.rows.size())}};
+  return data;
+}
+
+// Phases in their order in a step, not by size, so that every row stacks them alike.
+FigureData differences_data(const Comparison& comparison) {
+  FigureData data;
+  for (const RowComparison& row : comparison.rows) {
+    if (!row.refused.empty()) continue;
+    data.values.push_back(
+        {{"row", row.id},
+         {"label", row.phases.empty() ? "the same"
+                                      : fmt::format("{:+.1f} %, most of it {}", 100 * (row.b_s / row.a_s - 1),
+                                                    row.phases.front().phase)}});
+    for (const std::string& phase : phase_names())
+      for (const PhaseChange& change : row.phases)
+        if (change.phase == phase)
+          data.values.push_back(
+              {{"row", row.id}, {"phase", phase}, {"ms", change.ms}, {"share", change.share}});
+  }
+  data.params = {{"height", kRowHeight_px * double(comparison.compared())}};
+  return data;
+}
+
 void add(PageFile& file, const std::string& title, json blocks) {
   file.page["sections"].push_back(
       {{"id", title}, {"title", title}, {"part", ""}, {"blocks", std::move(blocks)}});
@@ -74,9 +136,6 @@ void add(PageFile& file, const std::string& title, json blocks) {
 
 void write_comparison_page(const fs::path& file, const Comparison& comparison, const std::string& name_a,
                            const std::string& name_b, const fs::path& source_dir, std::ostream& console) {
-  const auto spec_of = [&](const char* name) {
-    return base::require_json(read_text(source_dir / "plots" / name));
-  };
   PageFile page;
   page.library = drawing_library(source_dir);
   page.without_script = "the file comparison.txt in the same folder has the tables";
@@ -88,15 +147,15 @@ void write_comparison_page(const fs::path& file, const Comparison& comparison, c
   add(page, "answer", first_blocks(comparison, name_a, name_b));
   if (!comparison.rows.empty())
     add(page, "verdicts", json::array({{{"grid", verdict_grid(comparison, name_a, name_b)}}}));
-  if (json ratios = spec_of("comparison.vl.json"); !page.library.empty() && fill_ratios(ratios, comparison)) {
-    page.specs["ratios"] = std::move(ratios);
-    add(page, "ratios", json::array({{{"wide", "ratios"}}}));
-  }
-  if (json differences = spec_of("difference.vl.json");
-      !page.library.empty() && fill_differences(differences, comparison, read_palette(source_dir).phases)) {
-    page.specs["phases"] = std::move(differences);
-    add(page, "phases", json::array({{{"wide", "phases"}}}));
-  }
+  const auto draw = [&](const char* name, const char* spec, FigureData data) {
+    if (page.library.empty()) return;
+    page.specs[name] = filled_figure(source_dir, spec, std::move(data));
+    add(page, name, json::array({{{"wide", name}}}));
+  };
+  const auto changed = [](const RowComparison& row) { return row.refused.empty() && !row.phases.empty(); };
+  if (comparison.compared() > 0) draw("ratios", "comparison", ratios_data(comparison));
+  if (std::any_of(comparison.rows.begin(), comparison.rows.end(), changed))
+    draw("phases", "difference", differences_data(comparison));
   if (!comparison.only_in_a.empty() || !comparison.only_in_b.empty())
     add(page, "without partner",
         json::array(

@@ -1,5 +1,6 @@
 // One small chart per row and canary: figure by night, levels, changes, failed nights.
 #pragma once
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -20,10 +21,10 @@ struct TrendChart {
 std::vector<TrendChart> charts_of(const std::vector<Trend>& trends, const std::string& machine, bool canaries,
                                   const std::vector<Alarm>& alarms);
 
-// Fills plots/trend.vl.json. `nights`: the name of the page's data from NightAxis::values(). `all`: all
-// trends, to find the canary behind a change.
-nlohmann::json chart_spec(nlohmann::json spec, const TrendChart& chart, const NightAxis& axis,
-                          const std::string& nights, const std::vector<Trend>& all);
+// Fills plots/trend.vl.json in `source_dir`. `nights`: the name of the page's data from NightAxis::values().
+// `all`: all trends, to find the canary behind a change.
+nlohmann::json chart_spec(const std::filesystem::path& source_dir, const TrendChart& chart,
+                          const NightAxis& axis, const std::string& nights, const std::vector<Trend>& all);
 
 std::string change_in_percent(const ChangePoint& change);  // `+9.8 %`
 // The series with the latest night.

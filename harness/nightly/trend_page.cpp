@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/base/json_text.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/last_night.h"
 #include "harness/nightly/trend_chart.h"
@@ -121,10 +120,10 @@ Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, 
 // Adds one machine's part of the page.
 class MachinePart {
  public:
-  MachinePart(PageFile& file, const json& spec, const std::vector<Trend>& trends,
+  MachinePart(PageFile& file, const fs::path& source_dir, const std::vector<Trend>& trends,
               const std::vector<Alarm>& alarms, const NightAxis& axis, const Metric& metric, size_t number)
       : file_(file),
-        spec_(spec),
+        source_dir_(source_dir),
         trends_(trends),
         alarms_(alarms),
         axis_(axis),
@@ -153,7 +152,7 @@ class MachinePart {
     if (file_.library.empty()) return names;
     for (const TrendChart& chart : charts_of(trends_, machine, canaries, alarms_)) {
       const std::string name = fmt::format("{}{}-{}", prefix_, canaries ? "canary" : "row", names.size() + 1);
-      file_.specs[name] = chart_spec(spec_, chart, axis_, prefix_ + "nights", trends_);
+      file_.specs[name] = chart_spec(source_dir_, chart, axis_, prefix_ + "nights", trends_);
       names.push_back(name);
     }
     return names;
@@ -168,7 +167,7 @@ class MachinePart {
   }
 
   PageFile& file_;
-  const json& spec_;
+  const fs::path& source_dir_;
   const std::vector<Trend>& trends_;
   const std::vector<Alarm>& alarms_;
   const NightAxis& axis_;
@@ -205,10 +204,9 @@ void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
                                    {"title", "last night"},
                                    {"part", ""},
                                    {"blocks", last_night_blocks(trends, alarms, nights, machines, metric)}});
-  const json spec = base::require_json(read_text(source_dir / "plots/trend.vl.json"));
   for (size_t i = 0; i < machines.size(); ++i) {
     const NightAxis axis(nights_on(machines[i], nights));
-    MachinePart(file, spec, trends, alarms, axis, metric, i)
+    MachinePart(file, source_dir, trends, alarms, axis, metric, i)
         .add(machines[i], machines.size() > 1 ? machines[i] : "", i > 0);
   }
   const fs::path page = folder / page_name(metric, only);

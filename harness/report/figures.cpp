@@ -9,7 +9,6 @@
 
 #include "harness/base/child_process.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/json_text.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/table.h"
 
@@ -21,21 +20,30 @@ using nlohmann::json;
 
 struct FigureKind {
   const char* name;
-  FillFigure fill;
+  FigureData (*data)(const Summary&);
 };
 
 constexpr std::array kinds = {
-    FigureKind{"feed", fill_feed},       FigureKind{"cascade", fill_cascade},
-    FigureKind{"phases", fill_phases},   FigureKind{"timeline", fill_timeline},
-    FigureKind{"batches", fill_batches}, FigureKind{"communication", fill_communication},
-    FigureKind{"ranks", fill_ranks},
+    FigureKind{"feed", feed_data},         FigureKind{"cascade", cascade_data}, FigureKind{"phases", phases_data},
+    FigureKind{"timeline", timeline_data}, FigureKind{"batches", batches_data}, FigureKind{"communication", communication_data},
+    FigureKind{"ranks", ranks_data},
 };
 
-json read_json(const fs::path& file) {
-  json value = base::parse_json_file(file);
-  if (value.is_discarded())
-    throw std::runtime_error(file.string() + ": missing or not JSON; restore it from the repository");
-  return value;
+// Puts the scale's mark before the title; scale, machine, build and data before the notes below it.
+void complete_title(json& title, const Summary& summary, const std::string& run) {
+  const std::string mark = summary.mark.empty() ? "" : summary.mark + ": ";
+  title["text"] = mark + title["text"].get<std::string>();
+  json lines = {
+      "Ran: " + (summary.scale_summary.empty() ? summary.scale : summary.scale_summary) +
+          (mark.empty() ? "" : "; not the article's hardware or sizes"),
+      fmt::format("{}: {}; {}", summary.device, summary.machine, summary.build),
+      fmt::format("{}data: {}; run {}", summary.set.empty() ? "" : "set by hand: " + summary.set + "; ",
+                  summary.data, run)};
+  lines.insert(lines.end(), title["subtitle"].begin(), title["subtitle"].end());
+  constexpr size_t widest = 135;  // a subtitle wider than the chart would widen the whole figure
+  for (json& line : lines)
+    if (width_of(line) > widest) line = fit(line, widest);
+  title["subtitle"] = lines;
 }
 
 // Removes only files with this program's names: the folder may also contain the user's own files.
@@ -68,11 +76,12 @@ bool render(const fs::path& source_dir, const std::vector<std::string>& specs, s
 }  // namespace
 
 std::vector<Figure> figures_of(const Summary& summary, const std::string& run, const fs::path& source_dir) {
-  const FigureSource source{summary, run, read_palette(source_dir)};
   std::vector<Figure> figures;
   for (const FigureKind& kind : kinds) {
-    json spec = read_json(source_dir / "plots" / (std::string(kind.name) + ".vl.json"));
-    if (kind.fill(spec, source)) figures.push_back({kind.name, std::move(spec)});
+    FigureData data = kind.data(summary);
+    if (data.values.empty()) continue;
+    figures.push_back({kind.name, filled_figure(source_dir, kind.name, std::move(data))});
+    complete_title(figures.back().spec["title"], summary, run);
   }
   return figures;
 }

@@ -85,9 +85,10 @@ TEST_F(TrendPage, AnEmptyHistorySaysHowToFillIt) {
 TEST_F(TrendPage, OneNightHasAPointPerRow) {
   first_screen(made_up_nights({.nights = 1}));
   if (element(page, "library").empty()) GTEST_SKIP() << "no renderer";
-  const json points = figures().at("specs").at("machine-0-row-1").at("datasets").at("points");
-  ASSERT_EQ(points.size(), 1u);
-  EXPECT_EQ(points[0].at("dot"), 1);
+  const json values = figures().at("specs").at("machine-0-row-1").at("data").at("values");
+  ASSERT_EQ(values.size(), 1u);
+  EXPECT_EQ(values[0].at("at"), 0);
+  EXPECT_GT(values[0].at("value"), 0);
 }
 
 TEST_F(TrendPage, OnlyFailedRowsAreLoud) {
@@ -125,10 +126,10 @@ TEST_F(TrendPage, OtherSettingsAreALineOfTheirOwnBehindABreak) {
   for (size_t i = 20; i < 30; ++i) nights[i].rows[0].config = "other";
   first_screen(nights);
   if (element(page, "library").empty()) GTEST_SKIP() << "no renderer";
-  const json data = figures().at("specs").at("machine-0-row-1").at("datasets");
-  EXPECT_EQ(data.at("breaks"), json::parse(R"([{"at": 19.5}])"));
-  EXPECT_EQ(data.at("points").at(19).at("series"), 0);
-  EXPECT_EQ(data.at("points").at(20).at("series"), 1);
+  const json values = figures().at("specs").at("machine-0-row-1").at("data").at("values");
+  ASSERT_EQ(values.size(), 30u);
+  EXPECT_EQ(values.at(19).at("series"), 0);
+  EXPECT_EQ(values.at(20).at("series"), 1);
 }
 
 TEST_F(TrendPage, EachMachineHasItsPart) {

@@ -1,94 +1,71 @@
-// Titles, order and colours common to all figures.
+// Fills a specification: parameters in its strings, rows and colours of its table.
 #include "harness/report/figures/figure.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <set>
+#include <stdexcept>
 
 #include "harness/base/json_text.h"
 
 namespace harness {
+namespace {
 
 using nlohmann::json;
 
-namespace {
+json read_json(const std::filesystem::path& file) {
+  json value = base::parse_json_file(file);
+  if (value.is_discarded())
+    throw std::runtime_error(file.string() + ": missing or not JSON; restore it from the repository");
+  return value;
+}
 
-// A subtitle wider than the chart would widen the whole figure.
-std::string shortened(const std::string& text) {
-  constexpr size_t longest = 135;
-  if (text.size() <= longest) return text;
-  size_t end = longest - 3;
-  while ((text[end] & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
+json filled_text(const std::string& text, const json& params) {
+  std::string filled;
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = std::min(text.find("${", at), text.size()), end = text.find('}', begin);
+    filled += text.substr(at, begin - at);
+    if (begin == text.size()) break;
+    const json& value = params.at(text.substr(begin + 2, end - begin - 2));
+    if (begin == 0 && end + 1 == text.size()) return value;
+    filled += value.is_string() ? value.get<std::string>() : value.dump();
+    at = end + 1;
+  }
+  return filled;
+}
+
+void fill(json& node, const json& params) {
+  if (node.is_string()) {
+    node = filled_text(node, params);
+  } else if (node.is_structured()) {
+    for (json& child : node) fill(child, params);
+    if (node.is_array()) std::erase(node.get_ref<json::array_t&>(), "");
+  }
 }
 
 }  // namespace
 
-Palette read_palette(const std::filesystem::path& source_dir) {
-  return decode<Palette>(base::parse_json_file(source_dir / "plots/palette.json"));
-}
-
-void set_title(json& spec, const FigureSource& source, const std::string& what,
-               const std::vector<std::string>& notes) {
-  const Summary& summary = source.summary;
-  spec["title"]["text"] = (summary.mark.empty() ? "" : summary.mark + ": ") + what;
-  const std::string scale = summary.scale_summary.empty() ? summary.scale : summary.scale_summary;
-  json lines = json::array();
-  for (const std::string& line :
-       {"Ran: " + scale + (summary.mark.empty() ? "" : "; not the article's hardware or sizes"),
-        fmt::format("{}: {}; {}", summary.device, summary.machine, summary.build),
-        fmt::format("{}data: {}; run {}", summary.set.empty() ? "" : "set by hand: " + summary.set + "; ",
-                    summary.data, source.run)})
-    lines.push_back(shortened(line));
-  for (const std::string& note : notes)
-    if (!note.empty()) lines.push_back(shortened(note));
-  spec["title"]["subtitle"] = lines;
-}
-
-std::string where_measured(const Summary& summary) {
-  if (summary.device != "emulated") return summary.device;
-  const bool stretched = std::any_of(summary.rows.begin(), summary.rows.end(),
-                                     [](const SummaryRow& row) { return row.config.time_scale != 1; });
-  return stretched ? "emulated devices, time stretched"  // runs of feed
-                   : "emulated devices, in the article's batches and time";
-}
-
-json row_order(const Summary& summary) {
-  json order = json::array();
-  for (const SummaryRow& row : summary.rows) order.push_back(row.id);
-  return order;
-}
-
-json row_values(const SummaryRow& row) {
-  return {{"row", row.id}, {"title", row.title}, {"ran", row.ok() ? row.ran : ""}, {"status", row.status}};
-}
-
-std::string reason_of(const SummaryRow& row) {
-  const std::string first = row.reason.substr(0, row.reason.find_first_of(";\n"));
-  return row.status + (first.empty() ? "" : ": " + first);
-}
-
-json colour_scale(const Colours& colours) {
-  json domain = json::array(), range = json::array();
-  for (const NamedColour& entry : colours) {
-    domain.push_back(entry.name);
-    range.push_back(entry.colour);
+json filled_figure(const std::filesystem::path& source_dir, const std::string& name, FigureData data) {
+  json spec = read_json(source_dir / "plots" / (name + ".vl.json"));
+  const json palette = read_json(source_dir / "plots/palette.json");
+  std::set<std::string> named, phases;
+  for (const json& entry : palette) named.insert(entry.at("name"));
+  json rows = json::array(), domain = json::array(), range = json::array();
+  for (json& value : data.values) {
+    if (value.contains("row") && std::find(rows.begin(), rows.end(), value["row"]) == rows.end())
+      rows.push_back(value["row"]);
+    if (!value.contains("phase")) continue;
+    if (!named.contains(value["phase"])) value["phase"] = "other";
+    phases.insert(value["phase"]);
   }
-  return {{"domain", domain}, {"range", range}};
-}
-
-json present(const Colours& colours, const json& values, const char* field) {
-  json names = json::array();
-  for (const NamedColour& entry : colours)
-    if (std::any_of(values.begin(), values.end(), [&](const json& value) {
-          return value.contains(field) && value.at(field) == entry.name;
-        }))
-      names.push_back(entry.name);
-  return names;
-}
-
-json domain_to(double largest, double room) {
-  return {{"domain", {0, largest > 0 ? largest * room : 1}}, {"nice", false}};
+  for (const json& entry : palette)
+    if (phases.contains(entry.at("name"))) {
+      domain.push_back(entry.at("name"));
+      range.push_back(entry.at("colour"));
+    }
+  data.params.update({{"rows", rows}, {"colours", {{"domain", domain}, {"range", range}}}});
+  fill(spec, data.params);
+  spec["data"] = {{"values", std::move(data.values)}};
+  return spec;
 }
 
 }  // namespace harness

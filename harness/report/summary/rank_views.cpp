@@ -20,15 +20,6 @@ double at(const ByRank& by_rank, size_t rank, size_t batch) {
   return std::isnan(ms) ? 0 : ms;
 }
 
-double wait_ms(const Record& record, const Samples& phases, size_t rank, size_t batch) {
-  double ms = 0;
-  for (const char* phase : {"broadcast", "sync"})
-    if (const auto found = phases.find(phase); found != phases.end()) ms += at(found->second, rank, batch);
-  for (const auto& [span, by_rank] : record.spans_ms)
-    if (span.rfind("sync_bn", 0) == 0) ms += at(by_rank, rank, batch);
-  return ms;
-}
-
 // The times of `rank_of(batch)` in each batch; mean over batches.
 RankView view_of(const Samples& phases, const std::vector<size_t>& rank_of, double wall_ms) {
   RankView view;
@@ -53,6 +44,15 @@ std::vector<std::string> line_of(const std::string& id, const std::string& name,
 }
 
 }  // namespace
+
+double wait_ms(const Record& record, const Samples& phases, size_t rank, size_t batch) {
+  double ms = 0;
+  for (const char* phase : {"broadcast", "sync"})
+    if (const auto found = phases.find(phase); found != phases.end()) ms += at(found->second, rank, batch);
+  for (const auto& [span, by_rank] : record.spans_ms)
+    if (span.rfind("sync_bn", 0) == 0) ms += at(by_rank, rank, batch);
+  return ms;
+}
 
 std::optional<RankViews> rank_views(const Record& record) {
   // The host of a device with times of its own waits in other phases than its device.

@@ -33,6 +33,9 @@ struct RankViews {
 // Nullopt for a record without figures or phase clock, or with one rank.
 std::optional<RankViews> rank_views(const Record& record);
 
+// Ms in which the rank waited for others in one batch: in the phases broadcast and sync, and in SyncBN.
+double wait_ms(const Record& record, const Samples& phases, size_t rank, size_t batch);
+
 struct Summary;
 // Two lines per row with several ranks; empty if there is none.
 Grid rank_views_grid(const Summary& summary);
