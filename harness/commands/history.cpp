@@ -7,7 +7,6 @@
 
 #include "harness/base/file.h"
 #include "harness/commands/command_line.h"
-#include "harness/nightly/exchange.h"
 #include "harness/nightly/history_report.h"
 #include "harness/nightly/night_summary.h"
 #include "harness/nightly/nightly.h"

@@ -120,10 +120,7 @@ RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& 
   if (!row.refused.empty()) return row;
   for (const auto& [name, runs] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
     for (const Record* run : *runs)
-      for (const std::string& doubt : doubts(*run))
-        if (const std::string text = fmt::format("{} {}", name, doubt);
-            std::find(row.doubts.begin(), row.doubts.end(), text) == row.doubts.end())
-          row.doubts.push_back(text);
+      for (const std::string& doubt : doubts(*run)) add_once(row.doubts, fmt::format("{} {}", name, doubt));
     if (const std::string text = disturbance_text(*runs); !text.empty())
       row.doubts.push_back(fmt::format("{}: {}", name, text));
   }

@@ -69,9 +69,8 @@ Grid comparison_grid(const Comparison& comparison, const std::string& name_a, co
       "times as fast: the median of seconds of A / seconds of B over pairs of whole runs, which is not the "
       "quotient of the two medians. Pairs are the runs that `ab` ran side by side, otherwise all "
       "combinations (Hodges and Lehmann). From five runs per side on with an exact 95 % rank interval. "
-      "FASTER and SLOWER: "
-      "the interval excludes 1, the effect reaches the margin, and Holm's p over all rows is under 0.05; "
-      "SAME: the interval lies within the margin; otherwise UNDECIDED.",
+      "FASTER and SLOWER: the interval excludes 1, the effect reaches the margin, and Holm's p over all rows "
+      "is under 0.05; SAME: the interval lies within the margin; otherwise UNDECIDED.",
       "If others took 2 % or more of the processor time of a run and the row waits for nothing but the "
       "processor, the ratio is of seconds x (1 - their share); the remarks have the ratio as measured.",
       "step: change of the median run's time, and of the phases that changed most, in percent of A's step."};

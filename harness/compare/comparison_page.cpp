@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using Facts = std::vector<std::pair<std::string, std::string>>;
 
 Grid environment_grid(const Comparison& comparison) {
   Grid grid;
@@ -59,13 +58,6 @@ json first_blocks(const Comparison& comparison, const std::string& name_a, const
     blocks.push_back({{"grid", grid_json(environment_grid(comparison))}});
   if (const json facts = verdict_facts(comparison); !facts.empty()) blocks.push_back({{"facts", facts}});
   return blocks;
-}
-
-json verdict_grid(const Comparison& comparison, const std::string& name_a, const std::string& name_b) {
-  Grid grid = comparison_grid(comparison, name_a, name_b);
-  grid.title = "";
-  grid.above.clear();  // the first section has the same lines
-  return grid_json(grid);
 }
 
 constexpr double kNarrowest = 0.06;   // the axis covers at least this deviation from 1
@@ -127,11 +119,6 @@ FigureData differences_data(const Comparison& comparison) {
   return data;
 }
 
-void add(PageFile& file, const std::string& title, json blocks) {
-  file.page["sections"].push_back(
-      {{"id", title}, {"title", title}, {"part", ""}, {"blocks", std::move(blocks)}});
-}
-
 }  // namespace
 
 void write_comparison_page(const fs::path& file, const Comparison& comparison, const std::string& name_a,
@@ -139,25 +126,32 @@ void write_comparison_page(const fs::path& file, const Comparison& comparison, c
   PageFile page;
   page.library = drawing_library(source_dir);
   page.without_script = "the file comparison.txt in the same folder has the tables";
-  page.page = {{"title", "B against A"}, {"sections", json::array()}, {"note", ""}};
+  page.page["title"] = "B against A";
+  const auto add = [&](const std::string& title, json blocks) {
+    page.page["sections"].push_back(section(title, std::move(blocks)));
+  };
   if (page.library.empty())
     page.page["note"] =
         "No figures, because the plot renderer is missing: run ./run_matrix once without --no-install, then "
         "compare again.";
-  add(page, "answer", first_blocks(comparison, name_a, name_b));
-  if (!comparison.rows.empty())
-    add(page, "verdicts", json::array({{{"grid", verdict_grid(comparison, name_a, name_b)}}}));
+  add("answer", first_blocks(comparison, name_a, name_b));
+  if (!comparison.rows.empty()) {
+    Grid grid = comparison_grid(comparison, name_a, name_b);
+    grid.title = "";
+    grid.above.clear();  // the first section has the same lines
+    add("verdicts", json::array({{{"grid", grid_json(grid)}}}));
+  }
   const auto draw = [&](const char* name, const char* spec, FigureData data) {
     if (page.library.empty()) return;
     page.specs[name] = filled_figure(source_dir, spec, std::move(data));
-    add(page, name, json::array({{{"wide", name}}}));
+    add(name, json::array({{{"wide", name}}}));
   };
   const auto changed = [](const RowComparison& row) { return row.refused.empty() && !row.phases.empty(); };
   if (comparison.compared() > 0) draw("ratios", "comparison", ratios_data(comparison));
   if (std::any_of(comparison.rows.begin(), comparison.rows.end(), changed))
     draw("phases", "difference", differences_data(comparison));
   if (!comparison.only_in_a.empty() || !comparison.only_in_b.empty())
-    add(page, "without partner",
+    add("without partner",
         json::array(
             {{{"facts", Facts{{"Only in A", fmt::format("{}", fmt::join(comparison.only_in_a, ", "))},
                               {"Only in B", fmt::format("{}", fmt::join(comparison.only_in_b, ", "))}}}}}));

@@ -149,10 +149,10 @@ const Night& History::find(const std::string& which) const {
   const std::string day = which == "yesterday" ? base::day_before_now(1) : which;
   for (auto night = nights_.rbegin(); night != nights_.rend(); ++night)
     if (night->tag == which || (base::is_day(day) && night->started_at.rfind(day, 0) == 0)) return *night;
-  throw std::invalid_argument(fmt::format(
-      "no night `{}` in {}: name an id, a tag, a date (2026-01-31), yesterday, last or last-N; the "
-      "last is {} of {}",
-      which, folder_.string(), nights_.back().id, nights_.back().started_at));
+  throw std::invalid_argument(
+      fmt::format("no night `{}` in {}: name an id, a tag, a date (2026-01-31), yesterday, last or last-N; "
+                  "the last is {} of {}",
+                  which, folder_.string(), nights_.back().id, nights_.back().started_at));
 }
 
 void History::narrow(const std::string& machine, const std::string& tag) {
@@ -174,6 +174,33 @@ std::vector<Night> History::between(const std::string& range) const {
   for (const Night& night : nights_)
     if (night.started_at >= from && night.started_at <= to) chosen.push_back(night);
   return chosen;
+}
+
+size_t export_nights(std::vector<Night> nights, std::ostream& output) {
+  for (Night& night : nights) {
+    night.imported = false;  // set again by import_nights()
+    output << encode(night).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  }
+  output.flush();
+  if (!output) throw std::runtime_error("the export can't be written: free space or name another file");
+  return nights.size();
+}
+
+Imported import_nights(History& history, const fs::path& file, std::ostream& warnings) {
+  std::ifstream input(file);
+  if (!input || fs::is_directory(file))
+    throw std::invalid_argument(fmt::format("{}: {}; name a file that `history export` wrote", file.string(),
+                                            fs::is_directory(file) ? "is a folder" : std::strerror(errno)));
+  Imported imported;
+  std::vector<Night> nights;
+  imported.bad =
+      base::read_json_lines(input, file, warnings, "night left out", [&](const nlohmann::json& line, int) {
+        nights.push_back(night_from_json(line));
+        nights.back().imported = true;
+      });
+  if (!nights.empty()) imported.added = history.append_new(nights);
+  imported.known = nights.size() - imported.added;
+  return imported;
 }
 
 }  // namespace harness

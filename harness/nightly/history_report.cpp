@@ -93,16 +93,12 @@ Grid history_grid(const std::vector<Night>& nights) {
 
 json history_json(const std::vector<Night>& nights) {
   json list = json::array();
-  for (const Night& night : nights)
-    list.push_back({{"id", night.id},
-                    {"started_at", night.started_at},
-                    {"tag", night.tag},
-                    {"machine", night.machine},
-                    {"host", night.host},
-                    {"revision", night.revision},
-                    {"complete", night.complete},
-                    {"rows", night.rows.size()},
-                    {"ok", night.rows_ok()}});
+  for (const Night& night : nights) {
+    const json whole = encode(night);
+    json& line = list.emplace_back(json{{"rows", night.rows.size()}, {"ok", night.rows_ok()}});
+    for (const char* key : {"id", "started_at", "tag", "machine", "host", "revision", "complete"})
+      line[key] = whole.at(key);
+  }
   return list;
 }
 
@@ -149,8 +145,7 @@ Grid night_comparison_grid(const NightComparison& compared, const Night& a, cons
     grid.above.push_back(
         "From the history's own data, because the full records of a run no longer exist. Of settings it has "
         "only the hash, and it has no cache states. Seconds are those without what others took, where a "
-        "night "
-        "has them.");
+        "night has them.");
   return grid;
 }
 

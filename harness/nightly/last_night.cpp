@@ -4,18 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 #include "harness/nightly/night.h"
 #include "harness/nightly/trend_chart.h"
-#include "harness/report/summary/grid.h"
+#include "harness/report/page_file.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
 namespace {
 
 using nlohmann::json;
-using Facts = std::vector<std::pair<std::string, std::string>>;
 
 constexpr size_t kAlarmsInFull = 6;
 
@@ -30,13 +28,12 @@ std::string alarm_text(const Alarm& alarm, const Metric& metric) {
 
 void add_alarms(json& blocks, const std::vector<Alarm>& alarms, const Metric& metric) {
   std::vector<const Alarm*> of_rows;
-  std::map<std::string, std::vector<std::string>> by_canary;
+  RowsByText by_canary;
   for (const Alarm& alarm : alarms)
     if (alarm.canary.empty())
       of_rows.push_back(&alarm);
-    else if (auto& rows = by_canary[alarm.canary];
-             std::find(rows.begin(), rows.end(), alarm.row) == rows.end())
-      rows.push_back(alarm.row);
+    else
+      add_text(by_canary, alarm.canary, alarm.row);
   std::stable_sort(of_rows.begin(), of_rows.end(), [](auto* a, auto* b) { return a->index > b->index; });
   for (size_t i = 0; i < std::min(of_rows.size(), kAlarmsInFull); ++i)
     blocks.push_back({{"alarm", {alarm_word(metric), alarm_text(*of_rows[i], metric)}}});
@@ -173,8 +170,8 @@ json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm
   if (blocks.empty()) blocks.push_back({{"lines", {"No alarm, no failed row."}}});
   blocks.push_back({{"facts", facts_of(trends, nights, machines)}});
   if (!last.rows.empty()) {
-    const json grid = json::array({{{"grid", grid_json(rows_grid(trends, last, metric))}}});
-    blocks.push_back({{"fold", {"Row by row", grid}}});
+    const Grid grid = rows_grid(trends, last, metric);
+    blocks.push_back(fold("Row by row", json::array({{{"grid", grid_json(grid)}}})));
   }
   return blocks;
 }

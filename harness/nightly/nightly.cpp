@@ -18,11 +18,11 @@
 #include "harness/base/stopwatch.h"
 #include "harness/launch/followers.h"
 #include "harness/nightly/analysis.h"
+#include "harness/nightly/announced_alarms.h"
 #include "harness/nightly/canary_check.h"
 #include "harness/nightly/history.h"
 #include "harness/nightly/night_summary.h"
 #include "harness/nightly/open_night.h"
-#include "harness/nightly/told_alarms.h"
 #include "harness/nightly/trend_page.h"
 #include "harness/plan/time_left.h"
 #include "harness/report/results.h"
@@ -106,16 +106,17 @@ bool tell_changes(const Installation& installation, const History& history, cons
   if (!kept) nights.push_back(night);
   const Analysis analysis =
       analyse(nights, night, installation.results / "noise", installation.project, std::cerr);
-  ToldAlarms told(history.folder() / "alarms.jsonl", std::cerr);
-  const std::vector<Alarm> alarms = told.news(analysis.alarms, analysis.trends);
-  const std::vector<Alarm> improvements = told.news(analysis.improvements, analysis.trends);
+  AnnouncedAlarms announced(history.folder() / "alarms.jsonl", std::cerr);
+  const std::vector<Alarm> alarms = announced.news(analysis.alarms, analysis.trends);
+  const std::vector<Alarm> improvements = announced.news(analysis.improvements, analysis.trends);
   console << changes_summary(analysis, alarms, improvements) << std::flush;
   const bool written = done([&] {
     write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, installation.project,
                      console);
   });
-  told.add(alarms, night.id);  // after the report: if the program ends in between, they are reported again
-  told.add(improvements, night.id);
+  announced.add(alarms,
+                night.id);  // after the report: if the program ends in between, they are reported again
+  announced.add(improvements, night.id);
   regression =
       std::any_of(alarms.begin(), alarms.end(), [](const Alarm& alarm) { return alarm.canary.empty(); });
   return written;

@@ -20,9 +20,7 @@ using nlohmann::json;
 // The machines of all nights, that of the last night first.
 std::vector<std::string> machines_of(const std::vector<Night>& nights) {
   std::vector<std::string> machines;
-  for (auto night = nights.rbegin(); night != nights.rend(); ++night)
-    if (std::find(machines.begin(), machines.end(), night->machine) == machines.end())
-      machines.push_back(night->machine);
+  for (auto night = nights.rbegin(); night != nights.rend(); ++night) add_once(machines, night->machine);
   return machines;
 }
 
@@ -33,9 +31,7 @@ std::vector<const Night*> nights_on(const std::string& machine, const std::vecto
   return found;
 }
 
-json lines_of(const std::vector<std::string>& lines) { return {{"lines", lines}}; }
-
-json lines_about(const NightAxis& axis, bool of_last_night, const Metric& metric) {
+std::vector<std::string> lines_about(const NightAxis& axis, bool of_last_night, const Metric& metric) {
   std::vector<std::string> lines = {
       fmt::format("{} in {}: {}.", metric.name, metric.unit, metric.description),
       "One chart per row, newest night on the right. Vertical lines: the level changed; solid: caused by the "
@@ -51,7 +47,7 @@ json lines_about(const NightAxis& axis, bool of_last_night, const Metric& metric
     lines.push_back("Changes are searched only on the machine of the last night.");
   else if (axis.nights().size() > kNightsLookedAt)
     lines.push_back(fmt::format("Changes are searched in the last {} nights of a series.", kNightsLookedAt));
-  return lines_of(lines);
+  return lines;
 }
 
 constexpr size_t kMostChanges = 300;
@@ -117,62 +113,50 @@ Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, 
   return grid;
 }
 
-// Adds one machine's part of the page.
-class MachinePart {
- public:
-  MachinePart(PageFile& file, const fs::path& source_dir, const std::vector<Trend>& trends,
-              const std::vector<Alarm>& alarms, const NightAxis& axis, const Metric& metric, size_t number)
-      : file_(file),
-        source_dir_(source_dir),
-        trends_(trends),
-        alarms_(alarms),
-        axis_(axis),
-        metric_(metric),
-        prefix_(fmt::format("machine-{}-", number)) {}
+// One machine's part of the page.
+struct MachinePart {
+  PageFile& file;
+  const fs::path& source_dir;
+  const std::vector<Trend>& trends;
+  const std::vector<Alarm>& alarms;
+  const NightAxis& axis;
+  const std::string machine;
+  const std::string prefix;  // of its names in the file
+  const std::string part;    // its heading; empty if there is one machine
+  const bool folded;         // until the reader opens it; for machines other than that of the last night
 
-  // `folded`: collapsed until the reader opens it, for machines other than that of the last night.
-  void add(const std::string& machine, const std::string& part, bool folded) {
-    file_.data[prefix_ + "nights"] = axis_.values();
-    const json rows = charts(machine, false), canaries = charts(machine, true);
-    if (!rows.empty())
-      section("rows", part, folded,
-              json::array({lines_about(axis_, !folded, metric_), {{"multiples", rows}}}));
-    if (!canaries.empty())
-      section("canaries", part, folded,
-              json::array({lines_of({"Fixed work that is the same in every revision of the program, so "
-                                     "changes here come from the machine."}),
-                           {{"multiples", canaries}}}));
-    if (const Grid changes = changes_grid(trends_, machine, axis_); !changes.empty())
-      section("changes", part, folded, json::array({{{"grid", grid_json(changes)}}}));
-  }
-
- private:
-  json charts(const std::string& machine, bool canaries) {
+  json charts(bool canaries) const {
     json names = json::array();
-    if (file_.library.empty()) return names;
-    for (const TrendChart& chart : charts_of(trends_, machine, canaries, alarms_)) {
-      const std::string name = fmt::format("{}{}-{}", prefix_, canaries ? "canary" : "row", names.size() + 1);
-      file_.specs[name] = chart_spec(source_dir_, chart, axis_, prefix_ + "nights", trends_);
+    if (file.library.empty()) return names;
+    for (const TrendChart& chart : charts_of(trends, machine, canaries, alarms)) {
+      const std::string name = fmt::format("{}{}-{}", prefix, canaries ? "canary" : "row", names.size() + 1);
+      file.specs[name] = chart_spec(source_dir, chart, axis, prefix + "nights", trends);
       names.push_back(name);
     }
     return names;
   }
 
-  void section(const std::string& title, const std::string& part, bool folded, json blocks) {
+  void add(const std::string& title, const json& about, const char* kind, const json& content) const {
+    json blocks = json::array();
+    if (!about.empty()) blocks.push_back({{"lines", about}});
+    blocks.push_back({{kind, content}});
     if (folded)
-      blocks =
-          json::array({{{"fold", {fmt::format("{} nights: {}", axis_.nights().size(), title), blocks}}}});
-    file_.page["sections"].push_back(
-        {{"id", prefix_ + title}, {"title", title}, {"part", part}, {"blocks", std::move(blocks)}});
+      blocks = json::array({fold(fmt::format("{} nights: {}", axis.nights().size(), title), blocks)});
+    file.page["sections"].push_back(section(title, std::move(blocks), prefix, part));
   }
 
-  PageFile& file_;
-  const fs::path& source_dir_;
-  const std::vector<Trend>& trends_;
-  const std::vector<Alarm>& alarms_;
-  const NightAxis& axis_;
-  const Metric& metric_;
-  std::string prefix_;
+  void add_all(const Metric& metric) const {
+    file.data[prefix + "nights"] = axis.values();
+    if (const json rows = charts(false); !rows.empty())
+      add("rows", lines_about(axis, !folded, metric), "multiples", rows);
+    if (const json canaries = charts(true); !canaries.empty())
+      add("canaries",
+          {"Fixed work that is the same in every revision of the program, so changes here come from the "
+           "machine."},
+          "multiples", canaries);
+    if (const Grid changes = changes_grid(trends, machine, axis); !changes.empty())
+      add("changes", {}, "grid", grid_json(changes));
+  }
 };
 
 std::string page_name(const Metric& metric, const std::string& only) {
@@ -191,23 +175,27 @@ void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
   PageFile file;
   file.library = drawing_library(source_dir);
   file.without_script = "`./run_matrix history show last` shows the last night in a terminal";
-  file.page = {{"title", (only.empty() ? "Nights" : "Nights of " + only) +
-                             (metric.name == kTotalSeconds ? "" : ": " + metric.name)},
-               {"sections", json::array()},
-               {"note", ""}};
+  file.page["title"] = (only.empty() ? "Nights" : "Nights of " + only) +
+                       (metric.name == kTotalSeconds ? "" : ": " + metric.name);
   if (file.library.empty())
     file.page["note"] =
         "No charts, because the plot renderer is missing: run ./run_matrix once without --no-install, then "
         "`./run_matrix history trend` draws them.";
   const std::vector<std::string> machines = machines_of(nights);
-  file.page["sections"].push_back({{"id", "last-night"},
-                                   {"title", "last night"},
-                                   {"part", ""},
-                                   {"blocks", last_night_blocks(trends, alarms, nights, machines, metric)}});
+  file.page["sections"].push_back(
+      section("last night", last_night_blocks(trends, alarms, nights, machines, metric)));
   for (size_t i = 0; i < machines.size(); ++i) {
     const NightAxis axis(nights_on(machines[i], nights));
-    MachinePart(file, source_dir, trends, alarms, axis, metric, i)
-        .add(machines[i], machines.size() > 1 ? machines[i] : "", i > 0);
+    MachinePart{.file = file,
+                .source_dir = source_dir,
+                .trends = trends,
+                .alarms = alarms,
+                .axis = axis,
+                .machine = machines[i],
+                .prefix = fmt::format("machine-{}-", i),
+                .part = machines.size() > 1 ? machines[i] : "",
+                .folded = i > 0}
+        .add_all(metric);
   }
   const fs::path page = folder / page_name(metric, only);
   write_page_file(page, std::move(file), source_dir);

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "harness/report/against_article.h"
 #include "harness/report/article_tables.h"
-#include "harness/report/cells.h"
+#include "harness/report/grids.h"
 #include "harness/report/metrics.h"
 
 namespace harness {
@@ -21,18 +20,11 @@ void append(std::vector<std::string>& notes, const std::vector<std::string>& mor
 // `8, 9: the same text`, in the order of the rows; rows without a text are left out.
 std::vector<std::string> by_text(const Rows& rows,
                                  const std::function<std::string(const SummaryRow&)>& text_of_row) {
-  std::vector<std::pair<std::string, std::string>> ids_of;
-  for (const SummaryRow* row : rows) {
-    const std::string text = one_line(text_of_row(*row));
-    const auto same =
-        std::find_if(ids_of.begin(), ids_of.end(), [&](const auto& it) { return it.first == text; });
-    if (same != ids_of.end())
-      same->second += ", " + row->id;
-    else if (!text.empty())
-      ids_of.emplace_back(text, row->id);
-  }
+  RowsByText texts;
+  for (const SummaryRow* row : rows)
+    if (const std::string text = one_line(text_of_row(*row)); !text.empty()) add_text(texts, text, row->id);
   std::vector<std::string> lines;
-  for (const auto& [text, ids] : ids_of) lines.push_back(ids + ": " + text);
+  for (const auto& [text, ids] : texts) lines.push_back(fmt::format("{}: {}", fmt::join(ids, ", "), text));
   return lines;
 }
 
@@ -118,15 +110,10 @@ void lay_out_columns(const Summary& summary, const MatrixTable& table, const Col
 std::string meanings() {
   return fmt::format(
       "base / row: time of the base / time of the row, above 1 = faster. In brackets: the exact 95 % "
-      "interval over {0} or more runs of each row, "
-      "or "
-      "{1} Otherwise the range, of which there is no verdict: it takes {0} runs, or repeats of rows of its "
-      "kind "
-      "(--repeat 2). reproduced: the article's ratio lies in the interval widened by {2:.0f} %. * the base "
-      "has "
-      "another batch size: the ratio compares batches, not images. ~ not stated by the article, inferred "
-      "from "
-      "its text. E {3}.",
+      "interval over {0} or more runs of each row, or {1} Otherwise the range, of which there is no verdict: "
+      "it takes {0} runs, or repeats of rows of its kind (--repeat 2). reproduced: the article's ratio lies "
+      "in the interval widened by {2:.0f} %. * the base has another batch size: the ratio compares batches, "
+      "not images. ~ not stated by the article, inferred from its text. E {3}.",
       kFewestRuns, kPooled, 100 * kArticleMargin, flag_meaning('E'));
 }
 

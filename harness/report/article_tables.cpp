@@ -7,7 +7,7 @@
 #include "harness/config/config.h"
 #include "harness/config/installation.h"
 #include "harness/config/nearest.h"
-#include "harness/report/environment.h"
+#include "harness/report/grids.h"
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/link_equivalent.h"
 #include "harness/stats/records.h"

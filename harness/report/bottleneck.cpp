@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "harness/report/bottleneck_of_device.h"
 #include "harness/report/summary/device_time.h"
+#include "harness/report/summary/rank_views.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"

@@ -50,21 +50,16 @@ Grid bottleneck_grid(const Summary& summary) {
   grid.notes = {
       "loader, compute, all-reduce: images/s of the loader alone, of the step on a made-up batch alone, and "
       "of the all-reduces alone, each with half its 95 % interval over the ceiling's batches, `-` where that "
-      "is "
-      "wider than the figure; headroom: from the row's images/s to the lower of loader and compute, `about "
-      "0` where the interval covers the row, "
-      "`on "
-      "free cores` where loader and step share cores that each ceiling had alone; `ceiling < row`: "
-      "disturbed, no "
-      "limit of this row. `./run_matrix explain ROW` measures what each remedy gains.",
-      fmt::format("The bottleneck is the ceiling that the row touches: from {:.0f} % of the lower one on, or "
-                  "within its "
-                  "interval. If it is the loader's, the loader; if it is compute, the largest part of the "
-                  "step; if none, "
-                  "the part that takes longest beyond what it takes alone. Causes of waiting are from the "
-                  "critical path: "
-                  "the rank for which the others waited. (n/m): n of m repeats have this bottleneck.",
-                  100 * kTouches)};
+      "is wider than the figure; headroom: from the row's images/s to the lower of loader and compute, "
+      "`about 0` where the interval covers the row, `on free cores` where loader and step share cores that "
+      "each ceiling had alone; `ceiling < row`: disturbed, no limit of this row. `./run_matrix explain ROW` "
+      "measures what each remedy gains.",
+      fmt::format(
+          "The bottleneck is the ceiling that the row touches: from {:.0f} % of the lower one on, or within "
+          "its interval. If it is the loader's, the loader; if it is compute, the largest part of the step; "
+          "if none, the part that takes longest beyond what it takes alone. Causes of waiting are from the "
+          "critical path: the rank for which the others waited. (n/m): n of m repeats have this bottleneck.",
+          100 * kTouches)};
   return grid;
 }
 

@@ -1,12 +1,11 @@
 // Formats the figures of a summary as columns and text. Every number comes from summary.h.
-#include "harness/report/cells.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 #include <set>
 
+#include "harness/report/grids.h"
 #include "harness/report/metrics.h"
 #include "harness/report/summary/trained_rows.h"
 
@@ -152,9 +151,8 @@ std::vector<std::string> legend_lines(const Summary& summary) {
                   summary.timed_batches, any_repeats(summary) ? ", median of the repeats [min max]" : "",
                   any_repeats(summary) ? ", of the median repeat" : "")};
   lines.push_back(fmt::format(
-      "±: 95 % interval of the median within one run, not for comparisons. ratio: seconds of "
-      "the base / seconds of the row (above 1 = faster){}; article: the ratio of the article's "
-      "figures.",
+      "±: 95 % interval of the median within one run, not for comparisons. ratio: seconds of the base / "
+      "seconds of the row (above 1 = faster){}; article: the ratio of the article's figures.",
       any_repeats(summary) ? ", the mean of the runs' logarithms, not the quotient of the medians" : ""));
   std::string codes;
   bool batch = false, window = false, rounds = false;
@@ -168,8 +166,7 @@ std::vector<std::string> legend_lines(const Summary& summary) {
   if (rounds)
     lines.push_back(
         "' of the rounds that both ran, because the machine's speed changes between rounds: it is not that "
-        "of the "
-        "seconds shown.");
+        "of the seconds shown.");
   if (window) lines.push_back("! the base was timed in another window.");
   for (char code : std::set<char>(codes.begin(), codes.end()))
     lines.push_back(fmt::format("flag {}: {}", code, flag_meaning(code)));

@@ -1,17 +1,15 @@
 // Sets emulated rows beside the article's figures and the closed-form model, and explains misses.
-#include "harness/report/emulated_table.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "harness/report/against_article.h"
 #include "harness/report/article_columns.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/claim_question.h"
+#include "harness/report/grids.h"
 #include "harness/report/summary/beside_article.h"
 #include "harness/stats/records.h"
 
@@ -72,36 +70,6 @@ std::string reason_of_miss(const BesideArticle& one) {
                      std::abs(article_ms - emulated_ms), article_ms > emulated_ms ? "longer" : "less");
 }
 
-std::vector<std::string> lines_above_emulated(const Summary& summary,
-                                              const std::vector<BesideArticle>& rows) {
-  std::vector<std::string> lines = lines_above(summary), seen;
-  for (const BesideArticle& one : rows) {
-    const auto& emulation = one.row->record->emulation;
-    std::string line = emulation ? fmt::format("Emulated device {}: {}.", emulation->device.name,
-                                               one_line(emulation->device.summary))
-                                 : "The records of some rows don't contain their device file: they were "
-                                   "written before it was recorded.";
-    if (std::find(seen.begin(), seen.end(), line) == seen.end()) seen.push_back(line);
-  }
-  lines.insert(lines.end(), seen.begin(), seen.end());
-  return lines;
-}
-
-// One line for each device file that was calibrated on the article.
-std::vector<std::string> calibration_lines(const std::vector<BesideArticle>& rows) {
-  std::vector<std::string> lines;
-  for (const BesideArticle& one : rows) {
-    if (!one.row->record->emulation || one.row->record->emulation->device.calibrated_on.empty()) continue;
-    const EmulatedDevice& device = one.row->record->emulation->device;
-    std::vector<std::string> parts;
-    for (const auto& [row, figures] : device.calibrated_on)
-      parts.push_back(fmt::format("{} ({})", bracketed(row), one_line(figures)));
-    const std::string line = fmt::format("{} is calibrated on {}.", device.name, fmt::join(parts, ", "));
-    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
-  }
-  return lines;
-}
-
 // `Held out: [10] +8.9 %, [12] -0.2 %; largest +8.9 %`
 std::string prediction_text(const std::vector<BesideArticle>& rows) {
   std::vector<std::string> parts;
@@ -110,6 +78,28 @@ std::string prediction_text(const std::vector<BesideArticle>& rows) {
       parts.push_back(fmt::format("{} {}", bracketed(one.row->id), error_text(one.error())));
   if (parts.empty()) return "No row that is held out has a figure here.";
   return fmt::format("Held out, emulated / article: {}.", fmt::join(parts, ", "));
+}
+
+// A line for each device, then for each device file that was calibrated on the article.
+std::vector<std::string> lines_above_emulated(const Summary& summary,
+                                              const std::vector<BesideArticle>& rows) {
+  std::vector<std::string> lines = lines_above(summary), calibrated;
+  for (const BesideArticle& one : rows) {
+    const auto& emulation = one.row->record->emulation;
+    add_once(lines, emulation ? fmt::format("Emulated device {}: {}.", emulation->device.name,
+                                            one_line(emulation->device.summary))
+                              : "The records of some rows don't contain their device file: they were written "
+                                "before it was recorded.");
+    if (!emulation || emulation->device.calibrated_on.empty()) continue;
+    std::vector<std::string> parts;
+    for (const auto& [row, figures] : emulation->device.calibrated_on)
+      parts.push_back(fmt::format("{} ({})", bracketed(row), one_line(figures)));
+    add_once(calibrated,
+             fmt::format("{} is calibrated on {}.", emulation->device.name, fmt::join(parts, ", ")));
+  }
+  if (!calibrated.empty()) calibrated.push_back(prediction_text(rows));
+  lines.insert(lines.end(), calibrated.begin(), calibrated.end());
+  return lines;
 }
 
 // Why the row is another than the article's, and why its time is.
@@ -137,17 +127,6 @@ void add_row(const BesideArticle& one, Grid& grid) {
   add("why", "text", reason_of_miss(one), {});
 }
 
-// `Emulated cores: each decodes 117.5 images/s.`
-std::vector<std::string> core_lines(const std::vector<BesideArticle>& rows) {
-  std::vector<std::string> lines;
-  for (const BesideArticle& one : rows)
-    for (const std::string& setting : one.row->record->emulated)
-      if (const std::string line = "Emulated " + one_line(setting) + ".";
-          is_core_rate(setting) && std::find(lines.begin(), lines.end(), line) == lines.end())
-        lines.push_back(line);
-  return lines;
-}
-
 }  // namespace
 
 Grid emulated_grid(const Summary& summary) {
@@ -156,17 +135,13 @@ Grid emulated_grid(const Summary& summary) {
   if (rows.empty()) return grid;
   grid.title = "emulated: the cascade beside the article's";
   grid.above = lines_above_emulated(summary, rows);
-  const std::vector<std::string> calibrated = calibration_lines(rows);
-  grid.above.insert(grid.above.end(), calibrated.begin(), calibrated.end());
-  if (!calibrated.empty()) grid.above.push_back(prediction_text(rows));
   grid.columns = {{"row", true}, {"what", true, true},      {"emulated s"},          {"article s"}, {"error"},
                   {"model s"},   {"used", true, false, 22}, {"why", true, false, 40}};
   for (const BesideArticle& one : rows) add_row(one, grid);
   grid.notes = {
-      fmt::format(
-          "emulated s: of {:g} batches of the article's size, in the devices' time. Loading is real and this "
-          "machine's, so a row that waits for images depends on this machine as well.",
-          kArticleBatches),
+      fmt::format("emulated s: of {:g} batches of the article's size, in the devices' time. Loading is real "
+                  "and this machine's, so a row that waits for images depends on this machine as well.",
+                  kArticleBatches),
       "error: emulated / article - 1, of rows held out whose loader's rate is no setting: what the device "
       "was calibrated on has no accuracy, nor has another device than the article's.",
       "model: the closed-form model, max(load, compute + copies + exposed communication), from the same "
@@ -175,8 +150,9 @@ Grid emulated_grid(const Summary& summary) {
       fmt::format("why: settings by which this is another row than the article's; from {:.0f} % of error on, "
                   "what the record shows of its cause.",
                   100 * kArticleMargin)};
-  const std::vector<std::string> cores = core_lines(rows);
-  grid.notes.insert(grid.notes.end(), cores.begin(), cores.end());
+  for (const BesideArticle& one : rows)
+    for (const std::string& setting : one.row->record->emulated)  // `cores: each decodes 117.5 images/s`
+      if (is_core_rate(setting)) add_once(grid.notes, "Emulated " + one_line(setting) + ".");
   return grid;
 }
 

@@ -1,6 +1,4 @@
 // Reads the environment keys of the records. Keys that a record lacks are left out.
-#include "harness/report/environment.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "harness/report/grids.h"
 #include "harness/stats/disturbance.h"
 
 namespace harness {
@@ -24,10 +23,8 @@ std::string text_of(const std::optional<int64_t>& number) { return number ? std:
 
 std::string distinct(const Records& records, const Describe& describe) {
   std::vector<std::string> seen;
-  for (const Record& record : records) {
-    const std::string text = describe(record);
-    if (!text.empty() && std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
-  }
+  for (const Record& record : records)
+    if (const std::string text = describe(record); !text.empty()) add_once(seen, text);
   return fmt::format("{}", fmt::join(seen, " | "));
 }
 
@@ -57,20 +54,13 @@ std::string figure(const std::optional<double>& value, int digits, double factor
 
 std::string count(const std::optional<int64_t>& value) { return value ? std::to_string(*value) : "-"; }
 
-// Repeats of a row mostly have the same remarks, so each is shown once per row.
 // One line for each remark, with all rows that have it.
 void add_remarks(const Records& records, std::vector<std::string> Record::*list, const char* kind,
                  Grid& grid) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> rows_of;
+  RowsByText remarks;
   for (const Record& record : records)
-    for (const std::string& remark : record.*list) {
-      auto found =
-          std::find_if(rows_of.begin(), rows_of.end(), [&](const auto& one) { return one.first == remark; });
-      if (found == rows_of.end()) found = rows_of.insert(rows_of.end(), {remark, {}});
-      if (std::find(found->second.begin(), found->second.end(), record.row) == found->second.end())
-        found->second.push_back(record.row);
-    }
-  for (const auto& [remark, rows] : rows_of)
+    for (const std::string& remark : record.*list) add_text(remarks, remark, record.row);
+  for (const auto& [remark, rows] : remarks)
     grid.rows.push_back({fmt::format("{}", fmt::join(rows, ", ")), kind, remark});
 }
 

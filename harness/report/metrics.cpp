@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "harness/report/metric_groups.h"
 #include "harness/report/summary/trained_rows.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
@@ -106,11 +105,10 @@ std::vector<Metric> totals() {
        "total of the base / total of the row: above 1 the row is faster; of the undisturbed totals where "
        "ratio_undisturbed is 1",
        [](const SummaryRow& row) { return row.ratio; }},
-      beside_base(
-          "ratio_undisturbed",
-          "1: others took 2 % or more of the processor time of one of these runs, and the ratio is of "
-          "seconds without it",
-          &SummaryRow::ratio_undisturbed),
+      beside_base("ratio_undisturbed",
+                  "1: others took 2 % or more of the processor time of one of these runs, and the ratio is "
+                  "of seconds without it",
+                  &SummaryRow::ratio_undisturbed),
       beside_base("batch_differs",
                   "1: the base has another batch size, so the ratio compares batches, not images",
                   &SummaryRow::batch_differs),
@@ -127,9 +125,8 @@ std::vector<Metric> totals() {
        .decimals = 2},
       {.name = "trained",
        .unit = "text",
-       .description =
-           "on emulated devices: whether the row also trained for real on the processor; after its "
-           "whole slice the mean loss of the first and the last ten batches",
+       .description = "on emulated devices: whether the row also trained for real on the processor; after "
+                      "its whole slice the mean loss of the first and the last ten batches",
        .text = [](const Summary&, const SummaryRow& row) { return trained_text(row); },
        .header = "trained"},
   };

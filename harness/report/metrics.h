@@ -33,6 +33,12 @@ struct Metric {
 const std::vector<Metric>& metrics();           // in the order of the columns
 const Metric& metric(const std::string& name);  // throws std::out_of_range for an unknown name
 
+// Its parts in metrics_of_batches.cpp.
+std::vector<Metric> step_metrics();
+std::vector<Metric> communication_metrics();
+std::vector<Metric> phase_metrics();
+std::vector<Metric> gpu_metrics();  // metrics_of_gpus.cpp
+
 // A cell of table.csv, empty without a figure, and a cell of the main table, `-` without a figure.
 std::string csv_text(const Metric& metric, const Summary& summary, const SummaryRow& row);
 std::string cell_text(const Metric& metric, const SummaryRow& row);

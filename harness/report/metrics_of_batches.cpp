@@ -1,5 +1,5 @@
 // Metrics of the batches' times: the step, communication and phases.
-#include "harness/report/metric_groups.h"
+#include "harness/report/metrics.h"
 #include "harness/stats/records.h"
 
 namespace harness {

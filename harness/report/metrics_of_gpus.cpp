@@ -1,5 +1,5 @@
 // Metrics of GPUs: energy, and what their drivers counted.
-#include "harness/report/metric_groups.h"
+#include "harness/report/metrics.h"
 #include "harness/report/summary/energy.h"
 
 namespace harness {

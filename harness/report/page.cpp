@@ -39,7 +39,7 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
   const std::string run = fs::absolute(run_dir / "records.jsonl").parent_path().filename();
 
   PageFile file;
-  file.page = {{"title", run}, {"sections", json::array()}, {"note", ""}};
+  file.page["title"] = run;
   for (const Term& term : glossary()) {
     file.page["terms"][term.word] = term.word;
     for (const std::string& header : term.headers) file.page["terms"][header] = term.word;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -59,6 +60,19 @@ std::string read_text(const fs::path& file) {
         fmt::format("{}: can't be read: {}; restore the file", file.string(), std::strerror(errno)));
   return text.str();
 }
+
+json section(const std::string& title, json blocks, const std::string& prefix, const std::string& part) {
+  std::string id = prefix + title;
+  std::replace_if(
+      id.begin(), id.end(), [](char c) { return c == ' ' || c == '\''; }, '-');
+  return {{"id", id}, {"title", title}, {"part", part}, {"blocks", std::move(blocks)}};
+}
+
+void add_grid(json& blocks, const Grid& grid) {
+  if (!grid.empty()) blocks.push_back({{"grid", grid_json(grid)}});
+}
+
+json fold(const std::string& title, json blocks) { return {{"fold", {title, std::move(blocks)}}}; }
 
 std::string drawing_library(const fs::path& source_dir) {
   const fs::path python = source_dir / ".venv/bin/python";

@@ -3,6 +3,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/report/summary/grid.h"
 
 namespace harness {
 
@@ -12,8 +16,16 @@ std::string drawing_library(const std::filesystem::path& source_dir);
 // Throws std::runtime_error naming the file when it can't be read.
 std::string read_text(const std::filesystem::path& file);
 
+// The parts of a page, whose blocks plots/report.js lists. A grid or fold without lines adds nothing.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+nlohmann::json section(const std::string& title, nlohmann::json blocks, const std::string& prefix = "",
+                       const std::string& part = "");
+void add_grid(nlohmann::json& blocks, const Grid& grid);
+nlohmann::json fold(const std::string& title, nlohmann::json blocks);  // opened with a click
+
 struct PageFile {
-  nlohmann::json page;                               // {title, sections, note} for report.js
+  // For report.js. `note`: what the page lacks without the library.
+  nlohmann::json page = {{"title", ""}, {"sections", nlohmann::json::array()}, {"note", ""}};
   nlohmann::json specs = nlohmann::json::object();   // {figure: Vega-Lite spec}
   nlohmann::json data = nlohmann::json::object();    // {name: data that several specs use}
   nlohmann::json images = nlohmann::json::object();  // {figure: SVG in base64}, used without the library

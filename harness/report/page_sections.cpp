@@ -9,14 +9,13 @@
 
 #include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
-#include "harness/report/cells.h"
 #include "harness/report/claims.h"
-#include "harness/report/emulated_table.h"
-#include "harness/report/environment.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/feed_text.h"
 #include "harness/report/first_screen.h"
 #include "harness/report/glossary.h"
+#include "harness/report/grids.h"
+#include "harness/report/page_file.h"
 #include "harness/report/source_questions.h"
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/communication.h"
@@ -27,10 +26,6 @@ namespace harness {
 namespace {
 
 using nlohmann::json;
-
-void add_grid(json& blocks, const Grid& grid) {
-  if (!grid.empty()) blocks.push_back({{"grid", grid_json(grid)}});
-}
 
 // The lines of a grid whose cell in a column is one of these, in a new grid; they are removed from `grid`.
 Grid taken_out(Grid& grid, size_t column, const std::vector<std::string>& cells) {
@@ -44,10 +39,16 @@ Grid taken_out(Grid& grid, size_t column, const std::vector<std::string>& cells)
   return taken;
 }
 
-json folded(const Grid& grid) {
-  return {{"fold",
-           {fmt::format("{} ({} lines)", grid.title, grid.rows.size()),
-            json::array({{{"grid", grid_json(grid)}}})}}};
+void add_folded(json& blocks, const Grid& grid) {
+  if (!grid.empty())
+    blocks.push_back(fold(fmt::format("{} ({} lines)", grid.title, grid.rows.size()),
+                          json::array({{{"grid", grid_json(grid)}}})));
+}
+
+json blocks_of(const Grid& grid) {
+  json blocks = json::array();
+  add_grid(blocks, grid);
+  return blocks;
 }
 
 // The summary's figures that have not been placed in a section yet.
@@ -61,8 +62,7 @@ class FigureShelf {
   }
   // To be opened with a click, so that the page stays short.
   void place_folded(const std::string& name, json& blocks) {
-    if (take(name))
-      blocks.push_back({{"fold", {"picture: " + name, json::array({{{"figure", prefix_ + name}}})}}});
+    if (take(name)) blocks.push_back(fold("picture: " + name, json::array({{{"figure", prefix_ + name}}})));
   }
   void place_rest(json& blocks) {
     while (!names_.empty()) place_folded(std::string(names_.front()), blocks);
@@ -74,8 +74,6 @@ class FigureShelf {
   std::vector<std::string> names_;
   std::string prefix_;
 };
-
-using Facts = std::vector<std::pair<std::string, std::string>>;
 
 std::string rows_in_words(const Summary& summary) {
   std::map<std::string, int> statuses;
@@ -92,11 +90,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   json sections = json::array();
   FigureShelf shelf(figure_names, prefix);
   const auto add = [&](const std::string& title, json blocks) {
-    if (blocks.empty()) return;
-    std::string id = prefix + title;
-    std::replace_if(
-        id.begin(), id.end(), [](char c) { return c == ' ' || c == '\''; }, '-');
-    sections.push_back({{"id", id}, {"title", title}, {"part", part}, {"blocks", std::move(blocks)}});
+    if (!blocks.empty()) sections.push_back(section(title, std::move(blocks), prefix, part));
   };
 
   json first = json::array();
@@ -120,8 +114,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   add("summary", first);
 
   const auto put_first = [&](const std::string& title, json blocks) {
-    json section = {{"id", prefix + title}, {"title", title}, {"part", part}, {"blocks", std::move(blocks)}};
-    sections.insert(sections.begin(), std::move(section));
+    sections.insert(sections.begin(), section(title, std::move(blocks), prefix, part));
   };
   if (const auto answer = machine_answer(summary))
     put_first("machine", json::array({{{"facts", machine_facts(*answer)}}}));
@@ -132,22 +125,13 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
     add_grid(feed, feed_changes_grid(*answer));
     put_first("feed", std::move(feed));
   }
-  json emulated = json::array();
-  add_grid(emulated, emulated_grid(summary));
-  add("emulated and the article", emulated);
+  add("emulated and the article", blocks_of(emulated_grid(summary)));
 
-  json matrix = json::array();
-  add_grid(matrix, matrix_grid(summary));
-  if (const Grid remarks = remarks_in_words(summary); !remarks.empty()) matrix.push_back(folded(remarks));
+  json matrix = blocks_of(matrix_grid(summary));
+  add_folded(matrix, remarks_in_words(summary));
   add("matrix", matrix);
-
-  json questions = json::array();
-  add_grid(questions, question_grid(summary));
-  add("questions", questions);
-
-  json bottlenecks = json::array();
-  add_grid(bottlenecks, bottleneck_grid(summary));
-  add("bottlenecks", bottlenecks);
+  add("questions", blocks_of(question_grid(summary)));
+  add("bottlenecks", blocks_of(bottleneck_grid(summary)));
 
   json phases = json::array();
   shelf.place_folded("phases", phases);
@@ -156,7 +140,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   json article = json::array(), tables = json::array();
   for (const Grid& grid : article_tables(summary)) add_grid(tables, grid);
   if (!tables.empty())
-    article.push_back({{"fold", {fmt::format("{} tables with this run's figures", tables.size()), tables}}});
+    article.push_back(fold(fmt::format("{} tables with this run's figures", tables.size()), tables));
   add("the article's tables", article);
 
   json verdicts = json::array();
@@ -168,20 +152,16 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
     untested.title = "parts of claims that this run doesn't test";
     if (tested.empty()) verdicts.push_back({{"lines", tested.above}});
     add_grid(verdicts, tested);
-    if (!untested.empty()) verdicts.push_back(folded(untested));
+    add_folded(verdicts, untested);
   }
   add("claims", verdicts);
 
-  json communication = json::array();
-  add_grid(communication, communication_grid(summary));
-  if (const Grid views = rank_views_grid(summary); !views.empty()) communication.push_back(folded(views));
+  json communication = blocks_of(communication_grid(summary));
+  add_folded(communication, rank_views_grid(summary));
   shelf.place_folded("communication", communication);
   add("communication", communication);
 
-  json accuracy = json::array();
-  add_grid(accuracy, accuracy_grid(summary));
-  add("accuracy", accuracy);
-
+  add("accuracy", blocks_of(accuracy_grid(summary)));
   json rest = json::array();
   shelf.place_rest(rest);
   add("figures", rest);
@@ -193,30 +173,24 @@ json explain_sections(const Records& records) {
   for (const Explanation& explanation : explanations_of(pointers_to(records))) {
     json blocks = json::array({{{"facts", explain_facts(explanation)}}});
     add_grid(blocks, explain_grid(explanation));
-    sections.push_back({{"id", "explain-" + explanation.of},
-                        {"title", "what binds row " + explanation.of},
-                        {"part", ""},
-                        {"blocks", std::move(blocks)}});
+    sections.push_back(section("what binds row " + explanation.of, std::move(blocks)));
   }
   return sections;
 }
 
 json common_sections(const Records& records, const std::string& left_out, const std::string& raw) {
-  json environment = json::array(
-      {{{"fold", {"machine, build and data", json::array({{{"facts", environment_facts(records)}}})}}}});
+  json environment =
+      json::array({fold("machine, build and data", json::array({{{"facts", environment_facts(records)}}}))});
   if (!left_out.empty()) environment.push_back({{"lines", {left_out}}});
   for (const Grid& grid : {remarks_grid(records), disturbance_grid(records), rank_grid(records)})
-    if (!grid.empty()) environment.push_back(folded(grid));
+    add_folded(environment, grid);
   const json numbers = {{"lines", std::count(raw.begin(), raw.end(), '\n')}, {"bytes", raw.size()}};
   Facts words;
   for (const Term& term : glossary()) words.emplace_back(term.word, term.meaning);
   return json::array(
-      {{{"id", "words"},
-        {"title", "words"},
-        {"part", ""},
-        {"blocks", {{{"fold", {"what the words and columns mean", json::array({{{"words", words}}})}}}}}},
-       {{"id", "environment"}, {"title", "environment"}, {"part", ""}, {"blocks", environment}},
-       {{"id", "raw"}, {"title", "raw records"}, {"part", ""}, {"blocks", {{{"records", numbers}}}}}});
+      {section("words",
+               json::array({fold("what the words and columns mean", json::array({{{"words", words}}}))})),
+       section("environment", environment), section("raw records", json::array({{{"records", numbers}}}))});
 }
 
 }  // namespace harness

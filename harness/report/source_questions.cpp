@@ -133,14 +133,12 @@ Grid question_grid(const Summary& summary) {
     if (std::any_of(grid.rows.begin(), grid.rows.end(),
                     [&](const auto& row) { return row[3] == figure.name; }))
       meaning += fmt::format("{}{}: {}", meaning.empty() ? "" : "; ", figure.name, figure.meaning);
-  grid.notes = {
-      meaning + (meaning.empty() ? "" : ". ") +
-          "Host time, mean over ranks and batches, median over the runs.",
-      fmt::format(
-          "row / base: with its exact 95 % interval over {} or more runs each; of fewer it is marked "
-          "pooled, or it is a range. {} more, less: Student's p is under {} too, by Holm's correction "
-          "for all questions of the matrix.",
-          kFewestRuns, kPooled, kLevel)};
+  grid.notes = {meaning + (meaning.empty() ? "" : ". ") +
+                    "Host time, mean over ranks and batches, median over the runs.",
+                fmt::format("row / base: with its exact 95 % interval over {} or more runs each; of fewer it "
+                            "is marked pooled, or it is a range. {} more, less: Student's p is under {} too, "
+                            "by Holm's correction for all questions of the matrix.",
+                            kFewestRuns, kPooled, kLevel)};
   if (undisturbed)
     grid.notes.push_back("step_time and images_per_s: without the processor time that others took.");
   if (summary.device == "emulated")

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <thread>
 
+#include "harness/nightly/announced_alarms.h"
 #include "harness/nightly/canary_check.h"
-#include "harness/nightly/told_alarms.h"
 #include "tests/support/nightly_run.h"
 #include "tests/support/temporary_folder.h"
 
@@ -237,7 +237,7 @@ TEST(NightlyCanaries, AreTheMiddleOfBothRoundsAndADriftIsNamed) {
                       moved_canaries({{"a", 1.0}}, {{"a", 1.2}}));
 }
 
-TEST(ToldAlarmsTest, AChangeThatMovedByAFewNightsIsStillTheSame) {
+TEST(AnnouncedAlarmsTest, AChangeThatMovedByAFewNightsIsStillTheSame) {
   const TemporaryFolder folder;
   const fs::path file = folder / "alarms.jsonl";
   std::ostringstream warnings;
@@ -247,15 +247,15 @@ TEST(ToldAlarmsTest, AChangeThatMovedByAFewNightsIsStillTheSame) {
   const auto alarm = [&](size_t index, double after) {
     return Alarm{trend.key(), "7", "", trend.nights[index], index, 1.0, after, ""};
   };
-  ToldAlarms(file, warnings).add({alarm(20, 1.1)}, "25");
-  const ToldAlarms told(file, warnings);
-  EXPECT_TRUE(told.news({alarm(20, 1.1), alarm(17, 1.2), alarm(23, 1.1)}, {trend}).empty());
-  EXPECT_EQ(told.news({alarm(24, 1.1), alarm(16, 1.1), alarm(20, 0.9)}, {trend}).size(), 3u);
+  AnnouncedAlarms(file, warnings).add({alarm(20, 1.1)}, "25");
+  const AnnouncedAlarms announced(file, warnings);
+  EXPECT_TRUE(announced.news({alarm(20, 1.1), alarm(17, 1.2), alarm(23, 1.1)}, {trend}).empty());
+  EXPECT_EQ(announced.news({alarm(24, 1.1), alarm(16, 1.1), alarm(20, 0.9)}, {trend}).size(), 3u);
   Trend other = trend;
   other.row = "8";
   Alarm of_other = alarm(20, 1.1);
   of_other.key = other.key();
-  EXPECT_EQ(told.news({of_other}, {trend, other}).size(), 1u);
+  EXPECT_EQ(announced.news({of_other}, {trend, other}).size(), 1u);
   EXPECT_EQ(warnings.str(), "");
 }
 

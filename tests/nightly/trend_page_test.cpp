@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "bench/synthetic/history.h"
-#include "harness/nightly/night_axis.h"
+#include "harness/nightly/trend_chart.h"
 #include "tests/support/embedded.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,9 +1,8 @@
 // unit: a ratio against the article's, rows that the article calls equal, and its figures of single phases
-#include "harness/report/against_article.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/contract/published_ms.h"
+#include "harness/report/article_columns.h"
 #include "tests/support/article_rows.h"
 
 namespace harness::against_article_test {

@@ -1,12 +1,11 @@
 // unit: emulated rows beside the article's figures and the closed-form model: numbers, marks, what is left
 // out
-#include "harness/report/emulated_table.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "harness/report/figures.h"
+#include "harness/report/grids.h"
 #include "harness/report/page_sections.h"
 #include "harness/report/table.h"
 #include "tests/support/emulated_records.h"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "harness/report/embedding.h"
-#include "harness/report/environment.h"
+#include "harness/report/grids.h"
 #include "harness/report/results.h"
 #include "tests/support/embedded.h"
 #include "tests/support/page_run.h"

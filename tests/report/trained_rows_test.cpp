@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/report/cells.h"
+#include "harness/report/grids.h"
 #include "harness/report/table.h"
 #include "tests/support/emulated_records.h"
 

@@ -55,19 +55,14 @@ json panel_title(const SummaryRow& row, const std::string& below) {
   return {row.id + ": " + row.title, below.empty() ? row.ran : below + " \u00b7 " + row.ran};
 }
 
-// The ranks and batches that every list of {phase: [rank][batch]} has.
-size_t ranks_of(const Samples& samples) {
-  if (samples.empty()) return 0;
-  size_t ranks = samples.begin()->second.size();
-  for (const auto& [phase, by_rank] : samples) ranks = std::min(ranks, by_rank.size());
-  return ranks;
-}
-
-size_t batches_of(const Samples& samples) {
-  size_t batches = ranks_of(samples) == 0 ? 0 : SIZE_MAX;
-  for (const auto& [phase, by_rank] : samples)
+// The numbers of ranks and batches that every list of {phase: [rank][batch]} has.
+std::pair<size_t, size_t> ranks_and_batches(const Samples& samples) {
+  size_t ranks = samples.empty() ? 0 : SIZE_MAX, batches = ranks;
+  for (const auto& [phase, by_rank] : samples) {
+    ranks = std::min(ranks, by_rank.size());
     for (const std::vector<double>& times : by_rank) batches = std::min(batches, times.size());
-  return batches;
+  }
+  return {ranks, ranks == 0 ? 0 : batches};
 }
 
 double sum_of_phases(const Samples& samples, size_t rank, size_t batch) {
@@ -78,9 +73,10 @@ double sum_of_phases(const Samples& samples, size_t rank, size_t batch) {
 
 // The step of each batch in ms: the slowest rank's sum of phases.
 std::vector<double> steps_of(const Samples& samples) {
-  std::vector<double> steps(batches_of(samples));
+  const auto [ranks, batches] = ranks_and_batches(samples);
+  std::vector<double> steps(batches);
   for (size_t batch = 0; batch < steps.size(); ++batch)
-    for (size_t rank = 0; rank < ranks_of(samples); ++rank)
+    for (size_t rank = 0; rank < ranks; ++rank)
       steps[batch] = std::max(steps[batch], sum_of_phases(samples, rank, batch));
   return steps;
 }
@@ -106,8 +102,8 @@ std::vector<TimelineEvent> events_of(const Record& record, bool& recorded) {
       events.push_back(event);
   recorded = !events.empty();
   const Samples& samples = record.samples_ms;
-  const size_t batches = batches_of(samples);
-  for (int64_t rank = 0; !recorded && rank < std::min(int64_t(ranks_of(samples)), kMostRanks); ++rank) {
+  const auto [ranks, batches] = ranks_and_batches(samples);
+  for (int64_t rank = 0; !recorded && rank < std::min(int64_t(ranks), kMostRanks); ++rank) {
     double begin = 0;
     for (const std::string& phase : phase_names()) {
       const auto by_rank = samples.find(phase);
@@ -124,7 +120,7 @@ const SummaryRow* row_with_most_ranks(const Summary& summary) {
   const SummaryRow* found = nullptr;
   size_t most = 1;
   for (const SummaryRow& row : summary.rows)
-    if (const size_t ranks = row.ok() ? ranks_of(row.record->samples_ms) : 0; ranks > most)
+    if (const size_t ranks = row.ok() ? ranks_and_batches(row.record->samples_ms).first : 0; ranks > most)
       found = &row, most = ranks;
   return found;
 }
@@ -133,14 +129,14 @@ const SummaryRow* row_with_most_ranks(const Summary& summary) {
 // ranks wait, so all steps are equally long; only the times without waits differ.
 std::vector<std::vector<double>> lags_of(const Record& record) {
   const Samples& samples = record.samples_ms;
-  std::vector<std::vector<double>> lags(ranks_of(samples), std::vector<double>(batches_of(samples)));
-  for (size_t batch = 0; batch < lags[0].size(); ++batch) {
+  const auto [ranks, batches] = ranks_and_batches(samples);
+  std::vector<std::vector<double>> lags(ranks, std::vector<double>(batches));
+  for (size_t batch = 0; batch < batches; ++batch) {
     std::vector<double> own;
-    for (size_t rank = 0; rank < lags.size(); ++rank)
+    for (size_t rank = 0; rank < ranks; ++rank)
       own.push_back(sum_of_phases(samples, rank, batch) - wait_ms(record, samples, rank, batch));
     const double typical = median(own);
-    for (size_t rank = 0; rank < lags.size(); ++rank)
-      lags[rank][batch] = typical > 0 ? own[rank] / typical - 1 : 0;
+    for (size_t rank = 0; rank < ranks; ++rank) lags[rank][batch] = typical > 0 ? own[rank] / typical - 1 : 0;
   }
   return lags;
 }

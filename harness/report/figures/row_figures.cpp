@@ -44,12 +44,14 @@ FigureData cascade_data(const Summary& summary) {
   const Rates rates = rates_of(summary);
   FigureData data;
   bool any_disturbed = false, any = false;
+  double longest = 0;
   for (const RowRate& rate : rates.rows) {
     const SummaryRow& row = *rate.row;
     const bool disturbed =
         rate.here && !disturbance_text(row.records).empty() && summary.device != "emulated";
     any_disturbed = any_disturbed || disturbed;
     any = any || rate.here;
+    longest = std::max({longest, rate.article.value_or(0), rate.high.value_or(0)});
     data.values.push_back(row_value(row, {{"batch", rate.batch},
                                           {"first", rate.first->id},
                                           {"article", or_null(rate.article)},
@@ -61,6 +63,7 @@ FigureData cascade_data(const Summary& summary) {
                                           {"disturbed", disturbed}}));
   }
   data.params = {
+      {"end", 1.35 * longest},  // room for the text behind the longest bar
       {"multiples", rates.multiples},
       {"what", rates.multiples ? "times as many images/s as the first row of its chain of bases"
                                : "images/s on " + where_measured(summary)},
@@ -76,34 +79,40 @@ FigureData cascade_data(const Summary& summary) {
 // Uses means: they add up to the step, while the median of a loader that delivers in bursts is near zero.
 FigureData phases_data(const Summary& summary) {
   FigureData data;
-  bool any = false, any_device = false;
+  bool any_device = false;
+  double longest_ms = 0;
   for (const SummaryRow& row : summary.rows) {
+    data.values.push_back(row_value(row));
     const auto add = [&](const std::string& phase, const char* clock, double ms) {
       data.values.push_back({{"row", row.id}, {"phase", phase}, {"clock", clock}, {"ms", ms}});
+      return ms;
     };
-    data.values.push_back(row_value(row));
-    for (const PhaseStatistics& phase : row.run.phases) add(phase.name, "host", phase.mean_ms), any = true;
-    if (!row.ok() || on_emulated_device(*row.record)) continue;  // its phases are the device's
-    for (const std::string& phase : phase_names())
-      if (const double ms = device_ms(*row.record, {phase}).value_or(0); ms > 0)
-        add(phase, "device", ms), any_device = true;
+    double host_ms = 0, whole_device_ms = 0;
+    for (const PhaseStatistics& phase : row.run.phases) host_ms += add(phase.name, "host", phase.mean_ms);
+    if (row.ok() && !on_emulated_device(*row.record))  // its phases are the device's
+      for (const std::string& phase : phase_names())
+        if (const double ms = device_ms(*row.record, {phase}).value_or(0); ms > 0)
+          whole_device_ms += add(phase, "device", ms);
+    any_device = any_device || whole_device_ms > 0;
+    longest_ms = std::max({longest_ms, host_ms, whole_device_ms});
   }
-  data.params = {{"where", where_measured(summary)},
+  data.params = {{"end", 1.15 * longest_ms},
+                 {"where", where_measured(summary)},
                  {"step", any_device ? 26 : 21},
                  {"thin_bar", any_device ? "; thin bar: device time" : ""}};
-  return any ? data : FigureData();
+  return longest_ms > 0 ? data : FigureData();
 }
 
 FigureData communication_data(const Summary& summary) {
   FigureData data;
-  bool any = false;
+  double longest_ms = 0;
   for (const SummaryRow& row : summary.rows) {
     const std::string strategy = row.config.strategy;
     if (!row.ok() && strategy != "single" && strategy != "data_parallel")
       data.values.push_back(row_value(row));
     if (!row.ok() || !row.communication) continue;
     const Communication& it = *row.communication;
-    any = true;
+    longest_ms = std::max({longest_ms, it.under_way_ms, it.exposed_ms, it.alone_ms});
     for (const auto& [time, ms] :
          {std::pair{"under way", it.under_way_ms}, std::pair{"exposed", it.exposed_ms},
           std::pair{"alone (ceiling)", it.alone_ms}})
@@ -111,8 +120,8 @@ FigureData communication_data(const Summary& summary) {
           row,
           {{"time", time}, {"ms", ms}, {"bytes", it.all_reduced_bytes}, {"messages", it.messages.size()}}));
   }
-  data.params = {{"where", where_measured(summary)}};
-  return any ? data : FigureData();
+  data.params = {{"end", 1.15 * longest_ms}, {"where", where_measured(summary)}};
+  return longest_ms > 0 ? data : FigureData();
 }
 
 FigureData feed_data(const Summary& summary) {

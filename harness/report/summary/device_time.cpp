@@ -20,4 +20,20 @@ std::optional<double> device_ms(const Record& record, const std::vector<std::str
   return mean_ms(record.device_ms, phases);
 }
 
+// The phases in which the host only launches. It waits for the device in all of them if the row synchronises
+// needlessly, and in `step` if the loss scaler's answer decides there whether the weights change.
+static std::vector<std::string> launching_phases(const Row& row) {
+  if (row.needless != "none") return {};
+  if (!row.fused_sgd && (row.precision == "o1" || row.precision == "o2")) return {"forward", "backward"};
+  return {"forward", "backward", "step"};
+}
+
+std::optional<DeviceSteps> device_steps(const Record& record) {
+  if (!device_ms(record, {"forward"})) return std::nullopt;
+  DeviceSteps steps;
+  steps.computing = device_ms(record, {"forward", "loss", "backward", "step"}).value_or(0);
+  steps.launching = mean_ms(record.samples_ms, launching_phases(record.config)).value_or(0);
+  return steps;
+}
+
 }  // namespace harness

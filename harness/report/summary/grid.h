@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace harness {
@@ -50,6 +51,12 @@ std::string csv_text(const std::vector<Grid>& grids);
 // Nullopt for 0, which represents an absent figure, and below.
 std::optional<double> if_any(double figure);
 nlohmann::json grid_json(const Grid& grid);  // {title, above, columns: [{header, text}], rows, notes}
+
+// Adds a text unless it is there already, so that what several rows have in common is said once.
+void add_once(std::vector<std::string>& texts, const std::string& text);
+// Different texts in the order in which they were added, each with its rows.
+using RowsByText = std::vector<std::pair<std::string, std::vector<std::string>>>;
+void add_text(RowsByText& texts, const std::string& text, const std::string& row);
 
 // The width of a text in console columns, and the text padded or cut to `width` columns.
 size_t width_of(const std::string& text);

@@ -53,11 +53,10 @@ std::vector<std::string> link_equivalents(const Summary& summary) {
   for (const SummaryRow& row : summary.rows) {
     const auto mbit = row.ok() && row.record ? real_link_mbit(*row.record) : std::nullopt;
     if (!mbit) continue;
-    texts.push_back(
-        fmt::format("{}: the link of {:g} Mbit/s stands for one of about {:.2g} Gbit/s on the article's "
-                    "GPUs: there the ratio of "
-                    "all-reduce to computing would be the same (computing here: {:.1f} ms a batch, measured)",
-                    row.id, row.config.link_rate_mbit, *mbit * 1e-3, computing_ms(*row.record)));
+    texts.push_back(fmt::format(
+        "{}: the link of {:g} Mbit/s stands for one of about {:.2g} Gbit/s on the article's GPUs: there the "
+        "ratio of all-reduce to computing would be the same (computing here: {:.1f} ms a batch, measured)",
+        row.id, row.config.link_rate_mbit, *mbit * 1e-3, computing_ms(*row.record)));
   }
   return texts;
 }

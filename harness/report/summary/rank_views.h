@@ -40,4 +40,17 @@ struct Summary;
 // Two lines per row with several ranks; empty if there is none.
 Grid rank_views_grid(const Summary& summary);
 
+// Why ranks wait in `broadcast` and `sync`: what rank_views() says of them.
+struct RankWaits {
+  double mean_ms = 0;               // mean over ranks
+  double critical_ms = 0;           // of the critical path: what also the rank waits that the others wait for
+  std::optional<size_t> slow_rank;  // the same rank was critical in kMostBatches of the batches
+
+  // Most of the time is waiting for another rank and not for the wire.
+  bool for_a_rank() const { return critical_ms < kMostlyWire * mean_ms; }
+  static constexpr double kMostlyWire = 0.5, kMostBatches = 0.75;
+};
+// Nullopt with one rank.
+std::optional<RankWaits> rank_waits(const Record& record);
+
 }  // namespace harness

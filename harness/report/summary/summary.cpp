@@ -20,10 +20,8 @@ using nlohmann::json;
 template <typename Describe>
 std::string all_of(const RecordList& records, Describe describe) {
   std::vector<std::string> seen;
-  for (const Record* record : records) {
-    const std::string text = describe(*record);
-    if (!text.empty() && std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
-  }
+  for (const Record* record : records)
+    if (const std::string text = describe(*record); !text.empty()) add_once(seen, text);
   if (seen.size() <= 1) return seen.empty() ? "" : seen.front();
   return fmt::format("{} (differs within the run)", fmt::join(seen, " | "));
 }

@@ -10,10 +10,10 @@
 namespace harness {
 
 // HISTORY/alarms.jsonl, one line per reported alarm.
-class ToldAlarms {
+class AnnouncedAlarms {
  public:
   // Leaves out damaged lines, with a warning.
-  ToldAlarms(std::filesystem::path file, std::ostream& warnings);
+  AnnouncedAlarms(std::filesystem::path file, std::ostream& warnings);
 
   // The alarms that no earlier night has reported.
   std::vector<Alarm> news(const std::vector<Alarm>& alarms, const std::vector<Trend>& trends) const;
@@ -22,7 +22,7 @@ class ToldAlarms {
 
  private:
   std::filesystem::path file_;
-  std::vector<Alarm> told_;
+  std::vector<Alarm> announced_;
 };
 
 }  // namespace harness
