@@ -37,6 +37,18 @@ class Reporter : public benchmark::BenchmarkReporter {
   bool erred_ = false;
 };
 
+}  // namespace
+
+int run_registered() {
+  Reporter reporter;
+  const size_t run = benchmark::RunSpecifiedBenchmarks(&reporter);
+  benchmark::Shutdown();
+  if (run == 0) return 2;  // a filter that matches nothing, which Google Benchmark has said
+  return reporter.erred() ? 1 : 0;
+}
+
+namespace {
+
 int run_families(const MicroOptions& options) {
   if (options.data.empty())
     std::fprintf(stderr, "decode/ and load/ are skipped: name a folder that contains train/ with --data\n");
@@ -46,18 +58,15 @@ int run_families(const MicroOptions& options) {
                "all_reduce/, broadcast/, reduce/ and point_to_point/ are skipped: set the number of "
                "processes with --ranks\n");
   for (const AddBenchmarks& family : benchmark_families()) family(options);
-  Reporter reporter;
-  const size_t run = benchmark::RunSpecifiedBenchmarks(&reporter);
-  benchmark::Shutdown();
-  if (run == 0) return 2;  // a filter that matches nothing, which Google Benchmark has said
-  return reporter.erred() ? 1 : 0;
+  return run_registered();
 }
 
 int run(int count, char** values) {
   std::vector<std::string> arguments(values, values + count);
   const MicroOptions options = take_options(arguments);
   if (is_rank() && options.ranks > 0)
-    throw BadOption("--ranks starts processes; omit it under mpirun or srun");
+    throw BadOption(
+        "--ranks starts processes; omit it where a launcher has started them (it set PMIX_RANK, or RANK and WORLD_SIZE)");
   std::vector<std::string> kept = arguments;  // Google Benchmark removes its own flags
   std::vector<char*> left;
   for (std::string& argument : kept) left.push_back(argument.data());

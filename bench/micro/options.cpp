@@ -10,8 +10,9 @@ namespace bench {
 
 const char* const kOptionsHelp =
     "options in addition to Google Benchmark's: --data DIR (contains train/), --store DIR (packed copies), "
-    "--ranks N (2 or more: measures only collectives, between N processes), --nodes 2 (emulated), "
-    "--link-rate-mbit R, --interface NAME";
+    "--ranks N (2 or more: measures only collectives, between N processes over Gloo, over NCCL if each has a "
+    "GPU, and over MPI if mpirun is there), --nodes 2 (emulated), --link-rate-mbit R, --interface NAME (that "
+    "connects the nodes)";
 
 namespace {
 

@@ -14,7 +14,7 @@ struct MicroOptions {
   int ranks = 0;                // --ranks: number of processes for the collectives; 0: none
   int nodes = 1;                // --nodes: 2 puts the ranks on two emulated nodes
   double link_rate_mbit = 0;    // --link-rate-mbit: rate of the link between the nodes, Mbit/s; 0: unlimited
-  std::string interface;        // --interface: network interface for Gloo
+  std::string interface;        // --interface: network interface between the ranks; empty: found
 };
 
 struct BadOption : std::runtime_error {

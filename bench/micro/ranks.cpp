@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +13,8 @@
 
 #include "bench/registry/registry.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/listener.h"
+#include "harness/base/log_lines.h"
 #include "harness/base/process_limits.h"
 #include "harness/base/scratch.h"
 #include "harness/config/emulated_nodes.h"
@@ -20,54 +23,87 @@
 
 namespace bench {
 
-bool is_rank() { return std::getenv("PMIX_RANK") != nullptr; }
+using Words = std::vector<std::string>;
 
-static void require_mpi() {
+bool started_by_mpi() { return std::getenv("PMIX_RANK") != nullptr; }
+bool is_rank() { return started_by_mpi() || (std::getenv("RANK") && std::getenv("WORLD_SIZE")); }
+
+// Why the ranks have no carriers over MPI; empty when they have.
+static std::string why_no_mpi() {
   for (const Value& value : registered_values())
-    if (value.axis == "backend" && value.name == "mpi" && !value.missing.empty())
-      throw BadOption("--ranks: " + value.missing);
-  if (!base::program_exists("mpirun"))
-    throw BadOption("--ranks: mpirun, which starts the processes, is not in PATH; install openmpi-bin");
+    if (value.axis == "backend" && value.name == "mpi" && !value.missing.empty()) return value.missing;
+  return base::program_exists("mpirun") ? "" : "mpirun is not in PATH; install openmpi-bin";
 }
 
-// The command that starts the ranks of a row, with `program` instead of train_slice, so that OpenMPI's
-// settings, the memory allocator and the core binding are the same as in a row.
-static base::Command command_of_a_row(const MicroOptions& options, const std::vector<std::string>& program,
-                                      const harness::LaunchSetting& setting) {
+// The commands that start the ranks of a row over `backend`, with `program` instead of train_slice, so that
+// the memory allocator, the core binding and OpenMPI's settings are the same as in a row.
+static harness::Launch launch_of_a_row(const MicroOptions& options, const std::string& backend,
+                                       const Words& program, const harness::LaunchSetting& setting) {
   harness::Row row;
   row.nodes = options.nodes;
   row.devices = options.ranks / options.nodes;
   row.cpus = base::process_limits().cores;
   row.strategy = "ddp";
-  row.backend = "mpi";
+  row.backend = backend;
   harness::Installation installation;
   installation.train_slice = program[0];
-  base::Command command = harness::mpirun_command(
-      row, axis_values(), installation, harness::Request(), setting,
-      options.nodes > 1 ? harness::MpirunOn::emulated_nodes : harness::MpirunOn::this_machine);
-  auto& words = command.arguments;
-  while (words.back() != program[0]) words.pop_back();  // removes train_slice's arguments
-  words.insert(words.end(), program.begin() + 1, program.end());
-  command.output = command.errors = "";
-  return command;
-}
-
-static int exit_code_of(pid_t mpirun) {
-  int status = 0;
-  while (::waitpid(mpirun, &status, 0) < 0) {
-    if (errno != EINTR) throw std::runtime_error(fmt::format("waiting for mpirun: {}", std::strerror(errno)));
-    if (base::interrupted()) ::kill(mpirun, SIGTERM);  // mpirun then ends the ranks
+  harness::Request request;
+  request.launcher = "local";
+  harness::Launch launch = rank_commands(row, axis_values(), installation, request, setting);
+  for (base::Command& command : launch.commands) {
+    Words& words = command.arguments;
+    while (words.back() != program[0]) words.pop_back();  // removes train_slice's arguments
+    words.pop_back();
+    if (options.nodes > 1)  // entering the namespace has cleared the death signal
+      harness::append(words, {"setpriv", "--pdeathsig", "KILL"});
+    if (!launch.command_per_rank)
+      harness::append(words,
+                      {"env", fmt::format("MASTER_PORT={}", setting.port),
+                       "MASTER_ADDR=" + (options.nodes > 1 ? harness::emulated::address(0) : "127.0.0.1")});
+    harness::append(words, program);
   }
-  if (base::interrupted()) return 130;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  launch.commands[0].output = launch.commands[0].errors = "";  // of rank 0, or of mpirun
+  return launch;
 }
 
-int start_ranks(const MicroOptions& options, const std::vector<std::string>& arguments) {
-  require_mpi();
+static int wait_for_all(const harness::Launch& launch, std::vector<pid_t> pids) {
+  int code = 0;
+  for (size_t left = pids.size(); left > 0;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, 0);
+    if (ended < 0 && errno != EINTR)
+      throw std::runtime_error(fmt::format("waiting for the ranks: {}", std::strerror(errno)));
+    const auto found = std::find(pids.begin(), pids.end(), ended);
+    if (found != pids.end()) {
+      *found = 0;
+      --left;
+      if (status != 0 && code == 0 && !base::interrupted()) {
+        code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        const auto number = found - pids.begin();
+        const std::string last_lines = base::last_lines(launch.commands[size_t(number)].errors, 3, " | ");
+        fmt::print(stderr, "bench_micro: {} {}{}{}{}\n",
+                   launch.command_per_rank ? fmt::format("rank {}", number) : "mpirun",
+                   base::ended_in_words(code), left == 0 ? "" : ", which ends the others",
+                   last_lines.empty() ? "" : "; stderr: ", last_lines);
+      }
+    }
+    if (code == 0 && !base::interrupted()) continue;
+    for (const pid_t pid : pids)  // mpirun then ends the ranks
+      if (pid != 0) ::kill(pid, launch.command_per_rank ? SIGKILL : SIGTERM);
+  }
+  return base::interrupted() ? 130 : code;
+}
+
+int start_ranks(const MicroOptions& options, const Words& arguments) {
+  const std::string no_mpi = why_no_mpi();
+  if (!no_mpi.empty()) fmt::print(stderr, "mpi is left out: {}\n", no_mpi);
   base::note_interrupts();
   const base::Scratch scratch;
+  std::optional<base::Listener> listener(std::in_place, 0, /*every_interface=*/false);
   harness::LaunchSetting setting;
   setting.directory = setting.scratch = scratch.path();
+  setting.port = listener->port();
+  setting.listen_fd = listener->fd();
   std::optional<harness::TwoNodes> nodes;
   std::string interface = options.interface;
   if (options.nodes > 1) {
@@ -81,21 +117,17 @@ int start_ranks(const MicroOptions& options, const std::vector<std::string>& arg
   }
   harness::write_remote_shell(setting);
   // Defaults first, because later options override earlier ones. Colour is set explicitly, because the ranks'
-  // stdout is mpirun's.
-  std::vector<std::string> program = {std::filesystem::read_symlink("/proc/self/exe"),
-                                      "--benchmark_repetitions=5", "--benchmark_min_time=0.1",
-                                      fmt::format("--benchmark_color={}", ::isatty(STDOUT_FILENO) != 0)};
-  program.insert(program.end(), arguments.begin(), arguments.end());
+  // stdout may be mpirun's.
+  Words program = {std::filesystem::read_symlink("/proc/self/exe"), "--benchmark_repetitions=5",
+                   "--benchmark_min_time=0.1",
+                   fmt::format("--benchmark_color={}", ::isatty(STDOUT_FILENO) != 0)};
+  harness::append(program, arguments);
   if (!interface.empty()) program.push_back("--interface=" + interface);
   if (options.link_rate_mbit > 0)
     program.push_back(fmt::format("--link-rate-mbit={}", options.link_rate_mbit));
-  return exit_code_of(base::start(command_of_a_row(options, program, setting)));
+  const harness::Launch launch = launch_of_a_row(options, no_mpi.empty() ? "mpi" : "gloo", program, setting);
+  if (!launch.command_per_rank) listener.reset();  // rank 0 is no child of this process: it opens the port
+  return wait_for_all(launch, base::start_in_session(launch.commands));
 }
-
-#ifndef HAVE_MPI  // otherwise defined in collectives/
-int run_rank(const MicroOptions&) {
-  throw BadOption("this build has no MPI: install libopenmpi-dev and openmpi-bin and build again");
-}
-#endif
 
 }  // namespace bench

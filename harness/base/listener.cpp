@@ -24,8 +24,9 @@ Listener::Listener(int port, bool every_interface) {
       ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     const std::string why = std::strerror(errno);
     if (fd_ >= 0) ::close(fd_);
-    throw std::runtime_error(fmt::format("rank 0 can't listen on port {}: {}; {}", port, why,
-                                         port ? "choose another port with --port" : "try again"));
+    throw std::runtime_error(
+        fmt::format("rank 0 can't listen on port {}: {}; {}", port, why,
+                    port ? "choose another port (--port, or MASTER_PORT)" : "try again"));
   }
   port_ = ntohs(address.sin_port);
 }

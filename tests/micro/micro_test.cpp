@@ -56,7 +56,8 @@ TEST_F(Micro, ABenchmarkThatErrsIsNoSuccess) {
 TEST_F(Micro, HelpNamesItsOwnOptionsToo) {
   const auto help = run({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* option : {"--data", "--store", "--ranks", "--benchmark_filter"})
+  for (const char* option :
+       {"--data", "--store", "--ranks", "--interface", "over NCCL", "--benchmark_filter"})
     EXPECT_SAYS(help.output, option);
 }
 

@@ -11,8 +11,6 @@ class C10dCarrier : public Carrier {
   // posted: asynchronous (asyncOp = true), then wait for the future, as LibTorch's Reducer. Otherwise
   // synchronous, as torch.distributed.all_reduce by default.
   explicit C10dCarrier(c10d::ProcessGroup& group, bool posted = false) : group_(group), posted_(posted) {}
-  explicit C10dCarrier(std::unique_ptr<Group> group)
-      : owned_(std::move(group)), group_(*owned_->process_group()) {}
   void run(Operation operation, at::Tensor& tensor) override {
     std::vector<at::Tensor> tensors = {tensor};
     const auto work = post(operation, tensors);
@@ -45,7 +43,6 @@ class C10dCarrier : public Carrier {
     made.asyncOp = posted_;
     return made;
   }
-  const std::unique_ptr<Group> owned_;
   c10d::ProcessGroup& group_;
   const bool posted_ = false;
 };

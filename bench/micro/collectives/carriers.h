@@ -29,14 +29,10 @@ struct NamedCarrier {
   at::Device device = at::kCPU;  // device of its tensors
 };
 
-// All carriers of this build. Every rank must call it, after MPI is initialised (MPI distributes the address
-// at which Gloo's ranks meet). Destroy the carriers before MPI is finalised. Throws std::invalid_argument for
-// a bad network interface.
-std::vector<NamedCarrier> make_carriers(Group& mpi, GroupOptions options);
-
-// The carriers between GPUs; empty if a node has fewer GPUs than ranks.
+// Every rank must call both, in the same order. `options` has the store where the ranks have met.
+// Empty if MPI did not start this process, or this build has none. The last one finalises MPI.
+std::vector<NamedCarrier> make_mpi_carriers(const GroupOptions& options);
+// Between GPUs; empty if a node has fewer GPUs than ranks.
 std::vector<NamedCarrier> make_gpu_carriers(GroupOptions options);
-// MPI's non-blocking call, waited for in the calling thread as MpiBackend does.
-std::unique_ptr<Carrier> make_bare_mpi();
 
 }  // namespace bench

@@ -1,42 +1,64 @@
 #include "bench/micro/collectives/lockstep.h"
 
 #include <ATen/ops/arange.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
-#include <algorithm>
 #include <chrono>
 
-#include "bench/train/backend/mpi_backend.h"
+#include "bench/train/backend/process_group.h"
 
 namespace bench {
 
 constexpr int kWarmUpCalls = 3;
 
-Lockstep::Lockstep(const std::vector<NamedCarrier>& carriers) : carriers_(carriers) {
+Lockstep::Lockstep(const std::vector<NamedCarrier>& carriers, Group& group)
+    : carriers_(carriers),
+      group_(group),
+      processes_(*group.process_group()),
+      rank_(processes_.getRank()),
+      size_(processes_.getSize()) {
   for (const NamedCarrier& carrier : carriers)
-    memory_.try_emplace(carrier.device.type(),
-                        at::zeros({kMostBytes / int64_t(sizeof(float))}, at::TensorOptions(carrier.device)));
-  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "MPI_Comm_dup");
-  check_mpi(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
+    memory_.try_emplace(
+        carrier.device.type(),
+        at::zeros({most_bytes(carrier.device) / int64_t(sizeof(float))}, at::TensorOptions(carrier.device)));
 }
 
 Times Lockstep::lead(Run run) {
-  check_mpi(MPI_Bcast(&run, sizeof run, MPI_BYTE, 0, communicator_), "MPI_Bcast");
+  tell(run);
   return run_once_told(run);
 }
 
 void Lockstep::end() {
   Run last;
-  check_mpi(MPI_Bcast(&last, sizeof last, MPI_BYTE, 0, communicator_), "MPI_Bcast");
+  tell(last);
 }
 
 void Lockstep::follow() {
   for (Run run;;) {
-    check_mpi(MPI_Bcast(&run, sizeof run, MPI_BYTE, 0, communicator_), "MPI_Bcast");
+    tell(run);
     if (run.calls == 0) return;
     run_once_told(run);
   }
+}
+
+void Lockstep::tell(Run& run) {
+  std::vector<at::Tensor> bytes = {at::from_blob(&run, {sizeof run}, at::kByte)};
+  processes_.broadcast(bytes, at_once<c10d::BroadcastOptions>())->wait();
+}
+
+void Lockstep::take_largest(std::vector<double>& values) {
+  if (values.empty()) return;
+  std::vector<at::Tensor> tensors = {at::from_blob(values.data(), {int64_t(values.size())}, at::kDouble)};
+  auto options = at_once<c10d::AllreduceOptions>();
+  options.reduceOp = c10d::ReduceOp::MAX;
+  processes_.allreduce(tensors, options)->wait();
+}
+
+static double time(Operation operation, Carrier& carrier, at::Tensor& tensor) {
+  const auto begin = std::chrono::steady_clock::now();
+  carrier.run(operation, tensor);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 Times Lockstep::run_once_told(const Run& run) {
@@ -51,15 +73,20 @@ Times Lockstep::run_once_told(const Run& run) {
     times.right = is_right({run.operation, other, run.bytes}, tensor) && times.right;
   }
   if (!times.right) return times;
+  const auto operation = Operation(run.operation);
+  at::Tensor one = tensor.narrow(0, 0, 1);
+  const auto barrier = [&] { (bare ? *bare : *chosen.carrier).run(Operation::all_reduce, one); };
   for (int64_t call = -kWarmUpCalls; call < run.calls; ++call) {
-    const double seconds = time(run, *chosen.carrier, tensor);
-    const double bare_seconds = bare ? time(run, *bare, tensor) : 0;
+    barrier();
+    const double seconds = time(operation, *chosen.carrier, tensor);
+    if (bare) barrier();
+    const double bare_seconds = bare ? time(operation, *bare, tensor) : 0;
     if (call < 0) continue;
     times.calls.push_back(seconds);
     if (bare) times.bare_calls.push_back(bare_seconds);
   }
-  take_slowest(times.calls);
-  take_slowest(times.bare_calls);
+  take_largest(times.calls);
+  take_largest(times.bare_calls);
   return times;
 }
 
@@ -70,9 +97,9 @@ bool Lockstep::is_right(const Run& run, at::Tensor& tensor) {
   if (found_right_.count(key)) return true;
   const auto operation = Operation(run.operation);
   const at::Tensor pattern =
-      at::arange(tensor.numel()).remainder_(31).add_(1).to(at::kFloat).to(tensor.device());
+      at::arange(tensor.numel(), tensor.device()).remainder_(31).add_(1).to(at::kFloat);
   tensor.copy_(pattern.mul(float(rank_ + 1)));
-  barrier();
+  group_.barrier();
   carriers_.at(size_t(run.carrier)).carrier->run(operation, tensor);
   float factor = float(rank_ + 1);  // this rank's input
   if (operation == Operation::all_reduce || (operation == Operation::reduce && rank_ == 0))
@@ -80,30 +107,11 @@ bool Lockstep::is_right(const Run& run, at::Tensor& tensor) {
   if (operation == Operation::broadcast || (operation == Operation::point_to_point && rank_ == size_ - 1))
     factor = 1;
   const bool any_will_do = operation == Operation::reduce && rank_ != 0;
-  int right = any_will_do || at::equal(tensor, pattern * factor);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, communicator_), "MPI_Allreduce");
+  std::vector<double> wrong = {any_will_do || at::equal(tensor, pattern * factor) ? 0.0 : 1.0};
+  take_largest(wrong);
   tensor.fill_(0);  // sums of zeros stay zero
-  if (right) found_right_.insert(key);
-  return right;
-}
-
-double Lockstep::time(const Run& run, Carrier& carrier, at::Tensor& tensor) {
-  barrier();
-  const auto begin = std::chrono::steady_clock::now();
-  carrier.run(Operation(run.operation), tensor);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-void Lockstep::take_slowest(std::vector<double>& seconds) {
-  check_mpi(
-      MPI_Allreduce(MPI_IN_PLACE, seconds.data(), int(seconds.size()), MPI_DOUBLE, MPI_MAX, communicator_),
-      "MPI_Allreduce");
-}
-
-void Lockstep::barrier() {
-  MPI_Request request;
-  check_mpi(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
-  wait_for(request, "MPI_Ibarrier");  // spinning would occupy cores that late ranks need
+  if (wrong[0] == 0) found_right_.insert(key);
+  return wrong[0] == 0;
 }
 
 }  // namespace bench

@@ -1,7 +1,5 @@
 // Runs the same calls on all ranks: rank 0 broadcasts what to run next, the other ranks follow.
 #pragma once
-#include <mpi.h>
-
 #include <array>
 #include <cstdint>
 #include <map>
@@ -19,7 +17,9 @@ struct Run {
   int64_t calls = 0;  // 0: end
 };
 
-// Seconds per call on the slowest rank, from the end of a barrier to the end of the collective.
+// Seconds per call on the slowest rank, from the end of a barrier to the end of the collective. The barrier
+// is an all-reduce of one number over the same carrier, or its bare one, which all ranks leave at nearly the
+// same time.
 struct Times {
   bool right = true;  // results of this carrier and of its bare one were correct on all ranks
   std::vector<double> calls;
@@ -28,11 +28,10 @@ struct Times {
 
 class Lockstep {
  public:
-  static constexpr int64_t kMostBytes = 48'000'000;
-  explicit Lockstep(const std::vector<NamedCarrier>& carriers);
-  ~Lockstep() { MPI_Comm_free(&communicator_); }
-  Lockstep(const Lockstep&) = delete;
-  Lockstep& operator=(const Lockstep&) = delete;
+  // The largest message on a device: NVLink reaches its bandwidth only with hundreds of MB.
+  static int64_t most_bytes(const at::Device& device) { return device.is_cpu() ? 48'000'000 : 256 << 20; }
+  // group: of the same ranks, for all that is not timed.
+  Lockstep(const std::vector<NamedCarrier>& carriers, Group& group);
 
   Times lead(Run run);  // rank 0
   void end();           // rank 0, once
@@ -41,13 +40,13 @@ class Lockstep {
  private:
   Times run_once_told(const Run& run);
   bool is_right(const Run& run, at::Tensor& tensor);  // checked once per operation, carrier and size
-  double time(const Run& run, Carrier& carrier, at::Tensor& tensor);
-  void take_slowest(std::vector<double>& seconds);
-  void barrier();
+  void tell(Run& run);
+  void take_largest(std::vector<double>& values);  // of all ranks, one by one
 
   const std::vector<NamedCarrier>& carriers_;
-  MPI_Comm communicator_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1;
+  Group& group_;
+  c10d::ProcessGroup& processes_;
+  const int rank_, size_;
   // Host and GPU memory for the largest message, reused for all sizes to avoid page faults.
   std::map<at::DeviceType, at::Tensor> memory_;
   std::set<std::array<int64_t, 3>> found_right_;

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 #include <nccl.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include "bench/micro/collectives/c10d_carrier.h"
-#include "bench/micro/collectives/meeting.h"
-#include "bench/train/backend/mpi_backend.h"
 
 namespace bench {
 namespace {
@@ -43,11 +43,16 @@ void check_nccl(ncclResult_t result, const char* call) {
 
 class BareNccl : public Carrier {
  public:
-  explicit BareNccl(const RankInfo& rank) : rank_(rank.rank), last_(rank.world_size - 1) {
+  explicit BareNccl(const GroupOptions& options)
+      : rank_(options.rank.rank), last_(options.rank.world_size - 1) {
     ncclUniqueId id{};
-    if (rank_ == 0) check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
-    check_mpi(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast");
-    check_nccl(ncclCommInitRank(&communicator_, rank.world_size, id, rank_), "ncclCommInitRank");
+    if (rank_ == 0) {
+      check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
+      options.store->set("bare_nccl", std::vector<uint8_t>(id.internal, id.internal + sizeof id.internal));
+    }
+    const std::vector<uint8_t> told = options.store->get("bare_nccl");
+    std::copy(told.begin(), told.end(), id.internal);
+    check_nccl(ncclCommInitRank(&communicator_, last_ + 1, id, rank_), "ncclCommInitRank");
   }
   ~BareNccl() override { ncclCommDestroy(communicator_); }
   void run(Operation operation, at::Tensor& tensor) override {
@@ -82,16 +87,19 @@ std::vector<NamedCarrier> make_gpu_carriers(GroupOptions options) {
   const int gpus = c10::cuda::device_count();
   if (options.rank.local_world_size > gpus) {
     if (options.rank.rank == 0)
-      fmt::print(stderr, "nccl is left out: {} ranks on a node with {} GPUs\n", options.rank.local_world_size,
-                 gpus);
+      fmt::print(stderr,
+                 "nccl is left out: {} ranks on a node with {} GPUs; each needs its own: lower --ranks\n",
+                 options.rank.local_world_size, gpus);
     return {};
   }
   c10::cuda::set_device(c10::DeviceIndex(options.rank.local_rank));
   const at::Device device(at::kCUDA, c10::DeviceIndex(options.rank.local_rank));
   std::vector<NamedCarrier> carriers;
-  const Meeting meeting(options);
+  const auto store = c10::make_intrusive<c10d::PrefixStore>(
+      "nccl", c10::intrusive_ptr<c10d::Store>::reclaim_copy(options.store));
+  options.store = store.get();
   carriers.push_back({"nccl", std::make_unique<Nccl>(options), "bare_nccl", device});
-  carriers.push_back({"bare_nccl", std::make_unique<BareNccl>(options.rank), "", device});
+  carriers.push_back({"bare_nccl", std::make_unique<BareNccl>(options), "", device});
   return carriers;
 }
 

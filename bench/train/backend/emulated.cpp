@@ -251,7 +251,7 @@ class PromptThreads {
 class EmulatedGroup : public StoreGroup {
  public:
   explicit EmulatedGroup(const GroupOptions& options)
-      : StoreGroup(options.rank),
+      : StoreGroup(options),
         folder_(options.logs),
         interface_(options.interface),
         link_mbit_(options.link_mbit) {

@@ -26,7 +26,7 @@ namespace {
 
 class GlooGroup : public StoreGroup {
  public:
-  explicit GlooGroup(const GroupOptions& options) : StoreGroup(options.rank), interface_(options.interface) {
+  explicit GlooGroup(const GroupOptions& options) : StoreGroup(options), interface_(options.interface) {
     process_group();  // collective: every rank must create it at the same point
   }
 

@@ -14,7 +14,8 @@
 
 namespace c10d {
 class ProcessGroup;
-}
+class Store;
+}  // namespace c10d
 
 namespace bench {
 
@@ -39,6 +40,7 @@ struct GroupOptions {
   bool emulated_link = false;    // see LinkOptions::emulated
   double link_mbit = 0;          // what an emulated device's link carries at most; 0: what the real one does
   std::filesystem::path logs = {};  // folder for the backend's log files; empty: none
+  c10d::Store* store = nullptr;     // where the ranks meet; null: they open a store at rank 0's address
 };
 
 // One per process. All members except nccl() must be called from the training thread, and barrier(),

@@ -4,14 +4,18 @@
 
 namespace bench {
 
-StoreGroup::StoreGroup(const RankInfo& rank) : rank_(rank) {
-  c10d::TCPStoreOptions options;
-  options.port = uint16_t(rank_.master_port);
-  options.isServer = rank_.rank == 0;
-  options.numWorkers = size_t(rank_.world_size);
-  options.timeout = kTimeout;
-  if (rank_.rank == 0 && rank_.listen_fd >= 0) options.masterListenFd = rank_.listen_fd;
-  store_ = c10::make_intrusive<c10d::TCPStore>(rank_.master_addr, options);
+StoreGroup::StoreGroup(const GroupOptions& options) : rank_(options.rank) {
+  if (options.store) {
+    store_ = c10::intrusive_ptr<c10d::Store>::reclaim_copy(options.store);
+    return;
+  }
+  c10d::TCPStoreOptions tcp;
+  tcp.port = uint16_t(rank_.master_port);
+  tcp.isServer = rank_.rank == 0;
+  tcp.numWorkers = size_t(rank_.world_size);
+  tcp.timeout = kTimeout;
+  if (rank_.rank == 0 && rank_.listen_fd >= 0) tcp.masterListenFd = rank_.listen_fd;
+  store_ = c10::make_intrusive<c10d::TCPStore>(rank_.master_addr, tcp);
 }
 
 std::vector<std::string> StoreGroup::gather(const std::string& text) {

@@ -21,7 +21,7 @@ class StoreGroup : public TracedGroup {
   // harness's watchdog ends a row that hangs.
   static constexpr std::chrono::minutes kTimeout{30};
 
-  explicit StoreGroup(const RankInfo& rank);
+  explicit StoreGroup(const GroupOptions& options);
   c10::intrusive_ptr<c10d::Store> store() override { return store_; }
   c10::intrusive_ptr<c10d::Store> store_of(const std::string& name) const {
     return c10::make_intrusive<c10d::PrefixStore>(name, store_);
@@ -30,7 +30,7 @@ class StoreGroup : public TracedGroup {
 
  private:
   int rounds_ = 0;
-  c10::intrusive_ptr<c10d::TCPStore> store_;
+  c10::intrusive_ptr<c10d::Store> store_;
 };
 
 }  // namespace bench

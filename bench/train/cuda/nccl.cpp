@@ -44,7 +44,7 @@ void dump_collectives_on(int signal_number, const std::filesystem::path& file) {
 class NcclGroup : public StoreGroup {
  public:
   explicit NcclGroup(const GroupOptions& options)
-      : StoreGroup(options.rank),
+      : StoreGroup(options),
         link_{options.link, options.interface, options.emulated_link},
         log_(options.logs.empty() ? "" : options.logs / fmt::format("rank-{}.nccl.log", rank_.rank)),
         set_by_row_(set_nccl_environment(nccl_variables(link_, log_))) {

@@ -1,4 +1,10 @@
+// mpi, posted_mpi: the suite's backend over MPI; bare_mpi: MPI's non-blocking calls, waited for in the
+// calling thread as MpiBackend does.
 #include "bench/micro/collectives/carriers.h"
+
+#ifdef HAVE_MPI
+#include "bench/micro/collectives/c10d_carrier.h"
+#include "bench/micro/ranks.h"
 #include "bench/train/backend/mpi_backend.h"
 
 namespace bench {
@@ -6,7 +12,7 @@ namespace {
 
 class BareMpi : public Carrier {
  public:
-  BareMpi() {
+  explicit BareMpi(std::unique_ptr<Group> group) : group_(std::move(group)) {
     check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "MPI_Comm_dup");
     check_mpi(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
@@ -41,12 +47,29 @@ class BareMpi : public Carrier {
   }
 
  private:
+  const std::unique_ptr<Group> group_;  // its destructor finalises MPI, after ~BareMpi()
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
 };
 
 }  // namespace
 
-std::unique_ptr<Carrier> make_bare_mpi() { return std::make_unique<BareMpi>(); }
+std::vector<NamedCarrier> make_mpi_carriers(const GroupOptions& options) {
+  std::vector<NamedCarrier> carriers;
+  if (!started_by_mpi()) return carriers;
+  auto group = GroupRegistry::instance().find("mpi")(options);
+  c10d::ProcessGroup& processes = *group->process_group();
+  carriers.push_back({"mpi", std::make_unique<C10dCarrier>(processes), "bare_mpi"});
+  carriers.push_back({"posted_mpi", std::make_unique<C10dCarrier>(processes, true), "bare_mpi"});
+  carriers.push_back({"bare_mpi", std::make_unique<BareMpi>(std::move(group)), ""});
+  return carriers;
+}
 
 }  // namespace bench
+#else
+namespace bench {
+
+std::vector<NamedCarrier> make_mpi_carriers(const GroupOptions&) { return {}; }
+
+}  // namespace bench
+#endif
