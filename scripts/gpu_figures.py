@@ -80,6 +80,13 @@ def main(folder):
     for one in parsed(file, 1, file.read_text())["benchmarks"] if file.exists() else []:
         print(f"{one['name'].removesuffix('/manual_time'):54s} {one['images_per_second']:.0f} images/s"
               f"{', the GPU has a JPEG engine' if one.get('has_jpeg_engine') else ''}")
+    file = folder / "collectives.json"
+    measured = parsed(file, 1, file.read_text())["benchmarks"] if file.exists() else []
+    for name in dict.fromkeys(one["run_name"] for one in measured):
+        rates = [one["bus_bandwidth"] for one in measured if one["run_name"] == name and "bus_bandwidth" in one
+                 and one["run_type"] == "iteration"]
+        print(f"{name.removesuffix('/manual_time'):54s} "
+              f"{f'bus bandwidth {statistics.median(rates) / 1e9:.2f} GB/s' if rates else 'not measured'}")
     for row in ("synthetic", "synthetic-graphs", "synthetic-fused"):
         waits = host_waits(traced, row)
         print(f"{'host waits per batch, row ' + row:54s} {'not measured' if waits is None else f'{waits:.2f}'}")

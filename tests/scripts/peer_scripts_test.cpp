@@ -114,6 +114,18 @@ TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
   for (const char* number : {"x", "0", "1.5"})
     EXPECT_SAYS(failure({"python3", "bench/peers/dlio/compare.py", "--repeats", number}),
                 "expected a whole number above 0");
+  write("gpu/kernels.json", R"({"benchmarks": [
+    {"run_type": "iteration", "name": "copy/batch/float32/pinned/", "bytes_per_second": 1},
+    {"run_type": "iteration", "name": "copy/bare/pinned/", "bytes_per_second": 2}]})");
+  write("gpu/collectives.json", R"({"benchmarks": [
+    {"run_type": "iteration", "run_name": "all_reduce/nccl/bytes:1024/manual_time", "bus_bandwidth": 3e9},
+    {"run_type": "aggregate", "run_name": "all_reduce/nccl/bytes:1024/manual_time", "bus_bandwidth": 9e9},
+    {"run_type": "iteration", "run_name": "reduce/nccl/bytes:1024/manual_time", "error_message": "wrong result"}]})");
+  said = failure({"python3", "scripts/gpu_figures.py", project / "gpu"});
+  EXPECT_SAYS(said, "0.500  MISSED");
+  EXPECT_SAYS(said, "bus bandwidth 3.00 GB/s");
+  EXPECT_NE(said.find("reduce/nccl/bytes:1024 "), said.npos) << said;
+  EXPECT_SAYS(said.substr(said.find("3.00 GB/s")), "not measured");
   write("gpu/loader/records.jsonl", "{\"status\": \"OK\"}\n{\"sta");
   EXPECT_SAYS(failure({"python3", "scripts/gpu_figures.py", project / "gpu"}),
               "records.jsonl:2: expected JSON");

@@ -296,5 +296,19 @@ echo 2.12.0+cu130 >"$bundle/libtorch_version"
 check "another version: exit 2" exits 2 env PYTHONPATH="$sandbox/site" "$bundle/run_matrix"
 check "both are named" says "built for torch 2.12.0+cu130, and $sandbox/site/torch is 2.11.0+cu130"
 
+# --- check_gpu in it, with programs that say how many GPUs there are and what they are told ---
+echo 2.11.0+cu130 >"$bundle/libtorch_version"
+cp "$source_dir"/scripts/{check_gpu,gpu_figures.py} "$bundle/scripts"
+tool nvidia-smi 'exit 0'
+tool ldd 'exit 0'
+printf '#!/bin/sh\necho "{\\"device\\": [{\\"name\\": \\"cuda\\", \\"missing\\": \\"\\", \\"traits\\": {\\"count\\": $GPUS}}]}"\n' >"$bundle/bin/train_slice_cuda"
+printf '#!/bin/sh\necho "$@"\n' >"$bundle/bin/bench_micro_cuda"
+chmod +x "$bundle/bin/train_slice_cuda" "$bundle/bin/bench_micro_cuda"
+collectives_of() { with_tools PYTHONPATH="$sandbox/site" GPUS="$1" "$bundle/scripts/check_gpu" "$sandbox/gpu$1" collectives; }
+check "check_gpu skips collectives on one GPU" runs collectives_of 1
+check "and says why" says "SKIPPED: collectives between GPUs need two, and this machine has 1"
+check "check_gpu measures collectives between GPUs" runs collectives_of 8
+check "all of them, over NCCL" grep -q -- "--ranks 8 .*(all_reduce|broadcast|reduce)/nccl/" "$sandbox/gpu8/collectives.txt"
+
 ((failures == 0)) || echo "$failures checks FAILED"
 exit $((failures > 0))
