@@ -42,6 +42,9 @@ int find_largest_batch(const Installation& installation, Request request, const 
   if (selection.rows.size() != 1)
     throw PreparationError(
         fmt::format("largest-batch takes one row; {} has {}", asked.row, selection.rows.size()));
+  if (const Row& row = selection.rows[0]; row.engine != "libtorch")
+    throw PreparationError(fmt::format(
+        "row {}: largest-batch tries train_slice, not engine {}; set engine=libtorch", row.id, row.engine));
   Job job;
   job.row = selection.rows[0];
   job.row.accumulation = 1;  // the images of one micro-batch are what memory has to hold

@@ -48,12 +48,14 @@ Installation find_installation() {
   const fs::path project = find_project(programs), for_gpus = programs / "train_slice_cuda";
   const fs::path train_slice =
       may_use_nvidia_driver() && fs::exists(for_gpus) ? for_gpus : programs / "train_slice";
+  const fs::path of_project = project / ".venv/bin/python3";
   return {project,
           named("RUN_MATRIX_WORKER", train_slice),
           programs / "make_dataset",
           named("RUN_MATRIX_RESULTS", project / "results"),
           programs / "listen_address.so",
-          fs::absolute(named("RUN_MATRIX_DATA", project / "data"))};
+          fs::absolute(named("RUN_MATRIX_DATA", project / "data")),
+          named("PYTHON", fs::exists(of_project) ? of_project : "python3")};
 }
 
 }  // namespace harness

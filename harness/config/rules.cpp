@@ -1,5 +1,8 @@
 // Rules against settings that are valid alone but not together in one row.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "harness/config/config.h"
 #include "harness/config/row_traits.h"
@@ -89,6 +92,28 @@ class RowRules {
       refuse("every micro-batch has the same number of images",
              fmt::format("a batch that {} micro-batches share evenly", copies * parts),
              fmt::format("{} as run", row_.batch), "choose another batch or pipeline_micro_batches");
+  }
+
+  // bench/twin does in Python what train_slice does on one device without a loader.
+  void engine() const {
+    if (row_.engine == "libtorch") return;
+    using Values = std::vector<std::string>;
+    static const std::vector<std::pair<std::string, Values>> choices = {
+        {"device", {"cpu", "cuda"}}, {"strategy", {"single"}}, {"storage", {"synthetic"}},
+        {"model", {"resnet18"}},     {"optimizer", {"sgd"}},   {"precision", {"o0", "o3", "bf16"}}};
+    const auto require = [&](const std::string& field, const Values& values) {
+      const std::string found = field_text(row_, field);
+      if (std::find(values.begin(), values.end(), found) == values.end())
+        refuse(fmt::format("engine {} has no such {}", row_.engine, field),
+               fmt::format("{}: {}", field, fmt::join(values, " or ")), fmt::format("{} {}", field, found),
+               fmt::format("set {}={}, or engine=libtorch", field, values[0]));
+    };
+    for (const auto& [field, values] : choices) require(field, values);
+    for (const char* field : {"dropout", "accumulation", "learning_rate_schedule", "learning_rate_warmup",
+                              "part", "validation", "needless", "retain_graph", "fused_batch_norm",
+                              "byte_pool_indices", "decoder", "pin_thread", "gpu_sampling_ms"})
+      require(field, {field_text(Row(), field)});
+    if (row_.engine == "pytorch_compiled") require("cuda_graphs", {"false"});  // its mode makes its own
   }
 
   void recorded_graphs() const {
@@ -274,6 +299,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   rules.model();
   rules.accumulation();
   rules.stages();
+  rules.engine();
   rules.recorded_graphs();
   rules.fused_layers();
   rules.learning_rate();

@@ -40,6 +40,10 @@ const std::vector<Field>& fields() {
       {.name = "window", .member = &Row::window, .role = Role::sizing,
        .help = "batches that the article timed: from the first, or the middle 300 of 500",
        .choices = {"0-299", "100-399"}},
+      {.name = "engine", .member = &Row::engine,
+       .help = "program that trains: libtorch: train_slice of this suite; pytorch: the same step in Python's PyTorch "
+               "(bench/twin), with cuda_graphs as a torch.cuda.graph; pytorch_compiled: that with "
+               "torch.compile(mode=max-autotune)", .choices = {"libtorch", "pytorch", "pytorch_compiled"}},
       {.name = "device", .member = &Row::device,
        .help = "device that computes", .axis = "device"},
       {.name = "device_file", .member = &Row::device_file,

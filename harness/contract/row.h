@@ -27,6 +27,7 @@ struct Row {
   std::string skip;
   std::string window = "100-399";
 
+  std::string engine = "libtorch";
   std::string device = "cpu";
   std::string device_file;
   double time_scale = 1;

@@ -88,8 +88,8 @@ base::Command mpirun_command(const Row& row, const AxisValues& values, const Ins
     listen_on(command, emulated ? emulated::address(0) : "127.0.0.1", installation);
   // Ends ranks with mpirun even while they still load LibTorch, which takes seconds on busy cores.
   if (where != MpirunOn::hosts) append(command.arguments, {"setpriv", "--pdeathsig", "KILL"});
-  append(command.arguments, wrapped_where("OMPI_COMM_WORLD_RANK", train_slice(installation, setting), request,
-                                          setting.directory));
+  append(command.arguments, wrapped_where("OMPI_COMM_WORLD_RANK", rank_program(row, installation, setting),
+                                          request, setting.directory));
   return command;
 }
 

@@ -21,7 +21,7 @@ std::vector<base::Command> local_commands(const Row& row, const AxisValues& valu
     base::Command command;
     if (emulated) command.arguments = setting.enter[rank / per_node];
     prepare_rank(command, row);
-    wrap_rank(command, rank, train_slice(installation, setting), request, setting.directory);
+    wrap_rank(command, rank, rank_program(row, installation, setting), request, setting.directory);
     command.environment["RANK"] = std::to_string(rank);
     command.environment["WORLD_SIZE"] = std::to_string(ranks);
     command.environment["LOCAL_RANK"] = std::to_string(rank % per_node);
@@ -64,7 +64,8 @@ Launch rank_commands(const Row& row, const AxisValues& values, const Installatio
     return {launcher, {srun_command(row, values, installation, request, setting)}, false};
   if (launcher == "env") {
     base::Command command = one_for_all(row, setting);
-    wrap_rank(command, rank_of_environment(), train_slice(installation, setting), request, setting.directory);
+    wrap_rank(command, rank_of_environment(), rank_program(row, installation, setting), request,
+              setting.directory);
     command.environment["MASTER_PORT"] = std::to_string(setting.port);
     if (setting.listen_fd >= 0) {
       command.environment["MASTER_LISTEN_FD"] = std::to_string(setting.listen_fd);

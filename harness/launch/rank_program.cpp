@@ -1,5 +1,7 @@
 #include "harness/launch/rank_program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -37,8 +39,33 @@ std::vector<int> rank_cpus(const Row& row) {
   return cpus;
 }
 
-Words train_slice(const Installation& installation, const LaunchSetting& setting) {
-  return {installation.train_slice, "--job", setting.directory / "job.json"};
+static Words twin(const Installation& installation) {
+  return {installation.python, installation.project / "bench/twin/twin.py"};
+}
+
+Words rank_program(const Row& row, const Installation& installation, const LaunchSetting& setting) {
+  Words words = row.engine == "libtorch" ? Words{installation.train_slice} : twin(installation);
+  append(words, {"--job", setting.directory / "job.json"});
+  return words;
+}
+
+static std::string ask_twin(const Row& row) try {
+  base::Command command;
+  command.arguments = twin(find_installation());
+  append(command.arguments, {"--why-not", row.engine, row.device});
+  const base::Finished finished = base::run_to_end(command);
+  if (finished.exit_code == 0) return finished.output.substr(0, finished.output.find('\n'));
+  throw std::runtime_error(command.arguments[0] + " " + base::ended_in_words(finished.exit_code));
+} catch (const std::runtime_error& error) {
+  return fmt::format("engine {}: {}; name a Python with torch in PYTHON", row.engine, error.what());
+}
+
+std::string why_no_engine(const Row& row) {
+  static std::map<std::pair<std::string, std::string>, std::string> answers;
+  if (row.engine == "libtorch") return "";
+  const auto [answer, asked_first] = answers.try_emplace({row.engine, row.device});
+  if (asked_first) answer->second = ask_twin(row);
+  return answer->second;
 }
 
 base::Command one_for_all(const Row& row, const LaunchSetting& setting) {

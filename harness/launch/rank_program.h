@@ -27,7 +27,11 @@ struct LaunchSetting {
 
 void append(Words& words, const Words& more);
 
-Words train_slice(const Installation& installation, const LaunchSetting& setting);
+// train_slice, or for a row with another engine bench/twin/twin.py.
+Words rank_program(const Row& row, const Installation& installation, const LaunchSetting& setting);
+// Why this machine's Python can't run a row's engine, with the next step; empty when it can. Asks that Python
+// once for each engine and device.
+std::string why_no_engine(const Row& row);
 // Makes the command and its children listen only on this address instead of on all interfaces.
 void listen_on(base::Command& command, const std::string& address, const Installation& installation);
 // Sets the environment that is the same for all ranks: allocator, compute threads, the decoder's

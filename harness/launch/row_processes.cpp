@@ -30,6 +30,10 @@ static int64_t anonymous_bytes(pid_t pid) {
 RowProcesses::RowProcesses(const Launch& launch, Progress& progress, const std::filesystem::path& directory)
     : launch_(launch), progress_(progress), directory_(directory), ends_(launch.commands.size()) {
   pids_ = base::start_in_session(launch.commands);
+  // For a rank that doesn't say so itself (bench/twin).
+  for (int rank = 0; launch.command_per_rank && rank < progress.ranks(); ++rank)
+    if (ProgressSlot& slot = progress.slot(rank); slot.pid == 0)
+      slot.pid = int32_t(pids_[size_t(rank)]), slot.machine = this_machine();
 }
 
 RowProcesses::~RowProcesses() { end_all(); }

@@ -54,7 +54,7 @@ base::Command srun_command(const Row& row, const AxisValues& values, const Insta
     for (const auto& [name, value] : mpi_environment(request)) command.environment[name] = value;
   }
   append(command.arguments,
-         wrapped_where("SLURM_PROCID", train_slice(installation, setting), request, setting.directory));
+         wrapped_where("SLURM_PROCID", rank_program(row, installation, setting), request, setting.directory));
   return command;
 }
 

@@ -65,8 +65,12 @@ static bool can_be_emulated(const Installation& installation, const Request& req
     return false;
   const Scale& scale = find_scale(scales, "emulated");
   std::vector<Matrix> matrices;
-  for (const fs::path& config : request.configs)
-    matrices.push_back(load_matrix(config, scale, values, "emulated"));
+  try {
+    for (const fs::path& config : request.configs)
+      matrices.push_back(load_matrix(config, scale, values, "emulated"));
+  } catch (const ConfigError&) {
+    return false;  // what is wrong on every device is said again
+  }
   std::vector<Row> rows = select(matrices, request.only);
   std::erase_if(rows, [](const Row& row) { return !row.skip.empty(); });
   const auto sets_accuracy = [](const std::string& setting) { return setting.starts_with("validation="); };
@@ -145,6 +149,10 @@ Selection checked_selection(const Installation& installation, const Request& req
           fmt::format("row {}: --trace {}: device {} runs no kernels to trace; leave out --trace, or "
                       "use --device cpu",
                       row.id, request.trace, row.device));
+    if (row.engine != "libtorch" && !request.trace.empty())
+      throw PreparationError(fmt::format(
+          "row {}: --trace {}: engine {} records no trace; leave out --trace, or set engine=libtorch", row.id,
+          request.trace, row.engine));
     check_wrap(request, row, values);
   }
   return selection;

@@ -40,6 +40,7 @@ constexpr std::array kFacets = {
     Facet{"kernel", [](const Record& r) { return r.machine.kernel; }},
     Facet{"system", [](const Record& r) { return r.machine.os; }},
     Facet{"LibTorch", [](const Record& r) { return version_of(r, "libtorch"); }},
+    Facet{"PyTorch in Python", [](const Record& r) { return version_of(r, "pytorch"); }, "none"},
     Facet{"libjpeg-turbo", [](const Record& r) { return version_of(r, "libjpeg_turbo"); }},
     Facet{"MPI", [](const Record& r) { return version_of(r, "mpi"); }},
     Facet{"CUDA", [](const Record& r) { return version_of(r, "cuda"); }},

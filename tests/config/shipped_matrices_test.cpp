@@ -31,12 +31,12 @@ class OnTheProcessor : public testing::TestWithParam<fs::path> {};
 TEST_P(OnTheProcessor, IsPlanned) { expect_plan(GetParam(), "cpu", "smoke"); }
 INSTANTIATE_TEST_SUITE_P(Matrices, OnTheProcessor, testing::ValuesIn(matrices_but({"scales"})), name_of);
 
-// Left out, because emulated devices compute nothing (accuracy), have no CUDA graphs (beyond) and no host
-// work (bottlenecks).
+// Left out, because emulated devices compute nothing (accuracy, twin), have no CUDA graphs (beyond) and no
+// host work (bottlenecks).
 class OnEmulatedDevices : public testing::TestWithParam<fs::path> {};
 TEST_P(OnEmulatedDevices, IsPlanned) { expect_plan(GetParam(), "emulated", "auto"); }
-INSTANTIATE_TEST_SUITE_P(Matrices, OnEmulatedDevices,
-                         testing::ValuesIn(matrices_but({"scales", "accuracy", "beyond", "bottlenecks"})),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Matrices, OnEmulatedDevices,
+    testing::ValuesIn(matrices_but({"scales", "accuracy", "beyond", "bottlenecks", "twin"})), name_of);
 
 }  // namespace shipped_matrices_test

@@ -53,12 +53,12 @@ class PeerScripts : public testing::Test {
 };
 
 TEST_F(PeerScripts, AProgramThatIsNotBuiltIsNamedWithWhatBuildsIt) {
-  std::string said = failure({"python3", "bench/peers/pytorch/compare.py", "step"});
-  EXPECT_SAYS(said, "build/release/bench_micro: expected a program, which is not built");
-  EXPECT_SAYS(said, "next: ./run_tests builds it");
-  for (const char* what : {"slice", "ddp", "strategies", "gpu-best"})
-    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/compare.py", what}),
-                "build/release/run_matrix: expected a program");
+  std::string said;
+  for (const char* what : {"ddp", "strategies"}) {
+    said = failure({"python3", "bench/peers/pytorch/compare.py", what});
+    EXPECT_SAYS(said, "build/release/run_matrix: expected a program, which is not built");
+    EXPECT_SAYS(said, "next: ./run_matrix builds it");
+  }
   for (const char* script : {"scripts/prove_compare", "scripts/prove_calibration"}) {
     said = failure({"bash", script});
     EXPECT_SAYS(said, "build/release/run_matrix is not built");
@@ -67,12 +67,10 @@ TEST_F(PeerScripts, AProgramThatIsNotBuiltIsNamedWithWhatBuildsIt) {
 }
 
 TEST_F(PeerScripts, APackageThatIsMissingIsNamedWithWhatInstallsIt) {
-  write("build/release/bench_micro", "#!/bin/sh\n");
-  for (const Words& command : {Words{"python3", "bench/peers/pytorch/compare.py", "step"},
-                               Words{"python3", "bench/peers/pytorch/step.py", "16", "100"},
-                               Words{"python3", "bench/peers/pytorch/slice.py", "data", "32", "30", "300"},
+  for (const char* program : {"run_matrix", "train_slice"})
+    write(fs::path("build/release") / program, "#!/bin/sh\n");
+  for (const Words& command : {Words{"python3", "bench/peers/pytorch/compare.py", "ddp"},
                                Words{"python3", "bench/peers/pytorch/ddp.py", "4", "32", "30", "150"},
-                               Words{"python3", "bench/peers/pytorch/gpu_step.py", "eager", "512", "300"},
                                Words{"python3", "bench/peers/loading/make_list.py", "data", "512", "1"}}) {
     const std::string said = failure(command);
     EXPECT_SAYS(said, "expected a Python with ");
@@ -103,12 +101,12 @@ TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
   EXPECT_SAYS(with_list("a\t1\tx\t3\t4\t0\n"), "make_list.py");
   EXPECT_SAYS(with_list("a\t1\t2\t3\t4\t0\n"), "load_list: expected a program, which is not built");
   for (const char* number : {"x", "0", "-1", "1.5"}) {
-    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/step.py", number, "1"}),
+    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/ddp.py", number, "1", "1", "1"}),
                 "expected a whole number above 0");
-    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/compare.py", "step", number}),
+    EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/compare.py", "ddp", number}),
                 "expected a whole number above 0");
   }
-  EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/step.py"}), "Usage: ");
+  EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/ddp.py"}), "Usage: ");
   EXPECT_SAYS(failure({"python3", "bench/peers/dlio/compare.py", "--settings", "v100"}),
               "expected some of a100,h100,a100-disk, found 'v100'");
   for (const char* number : {"x", "0", "1.5"})

@@ -2,9 +2,7 @@
 import importlib.util
 import os
 import pathlib
-import shutil
 import sys
-import sysconfig
 
 TORCH = "python3 -m venv .venv-peer && .venv-peer/bin/pip install torch==2.11.0 torchvision pillow, then use .venv-peer/bin/python"
 
@@ -23,16 +21,6 @@ def packages(*names, install=TORCH):
 def program(path, build):
     if not (pathlib.Path(path).is_file() and os.access(path, os.X_OK)):
         fail(f"{path}: expected a program, which is not built", build)
-
-
-def what_triton_lacks():
-    """Why torch.compile can't build kernels for a GPU here: Triton compiles a launcher in C. Empty if it can."""
-    compiler = os.environ.get("CC") or "cc"
-    if not any(shutil.which(name) for name in (compiler, "gcc", "clang")):
-        return "there is no C compiler, which Triton needs; apt-get install gcc"
-    if not pathlib.Path(sysconfig.get_paths()["include"], "Python.h").is_file():
-        return f"Python.h is missing in {sysconfig.get_paths()['include']}, which Triton needs; apt-get install python3-dev"
-    return ""
 
 
 def folder(path, inside, next_step):

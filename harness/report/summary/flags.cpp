@@ -42,6 +42,8 @@ std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, c
   if (identity == "inferred" || identity == "weakly inferred" || !inferred.empty())
     add('~', (identity == "weakly inferred" ? "weakly inferred" : "inferred") +
                  (inferred.empty() ? "" : ": " + inferred));
+  if (record.config.engine != "libtorch")
+    add('P', fmt::format("engine {}, torch {}", record.config.engine, version_of(record, "pytorch")));
   const std::string asked = record.config.storage, used = storage_used(record);
   if (!used.empty() && used != asked) add('M', asked + " as " + used);
   for (const std::string& note : record.notes)
@@ -52,7 +54,7 @@ std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, c
     add('E', "emulated " + setting + (is_device_setting(setting) ? "" : ": by construction"));
   if (const int64_t bad = record.bad_images.value_or(0); bad > 0)
     add('B', fmt::format("{} bad {} replaced", bad, bad == 1 ? "image" : "images"));
-  if (!has_comparable_rate(record)) add('P', kTracedRate);
+  if (!has_comparable_rate(record)) add('K', kTracedRate);
   if (const auto& decoded = record.decoded; decoded && decoded->all() > 0)
     add('J', fmt::format("{:.1f} % of the images decoded on the JPEG engine",
                          100 * double(decoded->jpeg_engine) / double(decoded->all())));
@@ -85,12 +87,14 @@ std::string flag_meaning(char code) {
              "by construction, not findings";
     case 'J':
       return "decoded by nvJPEG; a note of the row says how much of it on the GPU's JPEG engine";
+    case 'K':
+      return "traced on a GPU: the profiler stays attached, so the row has no images/s and no ratio";
     case 'M':
       return "the storage differs from the requested one; a note of the row names it";
     case 'N':
       return "differs from the configuration; a note of the row says how";
     case 'P':
-      return "traced on a GPU: the profiler stays attached, so the row has no images/s and no ratio";
+      return "trained by Python's PyTorch, not by this suite's program";
     case 'R':
       return "some repeats failed; the figures come from the others";
     case 'T':
