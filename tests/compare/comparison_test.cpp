@@ -108,6 +108,17 @@ TEST(Compare, OtherWorkIsRefusedAndNamed) {
   EXPECT_EQ(refusal("/config/precision", "bf16"), "") << "that is what may be compared";
 }
 
+TEST(Compare, ARowTracedOnAGpuIsRefused) {
+  std::vector<json> plain = runs_of({}), traced = runs_of({});
+  for (json& record : plain) record["device"]["kind"] = "cuda";
+  for (json& record : traced)
+    record["device"]["kind"] = "cuda", record["trace"] = {{"first", 1}, {"last", 3}};
+  EXPECT_TRUE(only(compare(plain, plain, {})).refused.empty());
+  for (const auto& [a, b] : {std::pair(plain, traced), std::pair(traced, plain), std::pair(traced, traced)})
+    EXPECT_EQ(only(compare(a, b, {})).refused,
+              (std::vector<std::string>{"traced; its rate is not comparable"}));
+}
+
 TEST(Compare, SaysWhatChangedAndWhatElseDiffers) {
   std::vector<json> other = runs_of({});
   for (json& record : other) {

@@ -31,7 +31,7 @@ class FlightRecorder : public testing::Test {
     std::ofstream(dump) << text;
     return harness::last_collectives(dump);
   }
-  std::string told_by(const json& entries) {
+  std::string told_of(const json& entries) {
     json all = {{"version", "2.10"}, {"pg_status", {{"0", {{"last_enqueued_collective", "12"}}}}}};
     if (!entries.is_null()) all["entries"] = entries;
     return told_by(all.dump());
@@ -42,7 +42,7 @@ class FlightRecorder : public testing::Test {
 
 TEST_F(FlightRecorder, NamesTheLastEnqueuedAndCompletedOfEachGroup) {
   EXPECT_EQ(
-      told_by(json{entry(0, 11, "nccl:all_reduce", "completed", {{262144}}),
+      told_of(json{entry(0, 11, "nccl:all_reduce", "completed", {{262144}}),
                    entry(1, 1, "nccl:broadcast", "scheduled", {{8, 4}}),
                    entry(0, 12, "nccl:all_reduce", "started", {{6553600}})}),
       "\ngroup 0: last enqueued nccl:all_reduce 12 of [[6553600]], started; last completed "
@@ -51,7 +51,7 @@ TEST_F(FlightRecorder, NamesTheLastEnqueuedAndCompletedOfEachGroup) {
 }
 
 TEST_F(FlightRecorder, ARankThatEnqueuedNothingSaysSo) {
-  EXPECT_EQ(told_by(json()), "\nno collective was recorded");
+  EXPECT_EQ(told_of(json()), "\nno collective was recorded");
 }
 
 TEST_F(FlightRecorder, ADamagedDumpIsNamedAndNoDumpSaysNothing) {
