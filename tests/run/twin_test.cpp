@@ -9,7 +9,7 @@
 
 #include "harness/base/child_process.h"
 #include "harness/config/installation.h"
-#include "harness/stats/records.h"
+#include "harness/contract/record.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
@@ -37,9 +37,12 @@ class Twin : public testing::Test {
     return finished.output;
   }
   std::map<std::string, Record> rows() {
-    std::ostringstream warnings;
     std::map<std::string, Record> by_id;
-    for (Record& record : read_records(folder / "run", warnings)) by_id[record.row] = record;
+    std::ifstream file(folder / "run/records.jsonl");
+    for (std::string line; std::getline(file, line);) {
+      Record record = record_from_json(nlohmann::json::parse(line));
+      by_id[record.row] = std::move(record);
+    }
     return by_id;
   }
   static std::string why_not() {

@@ -85,7 +85,7 @@ TEST_F(PeerScripts, APackageThatIsMissingIsNamedWithWhatInstallsIt) {
 }
 
 TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
-  for (const char* package : {"numpy", "torch", "torchvision", "torchvision/models"})
+  for (const char* package : {"numpy", "torch", "torch/distributed", "torchvision", "torchvision/models"})
     write(fs::path("packages") / package / "__init__.py", "");
   write("packages/torchvision/models/resnet.py", "BasicBlock = ResNet = None\n");
   const Words compare = {"python3", "bench/peers/loading/compare.py", "--list"};
