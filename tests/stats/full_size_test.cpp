@@ -23,6 +23,12 @@ Record ran(const std::string& row, double time_scale) {
   record.device_ms["forward"] = {{time_scale, 2 * time_scale}};
   record.samples_ms["load"] = {{time_scale}};
   record.ceilings.emplace().loader_ms = 3 * time_scale;
+  record.ceilings->compute["forward"] = time_scale;
+  record.ceilings->batches = 20;
+  record.communication.emplace().ceiling_ms = 4 * time_scale;
+  record.timeline.emplace().events = {{0, "host", "load", time_scale, 2 * time_scale}};
+  record.accuracy.emplace().top1 = 0.5;
+  record.wall_s = 60;
   return record;
 }
 
@@ -35,6 +41,12 @@ TEST(FullSize, ARowIsTheSameWhateverItsTimeWasStretchedBy) {
     EXPECT_EQ(record.device_ms.at("forward"), (std::vector<std::vector<double>>{{32, 64}}));
     EXPECT_EQ(record.samples_ms.at("load")[0][0], 32);
     EXPECT_DOUBLE_EQ(*record.ceilings->loader_ms, 96);
+    EXPECT_DOUBLE_EQ(record.ceilings->compute.at("forward"), 32);
+    EXPECT_DOUBLE_EQ(*record.communication->ceiling_ms, 128);
+    EXPECT_DOUBLE_EQ(record.timeline->events[0].end_ms, 64);
+    EXPECT_EQ(record.ceilings->batches, 20);
+    EXPECT_EQ(record.accuracy->top1, 0.5);
+    EXPECT_EQ(record.wall_s, 60) << "of the processes on this machine";
     EXPECT_EQ(record.config.time_scale, 1);
     EXPECT_EQ(record.emulation->batch_divisor, 1);
   }
