@@ -119,7 +119,7 @@ TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
     {"run_type": "iteration", "run_name": "all_reduce/nccl/bytes:1024/manual_time", "bus_bandwidth": 3e9},
     {"run_type": "aggregate", "run_name": "all_reduce/nccl/bytes:1024/manual_time", "bus_bandwidth": 9e9},
     {"run_type": "iteration", "run_name": "reduce/nccl/bytes:1024/manual_time", "error_message": "wrong result"}]})");
-  said = failure({"python3", "scripts/gpu_figures.py", project / "gpu"});
+  const std::string said = failure({"python3", "scripts/gpu_figures.py", project / "gpu"});
   EXPECT_SAYS(said, "0.500  MISSED");
   EXPECT_SAYS(said, "bus bandwidth 3.00 GB/s");
   EXPECT_NE(said.find("reduce/nccl/bytes:1024 "), said.npos) << said;
