@@ -51,12 +51,8 @@ std::string row_mark(const SummaryRow& row);  // the id, with ~ if its identity 
 bool is_inferred(const SummaryRow& row, const std::string& field);  // the article does not state it
 std::string article_number(double value);                           // about four digits; "-" for 0
 
-// Relative tolerance for the article's ratio outside the interval, and for rows that count as equal: about
-// twice MLPerf's run-to-run spread of imaging results.
-inline constexpr double kArticleMargin = 0.05;
-
 // Compares the interval of `here` with the article's ratio `point`. Returns `reproduced` if the point lies in
-// the interval widened by the margin. Otherwise `differs` if the point lies within the margin of 1, so that
+// the interval widened by kArticleMargin. Otherwise `differs` if the point lies within the margin of 1, so that
 // it has no direction; `direction unclear` if the interval contains 1; else `same direction` or `other
 // direction`. `too few runs` below kFewestRuns runs, `-` if one of the two figures is missing.
 std::string against_article(const Ratio& here, double point);

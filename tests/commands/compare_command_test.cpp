@@ -155,7 +155,7 @@ TEST_F(Ab, WhatWasMeasuredIsComparedWhenAFileCannotBeWritten) {
   limited.arguments.insert(limited.arguments.begin(), shell.begin(), shell.end());
   EXPECT_EQ(exit_code_of(start(limited)), 1);
   EXPECT_TRUE(says("records.jsonl: ")) << errors();
-  EXPECT_TRUE(says("2 runs per side; a verdict needs 5")) << "of the pairs that were written: " << output();
+  EXPECT_TRUE(says("2 runs of 5 per side: use --repeat 5")) << "of the pairs that were written: " << output();
   EXPECT_EQ(noise_lines(), 1u) << "only of the whole experiment before";
 
   fs::remove_all(directory / "ab");

@@ -138,7 +138,7 @@ TEST_F(Explain, AReportFromTheRecordsSaysTheSame) {
   ASSERT_EQ(run({"report", directory / "run"}), 0) << errors();
   EXPECT_EQ(text(directory / "run/explain.txt"), said);
   const json page = json::parse(element(text(directory / "run/report.html"), "page"));
-  EXPECT_EQ(page.at("sections").at(0).at("id"), "explain-0");
+  EXPECT_EQ(page.at("sections").at(0).at("id"), "what-binds-row-0");
 }
 
 TEST_F(Explain, TimeThatIsUsedUpLeavesFiguresWithoutAVerdict) {

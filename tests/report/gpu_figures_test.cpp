@@ -2,7 +2,7 @@
 // machine
 #include <gtest/gtest.h>
 
-#include "harness/report/environment.h"
+#include "harness/report/grids.h"
 #include "harness/report/metrics.h"
 #include "harness/report/table.h"
 #include "tests/support/typed_records.h"

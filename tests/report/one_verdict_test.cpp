@@ -108,8 +108,12 @@ void expect_one_verdict(const std::vector<json>& mutated, Counts& counts) {
   const Ratio ratio = total_ratio(summary, *base, *row);
   const auto article = direction(against_article(ratio, 1e6));  // so far away that only the direction counts
   const auto question = direction(question_grid(summary).rows.at(0).back());
-  if (question) EXPECT_EQ(article, question) << text_of(ratio);  // else it has no images/s, and says nothing
-  if (row->ratio) EXPECT_DOUBLE_EQ(*row->ratio, ratio.value) << "the table's";
+  if (question) {  // else it has no images/s, and says nothing
+    EXPECT_EQ(article, question) << text_of(ratio);
+  }
+  if (row->ratio) {
+    EXPECT_DOUBLE_EQ(*row->ratio, ratio.value) << "the table's";
+  }
   if (faster == ClaimVerdict::cannot_be_tested) {  // spoiled runs: figures without a claim
     ++counts.refused;
   } else {

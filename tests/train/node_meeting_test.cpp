@@ -1,6 +1,7 @@
 // net: where emulated ranks of two nodes meet: values in rank order, and instants of real transfers.
 #include "bench/train/backend/node_meeting.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
