@@ -1,3 +1,4 @@
+// Reads each image file directly into the memory of an Arrow column, without a copy in between.
 #ifdef HAVE_ARROW
 #include "bench/dataset/arrow_rows.h"
 

@@ -1,3 +1,4 @@
+// Connects the command line with scanning, packing and pruning, and prints their results.
 #include "bench/dataset/commands.h"
 
 #include <fmt/format.h>

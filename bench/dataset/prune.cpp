@@ -1,3 +1,4 @@
+// Checks that only make_dataset wrote a copy, and renames it before the removal, which may be interrupted.
 #include "bench/dataset/prune.h"
 
 #include <dirent.h>

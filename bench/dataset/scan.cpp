@@ -1,3 +1,4 @@
+// Lists the classes and images below train or val, and refuses folders that don't have the expected layout.
 #include "bench/dataset/scan.h"
 
 #include <fmt/format.h>

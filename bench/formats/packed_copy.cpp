@@ -1,3 +1,4 @@
+// Checks the folder's name and its pack.json, so that a user's own data is never suggested for removal.
 #include "bench/formats/packed_copy.h"
 
 #include <fmt/format.h>

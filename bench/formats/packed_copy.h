@@ -12,13 +12,13 @@ namespace bench {
 // Whether the name of a store's subfolder is a fingerprint: 16 lower-case hexadecimal digits.
 bool is_fingerprint(const std::string& name);
 
-// pack.json, what a copy says of itself.
+// The content of pack.json, the file in a copy's folder that describes the copy.
 struct PackRecord {
   int64_t version = 0;
   std::string fingerprint;
   int64_t images = 0, bytes = 0;
   std::optional<double> made_in_s = {};
-  // How long it took is no part of what it is.
+  // Ignores made_in_s: copies are the same even if making one took longer.
   bool is_same_copy(const PackRecord& other) const {
     return std::tie(version, fingerprint, images, bytes) ==
            std::tie(other.version, other.fingerprint, other.images, other.bytes);
@@ -33,7 +33,7 @@ struct PackRecord {
         Key{"made_in_s", &PackRecord::made_in_s, "time that making it took", Presence::when_set});
   }
 };
-// Nothing where that is missing or no such record.
+// std::nullopt if the folder has no pack.json, or one that is not such a record.
 std::optional<PackRecord> read_pack_record(const std::filesystem::path& folder);
 
 // Whether make_dataset packed this folder: STORE/<fingerprint>/<name> with a pack.json that names the same

@@ -1,3 +1,4 @@
+// Takes an even sample of the data set's JPEG files and keeps those that can be decoded.
 #include "bench/micro/images.h"
 
 #include <stdexcept>

@@ -1,3 +1,4 @@
+// Removes the suite's own options from the command line, so that Google Benchmark doesn't refuse them.
 #include "bench/micro/options.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Starts itself again under mpirun with the settings, allocator and core binding of a row's ranks.
 #include "bench/micro/ranks.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Opens each storage with at most 2,048 evenly spread images, and sets the state of the page cache.
 #include "bench/micro/sources.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Holds all registered values in one static vector, and returns them by axis, sorted by name.
 #include "bench/registry/registry.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Draws normally distributed run times around given levels, with rare failures and outliers.
 #include "bench/synthetic/history.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Fills a report with log-normal phase times and fixed facts that pass all checks.
 #include "bench/synthetic/rank_report.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Times the all-reduces alone, training on a generated batch, and the loader without training.
 #include "bench/train/ceiling.h"
 
 #include <ATen/ops/zeros.h>

@@ -1,3 +1,4 @@
+// Compares gradients with those of one device on the whole batch; checks the loss and the decoder.
 #include "bench/train/checks.h"
 
 #include <ATen/CPUGeneratorImpl.h>

@@ -1,3 +1,4 @@
+// Keeps kernels, copies and those runtime calls that threads of the training step made.
 #include "bench/train/kineto_events.h"
 
 #include <kineto/ActivityType.h>

@@ -1,3 +1,4 @@
+// Trains three steps on a device's share of the batch, and reports whether memory ran out.
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/zeros.h>

@@ -1,3 +1,4 @@
+// Inserts extra copies, allocations, synchronisations or cache flushes where the row asks for them.
 #include "bench/train/needless.h"
 
 #include <ATen/ops/empty.h>

@@ -1,3 +1,4 @@
+// Builds data, device, model, strategy and loader in order, runs the slice, and gathers reports on rank 0.
 #include "bench/train/rank.h"
 
 #include <fmt/format.h>

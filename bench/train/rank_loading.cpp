@@ -1,3 +1,4 @@
+// Translates a row's fields into options of sampler, storage and loader for this rank's share.
 #include "bench/train/rank_loading.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Assembles the report from the results of the slice; rounds times to 1 ns and leaves out warm-up batches.
 #include "bench/train/rank_report.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Makes four recordings at a batch buffer's first use: forward, loss, backward and optimizer step.
 #include "bench/train/recorded_step.h"
 
 #include <ATen/ops/cross_entropy_loss.h>

@@ -1,3 +1,4 @@
+// Runs the batches one after another, and collects times, loss, traffic and GPU readings between them.
 #include "bench/train/slice.h"
 
 #include <ATen/ops/cross_entropy_loss.h>

@@ -1,3 +1,4 @@
+// Starts and stops LibTorch's profiler at batch boundaries, and writes its events after the timed window.
 #include "bench/train/trace.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Crops the centre of each image as torchvision does, and counts correct top-1 and top-5 answers.
 #include "bench/train/validation.h"
 
 #include <ATen/core/grad_mode.h>

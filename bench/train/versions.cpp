@@ -1,3 +1,4 @@
+// Collects the versions of the linked libraries and of a preloaded memory allocator.
 
 #include <build_info.h>
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// Uses fork and exec; the child reports a failed exec through a pipe that a successful one closes.
 #include "harness/base/child_process.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Reads up to each comma and trims spaces and tabs.
 #include "harness/base/comma_list.h"
 
 #include <sstream>

@@ -1,3 +1,4 @@
+// Chooses the advice for a file-system error by its error number.
 #include "harness/base/failure_text.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Writes to a temporary file beside the target and renames it; errors tell how to make room or get access.
 #include "harness/base/file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Compares the locked file's inode with that of the name, to notice that the lock file was replaced.
 #include "harness/base/file_lock.h"
 
 #include <fcntl.h>

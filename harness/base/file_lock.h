@@ -11,14 +11,13 @@ class FileLock {
  public:
   enum class Kind { exclusive, shared };
   explicit FileLock(const std::filesystem::path& file, Kind kind = Kind::exclusive);  // blocks until granted
-  // Waits likewise, until it has locked the file that now has the name: begins anew when its last holder
-  // removed the file.
+  // Waits too. If the last holder removed the file meanwhile, creates and locks a new file of that name.
   static FileLock on_current(const std::filesystem::path& file, Kind kind = Kind::exclusive);
   // Waits, but throws nothing: holds() is false when the file can't be opened or locked.
   static FileLock wait_exclusive(const std::filesystem::path& file);
   // Does not wait: holds() is false when another process has the lock, or the file system has no locks.
   static FileLock try_exclusive(const std::filesystem::path& file);
-  // Likewise, on a file that is there for something else: creates nothing, and it may be a link.
+  // Does not wait either. For a file that has another purpose: never creates it, and follows links.
   static FileLock try_existing(const std::filesystem::path& file);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&&) = delete;
@@ -26,7 +25,7 @@ class FileLock {
 
   bool holds() const { return descriptor_ >= 0 && error_ == 0; }
   bool another_holds() const;
-  int error() const { return error_; }  // the errno of what couldn't be opened or locked
+  int error() const { return error_; }  // errno of the failed open or lock
   // False when the lock file was removed or replaced after it was opened: other processes then lock another
   // file.
   bool is_current() const;

@@ -1,3 +1,4 @@
+// Installs signal handlers that count in an atomic variable; the third signal has its default effect.
 #include "harness/base/interrupt.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+// Parses line by line; a damaged line is reported with its number and skipped.
 #include "harness/base/json_lines.h"
 
 #include <fmt/ostream.h>

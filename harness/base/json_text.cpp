@@ -1,3 +1,4 @@
+// Counts brackets before parsing, so that deeply nested text can't overflow the stack.
 #include "harness/base/json_text.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Binds a TCP socket over IPv4, and tests the loopback interface without sending anything.
 #include "harness/base/listener.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-// A listening socket that rank 0 inherits, so that no other process can take its port in between.
+// A listening socket that rank 0 inherits, so that no other process can take the port before rank 0 uses it.
 #pragma once
 
 namespace base {

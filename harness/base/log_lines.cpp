@@ -1,3 +1,4 @@
+// Replaces control and non-ASCII characters by blanks.
 #include "harness/base/log_lines.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads host name, time and processor flags from the system and /proc/cpuinfo.
 #include "harness/base/machine.h"
 
 #include <fmt/chrono.h>

@@ -1,3 +1,4 @@
+// Accepts calendar dates, `now` and `now-7d`, and completes them to the first or last moment of the day.
 #include "harness/base/moment.h"
 
 #include <fmt/chrono.h>

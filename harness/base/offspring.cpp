@@ -1,3 +1,4 @@
+// Follows parent links in /proc, and kills descendants that don't end in time.
 #include "harness/base/offspring.h"
 
 #include <fmt/format.h>

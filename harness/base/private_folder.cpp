@@ -1,3 +1,4 @@
+// Creates the folder with mode 0700, and verifies the owner and mode of one that already exists.
 #include "harness/base/private_folder.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads the affinity mask, and the CPU and memory limits of all enclosing cgroups, versions 1 and 2.
 #include "harness/base/process_limits.h"
 
 #include <fcntl.h>

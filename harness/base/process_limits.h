@@ -21,7 +21,7 @@ struct ProcessLimits {
   int64_t memory_bytes = INT64_MAX;       // of the machine, within cgroups' limits
   int64_t free_memory_bytes = INT64_MAX;  // of that; what the page cache can give back counts as free
   std::string memory_limited_by;
-  int64_t throttled_periods = 0;     // so far, of all cgroups on the way that have a quota
+  int64_t throttled_periods = 0;     // so far, of this cgroup and those above it
   std::optional<int64_t> oom_kills;  // processes of this process's cgroup that the kernel ended for memory
   std::vector<std::string> notes;    // lines for people: what limits the cores, and files that can't be read
 };

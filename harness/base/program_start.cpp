@@ -1,3 +1,4 @@
+// Reserves the three standard descriptors if they are closed, and ignores SIGPIPE and SIGXFSZ.
 #include "harness/base/program_start.h"
 
 #include <fcntl.h>

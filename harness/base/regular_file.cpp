@@ -1,3 +1,4 @@
+// Opens without blocking and checks the type of what was opened, so that no other file can take its place.
 #include "harness/base/regular_file.h"
 
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// Writes to stderr with C's functions, which ignore errors, and recognises terminals.
 #include "harness/base/say.h"
 
 #include <unistd.h>

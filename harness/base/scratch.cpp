@@ -1,3 +1,4 @@
+// Locks each temporary folder while it is used, and removes those whose lock a killed run left free.
 #include "harness/base/scratch.h"
 
 #include <fmt/format.h>

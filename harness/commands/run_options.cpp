@@ -1,3 +1,4 @@
+// Declares the command-line options of a run, and checks those of a continued run in the same way.
 #include <algorithm>
 #include <iostream>
 #include <set>

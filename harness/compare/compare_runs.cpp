@@ -1,3 +1,4 @@
+// Prints the comparison, writes it as text, Markdown, JSON and a page, and returns the exit code.
 #include "harness/compare/compare_runs.h"
 
 #include <fmt/format.h>

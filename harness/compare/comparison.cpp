@@ -1,3 +1,4 @@
+// Matches rows by id, scale and device, estimates their ratios, and corrects p-values for many rows.
 #include "harness/compare/comparison.h"
 
 #include <fmt/format.h>

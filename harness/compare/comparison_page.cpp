@@ -1,3 +1,4 @@
+// Builds the page's blocks: a warning for different machines, verdicts, tables and charts.
 #include "harness/compare/comparison_page.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Keeps log ratios of equal runs in a file per machine, and derives margins from them by resampling.
 #include "harness/compare/noise.h"
 
 #include <algorithm>

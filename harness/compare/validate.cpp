@@ -1,3 +1,4 @@
+// Compares each rank's median loading, copying and computing times with the references' median and spread.
 #include "harness/compare/validate.h"
 
 #include <fmt/format.h>

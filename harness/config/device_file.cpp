@@ -1,3 +1,4 @@
+// Checks that every figure has a source and lies within the limits of its unit; also writes such files.
 #include "harness/config/device_file.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Checks the syntax of host names and slot counts before mpirun would fail on them.
 #include "harness/config/hosts.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Searches the project's folder upwards from the program; environment variables name other places.
 #include "harness/config/installation.h"
 
 #include <fmt/format.h>

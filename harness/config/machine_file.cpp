@@ -1,3 +1,4 @@
+// Reads cores, memory and processor from a YAML file instead of from this machine.
 #include "harness/config/machine_file.h"
 
 #include "harness/config/yaml_file.h"

@@ -1,3 +1,4 @@
+// Reads prices and powers from YAML, and refuses powers without the price of a kWh.
 #include "harness/config/prices.h"
 
 #include "harness/config/yaml_file.h"

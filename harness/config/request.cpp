@@ -1,3 +1,4 @@
+// Derives the launcher, the number of repeats and the time limit from what the user gave.
 #include "harness/config/request.h"
 
 #include <algorithm>

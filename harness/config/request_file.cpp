@@ -1,3 +1,4 @@
+// Stores the options as JSON with absolute paths, and reports a missing or damaged file with the next step.
 #include "harness/config/request_file.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Expands lists to all combinations, builds an id for each, and marks those that a condition skips.
 #include "harness/config/row_lists.h"
 
 #include <fmt/format.h>

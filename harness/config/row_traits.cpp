@@ -1,3 +1,4 @@
+// Looks up traits of the row's values, with a default for those that the build doesn't state.
 #include "harness/config/row_traits.h"
 
 namespace harness {

@@ -1,3 +1,4 @@
+// A table of figures with unit and meaning, and the check of a comma-separated list of their names.
 #include "harness/contract/asked_figures.h"
 
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 
 namespace harness {
 
-// Facts about a value that the harness plans with; absent: the default of the one who asks.
+// Properties of a value that the harness plans with. For an absent one, the caller's default holds.
 struct Traits {
   std::optional<bool> process_per_device = {}, several_devices = {}, started_by_mpi = {}, packed = {},
                       transient = {}, stream = {};
@@ -55,7 +55,7 @@ struct AxisValue {
   }
 };
 
-// By axis. Empty, or without an axis: the values of that axis are not checked.
+// Values by axis. If it is empty or lacks an axis, the values of that axis are not checked.
 using AxisValues = std::map<std::string, std::vector<AxisValue>>;
 
 }  // namespace harness

@@ -1,3 +1,4 @@
+// Reads /proc and getrusage(), and times a chain of multiplications to learn the core's clock frequency.
 #include "harness/contract/cpu_time.h"
 
 #include <sys/resource.h>

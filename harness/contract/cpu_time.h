@@ -7,10 +7,10 @@
 
 namespace harness {
 
-// Processor time on the cores that this process may use, in seconds summed over them. What disturbs a row is
-// `stolen_s`, and of `busy_s` what neither its ranks nor the kernel's threads used: those work for the row
-// that reads from a disk (4 % of the time in cold rows), and other processes that make them work use time
-// themselves.
+// Processor time on the cores that this process may use, in seconds, summed over the cores. Two parts disturb
+// a row: `stolen_s`, and the part of `busy_s` that neither its ranks nor threads of the kernel used. Kernel
+// threads don't count, because they work for the row's own reads (4 % of the time in cold rows); another
+// program that keeps them busy shows by its own time.
 struct CpuTime {
   double total_s = 0, busy_s = 0, stolen_s = 0, own_s = 0;
   std::optional<double> queued_s;

@@ -1,3 +1,4 @@
+// Decodes the index's first line after checking its format version.
 #include "harness/contract/dataset.h"
 
 #include "harness/base/json_text.h"

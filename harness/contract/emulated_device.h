@@ -44,7 +44,7 @@ struct PrecisionCosts {
 struct EmulatedDevice {
   std::string name, summary;
   std::map<std::string, std::string> calibrated_on;
-  // Of the network that `models` is about; absent: whatever the run's, as its stand-in.
+  // Image side and width of the networks in `models`; absent: their times hold for any size that the run has.
   std::optional<int64_t> image_px, width;
   std::map<std::string, std::map<std::string, PrecisionCosts>> models;
   SourcedFigure launch_us, memory_gb_per_s, memory_gib;

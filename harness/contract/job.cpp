@@ -1,3 +1,4 @@
+// Reads and writes the job as JSON; errors name the file.
 #include "harness/contract/job.h"
 
 #include "harness/base/file.h"

@@ -1,3 +1,4 @@
+// Reads /proc, /etc and the build's macros; differences between two readings show disturbances.
 #include "harness/contract/machine.h"
 
 #include <build_info.h>

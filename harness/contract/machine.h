@@ -9,8 +9,7 @@ namespace harness {
 RecordMachine describe_machine();
 RecordBuild describe_build();
 
-// Where the kernel's OOM killer ended processes: the cgroup of this process can be told apart if it counts
-// them.
+// Where the kernel's OOM killer ended a process. `somewhere`: this process's cgroup doesn't count such kills.
 enum class MemoryRanOut { no, in_this_group, in_another_group, somewhere };
 
 // Constructed before a row, queried after it.

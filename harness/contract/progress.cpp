@@ -1,3 +1,4 @@
+// Creates or maps the file with one slot per rank; disk space is allocated in advance.
 #include "harness/contract/progress.h"
 
 #include <fcntl.h>

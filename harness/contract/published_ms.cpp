@@ -1,3 +1,4 @@
+// Accepts pairs of a phase's name and a positive number, and describes what it expected otherwise.
 #include "harness/contract/published_ms.h"
 
 #include <fmt/format.h>

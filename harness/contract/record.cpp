@@ -1,3 +1,4 @@
+// Checks a record's status, times and samples when it is read, and prints its keys as documentation.
 #include "harness/contract/record.h"
 
 #include <algorithm>

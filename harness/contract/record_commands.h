@@ -36,7 +36,7 @@ struct RecordPair {
   }
 };
 
-// One of several runs of the same row and repeat, because the first was disturbed.
+// One attempt at a row's repeat; there are several if the first was disturbed.
 struct RecordAttempt {
   int64_t number = 1, counts = 1;
   static constexpr auto keys() {

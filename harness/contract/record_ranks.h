@@ -1,4 +1,4 @@
-// Parts of a record about its ranks: where each ran, and what NCCL told.
+// Parts of a record about its ranks: where each ran, and what NCCL reported.
 #pragma once
 #include <map>
 #include <optional>

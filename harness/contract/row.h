@@ -148,8 +148,8 @@ inline int64_t batches_ahead(const Row& row) { return batches_ahead(row, row.loa
 inline int64_t batches_of_slice(const Row& row, int64_t threads) {
   return row.warmup_batches + row.timed_batches + batches_ahead(row, threads);
 }
-// Those that it reads after it for its ceiling (one untimed), where the slice's own would no longer be cold
-// for a disk or a hypervisor that caches.
+// Batches that it reads after the slice to measure its ceiling (the first untimed). Cold rows need unread
+// ones: a disk or a hypervisor may have cached those of the slice.
 inline int64_t unread_batches_of_ceiling(const Row& row, int64_t threads) {
   if (row.cache != "cold" || row.ceiling_batches == 0) return 0;
   return 1 + row.ceiling_batches + batches_ahead(row, threads);

@@ -1,3 +1,4 @@
+// Converts each option that isn't at its default to words, and quotes them for the shell.
 #include "harness/contract/run_command.h"
 
 #include "harness/base/child_process.h"

@@ -1,3 +1,4 @@
+// Joins the facts and the ranks' reports as one line of JSON each.
 #include "harness/contract/slice_file.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Computes how many images the rows need, calls make_dataset, and reads the answers from its last line.
 #include "harness/data/data.h"
 
 #include <fmt/format.h>

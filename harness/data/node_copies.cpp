@@ -1,3 +1,4 @@
+// Runs make_dataset once on each node, and removes the copies there when the run ends.
 #include "harness/data/node_copies.h"
 
 #include <fmt/format.h>

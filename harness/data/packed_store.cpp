@@ -1,3 +1,4 @@
+// Holds a shared lock beside each copy in use, and sums the sizes of all copies by data set.
 #include "harness/data/packed_store.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Starts rclone in a mount namespace of its own, so that the mount disappears with it.
 #include "harness/emulate/mount.h"
 
 #include <fcntl.h>

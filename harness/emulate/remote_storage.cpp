@@ -1,3 +1,4 @@
+// Starts server, link and mount in order, checks that they still run, and describes them for the record.
 #include "harness/emulate/remote_storage.h"
 
 #include <fmt/format.h>

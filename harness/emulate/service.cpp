@@ -1,3 +1,4 @@
+// Starts the program in a process group, waits until it is ready, and kills the group at the end.
 #include "harness/emulate/service.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Creates and shapes the link with unshare, nsenter, ip and tc; unprivileged users get a user namespace.
 #include "harness/emulate/two_nodes.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Compares an interval and its p with limits, says what is missing, and corrects the p of a family.
 #include "harness/experiment/verdict.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Plans the changes of each selected row, runs them in blocks until the time is up, and prints the answer.
 #include "harness/explain/explain.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Calibrates a device file from the row's own runs, and sizes added delays by the measured step time.
 #include "harness/explain/measured_changes.h"
 
 #include <stdexcept>

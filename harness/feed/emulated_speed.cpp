@@ -1,3 +1,4 @@
+// Converts a device file's times per image to images per second, and device numbers to time scales.
 #include "harness/feed/emulated_speed.h"
 
 namespace harness {

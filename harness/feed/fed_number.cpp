@@ -1,3 +1,4 @@
+// Repeats measurements near the limit, and searches for a number that is fed while one more is not.
 #include "harness/feed/fed_number.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Measures the loader alone, then single changes of it, then numbers of devices near the expected one.
 #include "harness/feed/feed.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Sets the asked model, storage and loader in a row, and derives the changed rows from it.
 #include "harness/feed/feed_rows.h"
 
 #include "harness/config/config.h"

@@ -1,3 +1,4 @@
+// Runs the rows of configs/machine.yaml, and divides the loader's rate by the speeds of known GPUs.
 #include "harness/feed/machine.h"
 
 #include "harness/config/device_file.h"

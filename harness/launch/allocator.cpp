@@ -1,3 +1,4 @@
+// Sets LD_PRELOAD for jemalloc or tcmalloc, and tests beforehand whether the loader finds the library.
 #include "harness/launch/allocator.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Announces each row by a numbered file with its folder and port, and its end by another file.
 #include "harness/launch/followers.h"
 
 #include <fmt/format.h>

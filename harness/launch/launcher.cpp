@@ -1,3 +1,4 @@
+// Polls the ranks every 20 ms, and ends the row after a failure, an interrupt, a timeout or long silence.
 #include "harness/launch/launcher.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Builds one command per rank for this machine, or one mpirun or srun command for all ranks.
 #include "harness/launch/rank_commands.h"
 
 #include <fmt/format.h>

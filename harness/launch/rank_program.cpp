@@ -1,3 +1,4 @@
+// Sets allocator, threads, cores and MPI's settings, and puts the wrapping command before the program.
 #include "harness/launch/rank_program.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Starts the commands, collects exit codes, sums the ranks' memory, and ends what is left.
 #include "harness/launch/row_processes.h"
 
 #include <fmt/format.h>

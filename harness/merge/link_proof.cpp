@@ -1,3 +1,4 @@
+// Computes each node's expected bytes from the ring or tree, and checks NCCL's transports by its log.
 #include "harness/merge/link_proof.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads the reports one after another, keeps maxima or means over the ranks, and collects their checks.
 #include "harness/merge/merge.h"
 
 #include <fmt/format.h>

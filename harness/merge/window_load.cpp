@@ -1,3 +1,4 @@
+// Adds up the processor time per set of cores, so that ranks on the same cores are not counted twice.
 #include "harness/merge/window_load.h"
 
 #include <algorithm>

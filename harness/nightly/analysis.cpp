@@ -1,3 +1,4 @@
+// Searches the last nights of each series for changes, with the machine's noise as the smallest change.
 #include "harness/nightly/analysis.h"
 
 #include <algorithm>

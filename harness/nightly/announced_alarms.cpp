@@ -1,3 +1,4 @@
+// Keeps the alarms of a history that were announced, so that each is announced once.
 #include "harness/nightly/announced_alarms.h"
 
 #include <algorithm>

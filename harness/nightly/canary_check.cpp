@@ -1,3 +1,4 @@
+// Runs `train_slice --canaries`, averages the two measurements, and reports canaries that differ.
 #include "harness/nightly/canary_check.h"
 
 #include <fmt/format.h>

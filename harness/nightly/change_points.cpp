@@ -1,3 +1,4 @@
+// Sends all series as JSON to a Python script, and checks its answer.
 #include "harness/nightly/change_points.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Parses the file with several threads, appends under a lock, and sorts imported nights in by time.
 #include "harness/nightly/history.h"
 
 #include <fmt/format.h>

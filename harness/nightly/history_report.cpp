@@ -1,3 +1,4 @@
+// Formats the tables; if a run's folder is gone, rebuilds reduced records from the night.
 #include "harness/nightly/history_report.h"
 
 #include <fmt/format.h>

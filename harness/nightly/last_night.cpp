@@ -1,3 +1,4 @@
+// Formats the alarms, failed rows and canaries, with each figure relative to the median of earlier nights.
 #include "harness/nightly/last_night.h"
 
 #include <fmt/format.h>

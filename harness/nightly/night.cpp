@@ -1,3 +1,4 @@
+// Takes totals, phase times and metrics from a summary, and checks nights that are read from JSON.
 #include "harness/nightly/night.h"
 
 #include <algorithm>

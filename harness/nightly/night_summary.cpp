@@ -1,3 +1,4 @@
+// Counts the rows by status, and names the reason of each that is missing and the size of each change.
 #include "harness/nightly/night_summary.h"
 
 #include <fmt/format.h>

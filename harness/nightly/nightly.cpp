@@ -1,3 +1,4 @@
+// Locks the host, measures canaries around the rows, stores the night, and reports new alarms.
 #include "harness/nightly/nightly.h"
 
 #include <fmt/format.h>

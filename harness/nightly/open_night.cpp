@@ -1,3 +1,4 @@
+// Writes a file per night in progress, and adds nights that ended early from their records.
 #include "harness/nightly/open_night.h"
 
 #include <fmt/format.h>

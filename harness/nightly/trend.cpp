@@ -1,3 +1,4 @@
+// Collects the series of figures, decides which changes last, and looks for canaries that changed too.
 #include "harness/nightly/trend.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Chooses the axis range so that outliers don't hide small changes, and places labels without overlap.
 #include "harness/nightly/trend_chart.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Groups charts and the table of changes by machine; the last night's machine comes first.
 #include "harness/nightly/trend_page.h"
 
 #include <fmt/format.h>

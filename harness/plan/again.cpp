@@ -1,3 +1,4 @@
+// Sorts the candidates by attempts or runs so far, and takes the first that fits into the time left.
 #include "harness/plan/again.h"
 
 #include <fmt/format.h>

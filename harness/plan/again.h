@@ -24,13 +24,13 @@ struct AgainRules {
 
 struct Again {
   Repetition run;
-  bool attempt = false;  // of a repeat that others disturbed; else a new repeat
+  bool attempt = false;  // true: another attempt of a disturbed repeat; false: a new repeat
 };
 
-// The next run; std::nullopt when there is none that ends within the limit. First the disturbed ones, those
-// with the fewest attempts and the most taken from them before others; then a repeated row with the fewest
-// runs, in random order; once each ran twice, those in `first` before others. Rows that failed, and
-// accuracies, don't run again. `records`: those that count, one per row and repeat.
+// The next run; std::nullopt when none would end within the limit. Disturbed runs come first, in the order of
+// attempts so far, then of how much was taken from them. Then follows the repeated row with the fewest runs,
+// in random order; rows in `first` go before others once each has run twice. Failed rows and rows that
+// measure accuracy don't run again. `records`: the ones that count, one per row and repeat.
 std::optional<Again> next_again(const std::vector<PlannedRow>& plan, const Records& records,
                                 const Attempts& attempts, const AgainRules& rules, double elapsed_s,
                                 const std::function<double(size_t row)>& run_s);

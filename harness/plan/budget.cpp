@@ -1,3 +1,4 @@
+// Adds rows until the time is used up, each together with the base row that its ratio needs.
 #include "harness/plan/budget.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reduces the number to what the machine has, or raises it to what replicas and loader threads need.
 #include "harness/plan/cores.h"
 
 #include <fmt/format.h>

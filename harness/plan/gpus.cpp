@@ -1,3 +1,4 @@
+// Returns the reason why a row can't run here, as text for the plan and the record.
 #include "harness/plan/gpus.h"
 
 #include <fmt/format.h>

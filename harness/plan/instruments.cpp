@@ -1,3 +1,4 @@
+// Parses the range of traced batches, `middle` or 150-152, and checks it against the row's length.
 #include "harness/plan/instruments.h"
 
 #include <fmt/format.h>

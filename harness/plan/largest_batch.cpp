@@ -1,3 +1,4 @@
+// Doubles the batch until it no longer fits, then bisects.
 #include "harness/plan/largest_batch.h"
 
 namespace harness {

@@ -1,3 +1,4 @@
+// Notes the first reason that speaks against each row, and interleaves the repeats of all rows.
 #include "harness/plan/plan.h"
 
 #include <fmt/format.h>

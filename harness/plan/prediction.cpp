@@ -1,3 +1,4 @@
+// Takes medians of recorded durations, which it caches, or estimates from the work per batch.
 #include "harness/plan/prediction.h"
 
 #include <fmt/format.h>

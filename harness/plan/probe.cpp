@@ -1,3 +1,4 @@
+// Runs train_slice as a child process, and divides the batches by powers of two until they fit into memory.
 #include "harness/plan/probe.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Compares settings, seed, device file and environment of the finished rows with the present ones.
 #include "harness/plan/resume.h"
 
 #include <fmt/format.h>

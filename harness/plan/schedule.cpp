@@ -1,3 +1,4 @@
+// Sums the predicted times over all repeats, and writes left_out.txt for rows beyond the budget.
 #include "harness/plan/schedule.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Scales the remaining predictions by how long the finished rows took compared with theirs.
 #include "harness/plan/time_left.h"
 
 #include <algorithm>

@@ -52,8 +52,8 @@ bool is_inferred(const SummaryRow& row, const std::string& field);  // the artic
 std::string article_number(double value);                           // about four digits; "-" for 0
 
 // Compares the interval of `here` with the article's ratio `point`. Returns `reproduced` if the point lies in
-// the interval widened by kArticleMargin. Otherwise `differs` if the point lies within the margin of 1, so that
-// it has no direction; `direction unclear` if the interval contains 1; else `same direction` or `other
+// the interval widened by kArticleMargin. Otherwise `differs` if the point lies within the margin of 1, so
+// that it has no direction; `direction unclear` if the interval contains 1; else `same direction` or `other
 // direction`. `too few runs` below kFewestRuns runs, `-` if one of the two figures is missing.
 std::string against_article(const Ratio& here, double point);
 

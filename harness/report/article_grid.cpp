@@ -1,3 +1,4 @@
+// Lays out the article's tables with rows as lines or as columns, and adds ratios and notes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

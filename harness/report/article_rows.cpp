@@ -1,3 +1,4 @@
+// Formats single cells: a row's figure, and its ratio to the base here and in the article.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Builds each table by its kind: figures by row, the platform, and lines of text with ratios.
 #include "harness/report/article_tables.h"
 
 #include <fmt/format.h>

@@ -40,12 +40,12 @@ struct Bottleneck {
   bool needs_free_cores = false;   // loader and step share cores, each ceiling had them alone
 };
 
-// The ceiling that the row touches binds it: within kTouches of the lower one, or within its interval. If
-// that is the loader's, the loader binds; if it is the step's, the largest part of the step does. A row that
-// touches none is bound by the part that takes longest beyond what it takes alone. Without ceilings the
-// largest part is named. One slow rank is named first, if the others wait for it for kUneven of the step.
-// Devices' times are used where the record has them, because the host's say where it waited, not for what.
-// Nullopt without phase times.
+// A ceiling limits the row if the row reaches kTouches of it, or its interval. If that is the loader's
+// ceiling (the lower one), the bottleneck is the loader; if it is the compute ceiling, the largest part of
+// the step without loading. If the row reaches neither, it is the part that takes longest beyond its time
+// alone; without ceilings, the largest part. One slow rank goes before all these if the others wait for it
+// for kUneven of the step. Device times are used where the record has them: host times show where the host
+// waited, not for what. Nullopt without phase times.
 std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistics& run);
 std::optional<Bottleneck> bottleneck_of(const SummaryRow& row);  // of the median repeat
 

@@ -1,3 +1,4 @@
+// Formats gains with their intervals, per unit of price and per kWh, and words the conclusion.
 #include "harness/report/explain_text.h"
 
 #include <fmt/format.h>

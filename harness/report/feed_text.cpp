@@ -1,3 +1,4 @@
+// Words the verdict, the number of devices fed and what limits the loader.
 #include "harness/report/feed_text.h"
 
 #include <fmt/format.h>

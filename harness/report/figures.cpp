@@ -24,8 +24,9 @@ struct FigureKind {
 };
 
 constexpr std::array kinds = {
-    FigureKind{"feed", feed_data},         FigureKind{"cascade", cascade_data}, FigureKind{"phases", phases_data},
-    FigureKind{"timeline", timeline_data}, FigureKind{"batches", batches_data}, FigureKind{"communication", communication_data},
+    FigureKind{"feed", feed_data},       FigureKind{"cascade", cascade_data},
+    FigureKind{"phases", phases_data},   FigureKind{"timeline", timeline_data},
+    FigureKind{"batches", batches_data}, FigureKind{"communication", communication_data},
     FigureKind{"ranks", ranks_data},
 };
 

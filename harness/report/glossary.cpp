@@ -1,3 +1,4 @@
+// The list of terms and definitions, with the column headers under which a term also appears.
 #include "harness/report/glossary.h"
 
 namespace harness {

@@ -1,3 +1,4 @@
+// Defines each figure by name, unit, description and function, and formats it for CSV and tables.
 #include "harness/report/metrics.h"
 
 #include <fmt/format.h>

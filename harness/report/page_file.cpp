@@ -1,3 +1,4 @@
+// Compresses figures, library and records, and fills them into the HTML template.
 #include "harness/report/page_file.h"
 
 #include <fmt/format.h>

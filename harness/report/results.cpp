@@ -1,3 +1,4 @@
+// Scales records to full size, summarises them, and writes each output file in turn.
 #include "harness/report/results.h"
 
 #include <iostream>

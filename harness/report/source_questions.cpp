@@ -1,3 +1,4 @@
+// Computes the ratio of the asked figure with its interval, and corrects p for the number of questions.
 #include "harness/report/source_questions.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Creates the run's folder, appends a record per row, and decides which attempts run again or more slowly.
 #include "harness/run/execution.h"
 
 #include <fmt/chrono.h>

@@ -1,3 +1,4 @@
+// Estimates the remaining time from the batches done by the slowest rank.
 #include "harness/run/live_line.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Launches the ranks, reads their result, judges the checks, and states what was emulated.
 #include "harness/run/measure_row.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Starts the real rows with the first backend that works here, and judges whether their loss falls.
 #include "harness/run/real_training.h"
 
 #include <fmt/format.h>

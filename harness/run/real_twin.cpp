@@ -1,3 +1,4 @@
+// Resets all fields that don't affect training, and applies the smallest scale to the others.
 #include "harness/run/real_twin.h"
 
 namespace harness {

@@ -1,3 +1,4 @@
+// Returns why a row is skipped: a missing program, a wrong allocation, or too few images.
 #include "harness/run/row_checks.h"
 
 #include <fmt/format.h>

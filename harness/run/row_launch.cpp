@@ -1,3 +1,4 @@
+// Creates the resources in the order in which they depend on each other, and removes them at the row's end.
 #include "harness/run/row_launch.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Works through the schedule and then through further repeats, with the progress line and the time left.
 #include "harness/run/run.h"
 
 #include <fmt/format.h>

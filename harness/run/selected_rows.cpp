@@ -1,3 +1,4 @@
+// Asks train_slice for its values, resolves the rows, and chooses emulated devices where there is no GPU.
 #include "harness/run/selected_rows.h"
 
 #include <fmt/format.h>

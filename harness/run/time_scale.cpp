@@ -1,3 +1,4 @@
+// Compares the row's demand for processor time with the cores, and doubles the time scale until it fits.
 #include "harness/run/time_scale.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Lets a new attempt count if it was disturbed less than the one that counts, or if it failed.
 #include "harness/stats/attempt.h"
 
 #include "harness/stats/disturbance.h"

@@ -1,3 +1,4 @@
+// Fits a line through times by batch size, and states for every figure how it was measured or assumed.
 #include "harness/stats/calibration.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Refuses records whose times include other work, and records that differ in what a device computes.
 #include "harness/stats/calibration_rows.h"
 
 #include <fmt/format.h>

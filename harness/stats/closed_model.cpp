@@ -1,3 +1,4 @@
+// Adds up the times of loading, copies, computing and exposed messages for ResNet18 with 1000 classes.
 #include "harness/stats/closed_model.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Takes stolen and foreign processor time and changes of the clock frequency from the record.
 #include "harness/stats/disturbance.h"
 
 #include <fmt/format.h>

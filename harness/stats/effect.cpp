@@ -1,3 +1,4 @@
+// Exact signed-rank and Mann-Whitney intervals by counting all cases, Student's p, and Holm's correction.
 #include "harness/stats/effect.h"
 
 #include <algorithm>

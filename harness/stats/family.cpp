@@ -1,3 +1,4 @@
+// Decides from a row's fields and ceilings whether device, loader, storage, processor or link limits it.
 #include "harness/stats/family.h"
 
 #include "harness/experiment/policy/policy.h"

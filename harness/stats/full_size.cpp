@@ -1,3 +1,4 @@
+// Multiplies batches by the divisor, and times by the divisor over the time scale.
 #include "harness/stats/full_size.h"
 
 #include <functional>

@@ -1,3 +1,4 @@
+// Computes variances, Bartlett's test, and pooled or Welch standard errors of sums.
 #include "harness/stats/inference.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Computes the numbers of pairs after which results are examined, and the level of each examination.
 #include "harness/stats/looks.h"
 
 #include <cmath>

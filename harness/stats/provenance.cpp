@@ -1,3 +1,4 @@
+// Compares the records fact by fact, and packs the machine and environment into one key.
 #include "harness/stats/provenance.h"
 
 #include <fmt/format.h>

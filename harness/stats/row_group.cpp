@@ -1,3 +1,4 @@
+// Returns the first axis with a field that differs; without a base, decides by the row's own fields.
 #include "harness/stats/row_group.h"
 
 #include <utility>

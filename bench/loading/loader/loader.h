@@ -39,8 +39,8 @@ struct LoaderOptions {
   int64_t first_batch = 0;   // number in the sampler's order of the batch that next() returns first
   bool pin_threads = false;  // pins thread i to core first_core + i of those that the process may use
   int first_core = 0;
-  // Threads run only where no other thread wants the core (SCHED_IDLE): on emulated cores, because the host
-  // that they stand for has others for its ranks.
+  // Loader threads run only on otherwise idle cores (SCHED_IDLE). Set for emulated cores: the emulated host
+  // has further cores for its ranks, which must not wait for the loader.
   bool background = false;
   SamplerOptions sampler;                                    // order, seed, rank and world size
   const std::vector<Augmentation>* augmentations = nullptr;  // per record; null: drawn at random

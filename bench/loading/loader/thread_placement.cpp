@@ -1,3 +1,4 @@
+// Sets the scheduling class and the CPU affinity of threads with Linux's system calls.
 #include "bench/loading/loader/thread_placement.h"
 
 #include <pthread.h>

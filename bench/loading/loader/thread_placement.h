@@ -4,8 +4,8 @@
 
 namespace bench {
 
-// Of the calling thread (SCHED_IDLE). A kernel that refuses it changes no result: ranks then wait longer for
-// a core.
+// Lets the calling thread run only on cores that are otherwise idle (SCHED_IDLE). If the kernel refuses,
+// results stay the same, but ranks wait longer for a core.
 void yield_to_others();
 
 // Pins the thread to one of the cores that the process may use; numbers beyond them start again at the first.

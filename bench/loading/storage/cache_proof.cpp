@@ -1,3 +1,4 @@
+// Compares resident pages and the bytes that the device delivered with the limits for cold and warm rows.
 #include "bench/loading/storage/cache_proof.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Wraps a storage and drops its files' pages from the page cache each time a byte budget has been read.
 #include "bench/loading/storage/kept_cold.h"
 
 #include <algorithm>

@@ -14,16 +14,15 @@ struct ReadCounts {
   std::atomic<int64_t> records{0}, cached{0};
 };
 
-// Without it, read-ahead brings a set that fits into memory into the page cache before most of its records
-// are drawn. Once the readers have read a twentieth of the bytes of the storage's files from the device, all
-// that they brought in is dropped, so that a record is found in the cache with a chance of about 2.5 %. (A
-// memory limit by control group needs root and would hold the process's own memory too.) In place of mapped
-// pages readers return copies, of which dropping takes nothing. Where devices read far ahead (8 MiB are usual
-// on virtual disks), so few readers read at the same time that what is under way for them is no more than
-// that twentieth. All of this counts as reading, as reclaiming does where memory is short. `records`: those
-// that will be read, each once. Where each has its own file, nothing is dropped or copied, only counted.
-// `processes` of this machine share the page cache. `counts` must outlive the storage. Returns a storage
-// without page cache unchanged.
+// Without this, the kernel's read-ahead would load a set that fits into memory into the page cache before
+// most of its records are drawn. Each time the readers have read a twentieth of the files' bytes from the
+// device, all of these pages are dropped, so that a record is found in the cache with a chance of about
+// 2.5 %. (A memory limit by cgroup needs root and would limit the process's own memory too.) Readers return
+// copies, which dropping doesn't affect, instead of mapped pages. Where devices read far ahead (often 8 MiB
+// on virtual disks), the number of concurrent readers is limited so that their read-ahead stays below that
+// twentieth. The time for all this counts as reading. `records`: those that will be read, each once. If each
+// has a file of its own, reads are only counted. `processes`: how many on this machine share the page cache.
+// `counts` must outlive the storage. A storage without page cache is returned unchanged.
 std::unique_ptr<Storage> kept_cold(std::unique_ptr<Storage> storage, const std::vector<int64_t>& records,
                                    int64_t processes, ReadCounts& counts);
 

@@ -1,3 +1,4 @@
+// Uses mmap() and madvise(), and finds the mappings of other libraries in /proc/self/maps.
 #include "bench/loading/storage/mapped_file.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads columns with Arrow's Parquet reader, and returns images as views of the mapped file, not as copies.
 #ifdef HAVE_ARROW
 #include "bench/loading/storage/parquet_shard.h"
 

@@ -1,3 +1,4 @@
+// Verifies the result of each collective before timing it, and reports the time of the slowest rank.
 #include "bench/micro/collectives/lockstep.h"
 
 #include <ATen/ops/arange.h>

@@ -1,3 +1,4 @@
+// Compares the ranks' descriptions of their configuration on rank 0, and throws if one differs.
 #include <fmt/format.h>
 
 #include <stdexcept>

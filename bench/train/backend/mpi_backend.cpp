@@ -1,3 +1,4 @@
+// Runs collectives in posting order in one communication thread, or in a caller that waits for the first.
 #ifdef HAVE_MPI
 #include "bench/train/backend/mpi_backend.h"
 

@@ -1,3 +1,4 @@
+// Maps LibTorch's number types to MPI's, with sums of its own for the 16-bit floats that MPI lacks.
 #ifdef HAVE_MPI
 #include "bench/train/backend/mpi_wire.h"
 

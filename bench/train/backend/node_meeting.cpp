@@ -1,3 +1,4 @@
+// Shares announcements in memory within a node, and sends bytes with Gloo between the nodes' first ranks.
 #include "bench/train/backend/node_meeting.h"
 
 #include <ATen/ops/empty.h>

@@ -1,3 +1,4 @@
+// Copies a tensor to pinned host memory and back in a separate stream that waits for the tensor's values.
 #include "bench/train/backend/staging.h"
 
 #include <ATen/ops/empty.h>

@@ -1,3 +1,4 @@
+// Opens the TCPStore, and gathers each rank's text through it on rank 0.
 #include "bench/train/backend/store_group.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Notes when each collective is posted and when it ends, on the host and, where possible, on the device.
 #include "bench/train/backend/traced_backend.h"
 
 namespace bench {

@@ -1,3 +1,4 @@
+// Sums the times between neighbouring marks by phase and batch.
 #include "bench/train/clock/marked_clock.h"
 
 namespace bench {

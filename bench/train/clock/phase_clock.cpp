@@ -1,3 +1,4 @@
+// Adds up the nanoseconds of each phase in a table that is allocated before the first batch.
 #include "bench/train/clock/phase_clock.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Nests a range per phase in a range per batch, through two functions of the profiler.
 #include "bench/train/clock/phase_ranges.h"
 
 #include <fmt/format.h>

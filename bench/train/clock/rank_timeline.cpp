@@ -1,3 +1,4 @@
+// Converts a batch's time stamps to named events in milliseconds since the batch began.
 #include "bench/train/clock/rank_timeline.h"
 
 #include <fmt/format.h>

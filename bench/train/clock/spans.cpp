@@ -1,3 +1,4 @@
+// Accumulates milliseconds under a name and stores their sum at the end of each batch.
 #include "bench/train/clock/spans.h"
 
 #include <algorithm>

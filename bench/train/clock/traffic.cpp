@@ -1,3 +1,4 @@
+// Sums message sizes and the time in which at least one collective is in progress, under a lock.
 #include "bench/train/clock/traffic.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Creates all events in advance and reads the times between neighbouring events after the timed window.
 #include "bench/train/cuda/clock.h"
 
 #include <c10/cuda/CUDAFunctions.h>

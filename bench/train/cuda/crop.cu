@@ -1,3 +1,4 @@
+// Launches the kernel for the batch's pixel format, split where a batch exceeds the grid's limit.
 #include "bench/train/cuda/check_launch.h"
 #include "bench/train/cuda/crop.h"
 #include "bench/train/cuda/crop_kernels.cuh"

@@ -1,3 +1,4 @@
+// Packs all tensors of one type into one message per GPU before the NCCL call, and unpacks them afterwards.
 #include "bench/train/cuda/exchange.h"
 
 #include <ATen/core/grad_mode.h>

@@ -1,3 +1,4 @@
+// Decodes the region around the crop into GPU memory, then resizes and normalises it with LibTorch.
 #include "bench/train/cuda/jpeg.h"
 
 #ifdef HAVE_NVJPEG

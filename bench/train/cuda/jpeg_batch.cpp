@@ -1,3 +1,4 @@
+// Keeps a batch's encoded images until it is complete; retries images that nvJPEG refuses on the CPU.
 #include "bench/train/cuda/jpeg_batch.h"
 
 #ifdef HAVE_NVJPEG

@@ -1,3 +1,4 @@
+// Finds each GPU in NVML by its PCI bus id, because NVML may number GPUs differently from CUDA.
 #include "bench/train/cuda/readings.h"
 
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// Captures the work with torch's CUDAGraph after emptying the memory allocator's cache.
 #include "bench/train/cuda/recording.h"
 
 #include <c10/cuda/CUDACachingAllocator.h>

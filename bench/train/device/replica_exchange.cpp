@@ -1,3 +1,4 @@
+// Copies tensors between devices with LibTorch and sums the gradients one replica after another.
 #include "bench/train/device/replica_exchange.h"
 
 #include <ATen/core/grad_mode.h>

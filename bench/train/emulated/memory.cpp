@@ -1,3 +1,4 @@
+// Reserves address space with mmap() without touching it, reuses freed blocks, and enforces the size limit.
 #include "bench/train/emulated/memory.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Builds the chain of layers from the model's parameters, with forward and backward times for each layer.
 #include "bench/train/emulated/network.h"
 
 #include <ATen/ops/empty.h>

@@ -1,3 +1,4 @@
+// Reads the cores beside a GPU from sysfs and deals them out among the GPUs in use.
 #include "bench/train/gpu/gpu_cores.h"
 
 #include <fmt/format.h>

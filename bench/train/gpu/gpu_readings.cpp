@@ -1,3 +1,4 @@
+// Computes mean, minimum and maximum of each reading, and names the reasons for lower clocks.
 #include "bench/train/gpu/gpu_readings.h"
 
 #include <fmt/format.h>

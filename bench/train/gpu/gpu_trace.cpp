@@ -1,3 +1,4 @@
+// Merges overlapping kernels and copies into intervals, and counts calls that block the host.
 #include "bench/train/gpu/gpu_trace.h"
 
 #include <algorithm>

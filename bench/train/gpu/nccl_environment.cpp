@@ -1,3 +1,4 @@
+// Derives NCCL's variables from the row's link, and sets those that the user has not set.
 #include "bench/train/gpu/nccl_environment.h"
 
 #include <fmt/format.h>

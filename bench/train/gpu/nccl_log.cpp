@@ -1,3 +1,4 @@
+// Searches each log line for known phrases, and counts channels per transport and per peer rank.
 #include "bench/train/gpu/nccl_log.h"
 
 #include <algorithm>

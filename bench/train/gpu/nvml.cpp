@@ -1,3 +1,4 @@
+// Finds NVML's functions with dlsym(); a value that the driver doesn't provide stays empty.
 #include "bench/train/gpu/nvml.h"
 
 #include <dlfcn.h>

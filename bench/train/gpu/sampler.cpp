@@ -1,3 +1,4 @@
+// Stores one reading per GPU and period in memory, and reads the GPUs' energy counters at start and end.
 #include "bench/train/gpu/sampler.h"
 
 #include <chrono>

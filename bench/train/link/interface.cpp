@@ -1,3 +1,4 @@
+// Asks the kernel for the route to a host, and reads byte counters from /proc/net/dev and /sys.
 #include "bench/train/link/interface.h"
 
 #include <fmt/format.h>

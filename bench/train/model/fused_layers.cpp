@@ -1,3 +1,4 @@
+// Defines the operators and their gradients, and their CPU versions made of LibTorch's separate operations.
 #include "bench/train/model/fused_layers.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -1,3 +1,4 @@
+// Keeps lists of named parameters and buffers, and moves, converts or copies them together.
 #include "bench/train/model/model.h"
 
 #include <ATen/Context.h>

@@ -1,3 +1,4 @@
+// Builds stem, stages and classifier from a table of block counts, and computes them unit by unit.
 #include "bench/train/model/resnet.h"
 
 #include <ATen/Context.h>

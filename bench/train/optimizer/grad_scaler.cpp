@@ -1,3 +1,4 @@
+// Uses the kernels behind PyTorch's own scaler; gradients on several devices share one overflow flag.
 #include "bench/train/optimizer/grad_scaler.h"
 
 #include <ATen/core/grad_mode.h>

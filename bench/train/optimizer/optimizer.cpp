@@ -1,3 +1,4 @@
+// Gives the parameters of each device an optimizer instance of their own.
 #include "bench/train/optimizer/optimizer.h"
 
 #include <c10/core/DeviceGuard.h>

@@ -1,3 +1,4 @@
+// Computes the factor of a step: linear warm-up, then constant, two drops to a tenth, or half a cosine.
 #include "bench/train/optimizer/schedule.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Enables autocast on construction, and restores the earlier state and clears the weight cache at the end.
 #include "bench/train/precision/autocast.h"
 
 #include <ATen/autocast_mode.h>

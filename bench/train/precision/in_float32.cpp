@@ -1,3 +1,4 @@
+// Replaces LibTorch's CPU kernels by wrappers that convert to float32 and round the result to bfloat16.
 #include "bench/train/precision/in_float32.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -1,3 +1,4 @@
+// Chooses float16 or bfloat16 for a device, and names number types as the records do.
 #include "bench/train/precision/precision.h"
 
 #include "bench/train/precision/in_float32.h"

@@ -1,3 +1,4 @@
+// Keeps one thread and one copy of the network per device, and cuts the autograd graph between the devices.
 #include "bench/train/strategy/data_parallel.h"
 
 #include <ATen/Parallel.h>

@@ -1,3 +1,4 @@
+// In each cycle, gathers the ranks' ready gradients on rank 0, broadcasts its decision and reduces them.
 #include "bench/train/strategy/fusion.h"
 
 #include <ATen/Parallel.h>

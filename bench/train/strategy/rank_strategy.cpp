@@ -1,3 +1,4 @@
+// Hooks into autograd's gradient accumulators, and broadcasts the initial weights of rank 0 to all ranks.
 #include "bench/train/strategy/rank_strategy.h"
 
 #include <torch/csrc/autograd/function.h>

@@ -1,3 +1,4 @@
+// Computes a network on one device, or on two as a pipeline of micro-batches with a thread for the second.
 #include "bench/train/strategy/replica.h"
 
 #include <ATen/Parallel.h>

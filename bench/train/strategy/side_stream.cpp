@@ -1,3 +1,4 @@
+// Takes a stream from LibTorch's pool, and orders it with the current one by events.
 #include "bench/train/strategy/side_stream.h"
 
 #include <c10/core/impl/VirtualGuardImpl.h>

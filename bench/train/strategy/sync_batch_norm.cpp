@@ -1,3 +1,4 @@
+// Computes local statistics, and merges those of all ranks without loss of precision by cancellation.
 #include "bench/train/strategy/sync_batch_norm.h"
 
 #include <ATen/core/grad_mode.h>

@@ -1,3 +1,4 @@
+// Hands tasks over with a mutex and a condition variable; wait() rethrows a task's exception.
 #include "bench/train/strategy/worker_thread.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Multiplies bytes and image counts by the device file's rates, and refuses unusably long durations.
 #include "bench/train/timeline/durations.h"
 
 #include <fmt/format.h>

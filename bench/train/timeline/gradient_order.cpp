@@ -1,3 +1,4 @@
+// Counts reduced and updated elements, and describes the first violation as text.
 #include "bench/train/timeline/gradient_order.h"
 
 #include <fmt/format.h>

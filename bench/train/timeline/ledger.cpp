@@ -1,3 +1,4 @@
+// Keeps a ring of slots in a memory-mapped file, with atomic counters and futexes to wait on.
 #include "bench/train/timeline/ledger.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Keeps the end of the last operation for each stream, and a virtual clock for each device's host.
 #include "bench/train/timeline/timelines.h"
 
 #include <algorithm>

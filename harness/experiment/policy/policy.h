@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace harness::inline policy {
+namespace harness {
+inline namespace policy {
 
 // ---- any verdict on figures of whole runs (experiment/verdict.h, stats/inference.h) ----
 
@@ -83,4 +84,5 @@ inline constexpr size_t kAboutTheSameNight = 2;  // between changes of a row and
 inline constexpr size_t kNightsLookedAt = 500;   // newest of a series: a search takes no longer as it grows
 inline constexpr size_t kTypicalOver = 20;       // nights whose median one odd night hardly moves
 
-}  // namespace harness::inline policy
+}  // namespace policy
+}  // namespace harness

@@ -1,3 +1,4 @@
+// Takes median and range of top-1 and top-5 over the seeds, and compares with precision O0 seed by seed.
 #include "harness/report/summary/accuracy.h"
 
 #include <fmt/format.h>

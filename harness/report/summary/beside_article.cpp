@@ -1,3 +1,4 @@
+// Converts a row's seconds to the article's scale and lists what differs from the article's row.
 #include "harness/report/summary/beside_article.h"
 
 #include <fmt/format.h>

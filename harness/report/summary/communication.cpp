@@ -1,3 +1,4 @@
+// Averages message and waiting times over ranks and batches, and formats them as a table.
 #include "harness/report/summary/communication.h"
 
 #include <fmt/format.h>

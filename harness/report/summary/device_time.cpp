@@ -1,3 +1,4 @@
+// Averages each phase over all ranks and batches, and adds up the phases.
 #include "harness/report/summary/device_time.h"
 
 namespace harness {

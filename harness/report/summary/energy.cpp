@@ -1,3 +1,4 @@
+// Uses energy counters if every GPU has them, otherwise divides the stated watts by the images per second.
 #include "harness/report/summary/energy.h"
 
 #include "harness/stats/records.h"

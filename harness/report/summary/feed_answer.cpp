@@ -1,3 +1,4 @@
+// Takes medians of the runs for each number of devices, and judges whether the asked number is fed.
 #include "harness/report/summary/feed_answer.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Names the part of loading whose change raises the loader's rate by 15 % or more.
 #include "harness/report/summary/feed_binding.h"
 
 #include <fmt/format.h>

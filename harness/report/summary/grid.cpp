@@ -1,3 +1,4 @@
+// Fits columns to the width of the console, wraps long cells, and escapes text for each format.
 #include "harness/report/summary/grid.h"
 
 #include <fmt/format.h>

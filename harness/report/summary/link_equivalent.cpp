@@ -1,3 +1,4 @@
+// Scales the emulated rate by the ratios of gradient bytes and of computing times to those of a real GPU.
 #include "harness/report/summary/link_equivalent.h"
 
 #include <fmt/format.h>

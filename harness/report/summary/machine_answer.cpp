@@ -1,3 +1,4 @@
+// Looks up the figures of the rows by their ids, and words them as sentences and facts.
 #include "harness/report/summary/machine_answer.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Takes as the critical path, batch by batch, the rank that waited least for the others.
 #include "harness/report/summary/rank_views.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Estimates on logarithms, from rounds that the rows share; few runs borrow the scatter of similar rows.
 #include "harness/report/summary/ratio.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Finds the check `trained` and the loss in a row's records, and sums them up in a sentence.
 #include "harness/report/summary/trained_rows.h"
 
 #include <fmt/format.h>
