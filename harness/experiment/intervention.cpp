@@ -83,7 +83,6 @@ const std::vector<Intervention>& interventions() {
       {.name = "no_readahead", .against = "unchanged", .resource = "read-ahead",
        .title = "without the kernel's read-ahead", .next = "readahead=false",
        .for_good = true, .cost = Cost::setting, .fields = {"readahead"}, .values = {"false"},
-       .possible = [](const Record& record) { return is_cold(record) && record.config.readahead; },
        .why_not = [](const Row& row, const RowContext&) -> Why {
          if (!row.readahead) return "readahead is false already";
          return row.cache == "cold" ? "" : "it is read from memory already"; },
@@ -116,7 +115,6 @@ const std::vector<Intervention>& interventions() {
        .title = "all images in one file (LMDB)", .next = "images packed into one file (storage=lmdb)",
        .for_good = true, .cost = Cost::conversion, .fields = {"storage", "cache", "readahead", "read_rate"},
        .values = {"lmdb", "tfrecord", "hdf5", "parquet"},
-       .possible = [](const Record& record) { return record.config.storage == "files" && is_cold(record); },
        .when_named = true,
        .why_not = [](const Row& row, const RowContext&) -> Why {
          return row.storage == "files" && row.cache == "cold" ? "" : "the row reads no single files from a cold disk"; },
@@ -148,7 +146,6 @@ const std::vector<Intervention>& interventions() {
       {.name = "own_processes", .against = "unchanged", .resource = "one process for all devices",
        .title = "one process per device (DDP)", .next = "strategy=ddp", .for_good = true, .cost = Cost::setting,
        .fields = {"strategy", "backend"}, .values = {"ddp", "apex", "horovod"},
-       .possible = [](const Record& record) { return record.config.strategy == "data_parallel"; },
        .when_named = true,
        .why_not = [](const Row& row, const RowContext&) -> Why {
          return row.strategy == "data_parallel" ? "" : "the row doesn't use data_parallel"; },
@@ -167,7 +164,6 @@ const std::vector<Intervention>& interventions() {
       {.name = "no_host_work", .against = "unchanged", .resource = "host work",
        .title = "without the host's added work", .next = "take the work out of the training thread",
        .for_good = true, .cost = Cost::setting, .fields = {"host_work_ms"}, .values = {"0"},
-       .possible = [](const Record& record) { return record.config.host_work_ms > 0; },
        .why_not = [](const Row& row, const RowContext&) -> Why {
          return row.host_work_ms > 0 ? "" : "the row adds none"; },
        .apply = [](Row& row, const RowContext&) { row.host_work_ms = 0; }},
@@ -224,6 +220,11 @@ const Intervention* find_intervention(const std::string& name) {
   for (const Intervention& change : interventions())
     if (name == change.name) return &change;
   return nullptr;
+}
+
+bool is_possible(const Intervention& change, const Record& record) {
+  static const AxisValues none;
+  return change.possible ? change.possible(record) : change.why_not(record.config, {none}).empty();
 }
 
 const char* title_of_change(const std::string& name) {

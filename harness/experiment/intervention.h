@@ -40,7 +40,7 @@ struct Intervention {
   // which is then one of them; otherwise all numbers grow.
   std::vector<const char*> fields = {}, values = {};
   const char* unit = "";                      // of a purchase, whose multiple is told: the devices
-  bool (*possible)(const Record&) = nullptr;  // false: this row can't be changed so, or is so already
+  bool (*possible)(const Record&) = nullptr;  // see is_possible()
   bool when_named = false;                    // `explain` tries it only with --change
   bool of_loader = false;                     // `feed` tries it, too
   bool first = false;  // `explain` runs it before others: it takes less time than the row, and tells most
@@ -56,7 +56,10 @@ struct Intervention {
 // the work. So do timed_device and faster_device.
 const std::vector<Intervention>& interventions();
 const Intervention* find_intervention(const std::string& name);  // null when there is none
-const char* title_of_change(const std::string& name);            // empty when there is none
+// Whether the record's row can be changed so, and isn't so already: `possible`, where it is more than what
+// `why_not` tells of the row alone.
+bool is_possible(const Intervention& change, const Record& record);
+const char* title_of_change(const std::string& name);  // empty when there is none
 // The settings in which two rows differ apart from what follows from the article's window.
 std::vector<std::string> differences(const Row& one, const Row& other);
 // The change by which `row` differs from `base`; null when it is none of the table, or several at once.

@@ -100,8 +100,10 @@ void ExplainedRow::leave_out_what_gains_nothing() {
     if (!*change.change->resource || !change.effect) continue;
     best = std::max(best, change.effect->ratio);
     const double gain = std::max(change.effect->ratio, change.part ? change.part->ratio : 0);
-    if (gain >= kLeastGain) kept.push_back(change.change->name);
-    if (gain < kLeastGain) slower.insert(change.change->name);
+    if (gain >= kLeastGain)
+      kept.push_back(change.change->name);
+    else
+      slower.insert(change.change->name);
   }
   if (best < kClearGain) return;
   const std::set<std::string> needed = with_partners(kept);

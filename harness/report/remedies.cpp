@@ -132,7 +132,7 @@ std::vector<Remedy> remedies_of(const Summary& summary) {
       for (const char* name : bottleneck->changes) {
         const Intervention* change = find_intervention(name);
         const auto shown = found.find(change);
-        if (!change->possible(*row.record) || (shown != found.end() && shown->second.row)) continue;
+        if (!is_possible(*change, *row.record) || (shown != found.end() && shown->second.row)) continue;
         Remedy& tried = found[change];
         tried.change = change;
         tried.tried_on.push_back(&row);
