@@ -18,6 +18,8 @@ class Loader:
         self.ended = False     # in this iteration
         self.record = None
         self.written = False
+        self.sums = None       # of its workers' fetches, shared with them
+        self.key = key(loader)
         try:
             self.length = len(loader)
         except Exception:  # an IterableDataset has none
@@ -53,6 +55,10 @@ class Loader:
             "bytes": sum(tensor.numel() * tensor.element_size() for tensor in found), "context": context.get_start_method()}
 
 
+def key(loader):
+    return type(loader), type(loader.dataset), id(loader.dataset), loader.batch_size, loader.collate_fn
+
+
 def type_name(thing):
     return f"{type(thing).__module__}.{type(thing).__qualname__}" if thing is not None else None
 
@@ -64,7 +70,13 @@ class Loaders:
         self.lead = None  # whose next() begins an iteration
 
     def find(self, loader):
+        """A script may make the same loader anew for each epoch."""
         known = self.of.get(loader)
+        if known is None:
+            known = next((one for one in self.all if one.loader() is None and one.key == key(loader)), None)
+            if known:
+                known.loader = weakref.ref(loader)
+                self.of[loader] = known
         if known is None:
             known = self.of[loader] = Loader(loader, len(self.all))
             self.all.append(known)

@@ -6,11 +6,18 @@ import sys
 import threading
 import time
 import traceback
-import weakref
 from time import perf_counter_ns
 
+import torch
+
+from . import worker
+from .batches import items
+from .clock import Clock
+from .loaders import Loaders
 from .plan import Plan
-from .record import RankFile, world
+from .process import ProcessChanges
+from .record import RankFile, rank, world
+from .segments import Segments
 
 DRAIN = object()
 LARGEST_VALIDATION = 16  # a replayed loader that is asked so often without a backward isn't being trained from
@@ -19,19 +26,21 @@ SHORT_EPOCH = 4          # in which every iteration may begin or end an epoch
 
 class Probe:
     def __init__(self, folder):
-        from .clock import Clock
-        from .loaders import Loaders
-        from .process import ProcessChanges
-        from .segments import Segments
-        self.plan, self.file, self.clock, self.loaders = Plan(folder), RankFile(folder), Clock(), Loaders()
-        self.on, self.thread, self.pid = True, threading.get_ident(), os.getpid()
-        self.segments = Segments(self)
-        self.process = ProcessChanges(self)
+        self.plan, self.clock = Plan(folder), Clock()
         self.restore = []           # what the hooks replaced: (owner, name, original)
+        self.begin_process()
+
+    def begin_process(self):
+        """Also called in a forked child: a training may be forked off, and a worker never trains."""
+        self.file, self.loaders = RankFile(self.plan.folder), Loaders()
+        self.on, self.thread, self.pid = True, threading.get_ident(), os.getpid()
+        self.process, self.segments = ProcessChanges(self), Segments(self)
+        self.clock.restart()
         self.iterations, self.own_ns, self.timed, self.used = 0, 0, 0, False
         self.by_updates = False     # no DataLoader: an iteration ends with an update
         self.updates_without_loader = 0
-        self.in_backward = self.in_step = 0
+        self.in_backward = self.charging = False
+        self.in_step = 0
         self.new_iteration()
 
     def new_iteration(self):
@@ -68,9 +77,9 @@ class Probe:
             self.end_iteration(now)
         change = self.segments.change
         if not loader.training:
-            self.excluded |= loader.hits == 0 or loader is not self.loaders.lead
+            self.excluded = True
             return None
-        if change is None or not grad_enabled():
+        if change is None or not torch.is_grad_enabled():
             return None
         if change == "loader_alone":
             return DRAIN if loader is self.loaders.lead else None
@@ -80,21 +89,29 @@ class Probe:
         return None
 
     def after_next(self, iterator, batch, now):
-        from .batches import items
         self.used = True
         loader = iterator.run_matrix_loader
         if loader.record is None:
             loader.describe(batch)
-        if grad_enabled():
+        if torch.is_grad_enabled():
             loader.nexts += 1
         if loader is self.loaders.lead or not loader.hits:
             self.items += items(batch)
-        if loader.training and not loader.kept.full and not self.segments.timing and self.segments.current is None:
+        if loader.training and not loader.kept.full and not self.segments.timing:
             loader.kept.keep(batch)
 
     def epoch_ended(self, iterator):
         loader = iterator.run_matrix_loader
         loader.ended = True
+        self.epoch_began(loader)
+
+    def iterated(self, dataloader):
+        """Before a DataLoader's __iter__."""
+        if self.process.touches_loaders():
+            self.process.before_iterating(dataloader)
+        loader = self.loaders.find(dataloader)
+        if not self.plan.minimal:
+            worker.announce(self.plan.folder, rank(), loader)
         self.epoch_began(loader)
 
     def epoch_began(self, loader):
@@ -110,7 +127,6 @@ class Probe:
 
     def drained(self, batch, nanoseconds):
         """A batch was taken and thrown away. Returns DRAIN until the segment has enough."""
-        from .batches import items
         self.segments.drained(nanoseconds, items(batch))
         return DRAIN if self.segments.change == "loader_alone" else None
 
@@ -219,16 +235,10 @@ def sleep(probe):
     return perf_counter_ns() - begin
 
 
-def grad_enabled():
-    from torch import is_grad_enabled
-    return is_grad_enabled()
-
-
 def install():
     """Called once torch has been imported."""
-    from . import hooks
-    folder = os.environ["RUN_MATRIX_PROBE"]
-    probe = Probe(folder)
+    from . import hooks  # which import this file
+    probe = Probe(os.environ["RUN_MATRIX_PROBE"])
     hooks.put_in(probe)
     atexit.register(probe.at_exit)
-    return weakref.ref(probe)
+    os.register_at_fork(after_in_child=lambda: probe.on and probe.guard(probe.begin_process))

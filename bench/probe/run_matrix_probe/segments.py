@@ -2,7 +2,7 @@
 import os
 import time
 
-from . import changes
+from . import changes, worker
 from .batches import Impossible
 from .clock import LOAD, PHASES, as_record
 from .plan import settle_iterations
@@ -83,6 +83,7 @@ class Segments:
     def begin_timing(self):
         changes.wait_for_gpu()
         self.timing = True
+        self.fetched = worker.sums(self.probe.loaders.training())
         self.began, self.cpu, self.queued = time.monotonic(), time.process_time(), self.run_queue()
         self.probe.clock.restart()
 
@@ -124,6 +125,9 @@ class Segments:
                   "added_ms": segment.get("added_ms", 0), "items": sum(items for _, items, _ in self.taken),
                   "updates": self.updates, "settled": self.settled, "excluded": self.excluded, "cpu_s": round(cpu, 6),
                   "run_queue_s": round(queued, 6), "steps": [as_record(one) for one in self.taken]}
+        fetched = worker.sums(self.probe.loaders.training())
+        if self.timing and fetched and self.fetched:
+            record["worker"] = worker.as_record([after - before for after, before in zip(fetched, self.fetched)])
         if unfinished:
             record["unfinished"] = True
         self.file.write(record)
