@@ -18,6 +18,7 @@
 #include "harness/compare/comparison.h"
 #include "harness/compare/noise.h"
 #include "harness/contract/machine.h"
+#include "harness/own_job/job_commands.h"
 #include "harness/plan/time_left.h"
 #include "harness/stats/looks.h"
 #include "harness/stats/records.h"
@@ -258,10 +259,13 @@ int run_ab(const Installation& installation, const Request& request, const Sides
 
 void add_ab(CommandLine& line) {
   const auto sides = std::make_shared<Sides>();
+  const auto job = std::make_shared<JobRequest>();
   CLI::App* command = line.app.add_subcommand(
       "ab",
       "run two settings side by side in random order, 9 times each, then compare; with equal sides: measure "
-      "this machine's noise");
+      "this machine's noise. With `-- COMMAND --- COMMAND`: two of your own PyTorch trainings "
+      "(docs/own_job.md)");
+  add_job_options(*command, *job);
   command->fallthrough();
   command->add_option("--set-a", sides->set_a, "field=value for side A")->allow_extra_args(false);
   command->add_option("--set-b", sides->set_b, "field=value for side B")->allow_extra_args(false);
@@ -271,8 +275,20 @@ void add_ab(CommandLine& line) {
   add_time_option(
       *command, "--until", sides->until_s,
       "time for more and more blocks, e.g. 10m, until every row has a verdict; in place of --repeat");
-  command->callback([&line, sides] {
-    line.action = [&line, sides](const Installation& installation) {
+  command->callback([&line, sides, job] {
+    line.takes_job = true;
+    const auto between = std::find(line.job.begin(), line.job.end(), "---");
+    if (!line.job.empty() && (between == line.job.end() || !sides->same() || sides->until_s > 0))
+      throw CLI::ValidationError(
+          "ab -- COMMAND --- COMMAND",
+          "needs two commands with --- between them, and no settings of sides or --until");
+    line.action = [&line, sides, job](const Installation& installation) {
+      if (!line.job.empty()) {
+        const auto second = std::find(line.job.begin(), line.job.end(), "---");
+        job->command.assign(line.job.begin(), second);
+        job->keep_disturbed = line.request.keep_disturbed;
+        return compare_jobs(installation, line.request, *job, {second + 1, line.job.end()}, std::cout);
+      }
       return run_ab(installation, line.request, *sides, std::cout);
     };
   });

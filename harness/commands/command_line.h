@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
+#include "harness/own_job/job_subject.h"
 #include "harness/run/run.h"
 
 namespace harness {
@@ -10,7 +11,9 @@ namespace harness {
 struct CommandLine {
   CLI::App app{
       "Trains slices of 300 timed batches, one change at a time, and reports the effect of each change."};
-  Request request;  // the options of a run
+  Request request;               // the options of a run
+  std::vector<std::string> job;  // the words after `--`: a user's own training command
+  bool takes_job = false;        // set by the commands that do
   // Called after parsing; returns the exit code. The last command on the command line sets it.
   std::function<int(const Installation&)> action;
 };
@@ -36,6 +39,9 @@ void add_time_option(CLI::App& app, const std::string& name, double& seconds, co
 void refuse_options(const CommandLine& line, const std::string& command,
                     const std::vector<const char*>& options);
 
+// Adds the options of commands that start a user's own job.
+void add_job_options(CLI::App& command, JobRequest& job);
+
 void add_calibrate(CommandLine& line);
 void add_largest_batch(CommandLine& line);
 void add_list(CommandLine& line);
@@ -43,6 +49,7 @@ void add_new(CommandLine& line);
 void add_report(CommandLine& line);
 void add_compare(CommandLine& line);
 void add_ab(CommandLine& line);
+void add_record(CommandLine& line);
 void add_validate(CommandLine& line);
 void add_nightly(CommandLine& line);
 void add_explain(CommandLine& line);

@@ -1,19 +1,55 @@
-// explain: what binds a row?
+// explain: what binds a row, or a user's own job?
 #include "harness/explain/explain.h"
 
 #include <iostream>
+#include <regex>
 
 #include "harness/commands/command_line.h"
+#include "harness/own_job/job_commands.h"
 
 namespace harness {
 
+void add_job_options(CLI::App& command, JobRequest& job) {
+  const std::string group = "Options for a command of your own (after `--`)";
+  command.add_option("--steps", job.steps, "timed steps of each measurement (default: chosen by the time)")
+      ->check(CLI::Range(4, 100000))
+      ->group(group);
+  command.add_option("--warmup", job.warmup, "steps before the first measurement (default: by the workers)")
+      ->check(CLI::Range(1, 100000))
+      ->group(group);
+  command
+      .add_option(
+          "--step-line", job.step_line,
+          "regular expression for the line that the command prints at each step, where it isn't Python: it "
+          "is then changed from outside alone")
+      ->check([](const std::string& text) -> std::string {
+        try {
+          const std::regex tried(text);
+          return "";
+        } catch (const std::regex_error& error) {
+          return text + " is no regular expression such as `step [0-9]+`: " + error.what();
+        }
+      })
+      ->group(group);
+  command
+      .add_flag("--may-write", job.may_write,
+                "the command may write its files for real; without it they are thrown away")
+      ->group(group);
+  command
+      .add_flag("--cold", job.cold,
+                "drop the files that its loader opens from the page cache before each start")
+      ->group(group);
+}
+
 void add_explain(CommandLine& line) {
   const auto explain = std::make_shared<ExplainRequest>();
+  const auto job = std::make_shared<JobRequest>();
   CLI::App* command = line.app.add_subcommand(
       "explain",
       "what binds a row? Runs it with one thing changed at a time and measures what each gains. "
-      "Exit codes: 0 measured, 3 nothing could be changed or compared, 1 a run failed");
-  command->add_option("row", explain->rows, "ids of rows, or `all`")->required();
+      "Exit codes: 0 measured, 3 nothing could be changed or compared, 1 a run failed. With `-- COMMAND`: what "
+      "binds your own PyTorch training (docs/own_job.md)");
+  command->add_option("row", explain->rows, "ids of rows, or `all`");
   add_time_option(
       *command, "--within", explain->within_s,
       "for each row: slices have so few batches that the first block fits, and no later run starts after it, "
@@ -27,12 +63,21 @@ void add_explain(CommandLine& line) {
       "--prices", explain->prices,
       "YAML file with `unit` and what one more core, gpu, gbit_per_s or mb_per_s costs: adds the gain "
       "per unit of money");
+  add_job_options(*command, *job);
   command->fallthrough();
-  command->callback([&line, explain] {
+  command->callback([&line, explain, job] {
+    line.takes_job = true;
+    if (explain->rows.empty() == line.job.empty())
+      throw CLI::ValidationError("explain", "needs ids of rows, or a command after `--`, and not both");
     for (const char* option : {"--only", "--trace", "--wrap", "--dry-run", "--accuracy"})
       if (line.app.count(option))
         throw CLI::ValidationError(option, "has no meaning for explain; leave it out");
-    line.action = [&line, explain](const Installation& installation) {
+    line.action = [&line, explain, job](const Installation& installation) {
+      job->command = line.job;
+      job->within_s = explain->within_s;
+      job->changes = explain->changes;
+      job->keep_disturbed = line.request.keep_disturbed;
+      if (!line.job.empty()) return explain_job(installation, line.request, *job, std::cout);
       return run_explain(installation, line.request, *explain, std::cout);
     };
   });

@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   add_validate(line);
   add_nightly(line);
   add_explain(line);
+  add_record(line);
   add_feed(line);
   add_machine(line);
   add_history(line);
@@ -56,8 +57,14 @@ int main(int argc, char** argv) {
   line.app.set_version_flag(
       "--version", [] { return encode(describe_build()).dump(); }, "print the build as JSON");
   line.app.require_subcommand(0, 1);
+  int own = argc;  // the words that are for this program
+  for (int i = argc - 1; i > 0; --i)
+    if (argv[i] == std::string("--")) own = i;
+  if (own < argc) line.job.assign(argv + own + 1, argv + argc);
   try {
-    line.app.parse(argc, argv);
+    line.app.parse(own, argv);
+    if (own < argc && !line.takes_job)
+      throw CLI::ValidationError("--", "only explain, record, ab and feed take a command after it");
   } catch (const CLI::ParseError& error) {
     const int code = line.app.exit(error);
     if (code != 0) std::cerr << suggestions(line.app);

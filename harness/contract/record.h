@@ -45,6 +45,7 @@ struct Record {
   std::optional<RecordPair> pair;
   std::optional<RecordFeed> feed;
   std::optional<RecordIntervention> intervention;
+  std::optional<RecordJob> job;
   std::map<std::string, double> device_rates;
   std::optional<RecordTraining> training;
   std::vector<RecordCheck> checks;
@@ -139,6 +140,7 @@ struct Record {
             "only of runs of `feed` and `machine`: images/s that one device computes, by device file",
             Presence::when_set},
         Key{"intervention", &Record::intervention, "only of runs of `explain`", Presence::when_set},
+        Key{"job", &Record::job, "only of a user's own training job (device `own`)", Presence::when_set},
         Key{"training", &Record::training,
             "only in training.jsonl: the same row's timed batches, trained for real on the processor with a "
             "small network",

@@ -123,4 +123,58 @@ struct RecordIntervention {
   }
 };
 
+// A loader of a user's own training job.
+struct JobLoader {
+  std::string name, role, dataset, shapes;
+  int64_t workers = 0, batch = 0, bytes = 0;
+  std::optional<int64_t> prefetch_factor, length;
+  std::optional<bool> pin_memory, persistent_workers;
+  static constexpr auto keys() {
+    return known_keys(
+        Key{"name", &JobLoader::name, "`loader 0`, in the order of their first batches", Presence::required},
+        Key{"role", &JobLoader::role, "training: a backward pass follows its batches; else validation"},
+        Key{"workers", &JobLoader::workers, "num_workers, as it ran"},
+        Key{"prefetch_factor", &JobLoader::prefetch_factor, "batches that each worker prepares ahead",
+            Presence::when_set},
+        Key{"batch", &JobLoader::batch, "items of its first batch"},
+        Key{"bytes", &JobLoader::bytes, "of the tensors of its first batch"},
+        Key{"shapes", &JobLoader::shapes, "of these tensors"},
+        Key{"dataset", &JobLoader::dataset, "class of its data set"},
+        Key{"length", &JobLoader::length, "batches of an epoch, where it is known", Presence::when_set},
+        Key{"pin_memory", &JobLoader::pin_memory, "as the script sets it", Presence::when_set},
+        Key{"persistent_workers", &JobLoader::persistent_workers, "as the script sets it",
+            Presence::when_set});
+  }
+};
+
+// A user's own training job, as the probe in its processes saw it (bench/probe).
+struct RecordJob {
+  std::vector<std::string> command;
+  std::string process;
+  std::vector<JobLoader> loaders;
+  int64_t updates = 0, settled = 0, excluded = 0;
+  std::optional<double> probe_us;
+  std::map<std::string, double> worker_ms;
+  std::vector<double> rank_step_ms;
+  static constexpr auto keys() {
+    return known_keys(
+        Key{"command", &RecordJob::command, "its arguments, the program first", Presence::required},
+        Key{"process", &RecordJob::process, "what was changed when it started, as JSON; empty: nothing"},
+        Key{"loaders", &RecordJob::loaders, "its DataLoaders"},
+        Key{"updates", &RecordJob::updates, "steps of the optimizer during the timed iterations"},
+        Key{"settled", &RecordJob::settled, "iterations left out before them, after a change in the process"},
+        Key{"excluded", &RecordJob::excluded,
+            "iterations left out among them, because a validation or the start of an epoch lay in them"},
+        Key{"probe_us", &RecordJob::probe_us, "time of the probe in an iteration's main thread, us",
+            Presence::when_set},
+        Key{"worker_ms", &RecordJob::worker_ms,
+            "of the workers, mean for a batch: `wall`, `cpu`, `run_queue` (ready, but without a core) and "
+            "`collate`",
+            Presence::when_set},
+        Key{"rank_step_ms", &RecordJob::rank_step_ms,
+            "mean iteration of each rank without backward, in which ranks wait for each other",
+            Presence::when_set});
+  }
+};
+
 }  // namespace harness

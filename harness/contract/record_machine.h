@@ -13,7 +13,7 @@ struct RecordDevice {
   nlohmann::json settings;
   static constexpr auto keys() {
     return known_keys(
-        Key{"kind", &RecordDevice::kind, "cpu, cuda or emulated", Presence::required},
+        Key{"kind", &RecordDevice::kind, "cpu, cuda, emulated or own (a user's job)", Presence::required},
         Key{"name", &RecordDevice::name, "name of the processor or GPU", Presence::when_set},
         Key{"label", &RecordDevice::label, "name shown in plots, e.g. `4 CPU replicas`", Presence::when_set},
         Key{"driver", &RecordDevice::driver, "version of a GPU's driver", Presence::when_set},

@@ -46,13 +46,12 @@ void read_from_memory(Row& row, const std::string& storage, const RowContext& it
   row.read_rate = row.read_latency_ms = row.store_rate_mbit = row.store_latency_ms = 0;
 }
 
-}  // namespace
-
-const std::vector<Intervention>& interventions() {
+std::vector<Intervention> row_interventions() {
   // clang-format off
-  static const std::vector<Intervention> all = {
+  return {
       {.name = "unchanged", .title = "as asked",
-       .of_loader = true, .apply = [](Row&, const RowContext&) {}},
+       .of_loader = true, .apply = [](Row&, const RowContext&) {},
+       .of_job = [](JobChange& it, const JobFacts&) { it.segment = nlohmann::json::object(); }},
       {.name = "more_threads", .against = "unchanged", .resource = "loader threads",
        .title = "twice the loader threads", .next = "more loader threads (loader_threads)",
        .factor = 2, .for_good = true, .cost = Cost::setting, .fields = {"loader_threads"}, .possible = any_row,
@@ -79,7 +78,9 @@ const std::vector<Intervention>& interventions() {
       {.name = "fewer_cores", .against = "unchanged", .title = "half the cores",
        .why_not = [](const Row& row, const RowContext&) -> Why {
          return row.cpus < 2 ? "one core can't be halved" : ""; },
-       .apply = [](Row& row, const RowContext&) { row.cpus /= 2; }},
+       .apply = [](Row& row, const RowContext&) { row.cpus /= 2; },
+       .job_why_not = [](const JobFacts& job) -> Why { return job.cores < 2 ? "one core can't be halved" : ""; },
+       .of_job = [](JobChange& it, const JobFacts& job) { it.cores = job.cores / 2; }},
       {.name = "no_readahead", .against = "unchanged", .resource = "read-ahead",
        .title = "without the kernel's read-ahead", .next = "readahead=false",
        .for_good = true, .cost = Cost::setting, .fields = {"readahead"}, .values = {"false"},
@@ -209,10 +210,23 @@ const std::vector<Intervention>& interventions() {
        .includes = {"faster_peers", "faster_link"},
        .why_not = [](const Row& row, const RowContext& it) -> Why {
          return world_size(row, it.values) == 1 ? "one process, no collectives" : ""; },
-       .apply = [](Row& row, const RowContext&) { row.collectives = false; }},
+       .apply = [](Row& row, const RowContext&) { row.collectives = false; },
+       .job_why_not = [](const JobFacts& job) -> Why { return job.world == 1 ? "one process, no collectives" : ""; },
+       .of_job = [](JobChange& it, const JobFacts&) { it.segment = nlohmann::json::object(); }},
       {.name = "added_host_work", .against = "unchanged", .title = "more work of the training thread", .burden = true},
-      {.name = "added_read_time", .against = "unchanged", .title = "slower reading", .burden = true}};
+      {.name = "added_read_time", .against = "unchanged", .title = "slower reading", .burden = true},
+  };
   // clang-format on
+}
+
+}  // namespace
+
+const std::vector<Intervention>& interventions() {
+  static const std::vector<Intervention> all = [] {
+    std::vector<Intervention> table = row_interventions();
+    for (Intervention& change : job_interventions()) table.push_back(std::move(change));
+    return table;
+  }();
   return all;
 }
 

@@ -9,6 +9,7 @@
 #include "harness/config/settings.h"
 #include "harness/contract/emulated_device.h"
 #include "harness/contract/record.h"
+#include "harness/experiment/job_change.h"
 
 namespace harness {
 
@@ -50,7 +51,13 @@ struct Intervention {
   std::string (*why_not)(const Row&, const RowContext&) = nullptr;
   void (*apply)(Row&, const RowContext&) = nullptr;
   void (*of_device)(EmulatedDevice&) = nullptr;
+  // The same of a user's own job; without `of_job` the change is none of jobs.
+  std::string (*job_why_not)(const JobFacts&) = nullptr;
+  void (*of_job)(JobChange&, const JobFacts&) = nullptr;
 };
+
+// Of jobs: in job_interventions.cpp, the last of the table.
+std::vector<Intervention> job_interventions();
 
 // In the order of tables. in_memory, no_decoding and made_up form a ladder: each leaves out one more part of
 // the work. So do timed_device and faster_device.

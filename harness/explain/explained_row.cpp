@@ -14,8 +14,6 @@ namespace harness {
 constexpr int64_t kMostFailures = 2;  // in a row; then a change is left out
 constexpr int64_t kFewestBatches = 4, kSurveyBatches = 3;
 constexpr int64_t kShortSlice = 8;  // batches; no survey would make it much shorter
-// From a gain as clear as this on, changes that gain nearly nothing in their first run don't run again.
-constexpr double kClearGain = 1.2;
 
 // With those that the named ones are compared with.
 static std::set<std::string> with_partners(const std::vector<std::string>& names) {
@@ -93,19 +91,11 @@ void ExplainedRow::leave_out_what_gains_nothing() {
   const auto found = std::find_if(explanations.begin(), explanations.end(),
                                   [&](const Explanation& one) { return one.of == row_.id; });
   if (found == explanations.end()) return;
+  const std::set<std::string> slower = changes_without_gain(*found);
   std::vector<std::string> kept;
-  std::set<std::string> slower;
-  double best = 1;
-  for (const ExplainedChange& change : found->changes) {
-    if (!*change.change->resource || !change.effect) continue;
-    best = std::max(best, change.effect->ratio);
-    const double gain = std::max(change.effect->ratio, change.part ? change.part->ratio : 0);
-    if (gain >= kLeastGain)
+  for (const ExplainedChange& change : found->changes)
+    if (*change.change->resource && change.effect && !slower.count(change.change->name))
       kept.push_back(change.change->name);
-    else
-      slower.insert(change.change->name);
-  }
-  if (best < kClearGain) return;
   const std::set<std::string> needed = with_partners(kept);
   std::erase_if(steps_, [&](const Step& step) {
     return slower.count(step.of.change) && !needed.count(step.of.change);

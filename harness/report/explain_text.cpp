@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "harness/contract/phases.h"
+
 namespace harness {
 namespace {
 
@@ -12,6 +14,14 @@ std::string interval(const Gain& gain) {
   return fmt::format("{:.2f} ({:.2f} to {:.2f}){}", gain.ratio, gain.low, gain.high,
                      gain.pooled ? " pooled" : "");
 }
+
+const RecordJob* job_of(const Explanation& explanation) {
+  const RecordList& runs = explanation.unchanged;
+  return runs.empty() || !runs[0]->job ? nullptr : &*runs[0]->job;
+}
+// What is explained, in sentences.
+const char* subject(const Explanation& explanation) { return explanation.own ? "job" : "row"; }
+const char* items(const Explanation& explanation) { return explanation.own ? "items" : "images"; }
 
 // `+120 (+90 to +150)`, images per second against the unchanged row.
 std::string gain(const Explanation& explanation, const Gain& effect) {
@@ -62,16 +72,29 @@ std::string title_of(const ExplainedChange& change) {
   return change.change->title + std::string(timed ? " (emulated)" : "");
 }
 
-std::string makes_faster(const ExplainedChange& change) {
-  std::string text =
-      fmt::format("{} makes the row {} times as fast", title_of(change), interval(*change.part));
+std::string makes_faster(const Explanation& explanation, const ExplainedChange& change) {
+  std::string text = fmt::format("{} makes the {} {} times as fast", title_of(change), subject(explanation),
+                                 interval(*change.part));
   if (change.over->name != std::string("unchanged"))
     text += fmt::format(" as with {}", title_of_change(change.over->name));
   return text;
 }
 
+// A job whose loader takes no time: what is left is the step itself.
+std::string step_itself(const Explanation& explanation) {
+  for (const ExplainedChange& change : explanation.changes)
+    if (explanation.own && change.change->name == std::string("replayed") && change.effect &&
+        change.effect->decides() && change.effect->high < kLeastGain)
+      return fmt::format(
+          "the step itself: without its loader the job is {} times as fast, and no other change gains "
+          "{:.0f} % for certain",
+          interval(*change.effect), 100 * (kLeastGain - 1));
+  return "";
+}
+
 // What is likely, how sure that is, and what would decide.
 std::string not_sure(const Explanation& explanation) {
+  if (const std::string text = step_itself(explanation); !text.empty()) return text;
   if (const ExplainedChange* likely = explanation.likely()) {
     const Gain& gain = *likely->part;
     const std::string why = gain.decides()
@@ -81,7 +104,7 @@ std::string not_sure(const Explanation& explanation) {
                                       "scatter unequally",
                                       gain.a, gain.a == 1 ? "" : "s", kFewestRuns);
     return fmt::format("likely {}, but that is not sure: {}; {}. More time decides (--within)",
-                       likely->change->resource, makes_faster(*likely), why);
+                       likely->change->resource, makes_faster(explanation, *likely), why);
   }
   const bool decidable =
       std::any_of(explanation.changes.begin(), explanation.changes.end(), [](const ExplainedChange& change) {
@@ -89,19 +112,19 @@ std::string not_sure(const Explanation& explanation) {
       });
   if (!decidable)
     return "undecided: no change gains anything in its first runs, too few for a verdict (--within)";
-  return fmt::format("nothing that could be changed here makes the row {:.0f} % faster for certain",
-                     100 * (kLeastGain - 1));
+  return fmt::format("nothing that could be changed here makes the {} {:.0f} % faster for certain",
+                     subject(explanation), 100 * (kLeastGain - 1));
 }
 
 std::string binds(const Explanation& explanation) {
   if (explanation.blocks == 0)
-    return "no figure: the unchanged row did not run well" +
+    return fmt::format("no figure: the unchanged {} did not run well", subject(explanation)) +
            (explanation.why_not.empty() ? "" : ": " + explanation.why_not);
   const auto found = explanation.binding();
   if (found.empty()) return not_sure(explanation);
   const ExplainedChange& first = *found[0];
   std::string text = fmt::format("{}, {:.0f} % of the step: {}", first.change->resource, 100 * first.share,
-                                 makes_faster(first));
+                                 makes_faster(explanation, first));
   for (size_t i = 1; i < found.size(); ++i)
     text += fmt::format("{}{} ({:.0f} %)", i == 1 ? "; next: " : ", ", found[i]->change->resource,
                         100 * found[i]->share);
@@ -126,14 +149,72 @@ std::string remark(const ExplainedChange& change) {
   return text;
 }
 
+// Mean shares of the phases of its unchanged steps, the largest first.
+std::string shares_of_phases(const Explanation& explanation) {
+  std::vector<std::pair<double, std::string>> phases;
+  double all_ms = 0;
+  for (const std::string_view name : kPhaseNames) {
+    double ms = 0;
+    for (const Record* record : explanation.unchanged)
+      if (const auto samples = record->samples_ms.find(std::string(name));
+          samples != record->samples_ms.end())
+        for (const auto& rank : samples->second)
+          for (const double value : rank) ms += value;
+    all_ms += ms;
+    phases.emplace_back(ms, name);
+  }
+  std::sort(phases.rbegin(), phases.rend());
+  std::string text;
+  for (const auto& [ms, name] : phases)
+    if (ms >= 0.005 * all_ms && ms > 0)
+      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", name, 100 * ms / all_ms);
+  return text;
+}
+
+std::string loader_text(const RecordJob& job) {
+  for (const JobLoader& loader : job.loaders)
+    if (loader.role == "training")
+      return fmt::format("{}, num_workers {}, batches of {} ({})", loader.dataset, loader.workers,
+                         loader.batch, loader.shapes);
+  return "no torch DataLoader was seen";
+}
+
+// The same facts as of a row, of a user's own job.
+std::vector<std::pair<std::string, std::string>> job_facts(const Explanation& explanation) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  const RecordJob* job = job_of(explanation);
+  if (!job) return facts;
+  const Record& run = *explanation.unchanged.front();
+  facts.emplace_back("Where its time goes", shares_of_phases(explanation) +
+                                                " (of the rank's step as it is; no cause "
+                                                "is concluded from it)");
+  facts.emplace_back("Its loader", loader_text(*job));
+  facts.emplace_back(
+      "Measured with",
+      fmt::format(
+          "{} steps; blocks: {}; unchanged: {:.4g} items/s; {} rank{}, {} cores, {} arithmetic threads each; "
+          "PyTorch {}, Python {}; the probe takes {:.0f} us a step",
+          *run.timed_batches, explanation.blocks, explanation.images_per_second, run.world_size,
+          run.world_size == 1 ? "" : "s", run.config.cpus, run.config.intra_op_threads,
+          version_of(run, "PyTorch"), version_of(run, "Python"), job->probe_us.value_or(0)));
+  return facts;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> explain_facts(const Explanation& explanation) {
   const Row& row = explanation.row;
   std::vector<std::pair<std::string, std::string>> facts = {
-      {fmt::format("What binds row {}{}", explanation.of, explanation.emulated ? " (emulated)" : ""),
+      {explanation.own
+           ? "What binds this job"
+           : fmt::format("What binds row {}{}", explanation.of, explanation.emulated ? " (emulated)" : ""),
        binds(explanation)}};
   if (const std::string next = next_of(explanation); !next.empty()) facts.emplace_back("Try", next);
+  if (explanation.own) {
+    const auto own = job_facts(explanation);
+    facts.insert(facts.end(), own.begin(), own.end());
+    return facts;
+  }
   facts.emplace_back(
       "Measured with",
       fmt::format("{} batches of {} images; blocks: {}; unchanged: {:.0f} images/s; storage {}, "
@@ -145,13 +226,14 @@ std::vector<std::pair<std::string, std::string>> explain_facts(const Explanation
 
 Grid explain_grid(const Explanation& explanation) {
   Grid grid;
-  grid.title = fmt::format("Row {}: one change at a time{}", explanation.of,
-                           explanation.emulated ? " (emulated)" : "");
+  grid.title = explanation.own ? "This job: one change at a time"
+                               : fmt::format("Row {}: one change at a time{}", explanation.of,
+                                             explanation.emulated ? " (emulated)" : "");
   grid.columns = {{"change", true, false, 30},
                   {"relieves", true, false, 18},
-                  {"images/s"},
+                  {fmt::format("{}/s", items(explanation))},
                   {"times as fast"},
-                  {"gain, images/s"},
+                  {fmt::format("gain, {}/s", items(explanation))},
                   {"share"},
                   {"runs"},
                   {"remark", true, false, 30}};

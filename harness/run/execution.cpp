@@ -25,8 +25,7 @@
 
 namespace harness {
 
-// Creates the folder of a run. It must not contain records of another run.
-static fs::path make_run_folder(const Installation& installation, const Request& request) {
+fs::path make_run_folder(const Installation& installation, const Request& request) {
   std::error_code error;
   fs::path run = request.out;
   if (run.empty()) run = installation.results / "runs" / base::time_and_host();

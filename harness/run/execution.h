@@ -25,6 +25,10 @@ struct RunOf {
   bool attempt = false;  // the row and repeat have run already, and others disturbed them
 };
 
+// The folder of a new run: request.out, or one below results/runs. Throws PreparationError when it holds
+// records of another run or can't be written.
+fs::path make_run_folder(const Installation& installation, const Request& request);
+
 class Execution {
  public:
   // Returns null after Ctrl-C. Throws ConfigError or PreparationError. The arguments must outlive the result.

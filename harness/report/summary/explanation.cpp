@@ -9,6 +9,10 @@
 #include "harness/stats/statistics.h"
 
 namespace harness {
+
+// From a gain as clear as this on, changes that gain nearly nothing in their first run don't run again.
+constexpr double kClearGain = 1.2;
+
 namespace {
 
 // Seconds per image by block, of the runs with a figure.
@@ -224,12 +228,14 @@ Explanation explanation_of(const RecordList& records, const Record& first) {
         record->intervention->change == "unchanged") {
       result.row = record->config;
       result.emulated = record->emulation.has_value();
+      result.own = record->job.has_value();
       result.prices = record->intervention->prices;
       if (record->data.bytes && record->data.images.value_or(0) > 0)
         result.bytes_per_image = double(*record->data.bytes) / double(*record->data.images);
     }
   const auto unchanged = all.find("unchanged");
   if (unchanged == all.end()) return result;
+  result.unchanged = unchanged->second.records;
   result.blocks = unchanged->second.seconds.size();
   result.why_not = unchanged->second.why_not;
   if (result.blocks > 0) result.images_per_second = rate_of(unchanged->second.seconds);
@@ -271,6 +277,18 @@ const ExplainedChange* Explanation::likely() const {
         (!found || change.share > found->share))
       found = &change;
   return found;
+}
+
+std::set<std::string> changes_without_gain(const Explanation& explanation) {
+  std::set<std::string> slower;
+  double best = 1;
+  for (const ExplainedChange& change : explanation.changes) {
+    if (!*change.change->resource || !change.effect) continue;
+    best = std::max(best, change.effect->ratio);
+    if (std::max(change.effect->ratio, change.part ? change.part->ratio : 0) < kLeastGain)
+      slower.insert(change.change->name);
+  }
+  return best < kClearGain ? std::set<std::string>() : slower;
 }
 
 std::vector<Explanation> explanations_of(const RecordList& records) {

@@ -1,6 +1,7 @@
 // What binds a row, from runs of `explain`: each changes one thing, and what it gains is measured.
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct Explanation {
   std::string of;  // id of the row
   Row row;         // as it ran unchanged
   bool emulated = false;
+  bool own = false;      // it is a user's own job
+  RecordList unchanged;  // its runs with a figure
   std::optional<Prices> prices;
   double bytes_per_image = 0;            // encoded; 0: unknown
   std::optional<Energy> energy;          // unchanged; only with the price of a kWh
@@ -61,6 +64,10 @@ struct Explanation {
 
 // A smaller gain is not called a cause.
 inline constexpr double kLeastGain = 1.03;
+
+// Names of the changes that gained nothing, where another gained much: they can't be the cause, and time is
+// better spent on the others. Empty where nothing gained much.
+std::set<std::string> changes_without_gain(const Explanation& explanation);
 
 // One for each explained row, in the order of the records.
 std::vector<Explanation> explanations_of(const RecordList& records);

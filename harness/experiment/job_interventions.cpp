@@ -1,0 +1,105 @@
+// The interventions on a user's own job: what the probe and the start of its process can change about it.
+#include <algorithm>
+
+#include "harness/experiment/intervention.h"
+
+namespace harness {
+namespace {
+
+using Why = std::string;
+constexpr double kAddedShare = 0.1;  // of a step, by what is added on purpose
+
+Why without_loader(const JobFacts& job) {
+  return job.loader ? "" : "the job trains from no torch DataLoader";
+}
+Why without_workers(const JobFacts& job) {
+  if (!job.loader) return without_loader(job);
+  return job.workers > 0 ? "" : "its loader has no workers already";
+}
+
+void within_process(JobChange& change) { change.segment = nlohmann::json::object(); }
+
+}  // namespace
+
+std::vector<Intervention> job_interventions() {
+  // clang-format off
+  return {
+      {.name = "more_workers", .against = "unchanged", .resource = "loader workers",
+       .title = "twice the loader's workers", .next = "a larger num_workers",
+       .for_good = true, .cost = Cost::setting,
+       .job_why_not = without_loader,
+       .of_job = [](JobChange& it, const JobFacts& job) { it.process["workers"] = std::max<int64_t>(2, 2 * job.workers); }},
+      {.name = "no_workers", .against = "unchanged", .resource = "hand-over from worker processes",
+       .title = "loading in the training process (num_workers=0)", .next = "num_workers=0, or fewer, larger messages from the workers",
+       .for_good = true, .cost = Cost::setting,
+       .job_why_not = without_workers,
+       .of_job = [](JobChange& it, const JobFacts&) { it.process["workers"] = 0; }},
+      {.name = "fewer_workers", .against = "unchanged", .title = "half the loader's workers",
+       .job_why_not = [](const JobFacts& job) -> Why {
+         return job.loader && job.workers < 2 ? "one worker can't be halved" : without_loader(job); },
+       .of_job = [](JobChange& it, const JobFacts& job) { it.process["workers"] = job.workers / 2; }},
+      {.name = "files_in_memory", .against = "unchanged", .resource = "storage",
+       .title = "its files read into memory before it starts", .next = "the files in memory, or on a faster disk",
+       .cost = Cost::conversion,
+       .job_why_not = [](const JobFacts& job) -> Why { return job.files ? "" : "its loader opened no files that the probe saw"; },
+       .of_job = [](JobChange& it, const JobFacts&) { it.files = JobChange::Files::in_memory; }},
+      {.name = "files_from_disk", .against = "unchanged", .title = "its files dropped from the page cache before it starts",
+       .job_why_not = [](const JobFacts& job) -> Why { return job.files ? "" : "its loader opened no files that the probe saw"; },
+       .of_job = [](JobChange& it, const JobFacts&) { it.files = JobChange::Files::dropped; }},
+      {.name = "replayed", .against = "unchanged", .resource = "loader",
+       .title = "its first batches again and again, no loader", .next = "less work, more workers or a faster storage for the loader",
+       .includes = {"more_workers", "no_workers", "files_in_memory"}, .first = true,
+       .job_why_not = without_loader,
+       .of_job = [](JobChange& it, const JobFacts&) { within_process(it); }},
+      {.name = "double_batch", .against = "replayed", .resource = "time per step that no item needs",
+       .title = "two of its batches at once", .next = "a larger batch (results differ), or fewer, larger operations",
+       .factor = 2, .cost = Cost::setting,
+       .job_why_not = without_loader,
+       .of_job = [](JobChange& it, const JobFacts&) { within_process(it); }},
+      {.name = "own_cores", .against = "unchanged", .resource = "threads that share cores",
+       .title = "as many arithmetic threads as each rank has cores", .next = "OMP_NUM_THREADS, or torch.set_num_threads, of the cores per rank",
+       .for_good = true, .cost = Cost::setting,
+       .job_why_not = [](const JobFacts& job) -> Why {
+         return job.threads == std::max<int64_t>(1, job.cores / job.world) ? "its ranks have as many threads as cores already" : ""; },
+       .of_job = [](JobChange& it, const JobFacts& job) {
+         it.segment = {{"change", "threads"}, {"threads", std::max<int64_t>(1, job.cores / job.world)}}; }},
+      {.name = "free_cores", .against = "unchanged", .resource = "cores that loader and step share",
+       .title = "one arithmetic thread fewer, its core for the loader", .next = "fewer arithmetic threads (torch.set_num_threads)",
+       .for_good = true, .cost = Cost::setting,
+       .job_why_not = [](const JobFacts& job) -> Why {
+         if (job.gpu) return "its arithmetic is the GPU's";
+         return job.threads < 2 ? "it has one arithmetic thread" : ""; },
+       .of_job = [](JobChange& it, const JobFacts& job) {
+         it.segment = {{"change", "threads"}, {"threads", std::min(job.threads - 1, std::max<int64_t>(1, job.cores / job.world - 1))}}; }},
+      {.name = "even_ranks", .against = "no_collectives", .resource = "ranks of uneven speed",
+       .title = "the slowest rank as fast as the others (computed from each rank's own time)",
+       .next = "find what slows the slowest rank: its data, its cores, its GPU"},
+      {.name = "no_logging", .against = "unchanged", .resource = "logging",
+       .title = "nothing printed or logged", .next = "log every N steps",
+       .for_good = true, .cost = Cost::setting, .of_job = [](JobChange& it, const JobFacts&) { within_process(it); }},
+      {.name = "loader_alone", .against = "unchanged", .title = "the loader alone, without a step", .first = true,
+       .job_why_not = without_loader,
+       .of_job = [](JobChange& it, const JobFacts&) { within_process(it); }},
+      {.name = "added_step_time", .against = "unchanged", .title = "a longer step", .burden = true,
+       .of_job = [](JobChange& it, const JobFacts& job) { it.segment = {{"added_ms", kAddedShare * job.step_ms}}; }},
+      {.name = "autocast", .against = "unchanged", .resource = "arithmetic", .title = "bf16 autocast (results differ)",
+       .next = "torch.autocast, after a check of the accuracy", .for_good = true, .cost = Cost::setting, .when_named = true,
+       .of_job = [](JobChange& it, const JobFacts&) { it.process["autocast"] = "bfloat16"; }},
+      {.name = "channels_last", .against = "unchanged", .resource = "memory layout", .title = "channels_last (results differ)",
+       .next = "channels_last, after a check of the accuracy", .for_good = true, .cost = Cost::setting, .when_named = true,
+       .of_job = [](JobChange& it, const JobFacts&) { it.process["channels_last"] = true; }},
+      {.name = "fused_optimizer", .against = "unchanged", .resource = "optimizer", .title = "a fused optimizer (results differ)",
+       .next = "fused=True, after a check of the accuracy", .for_good = true, .cost = Cost::setting, .when_named = true,
+       .of_job = [](JobChange& it, const JobFacts&) { it.process["fused_optimizer"] = true; }},
+      {.name = "compiled", .against = "unchanged", .resource = "separate operations", .title = "torch.compile (results differ)",
+       .next = "torch.compile, after a check of the accuracy", .for_good = true, .cost = Cost::setting, .when_named = true,
+       .of_job = [](JobChange& it, const JobFacts&) { it.process["compile"] = true; }},
+      {.name = "pinned", .against = "unchanged", .resource = "copies to the device", .title = "pinned memory",
+       .next = "pin_memory=True", .for_good = true, .cost = Cost::setting,
+       .job_why_not = [](const JobFacts& job) -> Why { return job.gpu ? without_loader(job) : "no GPU, nothing is copied to it"; },
+       .of_job = [](JobChange& it, const JobFacts&) { it.process["pin_memory"] = true; }},
+  };
+  // clang-format on
+}
+
+}  // namespace harness

@@ -1,0 +1,87 @@
+// Records a job once, and two jobs in turn to compare them.
+#include <fmt/format.h>
+
+#include <numeric>
+#include <random>
+
+#include "harness/base/exit_code.h"
+#include "harness/base/interrupt.h"
+#include "harness/base/machine.h"
+#include "harness/base/say.h"
+#include "harness/compare/compare_runs.h"
+#include "harness/own_job/job_commands.h"
+#include "harness/report/results.h"
+#include "harness/run/execution.h"
+
+namespace harness {
+namespace {
+
+constexpr int64_t kSteps = 50;
+
+void check(const std::vector<std::string>& command) {
+  if (const std::string why = why_no_command(command); !why.empty()) throw PreparationError(why);
+}
+
+// Both sides then time equal numbers of steps, which the probe rounds up to a multiple of the workers.
+int64_t common_steps(int64_t steps, const JobSubject& a, const JobSubject& b) {
+  const int64_t multiple =
+      std::lcm(std::max<int64_t>(1, a.facts().workers), std::max<int64_t>(1, b.facts().workers));
+  return (steps + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace
+
+int record_job(const Installation& installation, const Request& request, const JobRequest& job,
+               std::ostream& console) {
+  check(job.command);
+  base::note_interrupts();
+  const fs::path folder = make_run_folder(installation, request);
+  fs::permissions(folder, fs::perms::owner_all);  // the job's output may hold secrets
+  JobSubject subject(installation, job, folder);
+  if (!subject.once(job.steps > 0 ? job.steps : kSteps)) return base::kInterrupted;
+  write_results(installation.project, folder, subject.records(), console);
+  return is_ok(subject.records().front()) ? base::kAllGood : base::kRowFailed;
+}
+
+int compare_jobs(const Installation& installation, const Request& request, const JobRequest& job,
+                 const std::vector<std::string>& other, std::ostream& console) {
+  check(job.command);
+  check(other);
+  base::note_interrupts();
+  const fs::path folder =
+      request.out.empty() ? installation.results / "ab" / base::time_and_host() : request.out;
+  JobRequest requests[] = {job, job};
+  requests[1].command = other;
+  std::vector<std::unique_ptr<JobSubject>> sides;
+  for (const char* name : {"A", "B"}) {
+    Request side = request;
+    side.out = folder / name;
+    sides.push_back(std::make_unique<JobSubject>(installation, requests[sides.size()],
+                                                 make_run_folder(installation, side)));
+    base::say("side {}:\n", name);
+    if (!sides.back()->survey()) {
+      if (base::interrupted()) return base::kInterrupted;
+      base::say("      {}\n", sides.back()->records().back().reason);
+      return base::kRowFailed;
+    }
+  }
+  const int64_t steps = common_steps(job.steps > 0 ? job.steps : kSteps, *sides[0], *sides[1]);
+  const int64_t blocks = request.repeats > 0 ? request.repeats : kBlocks;
+  std::mt19937 random(std::random_device{}());
+  for (int64_t block = 0; block < blocks; ++block) {
+    const size_t first = random() % 2;
+    for (const size_t side : {first, 1 - first}) {
+      const RecordPair pair{folder.filename(), side == 0 ? "A" : "B", block, side == first, false};
+      if (!sides[side]->once(steps, pair)) return base::kInterrupted;
+      const Record& record = sides[side]->records().back();
+      base::say("      block {} side {}: {}\n", block + 1, pair.side,
+                is_ok(record) ? fmt::format("{:.4g} items/s", *record.images_per_second)
+                              : record.status + ": " + record.reason);
+    }
+  }
+  return compare_runs(
+      {folder / "A", folder / "B", folder, false, installation.results / "noise", installation.project},
+      console);
+}
+
+}  // namespace harness

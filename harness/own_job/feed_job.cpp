@@ -1,0 +1,65 @@
+// Drains a job's loader in several segments and compares its rate with what devices take.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "harness/base/exit_code.h"
+#include "harness/base/interrupt.h"
+#include "harness/base/say.h"
+#include "harness/own_job/job_commands.h"
+#include "harness/report/explain_text.h"
+#include "harness/report/results.h"
+#include "harness/run/execution.h"
+#include "harness/stats/effect.h"
+
+namespace harness {
+
+constexpr int64_t kDrains = 8;    // segments, each a value of the rate
+constexpr int64_t kBatches = 16;  // of each, as many as the workers hold ready or more
+
+int feed_job(const Installation& installation, const Request& request, const JobRequest& job,
+             const JobDevice& device, std::ostream& console) {
+  if (const std::string why = why_no_command(job.command); !why.empty()) throw PreparationError(why);
+  base::note_interrupts();
+  const fs::path folder = make_run_folder(installation, request);
+  fs::permissions(folder, fs::perms::owner_all);  // the job's output may hold secrets
+  JobSubject subject(installation, job, folder);
+  if (!subject.survey()) {
+    if (base::interrupted()) return base::kInterrupted;
+    console << subject.records().back().reason << '\n';
+    return base::kRowFailed;
+  }
+  PlannedStart drains;
+  drains.steps = job.steps > 0 ? job.steps : std::max(kBatches, subject.settling());
+  for (int64_t block = 0; block < kDrains; ++block) drains.segments.push_back({"loader_alone", block});
+  if (!subject.start(drains)) return base::kInterrupted;
+  write_results(installation.project, folder, subject.records(), console);
+  std::vector<double> rates;
+  int64_t batch = 1;
+  for (const Record& record : subject.records())
+    if (is_ok(record)) {
+      rates.push_back(*record.images_per_second);
+      batch = record.config.batch;
+    }
+  if (rates.empty()) {
+    console << "no figure: " << subject.records().back().reason << '\n';
+    return base::kNothingRan;
+  }
+  const Location rate = location_of(rates);
+  const double taken = device.items_per_s > 0 ? device.items_per_s : 1e3 * double(batch) / device.step_ms;
+  const double fed = rate.value / taken;
+  console << facts_text(
+      {{"Its loader delivers",
+        fmt::format("{:.4g} items/s ({:.4g} to {:.4g}) with nothing else to do; {} runs", rate.value,
+                    rate.low, rate.high, rate.runs)},
+       {"One device takes",
+        fmt::format(
+            "{:.4g} items/s{}", taken,
+            device.step_ms > 0 ? fmt::format(", a batch of {} in {:g} ms", batch, device.step_ms) : "")},
+       {"It feeds",
+        fmt::format("{:.3g} such devices ({:.3g} to {:.3g}){}", fed, rate.low / taken, rate.high / taken,
+                    subject.facts().gpu ? "" : "; here the step's own work on the processor is left out")}});
+  return fed >= 1 ? base::kAllGood : base::kRegression;
+}
+
+}  // namespace harness

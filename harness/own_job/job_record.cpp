@@ -1,0 +1,178 @@
+// Joins the segments of all ranks and fills the members of a record that a job has.
+#include "harness/own_job/job_record.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/base/child_process.h"
+#include "harness/base/moment.h"
+#include "harness/experiment/policy/policy.h"
+#include "harness/stats/statistics.h"
+
+namespace harness {
+namespace {
+
+Row row_of(const std::vector<std::string>& command) {
+  Row row;
+  row.id = kJobRow;
+  row.title = fmt::format("{}", fmt::join(command, " "));
+  row.device = row.storage = row.strategy = row.precision = row.model = "own";
+  row.cache = "as_is";
+  row.engine = "pytorch";
+  return row;
+}
+
+std::vector<const ProbeSegment*> segments_of(const ProbeRank& rank, const SegmentsOf& of) {
+  std::vector<const ProbeSegment*> found;
+  for (const ProbeSegment& segment : rank.segments)
+    if (std::count(of.indices.begin(), of.indices.end(), segment.index) > 0 && !segment.steps.empty() &&
+        !segment.unfinished)
+      found.push_back(&segment);
+  return found;
+}
+
+constexpr std::pair<const char*, double ProbeStep::*> kPhases[] = {
+    {"load", &ProbeStep::load_ms},         {"h2d", &ProbeStep::h2d_ms},   {"forward", &ProbeStep::forward_ms},
+    {"backward", &ProbeStep::backward_ms}, {"sync", &ProbeStep::sync_ms}, {"step", &ProbeStep::step_ms},
+    {"other", &ProbeStep::other_ms}};
+
+// Returns the seconds of the rank's timed iterations.
+double add_rank(Record& record, const ProbeRank& rank, const std::vector<const ProbeSegment*>& segments) {
+  std::map<std::string, std::vector<double>> phases;
+  double wall_ms = 0, outside_backward_ms = 0;
+  size_t steps = 0;
+  for (const ProbeSegment* segment : segments)
+    for (const ProbeStep& step : segment->steps) {
+      for (const auto& [name, time] : kPhases) phases[name].push_back(step.*time);
+      wall_ms += step.wall_ms;
+      outside_backward_ms += step.wall_ms - step.backward_ms - step.sync_ms;
+      if (rank.rank == 0 && step.loss) record.loss.push_back(*step.loss);
+      ++steps;
+    }
+  for (auto& [name, times] : phases) record.samples_ms[name].push_back(std::move(times));
+  record.timed_batches = std::max(record.timed_batches.value_or(0), int64_t(steps));
+  record.job->rank_step_ms.push_back(outside_backward_ms / double(steps));
+  return wall_ms * 1e-3;
+}
+
+void set_job(Record& record, const ProbeReport& report) {
+  const ProbeRank& first = report.ranks.front();
+  record.device.name = first.device == "cpu" ? record.machine.cpu : first.device;
+  record.device.label = "own job";
+  record.world_size = std::max<int64_t>(1, first.world);
+  record.versions = {{"PyTorch", first.torch}, {"Python", first.python}};
+  record.job->loaders = first.loaders;
+  record.job->probe_us = first.self_us;
+  record.job->worker_ms = report.worker_ms;
+  if (const JobLoader* loader = training_loader(report)) record.config.loader_threads = loader->workers;
+  record.config.cpus = first.cores;
+  record.config.intra_op_threads = first.threads;
+  record.config.devices = record.world_size;
+  for (const ProbeRank& rank : report.ranks) {
+    for (const std::string& note : rank.notes) record.notes.push_back(note);
+    if (!rank.error.empty())
+      record.notes.push_back(
+          fmt::format("the probe of rank {} failed and switched itself off: {}", rank.rank, rank.error));
+  }
+}
+
+}  // namespace
+
+Record job_record(const JobFrame& frame, const std::string& status, const std::string& reason) {
+  Record record;
+  record.row = kJobRow;
+  record.status = status;
+  record.reason = reason;
+  record.config = row_of(frame.command);
+  record.scale = {"own", "the user's own job, as it is"};
+  record.device.kind = "own";
+  record.precision.name = record.precision.label = "own";
+  record.machine = frame.machine;
+  record.build = frame.build;
+  record.started_at = base::moment_now();
+  record.launcher = "own";
+  record.job.emplace().command = frame.command;
+  return record;
+}
+
+std::string why_no_steps(const ProbeReport& report, const JobEnd& end, double limit_s) {
+  std::string why;
+  if (!end.in_time)
+    why = fmt::format("it was ended after {:.0f} s", limit_s);
+  else
+    why = "the command " + base::ended_in_words(end.exit_code);
+  const auto steps = [](const ProbeRank& rank) { return rank.iterations > 0 || !rank.segments.empty(); };
+  if (report.ranks.empty())
+    why += "; no Python process of it imported torch and trained, so that it has no steps that can be timed";
+  else if (std::none_of(report.ranks.begin(), report.ranks.end(), steps))
+    why +=
+        "; it made no training step (a backward pass after a batch of a torch DataLoader, or a step of an "
+        "optimizer)";
+  else
+    why += fmt::format("; it had made {} steps", report.ranks.front().iterations);
+  for (const ProbeRank& rank : report.ranks)
+    if (!rank.error.empty()) why += "; the probe failed: " + rank.error;
+  if (!end.last_lines.empty()) why += "; its last lines: " + end.last_lines;
+  return why;
+}
+
+Record job_record(const JobFrame& frame, const ProbeReport& report, const JobEnd& end, const SegmentsOf& of) {
+  Record record = job_record(frame, "OK", "");
+  record.wall_s = end.wall_s;
+  record.environment.steal_share = record.environment.window_steal_share = end.stolen_share;
+  record.environment.window_outside_share = end.outside_share;
+  int64_t items = 0;
+  std::vector<double> seconds;
+  for (const ProbeRank& rank : report.ranks) {
+    const auto segments = segments_of(rank, of);
+    if (segments.empty()) {
+      const auto why = rank.impossible.find(of.change);
+      record.status = why == rank.impossible.end() ? "CRASHED" : "SKIPPED";
+      record.reason = why == rank.impossible.end() ? why_no_steps(report, end, end.wall_s) : why->second;
+      drop_figures(record);
+      return record;
+    }
+    seconds.push_back(add_rank(record, rank, segments));
+    for (const ProbeSegment* segment : segments) {
+      items += segment->items;
+      if (rank.rank == 0) {
+        record.job->updates += segment->updates;
+        record.job->settled += segment->settled;
+        record.job->excluded += segment->excluded;
+      }
+    }
+  }
+  if (seconds.empty()) {
+    record.status = "CRASHED";
+    record.reason = why_no_steps(report, end, end.wall_s);
+    return record;
+  }
+  std::sort(seconds.begin(), seconds.end());
+  record.total_s = seconds.back();
+  if (of.of_other_ranks && seconds.size() > 1) {
+    seconds.pop_back();
+    record.total_s = median(seconds);
+  }
+  set_job(record, report);
+  record.warmup_batches = record.job->settled;
+  record.window = {"", 0, *record.timed_batches - 1};
+  record.config.timed_batches = *record.timed_batches;
+  record.config.batch = std::max<int64_t>(1, items / std::max<int64_t>(1, *record.timed_batches));
+  record.images_per_second = double(items) / *record.total_s;
+  const double taken = end.outside_share + end.stolen_share;
+  if (taken <= kSpoiledShare) return record;
+  const std::string others = fmt::format("others took {:.0f} % of the processor", 100 * taken);
+  if (of.keep_disturbed) {
+    record.notes.push_back(others);
+    return record;
+  }
+  record.status = "INVALID";
+  record.reason =
+      others + ", so that a verdict would be about them; end what else runs here, or add --keep-disturbed";
+  drop_figures(record);
+  return record;
+}
+
+}  // namespace harness

@@ -1,0 +1,168 @@
+// Starts the command in its own session of processes, waits for it with a limit, and ends what it leaves.
+#include "harness/own_job/job_start.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <deque>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+#include "harness/base/child_process.h"
+#include "harness/base/file.h"
+#include "harness/base/interrupt.h"
+#include "harness/base/offspring.h"
+#include "harness/base/process_limits.h"
+#include "harness/base/stopwatch.h"
+#include "harness/contract/cpu_time.h"
+
+namespace harness {
+namespace {
+
+constexpr int kNoOverlays = 125;  // exit code of bench/probe/throw_away
+constexpr std::chrono::milliseconds kPoll(5);
+constexpr double kLinger_s = 10;  // for processes whose ranks have all reached their last step
+
+double seconds_of_children() {
+  struct rusage usage {};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  return double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         1e-6 * double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+// The job may print secrets: nobody else may read what it prints.
+void make_private(const fs::path& file) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) base::throw_write_error(file, errno);
+  ::close(fd);
+}
+
+std::string last_lines_of(const fs::path& file) {
+  constexpr size_t kLines = 5;
+  std::ifstream input(file);
+  std::deque<std::string> lines;
+  for (std::string line; std::getline(input, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    lines.push_back(line);
+    if (lines.size() > kLines) lines.pop_front();
+  }
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
+  return text;
+}
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::ifstream input(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(input, line);) lines.push_back(line);
+  return lines;
+}
+
+base::Command command_of(const Installation& installation, const JobStart& start) {
+  base::Command command;
+  if (!start.may_write) {
+    const int64_t memory = base::process_limits().free_memory_bytes / 4;
+    command.arguments = {installation.project / "bench" / "probe" / "throw_away", start.folder,
+                         std::to_string(memory)};
+  }
+  command.arguments.insert(command.arguments.end(), start.command.begin(), start.command.end());
+  command.cpus = start.cpus;
+  command.output = start.folder / "output.txt";
+  command.errors_to_output = true;
+  if (start.plan.is_null()) return command;
+  const char* path = std::getenv("PYTHONPATH");
+  command.environment["PYTHONPATH"] =
+      (installation.project / "bench" / "probe").string() + (path && *path ? ":" + std::string(path) : "");
+  command.environment["RUN_MATRIX_PROBE"] = start.folder;
+  return command;
+}
+
+// Whether every rank has written its last line: what still runs then only ends.
+bool all_ranks_ended(const fs::path& folder) {
+  int reports = 0, ends = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (!entry.path().filename().string().starts_with("rank-")) continue;
+    ++reports;
+    const std::string last = last_lines_of(entry.path());
+    if (last.find("{\"kind\":\"end\"") != std::string::npos ||
+        last.find("{\"kind\": \"end\"") != std::string::npos)
+      ++ends;
+  }
+  return reports > 0 && reports == ends;
+}
+
+}  // namespace
+
+std::string why_no_command(const std::vector<std::string>& command) {
+  if (command.empty() || command[0].empty())
+    return "no command: write it after `--`, e.g. run_matrix explain -- python train.py";
+  if (base::program_exists(command[0])) return "";
+  return fmt::format("{}: no such program: write the command as you start it yourself, without a shell",
+                     command[0]);
+}
+
+JobEnd run_job(const Installation& installation, const JobStart& start, const std::function<bool()>& enough) {
+  fs::create_directories(start.folder);
+  fs::permissions(start.folder, fs::perms::owner_all);
+  if (!start.plan.is_null()) base::write_whole_file(start.folder / "plan.json", start.plan.dump(), false);
+  const fs::path output = start.folder / "output.txt";
+  make_private(output);
+  base::Command command = command_of(installation, start);
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  command.input_fd = nothing;
+
+  const base::Offspring offspring;
+  const CpuTime before = cpu_time_until_now();
+  const double children_before_s = seconds_of_children();
+  const base::Stopwatch watch;
+  const pid_t pid = base::start(command);
+  ::close(nothing);
+  JobEnd end;
+  int status = 0;
+  double limit_s = start.limit_s, asked_at_s = 0;
+  bool had_enough = false;
+  while (::waitpid(pid, &status, WNOHANG) == 0) {
+    std::this_thread::sleep_for(kPoll);
+    end.interrupted = base::interrupted();
+    if (!had_enough && enough()) {
+      had_enough = true;
+      limit_s = watch.s();
+    }
+    if (watch.s() - asked_at_s >= 1) {
+      asked_at_s = watch.s();
+      if (all_ranks_ended(start.folder)) limit_s = std::min(limit_s, watch.s() + kLinger_s);
+    }
+    if (!end.interrupted && watch.s() < limit_s) continue;
+    end.in_time = end.interrupted || had_enough || all_ranks_ended(start.folder);
+    // The process that made the overlays goes on until it has listed what they caught.
+    for (const pid_t process : offspring.living())
+      if (process != pid || start.may_write) ::kill(process, SIGKILL);
+    limit_s = watch.s() + 1;
+  }
+  end.wall_s = watch.s();
+  offspring.end(std::chrono::milliseconds(0));
+  const CpuTime used = cpu_time_until_now() - before;
+  const double children_s = seconds_of_children() - children_before_s;
+  if (used.total_s > 0) {
+    end.outside_share = std::max(0.0, used.busy_s - children_s - used.own_s - used.kernel_s) / used.total_s;
+    end.stolen_share = used.stolen_s / used.total_s;
+  }
+  end.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  end.last_lines = last_lines_of(output);
+  end.caught = lines_of(start.folder / "caught.txt");
+  if (end.exit_code == kNoOverlays && !start.may_write && !fs::exists(start.folder / "caught.txt"))
+    throw std::runtime_error(fmt::format(
+        "what the job writes can't be kept from the real file systems here: {}; run it as root, or with "
+        "--may-write if it may write its files (checkpoints, logs) for real",
+        end.last_lines));
+  return end;
+}
+
+}  // namespace harness

@@ -1,0 +1,42 @@
+// One start of a user's training command: with the probe in its Python processes, in overlays that throw away
+// what it writes, and for a limited time.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/config/installation.h"
+
+namespace harness {
+
+struct JobStart {
+  std::vector<std::string> command;  // the program first; no shell is involved
+  nlohmann::json plan;               // for the probe (docs/own_job.md); null: no probe
+  fs::path folder;                   // of this start, created here; the probe's reports and output.txt
+  std::vector<int> cpus;             // cores that the job may use; empty: all of this process
+  double limit_s = 0;                // then all its processes are killed
+  bool may_write = false;            // no overlays: the job writes to the real file systems
+};
+
+struct JobEnd {
+  int exit_code = 0;  // 128 + signal number when a signal ended it
+  bool in_time = true, interrupted = false;
+  double wall_s = 0;
+  // Of this machine's cores during the start, 0-1: what neither the job nor the kernel used, and what the
+  // hypervisor took.
+  double outside_share = 0, stolen_share = 0;
+  std::string last_lines;           // of its output
+  std::vector<std::string> caught;  // `BYTES PATH` of files that it wrote and that were thrown away
+};
+
+// Runs the command and returns when all of its processes have ended. `enough`: called every few
+// milliseconds; when it returns true, they are killed. Throws std::runtime_error when it can't be started, or
+// the overlays can't be made.
+JobEnd run_job(const Installation& installation, const JobStart& start, const std::function<bool()>& enough);
+
+// Why no such program can be started, and the next step; empty: one can.
+std::string why_no_command(const std::vector<std::string>& command);
+
+}  // namespace harness

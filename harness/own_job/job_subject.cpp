@@ -1,0 +1,236 @@
+// Plans the segments of a start, runs it, and turns what the probe reports into records.
+#include "harness/own_job/job_subject.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "harness/base/file.h"
+#include "harness/base/process_limits.h"
+#include "harness/base/say.h"
+#include "harness/contract/machine.h"
+#include "harness/own_job/step_lines.h"
+#include "harness/stats/records.h"
+
+namespace harness {
+namespace {
+
+constexpr int64_t kSurveySteps = 8, kLeastWarmup = 6;
+constexpr double kSurveyShare = 0.4;       // of the whole time, at most
+constexpr double kLate = 3, kLate_s = 30;  // a start that takes so many times as long as planned, and so much
+
+std::vector<int> first_cores(int64_t count) {
+  std::vector<int> cores = base::available_cpus();
+  if (count > 0 && count < int64_t(cores.size())) cores.resize(size_t(count));
+  return cores;
+}
+
+void read_through(const std::string& file) {
+  std::ifstream input(file, std::ios::binary);
+  std::vector<char> buffer(1 << 20);
+  while (input.read(buffer.data(), std::streamsize(buffer.size())) || input.gcount() > 0) {
+  }
+}
+
+void drop_from_cache(const std::string& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return;
+  ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(fd);
+}
+
+}  // namespace
+
+JobSubject::JobSubject(const Installation& installation, const JobRequest& request, fs::path folder)
+    : installation_(installation),
+      request_(request),
+      folder_(std::move(folder)),
+      frame_{request.command, describe_machine(), describe_build()} {}
+
+int64_t JobSubject::settling() const { return prefetched_ + 2; }
+
+void JobSubject::prepare_files(JobChange::Files files) const {
+  if (request_.cold && files == JobChange::Files::as_they_are) files = JobChange::Files::dropped;
+  if (files == JobChange::Files::as_they_are) return;
+  for (const std::string& file : files_)
+    files == JobChange::Files::dropped ? drop_from_cache(file) : read_through(file);
+}
+
+nlohmann::json JobSubject::plan_of(const PlannedStart& planned, const JobChange& of_start) const {
+  nlohmann::json segments = nlohmann::json::array();
+  for (const PlannedSegment& segment : planned.segments) {
+    JobChange change;
+    if (const Intervention* known = find_intervention(segment.name); known->of_job)
+      known->of_job(change, facts_);
+    nlohmann::json json = change.segment.is_object() ? change.segment : nlohmann::json::object();
+    if (!json.contains("change")) json["change"] = planned.change ? "unchanged" : segment.name;
+    json["block"] = segment.block;
+    json["steps"] = planned.steps;
+    segments.push_back(std::move(json));
+  }
+  const int64_t warmup = request_.warmup > 0
+                             ? request_.warmup
+                             : std::max(kLeastWarmup, 2 * std::max<int64_t>(2, facts_.workers));
+  return {{"warmup", warmup},
+          {"segments", segments},
+          {"process", of_start.process},
+          {"list_files", starts_ == 0}};
+}
+
+ProbeReport JobSubject::run(const nlohmann::json& plan, const JobChange& change, double limit_s,
+                            JobEnd& end) {
+  prepare_files(change.files);
+  JobStart start;
+  start.command = request_.command;
+  start.plan = plan;
+  start.folder = folder_ / "starts" / std::to_string(starts_++);
+  start.cpus = change.cores > 0 ? first_cores(change.cores) : std::vector<int>();
+  start.limit_s = limit_s;
+  start.may_write = request_.may_write;
+  if (request_.step_line.empty()) {
+    end = run_job(installation_, start, [] { return false; });
+    interrupted_ = interrupted_ || end.interrupted;
+    return read_probe(start.folder);
+  }
+  start.plan = nullptr;
+  start.command.insert(start.command.begin(), {"stdbuf", "--output=L"});  // so that each line comes at once
+  StepLines lines(start.folder / "output.txt", request_.step_line);
+  const int64_t warmup = plan["warmup"], steps = plan["segments"][0]["steps"];
+  end = run_job(installation_, start, [&] { return lines.poll() >= warmup + steps; });
+  lines.poll();
+  interrupted_ = interrupted_ || end.interrupted;
+  return lines.report(warmup);
+}
+
+void JobSubject::keep(Record record, const std::string& change, int64_t block, double added_ms) {
+  record.repeat = repeats_[change]++;
+  record.row = change == "unchanged" ? std::string(kJobRow) : std::string(kJobRow) + "-" + change;
+  record.config.id = record.row;
+  record.intervention = RecordIntervention{kJobRow, change, block, added_ms, std::nullopt};
+  append(std::move(record));
+}
+
+void JobSubject::append(Record record) {
+  append_record(folder_ / "records.jsonl", to_json(record));
+  records_.push_back(std::move(record));
+}
+
+void JobSubject::learn(const ProbeReport& report, const JobEnd& end) {
+  const ProbeRank& first = report.ranks.front();
+  facts_.probed = request_.step_line.empty();
+  facts_.world = std::max<int64_t>(1, first.world);
+  facts_.cores = int64_t(base::available_cpus().size());
+  facts_.threads = std::max<int64_t>(1, first.threads);
+  facts_.gpu = first.device != "cpu";
+  if (const JobLoader* loader = training_loader(report)) {
+    facts_.loader = true;
+    facts_.workers = loader->workers;
+    prefetched_ = loader->workers * loader->prefetch_factor.value_or(2);
+  }
+  for (const std::string& file : report.files) {
+    std::error_code error;
+    const auto bytes = fs::file_size(file, error);
+    if (error) continue;
+    files_.push_back(file);
+    file_bytes_ += int64_t(bytes);
+  }
+  facts_.files = !files_.empty();
+  double steps_ms = 0, steps = 0;
+  for (const ProbeSegment& segment : first.segments)
+    for (const ProbeStep& step : segment.steps) {
+      steps_ms += step.wall_ms;
+      ++steps;
+    }
+  facts_.step_ms = steps_ms / steps;
+  startup_s_ = std::max(0.0, end.wall_s - steps_ms * 1e-3);
+}
+
+bool JobSubject::survey() {
+  PlannedStart planned;
+  planned.segments = {{"unchanged", 0}};
+  planned.steps = kSurveySteps;
+  JobEnd end;
+  const double limit_s = kSurveyShare * request_.within_s;
+  const ProbeReport report = run(plan_of(planned, {}), {}, limit_s, end);
+  if (interrupted_) return false;
+  Record record = job_record(frame_, report, end, {{0}, "unchanged"});
+  const bool measured = is_ok(record) || record.status == "INVALID";
+  if (measured) {
+    learn(report, end);
+    base::say("      it makes a step of {:.3g} ms{}; a start takes {:.1f} s\n", facts_.step_ms,
+              facts_.world > 1 ? fmt::format(" on {} ranks", facts_.world) : "", startup_s_);
+    if (!end.caught.empty())
+      base::say("      it wrote {} files, thrown away: {}\n", end.caught.size(),
+                (folder_ / "starts" / "0" / "caught.txt").string());
+  } else {
+    if (!end.in_time) record.status = "TIMEOUT";
+    keep(std::move(record), "unchanged", 0, 0);
+  }
+  return measured;
+}
+
+bool JobSubject::once(int64_t steps, std::optional<RecordPair> pair) {
+  const PlannedStart planned{{{"unchanged", 0}}, nullptr, steps};
+  JobEnd end;
+  const ProbeReport report = run(plan_of(planned, {}), {}, request_.within_s, end);
+  if (interrupted_) return false;
+  Record record = job_record(frame_, report, end, {{0}, "unchanged", request_.keep_disturbed});
+  if (!end.in_time && !is_ok(record)) record.status = "TIMEOUT";
+  record.pair = std::move(pair);
+  record.repeat = record.pair ? record.pair->block : repeats_["unchanged"]++;
+  record.config.id = record.row;
+  append(std::move(record));
+  return true;
+}
+
+void JobSubject::skip(const std::string& change, const std::string& why) {
+  keep(job_record(frame_, "SKIPPED", why), change, 0, 0);
+}
+
+bool JobSubject::start(const PlannedStart& planned) {
+  JobChange change;
+  if (planned.change) planned.change->of_job(change, facts_);
+  const nlohmann::json plan = plan_of(planned, change);
+  const double timed = double(planned.segments.size()) *
+                       double(planned.steps + settling() + std::max<int64_t>(1, facts_.workers));
+  const double expected_s = startup_s_ + timed * facts_.step_ms * 1e-3;
+  JobEnd end;
+  const ProbeReport report = run(plan, change, kLate * expected_s + kLate_s, end);
+  if (interrupted_) return false;
+  const bool done =
+      !report.ranks.empty() && std::all_of(report.ranks.begin(), report.ranks.end(),
+                                           [](const ProbeRank& rank) { return rank.end == "done"; });
+  if (!report.ranks.empty())
+    for (const auto& [name, why] : report.ranks.front().impossible) impossible_[name] = why;
+  if (!done && planned.change) impossible_[planned.change->name] = why_no_steps(report, end, end.wall_s);
+  if (!done && !planned.change && !report.ranks.empty() && report.ranks.front().begun != "unchanged")
+    impossible_[report.ranks.front().begun] =
+        "the job failed with it: " + why_no_steps(report, end, end.wall_s);
+
+  std::map<std::pair<int64_t, std::string>, SegmentsOf> wanted;
+  for (size_t i = 0; i < planned.segments.size(); ++i) {
+    const std::string name = planned.change ? planned.change->name : planned.segments[i].name;
+    SegmentsOf& of = wanted[{planned.segments[i].block, name}];
+    of.keep_disturbed = request_.keep_disturbed;
+    of.indices.push_back(int64_t(i));
+    of.change = plan["segments"][i]["change"].get<std::string>();
+  }
+  for (auto& [key, of] : wanted) {
+    const auto& [block, name] = key;
+    Record record = job_record(frame_, report, end, of);
+    if (record.status == "SKIPPED") impossible_[name] = record.reason;
+    if (planned.change) record.job->process = change.process.empty() ? "" : change.process.dump();
+    if (is_ok(record) && name == "no_collectives" && report.ranks.size() > 1) {
+      of.of_other_ranks = true;
+      keep(job_record(frame_, report, end, of), "even_ranks", block, 0);
+    }
+    keep(std::move(record), name, block, plan["segments"][size_t(of.indices.front())].value("added_ms", 0.0));
+  }
+  return true;
+}
+
+}  // namespace harness

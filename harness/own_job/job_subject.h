@@ -1,0 +1,88 @@
+// A user's job as something that is started again and again, each time with changes, and whose times become
+// records.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/stopwatch.h"
+#include "harness/experiment/intervention.h"
+#include "harness/own_job/job_record.h"
+
+namespace harness {
+
+struct JobRequest {
+  std::vector<std::string> command;
+  int64_t steps = 0;                 // of each segment; 0: chosen by the time
+  int64_t warmup = 0;                // iterations before the first; 0: chosen by the loader's workers
+  double within_s = 600;             // no start begins later
+  std::vector<std::string> changes;  // only these, by name; empty: all that are not `when_named`
+  std::string step_line;             // a regular expression; empty: steps are told by the probe
+  bool may_write = false;            // the job writes to the real file systems
+  bool keep_disturbed = false;       // figures count although others took the processor
+  bool cold = false;                 // its files are dropped from the page cache before each start
+};
+
+// Iterations of one start during which a change is made; `name`: of the intervention.
+struct PlannedSegment {
+  std::string name;
+  int64_t block = 0;
+};
+
+struct PlannedStart {
+  std::vector<PlannedSegment> segments;  // in this order
+  const Intervention* change = nullptr;  // of the whole start; null: none
+  int64_t steps = 0;                     // of each segment
+};
+
+class JobSubject {
+ public:
+  // folder: of the run. Throws std::runtime_error when records can't be written.
+  JobSubject(const Installation& installation, const JobRequest& request, fs::path folder);
+
+  // Starts the job as it is for a few steps, and learns what it is. Returns false after Ctrl-C and when it
+  // gives no figure; then the record says why.
+  bool survey();
+  // Starts it and appends a record for each name and block. Returns false after Ctrl-C.
+  bool start(const PlannedStart& planned);
+
+  // Starts it as it is and appends one record of so many steps, a figure or not; `pair`: of a comparison.
+  // Returns false after Ctrl-C.
+  bool once(int64_t steps, std::optional<RecordPair> pair = {});
+
+  // Records why a change can't be made.
+  void skip(const std::string& change, const std::string& why);
+
+  const JobFacts& facts() const { return facts_; }
+  double startup_s() const { return startup_s_; }  // until the first timed step
+  const Records& records() const { return records_; }
+  // Changes with which the job failed, and those that the probe refused, with the reason.
+  const std::map<std::string, std::string>& impossible() const { return impossible_; }
+  int64_t settling() const;  // untimed iterations at most before a segment
+  bool interrupted() const { return interrupted_; }
+
+ private:
+  nlohmann::json plan_of(const PlannedStart& planned, const JobChange& change) const;
+  void prepare_files(JobChange::Files files) const;
+  ProbeReport run(const nlohmann::json& plan, const JobChange& change, double limit_s, JobEnd& end);
+  void learn(const ProbeReport& report, const JobEnd& end);
+  void keep(Record record, const std::string& change, int64_t block, double added_ms);
+  void append(Record record);
+
+  const Installation& installation_;
+  const JobRequest& request_;
+  const fs::path folder_;
+  JobFrame frame_;
+  JobFacts facts_;
+  std::vector<std::string> files_;
+  int64_t file_bytes_ = 0;
+  int64_t starts_ = 0, prefetched_ = 0;
+  double startup_s_ = 0;
+  bool interrupted_ = false;
+  std::map<std::string, std::string> impossible_;
+  std::map<std::string, int64_t> repeats_;
+  Records records_;
+};
+
+}  // namespace harness

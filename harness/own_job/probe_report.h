@@ -1,0 +1,79 @@
+// What the probe wrote in one start of a job: a file for each rank, others for the loader's workers.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/contract/record_commands.h"
+
+namespace harness {
+
+// An iteration of the training loop, ms; phases are exclusive and add up to `wall`.
+struct ProbeStep {
+  double wall_ms = 0, load_ms = 0, h2d_ms = 0, forward_ms = 0, backward_ms = 0, sync_ms = 0, step_ms = 0,
+         other_ms = 0;
+  int64_t items = 0;
+  std::optional<double> loss;
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return known_keys(Key{"wall_ms", &ProbeStep::wall_ms, "all of it", required},
+                      Key{"load_ms", &ProbeStep::load_ms, "within next() of the training loaders"},
+                      Key{"h2d_ms", &ProbeStep::h2d_ms, "copies to the device"},
+                      Key{"forward_ms", &ProbeStep::forward_ms, "from next() to backward"},
+                      Key{"backward_ms", &ProbeStep::backward_ms, "backward"},
+                      Key{"sync_ms", &ProbeStep::sync_ms, "collectives that the script calls"},
+                      Key{"step_ms", &ProbeStep::step_ms, "optimizer"},
+                      Key{"other_ms", &ProbeStep::other_ms, "the rest"},
+                      Key{"items", &ProbeStep::items, "of its batches"},
+                      Key{"loss", &ProbeStep::loss, "where the script's backward starts from one number"});
+  }
+};
+
+// Iterations with one change made within the process.
+struct ProbeSegment {
+  int64_t index = 0, block = 0, items = 0, updates = 0, settled = 0, excluded = 0;
+  std::string change;
+  double added_ms = 0;
+  bool unfinished = false;
+  std::vector<ProbeStep> steps;
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return known_keys(Key{"index", &ProbeSegment::index, "number in the plan", required},
+                      Key{"block", &ProbeSegment::block, "as in the plan", required},
+                      Key{"change", &ProbeSegment::change, "as in the plan", required},
+                      Key{"added_ms", &ProbeSegment::added_ms, "as in the plan"},
+                      Key{"items", &ProbeSegment::items, "of its timed iterations"},
+                      Key{"updates", &ProbeSegment::updates, "steps of the optimizer"},
+                      Key{"settled", &ProbeSegment::settled, "untimed iterations before"},
+                      Key{"excluded", &ProbeSegment::excluded, "left out among them"},
+                      Key{"unfinished", &ProbeSegment::unfinished, "the script ended within it"},
+                      Key{"steps", &ProbeSegment::steps, "timed iterations", required});
+  }
+};
+
+struct ProbeRank {
+  int64_t rank = 0, world = 1, cores = 0, threads = 0, iterations = 0;
+  std::string host, python, torch, device = "cpu", error, end;  // end: done, exit or no steps; empty: killed
+  std::optional<double> self_us;
+  std::vector<JobLoader> loaders;
+  std::vector<ProbeSegment> segments;
+  std::map<std::string, std::string> impossible;  // change -> why
+  std::vector<std::string> notes;
+  std::string begun;  // the change of the last segment that began
+};
+
+struct ProbeReport {
+  std::vector<ProbeRank> ranks;             // by rank; empty: no process trained
+  std::map<std::string, double> worker_ms;  // mean for a batch: wall, cpu, run_queue, collate
+  std::vector<std::string> files;           // that the loaders opened
+};
+
+// Lines that can't be understood are left out, with a warning on stderr.
+ProbeReport read_probe(const std::filesystem::path& folder);
+
+// The training loader of rank 0; null: the probe saw none.
+const JobLoader* training_loader(const ProbeReport& report);
+
+}  // namespace harness

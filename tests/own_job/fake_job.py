@@ -1,0 +1,84 @@
+"""A training command that is none: writes what the probe would report of a job with these times, at once.
+
+usage: fake_job.py [KEY=VALUE...]
+  load=MS      work of the loader for a batch, shared by its workers
+  compute=MS   of a step, of which `fixed` (0-1) doesn't depend on the batch
+  exchange=MS  of the gradients, with world > 1
+  lag=MS       more for the last rank
+  workers=N  world=N  workers_help=no (more of them load no faster)
+  fails=CHANGE (the job ends with an exception)  writes=FILE  steps=no|hang
+"""
+import json
+import os
+import random
+import sys
+import time
+
+job = dict(load=5.0, compute=20.0, fixed=0.0, exchange=0.0, lag=0.0, workers=2, world=1)
+for word in sys.argv[1:]:
+    key, value = word.split("=", 1)
+    job[key] = type(job[key])(value) if key in job else value
+
+if "writes" in job:
+    with open(job["writes"], "w") as file:
+        file.write("checkpoint")
+if job.get("steps") == "no":
+    print("nothing to do")
+    sys.exit(4)
+if job.get("steps") == "hang":
+    time.sleep(600)
+
+folder = os.environ["RUN_MATRIX_PROBE"]
+with open(os.path.join(folder, "plan.json")) as file:
+    plan = json.load(file)
+BATCH = 32
+
+
+def step_ms(change, workers, rank):
+    """The time of an iteration, and the part of it that waits for the loader."""
+    compute = job["compute"] + (job["lag"] if rank == job["world"] - 1 else 0)
+    compute += {"added_step_time": change.get("added_ms", 0)}.get(change["change"], 0)
+    if change["change"] != "no_collectives" and job["world"] > 1:
+        compute = job["compute"] + job["lag"] + job["exchange"]  # all wait for the slowest
+    load = job["load"] / workers if workers and job.get("workers_help") != "no" else job["load"]
+    if change["change"] == "loader_alone":
+        return load, load
+    if change["change"] == "double_batch":
+        return compute * (2 - job["fixed"]), 0
+    if change["change"] in ("replayed", "double_batch"):
+        return compute, 0
+    wait = load if workers == 0 else max(0, load - compute)
+    return compute + wait, wait
+
+
+for rank in range(job["world"]):
+    generator = random.Random(os.getpid() * 100 + rank)
+    workers = plan["process"].get("workers", job["workers"])
+    lines = [
+        {"kind": "start", "pid": os.getpid(), "rank": rank, "world": job["world"], "host": "here", "python": "3.11",
+         "torch": "2.11", "device": "cpu", "cores": 2, "threads": 2},
+        {"kind": "loader", "name": "loader 0", "workers": workers, "batch": BATCH, "prefetch_factor": 2,
+         "dataset": "Fake", "role": "training", "shapes": "[32,3,8,8] float32", "bytes": 24576},
+    ]
+    failed = False
+    for index, segment in enumerate(plan["segments"]):
+        lines.append({"kind": "begin", "index": index, "change": segment["change"]})
+        if segment["change"] == job.get("fails"):
+            failed = True
+            break
+        steps = []
+        for _ in range(segment["steps"]):
+            wall, load = step_ms(segment, workers, rank)
+            noise = generator.gauss(1, 0.005)
+            items = 2 * BATCH if segment["change"] == "double_batch" else BATCH
+            steps.append({"wall_ms": wall * noise, "load_ms": load * noise, "forward_ms": (wall - load) * noise,
+                          "items": items})
+        lines.append({"kind": "segment", "index": index, "change": segment["change"], "block": segment["block"],
+                      "added_ms": segment.get("added_ms", 0), "items": sum(step["items"] for step in steps),
+                      "updates": len(steps), "settled": 2, "excluded": 0, "steps": steps})
+    if not failed:
+        lines.append({"kind": "end", "why": "done", "iterations": 100, "self_us": 12.5})
+    with open(os.path.join(folder, f"rank-{rank}-{os.getpid()}.jsonl"), "w") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+if failed:
+    raise RuntimeError("the batch has the wrong size")

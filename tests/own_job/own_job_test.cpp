@@ -1,0 +1,172 @@
+// unit: explain, record, ab and feed on a command, with a fake job that reports known times at once; what it
+// leaves behind, and bad input.
+#include <set>
+
+#include "tests/support/program.h"
+
+namespace harness::own_job_test {
+
+class OwnJob : public Program {
+ protected:
+  // `job`: arguments of fake_job.py.
+  int with_job(const std::string& subcommand, const std::vector<std::string>& options,
+               const std::vector<std::string>& job) {
+    std::vector<std::string> words = {subcommand, "--out", directory / "run", "--keep-disturbed"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", "python3", SOURCE_DIR "/tests/own_job/fake_job.py"});
+    words.insert(words.end(), job.begin(), job.end());
+    return run(words);
+  }
+  int explain(const std::vector<std::string>& job, const std::vector<std::string>& options = {}) {
+    return with_job("explain", options, job);
+  }
+  std::set<std::string> changes(const std::string& status) {
+    std::set<std::string> found;
+    for (const json& record : records_in("run"))
+      if (record["status"] == status) found.insert(record["intervention"]["change"].get<std::string>());
+    return found;
+  }
+  // The run's folder stays; whatever else a start made must be gone.
+  void expect_nothing_left() {
+    EXPECT_FALSE(fs::exists(directory / "checkpoint"));
+    for (const auto& mount : lines(text("/proc/self/mountinfo")))
+      EXPECT_EQ(mount.find(directory.path().string()), std::string::npos) << mount;
+  }
+  static std::vector<std::string> lines(const std::string& text) {
+    std::vector<std::string> all;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) all.push_back(line);
+    return all;
+  }
+};
+
+TEST_F(OwnJob, TooFewWorkersAreNamed) {
+  EXPECT_EQ(explain({"load=60", "compute=20", "workers=2"}), 0);
+  EXPECT_TRUE(says("What binds this job: loader workers, 33 % of the step: twice the loader's workers makes the "
+                   "job 1.50"));
+  EXPECT_TRUE(says("Try: a larger num_workers"));
+}
+
+TEST_F(OwnJob, ALoaderThatMoreWorkersDoNotHelpIsNamed) {
+  EXPECT_EQ(explain({"load=40", "compute=20", "workers=1", "workers_help=no"}), 0);
+  EXPECT_TRUE(says("What binds this job: loader, 50 % of the step: its first batches again and again"));
+}
+
+TEST_F(OwnJob, AJobWithoutABottleneckHasNone) {
+  EXPECT_EQ(explain({"load=2", "compute=20"}), 0);
+  EXPECT_TRUE(says("What binds this job: the step itself: without its loader the job is 1.00"));
+}
+
+TEST_F(OwnJob, CollectivesAndSlowRanksAreToldApart) {
+  EXPECT_EQ(explain({"load=2", "compute=20", "world=2", "exchange=20"}), 0);
+  EXPECT_TRUE(says("What binds this job: collectives, 50 % of the step"));
+  fs::remove_all(directory / "run");
+  EXPECT_EQ(explain({"load=2", "compute=20", "world=2", "lag=20"}), 0);
+  EXPECT_TRUE(says("What binds this job: ranks of uneven speed, 50 % of the step"));
+}
+
+TEST_F(OwnJob, TimeThatNoItemNeedsIsNamed) {
+  EXPECT_EQ(explain({"load=2", "compute=20", "fixed=0.8"}), 0);
+  EXPECT_TRUE(says("What binds this job: time per step that no item needs, 80 % of the step"));
+}
+
+TEST_F(OwnJob, WhatItWritesIsThrownAwayAndListed) {
+  EXPECT_EQ(explain({"writes=" + (directory / "checkpoint").string()}), 0);
+  expect_nothing_left();
+  const std::string caught = text(directory / "run/starts/0/caught.txt");
+  EXPECT_EQ(caught, "10 " + (directory / "checkpoint").string() + "\n");
+  const auto mode = fs::status(directory / "run/starts/0/output.txt").permissions();
+  EXPECT_EQ(mode, fs::perms::owner_read | fs::perms::owner_write) << "a job may print secrets";
+}
+
+TEST_F(OwnJob, MayWriteLetsItWrite) {
+  EXPECT_EQ(with_job("record", {"--may-write"}, {"writes=" + (directory / "checkpoint").string()}), 0);
+  EXPECT_EQ(text(directory / "checkpoint"), "checkpoint");
+}
+
+TEST_F(OwnJob, AChangeThatTheJobCannotBearIsLeftOutWithItsReason) {
+  EXPECT_EQ(explain({"load=60", "fails=double_batch"}), 0);
+  EXPECT_TRUE(says("double_batch: left out: the job failed with it")) << errors();
+  EXPECT_TRUE(says("the batch has the wrong size"));
+  EXPECT_TRUE(says("What binds this job: loader workers")) << "later blocks run without it";
+}
+
+TEST_F(OwnJob, AJobThatFailsGivesNoNumberAndItsLastLines) {
+  EXPECT_EQ(explain({"steps=no"}), 1);
+  EXPECT_TRUE(says("the command ended with exit code 4"));
+  EXPECT_TRUE(says("its last lines: nothing to do"));
+  EXPECT_EQ(changes("OK"), std::set<std::string>());
+}
+
+TEST_F(OwnJob, AJobThatHangsIsEndedWithAllItsProcesses) {
+  EXPECT_EQ(explain({"steps=hang"}, {"--within", "2s"}), 1);
+  EXPECT_TRUE(says("it was ended after 1 s")) << output();
+  EXPECT_EQ(records_in("run").at(0)["status"], "TIMEOUT");
+  for (const auto& entry : fs::directory_iterator("/proc"))
+    EXPECT_EQ(text(entry.path() / "cmdline").find(directory.path().string() + "/run"), std::string::npos);
+}
+
+TEST_F(OwnJob, OnlyNamedChangesRunWithThoseTheyAreComparedWith) {
+  EXPECT_EQ(explain({}, {"--change", "double_batch"}), 0);
+  EXPECT_EQ(changes("OK"), (std::set<std::string>{"unchanged", "replayed", "double_batch"}));
+}
+
+TEST_F(OwnJob, RecordKeepsOneRunAndItsPhases) {
+  EXPECT_EQ(with_job("record", {"--steps", "20"}, {"load=60", "workers=2", "world=2"}), 0);
+  const json record = records_in("run").at(0);
+  EXPECT_EQ(record["device"]["kind"], "own");
+  EXPECT_EQ(record["job"]["loaders"][0]["workers"], 2);
+  EXPECT_EQ(record["samples_ms"]["load"].size(), 2u);
+  EXPECT_EQ(record["samples_ms"]["load"][0].size(), 20u);
+  EXPECT_NEAR(record["total_s"], 20 * 0.030, 0.02);
+  EXPECT_NEAR(record["images_per_second"], 2 * 32 / 0.030, 60) << "of both ranks";
+  EXPECT_TRUE(fs::exists(directory / "run/report.html"));
+}
+
+TEST_F(OwnJob, TwoCommandsAreComparedInBlocks) {
+  const std::string job = SOURCE_DIR "/tests/own_job/fake_job.py";
+  EXPECT_EQ(run({"ab", "--keep-disturbed", "--out", directory / "run", "--", "python3", job, "load=2", "---",
+                 "python3", job, "load=2", "compute=25"}),
+            4)
+      << "B is slower";
+  EXPECT_TRUE(says("SLOWER")) << output();
+  EXPECT_EQ(records_in("run/A").size(), 9u);
+}
+
+TEST_F(OwnJob, FeedTellsHowManyDevicesItsLoaderFeeds) {
+  EXPECT_EQ(with_job("feed", {"--images-per-s", "1000"}, {"load=20", "workers=2"}), 0);
+  EXPECT_TRUE(says("Its loader delivers: 320")) << output();
+  EXPECT_TRUE(says("It feeds: 3.2"));
+  fs::remove_all(directory / "run");
+  EXPECT_EQ(with_job("feed", {"--step-ms", "5"}, {"load=20", "workers=2"}), 4) << "a batch of 32 takes 10 ms";
+  EXPECT_TRUE(says("One device takes: 6400 items/s, a batch of 32 in 5 ms"));
+}
+
+TEST_F(OwnJob, AnotherProgramsStepsAreToldByItsLines) {
+  const std::string script = "i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo \"step $i\"; sleep 0.01; done";
+  EXPECT_EQ(run({"record", "--keep-disturbed", "--steps", "20", "--warmup", "5", "--step-line", "step [0-9]+",
+                 "--out", directory / "run", "--", "sh", "-c", script}),
+            0);
+  const json record = records_in("run").at(0);
+  EXPECT_GE(record["timed_batches"], 20);
+  EXPECT_GT(record["total_s"], 0.15);
+}
+
+TEST_F(OwnJob, BadInputIsRefusedBeforeAnythingStarts) {
+  const auto refused = [&](const std::vector<std::string>& words, const std::string& why) {
+    EXPECT_EQ(run(words), 2) << why;
+    EXPECT_TRUE(says(why)) << why << " in\n" << output() << errors();
+  };
+  const std::string out = directory / "run";
+  refused({"explain", "--out", out, "--", "no-such-program"}, "no-such-program: no such program");
+  refused({"explain", "--out", out, "--"}, "needs ids of rows, or a command after `--`");
+  refused({"explain", "0", "--out", out, "--", "true"}, "needs ids of rows, or a command after `--`, and not both");
+  refused({"explain", "--change", "more_wrkers", "--out", out, "--", "true"}, "did you mean more_workers");
+  refused({"record", "--step-line", "step [", "--out", out, "--", "true"}, "is no regular expression");
+  refused({"ab", "--out", out, "--", "true"}, "needs two commands with --- between them");
+  refused({"feed", "--out", out, "--", "true"}, "needs --step-ms or --images-per-s");
+  refused({"list", "--", "true"}, "only explain, record, ab and feed take a command");
+  EXPECT_FALSE(fs::exists(directory / "run/records.jsonl"));
+}
+
+}  // namespace harness::own_job_test
