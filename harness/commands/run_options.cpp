@@ -1,4 +1,6 @@
 // Declares the command-line options of a run, and checks those of a continued run in the same way.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iostream>
 #include <set>
