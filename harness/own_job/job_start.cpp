@@ -103,7 +103,8 @@ bool all_ranks_ended(const fs::path& folder) {
 std::string why_no_command(const std::vector<std::string>& command) {
   if (command.empty() || command[0].empty())
     return "no command: write it after `--`, e.g. run_matrix explain -- python train.py";
-  if (base::program_exists(command[0])) return "";
+  const bool is_path = command[0].find('/') != std::string::npos;
+  if (is_path ? ::access(command[0].c_str(), X_OK) == 0 : base::program_exists(command[0])) return "";
   return fmt::format("{}: no such program: write the command as you start it yourself, without a shell",
                      command[0]);
 }
