@@ -25,7 +25,7 @@ std::vector<Intervention> job_interventions() {
   // clang-format off
   return {
       {.name = "more_workers", .against = "unchanged", .resource = "loader workers",
-       .title = "twice the loader's workers", .next = "a larger num_workers",
+       .title = "twice the loader's workers", .next = "a larger num_workers", .factor = 2,
        .for_good = true, .cost = Cost::setting,
        .job_why_not = without_loader,
        .of_job = [](JobChange& it, const JobFacts& job) { it.process["workers"] = std::max<int64_t>(2, 2 * job.workers); }},
