@@ -19,7 +19,7 @@
 #include "harness/compare/noise.h"
 #include "harness/contract/machine.h"
 #include "harness/plan/time_left.h"
-#include "harness/stats/looks.h"
+#include "harness/stats/alpha_spending.h"
 #include "harness/stats/records.h"
 
 namespace harness {
