@@ -14,8 +14,6 @@ namespace harness {
 constexpr int64_t kMostFailures = 2;  // in a row; then a change is left out
 constexpr int64_t kFewestBatches = 4, kSurveyBatches = 3;
 constexpr int64_t kShortSlice = 8;  // batches; no survey would make it much shorter
-// From a gain as clear as this on, changes that gain nearly nothing in their first run don't run again.
-constexpr double kClearGain = 1.2;
 
 // With those that the named ones are compared with.
 static std::set<std::string> with_partners(const std::vector<std::string>& names) {

@@ -6,11 +6,9 @@
 #include <vector>
 
 #include "harness/contract/rank_report.h"
+#include "harness/experiment/policy/policy.h"
 
 namespace harness {
-
-// Accepted ratio of counted to expected bytes; packet headers and small messages add bytes.
-constexpr double kLeastLinkShare = 0.95, kMostLinkShare = 1.15;
 
 struct LinkTraffic {
   std::optional<RecordLink> record;  // empty: no node has counters

@@ -43,14 +43,10 @@ std::string differences_of(const SummaryRow& row) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-// From this share of waiting in the step on, the loader has a part in a row's time. In row 7, from whose
-// total the rate of the emulated cores is taken, it is 0.2.
-constexpr double kLoaderBinds = 0.1;
-
 bool loader_rate_is_set(const SummaryRow& row) {
   const bool cores = emulates_cores(row.config) && loader_reaches_its_cores(*row.record);
   if (row.config.read_rate <= 0 && !cores) return false;
-  return row.run.mean_ms > 0 && phases_ms(row.run, {"load"}) >= kLoaderBinds * row.run.mean_ms;
+  return row.run.mean_ms > 0 && phases_ms(row.run, {"load"}) >= kVisibleShare * row.run.mean_ms;
 }
 
 ArticleComparison beside(const SummaryRow& row) {

@@ -59,9 +59,6 @@ struct Explanation {
   const ExplainedChange* likely() const;
 };
 
-// A smaller gain is not called a cause.
-inline constexpr double kLeastGain = 1.03;
-
 // One for each explained row, in the order of the records.
 std::vector<Explanation> explanations_of(const RecordList& records);
 
