@@ -67,8 +67,6 @@ build() {  # [TARGET...]: without, all targets
   local jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(build_jobs)}
   local command=(cmake --build build/release --parallel "$jobs")
   (($# == 0)) || command+=(--target "$@")
-  # With these settings ccache also finds objects of a clone in another folder.
-  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
   if ! "${command[@]}" 2>&1 </dev/null | show_build "${command[@]}"; then
     fail "the build failed; the compiler's message is above" \
       "repair what it names and repeat (if it was killed for memory: CMAKE_BUILD_PARALLEL_LEVEL=1)"

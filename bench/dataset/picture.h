@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bench/dataset/noise.h"
+#include "bench/dataset/pink_noise.h"
 #include "bench/image/encode.h"
 
 namespace bench {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "bench/dataset/noise.h"
+#include "bench/dataset/pink_noise.h"
 
 namespace bench {
 namespace {

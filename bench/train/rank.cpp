@@ -5,12 +5,12 @@
 #include <xxhash.h>
 
 #include "bench/loading/storage/cache_proof.h"
+#include "bench/train/captured_step.h"
 #include "bench/train/ceiling.h"
-#include "bench/train/needless.h"
+#include "bench/train/needless_work.h"
 #include "bench/train/precision/in_float32.h"
 #include "bench/train/rank_loading.h"
 #include "bench/train/rank_report.h"
-#include "bench/train/recorded_step.h"
 #include "bench/train/strategy/sync_batch_norm.h"
 #include "bench/train/trace.h"
 #include "bench/train/validation.h"
@@ -106,10 +106,10 @@ class Rank {
     SliceParts parts{
         row_,   loading_->loader(),        *device_, *model_, *precision_, *strategy_, *group_, *link_,
         spans_, progress_.slot(rank_.rank)};
-    std::optional<RecordedStep> recorded;
+    std::optional<CapturedStep> recorded;
     if (row_.cuda_graphs) parts.recorded = &recorded.emplace(parts);
-    std::optional<Needless> needless;
-    if (Needless::wanted(row_)) parts.needless = &needless.emplace(row_, *device_);
+    std::optional<NeedlessWork> needless;
+    if (NeedlessWork::wanted(row_)) parts.needless = &needless.emplace(row_, *device_);
     std::optional<Trace> trace;
     if (job_.trace)
       parts.trace = &trace.emplace(rank_, *device_, row_.warmup_batches + job_.trace->first,

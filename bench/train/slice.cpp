@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "bench/loading/storage/cache_proof.h"
-#include "bench/train/needless.h"
-#include "bench/train/recorded_step.h"
+#include "bench/train/captured_step.h"
+#include "bench/train/needless_work.h"
 #include "bench/train/trace.h"
 #include "bench/train/validation.h"
 

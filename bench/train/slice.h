@@ -21,8 +21,8 @@
 namespace bench {
 
 class CacheProof;
-class Needless;
-class RecordedStep;
+class NeedlessWork;
+class CapturedStep;
 class Trace;
 
 struct SliceParts {
@@ -36,10 +36,10 @@ struct SliceParts {
   Link& link;
   Spans& spans;  // run_slice() adds read, decode and communication
   harness::ProgressSlot& progress;
-  RecordedStep* recorded = nullptr;  // with cuda_graphs
+  CapturedStep* recorded = nullptr;  // with cuda_graphs
   Trace* trace = nullptr;            // with --trace
   DeviceSampler* sampler = nullptr;  // with gpu_sampling_ms
-  Needless* needless = nullptr;      // with needless or retain_graph
+  NeedlessWork* needless = nullptr;  // with needless or retain_graph
   CacheProof* cache = nullptr;       // null: nobody asks what each third of the window read
 
   SliceParts with(Loader& other) const {

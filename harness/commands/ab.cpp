@@ -20,7 +20,7 @@
 #include "harness/contract/machine.h"
 #include "harness/own_job/job_commands.h"
 #include "harness/plan/time_left.h"
-#include "harness/stats/looks.h"
+#include "harness/stats/alpha_spending.h"
 #include "harness/stats/records.h"
 
 namespace harness {

@@ -80,7 +80,7 @@ static int run_and_report(const Installation& installation, const Request& reque
                           Execution& execution, std::ostream& console) {
   Schedule schedule = schedule_of(installation, request, execution);
   if (!claims.text.empty()) write_text(execution.folder() / "claims.yaml", claims.text);
-  const AgainRules again = execution.again_rules();
+  const RepeatRules again = execution.repeat_rules();
   console << describe_plan(execution.plan(), execution.scale());
   console << schedule.described << describe(again, execution.plan())
           << "records: " << execution.records_file().string() << std::endl;

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "harness/contract/asked_figures.h"
+#include "harness/contract/answer_figures.h"
 #include "harness/contract/published_ms.h"
 
 namespace harness {
@@ -34,7 +34,7 @@ const std::vector<Field>& fields() {
        .help = "what the comparison with the base answers"},
       {.name = "answer", .member = &Row::answer, .role = Role::descriptive,
        .help = "figures that answer it, comma separated: loading, transfer, processing, ...",
-       .problem = asked_figures_problem},
+       .problem = answer_figures_problem},
       {.name = "skip", .member = &Row::skip, .role = Role::descriptive,
        .help = "why the row is left out: it is listed as SKIPPED with this reason"},
       {.name = "window", .member = &Row::window, .role = Role::sizing,

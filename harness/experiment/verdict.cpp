@@ -53,6 +53,23 @@ Ratio ratio_of(const Effect& effect) {
           .level = effect.level};
 }
 
+void set_interval(Ratio& ratio, const Mean& mean) {
+  ratio.mean = mean;
+  const double low = mean.value - mean.reach(), high = mean.value + mean.reach();
+  ratio.value = ratio.of_logs ? std::exp(mean.value) : mean.value;
+  ratio.low = ratio.of_logs ? std::exp(low) : std::max(0.0, low);
+  ratio.high = ratio.of_logs ? std::exp(high) : high;
+}
+
+void borrow_scatter(Ratio& ratio, const Pools& pools, const std::vector<WeightedRuns>& terms,
+                    size_t fewest_own) {
+  ratio.why_range = pools.why_none(terms);
+  ratio.pooled = ratio.why_range.empty();
+  const Mean mean = ratio.pooled ? pools.sum_of(terms) : sum_of_few(terms, fewest_own);
+  ratio.own_scatter = !ratio.pooled && mean.degrees >= 1;
+  if (ratio.decides()) set_interval(ratio, mean);
+}
+
 Judgement judge(const Ratio& figure, const Limits& limits) {
   if (!figure.known()) return {.reason = figure.why_range};
   if (!figure.decides())

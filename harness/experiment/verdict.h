@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/stats/effect.h"
+#include "harness/stats/inference.h"
 
 namespace harness {
 
@@ -31,6 +32,13 @@ struct Ratio {
   double p_against(double limit) const;
 };
 Ratio ratio_of(const Effect& effect);
+
+// The interval of `mean`, or of its exponential.
+void set_interval(Ratio& ratio, const Mean& mean);
+// The interval of a figure of fewer than kFewestRuns runs: by the scatter of all rows in `pools`, or by that
+// of its own runs from `fewest_own` on. Without either it stays a range, and `why_range` says why.
+void borrow_scatter(Ratio& ratio, const Pools& pools, const std::vector<WeightedRuns>& terms,
+                    size_t fewest_own = kFewestOwnRuns);
 
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 

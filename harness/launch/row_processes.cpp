@@ -117,7 +117,7 @@ void RowProcesses::end_all() {
     ::kill(-pid, SIGKILL);
     pid = 0;  // reaped below, with a time limit
   }
-  offspring_.end(ended_well ? kFarewell : std::chrono::seconds(0));
+  descendants_.end(ended_well ? kFarewell : std::chrono::seconds(0));
 }
 
 }  // namespace harness

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/offspring.h"
+#include "harness/base/descendants.h"
 #include "harness/contract/machine.h"
 #include "harness/contract/progress.h"
 #include "harness/launch/rank_commands.h"
@@ -40,7 +40,7 @@ class RowProcesses {
   const Launch& launch_;
   Progress& progress_;
   const std::filesystem::path directory_;
-  const base::Offspring offspring_;
+  const base::Descendants descendants_;
   std::vector<pid_t> pids_;  // 0: has ended
   std::vector<int> ends_;
   int first_failure_ = -1;

@@ -9,8 +9,8 @@
 #include "harness/base/json_text.h"
 #include "harness/contract/rank_report.h"
 #include "harness/contract/slice_file.h"
-#include "harness/merge/link_proof.h"
-#include "harness/merge/window_load.h"
+#include "harness/merge/interference.h"
+#include "harness/merge/link_traffic.h"
 
 namespace harness {
 
@@ -206,10 +206,10 @@ class Merge {
     merged_.ceilings = ceilings_.merged;
     if (!timelines_.empty())
       merged_.timeline = merge_timelines(std::move(timelines_), row_.timed_batches - 1);
-    if (auto check = prove_transports(merged_.rank_map, row_.link))
+    if (auto check = check_transports(merged_.rank_map, row_.link))
       merged_.checks.push_back(std::move(*check));
     if (!links_.empty() && row_.collectives) {
-      LinkProof proof = prove_link(
+      LinkTraffic proof = check_link_traffic(
           merged_.communication.value(), std::move(links_), int64_t(world_size_),
           row_.device_file.empty() ? NodeWire{} : NodeWire{row_.wire == "tree", row_.wire_divisor});
       merged_.link = std::move(proof.record);
@@ -254,7 +254,7 @@ class Merge {
   std::string weights_;
   MergedCeilings ceilings_;
   Sums sums_;
-  WindowLoad load_;
+  Interference load_;
   std::vector<RankTimeline> timelines_;
   std::vector<LinkNode> links_;
 };

@@ -15,7 +15,7 @@
 
 #include "harness/base/file_lock.h"
 #include "harness/base/json_lines.h"
-#include "harness/base/moment.h"
+#include "harness/base/time_stamp.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -170,7 +170,7 @@ void History::narrow(const std::string& machine, const std::string& tag) {
 }
 
 std::vector<Night> History::between(const std::string& range) const {
-  const auto [from, to] = base::moments_of(range);
+  const auto [from, to] = base::time_stamps_of(range);
   std::vector<Night> chosen;
   for (const Night& night : nights_)
     if (night.started_at >= from && night.started_at <= to) chosen.push_back(night);

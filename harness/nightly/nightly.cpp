@@ -15,8 +15,8 @@
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
 #include "harness/base/machine.h"
-#include "harness/base/moment.h"
 #include "harness/base/stopwatch.h"
+#include "harness/base/time_stamp.h"
 #include "harness/launch/followers.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/announced_alarms.h"
@@ -76,7 +76,7 @@ base::FileLock lock_nights(const fs::path& history, const std::string& host) {
                                        holder_of(file), file.string()));
   if (!lock.holds()) throw PreparationError(why_not_locked(file, lock.error()));
   // Only for the message above, so an error is ignored: a full disk is reported when the night is written.
-  std::ofstream(file) << encode(LockHolder{::getpid(), base::moment_now()}).dump() << '\n';
+  std::ofstream(file) << encode(LockHolder{::getpid(), base::time_stamp_now()}).dump() << '\n';
   return lock;
 }
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "harness/base/child_process.h"
-#include "harness/base/moment.h"
+#include "harness/base/time_stamp.h"
 #include "harness/experiment/policy/policy.h"
 #include "harness/stats/statistics.h"
 
@@ -91,7 +91,7 @@ Record job_record(const JobFrame& frame, const std::string& status, const std::s
   record.precision.name = record.precision.label = "own";
   record.machine = frame.machine;
   record.build = frame.build;
-  record.started_at = base::moment_now();
+  record.started_at = base::time_stamp_now();
   record.launcher = "own";
   record.job.emplace().command = frame.command;
   return record;

@@ -15,9 +15,9 @@
 #include <thread>
 
 #include "harness/base/child_process.h"
+#include "harness/base/descendants.h"
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/offspring.h"
 #include "harness/base/process_limits.h"
 #include "harness/base/stopwatch.h"
 #include "harness/contract/cpu_time.h"
@@ -119,7 +119,7 @@ JobEnd run_job(const Installation& installation, const JobStart& start, const st
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   command.input_fd = nothing;
 
-  const base::Offspring offspring;
+  const base::Descendants descendants;
   const CpuTime before = cpu_time_until_now();
   const double children_before_s = seconds_of_children();
   const base::Stopwatch watch;
@@ -143,12 +143,12 @@ JobEnd run_job(const Installation& installation, const JobStart& start, const st
     if (!end.interrupted && watch.s() < limit_s) continue;
     end.in_time = end.interrupted || had_enough || all_ranks_ended(start.folder);
     // The process that made the overlays goes on until it has listed what they caught.
-    for (const pid_t process : offspring.living())
+    for (const pid_t process : descendants.living())
       if (process != pid || start.may_write) ::kill(process, SIGKILL);
     limit_s = watch.s() + 1;
   }
   end.wall_s = watch.s();
-  offspring.end(std::chrono::milliseconds(0));
+  descendants.end(std::chrono::milliseconds(0));
   const CpuTime used = cpu_time_until_now() - before;
   const double children_s = seconds_of_children() - children_before_s;
   if (used.total_s > 0) {

@@ -7,7 +7,7 @@
 
 #include "harness/contract/row.h"
 #include "harness/report/claim_question.h"
-#include "harness/report/summary/beside_article.h"
+#include "harness/report/summary/article_comparison.h"
 #include "harness/stats/core_needs.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"

@@ -10,7 +10,7 @@
 #include "harness/report/bottleneck.h"
 #include "harness/report/claim_question.h"
 #include "harness/report/grids.h"
-#include "harness/report/summary/beside_article.h"
+#include "harness/report/summary/article_comparison.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -22,26 +22,26 @@ std::string error_text(const std::optional<double>& share) {
   return share ? fmt::format("{:+.1f} %", 100 * *share) : "-";
 }
 
-std::string emulated_cell(const BesideArticle& one) {
+std::string emulated_cell(const ArticleComparison& one) {
   if (!one.ok()) return one.row->status;
   if (one.row->repeats_ok < 2) return seconds_cell(one.emulated_s);
   return fmt::format("{} ({} to {})", seconds_cell(one.emulated_s), seconds_cell(one.low_s),
                      seconds_cell(one.high_s));
 }
 
-std::optional<double> above_model(const BesideArticle& one) {
+std::optional<double> above_model(const ArticleComparison& one) {
   if (!one.ok() || !one.model_s || !one.model_has_load) return std::nullopt;
   return *one.emulated_s / *one.model_s - 1;
 }
 
-std::string used_of(const BesideArticle& one) {
+std::string used_of(const ArticleComparison& one) {
   const std::string rate = one.loader_rate_is_set ? "; its loader's rate is a setting" : "";
   if (!one.calibrated_on.empty()) return "calibrated on its " + one.calibrated_on + rate;
   return (one.predicted ? "held out" : "not known") + rate;
 }
 
 // Why the emulated row misses the article's, as far as the record shows it; `-` within the margin.
-std::string reason_of_miss(const BesideArticle& one) {
+std::string reason_of_miss(const ArticleComparison& one) {
   const SummaryRow& row = *one.row;
   if (!one.ok()) return one_line(row.reason);
   const auto found = bottleneck_of(row);
@@ -71,9 +71,9 @@ std::string reason_of_miss(const BesideArticle& one) {
 }
 
 // `Held out: [10] +8.9 %, [12] -0.2 %; largest +8.9 %`
-std::string prediction_text(const std::vector<BesideArticle>& rows) {
+std::string prediction_text(const std::vector<ArticleComparison>& rows) {
   std::vector<std::string> parts;
-  for (const BesideArticle& one : rows)
+  for (const ArticleComparison& one : rows)
     if (one.predicted && one.error())
       parts.push_back(fmt::format("{} {}", bracketed(one.row->id), error_text(one.error())));
   if (parts.empty()) return "No row that is held out has a figure here.";
@@ -82,9 +82,9 @@ std::string prediction_text(const std::vector<BesideArticle>& rows) {
 
 // A line for each device, then for each device file that was calibrated on the article.
 std::vector<std::string> lines_above_emulated(const Summary& summary,
-                                              const std::vector<BesideArticle>& rows) {
+                                              const std::vector<ArticleComparison>& rows) {
   std::vector<std::string> lines = lines_above(summary), calibrated;
-  for (const BesideArticle& one : rows) {
+  for (const ArticleComparison& one : rows) {
     const auto& emulation = one.row->record->emulation;
     add_once(lines, emulation ? fmt::format("Emulated device {}: {}.", emulation->device.name,
                                             one_line(emulation->device.summary))
@@ -103,13 +103,13 @@ std::vector<std::string> lines_above_emulated(const Summary& summary,
 }
 
 // Why the row is another than the article's, and why its time is.
-std::string why_of(const BesideArticle& one) {
+std::string why_of(const ArticleComparison& one) {
   const std::string reason = reason_of_miss(one);
   if (one.differs.empty()) return reason;
   return one_line(one.differs) + (reason == "-" ? "" : "; " + reason);
 }
 
-void add_row(const BesideArticle& one, Grid& grid) {
+void add_row(const ArticleComparison& one, Grid& grid) {
   const SummaryRow& row = *one.row;
   grid.rows.push_back({row_mark(row), row.title, emulated_cell(one), seconds_cell(one.article_s),
                        error_text(one.error()),
@@ -131,13 +131,13 @@ void add_row(const BesideArticle& one, Grid& grid) {
 
 Grid emulated_grid(const Summary& summary) {
   Grid grid;
-  const std::vector<BesideArticle> rows = beside_article(summary);
+  const std::vector<ArticleComparison> rows = article_comparisons(summary);
   if (rows.empty()) return grid;
   grid.title = "emulated: the cascade beside the article's";
   grid.above = lines_above_emulated(summary, rows);
   grid.columns = {{"row", true}, {"what", true, true},      {"emulated s"},          {"article s"}, {"error"},
                   {"model s"},   {"used", true, false, 22}, {"why", true, false, 40}};
-  for (const BesideArticle& one : rows) add_row(one, grid);
+  for (const ArticleComparison& one : rows) add_row(one, grid);
   grid.notes = {
       fmt::format("emulated s: of {:g} batches of the article's size, in the devices' time. Loading is real "
                   "and this machine's, so a row that waits for images depends on this machine as well.",
@@ -150,7 +150,7 @@ Grid emulated_grid(const Summary& summary) {
       fmt::format("why: settings by which this is another row than the article's; from {:.0f} % of error on, "
                   "what the record shows of its cause.",
                   100 * kArticleMargin)};
-  for (const BesideArticle& one : rows)
+  for (const ArticleComparison& one : rows)
     for (const std::string& setting : one.row->record->emulated)  // `cores: each decodes 117.5 images/s`
       if (is_core_rate(setting)) add_once(grid.notes, "Emulated " + one_line(setting) + ".");
   return grid;

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "harness/report/claims.h"
-#include "harness/report/summary/beside_article.h"
+#include "harness/report/summary/article_comparison.h"
 #include "harness/report/summary/feed_answer.h"
 #include "harness/report/summary/rates.h"
 #include "harness/report/summary/trained_rows.h"
@@ -57,7 +57,7 @@ std::string counted(const std::vector<std::string>& ids) {
 // `rows held out differ from the article by up to 20 %`: how far the emulated devices can be believed.
 std::string held_out_text(const Summary& summary) {
   double largest = 0;
-  for (const BesideArticle& one : beside_article(summary))
+  for (const ArticleComparison& one : article_comparisons(summary))
     largest = std::max(largest, std::abs(one.error().value_or(0)));
   if (largest <= 0) return "";
   return fmt::format(

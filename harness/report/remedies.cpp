@@ -30,9 +30,6 @@ bool is_by_construction(const Remedy& remedy) {
   return any(remedy.base) || any(remedy.row);
 }
 
-// Less than this beside a larger gain is no reason to buy more.
-constexpr double kNextToNothing = 0.01;
-
 // With an interval all of it must be a gain; without one, the figure must be.
 double surely_gained(const Ratio& gain) { return gain.decides() ? gain.low : gain.value; }
 
@@ -50,7 +47,7 @@ double multiple_of(const Remedy& remedy) {
 bool is_better(const Remedy& one, const Remedy& other) {
   if (is_by_construction(one) != is_by_construction(other)) return is_by_construction(other);
   const double ratio = surely_gained(one.gain) / surely_gained(other.gain);
-  if (ratio > 1 + kNextToNothing || ratio < 1 - kNextToNothing) return ratio > 1;
+  if (ratio > 1 + kWorthMore || ratio < 1 - kWorthMore) return ratio > 1;
   return multiple_of(one) < multiple_of(other);
 }
 

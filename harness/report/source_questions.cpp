@@ -6,14 +6,14 @@
 #include <algorithm>
 
 #include "harness/base/comma_list.h"
-#include "harness/contract/asked_figures.h"
+#include "harness/contract/answer_figures.h"
 #include "harness/report/metrics.h"
 
 namespace harness {
 namespace {
 
 // Mean per batch over ranks and batches; nullopt if the record lacks it.
-std::optional<double> figure_of(const Record& record, const RunStatistics& run, const AskedFigure& figure,
+std::optional<double> figure_of(const Record& record, const RunStatistics& run, const AnswerFigure& figure,
                                 const ComparedSeconds& seconds) {
   const std::string name = figure.name;
   if (!figure.phases.empty()) {
@@ -88,7 +88,7 @@ std::vector<Answer> answers_of(const Summary& summary) {
     }
     const ComparedSeconds seconds = compared_seconds({&row, base});
     for (const std::string& name : base::split_at_commas(row.config.answer)) {
-      const AskedFigure* figure = find_asked_figure(name);
+      const AnswerFigure* figure = find_answer_figure(name);
       if (!figure) continue;  // of a newer version of the suite
       Answer answer{
           row.config.question, row.id, row.config.base, figure->name, figure->unit, {}, {}, {}, "", {}};
@@ -130,7 +130,7 @@ Grid question_grid(const Summary& summary) {
   }
   if (grid.empty()) return grid;
   std::string meaning;
-  for (const AskedFigure& figure : asked_figures())
+  for (const AnswerFigure& figure : answer_figures())
     if (std::any_of(grid.rows.begin(), grid.rows.end(),
                     [&](const auto& row) { return row[3] == figure.name; }))
       meaning += fmt::format("{}{}: {}", meaning.empty() ? "" : "; ", figure.name, figure.meaning);

@@ -10,9 +10,9 @@
 #include <fstream>
 #include <iostream>
 
+#include "harness/base/descendants.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
-#include "harness/base/offspring.h"
 #include "harness/base/say.h"
 #include "harness/config/request_file.h"
 #include "harness/config/row_traits.h"
@@ -143,8 +143,8 @@ void Execution::choose_time_scales() {
     harness::choose_time_scales(setting(), plan_, *scale_.decoded_images_per_s);
 }
 
-AgainRules Execution::again_rules() const {
-  AgainRules rules;
+RepeatRules Execution::repeat_rules() const {
+  RepeatRules rules;
   if (runs_.empty()) return rules;  // nothing was prepared to run
   rules.limit_s = repeat_limit_s(request_);
   if (!request_.trace.empty() || !request_.wrap.empty()) return rules;  // their files would be replaced

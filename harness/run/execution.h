@@ -7,8 +7,8 @@
 
 #include "harness/data/node_copies.h"
 #include "harness/launch/followers.h"
-#include "harness/plan/again.h"
 #include "harness/plan/plan.h"
+#include "harness/plan/repeats.h"
 #include "harness/plan/resume.h"
 #include "harness/run/measure_row.h"
 #include "harness/run/real_training.h"
@@ -67,7 +67,7 @@ class Execution {
   // Including earlier records of a continued run.
   const Records& records() const { return records_; }
   // Which runs may follow the planned ones.
-  AgainRules again_rules() const;
+  RepeatRules repeat_rules() const;
   const Attempts& attempts() const { return attempts_; }
   // Removes the files that prepare() made, before any row has run.
   void discard();

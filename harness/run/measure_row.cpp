@@ -8,12 +8,12 @@
 #include <cstring>
 #include <fstream>
 
+#include "harness/base/descendants.h"
 #include "harness/base/failure_text.h"
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/moment.h"
-#include "harness/base/offspring.h"
 #include "harness/base/say.h"
+#include "harness/base/time_stamp.h"
 #include "harness/config/emulated_nodes.h"
 #include "harness/config/row_traits.h"
 #include "harness/contract/machine.h"
@@ -87,7 +87,7 @@ static void set_head(Record& record, const RowSetting& setting, const PlannedRow
   record.data = data.description;
   if (const auto copied = data.copied_in_s.find(row.storage); copied != data.copied_in_s.end())
     record.data.copied_in_s = copied->second;
-  record.started_at = base::moment_now();
+  record.started_at = base::time_stamp_now();
   record.world_size = world_size(row, setting.values);
   record.window = {row.window, row.warmup_batches, row.warmup_batches + row.timed_batches - 1};
   record.warmup_batches = row.warmup_batches;
@@ -234,7 +234,7 @@ std::optional<Record> train_row(const RowSetting& setting, const PlannedRow& pla
                                         strays, setting.run.string()));
   const fs::path directory = prepare_directory(setting, planned, repeat);
   Progress progress(directory / "progress", int(world_size(planned.row, setting.values)));
-  const std::string started_at = base::moment_now();
+  const std::string started_at = base::time_stamp_now();
   const Disturbance disturbance;
   Outcome outcome;
   try {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "harness/base/interrupt.h"
+#include "harness/experiment/policy/policy.h"
 #include "harness/run/row_checks.h"
 #include "harness/stats/loss_fall.h"
 

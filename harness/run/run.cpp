@@ -53,12 +53,12 @@ static std::vector<size_t> rows_of(const std::vector<Repetition>& runs) {
 }
 
 // Runs after the scheduled ones.
-static void run_again(Execution& execution, AgainRules rules, TimeLeft& time, LiveLine& line,
-                      const base::Stopwatch& watch, const RoundEnded& round_ended) {
+static void run_repeats(Execution& execution, RepeatRules rules, TimeLeft& time, LiveLine& line,
+                        const base::Stopwatch& watch, const RoundEnded& round_ended) {
   int64_t round = 0;
   while (!base::interrupted()) {
-    const auto next = next_again(execution.plan(), execution.records(), execution.attempts(), rules,
-                                 watch.s(), [&](size_t row) { return time.run_s(row); });
+    const auto next = next_run(execution.plan(), execution.records(), execution.attempts(), rules, watch.s(),
+                               [&](size_t row) { return time.run_s(row); });
     if (!next) return;
     if (round_ended && !next->attempt && next->run.repeat != std::exchange(round, next->run.repeat)) {
       const auto first = round_ended();  // all runs of the round before have ended
@@ -75,7 +75,7 @@ static void run_again(Execution& execution, AgainRules rules, TimeLeft& time, Li
   }
 }
 
-void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, const AgainRules& again,
+void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, const RepeatRules& again,
                    const RoundEnded& round_ended) {
   TimeLeft time(schedule.of_rows, rows_of(schedule.runs), rounds_of(again), again.limit_s);
   const base::Stopwatch watch;
@@ -95,7 +95,7 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, co
     }
     time.ended(run.row, watch.s() - before_s);
   }
-  if (whole) run_again(execution, again, time, line, watch, round_ended);
+  if (whole) run_repeats(execution, again, time, line, watch, round_ended);
   write_left_out(execution.folder(), schedule.left_out);
 }
 

@@ -8,7 +8,7 @@
 
 #include "harness/base/exit_code.h"
 #include "harness/config/installation.h"
-#include "harness/plan/again.h"
+#include "harness/plan/repeats.h"
 #include "harness/plan/schedule.h"
 #include "harness/run/execution.h"
 
@@ -30,10 +30,10 @@ using RoundEnded = std::function<std::optional<std::set<std::string>>()>;
 
 // Runs the schedule in order until its end or Ctrl-C, then what `again` allows. `round_ended`: called after
 // the schedule and after each round of repeats; returns the rows that come first from then on
-// (AgainRules::first), nullopt where no more rounds are wanted. With a budget, leaves
+// (RepeatRules::first), nullopt where no more rounds are wanted. With a budget, leaves
 // out the runs that are left when it is used up. Writes left_out.txt. Throws std::runtime_error when a record
 // can't be written.
-void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, const AgainRules& again = {},
+void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, const RepeatRules& again = {},
                    const RoundEnded& round_ended = {});
 
 // kInterrupted, kRowFailed, kAllGood, or kNothingRan when all rows were skipped.

@@ -9,6 +9,7 @@
 #include "harness/base/child_process.h"
 #include "harness/base/json_text.h"
 #include "harness/config/row_traits.h"
+#include "harness/experiment/policy/policy.h"
 #include "harness/stats/closed_model.h"
 #include "harness/stats/statistics.h"
 
@@ -17,8 +18,6 @@ namespace {
 
 constexpr double kLaunch_s = 2e-3;  // processor time of a step's launches per device, measured with ResNet18
 constexpr double kMostOfCores = 0.9;    // a loader that needs more of them falls behind now and then
-constexpr double kWaits = 0.03;         // from this share of the step on a row waits for its loader
-constexpr double kReaches = 0.95;       // a loader this near to an emulated limit is held up by it
 constexpr double kUsualBytes = 115533;  // of a stand-in image
 
 // One step of the whole batch on the row's devices.
@@ -109,7 +108,7 @@ std::optional<RecordCheck> check_of_cores(const Record& record) {
     if (phase.name == "load") waits = phase.share;
   const double images_per_s = double(row.batch) * double(row.timed_batches) / *record.total_s,
                limit = limit_of_loader(record) / row.time_scale;
-  const bool ok = waits < kWaits || images_per_s >= kReaches * limit || waits_for_disk(record);
+  const bool ok = waits < kLoaderHoldsUp || images_per_s >= kReaches * limit || waits_for_disk(record);
   return RecordCheck{
       "cores", ok,
       fmt::format(

@@ -32,7 +32,7 @@ struct Effect {
 // Median of all Walsh averages of the log ratios, and the interval of Wilcoxon's signed-rank test (Hollander
 // & Wolfe 1999, ch. 3). Exact for every symmetric distribution; a bootstrap of so few runs would be too
 // narrow. a[i] and b[i] ran directly after one another.
-// `level`: below kLevel for one of several looks at growing data, see looks.h.
+// `level`: below kLevel for one of several looks at growing data, see alpha_spending.h.
 Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b, double level = kLevel);
 
 // For runs without pairs: median of all log differences, and the interval of Mann and Whitney's test (ch. 4).

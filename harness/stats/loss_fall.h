@@ -17,10 +17,6 @@ inline LossFall loss_fall(const std::vector<double>& loss, size_t batches) {
   return {mean(loss.begin()), mean(loss.end() - std::ptrdiff_t(some))};
 }
 
-// kFallOnOneBatch: in a few steps on the same batch, of which a network learns every image; an optimizer that
-// doesn't step, gradients of zero or a wrong sign leave the loss where it was or raise it. kFallInSlice: over
-// batches of ever new crops, more than the means of ten batches scatter.
-constexpr double kFallOnOneBatch = 0.75, kFallInSlice = 0.95;
 inline bool fell(const LossFall& loss, double to_share) { return loss.to <= to_share * loss.from; }
 
 }  // namespace harness

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "harness/stats/looks.h"
+#include "harness/stats/alpha_spending.h"
 
 namespace harness::verdict_test {
 

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "harness/base/file.h"
-#include "harness/base/moment.h"
+#include "harness/base/time_stamp.h"
 #include "harness/nightly/trend.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/golden_figures.h"

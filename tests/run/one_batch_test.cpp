@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/config/scales.h"
+#include "harness/experiment/policy/policy.h"
 #include "harness/run/real_twin.h"
 #include "harness/stats/loss_fall.h"
 #include "tests/support/training_setup.h"

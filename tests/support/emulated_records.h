@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/config/device_file.h"
-#include "harness/report/summary/beside_article.h"
+#include "harness/report/summary/article_comparison.h"
 #include "tests/support/article_records.h"
 
 namespace harness::emulated_records {

@@ -11,12 +11,12 @@
 #include <gtest/gtest.h>
 
 #include "bench/train/backend/staging.h"
+#include "bench/train/captured_step.h"
 #include "bench/train/cuda/clock.h"
 #include "bench/train/cuda/normalise.h"
 #include "bench/train/device/device.h"
 #include "bench/train/model/resnet.h"
 #include "bench/train/precision/precision.h"
-#include "bench/train/recorded_step.h"
 #include "bench/train/strategy/side_stream.h"
 #include "tests/support/training_setup.h"
 
@@ -175,7 +175,7 @@ TEST_F(CudaTest, ARecordedStepTrainsAsAnyOther) {
           StrategyRegistry::instance().find("single")({row, model, *precision, *gpu, *rank.group, rank.rank});
       SliceParts parts{row,       *rank.loader, *gpu,       model,      *precision,
                        *strategy, *rank.group,  *rank.link, rank.spans, rank.slot};
-      RecordedStep step(parts);
+      CapturedStep step(parts);
       if (recorded) parts.recorded = &step;
       const auto loss = run_slice(parts).loss;
       EXPECT_EQ(step.recordings(), recorded ? 2 : 0) << "one for each buffer of the device";

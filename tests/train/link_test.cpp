@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "bench/train/link/interface.h"
-#include "harness/merge/link_proof.h"
+#include "harness/merge/link_traffic.h"
 
 namespace bench::link_test {
 
@@ -91,44 +91,47 @@ harness::LinkNode node(int number, double sent, double received) {
   return node;
 }
 
-TEST(LinkProof, ARingCrossesALinkWithTwiceNMinusOneNthsOfTheBytes) {
+TEST(LinkTraffic, ARingCrossesALinkWithTwiceNMinusOneNthsOfTheBytes) {
   // 8 ranks, 1 MB: 1.75 MB in each direction.
-  const auto good = prove_link(traffic(1000000), {node(0, 1.75e6, 1.80e6), node(1, 1.80e6, 1.75e6)}, 8);
+  const auto good =
+      check_link_traffic(traffic(1000000), {node(0, 1.75e6, 1.80e6), node(1, 1.80e6, 1.75e6)}, 8);
   EXPECT_EQ(good.violation, "");
   EXPECT_EQ(good.record->nodes.at(0).expected_sent_bytes, 1750000);
   // The bytes that rank 0 broadcasts leave its node once.
   const auto with_broadcast =
-      prove_link(traffic(1000000, 500000), {node(0, 2.25e6, 1.75e6), node(1, 1.75e6, 2.25e6)}, 8);
+      check_link_traffic(traffic(1000000, 500000), {node(0, 2.25e6, 1.75e6), node(1, 1.75e6, 2.25e6)}, 8);
   EXPECT_EQ(with_broadcast.violation, "");
 }
 
-TEST(LinkProof, TooFewOrTooManyBytesAreAViolationThatNamesNodeAndDirection) {
+TEST(LinkTraffic, TooFewOrTooManyBytesAreAViolationThatNamesNodeAndDirection) {
   for (const double wrong : {0.0, 1.6e6, 2.1e6}) {
-    const auto proof = prove_link(traffic(1000000), {node(0, 1.75e6, 1.75e6), node(1, wrong, 1.75e6)}, 8);
+    const auto proof =
+        check_link_traffic(traffic(1000000), {node(0, 1.75e6, 1.75e6), node(1, wrong, 1.75e6)}, 8);
     EXPECT_NE(proof.violation.find("node 1 sent"), std::string::npos) << proof.violation;
   }
-  EXPECT_NE(prove_link(traffic(0), {node(0, 100, 100)}, 2).violation, "") << "nothing was to be sent at all";
+  EXPECT_NE(check_link_traffic(traffic(0), {node(0, 100, 100)}, 2).violation, "")
+      << "nothing was to be sent at all";
 }
 
-TEST(LinkProof, BytesOfEmulatedDevicesAreThoseOfTheRingOrTheTreeDivided) {
+TEST(LinkTraffic, BytesOfEmulatedDevicesAreThoseOfTheRingOrTheTreeDivided) {
   const harness::NodeWire ring{false, 32}, tree{true, 32};
   const double ring_bytes = 1.75 * 32e6 / 32, tree_bytes = 32e6 / 32;
-  EXPECT_EQ(prove_link(traffic(32000000), {node(0, ring_bytes, ring_bytes), node(1, ring_bytes, ring_bytes)},
-                       8, ring)
+  EXPECT_EQ(check_link_traffic(traffic(32000000),
+                               {node(0, ring_bytes, ring_bytes), node(1, ring_bytes, ring_bytes)}, 8, ring)
                 .violation,
             "");
-  EXPECT_EQ(prove_link(traffic(32000000), {node(0, tree_bytes, tree_bytes), node(1, tree_bytes, tree_bytes)},
-                       8, tree)
+  EXPECT_EQ(check_link_traffic(traffic(32000000),
+                               {node(0, tree_bytes, tree_bytes), node(1, tree_bytes, tree_bytes)}, 8, tree)
                 .violation,
             "");
-  EXPECT_NE(prove_link(traffic(32000000), {node(0, ring_bytes, ring_bytes), node(1, ring_bytes, ring_bytes)},
-                       8, tree)
+  EXPECT_NE(check_link_traffic(traffic(32000000),
+                               {node(0, ring_bytes, ring_bytes), node(1, ring_bytes, ring_bytes)}, 8, tree)
                 .violation,
             "");
 }
 
-TEST(LinkProof, OneNodeHasNothingToProve) {
-  const auto proof = prove_link(traffic(1000), {}, 4);
+TEST(LinkTraffic, OneNodeHasNothingToProve) {
+  const auto proof = check_link_traffic(traffic(1000), {}, 4);
   EXPECT_TRUE(!proof.record.has_value());
   EXPECT_EQ(proof.violation, "");
 }

@@ -7,7 +7,7 @@
 #include "bench/synthetic/rank_report.h"
 #include "bench/train/gpu/nccl_environment.h"
 #include "bench/train/gpu/nccl_log.h"
-#include "harness/merge/link_proof.h"
+#include "harness/merge/link_traffic.h"
 #include "tests/support/merged.h"
 
 namespace bench::nccl_link_test {
@@ -189,9 +189,9 @@ TEST(NcclLog, ANetworkThatIsNotThereIsNoticed) {
 }
 
 // Two nodes with two ranks each, whose ring goes 0 1 2 3.
-json prove_transports(const json& rank_places, const std::string& link) {
+json check_transports(const json& rank_places, const std::string& link) {
   const auto check =
-      harness::prove_transports(harness::decode<std::vector<harness::RankPlace>>(rank_places), link);
+      harness::check_transports(harness::decode<std::vector<harness::RankPlace>>(rank_places), link);
   return check ? harness::encode(*check) : json();
 }
 
@@ -208,28 +208,28 @@ json places(const std::string& asked, const std::string& between_nodes) {
 }
 
 TEST(Transports, ThatTheLinkAsksForAreRight) {
-  const json check = prove_transports(places("Socket", "NET/Socket"), "ethernet");
+  const json check = check_transports(places("Socket", "NET/Socket"), "ethernet");
   EXPECT_EQ(check["name"], "transport");
   EXPECT_TRUE(check["ok"].get<bool>()) << check;
   EXPECT_EQ(check["detail"], "NCCL's channels between nodes: NET/Socket");
   for (const char* way : {"NET/IB", "NET/IB/GDRDMA", "NET/IBext_v10/GDRDMA"})
-    EXPECT_TRUE(prove_transports(places("IB", way), "infiniband")["ok"].get<bool>()) << way;
+    EXPECT_TRUE(check_transports(places("IB", way), "infiniband")["ok"].get<bool>()) << way;
 }
 
 TEST(Transports, OtherOnesBetweenNodesAreAViolationThatSaysWhatToDo) {
-  const json check = prove_transports(places("IB", "NET/Socket"), "infiniband");
+  const json check = check_transports(places("IB", "NET/Socket"), "infiniband");
   EXPECT_FALSE(check["ok"].get<bool>());
   EXPECT_EQ(check["detail"],
             "rank 1 on node 0 is connected to rank 2 on node 1 over NET/Socket, but link infiniband requests "
             "NET/IB: see rank-1.nccl.log in the row's folder, or choose another link");
   for (const char* way : {"NET/IB/GDRDMA", "NET/Socketless", "P2P/MNNVL", "SHM/direct"})
-    EXPECT_FALSE(prove_transports(places("Socket", way), "ethernet")["ok"].get<bool>()) << way;
+    EXPECT_FALSE(check_transports(places("Socket", way), "ethernet")["ok"].get<bool>()) << way;
 }
 
 TEST(Transports, AViolationNamesTheUsersOwnVariables) {
   json four = places("Socket", "NET/IB");
   four[1]["nccl"]["environment"]["NCCL_NET"] = {{"value", "IB"}, {"set_by", "user"}};
-  const std::string detail = prove_transports(four, "ethernet")["detail"];
+  const std::string detail = check_transports(four, "ethernet")["detail"];
   EXPECT_NE(detail.find("found NCCL_NET=IB in its environment"), std::string::npos) << detail;
   EXPECT_EQ(detail.find("NCCL_ALGO"), std::string::npos) << detail;
 }
@@ -237,7 +237,7 @@ TEST(Transports, AViolationNamesTheUsersOwnVariables) {
 TEST(Transports, UnknownOnesLeaveTheProofToTheBytes) {
   json four = places("Socket", "NET/Socket");
   for (json& place : four) place["nccl"]["transports"] = json::object();
-  const json check = prove_transports(four, "ethernet");
+  const json check = check_transports(four, "ethernet");
   EXPECT_TRUE(check["ok"].get<bool>());
   EXPECT_NE(check["detail"].get<std::string>().find("no channel between nodes"), std::string::npos) << check;
 }
@@ -245,9 +245,9 @@ TEST(Transports, UnknownOnesLeaveTheProofToTheBytes) {
 TEST(Transports, WithoutALinkOrNcclThereIsNothingToProve) {
   json one_node = places("Socket", "SHM/direct");
   for (json& place : one_node) place["nccl"].erase("asked_network");
-  EXPECT_TRUE(prove_transports(one_node, "none").is_null());
+  EXPECT_TRUE(check_transports(one_node, "none").is_null());
   for (json& place : one_node) place.erase("nccl");
-  EXPECT_TRUE(prove_transports(one_node, "none").is_null());
+  EXPECT_TRUE(check_transports(one_node, "none").is_null());
 }
 
 // The record of a row whose ranks' bytes fit the link.

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "bench/train/cuda/clock.h"
-#include "bench/train/cuda/exchange.h"
 #include "bench/train/cuda/jpeg.h"
+#include "bench/train/cuda/nccl_exchange.h"
 #include "bench/train/cuda/normalise.h"
 #include "bench/train/cuda/readings.h"
 #include "bench/train/cuda/recording.h"

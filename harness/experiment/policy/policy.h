@@ -34,6 +34,17 @@ inline constexpr double kSpoiledShare = 0.10;  // from here on a row that can't 
 // Of the clock in the timed batches. Seconds aren't corrected for it: where it changed isn't known.
 inline constexpr double kChangedClock = 0.05;
 
+// ---- checks of a record ----
+
+// In a few steps on the same batch, of which a network learns every image; an optimizer that doesn't step,
+// gradients of zero or a wrong sign leave the loss where it was or raise it.
+inline constexpr double kFallOnOneBatch = 0.75;
+inline constexpr double kFallInSlice = 0.95;    // over ever new crops, more than means of ten batches scatter
+inline constexpr double kLoaderHoldsUp = 0.03;  // of the step; from here on a row waits for its loader
+// Counted / expected bytes of a link; packet headers and small messages add bytes.
+inline constexpr double kLeastLinkShare = 0.95, kMostLinkShare = 1.15;
+inline constexpr double kReaches = 0.95;  // a loader this near to an emulated limit is held up by it
+
 // ---- claims and the article ----
 
 inline constexpr double kArticleMargin = 0.05;  // about twice MLPerf's run-to-run spread of imaging results
@@ -45,7 +56,17 @@ inline constexpr double kNoLossOfAccuracy = 0.005;  // between two seeds of ResN
 inline constexpr double kFewestImages = 10000, kSampleAllowance = 0.05;
 inline constexpr double kEqualsModel = 0.03;  // up to here nothing but the emulated device binds a row
 
-// ---- what binds a row (report/bottleneck.h) ----
+// ---- what binds a row: a change and its gain (report/summary/explanation.h, feed_binding.h) ----
+
+inline constexpr double kLeastGain = 1.03;     // a smaller gain is not called a cause
+inline constexpr size_t kFewestOwnBlocks = 2;  // of two runs each only a huge gain is sure
+// From a gain as clear as this on, changes that gain nearly nothing in their first run don't run again.
+inline constexpr double kClearGain = 1.2;
+inline constexpr double kGainOfOneRun = 1.15;  // of a loader's single runs; a smaller gain may be noise
+inline constexpr double kFedFrom = 0.90;    // MLPerf Storage: an accelerator is fed from 90 % utilisation on
+inline constexpr double kWorthMore = 0.01;  // a purchase that gains less beside a larger gain isn't worth it
+
+// ---- where a row waits, by its phases (report/bottleneck.h) ----
 
 inline constexpr double kTouches = 0.9;        // of a ceiling, which is of a few batches
 inline constexpr double kUneven = 0.25;        // of the step that others wait for one rank: it is the cause
@@ -53,6 +74,11 @@ inline constexpr double kMostlyReading = 0.5;  // of the loader threads' time: s
 inline constexpr double kReadsTooMuch = 4;     // bytes read for each used: the kernel's read-ahead, a setting
 inline constexpr double kMostlyLink =
     0.5;  // all-reduces alone / exposed time: the link binds, not skewed ranks
+inline constexpr double kMostlyWire = 0.5;    // of waiting on the critical path; below, ranks wait for a rank
+inline constexpr double kMostBatches = 0.75;  // in which one rank was critical: it is a slow rank
+inline constexpr double kEvenShare = 0.01;    // of a batch; ranks that wait no less than this are alike
+// Of the device's computing. A host that was ahead would wait for the device, and launch in less time.
+inline constexpr double kLaunchBound = 0.9;
 
 // ---- comparisons of two runs ----
 

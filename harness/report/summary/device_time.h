@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/contract/record.h"
+#include "harness/experiment/policy/policy.h"
 
 namespace harness {
 
@@ -23,7 +24,6 @@ struct DeviceSteps {
   // The device goes no faster than the host launches: if it did the work while the host was ahead, the host
   // would have to wait for it, and its launching would be shorter than the device's computing.
   bool bound_by_launches() const { return computing > 0 && launching >= kLaunchBound * computing; }
-  static constexpr double kLaunchBound = 0.9;
 };
 // Nullopt without times of a device.
 std::optional<DeviceSteps> device_steps(const Record& record);

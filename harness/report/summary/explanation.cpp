@@ -5,13 +5,10 @@
 #include <cmath>
 #include <map>
 
-#include "harness/stats/inference.h"
+#include "harness/experiment/verdict.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
-
-// From a gain as clear as this on, changes that gain nearly nothing in their first run don't run again.
-constexpr double kClearGain = 1.2;
 
 namespace {
 
@@ -69,16 +66,15 @@ class Gains {
     Gain gain{paired_effect(a, b)};
     if (a.size() >= kFewestRuns || before == after) return gain;
     const harness::Runs logs = logs_of(one), others = logs_of(other);
-    const std::vector<WeightedRuns> terms = {{&logs, 1}, {&others, -1}};
-    Mean mean = pools_.sum_of(terms);
-    if (mean.degrees < 1) mean = sum_of_few(terms, 2);  // of two runs each only a huge gain is sure
-    if (mean.degrees < 1) return gain;
+    Ratio ratio = ratio_of(gain);
+    borrow_scatter(ratio, pools_, {{&logs, 1}, {&others, -1}}, kFewestOwnBlocks);
+    if (!ratio.decides()) return gain;
     gain.pooled = true;
-    gain.log_ratio = mean;
-    gain.p = mean.p_against(0);
-    gain.ratio = std::exp(mean.value);
-    gain.low = std::exp(mean.value - mean.reach());
-    gain.high = std::exp(mean.value + mean.reach());
+    gain.log_ratio = ratio.mean;
+    gain.p = ratio.p_against(1);
+    gain.ratio = ratio.value;
+    gain.low = ratio.low;
+    gain.high = ratio.high;
     return gain;
   }
 
@@ -197,17 +193,21 @@ void compare_energy(ExplainedChange& change, const OneChange& runs, const Explan
 }
 
 void decide(std::vector<ExplainedChange>& changes) {
-  const auto is_tested = [](const ExplainedChange& change) {
-    return change.part && change.part->decides() && *change.change->resource;
-  };
-  std::vector<double*> p;
-  double untested = 1;  // what was left out after its first run is of the family, too
-  for (ExplainedChange& change : changes)
-    if (change.part && *change.change->resource) p.push_back(is_tested(change) ? &change.part->p : &untested);
-  holm(p);
-  for (ExplainedChange& change : changes)
-    change.decided = is_tested(change) && change.part->p < kLevel && change.part->low > 1 &&
-                     change.part->ratio >= kLeastGain;
+  std::map<ExplainedChange*, Judgement> judged;
+  for (ExplainedChange& change : changes) {
+    if (!change.part || !*change.change->resource) continue;
+    Ratio gain = ratio_of(*change.part);
+    gain.pooled = change.part->pooled;
+    Judgement& judgement = judged[&change] = judge(gain, {.low = 1, .margin = kLeastGain - 1});
+    if (!judgement.p) judgement.p = 1;  // what was left out after its first run is of the family, too
+  }
+  std::vector<Judgement*> family;
+  for (auto& [change, judgement] : judged) family.push_back(&judgement);
+  correct(family);
+  for (const auto& [change, judgement] : judged) {
+    if (change->part->decides()) change->part->p = *judgement.p;
+    change->decided = judgement.verdict == Verdict::holds;
+  }
 }
 
 void sort_by_gain(std::vector<ExplainedChange>& changes) {

@@ -62,9 +62,6 @@ struct Explanation {
   const ExplainedChange* likely() const;
 };
 
-// A smaller gain is not called a cause.
-inline constexpr double kLeastGain = 1.03;
-
 // Names of the changes that gained nothing, where another gained much: they can't be the cause, and time is
 // better spent on the others. Empty where nothing gained much.
 std::set<std::string> changes_without_gain(const Explanation& explanation);

@@ -61,8 +61,6 @@ struct FeedAnswer {
   std::string missing;  // what the runs don't answer, and why; empty: they answer all
 };
 
-inline constexpr double kFedFrom = 0.90;  // MLPerf Storage: an accelerator is fed from 90 % utilisation on
-
 // Nullopt when no record is of `feed`.
 std::optional<FeedAnswer> feed_answer(const RecordList& records);
 std::optional<FeedAnswer> feed_answer(const Summary& summary);

@@ -12,8 +12,6 @@
 namespace harness {
 namespace {
 
-constexpr double kGain = 1.15;  // a smaller gain may be noise
-
 // Asks whether host and device keep up without a loader; all others are runs of the loader alone.
 constexpr std::string_view kOnDevice = "made_up";
 
@@ -73,17 +71,17 @@ void decide(FeedAnswer& answer) {
     set("host", fmt::format("even made-up batches, without any loading, keep the device below {:.0f} %: "
                             "launches, or the copy to the device",
                             100 * kFedFrom));
-  else if (memory >= kGain)
+  else if (memory >= kGainOfOneRun)
     set("storage", fmt::format("reading from memory delivers {:.2f} times as many images", memory));
-  else if (more >= kGain)
+  else if (more >= kGainOfOneRun)
     set("loader threads", fmt::format("twice as many threads deliver {:.2f} times as many images", more));
-  else if (pixels >= kGain)
+  else if (pixels >= kGainOfOneRun)
     set("decoding",
         fmt::format("without decoding the loader delivers {:.2f} times as many images{}", pixels,
                     fewer > 0 ? fmt::format(", and with half the threads {:.2f} times", fewer) : ""));
-  else if (fewer > 0 && fewer <= 1 / kGain)
+  else if (fewer > 0 && fewer <= 1 / kGainOfOneRun)
     set("cores", fmt::format("half the loader threads deliver {:.2f} times as many images", fewer));
-  else if (made_up >= kGain)
+  else if (made_up >= kGainOfOneRun)
     set("loader", fmt::format("made-up batches are {:.2f} times as fast, and no single part of loading "
                               "explains it",
                               made_up));

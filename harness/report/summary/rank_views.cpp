@@ -141,7 +141,7 @@ std::optional<RankWaits> rank_waits(const Record& record) {
   const auto views = rank_views(record);
   if (!views) return std::nullopt;
   RankWaits waits{waiting_ms(views->mean), waiting_ms(views->critical), {}};
-  if (views->critical_share >= RankWaits::kMostBatches) waits.slow_rank = views->critical_rank;
+  if (views->critical_share >= kMostBatches) waits.slow_rank = views->critical_rank;
   return waits;
 }
 

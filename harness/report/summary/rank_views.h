@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "harness/contract/record.h"
+#include "harness/experiment/policy/policy.h"
 #include "harness/report/summary/grid.h"
 
 namespace harness {
-
-inline constexpr double kEvenShare = 0.01;
 
 // Times are ms per batch, means over the timed batches.
 struct RankView {
@@ -48,7 +47,6 @@ struct RankWaits {
 
   // Most of the time is waiting for another rank and not for the wire.
   bool for_a_rank() const { return critical_ms < kMostlyWire * mean_ms; }
-  static constexpr double kMostlyWire = 0.5, kMostBatches = 0.75;
 };
 // Nullopt with one rank.
 std::optional<RankWaits> rank_waits(const Record& record);

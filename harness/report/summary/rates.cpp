@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/report/summary/beside_article.h"
+#include "harness/report/summary/article_comparison.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
@@ -31,7 +31,7 @@ Rates rates_of(const Summary& summary) {
   rates.multiples =
       !comparable && std::any_of(summary.rows.begin(), summary.rows.end(),
                                  [](const SummaryRow& row) { return row.published_ratio.has_value(); });
-  const std::vector<BesideArticle> all_beside = beside_article(summary);
+  const std::vector<ArticleComparison> all_beside = article_comparisons(summary);
   for (const SummaryRow& row : summary.rows) {
     const SummaryRow& first = first_of_chain(summary, row);
     RowRate rate{.row = &row, .first = &first, .batch = row.config.batch * row.record->scale.batch_divisor};

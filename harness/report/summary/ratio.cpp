@@ -45,7 +45,7 @@ std::vector<double> of_rounds(const PerRun& figure, const SummaryRow& row, const
 }
 
 // The figure of every row that has it: what scatter is borrowed from.
-std::vector<Runs> runs_of_all(const Summary& summary, const PerRun& figure, bool logs) {
+Pools pools_of_all(const Summary& summary, const PerRun& figure, bool logs) {
   std::vector<Runs> all;
   for (const SummaryRow& row : summary.rows) {
     if (!row.ok()) continue;
@@ -53,25 +53,7 @@ std::vector<Runs> runs_of_all(const Summary& summary, const PerRun& figure, bool
     if (values.size() < 2 || (logs && !all_positive(values))) continue;
     all.push_back({family_of(row.records), logs ? logarithms(values) : values});
   }
-  return all;
-}
-
-// The interval of `mean`, or of its exponential.
-void set_interval(Ratio& ratio, const Mean& mean) {
-  ratio.mean = mean;
-  const double low = mean.value - mean.reach(), high = mean.value + mean.reach();
-  ratio.value = ratio.of_logs ? std::exp(mean.value) : mean.value;
-  ratio.low = ratio.of_logs ? std::exp(low) : std::max(0.0, low);
-  ratio.high = ratio.of_logs ? std::exp(high) : high;
-}
-
-void borrow_scatter(const Summary& summary, const PerRun& figure, const std::vector<WeightedRuns>& terms,
-                    Ratio& ratio) {
-  const Pools pools(runs_of_all(summary, figure, ratio.of_logs));
-  ratio.why_range = pools.why_none(terms);
-  ratio.pooled = ratio.why_range.empty();
-  ratio.own_scatter = !ratio.pooled && ratio.runs >= kFewestOwnRuns;
-  if (ratio.decides()) set_interval(ratio, ratio.pooled ? pools.sum_of(terms) : sum_of_few(terms));
+  return Pools(all);
 }
 
 }  // namespace
@@ -110,7 +92,7 @@ Ratio product_of(const Summary& summary, const PerRun& figure,
   const Mean own = sum_of_own(terms);
   ratio.value = std::exp(own.value);
   if (ratio.runs < kFewestRuns) {
-    borrow_scatter(summary, figure, terms, ratio);
+    borrow_scatter(ratio, pools_of_all(summary, figure, true), terms);
   } else if (powers.size() == 2) {
     Ratio of_two = ratio_of(unpaired_effect(figures[0], figures[1]));
     of_two.of_some_rounds = ratio.of_some_rounds;
@@ -131,7 +113,7 @@ Ratio share_of(const Summary& summary, const PerRun& share, const SummaryRow& ro
   const Location location = location_of(shares);
   Ratio ratio{location.value, location.low, location.high, location.runs, location.mean};
   const Runs runs{family_of(row.records), shares};
-  if (ratio.runs < kFewestRuns) borrow_scatter(summary, share, {{&runs, 1}}, ratio);
+  if (ratio.runs < kFewestRuns) borrow_scatter(ratio, pools_of_all(summary, share, false), {{&runs, 1}});
   return ratio;
 }
 

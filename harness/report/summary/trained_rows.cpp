@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "harness/experiment/policy/policy.h"
 #include "harness/stats/loss_fall.h"
 #include "harness/stats/records.h"
 

@@ -10,12 +10,12 @@
 
 namespace base {
 
-class Offspring {
+class Descendants {
  public:
   // Covers all descendants that this process starts from now on. Children that already run are excluded with
   // their descendants (the object store, the holders of namespaces). Makes this process a subreaper:
   // descendants whose parent ends become its children instead of init's.
-  Offspring();
+  Descendants();
 
   // Those still running. Reaps ended ones that are children of this process.
   std::vector<pid_t> living() const;

@@ -1,6 +1,6 @@
 // unit: `ab --until`: looking at growing data is wrong in at most 5 % of the experiments without a
 // difference.
-#include "harness/stats/looks.h"
+#include "harness/stats/alpha_spending.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "harness/compare/comparison.h"
 #include "tests/support/typed_records.h"
 
-namespace harness::looks_test {
+namespace harness::alpha_spending_test {
 
 TEST(Looks, LevelsOfAllLooksSumToFivePercent) {
   double sum = 0;
@@ -109,4 +109,4 @@ TEST(Looks, ADecidedRowKeepsItsVerdictWhateverTheOthersDo) {
   EXPECT_EQ(verdict_of_0({0.9, 1.3, 0.8, 1.1, 0.7, 1.2, 1.0, 0.9, 1.1, 1.0}), RowVerdict::faster);
 }
 
-}  // namespace harness::looks_test
+}  // namespace harness::alpha_spending_test

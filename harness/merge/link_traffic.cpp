@@ -1,5 +1,5 @@
 // Computes each node's expected bytes from the ring or tree, and checks NCCL's transports by its log.
-#include "harness/merge/link_proof.h"
+#include "harness/merge/link_traffic.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,9 +9,9 @@
 
 namespace harness {
 
-LinkProof prove_link(const RecordCommunication& traffic, std::vector<LinkNode> counted, int64_t world_size,
-                     const NodeWire& wire) {
-  LinkProof proof;
+LinkTraffic check_link_traffic(const RecordCommunication& traffic, std::vector<LinkNode> counted,
+                               int64_t world_size, const NodeWire& wire) {
+  LinkTraffic proof;
   if (counted.empty()) return proof;
   const double n = double(world_size), around = wire.tree ? double(counted.size()) : n,
                divisor = double(wire.divisor);
@@ -78,7 +78,7 @@ static std::string add_transports(const RankPlace& place, const std::vector<Rank
   return "";
 }
 
-std::optional<RecordCheck> prove_transports(const std::vector<RankPlace>& places, const std::string& link) {
+std::optional<RecordCheck> check_transports(const std::vector<RankPlace>& places, const std::string& link) {
   std::set<std::string> taken;
   std::string violation;
   bool asked = false;

@@ -10,7 +10,7 @@
 namespace harness {
 
 // Collects the ranks' processor times. Ranks that share their cores are counted with one time of these cores.
-class WindowLoad {
+class Interference {
  public:
   void add(const RankPlace& place, const CpuTime& time);
   // clock_change and the window_..._share of `environment`; they stay empty without

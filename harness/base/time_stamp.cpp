@@ -1,5 +1,5 @@
 // Accepts calendar dates, `now` and `now-7d`, and completes them to the first or last moment of the day.
-#include "harness/base/moment.h"
+#include "harness/base/time_stamp.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace {
 
 std::string end_of(const std::string& text, const std::string& open, const char* hour) {
   if (text.empty()) return open;
-  if (text == "now") return moment_now();
+  if (text == "now") return time_stamp_now();
   if (is_day(text)) return text + hour;
   if (text.rfind("now-", 0) == 0 && text.size() > 5 && text.back() == 'd') {
     const std::string days = text.substr(4, text.size() - 5);
@@ -40,12 +40,12 @@ std::string day_before_now(int days) {
   return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::to_time_t(then)));
 }
 
-std::string moment_now() {
+std::string time_stamp_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
-std::pair<std::string, std::string> moments_of(const std::string& range) {
+std::pair<std::string, std::string> time_stamps_of(const std::string& range) {
   const size_t colon = range.find(':');
   if (colon == std::string::npos || range.find(':', colon + 1) != std::string::npos)
     throw std::invalid_argument(

@@ -1,5 +1,5 @@
 // Computes the numbers of pairs after which results are examined, and the level of each examination.
-#include "harness/stats/looks.h"
+#include "harness/stats/alpha_spending.h"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // Makes four recordings at a batch buffer's first use: forward, loss, backward and optimizer step.
-#include "bench/train/recorded_step.h"
+#include "bench/train/captured_step.h"
 
 #include <ATen/ops/cross_entropy_loss.h>
 
@@ -9,7 +9,7 @@
 
 namespace bench {
 
-RecordedStep::Place& RecordedStep::place_of(const DeviceBatch& data) {
+CapturedStep::Place& CapturedStep::place_of(const DeviceBatch& data) {
   Place& place = places_[data.images.const_data_ptr()];
   if (place.forward) return place;
   const auto record = [&](std::unique_ptr<Recording>& recording, const std::function<void()>& work) {
@@ -34,7 +34,7 @@ RecordedStep::Place& RecordedStep::place_of(const DeviceBatch& data) {
   return place;
 }
 
-at::Tensor RecordedStep::run(const DeviceBatch& data, PhaseClock& clock, bool read) {
+at::Tensor CapturedStep::run(const DeviceBatch& data, PhaseClock& clock, bool read) {
   clock.enter(Phase::forward);
   Place& place = place_of(data);
   place.forward->replay();

@@ -1,5 +1,5 @@
 // Packs all tensors of one type into one message per GPU before the NCCL call, and unpacks them afterwards.
-#include "bench/train/cuda/exchange.h"
+#include "bench/train/cuda/nccl_exchange.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>

@@ -1,5 +1,5 @@
 // Doubling of grids and white noise from a table, in loops that the compiler can vectorise.
-#include "bench/dataset/noise.h"
+#include "bench/dataset/pink_noise.h"
 
 #include <algorithm>
 #include <array>

@@ -5,10 +5,10 @@
 
 namespace bench {
 
-class Needless {
+class NeedlessWork {
  public:
   // Both must outlive the object.
-  Needless(const harness::Row& row, Device& device) : row_(row), device_(device) {}
+  NeedlessWork(const harness::Row& row, Device& device) : row_(row), device_(device) {}
   static bool wanted(const harness::Row& row) { return row.needless != "none" || row.retain_graph; }
 
   void before_copy(const Batch& host) const;  // in phase h2d

@@ -1,6 +1,6 @@
 // train: a recorded and replayed step equals the normal step, phase by phase; tested with a fake device that
 // records calls and repeats them, as a CUDA graph does with GPU work.
-#include "bench/train/recorded_step.h"
+#include "bench/train/captured_step.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/support/training_setup.h"
 
-namespace bench::recorded_step_test {
+namespace bench::captured_step_test {
 
 class Tape : public Recording {
  public:
@@ -52,10 +52,10 @@ struct Replayed {
   }
   TinyRank rank;
   RecordingDevice device;
-  RecordedStep step;
+  CapturedStep step;
 };
 
-TEST(RecordedStep, TrainsAsTheStepThatWasRecorded) {
+TEST(CapturedStep, TrainsAsTheStepThatWasRecorded) {
   for (const char* precision : {"o0", "o2", "bf16"}) {
     harness::Row row = tiny_row();
     row.precision = precision;
@@ -75,7 +75,7 @@ TEST(RecordedStep, TrainsAsTheStepThatWasRecorded) {
   }
 }
 
-TEST(RecordedStep, KeepsMetricsThatAreReadLater) {
+TEST(CapturedStep, KeepsMetricsThatAreReadLater) {
   harness::Row row = tiny_row();
   row.loss_every = 100;
   row.timed_batches = 6;
@@ -83,11 +83,11 @@ TEST(RecordedStep, KeepsMetricsThatAreReadLater) {
   EXPECT_EQ(Replayed(row).run().loss, run_slice(plain.parts()).loss);
 }
 
-TEST(RecordedStep, ADeviceWithoutRecordingIsRefused) {
+TEST(CapturedStep, ADeviceWithoutRecordingIsRefused) {
   const harness::Row row = tiny_row();
   TinyRank rank(row);
   SliceParts parts = rank.parts();
-  RecordedStep step(parts);
+  CapturedStep step(parts);
   parts.recorded = &step;
   try {
     run_slice(parts);
@@ -97,4 +97,4 @@ TEST(RecordedStep, ADeviceWithoutRecordingIsRefused) {
   }
 }
 
-}  // namespace bench::recorded_step_test
+}  // namespace bench::captured_step_test

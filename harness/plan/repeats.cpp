@@ -1,5 +1,5 @@
 // Sorts the candidates by attempts or runs so far, and takes the first that fits into the time left.
-#include "harness/plan/again.h"
+#include "harness/plan/repeats.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,12 +16,12 @@ namespace harness {
 namespace {
 
 struct Candidate {
-  Again again;
+  NextRun again;
   std::tuple<int64_t, double> order;
 };
 
-std::optional<Again> first_that_fits(std::vector<Candidate> candidates, double left_s,
-                                     const std::function<double(size_t)>& run_s) {
+std::optional<NextRun> first_that_fits(std::vector<Candidate> candidates, double left_s,
+                                       const std::function<double(size_t)>& run_s) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const auto& one, const auto& other) { return one.order < other.order; });
   for (const Candidate& candidate : candidates)
@@ -48,7 +48,7 @@ std::vector<Candidate> disturbed_runs(const std::vector<PlannedRow>& plan, const
 }
 
 std::vector<Candidate> new_repeats(const std::vector<PlannedRow>& plan, const Records& records,
-                                   const AgainRules& rules) {
+                                   const RepeatRules& rules) {
   std::vector<Candidate> candidates;
   for (size_t row : rules.repeated) {
     int64_t runs = 0;
@@ -70,8 +70,8 @@ std::vector<Candidate> new_repeats(const std::vector<PlannedRow>& plan, const Re
 
 }  // namespace
 
-std::optional<Again> next_again(const std::vector<PlannedRow>& plan, const Records& records,
-                                const Attempts& attempts, const AgainRules& rules, double elapsed_s,
+std::optional<NextRun> next_run(const std::vector<PlannedRow>& plan, const Records& records,
+                                const Attempts& attempts, const RepeatRules& rules, double elapsed_s,
                                 const std::function<double(size_t)>& run_s) {
   const double left_s = rules.limit_s - elapsed_s;
   if (const auto again =
@@ -80,14 +80,14 @@ std::optional<Again> next_again(const std::vector<PlannedRow>& plan, const Recor
   return first_that_fits(new_repeats(plan, records, rules), left_s, run_s);
 }
 
-std::vector<size_t> rounds_of(const AgainRules& rules) {
+std::vector<size_t> rounds_of(const RepeatRules& rules) {
   std::vector<size_t> rows;
   for (int64_t run = 1; run < rules.most_runs; ++run)
     rows.insert(rows.end(), rules.repeated.begin(), rules.repeated.end());
   return rows;
 }
 
-std::string describe(const AgainRules& rules, const std::vector<PlannedRow>& plan) {
+std::string describe(const RepeatRules& rules, const std::vector<PlannedRow>& plan) {
   std::vector<std::string> parts, ids;
   for (size_t row : rules.repeated) ids.push_back(plan[row].row.id);
   if (rules.most_runs > 1 && !ids.empty())

@@ -7,7 +7,7 @@
 
 namespace harness {
 
-struct AskedFigure {
+struct AnswerFigure {
   const char* name;
   const char* unit;
   const char* meaning;
@@ -15,10 +15,10 @@ struct AskedFigure {
 };
 
 // In alphabetical order.
-const std::vector<AskedFigure>& asked_figures();
-const AskedFigure* find_asked_figure(const std::string& name);  // null for an unknown name
+const std::vector<AnswerFigure>& answer_figures();
+const AnswerFigure* find_answer_figure(const std::string& name);  // null for an unknown name
 
 // What was expected instead of the text, a comma-separated list of names; empty when it is valid, or no text.
-std::string asked_figures_problem(const std::string& text);
+std::string answer_figures_problem(const std::string& text);
 
 }  // namespace harness

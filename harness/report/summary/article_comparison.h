@@ -14,7 +14,7 @@ namespace harness {
 
 inline constexpr double kArticleBatches = 300;
 
-struct BesideArticle {
+struct ArticleComparison {
   const SummaryRow* row = nullptr;  // owned by the summary
   // Article's seconds per 300 batches; empty for a row that is not OK. Range over the repeats.
   std::optional<double> emulated_s, low_s, high_s;
@@ -40,6 +40,6 @@ bool loader_reaches_its_cores(const Record& record);
 
 // The article's rows of a summary on emulated devices, in its order; empty for other devices and for scale
 // smoke, whose figures mean nothing.
-std::vector<BesideArticle> beside_article(const Summary& summary);
+std::vector<ArticleComparison> article_comparisons(const Summary& summary);
 
 }  // namespace harness

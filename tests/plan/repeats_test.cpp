@@ -1,5 +1,5 @@
 // unit: rows that run again while there is time: disturbed ones first, then repeats in rounds.
-#include "harness/plan/again.h"
+#include "harness/plan/repeats.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "harness/stats/attempt.h"
 #include "tests/support/typed_records.h"
 
-namespace harness::again_test {
+namespace harness::repeats_test {
 
 using nlohmann::json;
 
@@ -26,15 +26,15 @@ std::vector<PlannedRow> plan_of(const std::vector<std::string>& ids) {
 }
 
 const auto ten_seconds = [](size_t) { return 10.0; };
-const AgainRules rules = {
+const RepeatRules rules = {
     .most_attempts = 3, .most_runs = 5, .repeated = {0, 2}, .first = {}, .limit_s = 600};
 
-// Does what next_again() says, `share` of each new run given, until nothing is left.
-std::vector<std::string> all_again(const std::vector<PlannedRow>& plan, Records records, AgainRules with,
+// Does what next_run() says, `share` of each new run given, until nothing is left.
+std::vector<std::string> all_again(const std::vector<PlannedRow>& plan, Records records, RepeatRules with,
                                    double elapsed_s = 0) {
   std::vector<std::string> order;
   Attempts attempts;
-  while (const auto next = next_again(plan, records, attempts, with, elapsed_s, ten_seconds)) {
+  while (const auto next = next_run(plan, records, attempts, with, elapsed_s, ten_seconds)) {
     const std::string id = plan[next->run.row].row.id;
     elapsed_s += 10;
     order.push_back(id + (next->attempt ? " attempt" : " repeat ") +
@@ -50,10 +50,10 @@ std::vector<std::string> all_again(const std::vector<PlannedRow>& plan, Records 
   return order;
 }
 
-TEST(Again, RepeatedRowsRunInRoundsOfRandomOrderUpToFiveTimes) {
+TEST(Repeats, RepeatedRowsRunInRoundsOfRandomOrderUpToFiveTimes) {
   std::vector<std::string> ids;
   Records records;
-  AgainRules all = rules;
+  RepeatRules all = rules;
   all.repeated.clear();
   for (int row = 0; row < 8; ++row) {
     ids.push_back(std::string(1, char('a' + row)));
@@ -78,8 +78,8 @@ TEST(Again, RepeatedRowsRunInRoundsOfRandomOrderUpToFiveTimes) {
   EXPECT_EQ(order, all_again(plan_of(ids), records, all)) << "which the seed decides";
 }
 
-TEST(Again, OnceEachRanTwiceTheRowsThatAreAskedForRunFirst) {
-  AgainRules with = rules;
+TEST(Repeats, OnceEachRanTwiceTheRowsThatAreAskedForRunFirst) {
+  RepeatRules with = rules;
   with.most_runs = 4;
   with.first = {"7"};
   const auto order = all_again(plan_of({"tmpfs", "1", "7"}), {taken("tmpfs", 0), taken("7", 0)}, with);
@@ -90,25 +90,25 @@ TEST(Again, OnceEachRanTwiceTheRowsThatAreAskedForRunFirst) {
             (std::vector<std::string>{"7 repeat 2", "7 repeat 3", "tmpfs repeat 2", "tmpfs repeat 3"}));
 }
 
-TEST(Again, NothingBeginsThatWouldEndAfterTheLimit) {
+TEST(Repeats, NothingBeginsThatWouldEndAfterTheLimit) {
   const auto plan = plan_of({"tmpfs", "1", "7"});
   const Records records = {taken("tmpfs", 0), taken("1", 0.5), taken("7", 0)};
   EXPECT_EQ(all_again(plan, records, rules, 575).size(), 2u);
   EXPECT_EQ(all_again(plan, records, rules, 591).size(), 0u);
-  AgainRules off = rules;
+  RepeatRules off = rules;
   off.limit_s = 0;
   EXPECT_TRUE(all_again(plan, records, off).empty());
 }
 
-TEST(Again, DisturbedRowsComeFirstTheWorstOfThemFirstTwiceEach) {
-  AgainRules no_rounds = rules;
+TEST(Repeats, DisturbedRowsComeFirstTheWorstOfThemFirstTwiceEach) {
+  RepeatRules no_rounds = rules;
   no_rounds.repeated = {};
   const auto order =
       all_again(plan_of({"a", "b", "c"}), {taken("a", 0.03), taken("b", 0.019), taken("c", 0.3)}, no_rounds);
   EXPECT_EQ(order, (std::vector<std::string>{"c attempt", "a attempt", "c attempt", "a attempt"}));
 }
 
-TEST(Again, FailedAndSkippedRowsAndAccuraciesAreLeftAlone) {
+TEST(Repeats, FailedAndSkippedRowsAndAccuraciesAreLeftAlone) {
   auto plan = plan_of({"failed", "accuracy", "skipped"});
   plan[1].row.validation = true;
   plan[2].skip_reason = "no GPU";
@@ -117,7 +117,7 @@ TEST(Again, FailedAndSkippedRowsAndAccuraciesAreLeftAlone) {
   EXPECT_TRUE(all_again(plan, {failed, taken("accuracy", 0.5)}, rules).empty());
 }
 
-TEST(Again, TheLeastDisturbedAttemptCountsWhateverItsSpeed) {
+TEST(Repeats, TheLeastDisturbedAttemptCountsWhateverItsSpeed) {
   Record first = taken("a", 0.2), slower = taken("a", 0.05), worse = taken("a", 0.3);
   slower.total_s = 99;
   EXPECT_EQ(attempt_after(first, slower, 2).counts, 2);
@@ -133,12 +133,12 @@ TEST(Again, TheLeastDisturbedAttemptCountsWhateverItsSpeed) {
   EXPECT_EQ(attempt_after(first, taken("a", 0.2), 2).counts, 1) << "of equal ones the first";
 }
 
-TEST(Again, TheRulesAreSaidBeforeTheRun) {
+TEST(Repeats, TheRulesAreSaidBeforeTheRun) {
   EXPECT_EQ(
       describe(rules, plan_of({"tmpfs", "1", "7"})),
       "until 10 min after the start (--repeat-within): tmpfs, 7 again, up to 5 runs each; rows that are "
       "disturbed, up to 3 times in all\n");
-  EXPECT_EQ(describe(AgainRules{}, {}), "");
+  EXPECT_EQ(describe(RepeatRules{}, {}), "");
 }
 
-}  // namespace harness::again_test
+}  // namespace harness::repeats_test

@@ -8,9 +8,9 @@
 namespace bench {
 
 // Forward, loss, backward and optimizer are separate recordings, so that their phases can be timed.
-class RecordedStep {
+class CapturedStep {
  public:
-  explicit RecordedStep(const SliceParts& parts) : parts_(parts) {}
+  explicit CapturedStep(const SliceParts& parts) : parts_(parts) {}
 
   // True for the first three calls: these steps run without recording, so that persistent state (momenta,
   // master weights, cuDNN's choice of algorithms) is not created inside a recording.

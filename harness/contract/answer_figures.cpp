@@ -1,5 +1,5 @@
 // A table of figures with unit and meaning, and the check of a comma-separated list of their names.
-#include "harness/contract/asked_figures.h"
+#include "harness/contract/answer_figures.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 
 namespace harness {
 
-const std::vector<AskedFigure>& asked_figures() {
+const std::vector<AnswerFigure>& answer_figures() {
   using enum Phase;
-  static const std::vector<AskedFigure> figures = {
+  static const std::vector<AnswerFigure> figures = {
       {"all_reduced", "bytes", "bytes that a rank all-reduces in a batch", {}},
       {"copying", "s", "time of making the copy of the data that the row's storage reads, once", {}},
       {"images_per_s", "images/s", "images of all devices per second", {}},
@@ -35,17 +35,17 @@ const std::vector<AskedFigure>& asked_figures() {
   return figures;
 }
 
-const AskedFigure* find_asked_figure(const std::string& name) {
-  for (const AskedFigure& figure : asked_figures())
+const AnswerFigure* find_answer_figure(const std::string& name) {
+  for (const AnswerFigure& figure : answer_figures())
     if (name == figure.name) return &figure;
   return nullptr;
 }
 
-std::string asked_figures_problem(const std::string& text) {
+std::string answer_figures_problem(const std::string& text) {
   const auto names = base::split_at_commas(text);
-  if (std::all_of(names.begin(), names.end(), find_asked_figure)) return "";
+  if (std::all_of(names.begin(), names.end(), find_answer_figure)) return "";
   std::string known;
-  for (const AskedFigure& figure : asked_figures())
+  for (const AnswerFigure& figure : answer_figures())
     known += fmt::format("{}{}", known.empty() ? "" : ", ", figure.name);
   return "names of " + known;
 }

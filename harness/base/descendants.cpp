@@ -1,5 +1,5 @@
 // Follows parent links in /proc, and kills descendants that don't end in time.
-#include "harness/base/offspring.h"
+#include "harness/base/descendants.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ namespace base {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kOffspringPoll = std::chrono::milliseconds(20);
+constexpr auto kDescendantsPoll = std::chrono::milliseconds(20);
 
 struct Process {
   std::string name;
@@ -63,14 +63,14 @@ std::map<pid_t, unsigned long long>& strays() {
 
 }  // namespace
 
-Offspring::Offspring() {
+Descendants::Descendants() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t own = ::getpid();
   for (const auto& [pid, process] : all_processes())
     if (process.parent == own) before_.insert({pid, process.started});
 }
 
-std::vector<pid_t> Offspring::living() const {
+std::vector<pid_t> Descendants::living() const {
   const std::map<pid_t, Process> all = all_processes();
   std::vector<pid_t> found, parents = {::getpid()};
   while (!parents.empty()) {
@@ -89,7 +89,7 @@ std::vector<pid_t> Offspring::living() const {
   return found;
 }
 
-void Offspring::end(std::chrono::milliseconds grace, std::chrono::milliseconds limit) const {
+void Descendants::end(std::chrono::milliseconds grace, std::chrono::milliseconds limit) const {
   const auto begin = Clock::now();
   for (std::vector<pid_t> left = living(); !left.empty(); left = living()) {
     if (Clock::now() - begin >= grace)
@@ -99,7 +99,7 @@ void Offspring::end(std::chrono::milliseconds grace, std::chrono::milliseconds l
         if (const auto process = read_process(pid)) strays()[pid] = process->started;
       return;
     }
-    std::this_thread::sleep_for(kOffspringPoll);
+    std::this_thread::sleep_for(kDescendantsPoll);
   }
 }
 
@@ -130,7 +130,7 @@ void wait_for_strays(std::chrono::seconds limit) {
           text);
     said = text;
     if (interrupts() > interrupts_before || Clock::now() - begin > limit) return;
-    std::this_thread::sleep_for(kOffspringPoll);
+    std::this_thread::sleep_for(kDescendantsPoll);
   }
 }
 

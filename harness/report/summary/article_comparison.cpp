@@ -1,5 +1,5 @@
 // Converts a row's seconds to the article's scale and lists what differs from the article's row.
-#include "harness/report/summary/beside_article.h"
+#include "harness/report/summary/article_comparison.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,18 +43,14 @@ std::string differences_of(const SummaryRow& row) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-// From this share of waiting in the step on, the loader has a part in a row's time. In row 7, from whose
-// total the rate of the emulated cores is taken, it is 0.2.
-constexpr double kLoaderBinds = 0.1;
-
 bool loader_rate_is_set(const SummaryRow& row) {
   const bool cores = emulates_cores(row.config) && loader_reaches_its_cores(*row.record);
   if (row.config.read_rate <= 0 && !cores) return false;
-  return row.run.mean_ms > 0 && phases_ms(row.run, {"load"}) >= kLoaderBinds * row.run.mean_ms;
+  return row.run.mean_ms > 0 && phases_ms(row.run, {"load"}) >= kVisibleShare * row.run.mean_ms;
 }
 
-BesideArticle beside(const SummaryRow& row) {
-  BesideArticle one;
+ArticleComparison beside(const SummaryRow& row) {
+  ArticleComparison one;
   one.row = &row;
   const Record& record = *row.record;
   if (row.config.published_s > 0) one.article_s = row.config.published_s;
@@ -80,7 +76,7 @@ BesideArticle beside(const SummaryRow& row) {
 
 }  // namespace
 
-std::optional<double> BesideArticle::error() const {
+std::optional<double> ArticleComparison::error() const {
   if (!emulated_s || !article_s || !predicted || loader_rate_is_set) return std::nullopt;
   return *emulated_s / *article_s - 1;
 }
@@ -91,8 +87,8 @@ bool loader_reaches_its_cores(const Record& record) {
   return loader_ms <= 0 || images * 1000 / loader_ms >= 0.9 * loader_images_per_s(record.config);
 }
 
-std::vector<BesideArticle> beside_article(const Summary& summary) {
-  std::vector<BesideArticle> rows;
+std::vector<ArticleComparison> article_comparisons(const Summary& summary) {
+  std::vector<ArticleComparison> rows;
   if (summary.device != "emulated" || summary.scale == "smoke") return rows;
   for (const SummaryRow& row : summary.rows)
     if (row.config.identity != "own") rows.push_back(beside(row));

@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "harness/contract/rank_report.h"
+#include "harness/experiment/policy/policy.h"
 
 namespace harness {
 
-// Accepted ratio of counted to expected bytes; packet headers and small messages add bytes.
-constexpr double kLeastLinkShare = 0.95, kMostLinkShare = 1.15;
-
-struct LinkProof {
+struct LinkTraffic {
   std::optional<RecordLink> record;  // empty: no node has counters
   std::string violation;             // empty: the bytes match
 };
@@ -29,13 +27,13 @@ struct NodeWire {
 // ring over n ranks ordered by node: 2 (n-1)/n of the all-reduced bytes (Patarasuk & Yuan 2009), plus n-1
 // times a rank's gathered bytes, plus the bytes that rank 0 broadcasts (sent by its node, received by the
 // others).
-LinkProof prove_link(const RecordCommunication& traffic, std::vector<LinkNode> counted, int64_t world_size,
-                     const NodeWire& wire = {});
+LinkTraffic check_link_traffic(const RecordCommunication& traffic, std::vector<LinkNode> counted,
+                               int64_t world_size, const NodeWire& wire = {});
 
 // For rows that request one network from NCCL: checks in NCCL's logs that its channels between ranks of
 // different nodes use it (channels within a node may use any transport). places: the record's `rank_map`.
 // Returns a check for the record, empty if no rank requested a network. Logs without such channels pass,
-// because prove_link() still verifies the link.
-std::optional<RecordCheck> prove_transports(const std::vector<RankPlace>& places, const std::string& link);
+// because check_link_traffic() still verifies the link.
+std::optional<RecordCheck> check_transports(const std::vector<RankPlace>& places, const std::string& link);
 
 }  // namespace harness

@@ -1,12 +1,12 @@
 // Adds up the processor time per set of cores, so that ranks on the same cores are not counted twice.
-#include "harness/merge/window_load.h"
+#include "harness/merge/interference.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace harness {
 
-void WindowLoad::add(const RankPlace& place, const CpuTime& time) {
+void Interference::add(const RankPlace& place, const CpuTime& time) {
   if (time.clock_change && std::abs(*time.clock_change) >= std::abs(clock_change_.value_or(0)))
     clock_change_ = time.clock_change;
   const auto [cores, is_first] = cores_.try_emplace({time.machine, place.cpus}, time);
@@ -19,7 +19,7 @@ void WindowLoad::add(const RankPlace& place, const CpuTime& time) {
     sum.queued_s.reset();
 }
 
-void WindowLoad::write_to(RecordEnvironment& environment) const {
+void Interference::write_to(RecordEnvironment& environment) const {
   environment.clock_change = clock_change_;
   double total_s = 0, stolen_s = 0, busy_s = 0, outside_s = 0;
   bool all_queued_known = true;

@@ -1,5 +1,5 @@
 // unit: how much of a row's timed window others took: the kernel's counters, and the ranks' times merged
-#include "harness/merge/window_load.h"
+#include "harness/merge/interference.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 #include "bench/synthetic/rank_report.h"
 #include "tests/support/merged.h"
 
-namespace harness::window_load_test {
+namespace harness::interference_test {
 
 void compute_for(double seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
@@ -26,7 +26,7 @@ RankPlace place(int64_t rank, std::vector<int64_t> cpus) {
 }
 
 RecordEnvironment environment_of(const std::vector<std::pair<RankPlace, CpuTime>>& ranks) {
-  WindowLoad load;
+  Interference load;
   for (const auto& [place, time] : ranks) load.add(place, time);
   RecordEnvironment environment;
   load.write_to(environment);
@@ -57,19 +57,19 @@ TEST(CpuTime, CountsOwnTimeAndTheTimeThatThreadsWaitForACore) {
   EXPECT_GT(*passed.queued_s, 0.1);  // two threads on one core: each waits half of the time
 }
 
-TEST(WindowLoad, OthersTookWhatTheRowDidNotUse) {
+TEST(Interference, OthersTookWhatTheRowDidNotUse) {
   const auto found = environment_of({{place(0, {0, 1}), {20, 18, 1, 14, 10.0}}});
   EXPECT_DOUBLE_EQ(*found.window_steal_share, 0.05);
   EXPECT_DOUBLE_EQ(*found.window_outside_share, 0.2);  // 18 - 14 of 20 s
   EXPECT_DOUBLE_EQ(*found.window_busy_share, 0.9);
 }
 
-TEST(WindowLoad, ANeighbourOnIdleCoresIsNoDisturbance) {
+TEST(Interference, ANeighbourOnIdleCoresIsNoDisturbance) {
   const auto found = environment_of({{place(0, {0, 1}), {20, 20, 0, 10, 0.1}}});
   EXPECT_DOUBLE_EQ(*found.window_outside_share, 0.005);
 }
 
-TEST(WindowLoad, RanksOnTheSameCoresShareTheirTime) {
+TEST(Interference, RanksOnTheSameCoresShareTheirTime) {
   const CpuTime time{20, 20, 2, 8, 3.0};
   const auto shared = environment_of({{place(0, {0, 1}), time}, {place(1, {0, 1}), time}});
   EXPECT_DOUBLE_EQ(*shared.window_steal_share, 0.1);
@@ -80,7 +80,7 @@ TEST(WindowLoad, RanksOnTheSameCoresShareTheirTime) {
 }
 
 // Two emulated nodes of one machine have host names of their own.
-TEST(WindowLoad, NodesOnOneMachineAreNoDisturbanceToEachOther) {
+TEST(Interference, NodesOnOneMachineAreNoDisturbanceToEachOther) {
   const CpuTime time{20, 20, 0, 10, 8.0, 0, /*machine=*/7};
   RankPlace second = place(1, {0, 1});
   second.host = "b";
@@ -91,13 +91,13 @@ TEST(WindowLoad, NodesOnOneMachineAreNoDisturbanceToEachOther) {
                    16.0 / 40);
 }
 
-TEST(WindowLoad, ThreadsOfTheKernelAreNoOthers) {
+TEST(Interference, ThreadsOfTheKernelAreNoOthers) {
   EXPECT_DOUBLE_EQ(*environment_of({{place(0, {0, 1}), {20, 18, 0, 14, 10.0, 3.0}}}).window_outside_share,
                    0.05);
   EXPECT_DOUBLE_EQ(*environment_of({{place(0, {0, 1}), {20, 18, 0, 14, 10.0, 9.0}}}).window_outside_share, 0);
 }
 
-TEST(WindowLoad, WithoutSchedulerStatisticsOutsideIsUnknown) {
+TEST(Interference, WithoutSchedulerStatisticsOutsideIsUnknown) {
   const auto found = environment_of({{place(0, {0}), {10, 10, 1, 5, std::nullopt}}});
   EXPECT_TRUE(found.window_steal_share);
   EXPECT_FALSE(found.window_outside_share);
@@ -114,7 +114,7 @@ TEST(CpuTime, TheClockOfABusyCoreHardlyChangesInAMoment) {
   EXPECT_DOUBLE_EQ((end - start).clock_change.value(), -0.5) << "half the clock";
 }
 
-TEST(WindowLoad, TheLargestChangeOfAClockCounts) {
+TEST(Interference, TheLargestChangeOfAClockCounts) {
   CpuTime slower{20, 20, 0, 10, 8.0}, faster = slower;
   slower.clock_change = -0.12;
   faster.clock_change = 0.01;
@@ -123,7 +123,7 @@ TEST(WindowLoad, TheLargestChangeOfAClockCounts) {
   EXPECT_FALSE(environment_of({{place(0, {0}), {20, 20, 0, 10, 8.0}}}).clock_change);
 }
 
-TEST(WindowLoad, IsInTheMergedRecord) {
+TEST(Interference, IsInTheMergedRecord) {
   harness::Row row;
   row.warmup_batches = 2;
   row.timed_batches = 3;
@@ -137,4 +137,4 @@ TEST(WindowLoad, IsInTheMergedRecord) {
   EXPECT_FALSE(merged_texts(row, {report.dump()}).environment.window_steal_share);
 }
 
-}  // namespace harness::window_load_test
+}  // namespace harness::interference_test

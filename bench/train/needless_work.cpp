@@ -1,5 +1,5 @@
 // Inserts extra copies, allocations, synchronisations or cache flushes where the row asks for them.
-#include "bench/train/needless.h"
+#include "bench/train/needless_work.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/rand.h>
@@ -8,14 +8,14 @@
 
 namespace bench {
 
-void Needless::before_copy(const Batch& host) const {
+void NeedlessWork::before_copy(const Batch& host) const {
   if (row_.needless != "host_copy") return;
   const auto bytes = int64_t(double(host.size) * harness::decoded_image_bytes(row_));
   at::Tensor copy = at::empty({bytes}, at::kByte);
   std::memcpy(copy.data_ptr(), host.images, size_t(bytes));
 }
 
-void Needless::after_copy(DeviceBatch& data) const {
+void NeedlessWork::after_copy(DeviceBatch& data) const {
   if (row_.needless == "host_tensor") at::rand(data.images.sizes()).to(device_.torch_device());
   if (row_.needless == "device_tensor")
     at::rand(data.images.sizes(), at::TensorOptions().device(device_.torch_device()));
@@ -26,15 +26,15 @@ void Needless::after_copy(DeviceBatch& data) const {
   data.images = copy(copy(data.images, at::kCPU), device_.torch_device());
 }
 
-void Needless::after_phase() const {
+void NeedlessWork::after_phase() const {
   if (row_.needless == "synchronize") device_.synchronize();
 }
 
-void Needless::after_step() const {
+void NeedlessWork::after_step() const {
   if (row_.needless == "empty_cache") device_.empty_cache();
 }
 
-void Needless::keep(const at::Tensor& loss) {
+void NeedlessWork::keep(const at::Tensor& loss) {
   if (row_.retain_graph) total_ = total_.defined() ? total_.add(loss) : loss;
 }
 
