@@ -39,11 +39,11 @@ def as_record(difference):
 
 
 class Fetches:
-    """Of this process."""
+    """Of one loader in this process."""
 
-    def __init__(self, plan):
+    def __init__(self, plan, announced):
         self.pid, self.plan = os.getpid(), plan
-        self.rank, self.loader, path = json.loads(os.environ[VARIABLE])
+        self.rank, self.loader, path = json.loads(announced)
         info = torch.utils.data.get_worker_info()
         self.is_worker = info is not None
         self.at = (info.id % SLOTS if info else 0) * SLOT.size
@@ -55,7 +55,7 @@ class Fetches:
             self.schedstat = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             self.schedstat = None
-        self.files = files.Files(plan.folder) if plan.list_files else None
+        self.files = files.of_process(plan.folder) if plan.list_files else None
         if self.is_worker:
             process.in_worker(plan.process)
             from multiprocessing import util
@@ -86,19 +86,22 @@ class Watch:
     """Never raises: at its first error it ends in this process."""
 
     def __init__(self, probe):
-        self.probe, self.here, self.broken = probe, None, False
+        self.probe, self.of, self.broken = probe, {}, False
 
-    def fetches(self):
-        if self.here is None or self.here.pid != os.getpid():
-            self.here = Fetches(self.probe.plan)
-        return self.here
+    def fetches(self, fetcher):
+        """In the job's own process each loader has its own."""
+        announced = getattr(fetcher, "run_matrix_announced", None) or os.environ[VARIABLE]
+        here = self.of.get((os.getpid(), announced))
+        if here is None:
+            here = self.of[os.getpid(), announced] = Fetches(self.probe.plan, announced)
+        return here
 
     def fetching(self, original):
         def fetch(fetcher, index):
             if self.broken or VARIABLE not in os.environ:
                 return original(fetcher, index)
             try:
-                here = self.fetches()
+                here = self.fetches(fetcher)
                 here.collate_ns = 0
                 self.time_collate(here, fetcher)
                 files.listening = here.files
