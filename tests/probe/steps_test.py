@@ -83,7 +83,8 @@ class Steps(unittest.TestCase):
         self.assertIn("finally 320", job.out)
 
     def test_spawned_workers_of_an_iterable_dataset(self):
-        job = Job("spawned.py", "DATA", segments=("unchanged", "replayed", "half_batch", "loader_alone"), list_files=True)
+        job = Job("spawned.py", "DATA", list_files=True,
+                  segments=("unchanged", "replayed", "half_batch", "loader_alone", ("added_wait", {"added_ms": 60})))
         self.check(job)
         loader = job.of("loader")[0]
         self.assertEqual((loader["workers"], loader["context"], loader["length"]), (2, "spawn", None))

@@ -116,7 +116,7 @@ def iterator_next(probe, original):
             drain(self)
             begin = now()
             kept = probe.guard(probe.before_next, self, begin)
-        if probe.segments.change == "added_wait" and self.run_matrix_loader is probe.loaders.lead:
+        if probe.on and probe.segments.change == "added_wait" and self.run_matrix_loader is probe.loaders.lead:
             clock.enter(LOAD, now())
             begin += sleep(probe)
         begin = max(begin, clock.mark)  # without what a segment's end took

@@ -2,6 +2,7 @@
 hook goes through guard(): an error of the probe is recorded once, the job's functions are restored, the job runs on."""
 import atexit
 import os
+import statistics
 import sys
 import threading
 import time
@@ -37,7 +38,7 @@ class Probe:
         self.on, self.thread, self.pid = True, threading.get_ident(), os.getpid()
         self.process, self.segments = ProcessChanges(self), Segments(self)
         self.clock.restart()
-        self.iterations, self.own_ns, self.timed, self.used = 0, 0, 0, False
+        self.iterations, self.own_ns, self.used = 0, [], False
         self.by_updates = False     # no DataLoader: an iteration ends with an update
         self.updates_without_loader = 0
         self.in_backward = self.charging = False
@@ -49,7 +50,7 @@ class Probe:
 
     def guard(self, function, *given):
         try:
-            return function(*given)
+            return function(*given) if self.on else None
         except Exception:
             self.fail()
 
@@ -167,8 +168,7 @@ class Probe:
     def end_iteration(self, now):
         own = self.clock.own
         if self.segments.timing:
-            self.own_ns += own
-            self.timed += 1
+            self.own_ns.append(own)
         closed = self.clock.close(now), self.items, self.loss
         excluded, updates = self.excluded, self.updates
         self.iterations += 1
@@ -189,7 +189,7 @@ class Probe:
 
     def write_end(self, why):
         self.file.write({"kind": "end", "why": why, "iterations": self.iterations,
-                         "self_us": round(self.own_ns / 1e3 / max(1, self.timed), 3)})
+                         "self_us": round(statistics.median(self.own_ns or [0]) / 1e3, 3)})
 
     def finish(self, why):
         """The plan is done: leaves the process without running the script's own end."""

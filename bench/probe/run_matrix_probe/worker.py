@@ -16,6 +16,8 @@ VARIABLE = "RUN_MATRIX_PROBE_LOADER"  # how a new worker knows its rank and load
 NAMES = ("fetches", "wall_s", "cpu_s", "run_queue_s", "collate_s", "items")
 SLOT, SLOTS = struct.Struct("=6q"), 256  # shared with the job's process: the sums of each worker, times in ns
 
+INTERVAL_S = 0.2  # between writes; a worker may be killed
+
 
 def announce(folder, rank, loader):
     """Called before a loader is iterated. Makes the file of its workers' sums."""
@@ -50,7 +52,7 @@ class Fetches:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self.shared = mmap.mmap(descriptor, SLOT.size * SLOTS)
         os.close(descriptor)
-        self.unwritten, self.collate_ns, self.written = [0] * len(NAMES), 0, time.monotonic()
+        self.unwritten, self.collate_ns, self.written = [0] * len(NAMES), 0, 0
         try:
             self.schedstat = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -68,7 +70,7 @@ class Fetches:
         self.unwritten = [one + other for one, other in zip(self.unwritten, values)]
         before = SLOT.unpack_from(self.shared, self.at)
         SLOT.pack_into(self.shared, self.at, *(one + other for one, other in zip(before, values)))
-        if time.monotonic() - self.written > 0.5:
+        if time.monotonic() - self.written > INTERVAL_S:
             self.write()
 
     def write(self):

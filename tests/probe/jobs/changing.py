@@ -1,6 +1,10 @@
 """Batches whose shape changes and that the script writes into; they are dictionaries it takes keys from; GradScaler."""
-import torch
-from torch.utils.data import DataLoader
+import importlib.util
+
+assert importlib.util.find_spec("torch")  # as libraries look whether it is there
+
+import torch  # noqa: E402
+from torch.utils.data import DataLoader  # noqa: E402
 
 
 def collate(numbers):
