@@ -33,20 +33,27 @@ def put_in():
 
 
 class AfterTorch:
-    """Finds torch as it would be found without it, and puts the probe in when torch's own code has run."""
+    """Finds torch as it would be found without it, and puts the probe in when torch's own code has run. Libraries may look
+    for torch several times before one imports it."""
+    looking = False
 
     def find_spec(self, name, path=None, target=None):
-        if name != "torch":
+        if name != "torch" or self.looking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec("torch")
+        self.looking = True
+        try:
+            spec = importlib.util.find_spec("torch")
+        finally:
+            self.looking = False
         if spec is None or spec.loader is None:
             return spec
         run = spec.loader.exec_module
 
         def run_then_put_in(module):
             run(module)
-            put_in()
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+                put_in()
         spec.loader.exec_module = run_then_put_in
         return spec
 

@@ -60,10 +60,14 @@ class Kept:
 
     def __init__(self):
         self.batches, self.bytes, self.full = [], 0, False
-        self.forms, self.turn, self.versions, self.job_writes = {}, 0, None, False
+        self.forms, self.turn = {}, 0
+        self.given, self.job_writes = None, False  # does the job write into its batches?
 
     def keep(self, batch):
-        size = sum(tensor.numel() * tensor.element_size() for tensor in tensors(batch))
+        self.look_for_writes()  # into the one before
+        found = tensors(batch)
+        self.given = found, [version(tensor) for tensor in found]
+        size = sum(tensor.numel() * tensor.element_size() for tensor in found)
         self.full = len(self.batches) + 1 >= KEPT or self.bytes + 2 * size > LIMIT_BYTES
         if self.bytes + size <= LIMIT_BYTES:
             self.batches.append(mapped(copied, batch))
@@ -74,26 +78,37 @@ class Kept:
         if not self.batches:
             raise Impossible("no batch of the training loader could be kept: larger than 1 GiB, or none came in the warm-up")
         if change == "replayed":
-            self.forms[change] = self.batches
+            self.forms[change] = list(self.batches)
         elif change == "half_batch":
             self.forms[change] = [half(batch) for batch in self.batches]
         else:
             self.forms[change] = [doubled(batch, other) for batch, other in
                                   zip(self.batches, self.batches[1:] + self.batches[:1])]
-        self.turn, self.versions = 0, None
+        self.look_for_writes()
+        self.turn = 0
+
+    def look_for_writes(self):
+        if self.given and [version(tensor) for tensor in self.given[0]] != self.given[1]:
+            self.job_writes = True
+        self.given = None
 
     def next(self, change):
         form = self.forms[change]
-        if not self.job_writes and self.versions is not None:  # did the job write into the batch before?
-            batch, versions = self.versions
-            if [version(tensor) for tensor in tensors(batch)] != versions:
-                self.job_writes = True
+        if self.given:
+            self.look_for_writes()
+            if self.job_writes and len(form) > 1:
+                form.pop((self.turn - 1) % len(form))  # it isn't what it was
         batch = form[self.turn % len(form)]
         self.turn += 1
         if self.job_writes:
             return mapped(copied, batch)
-        self.versions = batch, [version(tensor) for tensor in tensors(batch)]
-        return mapped(lambda leaf: leaf, batch)
+        found = tensors(batch)
+        self.given = found, [version(tensor) for tensor in found]
+        return mapped(itself, batch)
+
+
+def itself(leaf):
+    return leaf
 
 
 def split_size(batch):
@@ -120,7 +135,7 @@ def is_by_item(leaf, size):
 
 def half(batch):
     size = split_size(batch)
-    return mapped(lambda leaf: repinned(leaf[:size // 2], leaf) if is_by_item(leaf, size) else leaf, batch)
+    return mapped(lambda leaf: leaf[:size // 2] if is_by_item(leaf, size) else leaf, batch)
 
 
 def doubled(batch, other):
@@ -131,12 +146,8 @@ def doubled(batch, other):
     def double(leaf, second):
         if not is_by_item(leaf, size):
             return leaf
-        return repinned(torch.cat([leaf, second]), leaf) if isinstance(leaf, torch.Tensor) else leaf + second
+        if not isinstance(leaf, torch.Tensor):
+            return leaf + second
+        new = torch.cat([leaf, second])
+        return new.pin_memory() if leaf.is_pinned() else new
     return mapped(double, batch, other)
-
-
-def repinned(new, old):
-    if isinstance(new, torch.Tensor):
-        new = new.contiguous() if not old.dim() == 4 else new
-        return new.pin_memory() if old.is_pinned() and not new.is_pinned() else new
-    return new

@@ -9,6 +9,7 @@ from .record import append
 
 MOST = 200_000
 listening = None  # the Files that take note of what is opened now
+known = None      # this process's, or its parent's
 hooked = False
 
 
@@ -28,14 +29,21 @@ def opened(event, arguments):
             pass
 
 
+def of_process(folder):
+    global known, hooked
+    if known is None or known.pid != os.getpid():
+        known = Files(folder)
+    if not hooked:
+        hooked = True
+        sys.addaudithook(opened)
+    return known
+
+
 class Files:
     def __init__(self, folder):
-        global hooked
+        self.pid = os.getpid()
         self.path, self.apart = os.path.join(folder, f"files-{os.getpid()}.txt"), apart() + (folder.rstrip("/") + "/",)
         self.seen, self.unwritten = set(), []
-        if not hooked:
-            hooked = True
-            sys.addaudithook(opened)
 
     def see(self, path, mode, flags):
         if not isinstance(path, (str, bytes, os.PathLike)) or (flags or 0) & os.O_ACCMODE != os.O_RDONLY:

@@ -2,7 +2,6 @@
 import functools
 import os
 import threading
-import weakref
 from time import perf_counter_ns as now
 
 import torch
@@ -12,7 +11,7 @@ from torch.utils.data._utils import fetch
 
 from .clock import BACKWARD, FORWARD, H2D, LOAD, OTHER, STEP, SYNC
 from .probe import DRAIN, sleep
-from .worker import Watch
+from .worker import VARIABLE, Watch
 
 COLLECTIVES = ("all_reduce", "broadcast", "reduce", "all_gather", "gather", "scatter", "reduce_scatter", "all_to_all", "barrier",
                "all_gather_into_tensor", "reduce_scatter_tensor", "all_to_all_single", "all_gather_object",
@@ -30,7 +29,8 @@ def replace(probe, owner, name, make):
 
 
 def put_in(probe):
-    replace(probe, dataloader._BaseDataLoaderIter, "__init__", lambda original: iterator_init(probe, original))
+    for kind in (dataloader._SingleProcessDataLoaderIter, dataloader._MultiProcessingDataLoaderIter):
+        replace(probe, kind, "__init__", lambda original: iterator_init(probe, original))
     replace(probe, dataloader._BaseDataLoaderIter, "__next__", lambda original: iterator_next(probe, original))
     replace(probe, dataloader.DataLoader, "__iter__", lambda original: loader_iter(probe, original))
     replace(probe, torch.autograd, "backward", lambda original: backward(probe, original))
@@ -80,10 +80,12 @@ def iterator_init(probe, original):
     def __init__(self, loader, *given, **named):
         def remember():
             self.run_matrix_loader = probe.loaders.find(loader)
-            self.run_matrix_loader.iterator = weakref.ref(self)
+            self.run_matrix_loader.iterated(loader, self)
         if probe.on:
             probe.guard(remember)
         original(self, loader, *given, **named)
+        if hasattr(self, "_dataset_fetcher"):  # workers 0
+            self._dataset_fetcher.run_matrix_announced = os.environ.get(VARIABLE)
     return __init__
 
 
@@ -114,7 +116,7 @@ def iterator_next(probe, original):
             drain(self)
             begin = now()
             kept = probe.guard(probe.before_next, self, begin)
-        if probe.segments.change == "added_wait" and self.run_matrix_loader is probe.loaders.lead:
+        if probe.on and probe.segments.change == "added_wait" and self.run_matrix_loader is probe.loaders.lead:
             clock.enter(LOAD, now())
             begin += sleep(probe)
         begin = max(begin, clock.mark)  # without what a segment's end took

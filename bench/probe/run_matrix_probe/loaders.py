@@ -7,56 +7,65 @@ from . import batches
 
 
 class Loader:
-    def __init__(self, loader, number):
+    """A DataLoader, or several that a script makes anew for each epoch. They may be gone while their iterators live."""
+
+    def __init__(self, number):
         self.name = f"loader {number}"
-        self.loader = weakref.ref(loader)
         self.kept = batches.Kept()
-        self.iterator = None   # weak reference to the last one
+        self.iterator = gone   # weak reference to the last one
         self.hits = 0          # iterations in which a backward or an update followed its next()
         self.chances = 0       # iterations since the first of them
         self.nexts = 0         # of this iteration, where gradients were enabled
         self.ended = False     # in this iteration
-        self.record = None
+        self.fresh = False     # iterated anew, and no batch taken yet
+        self.record = None     # complete with the first batch
         self.written = False
         self.sums = None       # of its workers' fetches, shared with them
-        self.key = key(loader)
+
+    def bind(self, loader):
+        self.loader, self.kind = weakref.ref(loader), (type(loader), type(loader.dataset), loader.batch_size)
+        try:
+            self.dataset = weakref.ref(loader.dataset)
+        except TypeError:  # such as a list
+            self.dataset = gone
         try:
             self.length = len(loader)
         except Exception:  # an IterableDataset has none
             self.length = None
 
+    def is_free_for(self, loader):
+        if self.loader() is not None or self.iterator() is not None:
+            return False
+        return self.dataset() is loader.dataset or self.dataset() is None and self.kind == (
+            type(loader), type(loader.dataset), loader.batch_size)
+
+    def iterated(self, loader, iterator):
+        self.iterator = weakref.ref(iterator)
+        self.workers = loader.num_workers
+        self.ready = self.workers * (loader.prefetch_factor or 2)  # batches that workers may hold ready
+        if self.record:
+            return
+        context = loader.multiprocessing_context or torch.multiprocessing
+        self.record = {"kind": "loader", "name": self.name, "workers": self.workers, "batch": 0,
+                       "prefetch_factor": loader.prefetch_factor, "pin_memory": bool(loader.pin_memory),
+                       "persistent_workers": bool(loader.persistent_workers), "dataset": type_name(loader.dataset),
+                       "length": self.length, "sampler": type_name(getattr(loader, "sampler", None)),
+                       "context": context.get_start_method()}
+
+    def describe(self, batch):
+        """Called with the first batch."""
+        found = batches.tensors(batch)
+        shapes = (f"[{','.join(map(str, tensor.shape))}] {str(tensor.dtype).split('.')[-1]}" for tensor in found)
+        self.record.update(batch=batches.items(batch), shapes="; ".join(shapes),
+                           bytes=sum(tensor.numel() * tensor.element_size() for tensor in found))
+
     @property
     def training(self):
         return self.hits > 0 and 2 * self.hits >= self.chances
 
-    @property
-    def workers(self):
-        loader = self.loader()
-        return loader.num_workers if loader is not None else 0
 
-    @property
-    def ready(self):
-        """Batches that workers may hold ready."""
-        loader = self.loader()
-        return loader.num_workers * (loader.prefetch_factor or 2) if loader is not None and loader.num_workers else 0
-
-    def describe(self, batch):
-        """Called with the first batch."""
-        loader = self.loader()
-        dataset, sampler = loader.dataset, getattr(loader, "sampler", None)
-        found = batches.tensors(batch)
-        context = loader.multiprocessing_context or torch.multiprocessing
-        self.record = {
-            "kind": "loader", "name": self.name, "workers": loader.num_workers, "batch": batches.items(batch),
-            "prefetch_factor": loader.prefetch_factor, "pin_memory": bool(loader.pin_memory),
-            "persistent_workers": bool(loader.persistent_workers), "dataset": type_name(dataset), "length": self.length,
-            "sampler": type_name(sampler),
-            "shapes": "; ".join(f"[{','.join(map(str, tensor.shape))}] {str(tensor.dtype).split('.')[-1]}" for tensor in found),
-            "bytes": sum(tensor.numel() * tensor.element_size() for tensor in found), "context": context.get_start_method()}
-
-
-def key(loader):
-    return type(loader), type(loader.dataset), id(loader.dataset), loader.batch_size, loader.collate_fn
+def gone():
+    return None
 
 
 def type_name(thing):
@@ -70,16 +79,14 @@ class Loaders:
         self.lead = None  # whose next() begins an iteration
 
     def find(self, loader):
-        """A script may make the same loader anew for each epoch."""
         known = self.of.get(loader)
         if known is None:
-            known = next((one for one in self.all if one.loader() is None and one.key == key(loader)), None)
-            if known:
-                known.loader = weakref.ref(loader)
-                self.of[loader] = known
-        if known is None:
-            known = self.of[loader] = Loader(loader, len(self.all))
-            self.all.append(known)
+            known = next((one for one in self.all if one.is_free_for(loader)), None)
+            if known is None:
+                known = Loader(len(self.all))
+                self.all.append(known)
+            known.bind(loader)
+            self.of[loader] = known
         return known
 
     def trained(self):
@@ -98,7 +105,7 @@ class Loaders:
         return candidates
 
     def training(self):
-        return [one for one in self.all if one.training and one.loader() is not None]
+        return [one for one in self.all if one.training and (one.loader() is not None or one.iterator() is not None)]
 
     def iteration_began(self):
         for one in self.all:

@@ -2,10 +2,12 @@
 hook goes through guard(): an error of the probe is recorded once, the job's functions are restored, the job runs on."""
 import atexit
 import os
+import statistics
 import sys
 import threading
 import time
 import traceback
+from multiprocessing import process, util
 from time import perf_counter_ns
 
 import torch
@@ -36,7 +38,7 @@ class Probe:
         self.on, self.thread, self.pid = True, threading.get_ident(), os.getpid()
         self.process, self.segments = ProcessChanges(self), Segments(self)
         self.clock.restart()
-        self.iterations, self.own_ns, self.timed, self.used = 0, 0, 0, False
+        self.iterations, self.own_ns, self.used = 0, [], False
         self.by_updates = False     # no DataLoader: an iteration ends with an update
         self.updates_without_loader = 0
         self.in_backward = self.charging = False
@@ -48,7 +50,7 @@ class Probe:
 
     def guard(self, function, *given):
         try:
-            return function(*given)
+            return function(*given) if self.on else None
         except Exception:
             self.fail()
 
@@ -75,6 +77,9 @@ class Probe:
         loader = iterator.run_matrix_loader
         if self.trained and loader.nexts and loader is self.loaders.lead:
             self.end_iteration(now)
+        if loader.fresh:  # its workers may have just been started
+            loader.fresh = loader.ended = False
+            self.epoch_began(loader)
         change = self.segments.change
         if not loader.training:
             self.excluded = True
@@ -91,7 +96,7 @@ class Probe:
     def after_next(self, iterator, batch, now):
         self.used = True
         loader = iterator.run_matrix_loader
-        if loader.record is None:
+        if not loader.record["batch"]:
             loader.describe(batch)
         if torch.is_grad_enabled():
             loader.nexts += 1
@@ -112,17 +117,16 @@ class Probe:
         loader = self.loaders.find(dataloader)
         if not self.plan.minimal:
             worker.announce(self.plan.folder, rank(), loader)
-        self.epoch_began(loader)
+        loader.fresh = True
 
     def epoch_began(self, loader):
-        """Also called when a DataLoader is iterated anew."""
         if loader.length is None or loader.length >= SHORT_EPOCH:
             self.excluded = True
 
     def others(self, iterator):
         """The iterators that are zipped with this one."""
         own = iterator.run_matrix_loader
-        found = [one.iterator() for one in self.loaders.training() if one is not own and one.iterator]
+        found = [one.iterator() for one in self.loaders.training() if one is not own]
         return [one for one in found if one is not None]
 
     def drained(self, batch, nanoseconds):
@@ -147,7 +151,6 @@ class Probe:
         self.file.begin()
         for key in self.plan.unknown:
             self.file.note(f"plan.json: unknown key {key}, ignored")
-        from multiprocessing import process, util
         if process.parent_process() is not None:  # such children leave without atexit
             util.Finalize(None, self.at_exit, exitpriority=100)
 
@@ -165,8 +168,7 @@ class Probe:
     def end_iteration(self, now):
         own = self.clock.own
         if self.segments.timing:
-            self.own_ns += own
-            self.timed += 1
+            self.own_ns.append(own)
         closed = self.clock.close(now), self.items, self.loss
         excluded, updates = self.excluded, self.updates
         self.iterations += 1
@@ -181,13 +183,13 @@ class Probe:
 
     def write_loaders(self):
         for loader in self.loaders.all:
-            if loader.record and not loader.written and loader.chances + self.iterations > 1:
+            if loader.record and loader.record["batch"] and not loader.written:
                 loader.written = True
                 self.file.write(dict(loader.record, role="training" if loader.training else "validation"))
 
     def write_end(self, why):
         self.file.write({"kind": "end", "why": why, "iterations": self.iterations,
-                         "self_us": round(self.own_ns / 1e3 / max(1, self.timed), 3)})
+                         "self_us": round(statistics.median(self.own_ns or [0]) / 1e3, 3)})
 
     def finish(self, why):
         """The plan is done: leaves the process without running the script's own end."""
@@ -198,8 +200,7 @@ class Probe:
                 stream.flush()
             except Exception:
                 pass
-        import multiprocessing
-        for child in multiprocessing.active_children():
+        for child in process.active_children():
             child.kill()
         if self.segments.world > 1:
             time.sleep(0.5)  # what other ranks still read from this one
@@ -223,9 +224,9 @@ class Probe:
     def is_the_job(self):
         """Of a process without any iteration: not a launcher whose children trained, nor a `python -c` of somebody."""
         own = os.environ.get("RUN_MATRIX_PROBE_ROOT") == str(os.getpid()) or "RANK" in os.environ
-        script = getattr(sys.modules.get("__main__"), "__file__", None)
+        script = sys.argv[0] not in ("", "-c") and process.parent_process() is None
         others = any(name.startswith("rank-") for name in os.listdir(self.plan.folder))
-        return bool(own and script and not others)
+        return own and script and not others
 
 
 def sleep(probe):

@@ -16,6 +16,8 @@ VARIABLE = "RUN_MATRIX_PROBE_LOADER"  # how a new worker knows its rank and load
 NAMES = ("fetches", "wall_s", "cpu_s", "run_queue_s", "collate_s", "items")
 SLOT, SLOTS = struct.Struct("=6q"), 256  # shared with the job's process: the sums of each worker, times in ns
 
+INTERVAL_S = 0.2  # between writes; a worker may be killed
+
 
 def announce(folder, rank, loader):
     """Called before a loader is iterated. Makes the file of its workers' sums."""
@@ -39,23 +41,23 @@ def as_record(difference):
 
 
 class Fetches:
-    """Of this process."""
+    """Of one loader in this process."""
 
-    def __init__(self, plan):
+    def __init__(self, plan, announced):
         self.pid, self.plan = os.getpid(), plan
-        self.rank, self.loader, path = json.loads(os.environ[VARIABLE])
+        self.rank, self.loader, path = json.loads(announced)
         info = torch.utils.data.get_worker_info()
         self.is_worker = info is not None
         self.at = (info.id % SLOTS if info else 0) * SLOT.size
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self.shared = mmap.mmap(descriptor, SLOT.size * SLOTS)
         os.close(descriptor)
-        self.unwritten, self.collate_ns, self.written = [0] * len(NAMES), 0, time.monotonic()
+        self.unwritten, self.collate_ns, self.written = [0] * len(NAMES), 0, 0
         try:
             self.schedstat = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             self.schedstat = None
-        self.files = files.Files(plan.folder) if plan.list_files else None
+        self.files = files.of_process(plan.folder) if plan.list_files else None
         if self.is_worker:
             process.in_worker(plan.process)
             from multiprocessing import util
@@ -68,7 +70,7 @@ class Fetches:
         self.unwritten = [one + other for one, other in zip(self.unwritten, values)]
         before = SLOT.unpack_from(self.shared, self.at)
         SLOT.pack_into(self.shared, self.at, *(one + other for one, other in zip(before, values)))
-        if time.monotonic() - self.written > 0.5:
+        if time.monotonic() - self.written > INTERVAL_S:
             self.write()
 
     def write(self):
@@ -86,19 +88,22 @@ class Watch:
     """Never raises: at its first error it ends in this process."""
 
     def __init__(self, probe):
-        self.probe, self.here, self.broken = probe, None, False
+        self.probe, self.of, self.broken = probe, {}, False
 
-    def fetches(self):
-        if self.here is None or self.here.pid != os.getpid():
-            self.here = Fetches(self.probe.plan)
-        return self.here
+    def fetches(self, fetcher):
+        """In the job's own process each loader has its own."""
+        announced = getattr(fetcher, "run_matrix_announced", None) or os.environ[VARIABLE]
+        here = self.of.get((os.getpid(), announced))
+        if here is None:
+            here = self.of[os.getpid(), announced] = Fetches(self.probe.plan, announced)
+        return here
 
     def fetching(self, original):
         def fetch(fetcher, index):
             if self.broken or VARIABLE not in os.environ:
                 return original(fetcher, index)
             try:
-                here = self.fetches()
+                here = self.fetches(fetcher)
                 here.collate_ns = 0
                 self.time_collate(here, fetcher)
                 files.listening = here.files

@@ -1,0 +1,2 @@
+"""A user's own, which must still be run."""
+print("own sitecustomize")
