@@ -97,6 +97,13 @@ class Process(unittest.TestCase):
         self.assertIn("forward torch.bfloat16 channels_last True fused True", job.out)
         self.assertIn("forward torch.float32 channels_last False fused None", self.job().out)
 
+    def test_copies_to_a_device(self):
+        """As on a GPU, with the device "meta"."""
+        job = Job("copies.py", segments=("unchanged",))
+        self.assertFalse(job.of("error"), job.text())
+        self.assertGreater(job.mean("unchanged", "h2d_ms"), 0)
+        self.assertIn("compiled", job.out)
+
     def test_autocast_learns(self):
         """Its cache of weights would be stale: the loss would not go down."""
         last = self.job("learns.py", autocast="bfloat16").segment("unchanged")["steps"][-1]["loss"]

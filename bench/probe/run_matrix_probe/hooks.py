@@ -44,9 +44,9 @@ def put_in(probe):
         for name in ("to", "cuda"):
             replace(probe, torch.Tensor, name, lambda original: charged(probe, original, H2D))
     if not probe.plan.minimal:
-        watch = Watch(probe)
+        probe.watch = Watch(probe)
         for kind in (fetch._MapDatasetFetcher, fetch._IterableDatasetFetcher):
-            replace(probe, kind, "fetch", watch.fetching)
+            replace(probe, kind, "fetch", probe.watch.fetching)
 
 
 def charged(probe, original, phase):

@@ -2,6 +2,7 @@
 import weakref
 
 import torch
+from torch.utils.data import IterableDataset
 
 from . import batches
 
@@ -28,9 +29,9 @@ class Loader:
             self.dataset = weakref.ref(loader.dataset)
         except TypeError:  # such as a list
             self.dataset = gone
-        try:
-            self.length = len(loader)
-        except Exception:  # an IterableDataset has none
+        try:  # asked for it, the loader of an IterableDataset would warn later
+            self.length = None if isinstance(loader.dataset, IterableDataset) else len(loader)
+        except Exception:  # a sampler of the script's own may have none
             self.length = None
 
     def is_free_for(self, loader):

@@ -29,6 +29,7 @@ SHORT_EPOCH = 4          # in which every iteration may begin or end an epoch
 class Probe:
     def __init__(self, folder):
         self.plan, self.clock = Plan(folder), Clock()
+        self.watch = None           # of fetches in this process
         self.restore = []           # what the hooks replaced: (owner, name, original)
         self.begin_process()
 
@@ -80,6 +81,7 @@ class Probe:
         if loader.fresh:  # its workers may have just been started
             loader.fresh = loader.ended = False
             self.epoch_began(loader)
+            self.segments.epoch_began(loader)
         change = self.segments.change
         if not loader.training:
             self.excluded = True
@@ -188,6 +190,8 @@ class Probe:
                 self.file.write(dict(loader.record, role="training" if loader.training else "validation"))
 
     def write_end(self, why):
+        if self.watch:
+            self.watch.write()
         self.file.write({"kind": "end", "why": why, "iterations": self.iterations,
                          "self_us": round(statistics.median(self.own_ns or [0]) / 1e3, 3)})
 
@@ -241,5 +245,6 @@ def install():
     from . import hooks  # which import this file
     probe = Probe(os.environ["RUN_MATRIX_PROBE"])
     hooks.put_in(probe)
+    probe.process.set_threads()
     atexit.register(probe.at_exit)
     os.register_at_fork(after_in_child=lambda: probe.on and probe.guard(probe.begin_process))

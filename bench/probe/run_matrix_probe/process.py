@@ -9,7 +9,6 @@ class ProcessChanges:
     def __init__(self, probe):
         self.file, self.wanted, self.seen, self.noted = probe.file, probe.plan.process, weakref.WeakSet(), set()
         self.autocast, self.called, self.handle, self.autocast_begun = None, [], None, False
-        self.set_threads()
         if self.wanted.get("compile"):
             self.handle = torch.nn.modules.module.register_module_forward_pre_hook(lambda module, given: self.called.append(module))
 

@@ -43,6 +43,12 @@ class Segments:
         self.updates += updates
         self.count(closed, excluded)
 
+    def epoch_began(self, loader):
+        """Within loader_alone the first batches of a new epoch show the start of its workers."""
+        if self.change == "loader_alone":
+            half_of_epoch = loader.length // 2 if loader.length else loader.ready + 2
+            self.settle = max(self.settle, min(loader.ready + 2, half_of_epoch))
+
     def drained(self, nanoseconds, items):
         """A batch of loader_alone."""
         if self.settle:
@@ -58,7 +64,7 @@ class Segments:
         if self.settle == 0:
             if self.current is None:
                 self.next()
-            else:
+            elif not self.timing:
                 self.begin_timing()
 
     def count(self, closed, excluded):
@@ -121,6 +127,8 @@ class Segments:
             changes.wait_for_gpu()
         cpu, queued = (time.process_time() - self.cpu, self.run_queue() - self.queued) if self.timing else (0, 0)
         self.take_back()
+        for loader in self.probe.loaders.all:
+            loader.kept.forms = {}
         record = {"kind": "segment", "index": self.index, "change": segment["change"], "block": segment.get("block", 0),
                   "added_ms": segment.get("added_ms", 0), "items": sum(items for _, items, _ in self.taken),
                   "updates": self.updates, "settled": self.settled, "excluded": self.excluded, "cpu_s": round(cpu, 6),

@@ -124,6 +124,10 @@ class Watch:
                     self.failed()
         return fetch
 
+    def write(self):
+        for here in self.of.values():
+            here.write()
+
     def time_collate(self, here, fetcher):
         collate = fetcher.collate_fn
         if getattr(collate, "run_matrix", False):
