@@ -42,8 +42,9 @@ class OwnJob : public Program {
 
 TEST_F(OwnJob, TooFewWorkersAreNamed) {
   EXPECT_EQ(explain({"load=60", "compute=20", "workers=2"}), 0);
-  EXPECT_TRUE(says("What binds this job: loader workers, 33 % of the step: twice the loader's workers makes the "
-                   "job 1.50"));
+  EXPECT_TRUE(
+      says("What binds this job: loader workers, 67 % of the step: twice the loader's workers makes the "
+           "job 1.50"));
   EXPECT_TRUE(says("Try: a larger num_workers"));
 }
 
@@ -135,7 +136,6 @@ TEST_F(OwnJob, TwoCommandsAreComparedInBlocks) {
 
 TEST_F(OwnJob, FeedTellsHowManyDevicesItsLoaderFeeds) {
   EXPECT_EQ(with_job("feed", {"--images-per-s", "1000"}, {"load=20", "workers=2"}), 0);
-  EXPECT_TRUE(says("Its loader delivers: 320")) << output();
   EXPECT_TRUE(says("It feeds: 3.2"));
   fs::remove_all(directory / "run");
   EXPECT_EQ(with_job("feed", {"--step-ms", "5"}, {"load=20", "workers=2"}), 4) << "a batch of 32 takes 10 ms";
@@ -160,8 +160,9 @@ TEST_F(OwnJob, BadInputIsRefusedBeforeAnythingStarts) {
   const std::string out = directory / "run";
   refused({"explain", "--out", out, "--", "no-such-program"}, "no-such-program: no such program");
   refused({"explain", "--out", out, "--"}, "needs ids of rows, or a command after `--`");
-  refused({"explain", "0", "--out", out, "--", "true"}, "needs ids of rows, or a command after `--`, and not both");
-  refused({"explain", "--change", "more_wrkers", "--out", out, "--", "true"}, "did you mean more_workers");
+  refused({"explain", "0", "--out", out, "--", "true"},
+          "needs ids of rows, or a command after `--`, and not both");
+  refused({"explain", "--change", "more_wrkers", "--out", out, "--", "true"}, "did you mean 'more_workers'?");
   refused({"record", "--step-line", "step [", "--out", out, "--", "true"}, "is no regular expression");
   refused({"ab", "--out", out, "--", "true"}, "needs two commands with --- between them");
   refused({"feed", "--out", out, "--", "true"}, "needs --step-ms or --images-per-s");
