@@ -1,5 +1,5 @@
-"""Python's start-up file in a measured job: runs the user's own sitecustomize, then waits for the job to import torch and
-puts the probe (run_matrix_probe/) into it. Without RUN_MATRIX_PROBE and its plan.json it does nothing else."""
+"""Runs at the start of each Python of a measured training job: the user's own sitecustomize, then the probe once torch is imported."""
+import importlib.machinery
 import importlib.util
 import os
 import sys
@@ -7,69 +7,44 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def run_users_own():
-    from importlib.machinery import PathFinder
-    elsewhere = [path for path in sys.path if os.path.abspath(path or ".") != HERE]
-    spec = PathFinder.find_spec("sitecustomize", elsewhere)
+def run_the_users_own():
+    """Python imports only the first sitecustomize of sys.path, which is this file."""
+    others = [path for path in sys.path if os.path.abspath(path or os.curdir) != HERE]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
     if spec and spec.loader:
         module = importlib.util.module_from_spec(spec)
         sys.modules["sitecustomize"] = module
         spec.loader.exec_module(module)
 
 
-def put_in():
-    """Never raises: a probe that fails must not stop the job."""
-    try:
-        from run_matrix_probe import probe
-        probe.install()
-    except Exception:
-        import traceback
-        try:
-            with open(os.path.join(os.environ["RUN_MATRIX_PROBE"], f"rank-0-{os.getpid()}.jsonl"), "a") as file:
-                import json
-                file.write(json.dumps({"kind": "error", "text": traceback.format_exc()}) + "\n")
-        except Exception:
-            pass
-
-
 class AfterTorch:
-    """Finds torch as it would be found without it, and puts the probe in when torch's own code has run. Libraries may look
-    for torch several times before one imports it."""
-    looking = False
+    """Finds torch as the other finders do, and starts the probe when it was imported."""
 
     def find_spec(self, name, path=None, target=None):
-        if name != "torch" or self.looking:
+        if name != "torch":
             return None
-        self.looking = True
-        try:
-            spec = importlib.util.find_spec("torch")
-        finally:
-            self.looking = False
-        if spec is None or spec.loader is None:
-            return spec
-        run = spec.loader.exec_module
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec and spec.loader:
+            execute = spec.loader.exec_module
 
-        def run_then_put_in(module):
-            run(module)
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-                put_in()
-        spec.loader.exec_module = run_then_put_in
+            def exec_module(module):
+                execute(module)
+                start_the_probe()
+            spec.loader.exec_module = exec_module
         return spec
 
 
-def start():
-    folder = os.environ.get("RUN_MATRIX_PROBE")
-    if not folder or not os.path.isfile(os.path.join(folder, "plan.json")):
-        return
-    os.environ.setdefault("RUN_MATRIX_PROBE_ROOT", str(os.getpid()))  # the first Python process of the command
-    if "torch" in sys.modules:
-        put_in()
-    else:
-        sys.meta_path.insert(0, AfterTorch())
+def start_the_probe():
+    try:
+        from run_matrix_probe import install
+        install.install(os.environ["RUN_MATRIX_PROBE"])
+    except Exception as error:  # the job runs on without it
+        print(f"run_matrix: the probe could not start: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 try:
-    run_users_own()
+    run_the_users_own()
 finally:
-    start()
+    if os.path.isfile(os.path.join(os.environ.get("RUN_MATRIX_PROBE") or os.devnull, "plan.json")):
+        sys.meta_path.insert(0, AfterTorch())

@@ -1,1 +1,1 @@
-"""Measures the steps of a PyTorch training that knows nothing of it, and makes changes inside its process."""
+"""Measures the iterations of a PyTorch training that is not ours, and makes changes between them (docs/own_job.md)."""

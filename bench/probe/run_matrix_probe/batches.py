@@ -1,153 +1,159 @@
-"""Batches kept for replay: copies of the first ones, their halves and doubles, in whatever containers the job uses."""
+"""Batches of any nested shape: copies that are given again, halves, and two in one."""
+import collections.abc
 import copy
-from collections.abc import Mapping
+import dataclasses
 
 import torch
 
-KEPT, LIMIT_BYTES = 8, 1 << 30
+KEPT, KEPT_BYTES = 8, 1 << 30  # of a loader
 
 
-class Impossible(Exception):
-    """Of a change that this job doesn't allow; says why."""
+class CannotChange(Exception):
+    """Why a batch can't be made into another."""
 
 
-def mapped(function, *batches):
-    """The first batch's containers anew, with function(leaves of all batches) as leaves."""
-    first = batches[0]
-    if isinstance(first, Mapping):
-        new = copy.copy(first)
-        for key in first:
-            new[key] = mapped(function, *(batch[key] for batch in batches))
+def is_namedtuple(value):
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+def rebuilt(function, value):
+    """The same containers, new, around function(leaf)."""
+    if isinstance(value, torch.Tensor):
+        return function(value)
+    if is_namedtuple(value):
+        return type(value)(*(rebuilt(function, part) for part in value))
+    if type(value) in (list, tuple):
+        return type(value)(rebuilt(function, part) for part in value)
+    if type(value) is dict:
+        return {key: rebuilt(function, part) for key, part in value.items()}
+    if isinstance(value, collections.abc.MutableMapping):  # such as transformers' BatchEncoding
+        new = copy.copy(value)
+        if getattr(new, "data", None) is getattr(value, "data", new):
+            new.data = dict(value)
+        for key, part in value.items():
+            new[key] = rebuilt(function, part)
         return new
-    if isinstance(first, torch.nn.utils.rnn.PackedSequence):
-        return function(*batches)
-    if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(mapped(function, *parts) for parts in zip(*batches)))
-    if type(first) in (tuple, list) and not all(isinstance(part, str) for part in first):
-        return type(first)(mapped(function, *parts) for parts in zip(*batches))
-    return function(*batches)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        new = copy.copy(value)
+        for name, part in vars(value).items():
+            setattr(new, name, rebuilt(function, part))
+        return new
+    return function(value)
 
 
-def tensors(batch):
+def tensors(value):
     found = []
-    mapped(lambda leaf: found.append(leaf) if isinstance(leaf, torch.Tensor) else None, batch)
+    rebuilt(lambda leaf: found.append(leaf) if isinstance(leaf, torch.Tensor) else None, value)
     return found
 
 
-def items(batch):
-    """The batch's dimension: the first one of the first tensor that has any."""
-    if type(batch) in (tuple, list) and batch and isinstance(batch[0], torch.Tensor) and batch[0].dim():
-        return batch[0].shape[0]
-    for tensor in tensors(batch):
-        if tensor.dim():
-            return tensor.shape[0]
-    return 1
+def bytes_of(batch):
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors(batch))
+
+
+def shapes(batch):
+    return "; ".join(f"{list(one.shape)} {str(one.dtype).replace('torch.', '')}".replace(", ", ",") for one in tensors(batch)[:12])
+
+
+def items(value, batch_size):
+    """A list that is as long as the loader's batch holds the items; otherwise the first tensor's first dimension counts."""
+    while True:
+        if isinstance(value, torch.Tensor):
+            return value.size(0) if value.dim() else 1
+        if isinstance(value, (list, tuple)):
+            if not value or len(value) == batch_size:
+                return len(value)
+            value = value[0]
+        elif isinstance(value, collections.abc.Mapping):
+            value = next(iter(value.values()), None)
+        else:
+            first = tensors(value)[:1]
+            return first[0].size(0) if first and first[0].dim() else batch_size or 1
 
 
 def copied(leaf):
     if not isinstance(leaf, torch.Tensor):
-        return copy.deepcopy(leaf)
-    new = leaf.detach().clone()
-    return new.pin_memory() if leaf.is_pinned() else new
+        return leaf.clone() if hasattr(leaf, "clone") else copy.copy(leaf)
+    if leaf.device.type == "cpu" and torch.cuda.is_available() and leaf.is_pinned():
+        return torch.empty_like(leaf, pin_memory=True).copy_(leaf)
+    return leaf.detach().clone()
 
 
-def version(tensor):
-    return 0 if tensor.is_inference() else tensor._version
+def versions(found):
+    return [0 if tensor.is_inference() else tensor._version for tensor in found]
+
+
+def by_items(of_tensor, of_list, value, count):
+    """The parts of a batch that have one entry for each of its `count` items are changed."""
+    def change(part):
+        parts = isinstance(part, (list, tuple)) and not is_namedtuple(part)
+        if parts and len(part) == count and not any(isinstance(one, torch.Tensor) and one.dim() and len(one) == count for one in part):
+            return of_list(part)
+        if parts:
+            return type(part)(change(one) for one in part)
+        if isinstance(part, dict):
+            new = copy.copy(part)
+            new.update({key: change(one) for key, one in part.items()})
+            return new
+        return rebuilt(lambda leaf: of_tensor(leaf) if isinstance(leaf, torch.Tensor) and leaf.dim() and len(leaf) == count else leaf,
+                       part)
+    return change(value)
+
+
+def halved(batch, count):
+    if count < 2:
+        raise CannotChange("a batch of one item can't be halved")
+    new = by_items(lambda tensor: tensor[:count // 2], lambda part: part[:count // 2], batch, count)
+    if bytes_of(new) >= bytes_of(batch):
+        raise CannotChange("no tensor of the batch has its items as first dimension")
+    return new
+
+
+def doubled(batch, count):
+    def twice(tensor):
+        both = torch.cat([tensor, tensor])
+        return copied(both.pin_memory()) if torch.cuda.is_available() and tensor.is_pinned() else both
+    new = by_items(twice, lambda part: part + part, batch, count)
+    if bytes_of(new) <= bytes_of(batch):
+        raise CannotChange("no tensor of the batch has its items as first dimension")
+    return new
 
 
 class Kept:
-    """The kept batches of one loader."""
+    """The first batches of a loader, to be given again without it."""
 
     def __init__(self):
-        self.batches, self.bytes, self.full = [], 0, False
-        self.forms, self.turn = {}, 0
-        self.given, self.job_writes = None, False  # does the job write into its batches?
+        self.batches, self.bytes, self.items = [], 0, 0
+        self.given, self.number, self.clone_each = None, 0, False
 
-    def keep(self, batch):
-        self.look_for_writes()  # into the one before
-        found = tensors(batch)
-        self.given = found, [version(tensor) for tensor in found]
-        size = sum(tensor.numel() * tensor.element_size() for tensor in found)
-        self.full = len(self.batches) + 1 >= KEPT or self.bytes + 2 * size > LIMIT_BYTES
-        if self.bytes + size <= LIMIT_BYTES:
-            self.batches.append(mapped(copied, batch))
-            self.bytes += size
+    def full(self):
+        return len(self.batches) >= KEPT or (self.batches and self.bytes + self.bytes // len(self.batches) > KEPT_BYTES)
 
-    def prepare(self, change):
-        """Untimed, before a segment."""
-        if not self.batches:
-            raise Impossible("no batch of the training loader could be kept: larger than 1 GiB, or none came in the warm-up")
-        if change == "replayed":
-            self.forms[change] = list(self.batches)
-        elif change == "half_batch":
-            self.forms[change] = [half(batch) for batch in self.batches]
-        else:
-            self.forms[change] = [doubled(batch, other) for batch, other in
-                                  zip(self.batches, self.batches[1:] + self.batches[:1])]
-        self.look_for_writes()
-        self.turn = 0
+    def keep(self, batch, count):
+        """Later batches of another number of items, such as an epoch's last, are left out."""
+        if self.batches and count != self.items:
+            return
+        self.items = count
+        self.bytes += bytes_of(batch)
+        self.batches.append(rebuilt(copied, batch))
+        self.watch(tensors(batch))
 
-    def look_for_writes(self):
-        if self.given and [version(tensor) for tensor in self.given[0]] != self.given[1]:
-            self.job_writes = True
+    def watch(self, handed):
+        self.check()
+        self.given = handed, versions(handed)
+
+    def check(self):
+        """A script that writes into its batches gets a copy each time."""
+        if self.given and versions(self.given[0]) != self.given[1]:
+            self.clone_each = True
         self.given = None
 
-    def next(self, change):
-        form = self.forms[change]
-        if self.given:
-            self.look_for_writes()
-            if self.job_writes and len(form) > 1:
-                form.pop((self.turn - 1) % len(form))  # it isn't what it was
-        batch = form[self.turn % len(form)]
-        self.turn += 1
-        if self.job_writes:
-            return mapped(copied, batch)
-        found = tensors(batch)
-        self.given = found, [version(tensor) for tensor in found]
-        return mapped(itself, batch)
-
-
-def itself(leaf):
-    return leaf
-
-
-def split_size(batch):
-    found = tensors(batch)
-    if any(not isinstance(leaf, (torch.Tensor, str, int, float, bool, type(None))) for leaf in leaves(batch)):
-        raise Impossible("a batch holds objects that are neither tensors nor lists, tuples, dictionaries of tensors")
-    size = items(batch)
-    if not found or size < 2:
-        raise Impossible(f"a batch of {size} item can't be divided" if found else "a batch holds no tensor")
-    return size
-
-
-def leaves(batch):
-    found = []
-    mapped(lambda leaf: found.extend(leaf) if type(leaf) in (list, tuple) else found.append(leaf), batch)
-    return found
-
-
-def is_by_item(leaf, size):
-    if isinstance(leaf, torch.Tensor):
-        return leaf.dim() > 0 and leaf.shape[0] == size
-    return type(leaf) in (list, tuple) and len(leaf) == size
-
-
-def half(batch):
-    size = split_size(batch)
-    return mapped(lambda leaf: leaf[:size // 2] if is_by_item(leaf, size) else leaf, batch)
-
-
-def doubled(batch, other):
-    size = split_size(batch)
-    if [tensor.shape for tensor in tensors(batch)] != [tensor.shape for tensor in tensors(other)]:
-        other = batch
-
-    def double(leaf, second):
-        if not is_by_item(leaf, size):
-            return leaf
-        if not isinstance(leaf, torch.Tensor):
-            return leaf + second
-        new = torch.cat([leaf, second])
-        return new.pin_memory() if leaf.is_pinned() else new
-    return mapped(double, batch, other)
+    def give(self, batches):
+        self.check()
+        self.number += 1
+        stored = batches[self.number % len(batches)]
+        if self.clone_each:
+            return rebuilt(copied, stored)
+        # New containers, since scripts take entries out of them, and no gradients from the last use.
+        self.given = tensors(stored), versions(tensors(stored))
+        return rebuilt(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, stored)

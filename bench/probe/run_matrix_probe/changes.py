@@ -1,114 +1,146 @@
-"""What each of the plan's changes does to the process while its segment lasts. begin() returns what takes it back."""
-import gc
+"""Changes for the length of a segment. Each is a generator: what is before its yield begins it, what is after ends it."""
+import contextlib
 import logging
 import sys
+import time
+import weakref
 
 import torch
 
-from .batches import Impossible
-from .plan import WITHOUT_THE_LOADER
+from run_matrix_probe import batches
+
+REPLAYED = {"replayed": None, "half_batch": batches.halved, "double_batch": batches.doubled}
+WITHOUT_LOADER = (*REPLAYED, "loader_alone")  # after them workers hold batches ready
+NO_LOADER = "the job's main thread trains from no torch DataLoader"
+data_parallel = weakref.WeakSet()  # the DistributedDataParallel modules
 
 
-def wait_for_gpu():
+class Impossible(Exception):
+    """Why a change can't be made here."""
+
+
+def synchronize():
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         torch.cuda.synchronize()
 
 
-def begin(probe, segment):
-    change = segment["change"]
-    if change in WITHOUT_THE_LOADER + ("loader_alone", "added_wait") and probe.by_updates:
-        raise Impossible("the job uses no torch DataLoader in its main thread, so its loading isn't known")
-    if change in WITHOUT_THE_LOADER:
-        if change == "double_batch":
-            look_for_memory()
-        for loader in probe.loaders.training():
-            loader.kept.prepare(change)
+def begin(segments, planned):
+    """Returns what ends it."""
+    name = planned["change"]
+    if name == "unchanged":
         return None
-    if change in ("unchanged", "loader_alone", "added_step_time", "added_wait"):
-        return None
-    if change == "threads":
-        return threads(segment)
-    if change == "no_collectives":
-        return no_collectives()
-    if change == "no_logging":
-        return no_logging()
-    raise Impossible("this probe doesn't know the change")
+    if name in REPLAYED:
+        made = replaying(segments, name)
+    elif name in CHANGES:
+        made = CHANGES[name](segments, planned)
+    else:
+        raise Impossible(f"this probe knows no change {name!r}")
+    change = contextlib.contextmanager(lambda: made)()
+    change.__enter__()
+    return lambda: change.__exit__(None, None, None)
 
 
-def look_for_memory():
+def replaying(segments, name):
+    loaders = segments.loaders.training
+    if not loaders:
+        raise Impossible(NO_LOADER)
+    if not all(loader.kept.batches for loader in loaders):
+        raise Impossible("no batch was kept in the iterations before the first segment")
+    make, factor = REPLAYED[name], {"replayed": 1, "half_batch": 0.5, "double_batch": 2}[name]
+    if name == "double_batch":
+        check_free_memory()
+    prepared = {}
+    for loader in loaders:
+        kept = loader.kept
+        kept.check()
+        prepared[loader] = [make(batch, kept.items) for batch in kept.batches] if make else kept.batches
+    wait_for_idle_workers(loaders)
+    segments.prepared = prepared
+    segments.given_items = {loader: max(1, int(loader.kept.items * factor)) for loader in loaders}
+    yield
+    segments.prepared, segments.given_items = {}, {}
+
+
+def check_free_memory():
     if torch.cuda.is_available() and torch.cuda.is_initialized():
-        peak, (free, total) = torch.cuda.max_memory_allocated(), torch.cuda.mem_get_info()
-        if 2 * peak > free + torch.cuda.memory_reserved():
-            raise Impossible(f"the GPU may lack memory: {peak >> 20} MiB are in use at most, of {total >> 20} MiB")
+        peak = torch.cuda.max_memory_allocated()
+        free = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - peak
+        if free < peak:
+            raise Impossible(f"{free >> 20} MiB of the GPU's memory are free; a batch twice as large may need {peak >> 20} more")
 
 
-def threads(segment):
-    before = torch.get_num_threads()
-    torch.set_num_threads(int(segment["threads"]))
-    return lambda: torch.set_num_threads(before)
+def wait_for_idle_workers(loaders, limit_s=10):
+    """They still fill their queue, on the cores of the step."""
+    until = time.monotonic() + limit_s
+    for loader in loaders:
+        iterator = loader.iterator()
+        results, ready = getattr(iterator, "_worker_result_queue", None), getattr(iterator, "_data_queue", None)
+        if results is None:
+            continue
+        with contextlib.suppress(NotImplementedError):  # queues without qsize()
+            while time.monotonic() < until:
+                waiting = results.qsize() + (ready.qsize() if ready is not results else 0)
+                if waiting >= iterator._tasks_outstanding:
+                    break
+                time.sleep(0.005)
 
 
-def no_collectives():
-    if not torch.distributed.is_available():
-        raise Impossible("this torch has no torch.distributed")
-    kind = torch.nn.parallel.DistributedDataParallel
-    modules = [thing for thing in gc.get_objects() if issubclass(type(thing), kind)]  # isinstance() would wake lazy objects
+def loader_alone(segments, planned):
+    if not segments.loaders.training:
+        raise Impossible(NO_LOADER)
+    yield
+
+
+def added_step_time(segments, planned):
+    segments.sleep_in_step = planned.get("added_ms", 0) / 1e3
+    yield
+    segments.sleep_in_step = 0
+
+
+def added_wait(segments, planned):
+    segments.sleep_in_load = planned.get("added_ms", 0) / 1e3
+    yield
+    segments.sleep_in_load = 0
+
+
+def no_collectives(segments, planned):
+    modules = [module for module in data_parallel if module.require_backward_grad_sync]
     if not modules:
-        raise Impossible("no DistributedDataParallel module exists")
-    before = [module.require_backward_grad_sync for module in modules]
+        raise Impossible("no DistributedDataParallel module was made")
     for module in modules:
         module.require_backward_grad_sync = False
-
-    def undo():
-        for module, value in zip(modules, before):
-            module.require_backward_grad_sync = value
-    return undo
+    yield
+    for module in modules:
+        module.require_backward_grad_sync = True
 
 
-class Silent:
-    """A stream whose texts are dropped; everything else is the stream's own."""
-
-    def __init__(self, stream):
-        self.stream = stream
-
-    def write(self, text):
-        return len(text)
-
-    def writelines(self, lines):
-        pass
-
-    def flush(self):
-        pass
-
-    def __getattr__(self, name):
-        return getattr(self.stream, name)
+def threads(segments, planned):
+    before = torch.get_num_threads()
+    torch.set_num_threads(planned["threads"])
+    yield
+    torch.set_num_threads(before)
 
 
-def no_logging():
-    replaced = []
-
-    def replace(owner, name, value):
-        replaced.append((owner, name, getattr(owner, name)))
-        setattr(owner, name, value)
-
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is not None:
-            replace(sys, name, Silent(getattr(sys, name)))
-    bars = sys.modules.get("tqdm.std")
-    if bars:
-        for name in ("display", "refresh"):
-            replace(bars.tqdm, name, lambda *given, **named: None)
-    for module in ("torch.utils.tensorboard", "tensorboardX"):
-        writer = getattr(sys.modules.get(module), "SummaryWriter", None)
-        for name in [name for name in dir(writer) if name.startswith("add_")] if writer else []:
-            replace(writer, name, lambda *given, **named: None)
+def no_logging(segments, planned):
     before = logging.root.manager.disable
+    replaced = [(stream, "write", lambda text: len(text)) for stream in (sys.stdout, sys.stderr) if stream]
+    if "tqdm.std" in sys.modules:
+        replaced.append((sys.modules["tqdm.std"].tqdm, "display", lambda self, *args, **kwargs: None))
+    if "torch.utils.tensorboard" in sys.modules:
+        writer = sys.modules["torch.utils.tensorboard"].SummaryWriter
+        replaced += [(writer, name, lambda self, *args, **kwargs: None) for name in vars(writer) if name.startswith("add_")]
+    replaced = [(owner, name, value, vars(owner).get(name)) for owner, name, value in replaced if hasattr(owner, "__dict__")]
     logging.disable(logging.CRITICAL)
+    for owner, name, value, _ in replaced:
+        setattr(owner, name, value)
+    yield
+    logging.disable(before)
+    for owner, name, _, original in replaced:
+        if original is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, original)
 
-    def undo():
-        logging.disable(before)
-        for owner, name, value in reversed(replaced):
-            if not isinstance(getattr(owner, name), Silent) and owner is sys:
-                continue  # the job has put in another stream since
-            setattr(owner, name, value)
-    return undo
+
+CHANGES = {change.__name__: change
+           for change in (loader_alone, added_step_time, added_wait, no_collectives, threads, no_logging)}

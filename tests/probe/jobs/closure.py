@@ -1,26 +1,25 @@
-"""LBFGS with a closure, two loaders zipped, and an evaluation with gradients enabled every 10 updates."""
+"""Two loaders side by side, an optimizer that calls a closure, and a validation after each tenth iteration."""
 import torch
-from torch.utils.data import DataLoader, TensorDataset
 
-torch.manual_seed(1)
-left = DataLoader(TensorDataset(torch.randn(320, 16)), batch_size=8)
-right = DataLoader(TensorDataset(torch.randn(320, 1)), batch_size=8)
-held_out = DataLoader(TensorDataset(torch.randn(32, 16)), batch_size=8)
-model = torch.nn.Linear(16, 1)
-optimizer = torch.optim.LBFGS(model.parameters(), lr=0.01, max_iter=3)
-updates = 0
-for epoch in range(8):
-    for (inputs,), (targets,) in zip(left, right):
+
+def loader(length, batch):
+    return torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(length, 8), torch.randint(2, (length,))), batch)
+
+
+labelled, others, valid = loader(80, 4), loader(160, 8), loader(20, 4)
+model = torch.nn.Linear(8, 2)
+lbfgs = torch.optim.LBFGS(model.parameters(), lr=0.01, max_iter=2)
+number = 0
+for _ in range(3):
+    for (x, y), (more, _) in zip(labelled, others):
         def closure():
-            optimizer.zero_grad()
-            loss = (model(inputs) - targets).square().mean()
+            lbfgs.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(x), y) + 0.01 * model(more).square().mean()
             loss.backward()
             return loss
-        optimizer.step(closure)
-        updates += 1
-        if updates % 10 == 0:
-            model.eval()
-            for (inputs,) in held_out:
-                model(inputs)
-            model.train()
-print("finally", updates)
+        lbfgs.step(closure)
+        number += 1
+        if number % 10 == 0:
+            for x, y in valid:  # gradients stay enabled, as in many scripts
+                model(x)
+print("trained", number)

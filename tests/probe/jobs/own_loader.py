@@ -1,16 +1,21 @@
-"""Batches from a generator of the script's own, without a DataLoader."""
+"""No DataLoader at all: a class of the script's own makes the batches; gradients are scaled as for float16."""
 import torch
 
 
-def batches(count):
-    for _ in range(count):
-        yield torch.randn(16, 32), torch.randint(4, (16,))
+class Batches:
+    def __iter__(self):
+        for _ in range(40):
+            yield torch.randn(4, 8), torch.randint(2, (4,))
 
 
-model = torch.nn.Linear(32, 4)
-optimizer = torch.optim.Adam(model.parameters())
-for inputs, labels in batches(200):
-    optimizer.zero_grad()
-    torch.nn.functional.cross_entropy(model(inputs), labels).backward()
-    optimizer.step()
-print("finally")
+model = torch.nn.Linear(8, 2)
+sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cpu") if hasattr(torch.amp, "GradScaler") else torch.cuda.amp.GradScaler(enabled=False)
+for x, y in Batches():
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+    sgd.zero_grad()
+    scaler.scale(loss).backward()
+    scaler.step(sgd)
+    scaler.update()
+print("trained")

@@ -1,0 +1,27 @@
+"""DistributedDataParallel on gloo; only rank 0 validates. The rank's own delay in ms is its argument times its rank."""
+import sys
+import time
+
+import torch
+from torch import distributed
+
+distributed.init_process_group("gloo")
+rank = distributed.get_rank()
+data = torch.utils.data.TensorDataset(torch.randn(320, 8), torch.randint(2, (320,)))
+loader = torch.utils.data.DataLoader(data, 4, sampler=torch.utils.data.DistributedSampler(data))
+valid = torch.utils.data.DataLoader(data, 32)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 2))
+sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(6):
+    for number, (x, y) in enumerate(loader):
+        time.sleep(rank * float(sys.argv[1]) / 1e3)
+        sgd.zero_grad()
+        torch.nn.functional.cross_entropy(model(x), y).backward()
+        sgd.step()
+        if number % 10 == 9:
+            distributed.all_reduce(torch.ones(1))
+            if rank == 0:
+                with torch.no_grad():
+                    for x, _ in valid:
+                        model.module(x)
+print("trained")

@@ -1,2 +1,0 @@
-"""A user's own, which must still be run."""
-print("own sitecustomize")
