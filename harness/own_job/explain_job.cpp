@@ -23,7 +23,7 @@
 namespace harness {
 namespace {
 
-constexpr int64_t kRounds = 2;  // of all changes made within one start, each a block
+constexpr int64_t kRounds = 2;  // of all changes made within one start; each is a block of the engine
 constexpr int64_t kFewestSteps = 6, kMostSteps = 100;
 constexpr double kSegment_s = 3;  // a longer segment tells little more
 
@@ -69,34 +69,32 @@ class ExplainedJob {
   // Returns false after Ctrl-C.
   bool run(const base::Stopwatch& watch) {
     choose_steps(request_.within_s - watch.s());
-    for (int64_t start = 0; start < blocks_; ++start) {
-      std::vector<const Intervention*> starts(at_start_.begin(), at_start_.end());
+    for (int64_t block = 0; block < blocks_; ++block) {
+      const std::vector<PlannedStart> plain = plain_starts();
+      std::vector<PlannedStart> starts;
+      for (const Intervention* change : at_start_) starts.push_back(change_start(*change));
       std::shuffle(starts.begin(), starts.end(), random_);
       // The first one is the job as it is, since the others are compared with it.
-      starts.insert(starts.begin() + (start == 0 || starts.empty() ? 0 : long(random_() % starts.size())),
-                    nullptr);
-      for (const Intervention* change : starts) {
-        if (watch.s() + expected_s(change) > request_.within_s && start > 0) return true;
+      starts.insert(starts.begin() + (block == 0 || starts.empty() ? 0 : long(random_() % starts.size())),
+                    plain.begin(), plain.end());
+      for (const PlannedStart& start : starts) {
         if (watch.s() > request_.within_s) return true;
+        if (block > 0 && watch.s() + expected_s(start) > request_.within_s) return true;
         const base::Stopwatch one;
-        if (!subject_.start(change ? change_start(*change, start) : plain_start(start))) return false;
-        base::say("      block {}: {}, {:.0f} s\n", start + 1,
-                  change ? change->title : "as it is, and changed between its steps", one.s());
+        if (!subject_.start(start)) return false;
+        base::say("      block {}: {}, {:.0f} s\n", block + 1,
+                  start.change ? start.change->title : "as it is, and changed between its steps", one.s());
         drop_impossible();
       }
-      if (start == 0) leave_out_what_gains_nothing();
+      if (block == 0) leave_out_what_gains_nothing();
     }
     return true;
   }
 
  private:
-  double round_s(int64_t steps) const {
-    return double(within_.size() + 1) * double(steps + subject_.settling()) * subject_.facts().step_ms * 1e-3;
-  }
-  double expected_s(const Intervention* change) const {
-    const double one_s = subject_.facts().step_ms * 1e-3;
-    return subject_.startup_s() +
-           (change ? one_s * double(kRounds * steps_) : double(kRounds) * round_s(steps_));
+  double expected_s(const PlannedStart& start) const {
+    const double steps = double(start.segments.size()) * double(start.steps + subject_.settling());
+    return subject_.startup_s() + steps * subject_.facts().step_ms * 1e-3;
   }
 
   // So that the blocks which an interval needs fit, if they can.
@@ -108,9 +106,10 @@ class ExplainedJob {
     const double step_s = subject_.facts().step_ms * 1e-3;
     steps_ = std::clamp(int64_t(kSegment_s / step_s), kFewestSteps, kMostSteps);
     const auto all_s = [&] {
-      return double(blocks_) *
-             (expected_s(nullptr) +
-              double(at_start_.size()) * expected_s(at_start_.empty() ? nullptr : at_start_[0]));
+      double block_s = 0;
+      for (const PlannedStart& start : plain_starts()) block_s += expected_s(start);
+      for (const Intervention* change : at_start_) block_s += expected_s(change_start(*change));
+      return double(blocks_) * block_s;
     };
     while (steps_ > kFewestSteps && all_s() > left_s) --steps_;
     base::say(
@@ -118,19 +117,42 @@ class ExplainedJob {
         steps_, within_.size(), at_start_.size(), all_s() / double(blocks_));
   }
 
-  PlannedStart plain_start(int64_t start) {
-    PlannedStart planned;
-    planned.steps = steps_;
-    for (int64_t round = 0; round < kRounds; ++round) {
-      std::vector<PlannedSegment> segments = {{"unchanged", start * kRounds + round}};
-      for (const Intervention* change : within_) segments.push_back({change->name, start * kRounds + round});
-      std::shuffle(segments.begin(), segments.end(), random_);
-      planned.segments.insert(planned.segments.end(), segments.begin(), segments.end());
-    }
-    return planned;
+  // Of one start, so that a job which ends by itself soon has steps for all of them.
+  size_t changes_per_start() {
+    const auto length = subject_.length();
+    if (!length) return within_.size();
+    const auto fit = [&] {
+      const int64_t segment =
+          rounds_ * (steps_ + subject_.settling() + std::max<int64_t>(1, subject_.facts().workers));
+      return (*length - subject_.warmup()) / segment - 1;  // one is the job as it is
+    };
+    while (fit() < 2 && (rounds_ > 1 || steps_ > kFewestSteps)) rounds_ > 1 ? --rounds_ : --steps_;
+    return size_t(std::max<int64_t>(1, fit()));
   }
-  PlannedStart change_start(const Intervention& change, int64_t start) const {
-    return {{{"unchanged", start * kRounds}}, &change, steps_ * kRounds};
+
+  // The job as it is, with all changes that are made between its steps, in as many starts as they need. What
+  // a change is compared with stands before it in the table, and is in the same start where possible.
+  std::vector<PlannedStart> plain_starts() {
+    std::vector<PlannedStart> starts;
+    const size_t most = changes_per_start();
+    for (size_t first = 0; first == 0 || first < within_.size(); first += most) {
+      PlannedStart planned;
+      planned.steps = steps_;
+      for (int64_t round = 0; round < rounds_; ++round) {
+        ++block_;
+        std::vector<PlannedSegment> segments = {{"unchanged", block_}};
+        for (size_t i = first; i < std::min(first + most, within_.size()); ++i)
+          segments.push_back({within_[i]->name, block_});
+        std::shuffle(segments.begin(), segments.end(), random_);
+        planned.segments.insert(planned.segments.end(), segments.begin(), segments.end());
+      }
+      starts.push_back(std::move(planned));
+    }
+    return starts;
+  }
+  // In the same block as the last plain start.
+  PlannedStart change_start(const Intervention& change) const {
+    return {{{"unchanged", block_}}, &change, steps_ * rounds_};
   }
 
   void drop_impossible() {
@@ -158,7 +180,7 @@ class ExplainedJob {
   const int64_t blocks_;
   std::vector<const Intervention*> within_, at_start_;
   std::set<std::string> left_out_;
-  int64_t steps_ = kFewestSteps;
+  int64_t steps_ = kFewestSteps, rounds_ = kRounds, block_ = 0;
   std::mt19937 random_{std::random_device{}()};
 };
 

@@ -111,7 +111,11 @@ std::string why_no_steps(const ProbeReport& report, const JobEnd& end, double li
         "; it made no training step (a backward pass after a batch of a torch DataLoader, or a step of an "
         "optimizer)";
   else
-    why += fmt::format("; it had made {} steps", report.ranks.front().iterations);
+    why += fmt::format(
+        "; it had made {} steps{}", report.ranks.front().iterations,
+        end.in_time && end.exit_code == 0
+            ? ", fewer than are to be measured: name smaller --steps and --warmup, or let it train longer"
+            : "");
   for (const ProbeRank& rank : report.ranks)
     if (!rank.error.empty()) why += "; the probe failed: " + rank.error;
   if (!end.last_lines.empty()) why += "; its last lines: " + end.last_lines;

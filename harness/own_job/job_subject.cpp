@@ -53,6 +53,11 @@ JobSubject::JobSubject(const Installation& installation, const JobRequest& reque
 
 int64_t JobSubject::settling() const { return prefetched_ + 2; }
 
+int64_t JobSubject::warmup() const {
+  return request_.warmup > 0 ? request_.warmup
+                             : std::max(kLeastWarmup, 2 * std::max<int64_t>(2, facts_.workers));
+}
+
 void JobSubject::prepare_files(JobChange::Files files) const {
   if (request_.cold && files == JobChange::Files::as_they_are) files = JobChange::Files::dropped;
   if (files == JobChange::Files::as_they_are) return;
@@ -72,10 +77,7 @@ nlohmann::json JobSubject::plan_of(const PlannedStart& planned, const JobChange&
     json["steps"] = planned.steps;
     segments.push_back(std::move(json));
   }
-  const int64_t warmup = request_.warmup > 0
-                             ? request_.warmup
-                             : std::max(kLeastWarmup, 2 * std::max<int64_t>(2, facts_.workers));
-  return {{"warmup", warmup},
+  return {{"warmup", warmup()},
           {"segments", segments},
           {"process", of_start.process},
           {"list_files", starts_ == 0}};
@@ -204,12 +206,11 @@ bool JobSubject::start(const PlannedStart& planned) {
   const bool done =
       !report.ranks.empty() && std::all_of(report.ranks.begin(), report.ranks.end(),
                                            [](const ProbeRank& rank) { return rank.end == "done"; });
-  if (!report.ranks.empty())
-    for (const auto& [name, why] : report.ranks.front().impossible) impossible_[name] = why;
-  if (!done && planned.change) impossible_[planned.change->name] = why_no_steps(report, end, end.wall_s);
-  if (!done && !planned.change && !report.ranks.empty() && report.ranks.front().begun != "unchanged")
-    impossible_[report.ranks.front().begun] =
-        "the job failed with it: " + why_no_steps(report, end, end.wall_s);
+  const bool came_to_its_end = !done && end.in_time && end.exit_code == 0 && !report.ranks.empty();
+  if (came_to_its_end) length_ = report.ranks.front().iterations;
+  const std::string failed =
+      done || came_to_its_end ? "" : "the job failed with it: " + why_no_steps(report, end, end.wall_s);
+  if (!failed.empty() && planned.change) impossible_[planned.change->name] = failed;
 
   std::map<std::pair<int64_t, std::string>, SegmentsOf> wanted;
   for (size_t i = 0; i < planned.segments.size(); ++i) {
@@ -223,6 +224,9 @@ bool JobSubject::start(const PlannedStart& planned) {
     const auto& [block, name] = key;
     Record record = job_record(frame_, report, end, of);
     if (record.status == "SKIPPED") impossible_[name] = record.reason;
+    const bool begun = !report.ranks.empty() && report.ranks.front().begun == of.change;
+    if (!failed.empty() && begun && !is_ok(record) && name != "unchanged") impossible_[name] = failed;
+    if (came_to_its_end && record.status == "CRASHED") continue;  // it comes again, in a shorter start
     if (planned.change) record.job->process = change.process.empty() ? "" : change.process.dump();
     if (is_ok(record) && name == "no_collectives" && report.ranks.size() > 1) {
       of.of_other_ranks = true;

@@ -60,6 +60,9 @@ class JobSubject {
   // Changes with which the job failed, and those that the probe refused, with the reason.
   const std::map<std::string, std::string>& impossible() const { return impossible_; }
   int64_t settling() const;  // untimed iterations at most before a segment
+  int64_t warmup() const;    // and before the first one
+  // Iterations that the job makes before it ends by itself; nullopt: no start has come to its end.
+  std::optional<int64_t> length() const { return length_; }
   bool interrupted() const { return interrupted_; }
 
  private:
@@ -80,6 +83,7 @@ class JobSubject {
   int64_t starts_ = 0, prefetched_ = 0;
   double startup_s_ = 0;
   bool interrupted_ = false;
+  std::optional<int64_t> length_;
   std::map<std::string, std::string> impossible_;
   std::map<std::string, int64_t> repeats_;
   Records records_;

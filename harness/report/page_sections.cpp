@@ -173,7 +173,8 @@ json explain_sections(const Records& records) {
   for (const Explanation& explanation : explanations_of(pointers_to(records))) {
     json blocks = json::array({{{"facts", explain_facts(explanation)}}});
     add_grid(blocks, explain_grid(explanation));
-    sections.push_back(section("what binds row " + explanation.of, std::move(blocks)));
+    sections.push_back(section(explanation.own ? "what binds this job" : "what binds row " + explanation.of,
+                               std::move(blocks)));
   }
   return sections;
 }

@@ -7,6 +7,7 @@ usage: fake_job.py [KEY=VALUE...]
   lag=MS       more for the last rank
   workers=N  world=N  workers_help=no (more of them load no faster)
   fails=CHANGE (the job ends with an exception)  writes=FILE  steps=no|hang
+  length=N     iterations, then it ends by itself
 """
 import json
 import os
@@ -14,7 +15,7 @@ import random
 import sys
 import time
 
-job = dict(load=5.0, compute=20.0, fixed=0.0, exchange=0.0, lag=0.0, workers=2, world=1)
+job = dict(load=5.0, compute=20.0, fixed=0.0, exchange=0.0, lag=0.0, workers=2, world=1, length=1_000_000)
 for word in sys.argv[1:]:
     key, value = word.split("=", 1)
     job[key] = type(job[key])(value) if key in job else value
@@ -60,11 +61,16 @@ for rank in range(job["world"]):
         {"kind": "loader", "name": "loader 0", "workers": workers, "batch": BATCH, "prefetch_factor": 2,
          "dataset": "Fake", "role": "training", "shapes": "[32,3,8,8] float32", "bytes": 24576},
     ]
-    failed = False
+    failed = ended = False
+    made = plan["warmup"]
     for index, segment in enumerate(plan["segments"]):
         lines.append({"kind": "begin", "index": index, "change": segment["change"]})
         if segment["change"] == job.get("fails"):
             failed = True
+            break
+        made += 2 + segment["steps"]
+        if made > job["length"]:
+            ended = True
             break
         steps = []
         for _ in range(segment["steps"]):
@@ -77,7 +83,8 @@ for rank in range(job["world"]):
                       "added_ms": segment.get("added_ms", 0), "items": sum(step["items"] for step in steps),
                       "updates": len(steps), "settled": 2, "excluded": 0, "steps": steps})
     if not failed:
-        lines.append({"kind": "end", "why": "done", "iterations": 100, "self_us": 12.5})
+        lines.append({"kind": "end", "why": "exit" if ended else "done", "iterations": min(made, job["length"]),
+                      "self_us": 12.5})
     with open(os.path.join(folder, f"rank-{rank}-{os.getpid()}.jsonl"), "w") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
 if failed:

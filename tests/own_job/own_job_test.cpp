@@ -99,6 +99,17 @@ TEST_F(OwnJob, AJobThatFailsGivesNoNumberAndItsLastLines) {
   EXPECT_EQ(changes("OK"), std::set<std::string>());
 }
 
+TEST_F(OwnJob, AJobThatEndsSoonIsStartedMoreOften) {
+  EXPECT_EQ(explain({"load=2", "compute=20", "fixed=0.8", "length=120"}), 0);
+  EXPECT_TRUE(says("What binds this job: time per step that no item needs, 80 % of the step"));
+  for (const json& record : records_in("run")) EXPECT_NE(record["status"], "CRASHED") << record["reason"];
+}
+
+TEST_F(OwnJob, AJobThatEndsBeforeItCanBeMeasuredSaysSo) {
+  EXPECT_EQ(explain({"length=9"}), 1);
+  EXPECT_TRUE(says("fewer than are to be measured")) << output();
+}
+
 TEST_F(OwnJob, AJobThatHangsIsEndedWithAllItsProcesses) {
   EXPECT_EQ(explain({"steps=hang"}, {"--within", "2s"}), 1);
   EXPECT_TRUE(says("it was ended after 1 s")) << output();
