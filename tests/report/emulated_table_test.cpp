@@ -99,8 +99,9 @@ TEST(EmulatedTable, SayWhatARowWaitsFor) {
   const Grid cascade = table({waits, slow});
   EXPECT_NE(cells(cascade, "10")["why"].find("waits for this machine's loader: load "), std::string::npos)
       << cells(cascade, "10")["why"];
-  EXPECT_NE(cells(cascade, "12")["why"].find("28.3 ms a batch above the closed-form model; bound by kernels"),
-            std::string::npos)
+  EXPECT_NE(
+      cells(cascade, "12")["why"].find("28.3 ms a batch above the closed-form model; it waits for kernels"),
+      std::string::npos)
       << cells(cascade, "12")["why"];
 }
 
