@@ -90,9 +90,21 @@ void find_binding(FeedAnswer& answer, const RecordList& records) {
         "the device",
         100 * kFedFrom);
   } else if (const ExplainedChange* likely = answer.loader.likely()) {
+    const auto fewer =
+        std::find_if(answer.loader.changes.begin(), answer.loader.changes.end(), [](const auto& change) {
+          return change.change->name == std::string("fewer_threads") && change.part;
+        });
     answer.binding = likely->change->resource;
-    answer.because = fmt::format("with {} it delivers {:.2f} times as many images as {}",
-                                 likely->change->title, likely->part->ratio, likely->over->title);
+    answer.because = fmt::format(
+        "with {} it delivers {:.2f} times as many images{}", likely->change->title, likely->part->ratio,
+        likely->over->name == std::string("unchanged") ? ""
+                                                       : fmt::format(" as with {}", likely->over->title));
+    // The rest of loading, which needs cores if it depends on the threads that it has.
+    if (answer.binding == "loader" && fewer != answer.loader.changes.end() &&
+        fewer->part->ratio <= 1 / kClearGain) {
+      answer.binding = "cores";
+      answer.because += fmt::format(", and with half the threads {:.2f} times", fewer->part->ratio);
+    }
   }
 }
 
