@@ -4,12 +4,10 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-#include <google/protobuf/wire_format_lite.h>
 
 namespace bench {
 namespace {
 
-using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 using google::protobuf::io::CodedOutputStream;
 using google::protobuf::io::StringOutputStream;
@@ -21,6 +19,9 @@ constexpr int kFeature = 1;                    // of Features: map<string, Featu
 constexpr int kKey = 1, kValue = 2;            // of an entry of a map
 constexpr int kBytesList = 1, kInt64List = 3;  // of Feature
 constexpr int kValues = 1;                     // of BytesList (repeated) and Int64List (packed)
+
+// A tag is number << 3 | wire type (Protocol Buffers, "Encoding").
+constexpr uint32_t kVarint = 0, k64Bits = 1, kLengthDelimited = 2, k32Bits = 5;
 
 // Returns the bytes that write(stream) writes.
 template <class Write>
@@ -36,7 +37,7 @@ std::string written(Write write) {
 
 std::string field(int number, std::string_view content) {
   return written([&](CodedOutputStream& stream) {
-    stream.WriteTag(WireFormatLite::MakeTag(number, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
+    stream.WriteTag(static_cast<uint32_t>(number) << 3 | kLengthDelimited);
     stream.WriteVarint32(static_cast<uint32_t>(content.size()));
     stream.WriteRaw(content.data(), static_cast<int>(content.size()));
   });
@@ -56,15 +57,20 @@ template <class Visit>
 bool visit_fields(Bytes message, Visit visit) {
   CodedInputStream stream(message.data(), static_cast<int>(message.size()));
   while (const uint32_t tag = stream.ReadTag()) {
-    if (WireFormatLite::GetTagWireType(tag) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
-      if (!WireFormatLite::SkipField(&stream, tag)) return false;
+    const uint32_t type = tag & 7;
+    if (type != kLengthDelimited) {
+      uint64_t skipped = 0;
+      if (type == kVarint   ? !stream.ReadVarint64(&skipped)
+          : type == k64Bits ? !stream.Skip(8)
+                            : type != k32Bits || !stream.Skip(4))
+        return false;
       continue;
     }
     int length = 0;
     if (!stream.ReadVarintSizeAsInt(&length)) return false;
     const auto begin = static_cast<size_t>(stream.CurrentPosition());
     if (!stream.Skip(length)) return false;
-    visit(WireFormatLite::GetTagFieldNumber(tag), message.subspan(begin, static_cast<size_t>(length)));
+    visit(static_cast<int>(tag >> 3), message.subspan(begin, static_cast<size_t>(length)));
   }
   return stream.ConsumedEntireMessage();
 }

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <random>
-#include <utility>
 
 std::string made_up_day(size_t night) {
   return fmt::format("{:04}-{:02}-{:02}", 2012 + night / 336, 1 + night / 28 % 12, 1 + night % 28);
@@ -40,20 +38,4 @@ std::vector<harness::Night> made_up_nights(const MadeUp& made) {
     nights.push_back(night);
   }
   return nights;
-}
-
-std::vector<harness::Trend> made_up_trends(const std::vector<harness::Night>& nights, const MadeUp& made) {
-  std::vector<harness::Trend> trends = harness::trends_of(nights, {});
-  for (harness::Trend& trend : trends)
-    for (const auto& [night, by] : {std::pair{made.machine_step, 1.06}, std::pair{made.row_step, 1.10}}) {
-      const bool machine = by < 1.08;
-      const bool odd_row = !trend.canary && std::stoul("0" + trend.row) % 2;
-      if (machine ? !(odd_row || trend.row == "gemm_ms") : trend.row != "7") continue;
-      for (size_t i = 3; i < trend.nights.size(); ++i)
-        if (trend.nights[i] == fmt::format("{}T030000-{}", made_up_day(night), made.seed))
-          trend.changes.push_back({i, trend.values[i - 2], trend.values[i - 2] * by, 1e-6});
-    }
-  for (harness::Trend& trend : trends)
-    std::sort(trend.changes.begin(), trend.changes.end(), [](auto& a, auto& b) { return a.index < b.index; });
-  return trends;
 }

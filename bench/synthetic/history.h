@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/nightly/trend.h"
+#include "harness/nightly/night.h"
 
 struct MadeUp {
   size_t nights = 60, rows = 27;
@@ -16,6 +16,3 @@ struct MadeUp {
 
 std::string made_up_day(size_t night);
 std::vector<harness::Night> made_up_nights(const MadeUp& made);
-
-// The trends of `nights` with the step changes of `made` as their change points.
-std::vector<harness::Trend> made_up_trends(const std::vector<harness::Night>& nights, const MadeUp& made);

@@ -7,6 +7,7 @@
 
 #include "harness/config/config.h"
 #include "harness/config/row_traits.h"
+#include "harness/contract/precision_traits.h"
 #include "harness/stats/provenance.h"
 
 namespace harness {
@@ -16,7 +17,7 @@ bool any_row(const Record&) { return true; }
 bool is_cold(const Record& record) { return record.config.cache == "cold"; }
 bool is_separate(const Record& record) { return record.device.kind != "cpu"; }
 bool has_sixteen_bits(const Record& record) {
-  return record.config.precision == "o0" &&
+  return !precision_traits(record.config.precision).sixteen_bit() &&
          (is_separate(record) || !record.machine.sixteen_bit_instructions.empty());
 }
 
@@ -142,7 +143,7 @@ std::vector<Intervention> row_interventions() {
        .next = "precision=o2", .factor = 2, .for_good = true, .cost = Cost::setting, .fields = {"precision"},
        .values = {"o1", "o2", "o3", "bf16"}, .possible = has_sixteen_bits, .when_named = true,
        .why_not = [](const Row& row, const RowContext&) -> Why {
-         return row.precision == "o0" ? "" : "the row has another precision than o0 already"; },
+         return precision_traits(row.precision).sixteen_bit() ? "the row has another precision than o0 already" : ""; },
        .apply = [](Row& row, const RowContext&) { row.precision = "o2"; }},
       {.name = "own_processes", .against = "unchanged", .resource = "one process for all devices",
        .title = "one process per device (DDP)", .next = "strategy=ddp", .for_good = true, .cost = Cost::setting,

@@ -1,4 +1,4 @@
-"""Finds change points with Apache Otava: reads JSON from stdin, writes JSON to stdout (see change_points.cpp)."""
+"""Finds change points with Apache Otava: reads a JSON file, writes JSON to stdout (see change_points.cpp)."""
 import json
 import sys
 
@@ -8,7 +8,8 @@ except ImportError as error:
     print(f"{error}; run `./run_matrix` once without --no-install to install it into .venv", file=sys.stderr)
     sys.exit(2)
 
-asked = json.load(sys.stdin)
+with open(sys.argv[1], encoding="utf-8") as file:
+    asked = json.load(file)
 options = AnalysisOptions()
 options.window_len = asked["window"]
 options.max_pvalue = asked["p"]

@@ -13,6 +13,7 @@
 #include "harness/base/json_lines.h"
 #include "harness/base/json_text.h"
 #include "harness/contract/config_hash.h"
+#include "harness/contract/precision_traits.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/statistics.h"
 
@@ -25,7 +26,7 @@ constexpr size_t kNewestRuns = 5;          // a row's median is taken over at mo
 constexpr double kStart_s = 2;             // time until the first batch: LibTorch, processes, network
 constexpr double kCpuImage_s = 1.5e-3;     // at 64 px and width 16, from an earlier sample run
 constexpr double kMorePerDevice = 0.1;     // devices share the cores of a machine; from the same run
-constexpr double kGradientBytes = 46.8e6;  // of ResNet18 at width 64
+constexpr double kGradientBytes = 46.8e6;  // of ResNet18 at width 64, in float32
 constexpr double kGpuImage_s = 1.05e-3;    // the article's row 0: 161.0 s for 300 batches of 512
 
 std::vector<PastDuration> past_durations_in(const fs::path& records) {
@@ -90,8 +91,7 @@ std::vector<std::pair<fs::file_time_type, fs::path>> newest_records(const fs::pa
 double link_s(const Row& row) {
   if (row.nodes < 2 || row.link_rate_mbit <= 0) return 0;
   const double width = double(row.width) / 64, bytes = kGradientBytes * width * width;
-  return 2 * bytes * (row.precision == "o2" || row.precision == "o3" ? 0.5 : 1) * 8 /
-         (row.link_rate_mbit * 1e6);
+  return 2 * bytes * precision_traits(row.precision).weight_bytes / 4 * 8 / (row.link_rate_mbit * 1e6);
 }
 
 double default_batch_s(const Row& row) {

@@ -11,6 +11,7 @@
 #include "harness/base/process_limits.h"
 #include "harness/base/scratch.h"
 #include "harness/contract/job.h"
+#include "harness/contract/precision_traits.h"
 
 namespace harness {
 
@@ -33,7 +34,9 @@ json probe(const Installation& installation, Job job, const std::string& what, c
 // The row with the most images per device; among equals one in float32.
 static const Row* most_demanding(const std::vector<Row>& rows) {
   const Row* most = nullptr;
-  const auto need = [](const Row& row) { return std::pair(images_per_device(row), row.precision == "o0"); };
+  const auto need = [](const Row& row) {
+    return std::pair(images_per_device(row), !precision_traits(row.precision).sixteen_bit());
+  };
   for (const Row& row : rows)
     if (row.device == "cuda" && (!most || need(*most) < need(row))) most = &row;
   return most;

@@ -10,7 +10,6 @@
 #include "harness/config/nearest.h"
 #include "harness/report/grids.h"
 #include "harness/report/summary/accuracy.h"
-#include "harness/report/summary/link_equivalent.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -69,9 +68,8 @@ Names lines_of(const Summary& summary, const TableNote& note) {
   if (note.of.empty()) return {note.text};
   if (note.of == "ratio") return ratio_line(summary, note);
   if (note.of == "SyncBN") return sync_bn_texts(summary);
-  if (note.of == "link equivalents") return link_equivalents(summary);
   throw ConfigError(note.origin, "unknown note", "", in_quotes(note.of),
-                    suggestion(note.of, {"ratio", "SyncBN", "link equivalents"}));
+                    suggestion(note.of, {"ratio", "SyncBN"}));
 }
 
 std::vector<Grid> grids_of(const Summary& summary, const std::vector<MatrixTable>& tables) {

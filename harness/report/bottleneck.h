@@ -1,5 +1,5 @@
-// A row's bottleneck by its phases: the part that it waits for most, and its ceilings. What a remedy really
-// gains is measured by `explain`.
+// Where a row waits, by its phases and ceilings: its bottleneck. What binds it, and what a
+// remedy really gains, is measured by `explain`.
 #pragma once
 #include <optional>
 #include <string>

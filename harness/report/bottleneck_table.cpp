@@ -31,8 +31,8 @@ std::string headroom_text(const Bottleneck& found) {
 Grid bottleneck_grid(const Summary& summary) {
   Grid grid;
   grid.title = "what each row waits for";
-  grid.columns = {{"row", true}, {"bottleneck", true}, {"img/s"},    {"loader"},
-                  {"compute"},   {"all-reduce"},       {"headroom"}, {"because", true, false, 44}};
+  grid.columns = {{"row", true}, {"waits for", true}, {"img/s"},    {"loader"},
+                  {"compute"},   {"all-reduce"},      {"headroom"}, {"because", true, false, 44}};
   for (const SummaryRow& row : summary.rows) {
     const auto found = bottleneck_of(row);
     if (!found) continue;
@@ -55,10 +55,10 @@ Grid bottleneck_grid(const Summary& summary) {
       "each ceiling had alone; `ceiling < row`: disturbed, no limit of this row. `./run_matrix explain ROW` "
       "measures what each remedy gains.",
       fmt::format(
-          "The bottleneck is the ceiling that the row touches: from {:.0f} % of the lower one on, or within "
-          "its interval. If it is the loader's, the loader; if it is compute, the largest part of the step; "
-          "if none, the part that takes longest beyond what it takes alone. Causes of waiting are from the "
-          "critical path: the rank for which the others waited. (n/m): n of m repeats have this bottleneck.",
+          "waits for: the ceiling that the row touches, from {:.0f} % of the lower one on, or within its "
+          "interval. If it is the loader's, the loader; if it is compute, the largest part of the step; if "
+          "none, the part that takes longest beyond what it takes alone. Causes of waiting are from the "
+          "critical path: the rank for which the others waited. (n/m): so in n of m repeats.",
           100 * kTouches)};
   return grid;
 }

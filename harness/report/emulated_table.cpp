@@ -54,7 +54,7 @@ std::string reason_of_miss(const ArticleComparison& one) {
                emulated_ms = 1000 * *one.emulated_s / kArticleBatches;
   const auto difference = above_model(one);
   if (difference && *difference > kEqualsModel)
-    return fmt::format("{:.1f} ms a batch above the closed-form model; bound by {}{}",
+    return fmt::format("{:.1f} ms a batch above the closed-form model; it waits for {}{}",
                        emulated_ms - 1000 * *one.model_s / kArticleBatches,
                        found ? found->verdict : "something that the record doesn't show",
                        found && !found->cause.empty() ? ": " + found->cause : "");
@@ -66,8 +66,9 @@ std::string reason_of_miss(const ArticleComparison& one) {
     return fmt::format(
         "the storage here keeps up with the device; the article's batch takes {:.1f} ms longer",
         article_ms - emulated_ms);
-  return fmt::format("only the device binds; the article's batch takes {:.1f} ms {} than its figures explain",
-                     std::abs(article_ms - emulated_ms), article_ms > emulated_ms ? "longer" : "less");
+  return fmt::format(
+      "it waits for the device alone; the article's batch takes {:.1f} ms {} than its figures explain",
+      std::abs(article_ms - emulated_ms), article_ms > emulated_ms ? "longer" : "less");
 }
 
 // `Held out: [10] +8.9 %, [12] -0.2 %; largest +8.9 %`

@@ -74,6 +74,14 @@ std::string needs(const FeedAnswer& answer) {
   return text;
 }
 
+// Where no figure has an interval the cause is told as `explain` tells it: as likely.
+std::string binds(const FeedAnswer& answer) {
+  if (answer.binding.empty()) return "not answered";
+  if (answer.host_binds) return fmt::format("{}: {}", answer.binding, answer.because);
+  return fmt::format("likely {}, but that is not sure: {}; each change ran once", answer.binding,
+                     answer.because);
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> feed_facts(const FeedAnswer& answer) {
@@ -87,7 +95,7 @@ std::vector<std::pair<std::string, std::string>> feed_facts(const FeedAnswer& an
                                     row.loader_threads, figure(answer.device_images_per_second))},
       {"The loader alone", loader_alone(answer)},
       {"Fed here", fed_here(answer)},
-      {"What binds", answer.binding.empty() ? "not answered" : answer.binding + ": " + answer.because},
+      {"What binds", binds(answer)},
       {fmt::format("{} of them at {:.0f} % utilisation take", answer.asked, 100 * kFedFrom), needs(answer)}};
   if (!answer.missing.empty()) facts.emplace_back("Not answered", answer.missing);
   // The loader's own threads account for one per core.
@@ -121,14 +129,18 @@ Grid feed_changes_grid(const FeedAnswer& answer) {
   grid.title = "What binds: one change at a time (emulated)";
   grid.columns = {
       {"change", true}, {"images/s"}, {"times as many"}, {"as with", true}, {"remark", true, false, 60}};
-  for (const FeedChange& change : answer.changes) {
-    const bool measured = change.images_per_second > 0;
-    grid.rows.push_back({title_of_change(change.purpose), measured ? figure(change.images_per_second) : "-",
-                         change.against.empty() ? "-" : fmt::format("{:.2f}", change.gain),
-                         change.against.empty() ? "-" : title_of_change(change.against),
-                         !measured              ? "not measured: " + change.why_not
-                         : change.device_limits ? "at least: the devices take no more"
-                                                : ""});
+  const Explanation& loader = answer.loader;
+  if (loader.blocks > 0)
+    grid.rows.push_back({title_of_change("unchanged"), figure(loader.images_per_second), "-", "-", ""});
+  for (const ExplainedChange& change : loader.changes) {
+    const bool measured = change.images_per_second > 0,
+               fed = change.change->name == std::string("made_up") && !answer.host_binds;
+    grid.rows.push_back({change.change->title, measured ? figure(change.images_per_second) : "-",
+                         change.part ? fmt::format("{:.2f}", change.part->ratio) : "-",
+                         change.part ? change.over->title : "-",
+                         !measured ? "not measured: " + change.why_not
+                         : fed     ? "at least: the devices take no more"
+                                   : ""});
   }
   return grid;
 }

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "harness/contract/precision_traits.h"
+
 namespace harness {
 namespace {
 
@@ -35,7 +37,7 @@ double ready_share(double elements) {
 double between_devices_ms(const Row& row, const EmulatedDevice& device, double images) {
   const double devices = double(row.devices);
   const double share = images / devices * decoded_image_bytes(row);
-  const double weights = kParameters * (row.precision == "o2" || row.precision == "o3" ? 2 : 4);
+  const double weights = kParameters * precision_traits(row.precision).weight_bytes;
   return (devices - 1) * transfer_ms(share, device.peer_gb_per_s, device.peer_us) +
          2 * transfer_ms(weights, device.collective_gb_per_s, device.collective_us);
 }

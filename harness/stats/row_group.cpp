@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/contract/precision_traits.h"
+
 namespace harness {
 
 std::string group_of(const Row& row, const Row* base) {
@@ -26,7 +28,7 @@ std::string group_of(const Row& row, const Row* base) {
   if (strategy != "single" && strategy != "data_parallel") return "strategy";
   // The article's second series, from its row [0] on, varies devices; its first varies storage.
   if (strategy == "data_parallel" || row.window == "100-399") return "devices";
-  return row.precision == "o0" ? "storage" : "precision";
+  return precision_traits(row.precision).sixteen_bit() ? "precision" : "storage";
 }
 
 }  // namespace harness

@@ -36,7 +36,7 @@ TEST_F(Feed, FindsTheNumberThatTheLoaderFeedsAndConfirmsIt) {
   EXPECT_EQ(feed("3", "3000", {"--set", "cpus=2"}), 0) << errors();
   EXPECT_NE(output().find("3 x v100-article (emulated)?: YES"), std::string::npos) << output();
   EXPECT_NE(output().find("3 fed ("), std::string::npos) << output();
-  EXPECT_NE(output().find("What binds: cores"), std::string::npos) << output();
+  EXPECT_NE(output().find("What binds: likely cores"), std::string::npos) << output();
   EXPECT_EQ(text(directory / "run/feed.txt"), output().substr(output().find("Can this machine")));
   for (const json& record : records_in("run")) {
     EXPECT_EQ(record["emulated"].size(), 1u) << "every record says that the device is emulated";
@@ -69,7 +69,7 @@ TEST_F(Feed, BatchesFitTheDevicesMemory) {
     if (record["config"]["part"] != "all") continue;
     EXPECT_LE(record["config"]["batch"], 40 * record["feed"]["devices"].get<double>()) << record["row"];
   }
-  EXPECT_TRUE(says("What binds: cores"));
+  EXPECT_TRUE(says("What binds: likely cores"));
 }
 
 TEST_F(Feed, ADeviceTooSmallForAnyBatchIsSaid) {

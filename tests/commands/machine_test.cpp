@@ -51,11 +51,11 @@ TEST(Machine, TheSlowerOfReadingAndDecodingDecidesWhatItFeeds) {
             "This machine itself, without emulation, decodes 1800 images/s on 2 cores and reads 410 MB/s "
             "cold: it feeds ResNet18 on 2.0 V100 (900 "
             "images/s "
-            "each), 0.5 A100 (3600 images/s each); what binds: cores.");
+            "each), 0.5 A100 (3600 images/s each); limit: cores.");
   EXPECT_EQ(sentence_of(rows_of(270, 1800, 1)),
             "This machine itself, without emulation, decodes 1800 images/s on 1 core and reads 27 MB/s cold: "
             "it feeds ResNet18 on 0.3 V100 (900 images/s "
-            "each), 0.075 A100 (3600 images/s each); what binds: disk.");
+            "each), 0.075 A100 (3600 images/s each); limit: disk.");
 }
 
 TEST(Machine, ReadingThatWasNotProvenColdHasNoFigure) {
@@ -69,7 +69,7 @@ TEST(Machine, ReadingThatWasNotProvenColdHasNoFigure) {
         sentence_of(records),
         fmt::format("This machine itself, without emulation, decodes 1800 images/s on 2 cores: from memory "
                     "it feeds ResNet18 on 2.0 V100 (900 images/s "
-                    "each), 0.5 A100 (3600 images/s each); what binds: cores. Cold reading was not measured "
+                    "each), 0.5 A100 (3600 images/s each); limit: cores. Cold reading was not measured "
                     "({}).",
                     why));
   }

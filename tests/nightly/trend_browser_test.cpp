@@ -3,11 +3,11 @@
 
 #include <sstream>
 
-#include "bench/synthetic/history.h"
 #include "harness/compare/comparison_page.h"
 #include "harness/nightly/trend_page.h"
 #include "tests/support/browser.h"
 #include "tests/support/made_up_comparison.h"
+#include "tests/support/made_up_trends.h"
 
 namespace trend_browser_test {
 

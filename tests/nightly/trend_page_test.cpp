@@ -9,9 +9,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "bench/synthetic/history.h"
 #include "harness/nightly/trend_chart.h"
 #include "tests/support/embedded.h"
+#include "tests/support/made_up_trends.h"
 #include "tests/support/temporary_folder.h"
 
 namespace trend_page_test {

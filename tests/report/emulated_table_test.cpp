@@ -54,7 +54,7 @@ TEST(EmulatedTable, BringRowsToTheArticlesSeconds) {
   EXPECT_EQ(row["used"], "held out");
   EXPECT_EQ(row["model s"], "65.5");
   EXPECT_EQ(row["why"],
-            "only the device binds; the article's batch takes 18.0 ms less than its figures explain");
+            "it waits for the device alone; the article's batch takes 18.0 ms less than its figures explain");
   EXPECT_EQ(cells(cascade, "12")["why"], "-");
   EXPECT_TRUE(
       any_line_has(cascade.above, "v100-article is calibrated on [0] (total), [7] (shares of scatter"));
@@ -99,8 +99,9 @@ TEST(EmulatedTable, SayWhatARowWaitsFor) {
   const Grid cascade = table({waits, slow});
   EXPECT_NE(cells(cascade, "10")["why"].find("waits for this machine's loader: load "), std::string::npos)
       << cells(cascade, "10")["why"];
-  EXPECT_NE(cells(cascade, "12")["why"].find("28.3 ms a batch above the closed-form model; bound by kernels"),
-            std::string::npos)
+  EXPECT_NE(
+      cells(cascade, "12")["why"].find("28.3 ms a batch above the closed-form model; it waits for kernels"),
+      std::string::npos)
       << cells(cascade, "12")["why"];
 }
 

@@ -5,9 +5,17 @@
 #include <gtest/gtest.h>
 
 #include "bench/train/model/resnet.h"
+#include "harness/contract/precision_traits.h"
 #include "tests/support/training_setup.h"
 
 namespace bench::precision_test {
+
+std::vector<std::string> registered_precisions() {
+  std::vector<std::string> names;
+  for (const Value& value : registered_values())
+    if (value.axis == "precision") names.push_back(value.name);
+  return names;
+}
 
 class EveryPrecision : public testing::TestWithParam<std::string> {};
 
@@ -45,7 +53,20 @@ TEST_P(EveryPrecision, WeightsHaveTheTypesOfTheMode) {
   EXPECT_EQ(precision->sixteen_bit(), mode == "o0" ? "" : "bfloat16");
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, EveryPrecision, testing::Values("o0", "o1", "o2", "o3", "bf16"),
+// By which an emulated device, the plan and the tables cost a format.
+TEST_P(EveryPrecision, TakesTheBytesOfItsTraits) {
+  const harness::PrecisionTraits& traits = harness::precision_traits(GetParam());
+  ResNet model({4, 10, 1});
+  const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, {0.05, 0.9, 0}});
+  precision->convert(model);
+  EXPECT_EQ(traits.name, GetParam()) << "add it to harness/contract/precision_traits.cpp";
+  EXPECT_EQ(traits.weight_bytes, model.parameters()[0].tensor.element_size());
+  EXPECT_EQ(traits.activation_bytes, c10::elementSize(precision->image_type()));
+  const at::Tensor loss = at::ones({});
+  EXPECT_EQ(traits.scales_loss, precision->scale_loss(loss).item<float>() != 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, EveryPrecision, testing::ValuesIn(registered_precisions()),
                          [](const auto& info) { return info.param; });
 
 TEST(Autocast, LeavesTheThreadAsItFoundIt) {

@@ -13,6 +13,7 @@
 #include "bench/train/device/device.h"
 #include "bench/train/emulated/memory.h"
 #include "bench/train/emulated/network.h"
+#include "harness/contract/precision_traits.h"
 
 namespace bench {
 namespace {
@@ -77,7 +78,7 @@ class Emulated : public Device, public Accelerator {
     Durations durations(*options.emulation, options.precision, options.model, options.ranks_of_node);
     install(std::make_unique<Machine>(std::move(durations), kMostDevices));
     machine().batch_divisor = options.emulation->batch_divisor;
-    machine().activation_bytes = options.precision == "o0" ? 4 : 2;
+    machine().activation_bytes = harness::precision_traits(options.precision).activation_bytes;
     limit_memory(int64_t(options.emulation->device.memory_gib.value * double(int64_t(1) << 30)));
     machine().wire_divisor = options.emulation->wire_divisor;
     machine().tree = options.emulation->wire == "tree";

@@ -54,26 +54,26 @@ inline constexpr double kNoLossOfAccuracy = 0.005;  // between two seeds of ResN
 // The standard deviation of photographs' sizes is about their mean, so the mean of 10,000 images is within
 // 2 % of that of all. The allowance is larger because a folder need not be a random sample.
 inline constexpr double kFewestImages = 10000, kSampleAllowance = 0.05;
-inline constexpr double kEqualsModel = 0.03;  // up to here nothing but the emulated device binds a row
+inline constexpr double kEqualsModel = 0.03;  // up to here a row waits for nothing but the emulated device
 
-// ---- what binds a row: a change and its gain (report/summary/explanation.h, feed_binding.h) ----
+// ---- what binds a row: a change and its gain (report/summary/explanation.h) ----
 
 inline constexpr double kLeastGain = 1.03;     // a smaller gain is not called a cause
 inline constexpr size_t kFewestOwnBlocks = 2;  // of two runs each only a huge gain is sure
 // From a gain as clear as this on, changes that gain nearly nothing in their first run don't run again.
 inline constexpr double kClearGain = 1.2;
-inline constexpr double kGainOfOneRun = 1.15;  // of a loader's single runs; a smaller gain may be noise
 inline constexpr double kFedFrom = 0.90;    // MLPerf Storage: an accelerator is fed from 90 % utilisation on
 inline constexpr double kWorthMore = 0.01;  // a purchase that gains less beside a larger gain isn't worth it
 
 // ---- where a row waits, by its phases (report/bottleneck.h) ----
 
-inline constexpr double kTouches = 0.9;        // of a ceiling, which is of a few batches
-inline constexpr double kUneven = 0.25;        // of the step that others wait for one rank: it is the cause
-inline constexpr double kMostlyReading = 0.5;  // of the loader threads' time: storage binds, not their number
-inline constexpr double kReadsTooMuch = 4;     // bytes read for each used: the kernel's read-ahead, a setting
+inline constexpr double kTouches = 0.9;  // of a ceiling, which is of a few batches
+inline constexpr double kUneven = 0.25;  // of the step that others wait for one rank: it is the cause
+inline constexpr double kMostlyReading =
+    0.5;  // of the loader threads' time: it waits for storage, not for threads
+inline constexpr double kReadsTooMuch = 4;  // bytes read for each used: the kernel's read-ahead, a setting
 inline constexpr double kMostlyLink =
-    0.5;  // all-reduces alone / exposed time: the link binds, not skewed ranks
+    0.5;  // all-reduces alone / exposed time: it waits for the link, not for a rank
 inline constexpr double kMostlyWire = 0.5;    // of waiting on the critical path; below, ranks wait for a rank
 inline constexpr double kMostBatches = 0.75;  // in which one rank was critical: it is a slow rank
 inline constexpr double kEvenShare = 0.01;    // of a batch; ranks that wait no less than this are alike

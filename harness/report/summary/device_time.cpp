@@ -1,6 +1,8 @@
 // Averages each phase over all ranks and batches, and adds up the phases.
 #include "harness/report/summary/device_time.h"
 
+#include "harness/contract/precision_traits.h"
+
 namespace harness {
 
 std::optional<double> mean_ms(const Samples& samples, const std::vector<std::string>& phases) {
@@ -25,7 +27,7 @@ std::optional<double> device_ms(const Record& record, const std::vector<std::str
 // needlessly, and in `step` if the loss scaler's answer decides there whether the weights change.
 static std::vector<std::string> launching_phases(const Row& row) {
   if (row.needless != "none") return {};
-  if (!row.fused_sgd && (row.precision == "o1" || row.precision == "o2")) return {"forward", "backward"};
+  if (!row.fused_sgd && precision_traits(row.precision).scales_loss) return {"forward", "backward"};
   return {"forward", "backward", "step"};
 }
 

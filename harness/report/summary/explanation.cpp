@@ -6,6 +6,7 @@
 #include <map>
 
 #include "harness/experiment/verdict.h"
+#include "harness/report/summary/feed_answer.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
@@ -219,22 +220,9 @@ void sort_by_gain(std::vector<ExplainedChange>& changes) {
                    [&](const auto& a, const auto& b) { return place(a) < place(b); });
 }
 
-Explanation explanation_of(const RecordList& records, const Record& first) {
-  Explanation result;
-  result.of = first.intervention->of;
-  const RunsByChange all = runs_of(records, result.of);
-  for (const Record* record : records)
-    if (record->intervention && record->intervention->of == result.of &&
-        record->intervention->change == "unchanged") {
-      result.row = record->config;
-      result.emulated = record->emulation.has_value();
-      result.own = record->job.has_value();
-      result.prices = record->intervention->prices;
-      if (record->data.bytes && record->data.images.value_or(0) > 0)
-        result.bytes_per_image = double(*record->data.bytes) / double(*record->data.images);
-    }
+void explain(Explanation& result, const RunsByChange& all) {
   const auto unchanged = all.find("unchanged");
-  if (unchanged == all.end()) return result;
+  if (unchanged == all.end()) return;
   result.unchanged = unchanged->second.records;
   result.blocks = unchanged->second.seconds.size();
   result.why_not = unchanged->second.why_not;
@@ -255,6 +243,22 @@ Explanation explanation_of(const RecordList& records, const Record& first) {
       }
   decide(result.changes);
   sort_by_gain(result.changes);
+}
+
+Explanation explanation_of(const RecordList& records, const Record& first) {
+  Explanation result;
+  result.of = first.intervention->of;
+  for (const Record* record : records)
+    if (record->intervention && record->intervention->of == result.of &&
+        record->intervention->change == "unchanged") {
+      result.row = record->config;
+      result.emulated = record->emulation.has_value();
+      result.own = record->job.has_value();
+      result.prices = record->intervention->prices;
+      if (record->data.bytes && record->data.images.value_or(0) > 0)
+        result.bytes_per_image = double(*record->data.bytes) / double(*record->data.images);
+    }
+  explain(result, runs_of(records, result.of));
   return result;
 }
 
@@ -300,6 +304,27 @@ std::vector<Explanation> explanations_of(const RecordList& records) {
     if (!known) all.push_back(explanation_of(records, *record));
   }
   return all;
+}
+
+Explanation explanation_of_loader(const RecordList& records) {
+  RunsByChange all = {{"unchanged", {}}};
+  std::map<std::string, std::vector<double>> rates;
+  for (const Record* record : records) {
+    if (!record->feed || !find_intervention(record->feed->purpose)) continue;
+    OneChange& runs = all[record->feed->purpose];
+    const auto rate = delivered_images_per_second(*record);
+    runs.row = record->config;
+    if (is_ok(*record) && rate) {
+      rates[record->feed->purpose].push_back(*rate);
+      runs.records.push_back(record);
+    } else {
+      runs.why_not = record->reason;
+    }
+  }
+  for (const auto& [purpose, values] : rates) all[purpose].seconds[0] = 1 / median(values);
+  Explanation result;
+  explain(result, all);
+  return result;
 }
 
 }  // namespace harness

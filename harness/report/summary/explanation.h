@@ -68,5 +68,7 @@ std::set<std::string> changes_without_gain(const Explanation& explanation);
 
 // One for each explained row, in the order of the records.
 std::vector<Explanation> explanations_of(const RecordList& records);
+// What binds the loader, from the runs of `feed`: one block, in which each change has the median of its runs.
+Explanation explanation_of_loader(const RecordList& records);
 
 }  // namespace harness

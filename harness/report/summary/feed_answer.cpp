@@ -10,7 +10,6 @@
 
 #include "harness/experiment/intervention.h"
 #include "harness/report/summary/device_time.h"
-#include "harness/report/summary/feed_binding.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
@@ -72,6 +71,43 @@ void judge(FeedAnswer& answer) {
     if (is_fed && fed.count(devices + 1) && !fed[devices + 1]) answer.whole = int64_t(devices);
 }
 
+void find_binding(FeedAnswer& answer, const RecordList& records) {
+  answer.loader = explanation_of_loader(records);
+  const auto runs_of = [&](const std::string& purpose) {
+    RecordList runs;
+    for (const Record* record : records)
+      if (record->feed && record->feed->purpose == purpose) runs.push_back(record);
+    return runs;
+  };
+  for (const Record* record : runs_of("made_up"))
+    if (is_ok(*record)) answer.host_binds = device_utilisation(*record).value_or(0) < kFedFrom;
+  for (const Intervention& change : interventions())  // one that wasn't tried may be what binds
+    if (change.of_loader && runs_of(change.name).empty()) return;
+  if (answer.host_binds) {
+    answer.binding = "host";
+    answer.because = fmt::format(
+        "even made-up batches, without any loading, keep the device below {:.0f} %: launches, or the copy to "
+        "the device",
+        100 * kFedFrom);
+  } else if (const ExplainedChange* likely = answer.loader.likely()) {
+    const auto fewer =
+        std::find_if(answer.loader.changes.begin(), answer.loader.changes.end(), [](const auto& change) {
+          return change.change->name == std::string("fewer_threads") && change.part;
+        });
+    answer.binding = likely->change->resource;
+    answer.because = fmt::format(
+        "with {} it delivers {:.2f} times as many images{}", likely->change->title, likely->part->ratio,
+        likely->over->name == std::string("unchanged") ? ""
+                                                       : fmt::format(" as with {}", likely->over->title));
+    // The rest of loading, which needs cores if it depends on the threads that it has.
+    if (answer.binding == "loader" && fewer != answer.loader.changes.end() &&
+        fewer->part->ratio <= 1 / kClearGain) {
+      answer.binding = "cores";
+      answer.because += fmt::format(", and with half the threads {:.2f} times", fewer->part->ratio);
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<double> device_utilisation(const Record& record) {
@@ -118,11 +154,11 @@ std::optional<FeedAnswer> feed_answer(const RecordList& records) {
   add_points(answer, records);
   judge(answer);
   find_binding(answer, records);
-  answer.loader_images_per_second = rate_of(answer, "unchanged");
+  answer.loader_images_per_second = answer.loader.images_per_second;
   if (answer.loader_images_per_second <= 0) answer.loader_images_per_second = median(survey);
   answer.fed_by_rate = answer.loader_images_per_second / (kFedFrom * answer.device_images_per_second);
   answer.needed_images_per_second = kFedFrom * double(answer.asked) * answer.device_images_per_second;
-  const double decoded = answer.binding == "storage" ? rate_of(answer, "in_memory")
+  const double decoded = answer.binding == "storage" ? answer.loader.likely()->images_per_second
                          : answer.binding == "loader threads" || answer.binding == "host"
                              ? 0
                              : answer.loader_images_per_second;

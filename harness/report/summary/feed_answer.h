@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/report/summary/explanation.h"
 #include "harness/report/summary/summary.h"
 
 namespace harness {
@@ -29,15 +30,6 @@ struct FeedPoint {
   size_t runs = 0;
 };
 
-// One change to the run in which the loader limits, to find what binds it.
-struct FeedChange {
-  std::string purpose;           // as in RecordFeed
-  double images_per_second = 0;  // 0: not measured
-  double gain = 0;               // images per second / those of the run that it is compared with
-  std::string against, why_not;  // that run's purpose; why it wasn't measured
-  bool device_limits = false;    // the device was fed, so that the gain is at least this
-};
-
 struct FeedAnswer {
   int64_t asked = 0;
   std::string device;                   // name of the device file
@@ -49,8 +41,9 @@ struct FeedAnswer {
   double fed_by_rate = 0;               // devices, by the loader's rate
   std::optional<int64_t> whole;         // measured: largest whole number that is fed, and one more is not
   std::optional<bool> asked_is_fed;
-  std::vector<FeedChange> changes;
-  std::string binding, because;  // what limits the loader, and the figures that say so
+  Explanation loader;            // one change at a time to the loader alone
+  bool host_binds = false;       // even made-up batches, without any loading, don't feed the device
+  std::string binding, because;  // the likely cause: `host` or a resource; why. Empty: not all was tried
   double bytes_per_image = 0;
   double load_average = 0;  // the highest before a run
   // What the asked number needs for a utilisation of kFedFrom. Cores: as fast as this host's; empty when

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/contract/precision_traits.h"
 #include "harness/report/summary/summary.h"
 #include "harness/stats/records.h"
 
@@ -40,13 +41,11 @@ std::optional<double> real_link_mbit(const Record& record) {
   for (const auto& message : record.communication->all_reduces) bytes += double(message.bytes);
   const double here_ms = computing_ms(record);
   const double divisor = std::max<double>(1, double(record.scale.batch_divisor));
-  const bool sixteen_bit = row.precision != "o0";
-  const bool sixteen_bit_gradients = row.precision == "o2" || row.precision == "o3";
+  const PrecisionTraits& precision = precision_traits(row.precision);
   const double there_ms = kKernelMs * double(row.batch) * divisor / double(all_devices(row)) *
-                          (sixteen_bit ? kSixteenBitShare : 1);
+                          (precision.sixteen_bit() ? kSixteenBitShare : 1);
   if (bytes <= 0 || here_ms <= 0 || there_ms <= 0) return std::nullopt;
-  return row.link_rate_mbit * (kResNet18Parameters * (sixteen_bit_gradients ? 2 : 4) / bytes) *
-         (here_ms / there_ms);
+  return row.link_rate_mbit * (kResNet18Parameters * precision.weight_bytes / bytes) * (here_ms / there_ms);
 }
 
 std::vector<std::string> link_equivalents(const Summary& summary) {

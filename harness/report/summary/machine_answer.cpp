@@ -62,8 +62,8 @@ std::optional<MachineAnswer> machine_answer(const Summary& summary) {
   }
   const double read = answer.read.images_per_s, decoded = answer.decode_all.images_per_s;
   if (decoded > 0) {
-    answer.binds = read > 0 && read < decoded ? "disk" : "cores";
-    answer.loader_images_per_s = answer.binds == "disk" ? read : decoded;
+    answer.limit = read > 0 && read < decoded ? "disk" : "cores";
+    answer.loader_images_per_s = answer.limit == "disk" ? read : decoded;
   }
   for (const auto& [file, rate] : summary.rows.front().record->device_rates)
     answer.devices.push_back({file, kFedFrom * rate, answer.loader_images_per_s / (kFedFrom * rate)});
@@ -78,7 +78,7 @@ std::string fed_text(const MachineAnswer& answer) {
   for (const FedDevices& devices : answer.devices)
     fed.push_back(fmt::format("{} {} ({} images/s each)", number_of(devices.fed), name_of(devices),
                               text_of(devices.images_per_s)));
-  return fmt::format("{}; what binds: {}", fmt::join(fed, ", "), answer.binds);
+  return fmt::format("{}; limit: {}", fmt::join(fed, ", "), answer.limit);
 }
 
 std::string machine_sentence(const MachineAnswer& answer) {

@@ -29,14 +29,14 @@ struct MachineAnswer {
   double kb_per_image = 0;
   int64_t cores = 0;               // of decode_all
   double loader_images_per_s = 0;  // the smaller of reading and decoding, as far as known; 0: not known
-  std::string binds;               // the disk or the cores; empty: not known
+  std::string limit;               // the slower of disk and cores; empty: not known
   std::vector<FedDevices> devices;
 };
 
 // Nullopt for rows of another scale.
 std::optional<MachineAnswer> machine_answer(const Summary& summary);
 
-// `2.0 V100 (926 images/s each), 0.3 A100 (...); what binds: cores`; empty where decoding wasn't measured.
+// `2.0 V100 (926 images/s each), 0.3 A100 (...); limit: cores`; empty where decoding wasn't measured.
 std::string fed_text(const MachineAnswer& answer);
 // The answer in one sentence, which also says what is not known.
 std::string machine_sentence(const MachineAnswer& answer);
