@@ -189,6 +189,13 @@ std::vector<std::pair<std::string, std::string>> job_facts(const Explanation& ex
                                                 " (of the rank's step as it is; no cause "
                                                 "is concluded from it)");
   facts.emplace_back("Its loader", loader_text(*job));
+  if (job->rank_step_ms.size() > 1) {
+    std::string text;
+    for (size_t rank = 0; rank < job->rank_step_ms.size(); ++rank)
+      text += fmt::format("{}rank {}: {:.3g} ms", rank == 0 ? "" : ", ", rank, job->rank_step_ms[rank]);
+    facts.emplace_back("Its ranks",
+                       text + " of a step outside of backward, in which they wait for each other");
+  }
   facts.emplace_back(
       "Measured with",
       fmt::format(

@@ -80,6 +80,20 @@ TEST_F(OwnJob, WhatItWritesIsThrownAwayAndListed) {
   EXPECT_EQ(mode, fs::perms::owner_read | fs::perms::owner_write) << "a job may print secrets";
 }
 
+TEST_F(OwnJob, WithoutNamespacesItIsRefusedUnlessItMayWrite) {
+  fs::create_directories(directory / "bin");
+  std::ofstream(directory / "bin/unshare") << "#!/bin/sh\necho unshare failed >&2\nexit 1\n";
+  fs::permissions(directory / "bin/unshare", fs::perms::owner_all);
+  const std::string path = (directory / "bin").string() + ":" + std::getenv("PATH");
+  const std::vector<std::string> job = {"--", "python3", SOURCE_DIR "/tests/own_job/fake_job.py"};
+  std::vector<std::string> words = {"record", "--keep-disturbed", "--out", directory / "run"};
+  words.insert(words.end(), job.begin(), job.end());
+  EXPECT_EQ(run(words, {{"PATH", path}}), 2);
+  EXPECT_TRUE(says("no mount namespace can be made")) << errors();
+  EXPECT_TRUE(says("--may-write"));
+  EXPECT_FALSE(fs::exists(directory / "run/starts/0/rank-0")) << "the job was started";
+}
+
 TEST_F(OwnJob, MayWriteLetsItWrite) {
   EXPECT_EQ(with_job("record", {"--may-write"}, {"writes=" + (directory / "checkpoint").string()}), 0);
   EXPECT_EQ(text(directory / "checkpoint"), "checkpoint");
