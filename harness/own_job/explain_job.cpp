@@ -36,15 +36,18 @@ void check_names(const std::vector<std::string>& names) {
       throw ConfigError({"--change " + name}, "no such change of a job", "", "", suggestion(name, known));
 }
 
+// With those that the named ones are compared with.
 bool is_wanted(const Intervention& change, const JobRequest& job) {
   if (job.changes.empty()) return !change.when_named;
   const auto named = [&](const std::string& name) {
     return std::count(job.changes.begin(), job.changes.end(), name) > 0;
   };
-  if (named(change.name)) return true;
-  return std::any_of(interventions().begin(), interventions().end(), [&](const Intervention& other) {
-    return named(other.name) && other.against == std::string(change.name);
-  });
+  return named(change.name) ||
+         std::any_of(interventions().begin(), interventions().end(), [&](const Intervention& other) {
+           const auto is_this = [&](const char* name) { return name == std::string(change.name); };
+           return named(other.name) && (is_this(other.against) ||
+                                        std::any_of(other.includes.begin(), other.includes.end(), is_this));
+         });
 }
 
 class ExplainedJob {

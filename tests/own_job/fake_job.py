@@ -5,6 +5,7 @@ usage: fake_job.py [KEY=VALUE...]
   compute=MS   of a step, of which `fixed` (0-1) doesn't depend on the batch
   exchange=MS  of the gradients, with world > 1
   lag=MS       more for the last rank
+  log=MS       of output in each step, whatever its batch
   workers=N  world=N  workers_help=no (more of them load no faster)
   fails=CHANGE (the job ends with an exception)  writes=FILE  steps=no|hang
   length=N     iterations, then it ends by itself
@@ -15,7 +16,7 @@ import random
 import sys
 import time
 
-job = dict(load=5.0, compute=20.0, fixed=0.0, exchange=0.0, lag=0.0, workers=2, world=1, length=1_000_000)
+job = dict(load=5.0, compute=20.0, fixed=0.0, exchange=0.0, lag=0.0, log=0.0, workers=2, world=1, length=1_000_000)
 for word in sys.argv[1:]:
     key, value = word.split("=", 1)
     job[key] = type(job[key])(value) if key in job else value
@@ -44,8 +45,10 @@ def step_ms(change, workers, rank):
     load = job["load"] / workers if workers and job.get("workers_help") != "no" else job["load"]
     if change["change"] == "loader_alone":
         return load, load
+    log = 0 if change["change"] == "no_logging" else job["log"]
     if change["change"] == "double_batch":
-        return compute * (2 - job["fixed"]), 0
+        return compute * (2 - job["fixed"]) + log, 0
+    compute += log
     if change["change"] in ("replayed", "double_batch"):
         return compute, 0
     wait = load if workers == 0 else max(0, load - compute)

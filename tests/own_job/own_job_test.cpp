@@ -71,6 +71,11 @@ TEST_F(OwnJob, TimeThatNoItemNeedsIsNamed) {
   EXPECT_TRUE(says("What binds this job: time per step that no item needs, 80 % of the step"));
 }
 
+TEST_F(OwnJob, WhatOfThatIsLoggingIsCalledLogging) {
+  EXPECT_EQ(explain({"load=2", "compute=10", "log=10"}), 0);
+  EXPECT_TRUE(says("What binds this job: logging, 50 % of the step"));
+}
+
 TEST_F(OwnJob, WhatItWritesIsThrownAwayAndListed) {
   EXPECT_EQ(explain({"writes=" + (directory / "checkpoint").string()}), 0);
   expect_nothing_left();
@@ -134,7 +139,8 @@ TEST_F(OwnJob, AJobThatHangsIsEndedWithAllItsProcesses) {
 
 TEST_F(OwnJob, OnlyNamedChangesRunWithThoseTheyAreComparedWith) {
   EXPECT_EQ(explain({}, {"--change", "double_batch"}), 0);
-  EXPECT_EQ(changes("OK"), (std::set<std::string>{"unchanged", "replayed", "double_batch"}));
+  EXPECT_EQ(changes("OK"),
+            (std::set<std::string>{"unchanged", "replayed", "double_batch", "no_logging", "free_cores"}));
 }
 
 TEST_F(OwnJob, RecordKeepsOneRunAndItsPhases) {

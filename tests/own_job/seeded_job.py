@@ -6,10 +6,12 @@ SHAPE: plain, accumulate, closure, zipped, iterable, spawned, scaler or ddp (sta
   step=MS        of arithmetic, as far as this machine's speed allows (a matrix product, repeated)
   sleep=MS       that an item waits, as for a slow disk      decode=MS  that it computes in Python
   collate=MS     that the workers need to put a batch together
-  workers=N batch=N threads=N  of the loader, and of arithmetic
-  overhead=MS    of every step, whatever the batch           log=MS  of output in every step
+  workers=N batch=N threads=N  of the loader, and of arithmetic; wide=1: with arithmetic that all threads share
+  overhead=MS    of every step, whatever the batch           log=MS  or so of output in every step
   lag=MS         more of rank 1                              exchange=N  parameters, 1e6, in buckets of 0.05 MB
-  folder=PATH    read a file for every item from there"""
+  folder=PATH    read a file for every item from there
+  cached=1       mended: the first batches are kept in memory and trained on again and again"""
+import itertools
 import os
 import sys
 import time
@@ -18,8 +20,8 @@ import torch
 from torch import nn
 
 SHAPE = sys.argv[1]
-job = dict(step=4.0, sleep=0.0, decode=0.0, collate=0.0, workers=2, batch=16, threads=1, overhead=0.0, log=0.0, lag=0.0,
-           exchange=0.0, folder="")
+job = dict(step=4.0, sleep=0.0, decode=0.0, collate=0.0, workers=2, batch=16, threads=1, wide=0, overhead=0.0, log=0.0, lag=0.0,
+           exchange=0.0, folder="", cached=0)
 for word in sys.argv[2:]:
     key, value = word.split("=", 1)
     job[key] = type(job[key])(value)
@@ -116,13 +118,16 @@ def main():
     def loss_of(x, y):
         for _ in range(int(per_item * len(x))):
             matrix @ matrix
-        if job["threads"] > 2:  # arithmetic that is shared by all threads, however few cores there are
+        if job["wide"]:
             for _ in range(40):
                 torch.randn(200_000).exp_()
         compute(job["overhead"] + (job["lag"] if rank == 1 else 0))
         return nn.functional.cross_entropy(network(x), y)
 
     batches = zip(loader(), loader()) if SHAPE == "zipped" else loader()
+    if job["cached"]:
+        kept = list(itertools.islice(batches, 8))
+        batches = torch.utils.data.DataLoader(kept * 10_000, batch_size=None)
     for number, batch in enumerate(batches):
         x, y = batch[0] if SHAPE == "zipped" else batch
         if SHAPE == "closure":
@@ -140,8 +145,7 @@ def main():
                 scaler.update()
                 optimizer.zero_grad()
         if job["log"]:
-            end = time.perf_counter() + job["log"] / 1e3
-            while time.perf_counter() < end:
+            for _ in range(int(250 * job["log"])):
                 print("step", number, "x" * 100, file=sys.stderr, flush=True)
 
 
