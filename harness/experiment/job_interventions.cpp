@@ -17,6 +17,11 @@ Why without_workers(const JobFacts& job) {
   return job.workers > 0 ? "" : "its loader has no workers already";
 }
 
+int64_t cores_of_rank(const JobFacts& job) { return std::max<int64_t>(1, job.cores / job.world); }
+void use_all_cores(JobChange& change, const JobFacts& job) {
+  change.segment = {{"change", "threads"}, {"threads", cores_of_rank(job)}};
+}
+
 void within_process(JobChange& change) { change.segment = nlohmann::json::object(); }
 
 }  // namespace
@@ -54,7 +59,8 @@ std::vector<Intervention> job_interventions() {
       {.name = "double_batch", .against = "replayed", .resource = "time per step that no item needs",
        .title = "two of its batches at once", .next = "a larger batch (results differ), or fewer, larger operations",
        .factor = 2,
-       .includes = {"replayed", "no_logging", "no_collectives", "even_ranks", "own_cores", "free_cores"},
+       .includes = {"replayed", "no_logging", "no_collectives", "even_ranks", "own_cores", "all_cores",
+                    "free_cores"},
        .cost = Cost::setting,
        .job_why_not = without_loader,
        .of_job = [](JobChange& it, const JobFacts&) { within_process(it); }},
@@ -62,9 +68,15 @@ std::vector<Intervention> job_interventions() {
        .title = "as many arithmetic threads as each rank has cores", .next = "OMP_NUM_THREADS, or torch.set_num_threads, of the cores per rank",
        .for_good = true, .cost = Cost::setting,
        .job_why_not = [](const JobFacts& job) -> Why {
-         return job.threads == std::max<int64_t>(1, job.cores / job.world) ? "its ranks have as many threads as cores already" : ""; },
-       .of_job = [](JobChange& it, const JobFacts& job) {
-         it.segment = {{"change", "threads"}, {"threads", std::max<int64_t>(1, job.cores / job.world)}}; }},
+         return job.threads <= cores_of_rank(job) ? "its ranks have no more threads than cores" : ""; },
+       .of_job = use_all_cores},
+      {.name = "all_cores", .against = "unchanged", .resource = "idle cores",
+       .title = "as many arithmetic threads as each rank has cores", .next = "more arithmetic threads (OMP_NUM_THREADS, torch.set_num_threads)",
+       .for_good = true, .cost = Cost::setting,
+       .job_why_not = [](const JobFacts& job) -> Why {
+         if (job.gpu) return "its arithmetic is the GPU's";
+         return job.threads >= cores_of_rank(job) ? "its ranks have a thread for each core already" : ""; },
+       .of_job = use_all_cores},
       {.name = "free_cores", .against = "unchanged", .resource = "cores that loader and step share",
        .title = "one arithmetic thread fewer, its core for the loader", .next = "fewer arithmetic threads (torch.set_num_threads)",
        .for_good = true, .cost = Cost::setting,
@@ -72,7 +84,7 @@ std::vector<Intervention> job_interventions() {
          if (job.gpu) return "its arithmetic is the GPU's";
          return job.threads < 2 ? "it has one arithmetic thread" : ""; },
        .of_job = [](JobChange& it, const JobFacts& job) {
-         it.segment = {{"change", "threads"}, {"threads", std::min(job.threads - 1, std::max<int64_t>(1, job.cores / job.world - 1))}}; }},
+         it.segment = {{"change", "threads"}, {"threads", std::min(job.threads - 1, std::max<int64_t>(1, cores_of_rank(job) - 1))}}; }},
       {.name = "even_ranks", .against = "no_collectives", .resource = "ranks of uneven speed",
        .title = "the slowest rank as fast as the others (computed from each rank's own time)",
        .next = "find what slows the slowest rank: its data, its cores, its GPU"},
