@@ -276,7 +276,6 @@ void add_ab(CommandLine& line) {
       *command, "--until", sides->until_s,
       "time for more and more blocks, e.g. 10m, until every row has a verdict; in place of --repeat");
   command->callback([&line, sides, job] {
-    line.takes_job = true;
     const auto between = std::find(line.job.begin(), line.job.end(), "---");
     if (!line.job.empty() && (between == line.job.end() || !sides->same() || sides->until_s > 0))
       throw CLI::ValidationError(

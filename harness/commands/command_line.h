@@ -13,7 +13,6 @@ struct CommandLine {
       "Trains slices of 300 timed batches, one change at a time, and reports the effect of each change."};
   Request request;               // the options of a run
   std::vector<std::string> job;  // the words after `--`: a user's own training command
-  bool takes_job = false;        // set by the commands that do
   // Called after parsing; returns the exit code. The last command on the command line sets it.
   std::function<int(const Installation&)> action;
 };

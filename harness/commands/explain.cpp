@@ -66,7 +66,6 @@ void add_explain(CommandLine& line) {
   add_job_options(*command, *job);
   command->fallthrough();
   command->callback([&line, explain, job] {
-    line.takes_job = true;
     if (explain->rows.empty() == line.job.empty())
       throw CLI::ValidationError("explain", "needs ids of rows, or a command after `--`, and not both");
     for (const char* option : {"--only", "--trace", "--wrap", "--dry-run", "--accuracy"})

@@ -36,9 +36,9 @@ void add_feed(CommandLine& line) {
       ->group(group);
   command->fallthrough();
   command->callback([&line, feed, job, own] {
-    line.takes_job = true;
-    if (line.job.empty() && (feed->device.empty() || feed->devices == 0))
-      throw CLI::RequiredError("--device and --devices, or a command after `--`");
+    if (line.job.empty() && feed->device.empty())
+      throw CLI::RequiredError("without a command after `--`, --device");
+    if (line.job.empty() && feed->devices == 0) throw CLI::RequiredError("--devices");
     if (!line.job.empty() && (own->step_ms > 0) == (own->items_per_s > 0))
       throw CLI::ValidationError("feed -- COMMAND", "needs --step-ms or --images-per-s, one of them");
     refuse_options(line, "feed",

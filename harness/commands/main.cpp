@@ -29,6 +29,19 @@ static std::string suggestions(const CLI::App& app) {
   return text;
 }
 
+// How many words are for this program: a command of the user's follows `--` after these names. Elsewhere `--`
+// ends the options, as CLI11 reads it.
+static int own_words(int argc, char** argv) {
+  bool takes_job = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--" && takes_job) return i;
+    if (word == "--") break;
+    takes_job = takes_job || word == "explain" || word == "record" || word == "ab" || word == "feed";
+  }
+  return argc;
+}
+
 int main(int argc, char** argv) {
   base::start_program();
   CommandLine line;
@@ -57,14 +70,10 @@ int main(int argc, char** argv) {
   line.app.set_version_flag(
       "--version", [] { return encode(describe_build()).dump(); }, "print the build as JSON");
   line.app.require_subcommand(0, 1);
-  int own = argc;  // the words that are for this program
-  for (int i = argc - 1; i > 0; --i)
-    if (argv[i] == std::string("--")) own = i;
+  const int own = own_words(argc, argv);
   if (own < argc) line.job.assign(argv + own + 1, argv + argc);
   try {
     line.app.parse(own, argv);
-    if (own < argc && !line.takes_job)
-      throw CLI::ValidationError("--", "only explain, record, ab and feed take a command after it");
   } catch (const CLI::ParseError& error) {
     const int code = line.app.exit(error);
     if (code != 0) std::cerr << suggestions(line.app);

@@ -17,7 +17,6 @@ void add_record(CommandLine& line) {
                   "the job is ended then, e.g. 90s or 10m (default 10m)");
   command->fallthrough();
   command->callback([&line, job] {
-    line.takes_job = true;
     if (line.job.empty()) throw CLI::ValidationError("record", "needs a command after `--`");
     line.action = [&line, job](const Installation& installation) {
       job->command = line.job;

@@ -226,7 +226,7 @@ TEST_F(Explain, BadPricesAreRefusedWithFileAndLine) {
 }
 
 TEST_F(Explain, BadInputIsRefusedWithTheReason) {
-  expect_refused({}, "row is required");
+  expect_refused({}, "needs ids of rows, or a command after `--`");
   expect_refused({"99"}, "99");
   expect_refused({"0", "--within", "10"}, "--within");
   expect_refused({"0", "--only", "7"}, "--only");
