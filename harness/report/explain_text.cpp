@@ -82,6 +82,7 @@ std::string makes_faster(const Explanation& explanation, const ExplainedChange& 
 
 // A job whose loader takes no time: what is left is the step itself.
 std::string step_itself(const Explanation& explanation) {
+  if (explanation.likely()) return "";
   for (const ExplainedChange& change : explanation.changes)
     if (explanation.own && change.change->name == std::string("replayed") && change.effect &&
         change.effect->decides() && change.effect->high < kLeastGain)

@@ -108,9 +108,14 @@ double rate_of(const Blocks& seconds) {
 
 // The runs that tell the part of a change: the fastest of the narrower ones, or the nearest rung below it.
 const Intervention* partner_of(const Intervention& change, const RunsByChange& all) {
-  const auto measured = [&](const char* name) {
+  const Blocks& own = all.at(change.name).seconds;
+  const auto measured = [&](const char* name) -> const Blocks* {  // in a block of the change, too
     const auto runs = all.find(name);
-    return runs == all.end() || runs->second.seconds.empty() ? nullptr : &runs->second.seconds;
+    if (runs == all.end()) return nullptr;
+    const Blocks& blocks = runs->second.seconds;
+    const bool shared = std::any_of(blocks.begin(), blocks.end(),
+                                    [&](const auto& block) { return own.count(block.first) > 0; });
+    return shared ? &blocks : nullptr;
   };
   if (!change.includes.empty()) {
     const char* fastest = "unchanged";
