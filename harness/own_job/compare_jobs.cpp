@@ -11,16 +11,11 @@
 #include "harness/compare/compare_runs.h"
 #include "harness/own_job/job_commands.h"
 #include "harness/report/results.h"
-#include "harness/run/execution.h"
 
 namespace harness {
 namespace {
 
 constexpr int64_t kSteps = 50;
-
-void check(const std::vector<std::string>& command) {
-  if (const std::string why = why_no_command(command); !why.empty()) throw PreparationError(why);
-}
 
 // Both sides then time equal numbers of steps, which the probe rounds up to a multiple of the workers.
 int64_t common_steps(int64_t steps, const JobSubject& a, const JobSubject& b) {
@@ -33,10 +28,7 @@ int64_t common_steps(int64_t steps, const JobSubject& a, const JobSubject& b) {
 
 int record_job(const Installation& installation, const Request& request, const JobRequest& job,
                std::ostream& console) {
-  check(job.command);
-  base::note_interrupts();
-  const fs::path folder = make_run_folder(installation, request);
-  fs::permissions(folder, fs::perms::owner_all);  // the job's output may hold secrets
+  const fs::path folder = job_folder(installation, request, job);
   JobSubject subject(installation, job, folder);
   if (!subject.once(job.steps > 0 ? job.steps : kSteps)) return base::kInterrupted;
   write_results(installation.project, folder, subject.records(), console);
@@ -45,9 +37,8 @@ int record_job(const Installation& installation, const Request& request, const J
 
 int compare_jobs(const Installation& installation, const Request& request, const JobRequest& job,
                  const std::vector<std::string>& other, std::ostream& console) {
-  check(job.command);
-  check(other);
-  base::note_interrupts();
+  require_command(job.command);
+  require_command(other);
   const fs::path folder =
       request.out.empty() ? installation.results / "ab" / base::time_and_host() : request.out;
   JobRequest requests[] = {job, job};
@@ -57,7 +48,7 @@ int compare_jobs(const Installation& installation, const Request& request, const
     Request side = request;
     side.out = folder / name;
     sides.push_back(std::make_unique<JobSubject>(installation, requests[sides.size()],
-                                                 make_run_folder(installation, side)));
+                                                 job_folder(installation, side, requests[sides.size()])));
     base::say("side {}:\n", name);
     if (!sides.back()->survey()) {
       if (base::interrupted()) return base::kInterrupted;

@@ -191,11 +191,8 @@ class ExplainedJob {
 
 int explain_job(const Installation& installation, const Request& request, const JobRequest& job,
                 std::ostream& console) {
-  if (const std::string why = why_no_command(job.command); !why.empty()) throw PreparationError(why);
   check_names(job.changes);
-  base::note_interrupts();
-  const fs::path folder = make_run_folder(installation, request);
-  fs::permissions(folder, fs::perms::owner_all);  // the job's output may hold secrets
+  const fs::path folder = job_folder(installation, request, job);
   base::say("{}\n  at most {:.0f} min; records: {}\n", fmt::join(job.command, " "), job.within_s / 60,
             (folder / "records.jsonl").string());
   const base::Stopwatch watch;

@@ -9,7 +9,6 @@
 #include "harness/own_job/job_commands.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/results.h"
-#include "harness/run/execution.h"
 #include "harness/stats/effect.h"
 
 namespace harness {
@@ -19,10 +18,7 @@ constexpr int64_t kBatches = 16;  // of each, as many as the workers hold ready 
 
 int feed_job(const Installation& installation, const Request& request, const JobRequest& job,
              const JobDevice& device, std::ostream& console) {
-  if (const std::string why = why_no_command(job.command); !why.empty()) throw PreparationError(why);
-  base::note_interrupts();
-  const fs::path folder = make_run_folder(installation, request);
-  fs::permissions(folder, fs::perms::owner_all);  // the job's output may hold secrets
+  const fs::path folder = job_folder(installation, request, job);
   JobSubject subject(installation, job, folder);
   if (!subject.survey()) {
     if (base::interrupted()) return base::kInterrupted;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <deque>
 #include <fstream>
 #include <stdexcept>
 #include <thread>
@@ -18,6 +17,7 @@
 #include "harness/base/descendants.h"
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/log_lines.h"
 #include "harness/base/process_limits.h"
 #include "harness/base/stopwatch.h"
 #include "harness/contract/cpu_time.h"
@@ -27,6 +27,7 @@ namespace {
 
 constexpr int kNoOverlays = 125;  // exit code of bench/probe/throw_away
 constexpr std::chrono::milliseconds kPoll(5);
+constexpr size_t kLastLines = 5;
 constexpr double kLinger_s = 10;  // for processes whose ranks have all reached their last step
 
 double seconds_of_children() {
@@ -41,20 +42,6 @@ void make_private(const fs::path& file) {
   const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) base::throw_write_error(file, errno);
   ::close(fd);
-}
-
-std::string last_lines_of(const fs::path& file) {
-  constexpr size_t kLines = 5;
-  std::ifstream input(file);
-  std::deque<std::string> lines;
-  for (std::string line; std::getline(input, line);) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    lines.push_back(line);
-    if (lines.size() > kLines) lines.pop_front();
-  }
-  std::string text;
-  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
-  return text;
 }
 
 std::vector<std::string> lines_of(const fs::path& file) {
@@ -83,31 +70,19 @@ base::Command command_of(const Installation& installation, const JobStart& start
   return command;
 }
 
-// Whether every rank has written its last line: what still runs then only ends.
+// Whether every rank has left the mark that it ends: what still runs then only lingers.
 bool all_ranks_ended(const fs::path& folder) {
   int reports = 0, ends = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (!entry.path().filename().string().starts_with("rank-")) continue;
-    ++reports;
-    const std::string last = last_lines_of(entry.path());
-    if (last.find("{\"kind\":\"end\"") != std::string::npos ||
-        last.find("{\"kind\": \"end\"") != std::string::npos)
-      ++ends;
+    const std::string name = entry.path().filename();
+    reports += name.starts_with("rank-");
+    ends += name.starts_with("ended-");
   }
   return reports > 0 && reports == ends;
 }
 
 }  // namespace
-
-std::string why_no_command(const std::vector<std::string>& command) {
-  if (command.empty() || command[0].empty())
-    return "no command: write it after `--`, e.g. run_matrix explain -- python train.py";
-  const bool is_path = command[0].find('/') != std::string::npos;
-  if (is_path ? ::access(command[0].c_str(), X_OK) == 0 : base::program_exists(command[0])) return "";
-  return fmt::format("{}: no such program: write the command as you start it yourself, without a shell",
-                     command[0]);
-}
 
 JobEnd run_job(const Installation& installation, const JobStart& start, const std::function<bool()>& enough) {
   fs::create_directories(start.folder);
@@ -156,7 +131,7 @@ JobEnd run_job(const Installation& installation, const JobStart& start, const st
     end.stolen_share = used.stolen_s / used.total_s;
   }
   end.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  end.last_lines = last_lines_of(output);
+  end.last_lines = base::last_lines(output, kLastLines, "\n");
   end.caught = lines_of(start.folder / "caught.txt");
   if (end.exit_code == kNoOverlays && !start.may_write && !fs::exists(start.folder / "caught.txt"))
     throw std::runtime_error(fmt::format(

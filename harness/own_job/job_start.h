@@ -36,7 +36,4 @@ struct JobEnd {
 // the overlays can't be made.
 JobEnd run_job(const Installation& installation, const JobStart& start, const std::function<bool()>& enough);
 
-// Why no such program can be started, and the next step; empty: one can.
-std::string why_no_command(const std::vector<std::string>& command);
-
 }  // namespace harness

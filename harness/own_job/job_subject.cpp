@@ -6,14 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 
-#include "harness/base/file.h"
+#include "harness/base/child_process.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/process_limits.h"
 #include "harness/base/say.h"
 #include "harness/contract/machine.h"
 #include "harness/own_job/step_lines.h"
+#include "harness/run/execution.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -135,10 +136,7 @@ void JobSubject::learn(const ProbeReport& report, const JobEnd& end) {
   }
   for (const std::string& file : report.files) {
     std::error_code error;
-    const auto bytes = fs::file_size(file, error);
-    if (error) continue;
-    files_.push_back(file);
-    file_bytes_ += int64_t(bytes);
+    if (fs::is_regular_file(file, error)) files_.push_back(file);
   }
   facts_.files = !files_.empty();
   double steps_ms = 0, steps = 0;
@@ -235,6 +233,23 @@ bool JobSubject::start(const PlannedStart& planned) {
     keep(std::move(record), name, block, plan["segments"][size_t(of.indices.front())].value("added_ms", 0.0));
   }
   return true;
+}
+
+void require_command(const std::vector<std::string>& command) {
+  if (command.empty() || command[0].empty())
+    throw PreparationError("no command: write it after `--`, e.g. run_matrix explain -- python train.py");
+  const bool is_path = command[0].find('/') != std::string::npos;
+  if (is_path ? ::access(command[0].c_str(), X_OK) == 0 : base::program_exists(command[0])) return;
+  throw PreparationError(fmt::format(
+      "{}: no such program: write the command as you start it yourself, without a shell", command[0]));
+}
+
+fs::path job_folder(const Installation& installation, const Request& request, const JobRequest& job) {
+  require_command(job.command);
+  base::note_interrupts();
+  const fs::path folder = make_run_folder(installation, request);
+  fs::permissions(folder, fs::perms::owner_all);
+  return folder;
 }
 
 }  // namespace harness

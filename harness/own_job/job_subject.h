@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/base/stopwatch.h"
+#include "harness/config/request.h"
 #include "harness/experiment/intervention.h"
 #include "harness/own_job/job_record.h"
 
@@ -79,7 +80,6 @@ class JobSubject {
   JobFrame frame_;
   JobFacts facts_;
   std::vector<std::string> files_;
-  int64_t file_bytes_ = 0;
   int64_t starts_ = 0, prefetched_ = 0;
   double startup_s_ = 0;
   bool interrupted_ = false;
@@ -88,5 +88,11 @@ class JobSubject {
   std::map<std::string, int64_t> repeats_;
   Records records_;
 };
+
+// Throws PreparationError, with the next step, when no such program can be started.
+void require_command(const std::vector<std::string>& command);
+// The folder of a new run of a job, which only the user can read, because the job's output may hold secrets.
+// Throws PreparationError as require_command() and make_run_folder().
+fs::path job_folder(const Installation& installation, const Request& request, const JobRequest& job);
 
 }  // namespace harness
