@@ -238,6 +238,7 @@ const Intervention* find_intervention(const std::string& name) {
 }
 
 bool is_possible(const Intervention& change, const Record& record) {
+  if (record.job) return false;  // a user's own job has no fields of a row that could be set
   static const AxisValues none;
   return change.possible ? change.possible(record) : change.why_not(record.config, {none}).empty();
 }

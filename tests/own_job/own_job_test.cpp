@@ -153,6 +153,7 @@ TEST_F(OwnJob, RecordKeepsOneRunAndItsPhases) {
   EXPECT_NEAR(record["total_s"], 20 * 0.030, 0.02);
   EXPECT_NEAR(record["images_per_second"], 2 * 32 / 0.030, 60) << "of both ranks";
   EXPECT_TRUE(fs::exists(directory / "run/report.html"));
+  EXPECT_FALSE(says("--device own")) << "remedies of rows";
 }
 
 TEST_F(OwnJob, TwoCommandsAreComparedInBlocks) {
