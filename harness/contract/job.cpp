@@ -1,6 +1,8 @@
 // Reads and writes the job as JSON; errors name the file.
 #include "harness/contract/job.h"
 
+#include <fmt/format.h>
+
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
 

@@ -1,6 +1,8 @@
 // Checks a record's status, times and samples when it is read, and prints its keys as documentation.
 #include "harness/contract/record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>

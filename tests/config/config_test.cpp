@@ -1,6 +1,7 @@
 // unit: matrix files resolve as written, and each fault is refused with its file, its line and the rule
 #include "harness/config/config.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

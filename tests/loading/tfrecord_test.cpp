@@ -1,4 +1,5 @@
 // unit: TFRecord shards hold the files, are what TensorFlow writes, and damage to them is found and named
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #ifndef HAVE_TFRECORD

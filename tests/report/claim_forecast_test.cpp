@@ -1,4 +1,5 @@
 // unit: cores that rows get on small and large machines, and the claims that a plan can test there
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "harness/plan/cores.h"
