@@ -49,6 +49,7 @@ void add_report(CommandLine& line);
 void add_compare(CommandLine& line);
 void add_ab(CommandLine& line);
 void add_record(CommandLine& line);
+void add_import(CommandLine& line);
 void add_validate(CommandLine& line);
 void add_nightly(CommandLine& line);
 void add_explain(CommandLine& line);

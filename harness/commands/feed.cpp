@@ -1,17 +1,39 @@
 // feed: can this machine feed so many accelerators?
 #include "harness/feed/feed.h"
 
+#include <fmt/format.h>
+
 #include <iostream>
 
 #include "harness/commands/command_line.h"
+#include "harness/config/device_file.h"
 #include "harness/own_job/job_commands.h"
 
 namespace harness {
+
+// Times of a device file for the job's network: that of --model, or the file's only one.
+static PrecisionCosts costs_in(const Installation& installation, const std::string& device,
+                               const std::string& model, const std::string& precision) {
+  const fs::path file = device_file(installation.project, device);
+  const auto models = read_device_file(file).models;
+  const auto one_of = [&](const auto& values, const std::string& asked, const char* what) {
+    if (asked.empty() && values.size() == 1) return values.begin()->second;
+    if (const auto found = values.find(asked); found != values.end()) return found->second;
+    std::string names;
+    for (const auto& [name, value] : values) names += (names.empty() ? "" : ", ") + name;
+    throw PreparationError(
+        fmt::format("{}: {}; name its {} with --{}: {}", file.string(),
+                    asked.empty() ? fmt::format("it has several {}s", what) : "it has no " + in_quotes(asked),
+                    what, what, names));
+  };
+  return one_of(one_of(models, model, "model"), precision, "precision");
+}
 
 void add_feed(CommandLine& line) {
   const auto feed = std::make_shared<FeedRequest>();
   const auto job = std::make_shared<JobRequest>();
   const auto own = std::make_shared<JobDevice>();
+  const auto precision = std::make_shared<std::string>();
   CLI::App* command =
       line.app.add_subcommand("feed",
                               "can this machine's loader keep so many accelerators busy? "
@@ -21,7 +43,8 @@ void add_feed(CommandLine& line) {
   command->add_option("--device", feed->device, "device file in configs/devices, e.g. v100-article");
   command->add_option("--devices", feed->devices, "number of devices in question")
       ->check(CLI::Range(1, 1024));
-  command->add_option("--model", feed->model, "network that the devices train")->capture_default_str();
+  const auto* model =
+      command->add_option("--model", feed->model, "network that the devices train")->capture_default_str();
   command->add_option("--storage", feed->storage, "where images come from; `list --values` names all")
       ->capture_default_str();
   add_time_option(*command, "--within", feed->within_s,
@@ -34,21 +57,29 @@ void add_feed(CommandLine& line) {
   command->add_option("--images-per-s", own->items_per_s, "items that your device takes in a second")
       ->check(CLI::PositiveNumber)
       ->group(group);
+  command
+      ->add_option("--precision", *precision,
+                   "precision of --device for --model (default: the only one; `import` and `calibrate` make "
+                   "such a file of your own job)")
+      ->group(group);
   command->fallthrough();
-  command->callback([&line, feed, job, own] {
+  command->callback([&line, feed, job, own, precision, model] {
     if (line.job.empty() && feed->device.empty())
       throw CLI::RequiredError("without a command after `--`, --device");
     if (line.job.empty() && feed->devices == 0) throw CLI::RequiredError("--devices");
-    if (!line.job.empty() && (own->step_ms > 0) == (own->items_per_s > 0))
-      throw CLI::ValidationError("feed -- COMMAND", "needs --step-ms or --images-per-s, one of them");
+    if (!line.job.empty() && (own->step_ms > 0) + (own->items_per_s > 0) + !feed->device.empty() != 1)
+      throw CLI::ValidationError("feed -- COMMAND",
+                                 "needs --step-ms, --images-per-s or --device, one of them");
     refuse_options(line, "feed",
                    {"config", "--only", "--scale", "--repeat", "--trace", "--wrap", "--hosts", "--hostfile",
                     "--launcher", "--interface", "--dry-run", "--accuracy", "--oversubscribe", "--list",
                     "--device", "--devices"});  // the last two: before `feed`; those after it are its own
-    line.action = [&line, feed, job, own](const Installation& installation) {
+    line.action = [&line, feed, job, own, precision, model](const Installation& installation) {
       job->command = line.job;
       job->within_s = feed->within_s;
       job->keep_disturbed = line.request.keep_disturbed;
+      if (!line.job.empty() && !feed->device.empty())
+        own->costs = costs_in(installation, feed->device, model->count() > 0 ? feed->model : "", *precision);
       if (!line.job.empty()) return feed_job(installation, line.request, *job, *own, std::cout);
       return run_feed(installation, line.request, *feed, std::cout);
     };

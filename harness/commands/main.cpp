@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
   add_nightly(line);
   add_explain(line);
   add_record(line);
+  add_import(line);
   add_feed(line);
   add_machine(line);
   add_history(line);

@@ -16,6 +16,14 @@ namespace harness {
 constexpr int64_t kDrains = 8;    // segments, each a value of the rate
 constexpr int64_t kBatches = 16;  // of each, as many as the workers hold ready or more
 
+static double step_ms_of(const JobDevice& device, int64_t batch) {
+  if (device.items_per_s > 0) return 1e3 * double(batch) / device.items_per_s;
+  if (!device.costs) return device.step_ms;
+  const PrecisionCosts& costs = *device.costs;
+  return double(batch) * (costs.forward_ms_per_image.value + costs.backward_ms_per_image.value) +
+         costs.forward_ms.value + costs.backward_ms.value + costs.optimizer_ms.value;
+}
+
 int feed_job(const Installation& installation, const Request& request, const JobRequest& job,
              const JobDevice& device, std::ostream& console) {
   const fs::path folder = job_folder(installation, request, job);
@@ -42,7 +50,7 @@ int feed_job(const Installation& installation, const Request& request, const Job
     return base::kNothingRan;
   }
   const Location rate = location_of(rates);
-  const double taken = device.items_per_s > 0 ? device.items_per_s : 1e3 * double(batch) / device.step_ms;
+  const double step_ms = step_ms_of(device, batch), taken = 1e3 * double(batch) / step_ms;
   const double fed = rate.value / taken;
   console << facts_text(
       {{"Its loader delivers",
@@ -51,7 +59,7 @@ int feed_job(const Installation& installation, const Request& request, const Job
        {"One device takes",
         fmt::format(
             "{:.4g} items/s{}", taken,
-            device.step_ms > 0 ? fmt::format(", a batch of {} in {:g} ms", batch, device.step_ms) : "")},
+            device.items_per_s > 0 ? "" : fmt::format(", a batch of {} in {:.4g} ms", batch, step_ms))},
        {"It feeds",
         fmt::format("{:.3g} such devices ({:.3g} to {:.3g}){}", fed, rate.low / taken, rate.high / taken,
                     subject.facts().gpu ? "" : "; here the step's own work on the processor is left out")}});

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "harness/config/request.h"
+#include "harness/contract/emulated_device.h"
 #include "harness/own_job/job_subject.h"
 
 namespace harness {
@@ -24,10 +25,21 @@ int record_job(const Installation& installation, const Request& request, const J
 int compare_jobs(const Installation& installation, const Request& request, const JobRequest& job,
                  const std::vector<std::string>& other, std::ostream& console);
 
+struct TraceImport {
+  std::vector<fs::path> files;  // one of each rank, or one folder that holds them
+  int64_t batch = 0;            // items of a step on each rank; 0: the traces tell
+  std::string model = "own", precision = "own";
+};
+// Makes a record of traces by torch.profiler, as record_job() does of a run. Throws PreparationError, with
+// file and next step, for what is no trace and for ranks that don't belong together.
+int import_traces(const Installation& installation, const Request& request, const TraceImport& asked,
+                  std::ostream& console);
+
 // What one device of the user's takes from the loader; one of them is set.
 struct JobDevice {
   double step_ms = 0;  // for a batch of the loader
   double items_per_s = 0;
+  std::optional<PrecisionCosts> costs;  // of a device file
 };
 // How many such devices does the job's loader feed? Takes its loader over at the first batch and drains it.
 // Returns kAllGood when it feeds at least one, kRegression when not, else as explain_job().

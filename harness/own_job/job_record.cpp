@@ -33,11 +33,6 @@ std::vector<const ProbeSegment*> segments_of(const ProbeRank& rank, const Segmen
   return found;
 }
 
-constexpr std::pair<const char*, double ProbeStep::*> kPhases[] = {
-    {"load", &ProbeStep::load_ms},         {"h2d", &ProbeStep::h2d_ms},   {"forward", &ProbeStep::forward_ms},
-    {"backward", &ProbeStep::backward_ms}, {"sync", &ProbeStep::sync_ms}, {"step", &ProbeStep::step_ms},
-    {"other", &ProbeStep::other_ms}};
-
 // Returns the seconds of the rank's timed iterations.
 double add_rank(Record& record, const ProbeRank& rank, const std::vector<const ProbeSegment*>& segments) {
   std::map<std::string, std::vector<double>> phases;
@@ -45,7 +40,7 @@ double add_rank(Record& record, const ProbeRank& rank, const std::vector<const P
   size_t steps = 0;
   for (const ProbeSegment* segment : segments)
     for (const ProbeStep& step : segment->steps) {
-      for (const auto& [name, time] : kPhases) phases[name].push_back(step.*time);
+      for (const auto& [name, time] : kProbePhases) phases[name].push_back(step.*time);
       wall_ms += step.wall_ms;
       outside_backward_ms += step.wall_ms - step.backward_ms - step.sync_ms;
       if (rank.rank == 0 && step.loss) record.loss.push_back(*step.loss);

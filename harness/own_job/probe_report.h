@@ -31,6 +31,12 @@ struct ProbeStep {
   }
 };
 
+// As a record names them.
+inline constexpr std::pair<const char*, double ProbeStep::*> kProbePhases[] = {
+    {"load", &ProbeStep::load_ms},         {"h2d", &ProbeStep::h2d_ms},   {"forward", &ProbeStep::forward_ms},
+    {"backward", &ProbeStep::backward_ms}, {"sync", &ProbeStep::sync_ms}, {"step", &ProbeStep::step_ms},
+    {"other", &ProbeStep::other_ms}};
+
 // Iterations with one change made within the process.
 struct ProbeSegment {
   int64_t index = 0, block = 0, items = 0, updates = 0, settled = 0, excluded = 0;

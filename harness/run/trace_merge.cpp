@@ -5,15 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
-#include "harness/base/file.h"
-#include "harness/base/json_text.h"
-#include "harness/contract/rank_timelines.h"
+#include "harness/run/profiler_file.h"
 
 namespace harness {
 
@@ -27,37 +23,6 @@ constexpr int64_t kMostRanks = 32;           // a larger trace is too big for a 
 constexpr int64_t kOwnTracks = 100'000'000;  // tracks without a thread get numbers above all thread ids
 constexpr int64_t kIdsPerRank = 1LL << 32;   // range of ids of arrows and collectives
 constexpr int64_t kDevicesPerRank = 1000;
-
-// Writes trace.json. Its times are microseconds since the earliest traced batch.
-class TraceFile {
- public:
-  explicit TraceFile(const fs::path& file) : stream_(file) {
-    stream_ << R"({"displayTimeUnit": "ms", "traceEvents": [)";
-  }
-  void include(int64_t since_1970_ns) {
-    zero_ns_ = std::min(zero_ns_.value_or(since_1970_ns), since_1970_ns);
-  }
-  bool has_zero() const { return zero_ns_.has_value(); }
-  // Only after include().
-  double time(int64_t base_ns, double microseconds) const {
-    return std::round(double(base_ns - *zero_ns_) + microseconds * 1e3) / 1e3;
-  }
-  void add(const json& event) {
-    stream_ << (events_++ ? ",\n" : "\n") << event.dump(-1, ' ', false, json::error_handler_t::replace);
-  }
-  void describe(const char* what, int64_t process, int64_t thread, json arguments) {
-    add({{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", thread}, {"args", std::move(arguments)}});
-  }
-  bool close() {
-    stream_ << "\n]}\n";
-    return bool(stream_.flush());
-  }
-
- private:
-  std::ofstream stream_;
-  std::optional<int64_t> zero_ns_;
-  int64_t events_ = 0;
-};
 
 // Adds a rank's timelines, on tracks above those of its threads.
 class Timeline {
@@ -86,14 +51,7 @@ class Timeline {
   }
   void add_range(const std::string& track, const std::string& name, int64_t began_ns, double begin_ms,
                  double end_ms, json arguments = json::object()) {
-    trace_.add({{"ph", "X"},
-                {"cat", track},
-                {"name", name},
-                {"pid", rank_},
-                {"tid", number_of(track)},
-                {"ts", trace_.time(began_ns, begin_ms * 1e3)},
-                {"dur", std::round((end_ms - begin_ms) * 1e6) / 1e3},
-                {"args", std::move(arguments)}});
+    trace_.add_range(track, name, rank_, number_of(track), began_ns, begin_ms, end_ms, std::move(arguments));
   }
   // Collectives may overlap, which only pairs of begin and end events support.
   void add_overlapping(const std::string& name, int64_t began_ns, double begin_ms, double end_ms) {
@@ -122,32 +80,6 @@ class Timeline {
   int64_t overlapping_ = 0;
 };
 
-// The keys of an event that are read; the others are copied to trace.json unchanged.
-struct KinetoEvent {
-  std::string kind, name, category;
-  json process, id;
-  std::optional<double> begin_us;
-  static constexpr auto keys() {
-    return known_keys(Key{"ph", &KinetoEvent::kind, "X: with begin and length, M: a description, ..."},
-                      Key{"name", &KinetoEvent::name, "of the operator"},
-                      Key{"cat", &KinetoEvent::category, "e.g. cpu_op"},
-                      Key{"pid", &KinetoEvent::process, "of the host, or the device's number, or words"},
-                      Key{"id", &KinetoEvent::id, "of an arrow or collective"},
-                      Key{"ts", &KinetoEvent::begin_us, "since the file's base time"});
-  }
-  // False for Kineto's events about itself, whose process ids are words.
-  bool is_operator() const {
-    return !kind.empty() && process.is_number() && (kind != "M" || name.rfind("thread_", 0) == 0);
-  }
-};
-
-struct KinetoFile {
-  int64_t base_ns = 0;
-  static constexpr auto keys() {
-    return known_keys(Key{"baseTimeNanoseconds", &KinetoFile::base_ns, "since 1970"});
-  }
-};
-
 // Names a GPU's process and sorts it below its rank. Its threads are the streams, named by Kineto. Device -1
 // has Kineto's cost of recording.
 void describe_device(TraceFile& trace, int64_t rank, int64_t device, int64_t process) {
@@ -157,19 +89,11 @@ void describe_device(TraceFile& trace, int64_t rank, int64_t device, int64_t pro
   trace.describe("process_sort_index", process, 0, {{"sort_index", rank * kDevicesPerRank + place}});
 }
 
-// Adds Kineto's events, whose times are microseconds since baseTimeNanoseconds; the process id of a device's
-// events is the device's number.
-void add_operators(TraceFile& trace, int64_t rank, json kineto) {
-  const int64_t base_ns = decode<KinetoFile>(kineto).base_ns;
-  std::vector<std::pair<KinetoEvent, json>> events;
-  for (json& event : take_list(kineto, "traceEvents")) {
-    if (!event.is_object()) continue;
-    auto read = decode<KinetoEvent>(event, "traceEvents");
-    if (!read.is_operator()) continue;
-    if (read.kind == "X" && !read.begin_us)
-      throw Violation("traceEvents.ts", fmt::format("the time at which `{}` began", read.name));
-    events.emplace_back(std::move(read), std::move(event));
-  }
+// Adds Kineto's events; the process id of a device's events is the device's number.
+void add_operators(TraceFile& trace, int64_t rank, KinetoFile kineto) {
+  const int64_t base_ns = kineto.base_ns;
+  auto& events = kineto.events;
+  std::erase_if(events, [](const auto& event) { return !event.first.is_operator(); });
   std::optional<int64_t> host;
   for (const auto& [event, all] : events)
     if (!host && event.category == "cpu_op") host = event.process.get<int64_t>();
@@ -194,11 +118,6 @@ void add_operators(TraceFile& trace, int64_t rank, json kineto) {
   }
 }
 
-json read(const fs::path& file) {
-  if (!fs::exists(file)) throw std::runtime_error("is missing");
-  return base::require_json(base::read_file(file));
-}
-
 // Runs `action` on one rank's file; adds a warning and returns false when the file is missing or damaged.
 template <class Action>
 bool take(const fs::path& file, MergedTrace& merged, Action action) {
@@ -219,7 +138,7 @@ bool take(const fs::path& file, MergedTrace& merged, Action action) {
 
 MergedTrace merge_traces(const fs::path& directory, int64_t ranks) {
   MergedTrace merged;
-  TraceFile trace(directory / "trace.json");
+  TraceFile trace(directory / "trace.json", {{"displayTimeUnit", "ms"}});
   const int64_t shown = std::min(ranks, kMostRanks);
   if (shown < ranks)
     merged.warnings.push_back(fmt::format(
@@ -230,14 +149,19 @@ MergedTrace merge_traces(const fs::path& directory, int64_t ranks) {
   std::vector<std::optional<RankTimelines>> timelines(static_cast<size_t>(shown));
   for (int64_t rank = 0; rank < shown; ++rank)  // first, because time begins with the earliest batch
     take(timeline_of(rank), merged, [&] {
-      const auto& taken = timelines[size_t(rank)] = decode<RankTimelines>(read(timeline_of(rank)));
+      const auto& taken = timelines[size_t(rank)] = decode<RankTimelines>(read_json(timeline_of(rank)));
       for (const TracedBatch& batch : taken->batches) trace.include(taken->clock_began_ns + batch.begin_ns);
     });
   std::vector<fs::path> taken;
   for (int64_t rank = 0; rank < shown; ++rank) {
     const fs::path file = directory / fmt::format("rank-{}.kineto.json", rank);
-    if (take(file, merged, [&] { add_operators(trace, rank, read(file)); })) taken.push_back(file);
     const auto& timeline = timelines[size_t(rank)];
+    const auto add = [&] {
+      KinetoFile kineto = read_kineto(file);
+      if (timeline) write_profiler_file(directory / "kineto", ranks, *timeline, kineto);
+      add_operators(trace, rank, std::move(kineto));
+    };
+    if (take(file, merged, add)) taken.push_back(file);
     if (!timeline)
       trace.describe("process_name", rank, 0, {{"name", fmt::format("rank {}", rank)}});
     else if (take(timeline_of(rank), merged, [&] { Timeline(trace, rank, *timeline); }))

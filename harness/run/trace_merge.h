@@ -12,7 +12,8 @@ namespace harness {
 std::string describe_gpus(const RecordTrace& trace);
 
 // Merges rank-N.kineto.json and rank-N.timeline.json of a row's folder into trace.json for ui.perfetto.dev
-// and chrome://tracing, with a process per rank and a common time base. Removes the merged files.
+// and chrome://tracing, with a process per rank and a common time base, and into kineto/rank-N.json, a file
+// for each rank as torch.profiler writes them. Removes the merged files.
 struct MergedTrace {
   std::filesystem::path file;         // empty: nothing could be used
   std::vector<std::string> warnings;  // about ranks whose files are missing or damaged

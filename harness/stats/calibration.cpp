@@ -128,7 +128,7 @@ class Calibration {
     const double ms = phases_ms(largest, {"h2d"});
     if (readings.h2d_gb_per_s.value_or(0) > 0)
       made.h2d_gb_per_s = measured(*readings.h2d_gb_per_s, {&largest}, "device.settings.h2d_gb_per_s");
-    else if (ms > 0)
+    else if (ms > 0 && largest.device.kind != "own")  // of a job's batch the bytes are unknown
       made.h2d_gb_per_s =
           measured(bytes / ms * 1e-6, {&largest}, fmt::format("phase h2d, batch {}", largest.config.batch));
     else

@@ -172,6 +172,14 @@ TEST_F(OwnJob, FeedTellsHowManyDevicesItsLoaderFeeds) {
   fs::remove_all(directory / "run");
   EXPECT_EQ(with_job("feed", {"--step-ms", "5"}, {"load=20", "workers=2"}), 4) << "a batch of 32 takes 10 ms";
   EXPECT_TRUE(says("One device takes: 6400 items/s, a batch of 32 in 5 ms"));
+  fs::remove_all(directory / "run");
+  EXPECT_EQ(with_job("feed", {"--device", "test-150"}, {"load=20", "workers=2"}), 0);
+  EXPECT_TRUE(says("One device takes: 150 items/s, a batch of 32 in 213.3 ms"));
+  fs::remove_all(directory / "run");
+  EXPECT_EQ(with_job("feed", {"--device", "v100-article"}, {"load=20"}), 2);
+  EXPECT_TRUE(says("it has several models; name its model with --model: resnet18, resnet50"));
+  EXPECT_EQ(with_job("feed", {"--device", "v100-article", "--model", "resnet18"}, {"load=20"}), 2);
+  EXPECT_TRUE(says("it has several precisions; name its precision with --precision: ")) << "two models";
 }
 
 TEST_F(OwnJob, AnotherProgramsStepsAreToldByItsLines) {
@@ -197,7 +205,7 @@ TEST_F(OwnJob, BadInputIsRefusedBeforeAnythingStarts) {
   refused({"explain", "--change", "more_wrkers", "--out", out, "--", "true"}, "did you mean 'more_workers'?");
   refused({"record", "--step-line", "step [", "--out", out, "--", "true"}, "is no regular expression");
   refused({"ab", "--out", out, "--", "true"}, "needs two commands with --- between them");
-  refused({"feed", "--out", out, "--", "true"}, "needs --step-ms or --images-per-s");
+  refused({"feed", "--out", out, "--", "true"}, "needs --step-ms, --images-per-s or --device");
   refused({"list", "--", "true"}, "true");
   EXPECT_FALSE(fs::exists(directory / "run/records.jsonl"));
 }

@@ -219,7 +219,30 @@ TEST_F(MergeTraces, RemovesWhatItHasTakenOver) {
   merged_events();
   std::vector<std::string> left;
   for (const auto& file : fs::directory_iterator(directory)) left.push_back(file.path().filename());
-  EXPECT_EQ(left, std::vector<std::string>{"trace.json"});
+  std::sort(left.begin(), left.end());
+  EXPECT_EQ(left, (std::vector<std::string>{"kineto", "trace.json"}));
+}
+
+TEST_F(MergeTraces, EachRankHasAFileAsTheProfilerOfPyTorchWritesIt) {
+  json later = timeline(1, 1'699'999'999'000'000'000, 1'006'000'000);
+  later["pid"] = 4712;
+  write("rank-1.timeline.json", later);
+  merged_events();
+  for (int rank : {0, 1}) {
+    std::ifstream stream(directory / "kineto" / ("rank-" + std::to_string(rank) + ".json"));
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    EXPECT_SAYS(text, "\"rank\": " + std::to_string(rank)) << "HolisticTraceAnalysis looks for the blank";
+    const json trace = json::parse(text);
+    EXPECT_EQ(trace["distributedInfo"]["world_size"], 2);
+    std::map<std::string, json> found;
+    for (const json& event : trace["traceEvents"]) found[event["name"]] = event;
+    EXPECT_EQ(found.at("PyTorch Profiler (0)")["pid"], "Spans") << "what Kineto wrote stays";
+    const json& step = found.at("ProfilerStep#2");
+    EXPECT_EQ(step["cat"], "user_annotation");
+    EXPECT_NEAR(step["dur"].get<double>(), 4000, 1e-6);
+    EXPECT_NEAR(found.at("aten::mm")["ts"].get<double>() - step["ts"].get<double>(), 100.5, 0.3);
+    EXPECT_EQ(step["tid"], rank == 0 ? 0 : 4712);
+  }
 }
 
 TEST_F(MergeTraces, WarnsOfADamagedRankAndShowsTheOthers) {
