@@ -1,12 +1,10 @@
 // Plans the segments of a start, runs it, and turns what the probe reports into records.
 #include "harness/own_job/job_subject.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "harness/base/child_process.h"
 #include "harness/base/interrupt.h"
@@ -30,20 +28,6 @@ std::vector<int> first_cores(int64_t count) {
   return cores;
 }
 
-void read_through(const std::string& file) {
-  std::ifstream input(file, std::ios::binary);
-  std::vector<char> buffer(1 << 20);
-  while (input.read(buffer.data(), std::streamsize(buffer.size())) || input.gcount() > 0) {
-  }
-}
-
-void drop_from_cache(const std::string& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return;
-  ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-  ::close(fd);
-}
-
 }  // namespace
 
 JobSubject::JobSubject(const Installation& installation, const JobRequest& request, fs::path folder)
@@ -57,13 +41,6 @@ int64_t JobSubject::settling() const { return prefetched_ + 2; }
 int64_t JobSubject::warmup() const {
   return request_.warmup > 0 ? request_.warmup
                              : std::max(kLeastWarmup, 2 * std::max<int64_t>(2, facts_.workers));
-}
-
-void JobSubject::prepare_files(JobChange::Files files) const {
-  if (request_.cold && files == JobChange::Files::as_they_are) files = JobChange::Files::dropped;
-  if (files == JobChange::Files::as_they_are) return;
-  for (const std::string& file : files_)
-    files == JobChange::Files::dropped ? drop_from_cache(file) : read_through(file);
 }
 
 nlohmann::json JobSubject::plan_of(const PlannedStart& planned, const JobChange& of_start) const {
@@ -86,7 +63,8 @@ nlohmann::json JobSubject::plan_of(const PlannedStart& planned, const JobChange&
 
 ProbeReport JobSubject::run(const nlohmann::json& plan, const JobChange& change, double limit_s,
                             JobEnd& end) {
-  prepare_files(change.files);
+  const bool as_they_are = change.files == JobChange::Files::as_they_are;
+  files_.prepare(request_.cold && as_they_are ? JobChange::Files::dropped : change.files);
   JobStart start;
   start.command = request_.command;
   start.plan = plan;
@@ -134,11 +112,8 @@ void JobSubject::learn(const ProbeReport& report, const JobEnd& end) {
     facts_.workers = loader->workers;
     prefetched_ = loader->workers * loader->prefetch_factor.value_or(2);
   }
-  for (const std::string& file : report.files) {
-    std::error_code error;
-    if (fs::is_regular_file(file, error)) files_.push_back(file);
-  }
-  facts_.files = !files_.empty();
+  files_.opened(report.files);
+  facts_.files = files_.known();
   double steps_ms = 0, steps = 0;
   for (const ProbeSegment& segment : first.segments)
     for (const ProbeStep& step : segment.steps) {

@@ -9,6 +9,7 @@
 #include "harness/base/stopwatch.h"
 #include "harness/config/request.h"
 #include "harness/experiment/intervention.h"
+#include "harness/own_job/job_files.h"
 #include "harness/own_job/job_record.h"
 
 namespace harness {
@@ -68,7 +69,6 @@ class JobSubject {
 
  private:
   nlohmann::json plan_of(const PlannedStart& planned, const JobChange& change) const;
-  void prepare_files(JobChange::Files files) const;
   ProbeReport run(const nlohmann::json& plan, const JobChange& change, double limit_s, JobEnd& end);
   void learn(const ProbeReport& report, const JobEnd& end);
   void keep(Record record, const std::string& change, int64_t block, double added_ms);
@@ -79,7 +79,7 @@ class JobSubject {
   const fs::path folder_;
   JobFrame frame_;
   JobFacts facts_;
-  std::vector<std::string> files_;
+  JobFiles files_;
   int64_t starts_ = 0, prefetched_ = 0;
   double startup_s_ = 0;
   bool interrupted_ = false;
