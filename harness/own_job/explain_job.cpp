@@ -137,7 +137,7 @@ class ExplainedJob {
   // a change is compared with stands before it in the table, and is in the same start where possible.
   std::vector<PlannedStart> plain_starts() {
     std::vector<PlannedStart> starts;
-    const size_t most = changes_per_start();
+    const size_t most = std::max<size_t>(1, changes_per_start());
     for (size_t first = 0; first == 0 || first < within_.size(); first += most) {
       PlannedStart planned;
       planned.steps = steps_;

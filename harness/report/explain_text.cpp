@@ -11,8 +11,8 @@ namespace harness {
 namespace {
 
 std::string interval(const Gain& gain) {
-  return fmt::format("{:.2f} ({:.2f} to {:.2f}){}", gain.ratio, gain.low, gain.high,
-                     gain.pooled ? " pooled" : "");
+  return fmt::format("{:.2f} ({:.2f} to {:.2f}{})", gain.ratio, gain.low, gain.high,
+                     gain.pooled ? ", pooled" : "");
 }
 
 const RecordJob* job_of(const Explanation& explanation) {
@@ -146,6 +146,11 @@ std::string remark(const ExplainedChange& change) {
   if (change.part && change.over && change.over->name != std::string("unchanged"))
     text = fmt::format("{} times as fast as with {}", interval(*change.part),
                        title_of_change(change.over->name));
+  if (change.loss)
+    text = fmt::format("a trial: loss {:.4g} after the same steps, {:.4g} as it is", *change.loss,
+                       *change.unchanged_loss);
+  else if (change.change->trial)
+    text = "a trial: results differ; their loss is compared where --change names nothing else";
   if (!change.effect->decides()) text += (text.empty() ? "" : "; ") + std::string("range, no verdict");
   return text;
 }

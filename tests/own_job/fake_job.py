@@ -81,7 +81,7 @@ for rank in range(job["world"]):
             noise = generator.gauss(1, 0.005)
             items = 2 * BATCH if segment["change"] == "double_batch" else BATCH
             steps.append({"wall_ms": wall * noise, "load_ms": load * noise, "forward_ms": (wall - load) * noise,
-                          "items": items})
+                          "items": items, "loss": 3 - made * 0.001 if "autocast" in plan["process"] else 2 - made * 0.001})
         lines.append({"kind": "segment", "index": index, "change": segment["change"], "block": segment["block"],
                       "added_ms": segment.get("added_ms", 0), "items": sum(step["items"] for step in steps),
                       "updates": len(steps), "settled": 2, "excluded": 0, "steps": steps})

@@ -53,6 +53,13 @@ TEST_F(OwnJob, ALoaderThatMoreWorkersDoNotHelpIsNamed) {
   EXPECT_TRUE(says("What binds this job: loader, 50 % of the step: its first batches again and again"));
 }
 
+TEST_F(OwnJob, ATrialIsNoCauseAndItsLossIsTold) {
+  EXPECT_EQ(explain({"load=2", "compute=20"}, {"--change", "autocast"}), 0);
+  EXPECT_FALSE(says("What binds this job: arithmetic"));
+  EXPECT_TRUE(says("a trial: loss 2.")) << "of the last steps";
+  EXPECT_TRUE(says("same steps, 1."));
+}
+
 TEST_F(OwnJob, AJobWithoutABottleneckHasNone) {
   EXPECT_EQ(explain({"load=2", "compute=20"}), 0);
   EXPECT_TRUE(says("What binds this job: the step itself: without its loader the job is 1.00"));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "harness/experiment/verdict.h"
 #include "harness/report/summary/feed_answer.h"
@@ -137,6 +138,33 @@ double share_of(const Intervention& change, const Gain& part, const Row& changed
   return std::clamp((1 - 1 / part.ratio) / (factor > 1 ? 1 - 1 / factor : 1), 0.0, 1.0);
 }
 
+// Of the last quarter of a run's steps.
+std::optional<double> last_loss(const Record& record) {
+  const std::vector<double>& loss = record.loss;
+  if (loss.empty()) return std::nullopt;
+  const size_t count = (loss.size() + 3) / 4;
+  return std::accumulate(loss.end() - long(count), loss.end(), 0.0) / double(count);
+}
+
+// Over the blocks of the trial, whose unchanged run of the same block ends at the same step, unless changes
+// between the steps of that start have trained on other batches.
+void compare_loss(ExplainedChange& trial, const RunsByChange& all) {
+  for (const auto& [name, runs] : all)
+    for (const Record* record : runs.records)
+      if (name != "unchanged" && record->job && record->job->process.empty()) return;
+  std::vector<double> changed, unchanged;
+  for (const Record* record : all.at(trial.change->name).records)
+    for (const Record* base : all.at("unchanged").records)
+      if (base->intervention->block == record->intervention->block)
+        if (const auto loss = last_loss(*record), before = last_loss(*base); loss && before) {
+          changed.push_back(*loss);
+          unchanged.push_back(*before);
+        }
+  if (changed.empty()) return;
+  trial.loss = median(changed);
+  trial.unchanged_loss = median(unchanged);
+}
+
 ExplainedChange explained(const Intervention& change, const RunsByChange& all, const Gains& gains,
                           int64_t batch) {
   const OneChange& runs = all.at(change.name);
@@ -155,6 +183,7 @@ ExplainedChange explained(const Intervention& change, const RunsByChange& all, c
   if (result.part && *change.resource)
     result.share = share_of(change, *result.part, runs.row, unchanged.row) * rate_of(unchanged.seconds) /
                    rate_of(all.at(result.over->name).seconds);
+  if (change.trial) compare_loss(result, all);
   if (change.burden) result.slope = slope_of(unchanged, runs, batch);
   return result;
 }
@@ -272,7 +301,7 @@ Explanation explanation_of(const RecordList& records, const Record& first) {
 std::vector<const ExplainedChange*> Explanation::binding() const {
   std::vector<const ExplainedChange*> found;
   for (const ExplainedChange& change : changes)
-    if (change.decided) found.push_back(&change);
+    if (change.decided && !change.change->trial) found.push_back(&change);
   std::stable_sort(found.begin(), found.end(),
                    [](const auto* a, const auto* b) { return a->share > b->share; });
   return found;
@@ -282,8 +311,8 @@ const ExplainedChange* Explanation::likely() const {
   const ExplainedChange* found = nullptr;
   if (!binding().empty()) return found;
   for (const ExplainedChange& change : changes)
-    if (*change.change->resource && change.part && change.part->ratio >= kLeastGain &&
-        (!found || change.share > found->share))
+    if (*change.change->resource && !change.change->trial && change.part &&
+        change.part->ratio >= kLeastGain && (!found || change.share > found->share))
       found = &change;
   return found;
 }

@@ -39,6 +39,9 @@ struct ExplainedChange {
   // Images more for a kWh than unchanged, and kWh less for an image. Empty: energy is unknown, the change
   // can't be had, or measured energy would be compared with stated.
   std::optional<double> more_images_per_kwh, less_kwh_per_image;
+  // Of a trial whose job ran with no other change: the mean loss of its last steps, and unchanged of the same
+  // ones.
+  std::optional<double> loss, unchanged_loss;
   // Of a burden: milliseconds that a batch became longer per millisecond added, 0 (hidden) to 1 (critical).
   std::optional<Location> slope;
 };
@@ -56,7 +59,7 @@ struct Explanation {
   size_t blocks = 0;                     // runs of the unchanged row
   std::string why_not;                   // without such runs: the reason of the last one
   std::vector<ExplainedChange> changes;  // reliefs by falling gain, then dependences and burdens
-  // Resources whose relief is decided, the largest share first. Empty: none is.
+  // Resources whose relief is decided, the largest share first; no trials. Empty: none is.
   std::vector<const ExplainedChange*> binding() const;
   // The largest share of a gain that isn't sure; null where something binds, or nothing gains kLeastGain.
   const ExplainedChange* likely() const;
