@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "harness/config/installation.h"
 #include "harness/config/nearest.h"
 #include "harness/config/row_lists.h"
 
@@ -47,8 +48,8 @@ class Resolver {
     Matrix matrix;
     matrix.file = file.string();
     // report/claim_file.h reads the claims.
-    const std::vector<Entry> sections =
-        read_yaml(file, {"title", "source", "defaults", "aliases", "repeated", "rows", "tables", "claims"});
+    const std::vector<Entry> sections = read_yaml(
+        file, {"title", "source", "defaults", "aliases", "repeated", "drawn", "rows", "tables", "claims"});
     for (const Entry& section : sections) {
       if (section.key == "title") matrix.title = scalar(section);
       if (section.key == "source") matrix.source = scalar(section);
@@ -64,9 +65,10 @@ class Resolver {
     for (const Entry& section : sections)
       if (section.key == "aliases")
         read_aliases(section, matrix);
-      else if (section.key == "repeated")
+      else if (section.key == "repeated" || section.key == "drawn")
         for (const std::string& id : words(section))
-          matrix.repeated.push_back(find(id, section.origin, "repeated").id);
+          (section.key == "drawn" ? matrix.drawn : matrix.repeated)
+              .push_back(find(id, section.origin, section.key.c_str()).id);
       else if (section.key == "tables")
         matrix.tables = read_tables(section, ids_);
     return matrix;
@@ -245,6 +247,12 @@ Matrix load_matrix(const std::filesystem::path& file, const Scale& scale, const 
 
 std::vector<std::string> row_ids(const std::filesystem::path& file) {
   return Resolver({}, {}, "").read(read_yaml(file));
+}
+
+const Matrix& article_matrix() {
+  static const Matrix article =
+      load_matrix(find_installation().project / "configs" / "article.yaml", Scale());
+  return article;
 }
 
 }  // namespace harness

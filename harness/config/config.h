@@ -16,6 +16,7 @@ struct Matrix {
   std::vector<Row> rows;  // in the order of the file
   std::vector<std::pair<std::string, std::string>> aliases;
   std::vector<std::string> repeated;      // rows to run several times while there is time
+  std::vector<std::string> drawn;         // rows that plots of single batches show first
   std::map<std::string, Origin> origins;  // where each row is defined, by id
   std::vector<MatrixTable> tables;        // of its results
 };
@@ -26,6 +27,9 @@ struct Matrix {
 // ConfigError.
 Matrix load_matrix(const std::filesystem::path& file, const Scale& scale, const AxisValues& values = {},
                    const std::string& device = "cpu");
+
+// configs/article.yaml of the installation with no scale, read once. Throws as load_matrix().
+const Matrix& article_matrix();
 
 // The ids of a file's rows, without resolving them. Throws ConfigError.
 std::vector<std::string> row_ids(const std::filesystem::path& file);

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "harness/config/config.h"
-#include "harness/config/installation.h"
 #include "harness/config/nearest.h"
 #include "harness/report/grids.h"
 #include "harness/report/summary/accuracy.h"
@@ -84,9 +83,7 @@ std::vector<Grid> article_tables(const Summary& summary) {
       std::all_of(summary.rows.begin(), summary.rows.end(),
                   [](const SummaryRow& row) { return row.config.identity == "own"; }))
     return {};
-  static const Matrix article =
-      load_matrix(find_installation().project / "configs" / "article.yaml", Scale());
-  return grids_of(summary, article.tables);
+  return grids_of(summary, article_matrix().tables);
 }
 
 }  // namespace harness

@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
+#include "harness/config/config.h"
 #include "harness/report/figures/figure.h"
 #include "harness/report/summary/rank_views.h"
 #include "harness/stats/records.h"
@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array kDrawnInTheArticle = {"disk", "tmpfs", "7", "10", "12", "16", "lmdb"};
 constexpr size_t kMostRows = 6;
 constexpr size_t kMostPoints = 600;  // of a row; more would overlap
 constexpr int64_t kMostRanks = 4;    // of a timeline; further ranks would look the same
@@ -25,7 +24,8 @@ constexpr int64_t kMostRanks = 4;    // of a timeline; further ranks would look 
 constexpr size_t kMostRankBins = 32, kMostCells = 3000;
 
 auto place_in_the_article(const SummaryRow& row) {
-  return std::find(kDrawnInTheArticle.begin(), kDrawnInTheArticle.end(), row.id);
+  const std::vector<std::string>& drawn = article_matrix().drawn;
+  return std::find(drawn.begin(), drawn.end(), row.id);
 }
 
 // At most six measured rows with phase times, in the order of the summary: the rows that the article draws,
@@ -45,7 +45,7 @@ std::vector<const SummaryRow*> key_rows(const Summary& summary) {
 std::string missing_key_rows(const Summary& summary) {
   std::vector<std::string> texts;
   for (const SummaryRow& row : summary.rows)
-    if (!row.ok() && place_in_the_article(row) != kDrawnInTheArticle.end())
+    if (!row.ok() && place_in_the_article(row) != article_matrix().drawn.end())
       texts.push_back(row.id + " " + row.status);
   return texts.empty() ? "" : fmt::format("No figure: {}; the cascade says why", fmt::join(texts, ", "));
 }
