@@ -1,4 +1,5 @@
 """Changes for the length of a segment. Each is a generator: what is before its yield begins it, what is after ends it."""
+import builtins
 import contextlib
 import logging
 import sys
@@ -124,6 +125,9 @@ def threads(segments, planned):
 def no_logging(segments, planned):
     before = logging.root.manager.disable
     replaced = [(stream, "write", lambda text: len(text)) for stream in (sys.stdout, sys.stderr) if stream]
+    printed = builtins.print  # without it what it would write isn't put together either
+    replaced.append((builtins, "print", lambda *words, file=None, **options:
+                     None if file in (None, sys.stdout, sys.stderr) else printed(*words, file=file, **options)))
     if "tqdm.std" in sys.modules:
         replaced.append((sys.modules["tqdm.std"].tqdm, "display", lambda self, *args, **kwargs: None))
     if "torch.utils.tensorboard" in sys.modules:
