@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Converts data that the suite can't read in place.
-
 usage: converted.py parquet FOLDER OUT   writes Parquet files again without compression; needs pyarrow (.venv has it)
        converted.py mds FOLDER OUT       MosaicML's shards with a column of images (jpeg, png, pil or bytes) and one of
                                          integers into OUT/train/CLASS/IMAGE; needs mosaicml-streaming
@@ -16,9 +15,7 @@ import sys
 def from_lmdb(place):
     import lmdb
     with lmdb.open(place, subdir=os.path.isdir(place), readonly=True, lock=False).begin() as transaction:
-        for key, value in transaction.cursor():
-            if key.startswith(b"__"):  # __keys__, __len__
-                continue
+        for key, value in ((key, value) for key, value in transaction.cursor() if not key.startswith(b"__")):
             try:
                 image, label = pickle.loads(value)[:2]
             except Exception as error:
@@ -43,14 +40,15 @@ def main():
     if len(sys.argv) != 4 or sys.argv[1] not in ("parquet", "lmdb", "mds"):
         sys.exit(__doc__)
     _, kind, place, out = sys.argv
-    os.makedirs(out)  # refuses a folder that exists
+    if os.path.exists(out):
+        sys.exit(f"{out} exists already: remove it, or give another folder")
     if kind == "parquet":
         import pyarrow.parquet as parquet
         for folder, _, names in os.walk(place):
             for name in (name for name in names if name.endswith(".parquet")):
-                target = os.path.join(out, os.path.relpath(folder, place), name)
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                parquet.write_table(parquet.read_table(os.path.join(folder, name)), target, compression="none", use_dictionary=False)
+                os.makedirs(target := os.path.join(out, os.path.relpath(folder, place)), exist_ok=True)
+                parquet.write_table(parquet.read_table(os.path.join(folder, name), partitioning=None),
+                                    os.path.join(target, name), compression="none", use_dictionary=False)
         return
     for number, (image, label) in enumerate({"lmdb": from_lmdb, "mds": from_mds}[kind](place)):
         os.makedirs(folder := os.path.join(out, "train", f"{label:05d}"), exist_ok=True)

@@ -207,7 +207,7 @@ void add_run_options(CommandLine& line) {
       "accept classes without images");
   app.add_option("--labels-from", request.labels_from,
                  "number of the first class in --data's files: 1 for ImageNet's TFRecords")
-      ->check(CLI::Range(0, 1));
+      ->check(CLI::IsMember({"0", "1"}));
   app.add_flag_function(
       "--no-install", [](int64_t) {},
       "install and build nothing, list what is missing (handled by the script run_matrix)");

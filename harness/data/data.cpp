@@ -89,8 +89,7 @@ static Data prepare(const Installation& installation, const Request& request, co
   Data data;
   const fs::path store = store_of(installation);
   std::vector<std::string> index = {"index", "--data", root, "--store", store};
-  if (request.labels_from >= 0)
-    index.insert(index.end(), {"--labels-from", std::to_string(request.labels_from)});
+  if (!request.labels_from.empty()) index.insert(index.end(), {"--labels-from", request.labels_from});
   if (request.skip_unreadable) index.push_back("--skip-unreadable");
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.validation; }))
     index.push_back("--validation");
