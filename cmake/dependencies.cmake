@@ -36,6 +36,10 @@ if(HDF5_FOUND)
   target_include_directories(hdf5 INTERFACE ${HDF5_C_INCLUDE_DIRS})
   target_compile_definitions(hdf5 INTERFACE HAVE_HDF5)
 endif()
+find_package(LibArchive QUIET)        # libarchive, of FreeBSD's tar: reads and writes the tars of storage webdataset
+if(LibArchive_FOUND)
+  target_compile_definitions(LibArchive::LibArchive INTERFACE HAVE_LIBARCHIVE)
+endif()
 include(cmake/arrow.cmake)            # Apache Arrow: the library that defines the formats of storages arrow and parquet
 if(BUILD_TRAINING)
   include(cmake/libtorch.cmake)

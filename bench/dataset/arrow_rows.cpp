@@ -3,14 +3,17 @@
 #include "bench/dataset/arrow_rows.h"
 
 #include <arrow/array/array_binary.h>
+#include <arrow/array/array_nested.h>
 #include <arrow/array/array_primitive.h>
 #include <arrow/type.h>
 #include <arrow/util/io_util.h>
+#include <arrow/util/key_value_metadata.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "bench/dataset/pack.h"
@@ -34,10 +37,15 @@ T value_of(arrow::Result<T> result) {
 
 }  // namespace
 
-std::shared_ptr<arrow::Schema> arrow_schema() {
-  return arrow::schema({arrow::field("image", arrow::binary(), false),
-                        arrow::field("label", arrow::int64(), false),
-                        arrow::field("path", arrow::utf8(), false)});
+std::shared_ptr<arrow::Schema> arrow_schema(const std::vector<std::string>& classes) {
+  const nlohmann::json features = {{"image", {{"_type", "Image"}}},
+                                   {"label", {{"names", classes}, {"_type", "ClassLabel"}}}};
+  const nlohmann::json info = {{"info", {{"features", features}}}};
+  const std::string text = info.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return arrow::schema({arrow::field("image", arrow::struct_({arrow::field("bytes", arrow::binary()),
+                                                              arrow::field("path", arrow::utf8())})),
+                        arrow::field("label", arrow::int64())},
+                       arrow::key_value_metadata({kFeatures}, {text}));
 }
 
 void ArrowRows::begin(int64_t first, int64_t last, int64_t rows) {
@@ -71,12 +79,14 @@ void ArrowRows::add(int descriptor) {
 
 std::shared_ptr<arrow::RecordBatch> ArrowRows::finish() {
   const int64_t rows = labels_.length();
-  return arrow::RecordBatch::Make(arrow_schema(), rows,
-                                  {std::make_shared<arrow::BinaryArray>(
-                                       rows, value_of(image_offsets_.Finish()), value_of(images_.Finish())),
-                                   std::make_shared<arrow::Int64Array>(rows, value_of(labels_.Finish())),
-                                   std::make_shared<arrow::StringArray>(
-                                       rows, value_of(path_offsets_.Finish()), value_of(paths_.Finish()))});
+  const arrow::ArrayVector parts = {std::make_shared<arrow::BinaryArray>(
+                                        rows, value_of(image_offsets_.Finish()), value_of(images_.Finish())),
+                                    std::make_shared<arrow::StringArray>(
+                                        rows, value_of(path_offsets_.Finish()), value_of(paths_.Finish()))};
+  return arrow::RecordBatch::Make(
+      schema_, rows,
+      {std::make_shared<arrow::StructArray>(schema_->field(0)->type(), rows, parts),
+       std::make_shared<arrow::Int64Array>(rows, value_of(labels_.Finish()))});
 }
 
 ArrowFile::ArrowFile(const std::filesystem::path& file) : file_(file) {

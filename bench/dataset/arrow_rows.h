@@ -1,4 +1,4 @@
-// Images as Arrow rows of image, label and path. Both the Arrow and the Parquet packer write these rows.
+// Images as Arrow rows of image and label. Both the Arrow and the Parquet packer write these rows.
 #pragma once
 #include <arrow/buffer_builder.h>
 #include <arrow/io/file.h>
@@ -12,14 +12,18 @@
 
 namespace bench {
 
-// Columns, none nullable: image (binary), label (int64), path (utf8; the raw bytes of the path, unchecked).
-std::shared_ptr<arrow::Schema> arrow_schema();
+// Key in a schema's metadata under which Hugging Face's datasets keeps the columns' types and class names.
+inline constexpr const char* kFeatures = "huggingface";
+
+// Columns as Hugging Face's datasets has them: image (struct of bytes and path; the path's raw bytes,
+// unchecked) and label (int64). It takes the metadata into account only if the types are exactly these.
+std::shared_ptr<arrow::Schema> arrow_schema(const std::vector<std::string>& classes);
 
 // Collects batches of `rows` records, fewer where a batch would exceed 256 MiB, to bound the packer's memory.
 // An image above 256 MiB becomes a batch with one record.
 class ArrowRows {
  public:
-  explicit ArrowRows(const Dataset& dataset) : dataset_(dataset) {}
+  explicit ArrowRows(const Dataset& dataset) : dataset_(dataset), schema_(arrow_schema(dataset.classes)) {}
   // Begins a batch at record `first` that ends at record `last` (inclusive) at the latest.
   void begin(int64_t first, int64_t last, int64_t rows);
   bool done() const { return record_ == end_; }  // the batch is complete
@@ -28,6 +32,7 @@ class ArrowRows {
 
  private:
   const Dataset& dataset_;
+  const std::shared_ptr<arrow::Schema> schema_;
   int64_t record_ = 0, end_ = 0;
   arrow::BufferBuilder images_, paths_;
   arrow::TypedBufferBuilder<int32_t> image_offsets_, path_offsets_;

@@ -28,8 +28,8 @@ void run_standin(const StandinOptions& options) {
               result.seconds, result.written / result.seconds);
 }
 
-void run_index(const fs::path& data, const fs::path& store, bool validation, Unreadable unreadable) {
-  const auto dataset = scan_dataset(data, unreadable);
+void run_index(const fs::path& data, const fs::path& store, bool validation, const ScanOptions& options) {
+  const auto dataset = scan_dataset(data, options);
   say_notes(dataset);
   const auto file = store / dataset.fingerprint / "index.tsv";
   write_index(dataset, file);
@@ -44,7 +44,7 @@ void run_index(const fs::path& data, const fs::path& store, bool validation, Unr
   facts.skipped = dataset.skipped;
   facts.left_out = dataset.left_out;
   if (validation && has_validation(dataset)) {
-    const auto images = scan_validation(dataset, unreadable);
+    const auto images = scan_validation(dataset, options);
     say_notes(images);
     const auto list = store / dataset.fingerprint / fmt::format("validation-{}.tsv", images.fingerprint);
     write_index(images, list);
@@ -65,7 +65,8 @@ void run_pack(const fs::path& index, const std::string& to, const fs::path& stor
   }
   request.folder = store / request.dataset.fingerprint;
   base::make_folder(request.folder);
-  const auto result = PackRegistry::instance().find(to)(request);
+  const auto result = request.dataset.kind == to ? PackResult{request.dataset.root, "read in place"}
+                                                 : PackRegistry::instance().find(to)(request);
   const harness::PackAnswer answer{result.location.string(), result.note, result.made_in_s};
   fmt::print("{}\n", harness::encode(answer).dump());
 }

@@ -16,7 +16,7 @@ void run_standin(const StandinOptions& options);
 
 // validation: also index the images of DIR/val, if that folder exists.
 void run_index(const std::filesystem::path& data, const std::filesystem::path& store, bool validation,
-               Unreadable unreadable);
+               const ScanOptions& options);
 
 // index: a file that run_index wrote. to: one of pack_destinations(). limit: number of images; 0 means all.
 void run_pack(const std::filesystem::path& index, const std::string& to, const std::filesystem::path& store,

@@ -1,6 +1,7 @@
 // Identifies a data set by a hash of all paths and sizes and a sample of contents: fast enough for every run.
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -26,10 +27,11 @@ std::string fingerprint_of(const Dataset& dataset) {
   std::vector<char> content;
   for (int64_t i = 0; i < sampled; ++i) {
     const auto& image = dataset.images[i * count / sampled];
-    const auto file = dataset.root / image.path;
+    const auto file = dataset.root / image.file();
     content.resize(static_cast<size_t>(std::min(image.bytes, kMostImageBytes)));
     const base::RegularFile opened = base::RegularFile::open(file.c_str());
     if (!opened.is_open()) continue;  // no permission: the loader counts it as a bad image
+    if (image.offset >= 0) ::lseek(opened.descriptor.number(), image.offset, SEEK_SET);
     read_fully(opened.descriptor.number(), content.data(), static_cast<int64_t>(content.size()), file);
     XXH3_64bits_update(state.get(), content.data(), content.size());
   }

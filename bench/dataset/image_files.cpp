@@ -25,12 +25,6 @@ constexpr std::array<std::string_view, 5> kDecoded{".jpeg", ".jpg", ".png", ".jp
 constexpr std::array<std::string_view, 12> kUndecodable{".bmp",  ".pgm", ".ppm",  ".tif",  ".tiff", ".webp",
                                                         ".avif", ".gif", ".heic", ".heif", ".jp2",  ".jxl"};
 
-std::string in_lower_case(std::string name) {
-  for (char& letter : name)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  return name;
-}
-
 template <size_t count>
 std::string_view ending_among(const std::array<std::string_view, count>& endings, const std::string& name) {
   const auto found =
@@ -112,6 +106,12 @@ class Walk {
 
 }  // namespace
 
+std::string in_lower_case(std::string name) {
+  for (char& letter : name)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return name;
+}
+
 int64_t LeftOut::undecodable() const {
   int64_t files = 0;
   for (const auto& [kind, count] : kinds) files += count;
@@ -123,6 +123,8 @@ std::string LeftOut::kinds_in_words() const {
   for (const auto& [kind, count] : kinds) parts.push_back(fmt::format("{} {}", count, kind));
   return fmt::format("{} (e.g. {})", fmt::join(parts, ", "), example);
 }
+
+bool is_decoded(const std::string& name) { return !ending_among(kDecoded, in_lower_case(name)).empty(); }
 
 std::vector<ImageFile> images_below(const fs::path& root, const std::string& folder, LeftOut& left_out) {
   Walk walk(root, left_out);

@@ -25,6 +25,10 @@ struct LeftOut {
   std::string kinds_in_words() const;  // "12 .bmp, 5 .webp (e.g. train/n00/a.webp)"
 };
 
+// Whether the name's ending is one of an image that this suite decodes.
+bool is_decoded(const std::string& name);
+std::string in_lower_case(std::string name);  // ASCII letters
+
 // All images below root/folder in ImageFolder's order: sorted by folder path, then by file name. Links are
 // followed, except links to a parent folder, which would cycle. Throws std::filesystem::filesystem_error for
 // a folder that can't be read.

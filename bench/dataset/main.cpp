@@ -52,12 +52,14 @@ int main(int count, char** arguments) {
   index->add_option("--store", store, "folder for indexes and packed copies")->required()->type_name("DIR");
   bool validation = false;
   index->add_flag("--validation", validation, "also index the images of DIR/val, if it exists");
-  Unreadable unreadable = Unreadable::refused;
+  ScanOptions scanning;
   index->add_flag_callback(
-      "--skip-unreadable", [&] { unreadable = Unreadable::left_out; },
+      "--skip-unreadable", [&] { scanning.unreadable = Unreadable::left_out; },
       "leave out images in formats that are not decoded here (BMP, PGM, PPM, TIFF, WebP) and allow classes "
       "without images");
-  index->callback([&] { run_index(data, store, validation, unreadable); });
+  index->add_option("--labels-from", scanning.labels_from, "number of the first class in TFRecords")
+      ->check(CLI::Range(int64_t{0}, int64_t{1}));
+  index->callback([&] { run_index(data, store, validation, scanning); });
 
   std::string to;
   int64_t limit = 0;

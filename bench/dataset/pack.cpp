@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool finished(const fs::path& folder, const PackRecord& expected) {
-  const auto found = read_pack_record(folder);
+  const auto found = fs::is_directory(folder) ? read_pack_record(folder) : std::nullopt;
   return found && found->is_same_copy(expected);
 }
 
@@ -42,7 +42,8 @@ std::string packed_name(const std::string& name, const PackRequest& request) {
 }
 
 base::FileLock lock_to_pack(const fs::path& folder) {
-  return base::FileLock::on_current(folder.string() + ".lock");  // `make_dataset prune` removes the file
+  return base::FileLock::on_current(folder.string() +
+                                    std::string(kPackLock));  // `make_dataset prune` removes the file
 }
 
 PackResult pack_into_folder(const PackRequest& request, const std::string& name, int version, int64_t bytes,
@@ -51,7 +52,10 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
   const fs::path partial = folder.string() + ".partial";
   PackRecord record{version, request.dataset.fingerprint, int64_t(request.dataset.images.size()),
                     request.dataset.total_bytes()};
+  const fs::path beside = folder.string() + std::string(kPackRecord);
   const auto made_before = [&] {
+    std::error_code nothing_to_move;  // earlier versions put it within the folder
+    if (!fs::exists(beside)) fs::rename(folder / "pack.json", beside, nothing_to_move);
     return PackResult{folder, "already packed", read_pack_record(folder)->made_in_s};
   };
   if (finished(folder, record)) return made_before();
@@ -66,7 +70,7 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
     const base::Stopwatch watch;
     write(partial);
     record.made_in_s = watch.s();
-    base::write_whole_file(partial / "pack.json", harness::encode(record).dump() + "\n");
+    base::write_whole_file(beside, harness::encode(record).dump() + "\n");
     fs::rename(partial, folder);
   } catch (...) {
     std::error_code ignored;
@@ -85,12 +89,13 @@ void for_each_file(const Dataset& dataset, const std::string& what,
   for (int64_t record = 0; record < total; ++record) {
     base::stop_if_interrupted();
     const auto& image = dataset.images[record];
-    const auto file = dataset.root / image.path;
+    const auto file = dataset.root / image.file();
     const base::RegularFile opened = base::RegularFile::open(file.c_str());
     if (!opened.is_open())
       throw std::runtime_error(
           fmt::format("cannot open {}: {}; run `make_dataset index` again", file.string(), opened.why));
-    if (opened.bytes != image.bytes)
+    if (image.offset < 0 ? opened.bytes != image.bytes
+                         : ::lseek(opened.descriptor.number(), image.offset, SEEK_SET) != image.offset)
       throw std::runtime_error(
           fmt::format("the size of {} is no longer the {} bytes in the index; run `make_dataset index` again",
                       file.string(), image.bytes));

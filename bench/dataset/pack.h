@@ -36,7 +36,7 @@ std::string packed_name(const std::string& name, const PackRequest& request);
 base::FileLock lock_to_pack(const std::filesystem::path& folder);
 
 // Makes the folder STORE/<fingerprint>/<name>; write(folder) fills it under a temporary name. A copy is
-// finished if its pack.json has the same format version, data set and number of images; otherwise it is
+// finished if its record has the same format version, data set and number of images; otherwise it is
 // packed again (a changed format version is reported on stderr). bytes: expected size, checked against the
 // free disk space first.
 PackResult pack_into_folder(const PackRequest& request, const std::string& name, int version, int64_t bytes,

@@ -20,7 +20,7 @@ int64_t arrow_bytes(const Dataset& dataset) {
 
 void write_arrow(const Dataset& dataset, const std::filesystem::path& folder) {
   ArrowFile file(folder / "images.arrow");
-  auto opened = arrow::ipc::MakeFileWriter(file.stream(), arrow_schema());
+  auto opened = arrow::ipc::MakeFileWriter(file.stream(), arrow_schema(dataset.classes));
   file.check(opened.status());
   const auto writer = *opened;
   const auto last = static_cast<int64_t>(dataset.images.size()) - 1;

@@ -29,9 +29,9 @@ int64_t packed_bytes(const Dataset& dataset, const Shards& shards) {
 std::shared_ptr<parquet::WriterProperties> properties() {
   parquet::WriterProperties::Builder builder;
   builder.compression(parquet::Compression::UNCOMPRESSED);
-  builder.disable_dictionary("image")
-      ->encoding("image", parquet::Encoding::PLAIN)
-      ->disable_statistics("image");
+  builder.disable_dictionary("image.bytes")
+      ->encoding("image.bytes", parquet::Encoding::PLAIN)
+      ->disable_statistics("image.bytes");
   builder.write_batch_size(1);  // check the page size after each value: a page ends soon after 1 MiB
   builder.max_row_group_length(kMostRows);
   return builder.build();
@@ -39,9 +39,10 @@ std::shared_ptr<parquet::WriterProperties> properties() {
 
 class ParquetShardFile {
  public:
-  explicit ParquetShardFile(const std::filesystem::path& file) : file_(file) {
-    auto opened = parquet::arrow::FileWriter::Open(*arrow_schema(), arrow::default_memory_pool(),
-                                                   file_.stream(), properties());
+  ParquetShardFile(const std::filesystem::path& file, const arrow::Schema& schema) : file_(file) {
+    auto opened =
+        parquet::arrow::FileWriter::Open(schema, arrow::default_memory_pool(), file_.stream(), properties(),
+                                         parquet::ArrowWriterProperties::Builder().store_schema()->build());
     file_.check(opened.status());
     writer_ = *std::move(opened);
   }
@@ -67,7 +68,8 @@ void write_files(const Dataset& dataset, const Shards& shards, const std::filesy
   for_each_file(dataset, "pack parquet", [&](int64_t record, int descriptor, int64_t) {
     const int64_t shard = shards.holding(record), last = shards.start(shard + 1) - 1;
     if (record == shards.start(shard))
-      file.emplace(folder / fmt::format("train-{:05}-of-{:05}.parquet", shard, shards.count));
+      file.emplace(folder / fmt::format("train-{:05}-of-{:05}.parquet", shard, shards.count),
+                   *arrow_schema(dataset.classes));
     if (rows.done()) rows.begin(record, last, std::min(kMostRows, (shards.size(shard) + 1) / 2));
     rows.add(descriptor);
     if (rows.done()) file->write_row_group(rows.finish());

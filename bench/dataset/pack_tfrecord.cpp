@@ -17,7 +17,7 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kTfRecordVersion = 1;
+constexpr int kTfRecordVersion = 2;     // 1: indexes were train-NNNNN-of-NNNNN.idx
 constexpr int64_t kExampleBytes = 160;  // upper bound of names, tags and lengths per record (131)
 constexpr int64_t kIndexLineBytes = 32;
 
@@ -40,8 +40,10 @@ void append(std::string& text, Number number) {
 
 class ShardWriter {
  public:
-  explicit ShardWriter(const fs::path& file)
-      : file_(file), descriptor_(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+  ShardWriter(const fs::path& file, fs::path index_file)
+      : file_(file),
+        index_file_(std::move(index_file)),
+        descriptor_(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
     if (descriptor_ < 0) base::throw_write_error(file_, errno);
   }
   ShardWriter(const ShardWriter&) = delete;
@@ -66,11 +68,11 @@ class ShardWriter {
 
   void finish() {
     if (fsync(descriptor_)) base::throw_write_error(file_, errno);
-    base::write_whole_file(file_.string() + ".idx", index_);
+    base::write_whole_file(index_file_, index_);
   }
 
  private:
-  fs::path file_;
+  fs::path file_, index_file_;
   int descriptor_;
   int64_t offset_ = 0;
   std::string frame_, index_;
@@ -84,7 +86,9 @@ void write_shards(const Dataset& dataset, const fs::path& folder) {
   for_each_file(dataset, "pack tfrecord", [&](int64_t record, int descriptor, int64_t bytes) {
     if (shards.holding(record) != shard) {
       if (writer) writer->finish();
-      writer.emplace(folder / tfrecord_shard_name(shard = shards.holding(record), shards.count));
+      shard = shards.holding(record);
+      writer.emplace(folder / tfrecord_shard_name(shard, shards.count),
+                     folder / tfrecord_index_name(shard, shards.count));
     }
     const auto& image = dataset.images[record];
     if (bytes > kLargestFrame / 2)

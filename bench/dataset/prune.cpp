@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPartial = ".partial", kLock = ".lock";
+constexpr std::string_view kPartial = ".partial";
 
 base::Descriptor open_folder(const fs::path& folder) {
   return base::Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -62,7 +62,7 @@ std::string data_of(const fs::path& folder) try {
 
 bool is_small_file(const std::string& name) {
   return name == "index.tsv" || (name.starts_with("validation-") && name.ends_with(".tsv")) ||
-         name.ends_with(kLock) ||
+         name.ends_with(kPackLock) || name.ends_with(kPackRecord) ||
          ((name.starts_with("index.tsv.") || name.starts_with("validation-")) && name.ends_with(kPartial));
 }
 
@@ -104,14 +104,14 @@ class Pruning {
     for (const std::string& file : files)
       if (kind_of(inside.number(), file, &found.bytes) != S_IFREG) odd = file;
     // A packer creates this lock file first and never removes it.
-    const bool packed = partial ? kind_of(opened_.number(), whole + std::string(kLock)) == S_IFREG
+    const bool packed = partial ? kind_of(opened_.number(), whole + std::string(kPackLock)) == S_IFREG
                                 : is_packed_copy(folder_ / name);
     if (!packed)
       kept = "make_dataset did not pack it";
     else if (!odd.empty())
       kept = fmt::format("it holds {}, which make_dataset did not put there", odd);
     if (kept.empty()) {
-      const auto lock = base::FileLock::try_exclusive(folder_ / (whole + std::string(kLock)));
+      const auto lock = base::FileLock::try_exclusive(folder_ / (whole + std::string(kPackLock)));
       if (!lock.holds() || !lock.is_current())
         kept = "it is being packed";
       else if (!request_.dry_run)
@@ -126,10 +126,13 @@ class Pruning {
   void remove(const std::string& name, const std::string& partial, const std::vector<std::string>& files,
               int inside) {
     const int folder = opened_.number();
+    const std::string record = name + std::string(kPackRecord);
     if (name != partial && ::renameat(folder, name.c_str(), folder, partial.c_str()) != 0 &&
-        ::unlinkat(inside, "pack.json", 0) != 0)  // NAME.partial exists already
+        ::unlinkat(inside, "pack.json", 0) != 0 &&
+        ::unlinkat(folder, record.c_str(), 0) != 0)  // NAME.partial exists already
       fail(name, errno);
     const bool renamed = kind_of(folder, name) == 0;
+    ::unlinkat(folder, record.c_str(), 0);
     for (const std::string& file : files)
       if (::unlinkat(inside, file.c_str(), 0) != 0 && errno != ENOENT) fail(name, errno);
     if (::unlinkat(folder, (renamed ? partial : name).c_str(), AT_REMOVEDIR) != 0) fail(name, errno);
@@ -148,7 +151,7 @@ class Pruning {
       return;
     for (const std::string& name : names) {
       std::optional<base::FileLock> lock;
-      if (name.ends_with(kLock)) lock.emplace(base::FileLock::try_exclusive(folder_ / name));
+      if (name.ends_with(kPackLock)) lock.emplace(base::FileLock::try_exclusive(folder_ / name));
       if (!lock || lock->holds()) ::unlinkat(opened_.number(), name.c_str(), 0);
     }
     ::rmdir(folder_.c_str());  // fails, as intended, if something is left in it

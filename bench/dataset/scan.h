@@ -1,8 +1,10 @@
 // Scans the folders of a data set for images.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 
+#include "bench/dataset/containers.h"
 #include "bench/formats/index.h"
 
 namespace bench {
@@ -12,18 +14,29 @@ enum class Unreadable {
   left_out,  // a class without other images keeps its class number
 };
 
+struct ScanOptions {
+  Unreadable unreadable = Unreadable::refused;
+  int64_t labels_from = -1;  // number of the first class in TFRecords, which don't tell; -1: not given
+};
+
+// Adds the images of these files as ranges of them, and sets the classes to those of `labels`. checked:
+// refuses or leaves out what is neither JPEG nor PNG. Throws std::runtime_error that names the file.
+void add_images(Dataset& dataset, const Containers& found, const std::vector<std::string>& files,
+                Labels& labels, std::optional<Unreadable> checked);
+
 // Lists root/train in the order of torchvision's ImageFolder: JPEG and PNG files (.jpeg, .jpg, .png in any
 // case), including nested folders and links. Unlike in ImageFolder, hidden folders are not classes (a note is
 // added). Throws std::runtime_error (one line, with the next step) if the folder is missing, has no class
 // folders, has images in ImageFolder's other formats, has a class without images, or is a stand-in that is
-// unfinished.
-Dataset scan_dataset(const std::filesystem::path& root, Unreadable unreadable = Unreadable::refused);
+// unfinished. Images within larger files (containers.h) are listed as ranges of these files, sorted by file
+// and then as stored.
+Dataset scan_dataset(const std::filesystem::path& root, const ScanOptions& options = {});
 
 // Lists root/val with the classes and labels of `train`; val may lack classes of train. Throws
 // std::runtime_error as scan_dataset(), and if val has a class that train lacks or a class folder without
 // images.
 bool has_validation(const Dataset& train);
-Dataset scan_validation(const Dataset& train, Unreadable unreadable = Unreadable::refused);
+Dataset scan_validation(const Dataset& train, const ScanOptions& options = {});
 
 // Identifies a data set: 16 hex digits, XXH3 over every path and size and the content of up to 64 evenly
 // spaced files.

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <fstream>
 #include <stdexcept>
+#include <unordered_set>
 
 #include "harness/base/file.h"
 #include "harness/contract/dataset.h"
@@ -19,6 +20,16 @@ int64_t Dataset::total_bytes() const {
   int64_t total = 0;
   for (const auto& image : images) total += image.bytes;
   return total;
+}
+
+std::vector<fs::path> Dataset::files_of(const std::vector<int64_t>& records) const {
+  std::vector<fs::path> files;
+  std::unordered_set<std::string> seen;
+  for (const int64_t record : records)
+    if (const ImageEntry& image = images.at(static_cast<size_t>(record));
+        image.offset < 0 || seen.insert(image.file()).second)
+      files.push_back(root / image.file());
+  return files;
 }
 
 void write_index(const Dataset& dataset, const fs::path& file) {
@@ -36,7 +47,9 @@ void write_index(const Dataset& dataset, const fs::path& file) {
   std::string text =
       harness::encode(header).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   for (const auto& image : dataset.images)
-    text += fmt::format("{}\t{}\t{}\n", image.label, image.bytes, image.path);
+    text += image.offset < 0 ? fmt::format("{}\t{}\t{}\n", image.label, image.bytes, image.path)
+                             : fmt::format("{}\t{}@{}/{}\t{}\n", image.label, image.bytes, image.offset,
+                                           image.file_length, image.path);
   base::make_folder(fs::absolute(file).parent_path());
   base::write_whole_file(file, text);
 }
@@ -72,13 +85,20 @@ Dataset read_index(const fs::path& file) {
     ++number;
     ImageEntry image;
     const char* end = line.data() + line.size();
-    auto [label_end, label_error] = std::from_chars(line.data(), end, image.label);
-    if (label_error != std::errc() || label_end == end || *label_end != '\t')
-      throw bad("expected label<TAB>bytes<TAB>path");
-    auto [bytes_end, bytes_error] = std::from_chars(label_end + 1, end, image.bytes);
-    if (bytes_error != std::errc() || bytes_end == end || *bytes_end != '\t' || bytes_end + 1 == end)
-      throw bad("expected label<TAB>bytes<TAB>path");
-    image.path.assign(bytes_end + 1, end);
+    const char* at = line.data();
+    const auto number_before = [&](auto& value, char separator) {
+      const auto [past, error] = std::from_chars(at, end, value);
+      at = past;
+      return error == std::errc() && at != end && *at++ == separator;
+    };
+    const bool in_file = line.find('@') < line.find('\t', line.find('\t') + 1);
+    bool good =
+        number_before(image.label, '\t') && number_before(image.bytes, in_file ? '@' : '\t') && at != end;
+    if (good && in_file)
+      good = number_before(image.offset, '/') && number_before(image.file_length, '\t') &&
+             image.offset >= 0 && image.file_length < static_cast<size_t>(end - at);
+    if (!good) throw bad("expected label<TAB>bytes<TAB>path");
+    image.path.assign(at, end);
     dataset.images.push_back(std::move(image));
   }
   if (static_cast<int64_t>(dataset.images.size()) != images)

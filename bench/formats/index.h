@@ -14,6 +14,11 @@ struct ImageEntry {
   std::string path;   // relative to the data set's root, e.g. train/n00000007/n00000007_42.JPEG, or below val
   int64_t label = 0;  // position of the class folder in sorted order
   int64_t bytes = 0;  // size of the encoded file
+  // An image that lies uncompressed within a larger file: where it begins there, and how much of `path` names
+  // that file; a slash and the image's name in it follow. -1: the image is a file of its own.
+  int64_t offset = -1;
+  size_t file_length = 0;
+  std::string file() const { return offset < 0 ? path : path.substr(0, file_length); }
 };
 
 struct Dataset {
@@ -21,7 +26,7 @@ struct Dataset {
   std::vector<ImageEntry> images;    // by class folder, then file name: the key order of every packed storage
   std::vector<std::string> classes;  // class folders in sorted order
   std::string fingerprint;           // 16 hex digits over paths, sizes and the content of a sample of files
-  std::string kind = "folder";       // or "stand-in"
+  std::string kind = "folder";       // or "stand-in", or the storage that reads it in place
   int64_t seed = 0;                  // of a stand-in, otherwise 0
   // Number of files with an image extension that are not regular files, are macOS metadata (._*) or have a
   // line break in the path.
@@ -32,9 +37,12 @@ struct Dataset {
   // Differences from the list of torchvision's ImageFolder, as text; not stored in the index file.
   std::vector<std::string> notes;
   int64_t total_bytes() const;
+  // The files that hold these records, each once, in the order in which they are first needed.
+  std::vector<std::filesystem::path> files_of(const std::vector<int64_t>& records) const;
 };
 
-// An index file: first line a JSON header, then one `label<TAB>bytes<TAB>path` line per image.
+// An index file: first line a JSON header, then one `label<TAB>bytes<TAB>path` line per image; of images
+// within larger files `label<TAB>bytes@offset/file_length<TAB>path`.
 void write_index(const Dataset& dataset, const std::filesystem::path& file);
 // Throws std::runtime_error with file:line and the next step if it is missing or not an index.
 Dataset read_index(const std::filesystem::path& file);

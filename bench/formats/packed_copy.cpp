@@ -1,4 +1,4 @@
-// Checks the folder's name and its pack.json, so that a user's own data is never suggested for removal.
+// Checks the folder's name and its record, so that a user's own data is never suggested for removal.
 #include "bench/formats/packed_copy.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@ bool is_fingerprint(const std::string& name) {
 }
 
 std::optional<PackRecord> read_pack_record(const fs::path& folder) {
-  std::ifstream stream = base::open_regular(folder / "pack.json");
+  std::ifstream stream = base::open_regular(folder.string() + std::string(kPackRecord));
+  if (!stream) stream = base::open_regular(folder / "pack.json");
   if (!stream) return std::nullopt;
   try {
     const std::string text(std::istreambuf_iterator<char>(stream), {});
@@ -32,8 +33,7 @@ bool is_packed_copy(const fs::path& folder) {
   const fs::path whole = fs::absolute(folder / ".").lexically_normal().parent_path();  // no trailing slash
   const std::string fingerprint = whole.parent_path().filename().string();
   std::error_code missing;
-  if (!is_fingerprint(fingerprint) || fs::symlink_status(whole, missing).type() != fs::file_type::directory ||
-      fs::symlink_status(whole / "pack.json", missing).type() != fs::file_type::regular)
+  if (!is_fingerprint(fingerprint) || fs::symlink_status(whole, missing).type() != fs::file_type::directory)
     return false;
   const std::optional<PackRecord> record = read_pack_record(whole);
   return record && record->fingerprint == fingerprint;

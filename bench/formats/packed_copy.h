@@ -3,16 +3,21 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "harness/contract/codec.h"
 
 namespace bench {
 
+// In a copy's folder: the index of images in its larger files.
+inline constexpr const char* kCopyIndex = ".index.tsv";
+
 // Whether the name of a store's subfolder is a fingerprint: 16 lower-case hexadecimal digits.
 bool is_fingerprint(const std::string& name);
 
-// The content of pack.json, the file in a copy's folder that describes the copy.
+// The content of NAME.pack.json, which describes the copy in the folder NAME beside it. (Within the folder it
+// would stop polars, which reads a folder only if all its files have the same ending.)
 struct PackRecord {
   int64_t version = 0;
   std::string fingerprint;
@@ -33,10 +38,13 @@ struct PackRecord {
         Key{"made_in_s", &PackRecord::made_in_s, "time that making it took", Presence::when_set});
   }
 };
-// std::nullopt if the folder has no pack.json, or one that is not such a record.
+// With one of these endings: of a copy's record, and of its lock, both beside the copy's folder.
+inline constexpr std::string_view kPackRecord = ".pack.json", kPackLock = ".lock";
+// std::nullopt if there is no such record of the folder. Copies of earlier versions have theirs within.
+
 std::optional<PackRecord> read_pack_record(const std::filesystem::path& folder);
 
-// Whether make_dataset packed this folder: STORE/<fingerprint>/<name> with a pack.json that names the same
+// Whether make_dataset packed this folder: STORE/<fingerprint>/<name> with a record that names the same
 // fingerprint. A symbolic link to such a folder doesn't count.
 bool is_packed_copy(const std::filesystem::path& folder);
 

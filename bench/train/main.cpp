@@ -9,8 +9,8 @@
 #include <atomic>
 #include <iostream>
 
+#include "bench/formats/mapped_file.h"
 #include "bench/loading/loader/loader.h"
-#include "bench/loading/storage/mapped_file.h"
 #include "bench/train/link/link.h"
 #include "bench/train/probes.h"
 #include "bench/train/rank.h"

@@ -178,7 +178,7 @@ class Rank {
     accuracy.top5 = double(correct.top5) / double(correct.images);
     accuracy.images = correct.images;
     accuracy.classes = row_.classes;
-    accuracy.kind = dataset_.kind == "folder" ? "real" : "synthetic";
+    accuracy.kind = dataset_.kind == "stand-in" ? "synthetic" : "real";
     accuracy.train_images = int64_t(dataset_.images.size());
     return accuracy;
   }

@@ -139,8 +139,10 @@ void add_run_options(CommandLine& line) {
       "emulated)");
   app.add_option("--devices", request.devices, "derive the multi-device rows anew for this many devices")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--data", request.data,
-                 "folder with train/<class>/<image>.JPEG (default: stand-in images, made once)");
+  app.add_option(
+      "--data", request.data,
+      "folder with train/<class>/<image>.JPEG, or with tar, Arrow, Parquet or TFRecord files (default: "
+      "stand-in images, made once)");
   app.add_option("--out", request.out, "folder of the run (default results/runs/<time>-<host>)");
   app.add_option("--seed", request.seed, "seed of weights, order, augmentation and stand-in images")
       ->check(CLI::Range(int64_t(0), (int64_t(1) << 53) - 1));
@@ -203,6 +205,9 @@ void add_run_options(CommandLine& line) {
       "--skip-unreadable", request.skip_unreadable,
       "leave out images of --data in formats that are not decoded here (BMP, GIF, TIFF, WebP, ...), and "
       "accept classes without images");
+  app.add_option("--labels-from", request.labels_from,
+                 "number of the first class in --data's files: 1 for ImageNet's TFRecords")
+      ->check(CLI::IsMember({"0", "1"}));
   app.add_flag_function(
       "--no-install", [](int64_t) {},
       "install and build nothing, list what is missing (handled by the script run_matrix)");

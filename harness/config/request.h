@@ -40,6 +40,7 @@ struct Request {
   bool oversubscribe = false;     // ranks may share a GPU
   bool accuracy = false;          // also run configs/accuracy.yaml
   bool skip_unreadable = false;   // leave out images in unsupported formats instead of refusing the data
+  std::string labels_from;        // number of the first class in files of --data: 0, 1 or not given
   std::string launcher = "auto";  // see launcher_of()
   std::string hosts;              // for mpirun: a:4,b:4
   fs::path hostfile;              // the same in a file
@@ -73,6 +74,7 @@ struct Request {
                       Key{"wrap-rank", &Request::wrap_rank, "a number", required},
                       Key{"interface", &Request::interface, "between nodes", required},
                       Key{"skip-unreadable", &Request::skip_unreadable, "true or false"},  // these came later
+                      Key{"labels-from", &Request::labels_from, "0 or 1"},
                       Key{"repeat-within", &Request::repeat_within_s, "seconds"},
                       Key{"keep-disturbed", &Request::keep_disturbed, "true or false"});
   }

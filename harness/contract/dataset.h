@@ -24,7 +24,7 @@ struct IndexHeader {
                           "of names, sizes and a sample of the content", required},
                       Key{"images", &IndexHeader::images, "lines that follow", required},
                       Key{"bytes", &IndexHeader::bytes, "of the encoded files"},
-                      Key{"kind", &IndexHeader::kind, "stand-in or folder", required},
+                      Key{"kind", &IndexHeader::kind, "as data.kind of a record", required},
                       Key{"seed", &IndexHeader::seed, "of a stand-in", required},
                       Key{"skipped", &IndexHeader::skipped, "files named like images that are none"},
                       Key{"classes", &IndexHeader::classes, "class folders in sorted order", required},

@@ -89,6 +89,7 @@ static Data prepare(const Installation& installation, const Request& request, co
   Data data;
   const fs::path store = store_of(installation);
   std::vector<std::string> index = {"index", "--data", root, "--store", store};
+  if (!request.labels_from.empty()) index.insert(index.end(), {"--labels-from", request.labels_from});
   if (request.skip_unreadable) index.push_back("--skip-unreadable");
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.validation; }))
     index.push_back("--validation");
@@ -131,9 +132,6 @@ static void say_store(const Installation& installation, const DataSets& sets) {
 
 DataSets prepare_data(const Installation& installation, const Request& request, const Scale& scale,
                       const std::vector<Row>& rows, const AxisValues& values) {
-  if (!request.data.empty() && !fs::is_directory(request.data))
-    throw PreparationError(fmt::format(
-        "--data {}: no such folder; expected one with train/<class>/<image>.JPEG", request.data.string()));
   DataSets sets;
   if (!request.data.empty()) {
     sets.plain = sets.learnable =

@@ -94,7 +94,7 @@ Finding imagenet_fits(const Summary& summary, const std::vector<std::string>&) {
   const RecordData& data = row->record->data;
   const double images = double(data.images.value_or(0));
   const int64_t classes = data.classes.value_or(0);
-  if (data.kind != "folder" || classes != kImageNetClasses || images < kFewestImages)
+  if (data.kind == "stand-in" || data.kind.empty() || classes != kImageNetClasses || images < kFewestImages)
     return cannot_be_tested(fmt::format(
         "{:.0f} images of kind {} in {} classes say nothing about ImageNet's size; --data DIR uses "
         "real images, of which {:.0f} of its {} classes are a sample",

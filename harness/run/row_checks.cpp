@@ -65,13 +65,17 @@ static void fit_to_classes(PlannedRow& planned, const Data& data) {
 }
 
 void check_validation(std::vector<PlannedRow>& plan, const fs::path& data) {
+  const auto has_folders = [](const fs::path& folder) {
+    return fs::is_directory(folder) &&
+           std::any_of(fs::directory_iterator(folder), {}, [](const auto& it) { return it.is_directory(); });
+  };
+  if (!has_folders(data / "train")) return;  // make_dataset knows other forms
   const fs::path val = data / "val";
   const bool there = fs::is_directory(val);
   for (PlannedRow& planned : plan)
     if (!data.empty() && planned.row.validation && planned.skip_reason.empty()) {
       if (!there) planned.skip_reason = kNoValidation;
-      if (there &&
-          std::none_of(fs::directory_iterator(val), {}, [](const auto& it) { return it.is_directory(); }))
+      if (there && !has_folders(val))
         throw PreparationError(
             fmt::format("{}: it has no class folders; expected DIR/val/<class>/<image>.JPEG with the class "
                         "folders of DIR/train",

@@ -89,11 +89,12 @@ TEST_F(Store, WhatIsBeingPackedStays) {
 TEST_F(Store, WhatMakeDatasetDidNotPackStays) {
   const fs::path set = add_set("set");
   const std::string prefix = "store/" + set.filename().string() + "/";
-  folder.write(prefix + "lmdb-mine/data.mdb", "no pack.json");
+  folder.write(prefix + "lmdb-mine/data.mdb", "no record");
   folder.write(prefix + "odd/data.mdb", "of another set");
-  folder.write(prefix + "odd/pack.json", R"({"version": 1, "images": 7, "fingerprint": "0123456789abcdef"})");
+  folder.write(prefix + "odd.pack.json", R"({"version": 1, "images": 7, "fingerprint": "0123456789abcdef"})");
   folder.write(prefix + "half.partial/data.mdb", "nobody took a lock for it");
-  folder.write("store/photos/lmdb/pack.json", R"({"version": 1, "images": 7, "fingerprint": "photos"})");
+  folder.write("store/photos/lmdb/data.mdb", "x");
+  folder.write("store/photos/lmdb.pack.json", R"({"version": 1, "images": 7, "fingerprint": "photos"})");
   folder.write("store/notes.txt", "x");
   const auto kept = prune_all();
   for (const char* name : {"/lmdb-mine", "/odd", "/half.partial"}) {
@@ -102,13 +103,13 @@ TEST_F(Store, WhatMakeDatasetDidNotPackStays) {
   }
   EXPECT_EQ(kept.at(set.filename().string() + "/lmdb"), "");
   EXPECT_TRUE(fs::exists(set / "index.tsv")) << "something is left that it may belong to";
-  EXPECT_TRUE(fs::exists(store / "photos/lmdb/pack.json"));
+  EXPECT_TRUE(fs::exists(store / "photos/lmdb/data.mdb"));
   EXPECT_TRUE(fs::exists(store / "notes.txt"));
 }
 
 TEST_F(Store, LinksAreNeverFollowed) {
   const fs::path set = add_set("set"), linked = add_set("linked"), odd = add_set("odd");
-  folder.write("precious/pack.json", folder.read("store/" + set.filename().string() + "/lmdb/pack.json"));
+  folder.write("precious/pack.json", folder.read("store/" + set.filename().string() + "/lmdb.pack.json"));
   folder.write("precious/data.mdb", "precious");
   fs::rename(set / "lmdb", folder.path / "moved");
   fs::create_directory_symlink(folder.path / "moved", set / "lmdb");

@@ -81,6 +81,16 @@ TEST_F(Packing, FinishedLmdbIsKeptAndAnotherLimitIsASeparateCopy) {
   EXPECT_EQ(contents(result.location).size(), 2u);
 }
 
+TEST_F(Packing, RecordWithinACopyOfAnEarlierVersionIsMovedBesideIt) {
+  const auto made = pack_lmdb().made_in_s;
+  std::filesystem::rename(request.folder / "lmdb.pack.json", request.folder / "lmdb/pack.json");
+  const PackResult kept = pack_lmdb();
+  EXPECT_EQ(kept.note, "already packed");
+  EXPECT_EQ(kept.made_in_s, made);
+  EXPECT_TRUE(std::filesystem::exists(request.folder / "lmdb.pack.json"));
+  EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb/pack.json")) << "polars would read it";
+}
+
 TEST_F(Packing, HalfPackedLmdbIsDoneAgain) {
   folder.write("store/lmdb.partial/data.mdb", "half");
   folder.write("store/lmdb/data.mdb", "no finished record beside it");

@@ -17,7 +17,7 @@ struct ImageFolder : testing::Test {
   fs::path train() const { return folder.path / "set/train"; }
   void add(const std::string& name) const { folder.write("set/train/" + name, "x"); }
   Dataset scan(Unreadable unreadable = Unreadable::refused) const {
-    return scan_dataset(folder.path / "set", unreadable);
+    return scan_dataset(folder.path / "set", {unreadable});
   }
   std::string failure() const {
     return failure_of([&] { scan(); });
@@ -110,7 +110,7 @@ TEST_F(ImageFolder, ValidationImagesFollowTheSameRules) {
   folder.write("set/val/n0/3.bmp", "x");
   EXPECT_NE(failure_of([&] { scan_validation(scan()); }).find("1 .bmp (e.g. val/n0/3.bmp)"),
             std::string::npos);
-  EXPECT_EQ(scan_validation(scan(), Unreadable::left_out).images.size(), 1u);
+  EXPECT_EQ(scan_validation(scan(), {Unreadable::left_out}).images.size(), 1u);
 }
 
 TEST_F(ImageFolder, ClassesWithoutImagesAreRefusedAsThere) {

@@ -96,7 +96,7 @@ TEST_F(NotAFile, IndexOfADataSet) {
 }
 
 TEST_F(NotAFile, RecordOfACopy) {
-  const fs::path file = pack("raw").location / "pack.json";
+  const fs::path file = pack("raw").location.string() + ".pack.json";
   expect_named(file, [&] { pack("raw"); });
   write_nested(file);
   EXPECT_EQ(pack("raw").note, "packed 12 images");
@@ -107,7 +107,7 @@ TEST_F(NotAFile, AnyFileOfACopy) {
                                                                   {"raw", "index.bin"},
                                                                   {"raw", "train-00001-of-00004.rgb"},
                                                                   {"tfrecord", "train-00001-of-00004"},
-                                                                  {"tfrecord", "train-00001-of-00004.idx"},
+                                                                  {"tfrecord", "index-00001-of-00004.idx"},
                                                                   {"hdf5", "images.h5"},
                                                                   {"arrow", "images.arrow"}};
   for (const auto& [kind, name] : files) {

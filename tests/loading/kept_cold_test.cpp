@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "bench/dataset/pack.h"
+#include "bench/formats/mapped_file.h"
 #include "bench/loading/storage/cache_proof.h"
-#include "bench/loading/storage/mapped_file.h"
 #include "bench/loading/storage/page_cache.h"
 #include "tests/support/loaded_batches.h"
 

@@ -1,5 +1,5 @@
 // unit: mapped files: page faults of a record come when it is read, not when it is decoded
-#include "bench/loading/storage/mapped_file.h"
+#include "bench/formats/mapped_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

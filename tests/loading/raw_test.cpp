@@ -220,9 +220,11 @@ TEST_F(RawPixels, CopiesWithoutChecksumsArePackedAgain) {
     index.insert(index.end(), now.begin() + static_cast<std::ptrdiff_t>(entry),
                  now.begin() + static_cast<std::ptrdiff_t>(entry + 24));
   write_bytes(location / "index.bin", index);
-  auto record = nlohmann::json::parse(std::ifstream(location / "pack.json"));
+  const fs::path file = location.string() + ".pack.json";
+  auto record = nlohmann::json::parse(std::ifstream(file));
   record["version"] = 1;
-  std::ofstream(location / "pack.json") << record;
+  fs::remove(file);
+  std::ofstream(location / "pack.json") << record;  // where earlier versions put it
   EXPECT_NE(failure_of([&] { open(location); }).find("earlier version of this suite, without checksums"),
             std::string::npos);
   testing::internal::CaptureStderr();

@@ -59,7 +59,7 @@ struct TfRecord : testing::Test {
         {request.dataset, location, readahead, std::move(records)});
   }
   fs::path shard(int number) const { return location / tfrecord_shard_name(number, 4); }
-  fs::path index(int number) const { return shard(number).string() + ".idx"; }
+  fs::path index(int number) const { return shard(number).parent_path() / tfrecord_index_name(number, 4); }
 
   void expect_record(StorageReader& reader, int64_t record) const {
     const auto& entry = request.dataset.images[static_cast<size_t>(record)];
@@ -178,7 +178,7 @@ TEST_F(TfRecord, DamagedRecordIsNamedAndOthersAreRead) {
     std::memcpy(header, &length, sizeof length);
     std::memcpy(header + sizeof length, &crc, sizeof crc);
   });
-  EXPECT_SAYS(failure_to_read(10), "its length is 1099511627776 and the index says");
+  EXPECT_SAYS(failure_to_read(10), "its length is 1099511627776 and it is cut off");
 }
 
 TEST_F(TfRecord, RecordsThatHoldNoImageAreRefused) {

@@ -23,8 +23,8 @@ static const Value kArrow = {"storage",
 #include <algorithm>
 #include <limits>
 
-#include "bench/loading/storage/mapped_file.h"
-#include "bench/loading/storage/storage.h"
+#include "bench/formats/mapped_file.h"
+#include "bench/loading/storage/file_reader.h"
 
 namespace bench {
 namespace {
@@ -51,9 +51,12 @@ class Arrow : public DatasetStorage {
     if (!opened.ok()) fail(opened.status().ToString());
     const auto schema = (*opened)->schema();
     const int image = schema->GetFieldIndex("image"), label = schema->GetFieldIndex("label");
-    if (image < 0 || label < 0 || !schema->field(image)->type()->Equals(arrow::binary()) ||
+    const auto is_binary = [](const auto& type) { return type->Equals(arrow::binary()); };
+    const auto type = image < 0 ? nullptr : schema->field(image)->type();
+    const bool nested = type && type->id() == arrow::Type::STRUCT && type->num_fields() > 0;
+    if (!type || !is_binary(nested ? type->field(0)->type() : type) || label < 0 ||
         !schema->field(label)->type()->Equals(arrow::int64()))
-      fail("it has no columns image (binary) and label (int64)");
+      fail("it has no columns image (binary, or a struct that begins with binary bytes) and label (int64)");
     for (int i = 0; i < (*opened)->num_record_batches(); ++i) add_batch(**opened, i, image, label);
     const int64_t needed = records_needed(options);
     if (ends_.empty() || ends_.back() < needed)
@@ -88,7 +91,12 @@ class Arrow : public DatasetStorage {
     if (!read.ok()) fail(fmt::format("batch {}: {}", number, read.status().ToString()));
     const auto rows = static_cast<size_t>((*read)->num_rows());
     if (rows == 0) return;
-    const auto& images = *(*read)->column_data(image);
+    const auto& column = *(*read)->column_data(image);
+    const bool nested = !column.child_data.empty();
+    if (nested &&
+        (column.null_count != 0 || column.offset != 0 || column.child_data[0]->length < column.length))
+      fail(fmt::format("batch {} has nulls or is cut off", number));
+    const auto& images = nested ? *column.child_data[0] : column;
     const auto& labels = *(*read)->column_data(label);
     if (images.null_count != 0 || labels.null_count != 0) fail(fmt::format("batch {} has nulls", number));
     batches_.push_back(
@@ -139,8 +147,11 @@ class Arrow : public DatasetStorage {
   std::vector<int64_t> ends_;  // per batch: number of its last record + 1
 };
 
-[[maybe_unused]] const bool registered_storage_arrow = StorageRegistry::instance().add(
-    kArrow, [](const StorageOptions& options) { return std::make_unique<Arrow>(options); });
+[[maybe_unused]] const bool registered_storage_arrow =
+    StorageRegistry::instance().add(kArrow, [](const StorageOptions& options) -> std::unique_ptr<Storage> {
+      if (options.location == options.dataset.root) return files_in_place("arrow", options);
+      return std::make_unique<Arrow>(options);
+    });
 
 }  // namespace
 }  // namespace bench

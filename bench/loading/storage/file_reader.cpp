@@ -28,12 +28,15 @@ EncodedImage FileReader::read(int64_t record) {
   const auto fail = [&](const std::string& why) {
     throw std::runtime_error(fmt::format("can't read {}: {}", (root_ / image.path).string(), why));
   };
-  const base::RegularFile file = base::RegularFile::open(image.path.c_str(), folder_.number());
+  const bool in_file = image.offset >= 0;
+  const base::RegularFile file =
+      base::RegularFile::open((in_file ? image.file() : image.path).c_str(), folder_.number());
   if (!file.is_open()) fail(file.why);
-  if (file.bytes > kMostImageBytes) fail("larger than 128 MiB");
+  if ((in_file ? image.bytes : file.bytes) > kMostImageBytes) fail("larger than 128 MiB");
   const int descriptor = file.descriptor.number();
   if (!readahead_) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM);
-  const size_t size = static_cast<size_t>(file.bytes);
+  if (in_file && ::lseek(descriptor, image.offset, SEEK_SET) < 0) fail(std::strerror(errno));
+  const size_t size = static_cast<size_t>(in_file ? image.bytes : file.bytes);
   if (capacity_ < size) {
     capacity_ = std::max(2 * capacity_, size);
     buffer_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);

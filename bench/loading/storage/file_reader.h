@@ -9,7 +9,7 @@
 
 namespace bench {
 
-// Record i is root / images[i].path. One per thread; `images` must outlive it.
+// Record i is root / images[i].path, or a part of such a file. One per thread; `images` must outlive it.
 class FileReader : public StorageReader {
  public:
   // Throws std::runtime_error with `next_step` when root can't be opened.
@@ -25,5 +25,9 @@ class FileReader : public StorageReader {
   std::unique_ptr<uint8_t[]> buffer_;
   size_t capacity_ = 0;
 };
+
+// A storage that reads the images of options.dataset, the user's own files, with a FileReader; `name` is that
+// of the storage that the row asked for.
+std::unique_ptr<Storage> files_in_place(const std::string& name, const StorageOptions& options);
 
 }  // namespace bench

@@ -1,4 +1,5 @@
-// Reads the data set's original image files through the page cache.
+// Reads image files, or images within larger files, through the page cache: those of the data set, or of a
+// copy as tars.
 #include "bench/loading/storage/file_reader.h"
 
 namespace bench {
@@ -6,12 +7,12 @@ namespace {
 
 class Files : public DatasetStorage {
  public:
-  explicit Files(const StorageOptions& options)
-      : DatasetStorage(options.dataset), readahead_(options.readahead) {
+  Files(const std::string& name, const Dataset& dataset, bool readahead)
+      : DatasetStorage(dataset), name_(name), readahead_(readahead) {
     reader();
   }
 
-  std::string used() const override { return "files"; }
+  std::string used() const override { return name_; }
 
   std::unique_ptr<StorageReader> reader() override {
     return std::make_unique<FileReader>(dataset_.root, dataset_.images, readahead_,
@@ -19,19 +20,46 @@ class Files : public DatasetStorage {
   }
 
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>& records) const override {
-    std::vector<std::filesystem::path> paths;
-    paths.reserve(records.size());
-    for (const int64_t record : records) paths.push_back(dataset_.root / dataset_.images.at(record).path);
-    return paths;
+    return dataset_.files_of(records);
   }
 
  private:
-  bool readahead_;
+  const std::string name_;
+  const bool readahead_;
 };
+
+std::unique_ptr<Storage> tars(const StorageOptions& options) {
+  if (options.location == options.dataset.root) return files_in_place("webdataset", options);
+  Dataset copy;
+  std::string why = "it holds too few images";
+  try {
+    copy = read_index(options.location / kCopyIndex);
+  } catch (const std::runtime_error& error) {
+    why = error.what();
+  }
+  if (static_cast<int64_t>(copy.images.size()) < records_needed(options))
+    throw std::runtime_error("the copy as tars in '" + options.location.string() + "' can't be used: " + why +
+                             "; " + pack_again("webdataset", options.location));
+  copy.root = options.location;
+  return std::make_unique<Files>("webdataset", copy, options.readahead);
+}
 
 [[maybe_unused]] const bool registered_storage_files = StorageRegistry::instance().add(
     {"storage", "files", "image files on disk; page cache as set by `cache`", {}, ""},
-    [](const StorageOptions& options) { return std::make_unique<Files>(options); });
+    [](const StorageOptions& options) { return files_in_place("files", options); });
+
+[[maybe_unused]] const bool registered_storage_webdataset =
+    StorageRegistry::instance().add({"storage",
+                                     "webdataset",
+                                     "tar files: each image is read from its place in a tar",
+                                     {.packed = true, .stream = true},
+                                     ""},
+                                    tars);
 
 }  // namespace
+
+std::unique_ptr<Storage> files_in_place(const std::string& name, const StorageOptions& options) {
+  return std::make_unique<Files>(name, options.dataset, options.readahead);
+}
+
 }  // namespace bench

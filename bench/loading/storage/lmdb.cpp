@@ -5,7 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "bench/loading/storage/mapped_file.h"
+#include "bench/formats/mapped_file.h"
 #include "bench/loading/storage/storage.h"
 #include "harness/base/regular_file.h"
 

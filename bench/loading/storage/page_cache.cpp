@@ -18,8 +18,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/formats/mapped_file.h"
 #include "bench/loading/storage/file_reader.h"
-#include "bench/loading/storage/mapped_file.h"
 #include "harness/base/process_limits.h"
 
 namespace bench {

@@ -21,6 +21,7 @@ static const Value kParquet = {"storage",
 #include <cstdio>
 
 #include "bench/formats/shards.h"
+#include "bench/loading/storage/file_reader.h"
 #include "bench/loading/storage/parquet_shard.h"
 
 namespace bench {
@@ -96,8 +97,11 @@ class Parquet : public DatasetStorage {
   Shards shards_;
 };
 
-[[maybe_unused]] const bool registered_storage_parquet = StorageRegistry::instance().add(
-    kParquet, [](const StorageOptions& options) { return std::make_unique<Parquet>(options); });
+[[maybe_unused]] const bool registered_storage_parquet =
+    StorageRegistry::instance().add(kParquet, [](const StorageOptions& options) -> std::unique_ptr<Storage> {
+      if (options.location == options.dataset.root) return files_in_place("parquet", options);
+      return std::make_unique<Parquet>(options);
+    });
 
 }  // namespace
 }  // namespace bench

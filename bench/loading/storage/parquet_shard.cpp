@@ -15,22 +15,26 @@ namespace {
 
 using parquet::ParquetException;
 
-// Number of the column with this name and physical type, without nulls or repetition.
-int column_of(const parquet::SchemaDescriptor& schema, const char* name, parquet::Type::type type) {
-  const int index = schema.ColumnIndex(name);
-  if (index < 0 || schema.Column(index)->physical_type() != type ||
-      schema.Column(index)->max_definition_level() > 0 || schema.Column(index)->max_repetition_level() > 0)
-    throw ParquetException(
-        fmt::format("it has no column {} of type {} (non-nullable)", name, parquet::TypeToString(type)));
-  return index;
+// Number of the column with this physical type and one of these names, without repetition.
+int column_of(const parquet::SchemaDescriptor& schema, std::initializer_list<const char*> names,
+              parquet::Type::type type) {
+  for (const char* name : names)
+    if (const int index = schema.ColumnIndex(name); index >= 0 &&
+                                                    schema.Column(index)->physical_type() == type &&
+                                                    schema.Column(index)->max_repetition_level() == 0)
+      return index;
+  throw ParquetException(
+      fmt::format("it has no column {} of type {}", *names.begin(), parquet::TypeToString(type)));
 }
 
 template <class Type>
 std::vector<typename Type::c_type> column_values(parquet::ColumnReader& column, int64_t rows) {
   auto& reader = static_cast<parquet::TypedColumnReader<Type>&>(column);
   std::vector<typename Type::c_type> values(static_cast<size_t>(rows));
+  std::vector<int16_t> levels(values.size());
   for (int64_t done = 0, count = 0; done < rows; done += count) {
-    reader.ReadBatch(rows - done, nullptr, nullptr, values.data() + done, &count);
+    if (reader.ReadBatch(rows - done, levels.data(), nullptr, values.data() + done, &count) != count)
+      throw ParquetException("it has nulls");
     if (count < 1) throw ParquetException(fmt::format("it ends after {} of {} rows", done, rows));
   }
   return values;
@@ -52,8 +56,8 @@ void ParquetShard::read_facts(int64_t most_rows) {
   reader_ = parquet::ParquetFileReader::Open(std::make_shared<arrow::io::BufferReader>(
       std::make_shared<arrow::Buffer>(bytes.data(), static_cast<int64_t>(bytes.size()))));
   const auto facts = reader_->metadata();
-  image_ = column_of(*facts->schema(), "image", parquet::Type::BYTE_ARRAY);
-  label_ = column_of(*facts->schema(), "label", parquet::Type::INT64);
+  image_ = column_of(*facts->schema(), {"image.bytes", "image"}, parquet::Type::BYTE_ARRAY);
+  label_ = column_of(*facts->schema(), {"label"}, parquet::Type::INT64);
   slots_ = std::vector<Slot>(static_cast<size_t>(facts->num_row_groups()));
   for (int i = 0; i < facts->num_row_groups(); ++i) {
     const auto group = facts->RowGroup(i);

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "bench/loading/storage/mapped_file.h"
+#include "bench/formats/mapped_file.h"
 #include "bench/loading/storage/storage.h"
 
 namespace bench {

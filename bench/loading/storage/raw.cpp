@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "bench/formats/mapped_file.h"
 #include "bench/formats/raw_index.h"
 #include "bench/formats/shards.h"
-#include "bench/loading/storage/mapped_file.h"
 #include "bench/loading/storage/storage.h"
 
 namespace bench {

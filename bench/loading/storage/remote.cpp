@@ -71,10 +71,14 @@ class Remote : public DatasetStorage {
 
     EncodedImage read(int64_t record) override {
       const ImageEntry& image = remote_.dataset_.images.at(static_cast<size_t>(record));
-      set_path(image.path);
+      set_path(image.file());
       if (image.bytes < 0 || image.bytes > kMostImageBytes)
         throw std::runtime_error(fmt::format("{}: the index says that it has {} bytes; at most {} are read",
                                              url_, image.bytes, kMostImageBytes));
+      const std::string range =
+          image.offset < 0 ? "" : fmt::format("{}-{}", image.offset, image.offset + image.bytes - 1);
+      set(CURLOPT_RANGE, range.empty() ? nullptr : range.c_str());
+      const long answer = range.empty() ? 200 : 206;
       expected_ = static_cast<size_t>(image.bytes);
       received_ = 0;
       if (capacity_ < expected_) {
@@ -82,7 +86,7 @@ class Remote : public DatasetStorage {
         buffer_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
       }
       const CURLcode code = curl_easy_perform(handle_);
-      if ((code != CURLE_OK && received_ <= expected_) || status() != 200) fail(code);
+      if ((code != CURLE_OK && received_ <= expected_) || status() != answer) fail(code);
       if (received_ != expected_)
         throw std::runtime_error(fmt::format(
             "{}: received {} {} bytes, but the index says {}: does the server serve this data set?", url_,
@@ -104,7 +108,7 @@ class Remote : public DatasetStorage {
     }
 
     [[noreturn]] void fail(CURLcode code) const {
-      if (status() != 0 && status() != 200)
+      if (status() != 0 && status() / 100 != 2)
         throw std::runtime_error(fmt::format(
             "{}: the object store returned HTTP status {}: does it serve the folder that contains train/?",
             url_, status()));

@@ -27,11 +27,10 @@ class RemoteMounted : public DatasetStorage {
   }
 
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>& records) const override {
-    std::vector<std::filesystem::path> paths;
-    if (!cached_) return paths;
-    paths.reserve(records.size());
-    for (const int64_t record : records) paths.push_back(location_ / dataset_.images.at(record).path);
-    return paths;
+    if (!cached_) return {};
+    Dataset mounted = dataset_;
+    mounted.root = location_;
+    return mounted.files_of(records);
   }
 
  private:
@@ -40,7 +39,7 @@ class RemoteMounted : public DatasetStorage {
   void look_folders_up(const std::vector<int64_t>& records) const {
     std::string last;
     for (const int64_t record : records) {
-      const std::string& path = dataset_.images.at(record).path;
+      const std::string path = dataset_.images.at(record).file();
       const std::string folder = path.substr(0, path.rfind('/'));
       if (folder == last) continue;
       last = folder;

@@ -20,10 +20,10 @@ static const Value kTfRecord = {
 #include <fstream>
 #include <sstream>
 
+#include "bench/formats/mapped_file.h"
 #include "bench/formats/shards.h"
 #include "bench/formats/tfrecord_example.h"
 #include "bench/formats/tfrecord_frame.h"
-#include "bench/loading/storage/mapped_file.h"
 #include "bench/loading/storage/storage.h"
 #include "harness/base/file.h"
 
@@ -43,12 +43,13 @@ struct Shard {
   int64_t records() const { return static_cast<int64_t>(starts.size()) - 1; }
 };
 
-Shard open_shard(const fs::path& file, bool readahead) {
+Shard open_shard(const fs::path& folder, int64_t number, int64_t count, bool readahead) {
+  const fs::path file = folder / tfrecord_shard_name(number, count);
   const auto refuse = [&](const std::string& what) { fail(file.parent_path(), what); };
   const std::string next_step = pack_again("tfrecord", file.parent_path());
   Shard shard{file, std::make_unique<MappedFile>(file, readahead, next_step), {0}};
   const auto bytes = static_cast<int64_t>(shard.mapped->bytes().size());
-  const std::string index = file.string() + ".idx";
+  const std::string index = (folder / tfrecord_index_name(number, count)).string();
   std::ifstream lines = base::open_regular(index);
   if (!lines) refuse(fmt::format("the index {} can't be read: {}", index, std::strerror(errno)));
   for (int64_t offset, size; lines >> offset >> size; shard.starts.push_back(offset + size))
@@ -80,7 +81,7 @@ class TfRecord : public DatasetStorage {
   explicit TfRecord(const StorageOptions& options) : DatasetStorage(options.dataset) {
     const int64_t count = count_shards(options.location);
     for (int64_t i = 0; i < count; ++i) {
-      files_.push_back(open_shard(options.location / tfrecord_shard_name(i, count), options.readahead));
+      files_.push_back(open_shard(options.location, i, count, options.readahead));
       shards_.records += files_.back().records();
     }
     shards_.count = count;
@@ -120,26 +121,21 @@ class TfRecord : public DatasetStorage {
         fail(shard.file.parent_path(), fmt::format("record {} in {}: {}", record, shard.file.string(), why));
       };
       const auto frame = shard.mapped->bytes().subspan(static_cast<size_t>(start), size);
-      const auto data = frame.subspan(kFrameHeaderBytes, size - kFrameHeaderBytes - kFrameFooterBytes);
-      if (masked_crc32c(frame.first(sizeof(uint64_t))) != number_at<uint32_t>(frame, sizeof(uint64_t)))
-        damaged("the checksum of its length is wrong");
-      if (const auto length = number_at<uint64_t>(frame, 0); length != data.size())
-        damaged(fmt::format("its length is {} and the index says {}", length, data.size()));
-      if (masked_crc32c(data) != number_at<uint32_t>(frame, size - kFrameFooterBytes))
-        damaged("the checksum of its data is wrong");
+      std::span<const uint8_t> data;
+      try {
+        data = data_of_frame(frame);
+      } catch (const std::runtime_error& error) {
+        damaged(error.what());
+      }
+      const size_t indexed = size - kFrameHeaderBytes - kFrameFooterBytes;
+      if (data.size() != indexed)
+        damaged(fmt::format("its length is {} and the index says {}", data.size(), indexed));
       const auto image = image_of_example(data);
       if (!image) damaged("no tf.train.Example with image/encoded and image/class/label");
       return *image;
     }
 
    private:
-    template <class Number>
-    static Number number_at(std::span<const uint8_t> frame, size_t offset) {
-      Number number;
-      std::memcpy(&number, frame.data() + offset, sizeof number);
-      return number;
-    }
-
     const TfRecord& storage_;
   };
 

@@ -31,17 +31,19 @@ class Mapping {
 class OnTmpfs : public DatasetStorage {
  public:
   explicit OnTmpfs(const StorageOptions& options)
-      : DatasetStorage(options.dataset), location_(options.location) {
+      : DatasetStorage(options.dataset), location_(options.location), images_(dataset_.images) {
+    for (ImageEntry& image : images_) image.offset = -1;  // the copy has a file for each image
     reader();
   }
   std::string used() const override { return "tmpfs"; }
   std::unique_ptr<StorageReader> reader() override {
-    return std::make_unique<FileReader>(location_, dataset_.images, true,
+    return std::make_unique<FileReader>(location_, images_, true,
                                         "copy the data set with `make_dataset pack --to tmpfs`");
   }
 
  private:
   std::filesystem::path location_;
+  std::vector<ImageEntry> images_;
 };
 
 class InMemory : public DatasetStorage {

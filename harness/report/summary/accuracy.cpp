@@ -65,7 +65,7 @@ AccuracyRow accuracy_row(const RecordList& repeats) {
   AccuracyRow row;
   row.id = first.row;
   row.precision = row.label = first.config.precision;
-  row.kind = first.data.kind == "folder" ? "real" : "synthetic";
+  row.kind = first.data.kind == "stand-in" || first.data.kind.empty() ? "synthetic" : "real";
   row.budget_images = first.config.batch * (first.config.warmup_batches + first.config.timed_batches);
   RecordList measured;
   for (const Record* record : repeats) {

@@ -1,5 +1,5 @@
 // Uses mmap() and madvise(), and finds the mappings of other libraries in /proc/self/maps.
-#include "bench/loading/storage/mapped_file.h"
+#include "bench/formats/mapped_file.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
