@@ -123,7 +123,8 @@ int64_t Labels::named(const std::string& name) {
 
 Containers containers_in(const fs::path& place) {
   Containers found;
-  const bool single = fs::is_regular_file(place);
+  std::error_code error;
+  const bool single = fs::is_regular_file(place, error);
   found.root = single ? place.parent_path() : place;
   std::map<const ContainerKind*, std::vector<fs::path>> by_kind;
   const auto add = [&](const fs::path& file) {
@@ -159,7 +160,8 @@ Containers containers_in(const fs::path& place) {
 std::string what_to_do_with(const fs::path& place) {
   const std::string path = (fs::absolute(place) / "").lexically_normal().parent_path().string();
   const std::string above = fs::path(path).parent_path().string();
-  const bool single = fs::is_regular_file(place);
+  std::error_code error;
+  const bool single = fs::is_regular_file(place, error);
   if (const Containers found = containers_in(place); found.kind)
     return fmt::format(
         "it {} {} {}; {}{}", single ? "is" : "holds", found.kind->name, single ? "file" : "files",

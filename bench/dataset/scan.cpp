@@ -18,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& folder, const std::string& found) {
-  if (const std::string known = fs::exists(folder) ? what_to_do_with(folder) : ""; !known.empty())
+  std::error_code error;
+  if (const std::string known = fs::exists(folder, error) ? what_to_do_with(folder) : ""; !known.empty())
     throw std::runtime_error(fmt::format("{}: {}", folder.string(), known));
   throw std::runtime_error(
       fmt::format("{}: {}; expected DIR/train/<class>/<image>.JPEG: give the folder that holds train, or "

@@ -48,13 +48,19 @@ std::unique_ptr<Storage> tars(const StorageOptions& options) {
     {"storage", "files", "image files on disk; page cache as set by `cache`", {}, ""},
     [](const StorageOptions& options) { return files_in_place("files", options); });
 
+const Value kWebdataset = {"storage",
+                           "webdataset",
+                           "tar files: each image is read from its place in a tar",
+                           {.packed = true, .stream = true}};
+
+#ifdef HAVE_LIBARCHIVE  // which make_dataset packs and lists them with
 [[maybe_unused]] const bool registered_storage_webdataset =
-    StorageRegistry::instance().add({"storage",
-                                     "webdataset",
-                                     "tar files: each image is read from its place in a tar",
-                                     {.packed = true, .stream = true},
-                                     ""},
-                                    tars);
+    StorageRegistry::instance().add(kWebdataset, tars);
+#else
+[[maybe_unused]] const auto* const unused_here = &tars;
+[[maybe_unused]] const bool registered_storage_webdataset =
+    register_missing(kWebdataset, "this build found no libarchive: install libarchive-dev and build again");
+#endif
 
 }  // namespace
 

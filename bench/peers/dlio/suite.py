@@ -65,5 +65,5 @@ class Suite:
         """Mean size of the images as the storage reads them; packs the data set if it isn't yet."""
         record = self.record(storage, 0.5, WARMUP + 1)
         packed = self.build.parents[1] / "data" / "packed" / record["data"]["fingerprint"] / storage
-        files = [file for file in packed.iterdir() if file.name.startswith("train-") and file.suffix != ".idx"]
+        files = [file for file in packed.iterdir() if file.name.startswith("train-")]
         return round(sum(file.stat().st_size for file in files) / record["data"]["images"])
