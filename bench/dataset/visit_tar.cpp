@@ -38,7 +38,8 @@ class Samples {
     const auto dot = base.find('.');
     if (base.starts_with('.') || base.starts_with("__") || dot == std::string::npos) return;
     const std::string key = path.substr(0, path.size() - base.size() + dot), ending = base.substr(dot);
-    if (key != key_) end();
+    // Only webdataset gives a name before the first dot to several files.
+    if (key != key_ || (!name_.empty() && is_decoded(base) && !is_numbered(stem_))) end();
     key_ = key;
     parts_ += (parts_.empty() ? "" : ", ") + ending;
     if (ending == ".cls") {

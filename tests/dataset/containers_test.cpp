@@ -118,6 +118,7 @@ TEST_F(Containers, KeysThatAreNoFileNamesStayWithinTheirFile) {
   EXPECT_EQ(dataset.images[0].path.substr(0, 37), "a-000000.tar/000000_.._.._x y_\xC3\xA9.jpg");
   EXPECT_EQ(dataset.images[1].path, "a-000000.tar/000001__abs_b.jpg");
   EXPECT_EQ(scan_dataset(in("linked")).images.size(), 9u);
+  EXPECT_EQ(scan_dataset(in("dotted")).images.size(), 2u);
 }
 
 TEST_F(Containers, ThatCannotBeUsedAreNamedWithTheNextStep) {

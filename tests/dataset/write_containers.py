@@ -78,6 +78,8 @@ os.symlink(f"{out}/webdataset/set-train-000000.tar", folder("linked") + "/link-0
 tar(folder("odd_keys") + "/a-000000.tar", [("../../x y\n\u00e9.jpg", jpeg), ("../../x y\n\u00e9.cls", b"0\n"),
                                           ("/abs/b.jpg", jpeg), ("/abs/b.cls", b"0"), ("__meta__", b"x"), ("._b.jpg", b"x")])
 
+tar(folder("dotted") + "/set.tar", [("n0/image.1.jpg", jpeg), ("n0/image.2.jpg", jpeg)])
+
 # Damaged or unusable.
 with open(f"{out}/webdataset/set-train-000000.tar", "rb") as stream:
     whole = stream.read()
