@@ -164,7 +164,7 @@ std::string what_to_do_with(const fs::path& place) {
   const bool single = fs::is_regular_file(place, error);
   if (const Containers found = containers_in(place); found.kind)
     return fmt::format(
-        "it {} {} {}; {}{}", single ? "is" : "holds", found.kind->name, single ? "file" : "files",
+        "it {} {} {}; {}{}", single ? "is a single" : "holds", found.kind->name, single ? "file" : "files",
         single && found.kind->visit ? fmt::format("use --data {} to read it in place, or ", above) : "",
         fmt::format(fmt::runtime(found.kind->next_step), path));
   if (single) return "it is a file; expected the folder that holds train/<class>/<image>.JPEG";
