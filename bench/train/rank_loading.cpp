@@ -57,6 +57,10 @@ RankLoading::RankLoading(const harness::Job& job, const Dataset& dataset, const 
   }
   if (row_.part == "reading") options_.decoding.make_decoder = [] { return std::make_unique<NoDecoding>(); };
   if (harness::has_external_loader(row_)) {
+    for (const ImageEntry& image : dataset_.images)
+      if (image.offset >= 0)
+        throw BadDataset("external loaders are given files of single images, but '" + image.path +
+                         "' lies within a larger file; next: extract it, or set loader=suite");
     ExternalOptions& external = options_.external.emplace();
     external.command = job_.loader_command;
     external.folder = job_.directory;

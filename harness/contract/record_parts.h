@@ -98,7 +98,7 @@ struct RecordExternal {
   std::optional<double> mean_difference, greatest_difference;
   static constexpr auto keys() {
     return known_keys(
-        Key{"compared", &RecordExternal::compared, "images whose pixels were compared, one of a batch"},
+        Key{"compared", &RecordExternal::compared, "images whose pixels were compared"},
         Key{"misplaced", &RecordExternal::misplaced,
             "images whose label isn't that of their place in the row's order: the loader has an order of its own"},
         Key{"mean_difference", &RecordExternal::mean_difference,
