@@ -31,6 +31,7 @@ install(FILES ${CMAKE_BINARY_DIR}/libtorch_version docs/bundle.md DESTINATION . 
 install(DIRECTORY configs plots DESTINATION . COMPONENT bundle)
 install(DIRECTORY tests/golden/pixels DESTINATION tests/golden COMPONENT bundle)
 install(DIRECTORY bench/twin bench/probe DESTINATION bench COMPONENT bundle USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY bench/loading/external DESTINATION bench/loading COMPONENT bundle PATTERN __pycache__ EXCLUDE)
 install(PROGRAMS scripts/doctor scripts/check_gpu DESTINATION scripts COMPONENT bundle)
 install(FILES scripts/machine.sh scripts/packages.sh scripts/venv.sh scripts/bundled_torch.sh scripts/gpu_figures.py
         DESTINATION scripts COMPONENT bundle)

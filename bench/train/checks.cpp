@@ -141,6 +141,21 @@ Check check_decoder(const harness::RecordDecoded& decoded, bool on_engine) {
                       decoded.all(), decoded.jpeg_engine, decoded.cuda, decoded.cpu, why)};
 }
 
+Check check_pixels(const harness::RecordExternal& external) {
+  constexpr double kMostOfMean = 0.5, kMostOfImage = 4;
+  const double mean = external.mean_difference.value_or(256),
+               image = external.greatest_difference.value_or(256);
+  const bool ok = mean <= kMostOfMean && image <= kMostOfImage;
+  return {
+      "pixels", ok,
+      fmt::format(
+          "{} images{} differ from this suite's by {:.2f} of 255, one by {:.2f} (limits {:g} and {:g}){}",
+          external.compared, external.misplaced > 0 ? ", in the loader's own order," : "", mean, image,
+          kMostOfMean, kMostOfImage,
+          ok ? ""
+             : ": it does other work, or labels are wrong; compare_pixels: false measures it all the same")};
+}
+
 std::string weights_fingerprint(const Model& model) {
   XXH64_hash_t hash = 0;
   for (const NamedTensor& parameter : model.parameters()) {

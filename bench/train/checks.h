@@ -23,6 +23,11 @@ Check check_loss(const std::vector<double>& loss);
 // with `on_engine`, the JPEG engine at least 90 %: the rest may be progressive files, which it can't decode.
 Check check_decoder(const harness::RecordDecoded& decoded, bool on_engine);
 
+// Whether an external loader makes the pixels that this suite makes of the same crops: the mean differs by at
+// most half a level of 255, as between decoders and filters of the same kind, and that of no image by more
+// than four.
+Check check_pixels(const harness::RecordExternal& external);
+
 // XXH3 hash of the weights (16 hex digits), which must be equal on every rank after the slice.
 std::string weights_fingerprint(const Model& model);
 

@@ -108,6 +108,8 @@ int run_and_report(const harness::Job& job, const RankInfo& rank) {
     return 0;
   } catch (const BadDataset& error) {
     return report_error(job, rank, "INVALID", error.what());
+  } catch (const LoaderHangs& error) {
+    return report_error(job, rank, "HUNG", error.what());
   } catch (const WrongLink& error) {
     return report_error(job, rank, "INVALID", error.what());
   } catch (const Disagreement& error) {

@@ -61,7 +61,7 @@ class Rank {
          .image_px = row_.image_px,
          .intra_op_threads = row_.intra_op_threads,
          .format = batch_format(row_.batch_format),
-         .pinned = row_.pinned,
+         .pinned = row_.pinned && !harness::has_external_loader(row_),  // its ring is shared memory
          .non_blocking = row_.non_blocking,
          .cudnn_benchmark = row_.cudnn_benchmark,
          .tf32 = row_.tf32,
@@ -144,10 +144,13 @@ class Rank {
     for (Check& check : device_->checks(result.total_s, row_.timed_batches))
       if (trains && (row_.collectives || check.name != "schedule"))  // which asks that gradients are reduced
         checks.push_back(std::move(check));
+    const auto external = loading_->loader().compare();
+    if (external && loading_->options().external->compares_pixels) checks.push_back(check_pixels(*external));
     if (result.decoded)
       checks.push_back(check_decoder(*result.decoded, loading_->options().decoding.on_engine));
     harness::RankReport report = rank_report(parts, rank_, result, proof, checks);
     report.trace = traced;
+    report.external = external;
     if (row_.validation && loss.ok) report.accuracy = accuracy();
     // The report is complete for weights and loader, which may change from here on.
     if (const int64_t batches = ceiling_batches(); batches > 0)

@@ -56,6 +56,21 @@ RankLoading::RankLoading(const harness::Job& job, const Dataset& dataset, const 
     if (row_.decoder != "cpu") options_.decoding = accelerator->decoding(row_.decoder);
   }
   if (row_.part == "reading") options_.decoding.make_decoder = [] { return std::make_unique<NoDecoding>(); };
+  if (harness::has_external_loader(row_)) {
+    for (const ImageEntry& image : dataset_.images)
+      if (image.offset >= 0)
+        throw BadDataset("external loaders are given files of single images, but '" + image.path +
+                         "' lies within a larger file; next: extract it, or set loader=suite");
+    ExternalOptions& external = options_.external.emplace();
+    external.command = job_.loader_command;
+    external.folder = job_.directory;
+    external.images = (row_.warmup_batches + row_.timed_batches) * batch;
+    external.classes = int64_t(dataset_.classes.size());
+    external.start_s = job_.loader_start_s;
+    external.silence_s = job_.loader_silence_s;
+    external.hands_over = row_.loader == "external";
+    external.compares_pixels = external.hands_over && row_.compare_pixels;
+  }
   open_loader();
 }
 

@@ -60,6 +60,7 @@ static void become(const Command& command, pid_t parent, int failure_fd) {
   if (command.output_fd >= 0) ::dup2(command.output_fd, STDOUT_FILENO);
   if (command.errors_to_output) ::dup2(STDOUT_FILENO, STDERR_FILENO);
   if (command.passed_fd >= 0) ::fcntl(command.passed_fd, F_SETFD, 0);
+  for (const std::string& name : command.without) ::unsetenv(name.c_str());
   for (const auto& [name, value] : command.environment) ::setenv(name.c_str(), value.c_str(), 1);
   if (!command.cpus.empty()) {
     cpu_set_t set;

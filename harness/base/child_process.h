@@ -19,6 +19,7 @@ struct Command {
   int passed_fd = -1;                              // descriptor that stays open in the child, same number
   int input_fd = -1, output_fd = -1;               // descriptors that become its stdin and stdout
   bool errors_to_output = false;                   // stderr goes where stdout goes
+  std::vector<std::string> without = {};  // variables of this process's environment that it doesn't get
 };
 
 // The command as a line for a shell, with environment variables and core limit.

@@ -63,6 +63,21 @@ std::map<pid_t, unsigned long long>& strays() {
 
 }  // namespace
 
+std::vector<pid_t> descendants_of(pid_t pid) {
+  std::vector<pid_t> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", pid), error), end;
+       !error && thread != end; thread.increment(error)) {
+    std::ifstream children(thread->path() / "children");
+    for (pid_t child = 0; children >> child;) {
+      found.push_back(child);
+      const std::vector<pid_t> theirs = descendants_of(child);
+      found.insert(found.end(), theirs.begin(), theirs.end());
+    }
+  }
+  return found;
+}
+
 Descendants::Descendants() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t own = ::getpid();

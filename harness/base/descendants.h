@@ -28,6 +28,9 @@ class Descendants {
   std::set<std::pair<pid_t, unsigned long long>> before_;  // pid and start time, because pids are reused
 };
 
+// The running processes that this one has started, and theirs.
+std::vector<pid_t> descendants_of(pid_t pid);
+
 // False also for a zombie: mpirun may never wait for its ended children.
 bool is_running(pid_t pid);
 

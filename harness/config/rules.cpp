@@ -102,18 +102,44 @@ class RowRules {
         {"device", {"cpu", "cuda"}}, {"strategy", {"single"}}, {"storage", {"synthetic"}},
         {"model", {"resnet18"}},     {"optimizer", {"sgd"}},   {"precision", {"o0", "o3", "bf16"}}};
     const auto require = [&](const std::string& field, const Values& values) {
-      const std::string found = field_text(row_, field);
-      if (std::find(values.begin(), values.end(), found) == values.end())
-        refuse(fmt::format("engine {} has no such {}", row_.engine, field),
-               fmt::format("{}: {}", field, fmt::join(values, " or ")), fmt::format("{} {}", field, found),
-               fmt::format("set {}={}, or engine=libtorch", field, values[0]));
+      this->require("engine " + row_.engine, field, values, "engine=libtorch");
     };
     for (const auto& [field, values] : choices) require(field, values);
-    for (const char* field : {"dropout", "accumulation", "learning_rate_schedule", "learning_rate_warmup",
-                              "part", "validation", "needless", "retain_graph", "fused_batch_norm",
-                              "byte_pool_indices", "decoder", "pin_thread", "gpu_sampling_ms"})
+    for (const char* field :
+         {"loader", "dropout", "accumulation", "learning_rate_schedule", "learning_rate_warmup", "part",
+          "validation", "needless", "retain_graph", "fused_batch_norm", "byte_pool_indices", "decoder",
+          "pin_thread", "gpu_sampling_ms"})
       require(field, {field_text(Row(), field)});
     if (row_.engine == "pytorch_compiled") require("cuda_graphs", {"false"});  // its mode makes its own
+  }
+
+  // Another program reads the data set's files at its own speed; what it reads and where it stores copies
+  // isn't known.
+  void loader() const {
+    if (!has_external_loader(row_)) {
+      if (!row_.command.empty())
+        refuse("command starts an external loader", "loader: external", "loader " + row_.loader);
+      return;
+    }
+    const std::string loader = "loader " + row_.loader;
+    if (row_.command.empty())
+      refuse(loader + " needs a program", "a command such as `python my_loader.py`", "no command",
+             "docs/loaders.md describes adapters");
+    if (row_.loader_threads == 0)
+      refuse(loader + " never loads in the training thread", "loader_threads: 1 or more", "0");
+    const auto require = [&](const std::string& field, const std::vector<std::string>& values) {
+      this->require(loader, field, values, "loader=suite");
+    };
+    require("storage", {"files"});
+    require("cache", {"warm", "as_is"});
+    for (const char* field :
+         {"handing_over", "pin_loader_threads", "decoder", "pin_thread", "read_rate", "read_latency_ms"})
+      require(field, {field_text(Row(), field)});
+    require("part", row_.loader == "external" ? std::vector<std::string>{"all", "loading"}
+                                              : std::vector<std::string>{"loading"});
+    if (row_.device_file.empty()) return;
+    require("core_images_per_s", {"0.0"});
+    require("time_scale", {"1.0"});
   }
 
   void recorded_graphs() const {
@@ -275,6 +301,15 @@ class RowRules {
   }
 
  private:
+  void require(const std::string& who, const std::string& field, const std::vector<std::string>& values,
+               const std::string& otherwise) const {
+    const std::string found = field_text(row_, field);
+    if (std::find(values.begin(), values.end(), found) == values.end())
+      refuse(fmt::format("{} has no such {}", who, field),
+             fmt::format("{}: {}", field, fmt::join(values, " or ")), fmt::format("{} {}", field, found),
+             fmt::format("set {}={}, or {}", field, values[0], otherwise));
+  }
+
   [[noreturn]] void refuse(const std::string& rule, const std::string& expected, const std::string& found,
                            const std::string& next_step = "") const {
     throw ConfigError(origin_, fmt::format("row {}: {}", in_quotes(row_.id), rule), expected, found,
@@ -300,6 +335,7 @@ void check_combination(const Row& row, const Origin& origin, const AxisValues& v
   rules.accumulation();
   rules.stages();
   rules.engine();
+  rules.loader();
   rules.recorded_graphs();
   rules.fused_layers();
   rules.learning_rate();

@@ -14,6 +14,7 @@
 #include <string>
 #include <system_error>
 
+#include "harness/base/descendants.h"
 #include "harness/base/process_limits.h"
 #include "harness/contract/progress.h"
 
@@ -62,24 +63,28 @@ std::optional<double> queued_s_of_threads() {
   return sum;
 }
 
+// Fields 14 and 15 of /proc/PID/stat (proc(5)), and with `ended` 16 and 17, of its children that have ended.
+double seconds_of_process(pid_t pid, bool ended) {
+  std::string text;
+  std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/stat"), text);
+  const size_t name_end = text.rfind(')');  // of the second field, which may hold spaces
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(text.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  double sum = 0, ticks = 0;
+  for (int field = 14; field < (ended ? 18 : 16) && fields >> ticks; ++field) sum += ticks;
+  return sum / double(::sysconf(_SC_CLK_TCK));
+}
+
 // Of the threads of the kernel, which are children of process 2 where this process sees them (not in a
 // container).
 double seconds_of_kernel_threads() {
   if (std::string name; !std::getline(std::ifstream("/proc/2/comm"), name) || name != "kthreadd") return 0;
-  double ticks = 0;
+  double sum = 0;
   std::ifstream children("/proc/2/task/2/children");
-  for (int child = 0; children >> child;) {
-    std::string text;
-    std::getline(std::ifstream("/proc/" + std::to_string(child) + "/stat"), text);
-    const size_t name_end = text.rfind(')');  // of the second field, which may hold spaces
-    if (name_end == std::string::npos) continue;
-    std::istringstream fields(text.substr(name_end + 1));
-    std::string skipped;
-    for (int field = 3; field < 14; ++field) fields >> skipped;
-    double user = 0, system = 0;  // fields 14 and 15 in proc(5)
-    if (fields >> user >> system) ticks += user + system;
-  }
-  return ticks / double(::sysconf(_SC_CLK_TCK));
+  for (int child = 0; children >> child;) sum += seconds_of_process(child, false);
+  return sum;
 }
 
 // The time of one step of a chain in which each multiplication needs the result of the one before. It takes a
@@ -110,6 +115,7 @@ CpuTime cpu_time_until_now() {
   struct rusage usage {};
   ::getrusage(RUSAGE_SELF, &usage);
   time.own_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  for (const pid_t pid : base::descendants_of(::getpid())) time.own_s += seconds_of_process(pid, true);
   time.queued_s = queued_s_of_threads();
   if (all_cores) time.kernel_s = seconds_of_kernel_threads();  // which run on any of them
   time.machine = int64_t(this_machine());

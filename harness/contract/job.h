@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/contract/codec.h"
 #include "harness/contract/emulated_device.h"
@@ -24,6 +25,8 @@ struct Job {
   Row row;
   std::string index, validation;
   std::map<std::string, std::string> packed;
+  std::vector<std::string> loader_command;
+  double loader_start_s = 0, loader_silence_s = 0;
   std::string progress, directory, interface, server_counter;
   bool emulated_link = false;
   std::optional<TracedBatches> trace;
@@ -40,6 +43,9 @@ struct Job {
             Presence::when_set},
         Key{"packed", &Job::packed, "storage -> location of the copy that `make_dataset pack` made",
             Presence::when_set},
+        Key{"loader_command", &Job::loader_command, "starts the row's external loader", Presence::when_set},
+        Key{"loader_start_s", &Job::loader_start_s, "longest wait for the first batch of an external loader"},
+        Key{"loader_silence_s", &Job::loader_silence_s, "longest wait for each of its other batches"},
         Key{"interface", &Job::interface, "network interface between nodes; empty: each rank chooses one",
             Presence::when_set},
         Key{"server_counter", &Job::server_counter,

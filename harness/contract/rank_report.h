@@ -92,6 +92,7 @@ struct RankReport {
   std::optional<RankGpu> gpu;
   std::optional<RankTrace> trace;
   std::optional<RecordDecoded> decoded;
+  std::optional<RecordExternal> external;
   std::optional<LinkNode> link;
   int64_t loader_buffer_bytes = 0, bad_images = 0;
   std::vector<std::string> notes, warnings;
@@ -127,6 +128,7 @@ struct RankReport {
         Key{"trace", &RankReport::trace, "trace of its GPUs, only with --trace", optional},
         Key{"link", &RankReport::link, "only of the first rank on a node", optional},
         Key{"decoded", &RankReport::decoded, "as in the record, of this rank", optional},
+        Key{"external", &RankReport::external, "as in the record, of this rank", optional},
         Key{"loader_buffer_bytes", &RankReport::loader_buffer_bytes, "memory of the batches", required},
         Key{"bad_images", &RankReport::bad_images, "unreadable images, each replaced by the next", required},
         Key{"warnings", &RankReport::warnings, "messages about the first unreadable images", required});

@@ -39,6 +39,7 @@ struct Record {
   std::optional<RecordCache> cache;
   std::optional<RecordRing> ring;
   std::optional<RecordDecoded> decoded;
+  std::optional<RecordExternal> external;
   std::optional<RecordClock> clock;
   std::optional<RecordWrap> wrap;
   std::optional<RecordAttempt> attempt;
@@ -157,11 +158,13 @@ struct Record {
         Key{"decoded", &Record::decoded,
             "only with `decoder` nvjpeg or nvjpeg_batched: images decoded during the timed batches, all ranks",
             Presence::when_set},
+        Key{"external", &Record::external, "only with an external `loader`", Presence::when_set},
         Key{"bad_images", &Record::bad_images, "unreadable images, each replaced by the next",
             Presence::when_set},
         Key{"warnings", &Record::warnings, "messages about the first unreadable images", Presence::when_set},
         Key{"max_rss_bytes", &Record::max_rss_bytes,
-            "highest sum over the row's processes of anonymous resident memory, without mapped file pages",
+            "highest sum over the row's processes of anonymous resident memory, without mapped file pages; with an "
+            "external loader shared memory included",
             Presence::when_set},
         Key{"checks", &Record::checks, "a row with a failed check is INVALID and has no figure",
             Presence::when_set},

@@ -89,7 +89,8 @@ struct RecordBuild {
 struct RecordEnvironment {
   std::optional<double> load_average, steal_share;
   std::optional<int64_t> throttled_periods;
-  std::optional<double> window_steal_share, window_outside_share, window_busy_share, clock_change;
+  std::optional<double> window_steal_share, window_outside_share, window_busy_share, window_own_s,
+      clock_change;
   static constexpr auto keys() {
     return known_keys(
         Key{"load_average", &RecordEnvironment::load_average, "load average before the row"},
@@ -104,6 +105,9 @@ struct RecordEnvironment {
             "share of them that processes outside the row took from it, 0-1", Presence::when_set},
         Key{"window_busy_share", &RecordEnvironment::window_busy_share,
             "share of them in which they ran some process or the kernel for one, 0-1", Presence::when_set},
+        Key{"window_own_s", &RecordEnvironment::window_own_s,
+            "processor time of the ranks and the processes that they started in the timed batches",
+            Presence::when_set},
         Key{"clock_change", &RecordEnvironment::clock_change,
             "how much faster the clock of a rank's core was after the timed batches than before; "
             "-0.1: 10 % slower; of the rank with the largest change",

@@ -92,6 +92,24 @@ struct RecordDecoded {
   }
 };
 
+// What an external loader delivered, beside what this suite makes of the same images.
+struct RecordExternal {
+  int64_t compared = 0, misplaced = 0;
+  std::optional<double> mean_difference, greatest_difference;
+  static constexpr auto keys() {
+    return known_keys(
+        Key{"compared", &RecordExternal::compared, "images whose pixels were compared"},
+        Key{"misplaced", &RecordExternal::misplaced,
+            "images whose label isn't that of their place in the row's order: the loader has an order of its own"},
+        Key{"mean_difference", &RecordExternal::mean_difference,
+            "of the values of a pixel, 0 to 255; of the rank with the greatest, as below; of images in an order of the "
+            "loader's own, to the most similar one with their label",
+            Presence::when_set},
+        Key{"greatest_difference", &RecordExternal::greatest_difference, "the same, of a single image's mean",
+            Presence::when_set});
+  }
+};
+
 struct RecordCache {
   std::string requested, state, storage_used, metadata, note;
   std::optional<double> resident_before;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "harness/contract/answer_figures.h"
+#include "harness/contract/loader_command.h"
 #include "harness/contract/published_ms.h"
 
 namespace harness {
@@ -74,6 +75,16 @@ const std::vector<Field>& fields() {
        .help = "number formats of weights, activations and optimizer", .axis = "precision"},
       {.name = "sync_bn", .member = &Row::sync_bn,
        .help = "batch-norm statistics over all ranks"},
+      {.name = "loader", .member = &Row::loader,
+       .help = "what makes the batches: suite: this suite's loader; external: the Python program in `command`; "
+               "external_alone: likewise, and its batches are dropped there instead of handed over, to find that step's cost",
+       .choices = {"suite", "external", "external_alone"}},
+      {.name = "command", .member = &Row::command,
+       .help = "of an external loader: a Python, an adapter (a file NAME.py with a function `batches`) and its arguments; no "
+               "shell reads it, and words with spaces stand in quotes; `python` is the one that PYTHON names",
+       .problem = loader_command_problem},
+      {.name = "compare_pixels", .member = &Row::compare_pixels,
+       .help = "an external loader must make the pixels that this suite makes of the same crops (off: crops of its own)"},
       {.name = "storage", .member = &Row::storage,
        .help = "where encoded images come from", .axis = "storage"},
       {.name = "order", .member = &Row::order,
@@ -113,7 +124,7 @@ const std::vector<Field>& fields() {
       {.name = "intra_op_threads", .member = CountInC0{&Row::intra_op_threads},
        .help = "compute threads of one CPU device", .min = 1, .max = 1024},
       {.name = "pinned", .member = &Row::pinned,
-       .help = "host batches are in pinned memory (GPUs)", .acts_on = ActsOn::gpus_and_emulated},
+       .help = "host batches are in pinned memory (GPUs); an external loader's never are", .acts_on = ActsOn::gpus_and_emulated},
       {.name = "pin_thread", .member = &Row::pin_thread,
        .help = "batches are made in ordinary memory and one thread copies them into pinned memory, as PyTorch's DataLoader "
                "does with pin_memory (off: made in pinned memory; GPUs)", .acts_on = ActsOn::gpus},

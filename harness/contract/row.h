@@ -43,6 +43,9 @@ struct Row {
   std::string precision = "o0";
   bool sync_bn = false;
 
+  std::string loader = "suite";
+  std::string command;
+  bool compare_pixels = true;
   std::string storage = "tmpfs";
   std::string order = "shuffled";
   int64_t interleave = 4;
@@ -130,6 +133,14 @@ inline int64_t images_per_device(const Row& row) {
 
 // False: the row measures the loader alone.
 inline bool trains(const Row& row) { return row.part == "all"; }
+
+// Whether another program makes the batches (bench/loading/external).
+inline bool has_external_loader(const Row& row) { return row.loader != "suite"; }
+// Whether no run chooses time_scale by this machine's speed. An external loader runs at its own speed.
+inline bool keeps_time_scale(const Row& row) {
+  return has_external_loader(row) ||
+         std::find(row.as_run.begin(), row.as_run.end(), "time_scale") != row.as_run.end();
+}
 
 // Bytes of one decoded image of a batch, as the loader hands it to the device.
 inline double decoded_image_bytes(const Row& row) {

@@ -238,6 +238,10 @@ const Intervention* find_intervention(const std::string& name) {
 }
 
 bool is_possible(const Intervention& change, const Record& record) {
+  const auto changes = [&](const char* field) {
+    return std::find(change.fields.begin(), change.fields.end(), std::string(field)) != change.fields.end();
+  };
+  if (has_external_loader(record.config) && (changes("storage") || changes("decoder"))) return false;
   if (record.job) return false;  // a user's own job has no fields of a row that could be set
   static const AxisValues none;
   return change.possible ? change.possible(record) : change.why_not(record.config, {none}).empty();

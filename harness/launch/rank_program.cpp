@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "harness/base/json_text.h"
 #include "harness/base/process_limits.h"
+#include "harness/contract/loader_command.h"
 #include "harness/launch/allocator.h"
 
 namespace harness {
@@ -66,6 +68,44 @@ std::string why_no_engine(const Row& row) {
   if (row.engine == "libtorch") return "";
   const auto [answer, asked_first] = answers.try_emplace({row.engine, row.device});
   if (asked_first) answer->second = ask_twin(row);
+  return answer->second;
+}
+
+Words loader_program(const Row& row, const Installation& installation) {
+  Words words = words_of_command(row.command);
+  const size_t adapter = adapter_of(words);
+  if (words[0] == "python") words[0] = installation.python;
+  fs::path file = fs::absolute(words[adapter]);
+  if (!fs::exists(file)) file = installation.project / words[adapter];
+  words[adapter] = file;
+  words.insert(words.begin() + std::ptrdiff_t(adapter),
+               installation.project / "bench/loading/external/ring.py");
+  return words;
+}
+
+static std::string ask_loader(const Row& row) try {
+  base::Command command;
+  command.arguments = loader_program(row, find_installation());
+  const auto adapter =
+      command.arguments.begin() + std::ptrdiff_t(adapter_of(words_of_command(row.command))) + 1;
+  if (!fs::is_regular_file(*adapter))
+    return fmt::format("{} doesn't exist; next: name the adapter by its full path", *adapter);
+  command.arguments.insert(adapter, "--why-not");
+  const base::Finished finished = base::run_to_end(command);
+  if (const auto why = base::parse_json(finished.output); finished.exit_code == 0 && why.is_string())
+    return why.get<std::string>();
+  throw std::runtime_error(fmt::format("{} {} and is no Python that runs ring.py", command.arguments[0],
+                                       base::ended_in_words(finished.exit_code)));
+} catch (const std::runtime_error& error) {
+  return fmt::format("command `{}`: {}; next: name a Python in the command, or in PYTHON", row.command,
+                     error.what());
+}
+
+std::string why_no_loader(const Row& row) {
+  static std::map<std::string, std::string> answers;
+  if (!has_external_loader(row)) return "";
+  const auto [answer, asked_first] = answers.try_emplace(row.command);
+  if (asked_first) answer->second = ask_loader(row);
   return answer->second;
 }
 

@@ -32,6 +32,12 @@ Words rank_program(const Row& row, const Installation& installation, const Launc
 // Why this machine's Python can't run a row's engine, with the next step; empty when it can. Asks that Python
 // once for each engine and device.
 std::string why_no_engine(const Row& row);
+// Starts a row's external loader: its command with ring.py (bench/loading/external) before the adapter. An
+// adapter's path is relative to the working folder or else to the project.
+Words loader_program(const Row& row, const Installation& installation);
+// Why this machine can't run a row's external loader: no such program or file, or a package that its Python
+// lacks, with the next step. Asks once for each command.
+std::string why_no_loader(const Row& row);
 // Makes the command and its children listen only on this address instead of on all interfaces.
 void listen_on(base::Command& command, const std::string& address, const Installation& installation);
 // Sets the environment that is the same for all ranks: allocator, compute threads, the decoder's

@@ -56,9 +56,24 @@ bool RowProcesses::running() const {
   return std::any_of(pids_.begin(), pids_.end(), [](pid_t pid) { return pid != 0; });
 }
 
+// Of processes that share pages, each page counts once: a fork shares its parent's, and a ring lies in shared
+// memory.
+static int64_t proportional_bytes(pid_t pid) {
+  std::ifstream sizes(fmt::format("/proc/{}/smaps_rollup", pid));
+  int64_t bytes = 0;
+  for (std::string line; std::getline(sizes, line);)
+    if (line.starts_with("Pss_Anon:") || line.starts_with("Pss_Shmem:"))
+      bytes += std::strtoll(line.c_str() + line.find(':') + 1, nullptr, 10) * 1024;
+  return bytes;
+}
+
 int64_t RowProcesses::memory() const {
   int64_t bytes = 0;
-  for (pid_t pid : ranks()) bytes += anonymous_bytes(pid);
+  for (pid_t pid : ranks()) {
+    const std::vector<pid_t> started = base::descendants_of(pid);
+    bytes += started.empty() ? anonymous_bytes(pid) : proportional_bytes(pid);
+    for (const pid_t one : started) bytes += proportional_bytes(one);
+  }
   return bytes;
 }
 

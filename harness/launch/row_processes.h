@@ -26,7 +26,9 @@ class RowProcesses {
   bool running() const;
   int first_failure() const { return first_failure_; }              // index of the command, -1: none
   int end_of(int command) const { return ends_[size_t(command)]; }  // status of waitpid(2)
-  int64_t memory() const;  // bytes of anonymous memory of the ranks on this machine
+  // Bytes of anonymous memory of the ranks on this machine; of a rank that has started processes, of all of
+  // them with what they share, which takes the kernel some ms.
+  int64_t memory() const;
   // Asks each rank for its stack (SIGUSR2) and returns what it writes, over NCCL also its last collectives.
   std::vector<std::string> stacks() const;
   // Whether all ranks have registered from this machine and have ended.

@@ -13,7 +13,7 @@ namespace harness {
 class Interference {
  public:
   void add(const RankPlace& place, const CpuTime& time);
-  // clock_change and the window_..._share of `environment`; they stay empty without
+  // clock_change, window_own_s and the window_..._share of `environment`; they stay empty without
   // times. Others can have taken from the row at most what its threads waited for a core, and at most the
   // time that they used: the smaller of the two counts, so that a neighbour on idle cores is no disturbance.
   void write_to(RecordEnvironment& environment) const;

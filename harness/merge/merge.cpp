@@ -131,6 +131,13 @@ static void take_facts_of_some(RankReport& report, Record& merged, std::vector<R
     merged.decoded->cuda += report.decoded->cuda;
     merged.decoded->cpu += report.decoded->cpu;
   }
+  if (report.external) {
+    RecordExternal& merged_external = merged.external ? *merged.external : merged.external.emplace();
+    merged_external.compared += report.external->compared;
+    merged_external.misplaced += report.external->misplaced;
+    raise(merged_external.mean_difference, report.external->mean_difference);
+    raise(merged_external.greatest_difference, report.external->greatest_difference);
+  }
   if (report.link) links.emplace_back(*report.link).node = report.place.node;
 }
 

@@ -94,6 +94,13 @@ std::vector<Metric> totals() {
        .header = "img/s",
        .decimals = 0,
        .better = Better::higher},
+      {"cpu_ms_per_image", "ms",
+       "processor time of the ranks and of external loaders in the timed batches, per image",
+       [](const SummaryRow& row) -> Value {
+         const auto& own_s = row.record->environment.window_own_s;
+         if (!own_s) return std::nullopt;
+         return 1e3 * *own_s / (double(row.config.batch) * double(row.run.batches));
+       }},
       {"others_share", "", "share of the row's cores that others took in its timed batches, 0-1",
        [](const SummaryRow& row) { return others_share(*row.record); }},
       {"undisturbed_s", "s",

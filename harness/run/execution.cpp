@@ -191,7 +191,7 @@ void Execution::keep(Record record) {
 // where its time_scale was chosen.
 std::optional<Record> Execution::measure_at_speed(PlannedRow& planned, int64_t repeat, LiveLine& line,
                                                   bool cores_are_emulated) {
-  const bool chosen = scale_.decoded_images_per_s.has_value();
+  const bool chosen = scale_.decoded_images_per_s.has_value() && !keeps_time_scale(planned.row);
   std::string note;
   for (int more = 2;; --more) {
     std::optional<Record> record = measure_row(setting(), planned, repeat, line);
@@ -220,7 +220,8 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
   if (planned.row.validation) planned.row.seed += repeat;
   std::optional<Record> record;
   std::optional<RealSteps> real;
-  const bool trains = !of.feed && !of.intervention;  // those compare a row that is known to train with itself
+  // Feeds and interventions compare a row that is known to train with itself.
+  const bool trains = !of.feed && !of.intervention && harness::trains(planned.row);
   if (planned.skip_reason.empty() && trains && !computes(planned.row.device, values_)) {
     real = real_training().steps(setting(), planned);
     if (!real) return false;
@@ -253,7 +254,7 @@ void Execution::train_slices(const std::function<bool()>& go_on) {
     const auto trained = [&](const Record& record) {
       return record.row == planned.row.id && record.training && record.training->reason.empty();
     };
-    if (planned.skip_reason.empty() && !computes(planned.row.device, values_) &&
+    if (planned.skip_reason.empty() && !computes(planned.row.device, values_) && trains(planned.row) &&
         std::none_of(records_.begin(), records_.end(), trained))
       left.push_back(planned);
   }

@@ -123,6 +123,20 @@ static fs::path directory_of(const RowSetting& setting, const PlannedRow& planne
   return setting.run / "rows" / fmt::format("{}-repeat{}", planned.row.id, repeat);
 }
 
+static TimeLimits limits_of(const Request& request) {
+  TimeLimits limits;
+  limits.timeout_s = request.timeout_s;
+  if (request.silence_s > 0) {
+    limits.silence_s = request.silence_s;
+    limits.start_s = std::max(kLeastStart_s, request.silence_s);
+  }
+  return limits;
+}
+
+// An external loader that hangs is reported by its rank, which knows where it waits, before the rank itself
+// counts as hung.
+constexpr double kLoaderPatience = 0.8;
+
 static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& planned, int64_t repeat) {
   const fs::path directory = directory_of(setting, planned, repeat);
   fs::remove_all(directory);  // an interrupted run may have left files of this row
@@ -136,6 +150,9 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   job.index = data.index;
   job.validation = data.validation;
   job.packed = data.packed;
+  if (has_external_loader(job.row)) job.loader_command = loader_program(job.row, setting.installation);
+  job.loader_start_s = kLoaderPatience * limits_of(setting.request).start_s;
+  job.loader_silence_s = kLoaderPatience * limits_of(setting.request).silence_s;
   job.interface = emulated ? emulated::kInterface : setting.request.interface;
   job.emulated_link = emulated;
   if (job.row.device == "cuda" && launcher_of(setting.request) == "local") job.cores = job.row.cpus;
@@ -209,16 +226,6 @@ static void add_trace(Record& record, const RowSetting& setting, const fs::path&
   if (const std::string text = describe_gpus(*record.trace); !text.empty()) base::say("      {}\n", text);
 }
 
-static TimeLimits limits_of(const Request& request) {
-  TimeLimits limits;
-  limits.timeout_s = request.timeout_s;
-  if (request.silence_s > 0) {
-    limits.silence_s = request.silence_s;
-    limits.start_s = std::max(kLeastStart_s, request.silence_s);
-  }
-  return limits;
-}
-
 static std::string end_text(const Record& record) {
   if (!is_ok(record)) return fmt::format("{}: {}", record.status, record.reason);
   return fmt::format("{:.2f} s for {} batches, {:.0f} images/s", *record.total_s, *record.timed_batches,
@@ -237,6 +244,7 @@ std::optional<Record> train_row(const RowSetting& setting, const PlannedRow& pla
   const std::string started_at = base::time_stamp_now();
   const Disturbance disturbance;
   Outcome outcome;
+  std::error_code ignored;
   try {
     outcome = launch_row(setting, planned.row, directory, progress, limits_of(setting.request),
                          [&] { show(progress); });
@@ -245,6 +253,7 @@ std::optional<Record> train_row(const RowSetting& setting, const PlannedRow& pla
     outcome.reason = base::failure_text(error);
     outcome.interrupted = base::interrupted();
   }
+  fs::remove_all(directory / "loader", ignored);  // copies of images that an external loader's adapter made
   if (outcome.interrupted) return std::nullopt;
   Record record;
   record.status = outcome.status;

@@ -31,6 +31,7 @@ std::string why_not_started(const Row& row, const AxisValues& values, const Requ
     return fmt::format("the row has {} nodes, but --hosts names {}", row.nodes, named);
   if (const std::string why = why_no_allocator(row); !why.empty()) return why;
   if (const std::string why = why_no_engine(row); !why.empty()) return why;
+  if (const std::string why = why_no_loader(row); !why.empty()) return why;
   if (launcher == "local" && mpi && !base::program_exists("mpirun"))
     return "program mpirun was not found: install package openmpi-bin";
   if (launcher == "local" && row.nodes == 1 && world_size(row, values) > 1 && !base::loopback_is_up())

@@ -90,7 +90,8 @@ void choose_time_scales(const RowSetting& setting, std::vector<PlannedRow>& plan
                         double decoded_images_per_s) {
   for (PlannedRow& planned : plan) {
     Row& row = planned.row;
-    if (!planned.skip_reason.empty() || computes(row.device, setting.values)) continue;
+    if (!planned.skip_reason.empty() || computes(row.device, setting.values) || keeps_time_scale(row))
+      continue;
     const Demand demand = demand_of(planned_record(setting, planned), decoded_images_per_s);
     row.time_scale =
         double(time_scale_for(demand, setting.machine.cores.value_or(1), setting.scale.slowest_time_scale));

@@ -216,25 +216,4 @@ TEST(Ring, FormatsHoldTheSameImages) {
   }
 }
 
-TEST(Ring, GivenBoxesReplaceDrawnOnes) {
-  TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 6);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
-  LoaderOptions options = options_for(dataset, 1);
-  options.sampler.order = Order::in_order;
-  const std::vector<Augmentation> whole(6, {{1, 2, 8, 7}, true});
-  options.augmentations = &whole;
-  const auto loader = make_loader(*storage, options);
-  loader->start();
-  const Batch batch = loader->next();
-  const auto reader = storage->reader();
-  Decoder decoder;
-  std::vector<float> expected(size_t(3 * options.image_px * options.image_px));
-  for (int64_t record = 0; record < 6; ++record) {
-    decoder.crop(reader->read(record), whole[0], int(options.image_px), options.format, expected.data());
-    EXPECT_TRUE(std::equal(expected.begin(), expected.end(),
-                           static_cast<const float*>(batch.images) + record * int64_t(expected.size())));
-  }
-}
-
 }  // namespace bench::ring_test

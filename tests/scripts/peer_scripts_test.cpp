@@ -21,10 +21,9 @@ class PeerScripts : public testing::Test {
     if (!base::program_exists("python3")) GTEST_SKIP() << "no python3";
     project = fs::temp_directory_path() / ("peer_scripts_" + std::to_string(::getpid()));
     fs::remove_all(project);
-    for (const char* folder :
-         {"bench/peers/pytorch", "bench/peers/loading", "bench/peers/dlio", "scripts", "build/release"})
+    for (const char* folder : {"bench/peers/pytorch", "bench/peers/dlio", "scripts", "build/release"})
       fs::create_directories(project / folder);
-    for (const char* folder : {"bench/peers/pytorch", "bench/peers/loading", "bench/peers/dlio", "scripts"})
+    for (const char* folder : {"bench/peers/pytorch", "bench/peers/dlio", "scripts"})
       for (const auto& entry : fs::directory_iterator(fs::path(SOURCE_DIR) / folder))
         if (entry.is_regular_file()) fs::copy(entry.path(), project / folder);
   }
@@ -70,36 +69,19 @@ TEST_F(PeerScripts, APackageThatIsMissingIsNamedWithWhatInstallsIt) {
   for (const char* program : {"run_matrix", "train_slice"})
     write(fs::path("build/release") / program, "#!/bin/sh\n");
   for (const Words& command : {Words{"python3", "bench/peers/pytorch/compare.py", "ddp"},
-                               Words{"python3", "bench/peers/pytorch/ddp.py", "4", "32", "30", "150"},
-                               Words{"python3", "bench/peers/loading/make_list.py", "data", "512", "1"}}) {
+                               Words{"python3", "bench/peers/pytorch/ddp.py", "4", "32", "30", "150"}}) {
     const std::string said = failure(command);
     EXPECT_SAYS(said, "expected a Python with ");
     EXPECT_SAYS(said, "torch");
     EXPECT_SAYS(said, "pip install ");
   }
-  EXPECT_SAYS(failure({"python3", "bench/peers/loading/compare.py", "--list", "none"}), "numpy is missing");
   EXPECT_SAYS(failure({"python3", "bench/peers/dlio/compare.py"}), "--no-deps dlio-benchmark==2.0.0");
-  EXPECT_SAYS(failure({"python3", "bench/peers/loading/peer.py", "tf_data", "--list", "none", "--threads",
-                       "1", "--output", "uint8"}),
-              "requirements.txt");
 }
 
 TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
   for (const char* package : {"numpy", "torch", "torch/distributed", "torchvision", "torchvision/models"})
     write(fs::path("packages") / package / "__init__.py", "");
   write("packages/torchvision/models/resnet.py", "BasicBlock = ResNet = None\n");
-  const Words compare = {"python3", "bench/peers/loading/compare.py", "--list"};
-  const auto with_list = [&](const std::string& text) {
-    write("list.tsv", text);
-    Words words = compare;
-    words.push_back(project / "list.tsv");
-    return failure(words);
-  };
-  EXPECT_SAYS(failure({"python3", "bench/peers/loading/compare.py", "--list", "no-such-list"}),
-              "no-such-list: can't be read: No such file or directory");
-  EXPECT_SAYS(with_list("a\tb\n"), "list.tsv:1: expected path, x, y, w, h and flip");
-  EXPECT_SAYS(with_list("a\t1\tx\t3\t4\t0\n"), "make_list.py");
-  EXPECT_SAYS(with_list("a\t1\t2\t3\t4\t0\n"), "load_list: expected a program, which is not built");
   for (const char* number : {"x", "0", "-1", "1.5"}) {
     EXPECT_SAYS(failure({"python3", "bench/peers/pytorch/ddp.py", number, "1", "1", "1"}),
                 "expected a whole number above 0");

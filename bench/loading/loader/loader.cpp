@@ -24,6 +24,7 @@
 #include "bench/loading/loader/bad_images.h"
 #include "bench/loading/loader/batch_buffer.h"
 #include "bench/loading/loader/batch_queue.h"
+#include "bench/loading/loader/external_loader.h"
 #include "bench/loading/loader/fixed_batches.h"
 #include "bench/loading/loader/thread_placement.h"
 #include "bench/loading/token_bucket.h"
@@ -288,7 +289,6 @@ class SlotLoader : public Loader {
   }
 
   Augmentation augmentation_of(ImageSize size, const Sample& sample) const {
-    if (options_.augmentations) return options_.augmentations->at(static_cast<size_t>(sample.record));
     return draw_augmentation(size, options_.sampler.seed, sample.epoch, sample.record);
   }
 
@@ -369,6 +369,7 @@ std::unique_ptr<Loader> make_loader(Storage& storage, const LoaderOptions& optio
   if (options.copy_to && options.decoding.make_decoder)
     throw std::invalid_argument("a loader can't copy batches that are made in device memory");
   if (storage.generates_batches()) return make_fixed_batches(options);
+  if (options.external) return make_external_loader(storage, options);
   return std::make_unique<SlotLoader>(storage, options);
 }
 

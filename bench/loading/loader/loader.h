@@ -2,7 +2,9 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -29,6 +31,17 @@ enum class HandingOver { ring, dataloader };
 HandingOver handing_over(const std::string& name);  // the row field; throws std::invalid_argument
 inline constexpr int kPrefetchedPerThread = 2;      // prefetch_factor's default
 
+// An external loader: another program makes the batches (external_loader.cpp).
+struct ExternalOptions {
+  std::vector<std::string> command;      // starts bench/loading/external/ring.py with an adapter
+  std::filesystem::path folder;          // for the list of images, the adapter's copies of them and its stack
+  int64_t images = 0;                    // that the slice takes, from the first batch on; the list is longer
+  int64_t classes = 0;                   // of the data set
+  double start_s = 480, silence_s = 48;  // longest waits for the first and for each further batch
+  bool hands_over = true;  // false: batches are dropped in the other program, and the ring's are undefined
+  bool compares_pixels = true;
+};
+
 struct LoaderOptions {
   int64_t batch_size = 0;  // images per batch of this rank
   int64_t image_px = 224;  // side of the square crop
@@ -42,9 +55,8 @@ struct LoaderOptions {
   // Loader threads run only on otherwise idle cores (SCHED_IDLE). Set for emulated cores: the emulated host
   // has further cores for its ranks, which must not wait for the loader.
   bool background = false;
-  SamplerOptions sampler;                                    // order, seed, rank and world size
-  const std::vector<Augmentation>* augmentations = nullptr;  // per record; null: drawn at random
-  HostAllocator allocate = BatchBuffer::on_heap;             // allocates the batches' memory
+  SamplerOptions sampler;                         // order, seed, rank and world size
+  HostAllocator allocate = BatchBuffer::on_heap;  // allocates the batches' memory
   // Not empty: a batch made in memory of `allocate` is copied into memory of this allocator by one thread for
   // all batches, as DataLoader's pin_memory thread does (with 0 threads: in next()). A batch is complete when
   // it has been copied. Not for batches made on a device, nor for made-up ones.
@@ -52,6 +64,7 @@ struct LoaderOptions {
   DeviceDecoding decoding;  // on a device, to device memory
   double images_per_s = 0;  // all threads together decode no faster, as on fewer cores; 0: no limit
   int64_t classes = 1000;   // a label outside [0, classes) throws BadDataset
+  std::optional<ExternalOptions> external;
 };
 
 // A finished batch. The loader owns the buffers; they are valid until release().
@@ -79,6 +92,11 @@ struct BadDataset : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// An external loader made no batch within its time. The text has the place where it waits.
+struct LoaderHangs : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // next() and release() must be called from one thread. The destructor waits until each thread has finished
 // its current image.
 class Loader {
@@ -89,6 +107,9 @@ class Loader {
   virtual void release(const Batch& batch) = 0;  // returns the buffer for reuse
   virtual int ready_batches() const = 0;         // complete batches waiting
   virtual LoaderStats stats() const = 0;
+  // Of an external loader, after the last next(): compares a sample of what it delivered with what this suite
+  // makes of the same images.
+  virtual std::optional<harness::RecordExternal> compare() { return std::nullopt; }
 };
 
 // Allocates and touches the batch buffers. The storage must outlive the loader. Throws std::invalid_argument

@@ -12,15 +12,15 @@
 namespace bench {
 namespace {
 
-class Mapping {
+class Mapped {
  public:
-  explicit Mapping(size_t bytes) : bytes_(std::max<size_t>(bytes, 1)) {
+  explicit Mapped(size_t bytes) : bytes_(std::max<size_t>(bytes, 1)) {
     memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory_ == MAP_FAILED)
       throw std::runtime_error(fmt::format("can't map {} bytes: {}", bytes, std::strerror(errno)));
   }
-  Mapping(const Mapping&) = delete;
-  ~Mapping() { ::munmap(memory_, bytes_); }
+  Mapped(const Mapped&) = delete;
+  ~Mapped() { ::munmap(memory_, bytes_); }
   uint8_t* bytes() const { return static_cast<uint8_t*>(memory_); }
 
  private:
@@ -57,7 +57,7 @@ class InMemory : public DatasetStorage {
           fmt::format("{} images need {} MiB of memory and {} MiB are free: use fewer or smaller images, or "
                       "mount a larger tmpfs",
                       records_.size(), bytes >> 20, base::process_limits().free_memory_bytes >> 20));
-    mapping_ = std::make_unique<Mapping>(static_cast<size_t>(bytes));
+    mapping_ = std::make_unique<Mapped>(static_cast<size_t>(bytes));
     const std::unique_ptr<StorageReader> files = file_reader();
     places_.reserve(records_.size());
     size_t offset = 0;
@@ -110,7 +110,7 @@ class InMemory : public DatasetStorage {
 
   std::vector<int64_t> records_;
   std::vector<Place> places_;  // of records_[i]
-  std::unique_ptr<Mapping> mapping_;
+  std::unique_ptr<Mapped> mapping_;
 };
 
 [[maybe_unused]] const bool registered_storage_tmpfs = StorageRegistry::instance().add(

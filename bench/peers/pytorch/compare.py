@@ -2,8 +2,8 @@
 
 Usage: python compare.py ddp|strategies [REPEATS]   ddp: with a Python that has torch 2.11 and torchvision:
   python3 -m venv .venv-peer && .venv-peer/bin/pip install torch==2.11.0 torchvision pillow
-Use an idle machine. Rows with one device and engine pytorch are compared by run_matrix itself (configs/twin.yaml), loaders by
-bench/peers/loading/compare.py.
+Use an idle machine. Rows with one device and engine pytorch are compared by run_matrix itself (configs/twin.yaml), loaders too
+(configs/loaders.yaml).
 """
 import json
 import os

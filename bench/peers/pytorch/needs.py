@@ -23,11 +23,6 @@ def program(path, build):
         fail(f"{path}: expected a program, which is not built", build)
 
 
-def folder(path, inside, next_step):
-    if not pathlib.Path(path, inside).is_dir():
-        fail(f"{path}: expected a folder that contains {inside}/, found none", next_step)
-
-
 def numbers(words, count):
     """Parses exactly `count` whole numbers above 0. With another number of words, prints the script's docstring."""
     if len(words) != count:

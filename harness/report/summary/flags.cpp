@@ -44,6 +44,9 @@ std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, c
                  (inferred.empty() ? "" : ": " + inferred));
   if (record.config.engine != "libtorch")
     add('P', fmt::format("engine {}, torch {}", record.config.engine, version_of(record, "pytorch")));
+  if (has_external_loader(record.config))
+    add('X', fmt::format("loader {}: {}{}", record.config.loader, record.config.command,
+                         record.config.compare_pixels ? "" : ", pixels of its own"));
   const std::string asked = record.config.storage, used = storage_used(record);
   if (!used.empty() && used != asked) add('M', asked + " as " + used);
   for (const std::string& note : record.notes)
@@ -100,6 +103,8 @@ std::string flag_meaning(char code) {
     case 'T':
       return "other processes, other machines of the hypervisor or a quota took CPU time away from the row, "
              "or its clock changed";
+    case 'X':
+      return "batches come from another program's loader, not from this suite's";
     default:
       return "";
   }
