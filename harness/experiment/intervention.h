@@ -45,8 +45,8 @@ struct Intervention {
   bool when_named = false;                    // `explain` tries it only with --change
   // What is computed differs: its gain is told beside the loss after the same steps, and it is no cause.
   bool trial = false;
-  bool of_loader = false;                     // `feed` tries it, too
-  bool first = false;  // `explain` runs it before others: it takes less time than the row, and tells most
+  bool of_loader = false;  // `feed` tries it, too
+  bool first = false;      // `explain` runs it before others: it takes less time than the row, and tells most
   // How a row is changed, and why it can't be so (empty: it can). Of those without `apply` and `of_device`
   // the row follows from earlier runs (explain/measured_changes.h). of_device: on emulated devices the change
   // is one of the device file, and `apply` isn't used.

@@ -52,6 +52,7 @@ TEST(ThereAndBack, RowsAndJobsThereAndBack) {
   json expected = json::parse(R"({"index": "/index.tsv", "validation": "/val.tsv",
       "packed": {"lmdb": "/packed/lmdb"}, "progress": "/run/progress", "directory": "/run/rows/12",
       "interface": "eth0", "server_counter": "/proc/7/io", "emulated_link": true,
+      "loader_start_s": 0, "loader_silence_s": 0,
       "trace": {"first": 3, "last": 5}, "cores": 16})");
   expected["row"] = to_json(row);
   expect_back(job, expected.dump());

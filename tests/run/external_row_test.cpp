@@ -21,8 +21,8 @@ class ExternalRow : public testing::Test {
   }
   // Runs rows of these adapters at scale smoke; `more`: further fields of every row.
   std::map<std::string, Record> run(const std::map<std::string, std::string>& adapters,
-                                    const std::string& more = "",
-                                    const std::vector<std::string>& options = {"--device", "cpu"}) {
+                                    const std::string& more = "", const std::string& device = "cpu",
+                                    const std::string& setting = "") {
     std::ofstream matrix(folder / "matrix.yaml");
     matrix << "title: test\nsource: test\ndefaults: {storage: files, cache: as_is, identity: own, "
               "compare_pixels: false, loader: external, batch: 64"
@@ -41,8 +41,10 @@ class ExternalRow : public testing::Test {
                          "--hang-after",
                          "3",
                          "--out",
-                         folder / "run"};
-    command.arguments.insert(command.arguments.end(), options.begin(), options.end());
+                         folder / "run",
+                         "--device",
+                         device};
+    if (!setting.empty()) command.arguments.insert(command.arguments.end(), {"--set", setting});
     command.environment = {{"RUN_MATRIX_PLOTS", "specs"}};
     command.errors_to_output = true;
     said = base::run_to_end(command).output;
@@ -83,8 +85,7 @@ TEST_F(ExternalRow, TrainsOnAnotherProgramsBatches) {
 }
 
 TEST_F(ExternalRow, FeedsAnEmulatedDeviceAtItsOwnSpeed) {
-  const auto records =
-      run({{"zeros", zeros()}}, "", {"--device", "emulated", "--set", "core_images_per_s=0"});
+  const auto records = run({{"zeros", zeros()}}, "", "emulated", "core_images_per_s=0");
   const Record& record = records.at("zeros");
   ASSERT_EQ(record.status, "OK") << record.reason << said;
   EXPECT_EQ(record.config.time_scale, 1);
@@ -110,8 +111,7 @@ TEST_F(ExternalRow, WhatEndsARowIsItsReason) {
 }
 
 TEST_F(ExternalRow, OtherPixelsHaveNoFigure) {
-  const auto records =
-      run({{"zeros", zeros()}}, ", part: loading", {"--device", "cpu", "--set", "compare_pixels=true"});
+  const auto records = run({{"zeros", zeros()}}, ", part: loading", "cpu", "compare_pixels=true");
   EXPECT_EQ(records.at("zeros").status, "INVALID");
   EXPECT_SAYS(records.at("zeros").reason, "pixels: 32 images differ from this suite's by ");
 }

@@ -1,5 +1,4 @@
-// Reads image files, or images within larger files, through the page cache: those of the data set, or of a
-// copy as tars.
+// Reads image files, or images within larger files, through the page cache.
 #include "bench/loading/storage/file_reader.h"
 
 namespace bench {
@@ -28,39 +27,9 @@ class Files : public DatasetStorage {
   const bool readahead_;
 };
 
-std::unique_ptr<Storage> tars(const StorageOptions& options) {
-  if (options.location == options.dataset.root) return files_in_place("webdataset", options);
-  Dataset copy;
-  std::string why = "it holds too few images";
-  try {
-    copy = read_index(options.location / kCopyIndex);
-  } catch (const std::runtime_error& error) {
-    why = error.what();
-  }
-  if (static_cast<int64_t>(copy.images.size()) < records_needed(options))
-    throw std::runtime_error("the copy as tars in '" + options.location.string() + "' can't be used: " + why +
-                             "; " + pack_again("webdataset", options.location));
-  copy.root = options.location;
-  return std::make_unique<Files>("webdataset", copy, options.readahead);
-}
-
 [[maybe_unused]] const bool registered_storage_files = StorageRegistry::instance().add(
     {"storage", "files", "image files on disk; page cache as set by `cache`", {}, ""},
     [](const StorageOptions& options) { return files_in_place("files", options); });
-
-const Value kWebdataset = {"storage",
-                           "webdataset",
-                           "tar files: each image is read from its place in a tar",
-                           {.packed = true, .stream = true}};
-
-#ifdef HAVE_LIBARCHIVE  // which make_dataset packs and lists them with
-[[maybe_unused]] const bool registered_storage_webdataset =
-    StorageRegistry::instance().add(kWebdataset, tars);
-#else
-[[maybe_unused]] const auto* const unused_here = &tars;
-[[maybe_unused]] const bool registered_storage_webdataset =
-    register_missing(kWebdataset, "this build found no libarchive: install libarchive-dev and build again");
-#endif
 
 }  // namespace
 
