@@ -36,6 +36,11 @@ class Made {
                              step_ms * (1 + 0.05 * double(block % 3)) * std::exp(noise_(random_)), added_ms));
     return *this;
   }
+  // In the first block alone, as what gained nothing there.
+  Made& once(const std::string& change, double step_ms) {
+    runs_.push_back(run_of(change, 0, step_ms));
+    return *this;
+  }
   Made& refused(const std::string& change, const std::string& why) {
     json record = run_of(change, 0, 1);
     for (const char* figure : {"total_s", "images_per_second"}) record.erase(figure);
@@ -102,6 +107,14 @@ TEST(Explanation, CoresAreNoCauseWhereTheirThreadsAloneHelp) {
   ASSERT_EQ(found.size(), 2u);
   EXPECT_STREQ(found[0]->change->resource, "loader threads");
   EXPECT_STREQ(found[1]->change->resource, "storage");
+}
+
+// The first block is the fastest: over all blocks, the narrower change would seem to gain.
+TEST(Explanation, ANarrowerChangeThatGainedNothingInItsOneBlockIsNoPartner) {
+  const Made made = Made(5).with("unchanged", 40).once("more_threads", 39.9).with("no_decoding", 20);
+  EXPECT_EQ(cause(made), "decoding");
+  const Explanation explanation = made.explanation();
+  EXPECT_STREQ(change_in(explanation, "no_decoding").over->name, "unchanged");
 }
 
 TEST(Explanation, TwoCausesAreNamedInTheirOrder) {

@@ -107,23 +107,26 @@ double rate_of(const Blocks& seconds) {
   return median(rates);
 }
 
-// The runs that tell the part of a change: the fastest of the narrower ones, or the nearest rung below it.
-const Intervention* partner_of(const Intervention& change, const RunsByChange& all) {
+// The runs that tell the part of a change: the narrower one that gains most, if it gains kLeastGain (what
+// gained less ran only once), or the nearest rung below it.
+const Intervention* partner_of(const Intervention& change, const RunsByChange& all, const Gains& gains) {
   const Blocks& own = all.at(change.name).seconds;
-  const auto measured = [&](const char* name) -> const Blocks* {  // in a block of the change, too
+  const auto measured = [&](const char* name) {  // in a block of the change, too
     const auto runs = all.find(name);
-    if (runs == all.end()) return nullptr;
-    const Blocks& blocks = runs->second.seconds;
-    const bool shared = std::any_of(blocks.begin(), blocks.end(),
-                                    [&](const auto& block) { return own.count(block.first) > 0; });
-    return shared ? &blocks : nullptr;
+    return runs != all.end() && std::any_of(runs->second.seconds.begin(), runs->second.seconds.end(),
+                                            [&](const auto& block) { return own.count(block.first) > 0; });
   };
   if (!change.includes.empty()) {
-    const char* fastest = "unchanged";
+    if (!measured("unchanged")) return nullptr;
+    const char* best = "unchanged";
+    double most = kLeastGain;
     for (const char* name : change.includes)
-      if (measured(name) && measured("unchanged") && rate_of(*measured(name)) > rate_of(*measured(fastest)))
-        fastest = name;
-    return measured(fastest) ? find_intervention(fastest) : nullptr;
+      if (measured(name))
+        if (const auto gain = gains.of("unchanged", name); gain && gain->ratio >= most) {
+          best = name;
+          most = gain->ratio;
+        }
+    return find_intervention(best);
   }
   const Intervention* below = find_intervention(change.against);
   while (below && !measured(below->name)) below = find_intervention(below->against);
@@ -178,7 +181,7 @@ ExplainedChange explained(const Intervention& change, const RunsByChange& all, c
   result.images_per_second = rate_of(runs.seconds);
   result.effect = gains.of("unchanged", change.name);
   if (!result.effect) result.why_not = "no block has a figure of it and of the unchanged row";
-  result.over = partner_of(change, all);
+  result.over = partner_of(change, all, gains);
   if (result.over) result.part = gains.of(result.over->name, change.name);
   if (result.part && *change.resource)
     result.share = share_of(change, *result.part, runs.row, unchanged.row) * rate_of(unchanged.seconds) /
