@@ -58,7 +58,7 @@ std::vector<Piece> backward_passes(const ProfilerTrace& trace, int64_t thread) {
 
 // What tells a phase on the stepping thread, in order of precedence where ranges overlap.
 std::vector<Piece> known_pieces(const ProfilerTrace& trace, int64_t thread) {
-  std::vector<Piece> pieces, syncs;
+  std::vector<Piece> pieces;
   const auto add = [&](const TraceRange& range, double ProbeStep::*phase) {
     if (range.thread == thread) pieces.push_back({range.begin_us, range.end_us, phase});
   };

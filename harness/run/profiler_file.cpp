@@ -13,6 +13,12 @@ namespace harness {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+double length_ms(const TracedBatch& batch) {
+  double end_ms = 0;
+  for (const TimelineEvent& event : batch.events) end_ms = std::max(end_ms, event.end_ms);
+  return end_ms;
+}
+
 json read_json(const fs::path& file) {
   if (!fs::exists(file)) throw std::runtime_error("is missing");
   return base::require_json(base::read_file(file));
@@ -44,10 +50,8 @@ void write_profiler_file(const fs::path& folder, int64_t ranks, const RankTimeli
   for (const auto& [event, all] : kineto.events) file.add(all);
   for (const TracedBatch& batch : timelines.batches) {
     const int64_t began_ns = timelines.clock_began_ns + batch.begin_ns;
-    double length_ms = 0;
-    for (const TimelineEvent& event : batch.events) length_ms = std::max(length_ms, event.end_ms);
     file.add_range("user_annotation", fmt::format("ProfilerStep#{}", batch.batch), timelines.pid,
-                   timelines.pid, began_ns, 0, length_ms, json::object());
+                   timelines.pid, began_ns, 0, length_ms(batch), json::object());
   }
   if (!file.close())
     throw std::runtime_error(fmt::format("is not in {}: can't be written (disk full?)", path.string()));

@@ -38,6 +38,9 @@ struct KinetoFile {
   }
 };
 
+// From its beginning to the end of its last event.
+double length_ms(const TracedBatch& batch);
+
 // Both throw std::runtime_error, Violation among them, with the reason.
 nlohmann::json read_json(const std::filesystem::path& file);
 KinetoFile read_kineto(const std::filesystem::path& file);

@@ -37,16 +37,14 @@ class Timeline {
  private:
   void add(const TracedBatch& batch) {
     const int64_t began_ns = clock_began_ns_ + batch.begin_ns;
-    double length_ms = 0;
     for (const TimelineEvent& event : batch.events) {
-      length_ms = std::max(length_ms, event.end_ms);
       if (event.track == "collectives")
         add_overlapping(event.name, began_ns, event.begin_ms, event.end_ms);
       else
         add_range(event.track == "host" ? "phases" : event.track, event.name, began_ns, event.begin_ms,
                   event.end_ms);
     }
-    add_range("batches", fmt::format("batch {}", batch.batch), began_ns, 0, length_ms,
+    add_range("batches", fmt::format("batch {}", batch.batch), began_ns, 0, length_ms(batch),
               encode(batch.spans_ms));
   }
   void add_range(const std::string& track, const std::string& name, int64_t began_ns, double begin_ms,

@@ -1,11 +1,8 @@
 """LitData's StreamingDataset over local chunks, made beforehand; Pillow and torchvision's transforms in its loader."""
-import io
-
-import numpy as np
 from litdata import StreamingDataLoader, StreamingDataset
 from litdata.streaming.writer import BinaryWriter
 
-from pillow_pixels import cropped
+from pillow_pixels import from_shard
 
 BYTES_OF_CHUNK = 1 << 26
 
@@ -25,9 +22,7 @@ class Images(StreamingDataset):
         self.data = data
 
     def __getitem__(self, index):
-        sample = super().__getitem__(index)
-        image = self.data.images[sample["number"]]
-        return np.asarray(cropped(io.BytesIO(sample["jpg"]), image, self.data)), image.label
+        return from_shard(super().__getitem__(index), self.data)
 
 
 def batches(rank, world, batch, threads, data):

@@ -1,4 +1,6 @@
 """torchvision's transforms on Pillow images, and images as its formats."""
+import io
+
 import numpy as np
 import PIL.Image
 import torch
@@ -16,3 +18,9 @@ def cropped(file, image, data):
     if data.format == "uint8":
         return np.array(pixels)
     return transforms.normalize(transforms.to_tensor(pixels), data.mean, data.deviation)
+
+
+def from_shard(sample, data):
+    """Of a sample of copies that were made beforehand: `jpg`, the file's bytes, and `number`, its place in data.images."""
+    image = data.images[sample["number"]]
+    return np.asarray(cropped(io.BytesIO(sample["jpg"]), image, data)), image.label

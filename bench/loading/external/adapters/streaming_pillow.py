@@ -1,11 +1,8 @@
 """MosaicML's StreamingDataset over a local copy, made beforehand; Pillow and torchvision's transforms in a DataLoader."""
-import io
-
-import numpy as np
 from streaming import MDSWriter, StreamingDataset
 from torch.utils.data import DataLoader
 
-from pillow_pixels import cropped
+from pillow_pixels import from_shard
 
 
 def prepare(rank, world, batch, threads, data):
@@ -21,9 +18,7 @@ class Images(StreamingDataset):
         self.data = data
 
     def __getitem__(self, index):
-        sample = super().__getitem__(index)
-        image = self.data.images[sample["number"]]
-        return np.asarray(cropped(io.BytesIO(sample["jpg"]), image, self.data)), image.label
+        return from_shard(super().__getitem__(index), self.data)
 
 
 def batches(rank, world, batch, threads, data):
