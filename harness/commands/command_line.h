@@ -38,6 +38,9 @@ void add_time_option(CLI::App& app, const std::string& name, double& seconds, co
 void refuse_options(const CommandLine& line, const std::string& command,
                     const std::vector<const char*>& options);
 
+// --junit, --prometheus, --otlp and --github.
+void add_output_options(CLI::App& app, Request& request);
+
 // Adds the options of commands that start a user's own job.
 void add_job_options(CLI::App& command, JobRequest& job);
 

@@ -1,8 +1,11 @@
 // report and plot: rebuild the results of a run from its records.
 #include <iostream>
+#include <sstream>
 
 #include "harness/commands/command_line.h"
+#include "harness/outputs/outputs.h"
 #include "harness/report/results.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 
@@ -10,11 +13,17 @@ void add_report(CommandLine& line) {
   const auto add = [&line](const char* name, const char* help, bool plots) {
     CLI::App* command = line.app.add_subcommand(name, help);
     const auto run = std::make_shared<fs::path>();
+    const auto outputs = std::make_shared<Request>();
     command->add_option("run", *run, "folder of the run")->required();
-    command->callback([&line, run, plots] {
-      line.action = [run, plots](const Installation& installation) {
+    add_output_options(*command, *outputs);
+    command->callback([&line, run, outputs, plots] {
+      line.action = [run, outputs, plots](const Installation& installation) {
+        check_outputs(*outputs);
         if (!rebuild_results(installation.project, *run, plots, std::cout)) return int(base::kNothingRan);
         show_left_out(*run, std::cout);
+        std::ostringstream told;  // by rebuild_results() already
+        if (asks_for_outputs(*outputs))
+          write_outputs(*outputs, result_of_run(*run, read_records(*run, told)), std::cout);
         return int(base::kAllGood);
       };
     });

@@ -18,6 +18,7 @@
 #include "harness/explain/explain.h"
 #include "harness/feed/machine.h"
 #include "harness/launch/followers.h"
+#include "harness/outputs/outputs.h"
 #include "harness/report/claim_file.h"
 #include "harness/report/results.h"
 #include "harness/report/table.h"
@@ -103,6 +104,8 @@ static int run_and_report(const Installation& installation, const Request& reque
     });
     if (write_results(installation.project, execution.folder(), execution.records(), console))
       show_left_out(execution.folder(), console);
+    if (asks_for_outputs(request))
+      write_outputs(request, result_of_run(execution.folder(), execution.records()), console);
   } catch (const PreparationError&) {
     throw;
   } catch (const std::exception& error) {  // most likely a full disk: still show the finished rows
@@ -159,6 +162,7 @@ int run_matrix(const Installation& installation, const Request& request, bool th
   if (request.dry_run) return only_plan(installation, request, values, std::nullopt, claims, console);
   Request of_matrix = request;
   of_matrix.choose_time_scales = true;
+  check_outputs(request);
   const auto execution = Execution::prepare(installation, of_matrix, values);
   if (!execution) return base::kInterrupted;
   const int code = run_and_report(installation, of_matrix, claims, *execution, console);
@@ -172,6 +176,7 @@ int continue_matrix(const Installation& installation, const Request& request, Re
   const AxisValues values = ask_values(installation);
   const OwnClaims claims = own_claims(request.configs, installation.project);
   if (request.dry_run) return only_plan(installation, request, values, rerun, claims, console);
+  check_outputs(request);
   const auto execution = Execution::continue_in(installation, request, values, rerun);
   if (!execution) return base::kInterrupted;
   if (execution->runs().empty())

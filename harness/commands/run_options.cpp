@@ -112,6 +112,10 @@ static void add_default_action(CommandLine& line) {
     for (const char* option : {"--budget", "--resume", "--only-failed", "--explain"})
       if (app.count(option) && !(commands[0]->get_name() == "nightly" && option == std::string("--budget")))
         throw CLI::ValidationError(option, "is for running a matrix and can't be used with this command");
+    for (const char* option : {"--junit", "--prometheus", "--otlp", "--github"})
+      if (app.count(option) && commands[0]->get_name() != "nightly")
+        throw CLI::ValidationError(
+            option, "is for running a matrix, nightly and report, and can't be used with this command");
   });
   line.action = [&line, missing, failed, then_explain](const Installation& installation) {
     const fs::path& run = missing->empty() ? *failed : *missing;
@@ -121,6 +125,16 @@ static void add_default_action(CommandLine& line) {
     return continue_matrix(installation, request, missing->empty() ? Rerun::failed : Rerun::missing,
                            std::cout);
   };
+}
+
+void add_output_options(CLI::App& app, Request& request) {
+  app.add_option("--junit", request.junit,
+                 "write rows, checks and claims as test cases of JUnit XML to this file");
+  app.add_option("--prometheus", request.prometheus,
+                 "write the rows' metrics for node_exporter's textfile collector to this file (NAME.prom)");
+  app.add_option("--otlp", request.otlp, "write the same metrics as OpenTelemetry's OTLP/JSON to this file");
+  app.add_flag("--github", request.github,
+               "in a step of GitHub Actions: failures as annotations, the result as the step's summary");
 }
 
 void add_run_options(CommandLine& line) {
@@ -211,6 +225,7 @@ void add_run_options(CommandLine& line) {
   app.add_flag_function(
       "--no-install", [](int64_t) {},
       "install and build nothing, list what is missing (handled by the script run_matrix)");
+  add_output_options(app, request);
   app.add_flag(
       "--accuracy", request.accuracy,
       "train each precision on the same number of images and report its accuracy (adds configs/accuracy.yaml "

@@ -48,7 +48,9 @@ struct Request {
   std::string trace;              // timed batches: A-B, or "middle"; empty: no trace
   std::string wrap;               // command that one rank runs under; empty: none
   int64_t wrap_rank = 0;
-  std::string interface;  // network interface between nodes; empty: each rank chooses one
+  std::string interface;             // network interface between nodes; empty: each rank chooses one
+  fs::path junit, prometheus, otlp;  // files for programs that watch the run (outputs/outputs.h); empty: none
+  bool github = false;               // annotations and summary for a step of GitHub Actions
 
   // Every option that a continued run takes over, by its name on the command line.
   static constexpr auto keys() {
@@ -76,7 +78,11 @@ struct Request {
                       Key{"skip-unreadable", &Request::skip_unreadable, "true or false"},  // these came later
                       Key{"labels-from", &Request::labels_from, "0 or 1"},
                       Key{"repeat-within", &Request::repeat_within_s, "seconds"},
-                      Key{"keep-disturbed", &Request::keep_disturbed, "true or false"});
+                      Key{"keep-disturbed", &Request::keep_disturbed, "true or false"},
+                      Key{"junit", &Request::junit, "file", Presence::when_set},
+                      Key{"prometheus", &Request::prometheus, "file", Presence::when_set},
+                      Key{"otlp", &Request::otlp, "file", Presence::when_set},
+                      Key{"github", &Request::github, "true or false", Presence::when_set});
   }
 };
 

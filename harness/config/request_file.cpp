@@ -44,8 +44,9 @@ Request read_request(const fs::path& run) {
 }
 
 Request continued_request(const fs::path& run, const Request& asked, const std::set<std::string>& given) {
-  static const std::set<std::string> limits = {"timeout", "hang-after", "port", "repeat-within",
-                                               "keep-disturbed"};
+  static const std::set<std::string> limits = {"timeout",       "hang-after",     "port",
+                                               "repeat-within", "keep-disturbed", "junit",
+                                               "prometheus",    "otlp",           "github"};
   Request request = read_request(run);
   for (const Key& key : kType<Request>.keys()) {
     const std::string name = key.name;

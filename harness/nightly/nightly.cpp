@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <numeric>
@@ -22,9 +23,11 @@
 #include "harness/nightly/announced_alarms.h"
 #include "harness/nightly/canary_check.h"
 #include "harness/nightly/history.h"
+#include "harness/nightly/night_result.h"
 #include "harness/nightly/night_summary.h"
 #include "harness/nightly/open_night.h"
 #include "harness/nightly/trend_page.h"
+#include "harness/outputs/outputs.h"
 #include "harness/plan/time_left.h"
 #include "harness/report/results.h"
 #include "harness/run/run.h"
@@ -99,16 +102,23 @@ bool keep(History& history, const OpenNight& open, const Night& night) {
   return kept;
 }
 
-// Reports lasting changes that no earlier night has reported, and whether one of them is a regression.
-// Returns whether the page was written.
-bool tell_changes(const Installation& installation, const History& history, const Night& night, bool kept,
-                  std::ostream& console, bool& regression) {
+struct Told {
+  bool page_written = false;
+  Analysis analysis;
+  std::vector<Alarm> alarms;  // those of the analysis that no earlier night has reported
+  bool regression() const {
+    return std::any_of(alarms.begin(), alarms.end(), [](const Alarm& alarm) { return alarm.canary.empty(); });
+  }
+};
+
+// Reports lasting changes that no earlier night has reported.
+Told tell_changes(const Installation& installation, const History& history, const Night& night, bool kept,
+                  std::ostream& console) {
   std::vector<Night> nights = history.nights();
   if (!kept) nights.push_back(night);
-  const Analysis analysis =
-      analyse(nights, night, installation.results / "noise", installation.project, std::cerr);
+  Analysis analysis = analyse(nights, night, installation.results / "noise", installation.project, std::cerr);
   AnnouncedAlarms announced(history.folder() / "alarms.jsonl", std::cerr);
-  const std::vector<Alarm> alarms = announced.news(analysis.alarms, analysis.trends);
+  std::vector<Alarm> alarms = announced.news(analysis.alarms, analysis.trends);
   const std::vector<Alarm> improvements = announced.news(analysis.improvements, analysis.trends);
   console << changes_summary(analysis, alarms, improvements) << std::flush;
   const bool written = done([&] {
@@ -118,9 +128,16 @@ bool tell_changes(const Installation& installation, const History& history, cons
   announced.add(alarms,
                 night.id);  // after the report: if the program ends in between, they are reported again
   announced.add(improvements, night.id);
-  regression =
-      std::any_of(alarms.begin(), alarms.end(), [](const Alarm& alarm) { return alarm.canary.empty(); });
-  return written;
+  return {written, std::move(analysis), std::move(alarms)};
+}
+
+// What was asked for, and without being asked two files beside the records, and in a step of GitHub Actions
+// its summary.
+Request with_outputs(Request request, const fs::path& run) {
+  if (request.junit.empty()) request.junit = run / "junit.xml";
+  if (request.prometheus.empty()) request.prometheus = run / "metrics.prom";
+  request.github = request.github || std::getenv("GITHUB_STEP_SUMMARY");
+  return request;
 }
 
 }  // namespace
@@ -137,6 +154,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
   if (asked.dry_run) return dry_run(installation, asked, ask_values(installation), std::nullopt, console);
   if (follows) return follow(asked, installation.train_slice);
 
+  check_outputs(asked);
   const fs::path folder = history_folder(installation, nightly.history);
   const std::string host = base::host_name();
   const base::FileLock lock = lock_nights(folder, host);
@@ -184,16 +202,21 @@ int run_nightly(const Installation& installation, const Request& request, const 
 
   console << rows_summary(night, records) << moved << std::flush;
   if (base::interrupted()) return base::kInterrupted;
-  bool regression = false;
   const bool measured =
       std::any_of(night.rows.begin(), night.rows.end(), [](const NightRow& row) { return row.ok(); });
-  bool told = true;
+  Told told;
   const bool examined =
       !measured ||
-      (done([&] { told = tell_changes(installation, history, night, kept, console, regression); }) && told);
+      (done([&] { told = tell_changes(installation, history, night, kept, console); }) && told.page_written);
+  const bool written = done([&] {
+    RunResult result = result_of_run(execution->folder(), records);
+    add_night(result, night, told.analysis, told.alarms);
+    write_outputs(with_outputs(asked, execution->folder()), result, console);
+  });
   if (!measured) return base::kNothingRan;
-  if (!recorded || !kept || !examined || exit_code_of(records) == base::kRowFailed) return base::kRowFailed;
-  return regression ? base::kRegression : base::kAllGood;
+  if (!recorded || !kept || !examined || !written || exit_code_of(records) == base::kRowFailed)
+    return base::kRowFailed;
+  return told.regression() ? base::kRegression : base::kAllGood;
 }
 
 }  // namespace harness
