@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "harness/contract/phases.h"
 
@@ -93,6 +94,15 @@ std::string step_itself(const Explanation& explanation) {
   return "";
 }
 
+// `; next: loader (16 %), logging (3 %)`; empty without any.
+std::string shares_of(std::span<const ExplainedChange* const> changes, const char* before) {
+  std::string text;
+  for (const ExplainedChange* change : changes)
+    text += fmt::format("{}{} ({:.0f} %)", text.empty() ? before : ", ", change->change->resource,
+                        100 * change->share);
+  return text;
+}
+
 // What is likely, how sure that is, and what would decide.
 std::string not_sure(const Explanation& explanation) {
   if (const std::string text = step_itself(explanation); !text.empty()) return text;
@@ -104,8 +114,9 @@ std::string not_sure(const Explanation& explanation) {
                                       "it ran {} time{}, and a verdict takes two or three, or {} where runs "
                                       "scatter unequally",
                                       gain.a, gain.a == 1 ? "" : "s", kFewestRuns);
-    return fmt::format("likely {}, but that is not sure: {}; {}. More time decides (--within)",
-                       likely->change->resource, makes_faster(explanation, *likely), why);
+    return fmt::format("likely {}, but that is not sure: {}; {}. More time decides (--within){}",
+                       likely->change->resource, makes_faster(explanation, *likely), why,
+                       shares_of(explanation.binding(), "; sure: "));
   }
   const bool decidable =
       std::any_of(explanation.changes.begin(), explanation.changes.end(), [](const ExplainedChange& change) {
@@ -122,20 +133,16 @@ std::string binds(const Explanation& explanation) {
     return fmt::format("no figure: the unchanged {} did not run well", subject(explanation)) +
            (explanation.why_not.empty() ? "" : ": " + explanation.why_not);
   const auto found = explanation.binding();
-  if (found.empty()) return not_sure(explanation);
+  if (found.empty() || explanation.likely()) return not_sure(explanation);
   const ExplainedChange& first = *found[0];
-  std::string text = fmt::format("{}, {:.0f} % of the step: {}", first.change->resource, 100 * first.share,
-                                 makes_faster(explanation, first));
-  for (size_t i = 1; i < found.size(); ++i)
-    text += fmt::format("{}{} ({:.0f} %)", i == 1 ? "; next: " : ", ", found[i]->change->resource,
-                        100 * found[i]->share);
-  return text;
+  return fmt::format("{}, {:.0f} % of the step: {}{}", first.change->resource, 100 * first.share,
+                     makes_faster(explanation, first), shares_of(std::span(found).subspan(1), "; next: "));
 }
 
 std::string next_of(const Explanation& explanation) {
   const auto found = explanation.binding();
-  const ExplainedChange* first = found.empty() ? explanation.likely() : found[0];
-  return first ? first->change->next : "";
+  const ExplainedChange* likely = explanation.likely();
+  return likely ? likely->change->next : found.empty() ? "" : found[0]->change->next;
 }
 
 std::string remark(const ExplainedChange& change) {

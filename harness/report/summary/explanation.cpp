@@ -312,12 +312,11 @@ std::vector<const ExplainedChange*> Explanation::binding() const {
 
 const ExplainedChange* Explanation::likely() const {
   const ExplainedChange* found = nullptr;
-  if (!binding().empty()) return found;
   for (const ExplainedChange& change : changes)
     if (*change.change->resource && !change.change->trial && change.part &&
         change.part->ratio >= kLeastGain && (!found || change.share > found->share))
       found = &change;
-  return found;
+  return found && found->decided ? nullptr : found;
 }
 
 std::set<std::string> changes_without_gain(const Explanation& explanation) {

@@ -61,7 +61,7 @@ struct Explanation {
   std::vector<ExplainedChange> changes;  // reliefs by falling gain, then dependences and burdens
   // Resources whose relief is decided, the largest share first; no trials. Empty: none is.
   std::vector<const ExplainedChange*> binding() const;
-  // The largest share of a gain that isn't sure; null where something binds, or nothing gains kLeastGain.
+  // What has the largest share, if its gain isn't sure; null if it is, or if nothing gains kLeastGain.
   const ExplainedChange* likely() const;
 };
 
