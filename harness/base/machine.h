@@ -6,7 +6,7 @@
 
 namespace base {
 
-std::string host_name();
+std::string host_name();  // RUN_MATRIX_HOST where that is set
 // 20260131T030000-<host>, local time: the name of a results folder.
 std::string time_and_host();
 // The processor's instruction sets for 16-bit types, e.g. avx512_bf16.

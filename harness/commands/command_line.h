@@ -59,5 +59,7 @@ void add_explain(CommandLine& line);
 void add_feed(CommandLine& line);
 void add_machine(CommandLine& line);
 void add_history(CommandLine& line);
+void add_fleet(CommandLine& line);
+void add_fleet_submit(CommandLine& line, CLI::App& fleet);
 
 }  // namespace harness

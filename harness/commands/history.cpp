@@ -5,6 +5,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "harness/base/child_process.h"
 #include "harness/base/file.h"
 #include "harness/commands/command_line.h"
 #include "harness/nightly/history_report.h"
@@ -109,13 +110,25 @@ int import_from(History& history, const Asked& asked) {
   return base::kBadInput;
 }
 
+// What the history's files are made of is Python's: compact and query take their words as they are.
+int in_python(const Installation& installation, const fs::path& history, const char* action,
+              const std::vector<std::string>& words) {
+  base::Command command;
+  command.arguments = {installation.project / ".venv/bin/python",
+                       installation.project / "harness/nightly/parquet_history.py", action, history};
+  command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+  const base::Finished finished = base::run_to_end(command);
+  std::cout << finished.output;
+  return finished.exit_code;
+}
+
 // Only import may create a history; the other commands need an existing one.
 History open_history(const Installation& installation, const Asked& asked, bool must_exist) {
   const fs::path folder = history_folder(installation, asked.history);
   if (must_exist && !fs::is_directory(folder))
     throw PreparationError(
         folder.string() + ": no history; `./run_matrix nightly` creates one, --history names another folder");
-  History history(folder, std::cerr);
+  History history(folder, std::cerr, installation.project);
   if (must_exist) history.narrow(asked.machine, asked.tag);
   return history;
 }
@@ -173,6 +186,20 @@ void add_history(CommandLine& line) {
   command = add("import", "add nights that `history export` wrote", false,
                 [asked](const auto&, auto& nights) { return import_from(nights, *asked); });
   command->add_option("file", asked->file, "JSON lines")->required();
+  const auto add_python = [&](const char* name, const char* help) {
+    const auto words = std::make_shared<std::vector<std::string>>();
+    CLI::App* python = history->add_subcommand(name, help);
+    python->fallthrough()->allow_extras();
+    python->callback([&line, asked, words, name, python] {
+      *words = python->remaining();
+      line.action = [asked, words, name](const Installation& installation) {
+        return in_python(installation, history_folder(installation, asked->history), name, *words);
+      };
+    });
+  };
+  add_python("compact",
+             "put the nights of past days into Parquet files, a file per day; --all: today's, too");
+  add_python("query", "a table by one of ten views, or --sql 'SELECT ...'; without a view it lists them");
 }
 
 }  // namespace harness

@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   add_feed(line);
   add_machine(line);
   add_history(line);
+  add_fleet(line);
   line.app.add_subcommand("doctor", "print what this machine has and lacks")->callback([&line] {
     line.action = [](const Installation& installation) {
       std::cerr << "run_matrix: doctor is part of the script, not of this program; run "

@@ -54,7 +54,9 @@ struct GpuFacts {
         Key{"figures", &GpuFacts::figures,
             "by name: `numa_node`; the PCIe link's `pcie_generation` and `pcie_width` (lanes), and what GPU and "
             "slot are able to (`pcie_max_generation`, `pcie_max_width`); active `nvlinks`; `max_sm_clock_mhz`, "
-            "`max_memory_clock_mhz`; 1 or 0 for `ecc`, `mig`, `persistence`; from Hopper on the means of "
+            "`max_memory_clock_mhz`; 1 or 0 for `ecc`, `mig`, `persistence`, `remapping_pending`, `remapping_failed`, "
+            "`retired_pages_pending`; `remapped_rows` of its memory; since the driver was loaded uncorrected "
+            "`ecc_errors` and `nvlink_errors` of all links; from Hopper on the means of "
             "counters over the timed batches, as the metrics of these names: `sm_active`, `sm_occupancy`, "
             "`tensor_active`, `dram_active`, `pcie_sent_gb_per_s`, `pcie_received_gb_per_s`, "
             "`nvlink_sent_gb_per_s`, `nvlink_received_gb_per_s`",

@@ -43,22 +43,16 @@ Analysis analyse(const std::vector<Night>& nights, const Night& last,
   analysis.trends = trends_of(
       nights, metric.name == kTotalSeconds ? margins_of(last, noise_folder, warnings) : Margins(), metric);
   std::vector<Trend*> of_last;
-  size_t longest_short = 0;
   for (Trend& trend : analysis.trends) {
     if (!concerns(trend, last)) continue;
     of_last.push_back(&trend);
     analysis.shortened = analysis.shortened || trend.values.size() > kNightsLookedAt;
-    if (trend.canary || trend.nights.back() != last.id) continue;
-    ++analysis.rows;
-    if (trend.values.size() >= kFewestNights) continue;
-    ++analysis.too_short;
-    longest_short = std::max(longest_short, trend.values.size());
   }
-  if (analysis.too_short > 0) analysis.nights_missing = kFewestNights - longest_short;
-  const bool some_long = std::any_of(of_last.begin(), of_last.end(), [](const Trend* trend) {
+  analysis.first_nights = first_nights(analysis.trends, last);
+  analysis.searched = std::any_of(of_last.begin(), of_last.end(), [](const Trend* trend) {
     return !trend->canary && trend->values.size() >= kFewestNights;
   });
-  if (!some_long) return analysis;  // no row can alarm
+  if (!analysis.searched) return analysis;
   find_changes(of_last, source_dir);
   analysis.alarms = lasting_changes(analysis.trends, last, Direction::worse);
   analysis.improvements = lasting_changes(analysis.trends, last, Direction::better);

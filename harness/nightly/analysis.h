@@ -4,18 +4,17 @@
 #include <ostream>
 #include <vector>
 
-#include "harness/nightly/trend.h"
+#include "harness/nightly/first_nights.h"
 
 namespace harness {
 
 struct Analysis {
   std::vector<Trend> trends;  // of the whole history; with `changes` only if the last night belongs to it
   std::vector<Alarm> alarms;  // rows that became worse
-  std::vector<Alarm> improvements;  // rows that became better, by the same rules
-  size_t rows = 0;                  // rows of the last night with a figure
-  size_t too_short = 0;             // of these, rows with fewer than kFewestNights nights, which can't alarm
-  size_t nights_missing = 0;        // until the first of these can alarm
-  bool shortened = false;           // a series is longer than kNightsLookedAt
+  std::vector<Alarm> improvements;        // rows that became better, by the same rules
+  std::vector<FirstNights> first_nights;  // of rows that are too young for an alarm; points into `trends`
+  bool searched = false;                  // some series of the last night was long enough for a search
+  bool shortened = false;                 // a series is longer than kNightsLookedAt
 };
 
 // Searches for changes of the metric unless every row is too short for an alarm. Margins come from the noise

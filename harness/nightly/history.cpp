@@ -1,22 +1,24 @@
-// Parses the file with several threads, appends under a lock, and sorts imported nights in by time.
+// Reads nights from files of their own, from lines of older versions and from Parquet, and writes new ones.
 #include "harness/nightly/history.h"
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <fstream>
 #include <future>
-#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
 
-#include "harness/base/file_lock.h"
+#include "harness/base/child_process.h"
+#include "harness/base/file.h"
 #include "harness/base/json_lines.h"
+#include "harness/base/json_text.h"
 #include "harness/base/time_stamp.h"
-#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
@@ -25,13 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kBytesPerThread = 2'000'000;  // at least; fewer are not worth a thread
 
-uint64_t size_of(const fs::path& file) {
-  std::error_code missing;
-  const uint64_t size = fs::file_size(file, missing);
-  return missing ? 0 : size;
-}
-
-struct Part {  // of the file
+struct Part {  // of nights.jsonl
   std::vector<Night> nights;
   std::ostringstream problems;
 };
@@ -45,33 +41,8 @@ Part read_part(const fs::path& file, std::string text, int first_line) {
   return part;
 }
 
-}  // namespace
-
-std::string why_not_locked(const fs::path& file, int error) {
-  return fmt::format(
-      "{}: can't be locked: {}; choose a writable folder with --history, on a file system with locks",
-      file.string(), std::strerror(error));
-}
-
-History::History(fs::path folder, std::ostream& warnings) : folder_(std::move(folder)), warnings_(warnings) {
-  load();
-  for (size_t i = 1; i < nights_.size(); ++i)
-    if (!nights_[i].imported && nights_[i].host == nights_[i - 1].host &&
-        nights_[i].started_at < nights_[i - 1].started_at) {
-      fmt::print(warnings_,
-                 "{}: night {} began before {}, which was added earlier, so the clock of {} went backwards; "
-                 "nights stay in the order in which they were added\n",
-                 file().string(), nights_[i].id, nights_[i - 1].id, nights_[i].host);
-      break;
-    }
-}
-
-// Parsing thousands of nights takes time, so the cores share them.
-void History::load() {
-  std::string text(size_of(file()), '\0');
-  std::ifstream input(file(), std::ios::binary);
-  input.read(text.data(), std::streamsize(text.size()));
-  text.resize(size_t(input.gcount()));
+// A night per line. Parsing thousands of them takes time, so the cores share them.
+std::vector<Night> nights_in_lines(const std::string& text, const fs::path& file, std::ostream& warnings) {
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());
   const size_t share = std::max(kBytesPerThread, text.size() / cores + 1);
   std::vector<std::future<Part>> parts;
@@ -80,58 +51,155 @@ void History::load() {
     end = std::min(text.find('\n', std::min(begin + share, text.size()) - 1), text.size() - 1) + 1;
     std::string lines = text.substr(begin, end - begin);
     const auto number = std::count(lines.begin(), lines.end(), '\n');
-    parts.push_back(std::async(std::launch::async, read_part, file(), std::move(lines), line));
+    parts.push_back(std::async(std::launch::async, read_part, file, std::move(lines), line));
     line += int(number);
   }
-  nights_.clear();
-  bytes_ = text.size();
+  std::vector<Night> nights;
   for (std::future<Part>& one : parts) {
     Part part = one.get();
-    warnings_ << part.problems.str();
-    std::move(part.nights.begin(), part.nights.end(), std::back_inserter(nights_));
+    warnings << part.problems.str();
+    std::move(part.nights.begin(), part.nights.end(), std::back_inserter(nights));
   }
-  put_imported_in_their_place();
+  return nights;
 }
 
-void History::put_imported_in_their_place() {
-  const auto earlier = [](const Night& a, const Night& b) { return a.started_at < b.started_at; };
-  const auto imported =
-      std::stable_partition(nights_.begin(), nights_.end(), [](const Night& it) { return !it.imported; });
-  std::stable_sort(imported, nights_.end(), earlier);
-  std::vector<Night> ordered;
-  auto next = imported;
-  for (auto own = nights_.begin(); own != imported; ++own) {
-    while (next != nights_.end() && earlier(*next, *own)) ordered.push_back(std::move(*next++));
-    ordered.push_back(std::move(*own));
+std::string encoded(const std::string& name) {
+  std::string text;
+  for (const char c : name)
+    text += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-'
+                ? std::string(1, c)
+                : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  return text;
+}
+
+fs::path file_of(const fs::path& history, const Night& night) {
+  const std::string day = night.started_at.substr(0, 10);
+  return history / ("night=" + (base::is_day(day) ? day : "1970-01-01")) / ("host=" + encoded(night.host)) /
+         (encoded(night.id) + ".json");
+}
+
+std::vector<fs::path> sorted_entries(const fs::path& folder, const std::string& prefix) {
+  std::vector<fs::path> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none))
+    if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// Names that begin with a dot are drafts.
+bool is_night(const fs::path& file) {
+  return file.extension() == ".json" && !file.filename().string().starts_with(".");
+}
+
+// Nights that `history compact` has put into Parquet files, from Python, which has a library for them.
+std::string compacted_nights(const fs::path& history, const fs::path& project, const std::string& host,
+                             std::ostream& warnings) {
+  base::Command command;
+  command.arguments = {project / ".venv/bin/python", project / "harness/nightly/parquet_history.py", "nights",
+                       history};
+  if (!host.empty()) command.arguments.insert(command.arguments.end(), {"--host", host});
+  try {
+    const base::Finished finished = base::run_to_end(command);
+    if (finished.exit_code == 0) return finished.output;
+  } catch (const std::runtime_error&) {
   }
-  std::move(next, nights_.end(), std::back_inserter(ordered));
-  nights_ = std::move(ordered);
+  fmt::print(warnings,
+             "{}: its compacted nights are left out: {} could not read them; ./run_matrix once without "
+             "--no-install installs what it needs\n",
+             history.string(), command.arguments[1]);
+  return "";
+}
+
+// Throws std::runtime_error if there is such a file, or it can't be written.
+void write_new_file(const fs::path& file, const std::string& text) {
+  base::make_folder(file.parent_path());
+  const fs::path draft = file.parent_path() / fmt::format(".{}-{}", ::getpid(), file.filename().string());
+  base::write_whole_file(draft, text);
+  std::error_code error, gone;
+  fs::create_hard_link(draft, file, error);        // unlike a renaming, it never replaces a file
+  if (error && error != std::errc::file_exists) {  // a file system without links
+    error = fs::exists(file) ? std::make_error_code(std::errc::file_exists) : std::error_code();
+    if (!error) fs::rename(draft, file, error);
+  }
+  fs::remove(draft, gone);
+  base::sync_folder(file.parent_path());
+  if (error) throw std::runtime_error(fmt::format("{}: {}", file.string(), error.message()));
+}
+
+}  // namespace
+
+size_t hosts_of_last_day(const fs::path& history) {
+  const auto days = sorted_entries(history, "night=");
+  return days.empty() ? 0 : sorted_entries(days.back(), "host=").size();
+}
+
+History::History(fs::path folder, std::ostream& warnings, fs::path project, std::string host)
+    : folder_(std::move(folder)), warnings_(warnings), project_(std::move(project)), host_(std::move(host)) {
+  load();
+}
+
+bool History::add(Night night) {
+  if (!host_.empty() && night.host != host_) return false;
+  if (!known_.insert({night.id, night.host}).second) return false;
+  const auto later = std::upper_bound(
+      nights_.begin(), nights_.end(), night,
+      [](const Night& one, const Night& other) { return one.started_at < other.started_at; });
+  nights_.insert(later, std::move(night));
+  return true;
+}
+
+void History::load() {
+  std::vector<Night> found;
+  const auto take = [&](std::vector<Night> some) {
+    std::move(some.begin(), some.end(), std::back_inserter(found));
+  };
+  std::error_code none;
+  if (const fs::path lines = folder_ / "nights.jsonl"; fs::exists(lines, none))
+    take(nights_in_lines(base::read_file(lines), lines, warnings_));
+  bool compacted = false;
+  for (const fs::path& day : sorted_entries(folder_, "night=")) {
+    compacted = compacted || !sorted_entries(day, "compact-").empty();
+    for (const fs::path& host : sorted_entries(day, "host=" + encoded(host_)))
+      for (const fs::path& file : sorted_entries(host, "")) try {
+          if (is_night(file)) found.push_back(night_from_json(base::require_json(base::read_file(file))));
+        } catch (const std::runtime_error& error) {
+          fmt::print(warnings_, "{}: night left out: {}\n", file.string(), error.what());
+        }
+  }
+  if (compacted)
+    take(nights_in_lines(compacted_nights(folder_, project_, host_, warnings_), "compacted nights",
+                         warnings_));
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Night& one, const Night& other) { return one.started_at < other.started_at; });
+  for (Night& night : found) add(std::move(night));
 }
 
 void History::append(const Night& night) {
   if (append_new({night}) == 0)
     throw std::runtime_error(
         fmt::format("{}: night {} is already in the history", folder_.string(), night.id));
+  const auto later = std::find_if(nights_.begin(), nights_.end(), [&](const Night& other) {
+    return other.host == night.host && other.started_at > night.started_at;
+  });
+  if (later != nights_.end())
+    fmt::print(
+        warnings_,
+        "night {} began before {}, which is in the history already: the clock of {} went backwards; nights "
+        "are in order of their times\n",
+        night.id, later->id, night.host);
 }
 
 size_t History::append_new(const std::vector<Night>& nights) {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  const fs::path lock_file = folder_ / "lock";
-  const auto one_writer = base::FileLock::wait_exclusive(lock_file);  // on all hosts that share the folder
-  if (!one_writer.holds()) throw std::runtime_error(why_not_locked(lock_file, one_writer.error()));
-  if (size_of(file()) != bytes_) load();  // another program has added nights since
-  std::set<std::string> known;
-  for (const Night& night : nights_) known.insert(night.id);
-  const size_t before = nights_.size();
+  size_t added = 0;
   for (const Night& night : nights) {
-    if (!known.insert(night.id).second) continue;
-    append_record(file(), encode(night));
-    bytes_ = size_of(file());
-    nights_.push_back(night);
+    if (holds(night.id)) continue;
+    write_new_file(file_of(folder_, night),
+                   encode(night).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    add(night);
+    ++added;
   }
-  put_imported_in_their_place();
-  return nights_.size() - before;
+  return added;
 }
 
 bool History::holds(const std::string& id) const {

@@ -2,32 +2,35 @@
 #pragma once
 #include <filesystem>
 #include <ostream>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/nightly/night.h"
 
 namespace harness {
 
-// Why a lock file in a history's folder can't be locked, with the next step. error: FileLock::error().
-std::string why_not_locked(const std::filesystem::path& file, int error);
-
-// nights.jsonl: one line per night, appended and fsynced, never changed. It is written under a lock on the
-// folder (flock, which works over NFS since Linux 2.6.12), so nights can't be added on a file system without
-// locks.
+// A folder that any number of hosts write into at the same time, without locks: each night is a file of its
+// own, night=2026-01-31/host=NAME/ID.json, which appears whole or not at all. Names are percent-encoded as in
+// a URL but for letters, digits, `.`, `_` and `-`. `history compact` puts the nights of past days into
+// Parquet files (parquet_history.py); older versions wrote all nights into nights.jsonl. All three are read.
 class History {
  public:
-  // Leaves out damaged lines, with a warning file:line.
-  History(std::filesystem::path folder, std::ostream& warnings);
+  // Leaves out damaged nights, with a warning that names the file. `project` contains
+  // harness/nightly/parquet_history.py and .venv/, which read compacted nights. `host`: only its nights;
+  // empty: all.
+  History(std::filesystem::path folder, std::ostream& warnings, std::filesystem::path project = {},
+          std::string host = "");
 
-  // In the order in which they were appended; imported nights are inserted by their time.
+  // In order of the times at which they began.
   const std::vector<Night>& nights() const { return nights_; }
   // Limits nights() to those whose machine or host contains `machine` and whose tag is `tag`; empty: any. For
   // a history that is only read. Throws std::invalid_argument if none is left.
   void narrow(const std::string& machine, const std::string& tag);
 
-  // Throws std::runtime_error when the folder can't be locked, the file can't be written or a night with this
-  // id exists. The nights that were there are then unchanged.
+  // Throws std::runtime_error when the file can't be written or a night with this id exists. The nights that
+  // were there are then unchanged.
   void append(const Night& night);
   // Appends several nights except those whose id exists; returns the number of added nights.
   size_t append_new(const std::vector<Night>& nights);
@@ -43,17 +46,21 @@ class History {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
-  std::filesystem::path file() const { return folder_ / "nights.jsonl"; }
   void load();
-  void put_imported_in_their_place();
+  bool add(Night night);  // false if it is there already
 
   std::filesystem::path folder_;
   std::ostream& warnings_;
+  std::filesystem::path project_;
+  std::string host_;
   std::vector<Night> nights_;
-  uint64_t bytes_ = 0;  // of the file, as it was read
+  std::set<std::pair<std::string, std::string>> known_;  // id and host
 };
 
-// Writes one line per night, in the format of nights.jsonl, and returns the number of nights. Throws
+// How many hosts wrote a night on the last day of the history.
+size_t hosts_of_last_day(const std::filesystem::path& history);
+
+// Writes one line per night, each a Night as JSON, and returns the number of nights. Throws
 // std::runtime_error when `output` fails.
 size_t export_nights(std::vector<Night> nights, std::ostream& output);
 

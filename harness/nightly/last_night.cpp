@@ -5,7 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
+#include "harness/nightly/first_nights.h"
 #include "harness/nightly/night.h"
 #include "harness/nightly/trend_chart.h"
 #include "harness/report/page_file.h"
@@ -50,6 +52,13 @@ void add_alarms(json& blocks, const std::vector<Alarm>& alarms, const Metric& me
                        {"MACHINE", fmt::format("the canary {} slowed down together with {} {}: {}", canary,
                                                rows.size() == 1 ? "row" : "rows", fmt::join(rows, ", "),
                                                "check the machine before the software")}}});
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 std::vector<std::string> failed_rows(const Night& night) {
@@ -165,10 +174,21 @@ json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm
   add_alarms(blocks, alarms, metric);
   if (!failed.empty() && failed.size() < last.rows.size())
     blocks.push_back({{"alarm", {"FAILED", fmt::format("{}", fmt::join(failed, ", "))}}});
+  for (const std::string& fault : last.gpu_faults) blocks.push_back({{"alarm", {"GPU", one_line(fault)}}});
+  std::vector<std::string> spoiled;
+  for (const NightRow& row : last.rows)
+    if (row.is_spoiled()) spoiled.push_back(row.row);
+  if (!spoiled.empty())
+    blocks.push_back({{"mark",
+                       {"DISTURBED", fmt::format("others took so much of the cores that these rows aren't "
+                                                 "compared with other nights: {}",
+                                                 fmt::join(spoiled, ", "))}}});
+  if (const std::string text = first_nights_text(first_nights(trends, last)); !text.empty())
+    blocks.push_back({{"lines", lines_of(text)}});
   if (!last.complete)
     blocks.push_back(
         {{"mark", {"CUT SHORT", "the last night ended early; only its finished rows are shown"}}});
-  if (blocks.empty()) blocks.push_back({{"lines", {"No alarm, no failed row."}}});
+  if (alarms.empty() && failed.empty()) blocks.push_back({{"lines", {"No alarm, no failed row."}}});
   blocks.push_back({{"facts", facts_of(trends, nights, machines)}});
   if (!last.rows.empty()) {
     const Grid grid = rows_grid(trends, last, metric);

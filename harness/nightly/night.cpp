@@ -6,6 +6,7 @@
 
 #include "harness/contract/config_hash.h"
 #include "harness/contract/row.h"
+#include "harness/nightly/gpu_health.h"
 #include "harness/report/metrics.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/report/summary/summary.h"
@@ -39,6 +40,10 @@ NightRow night_row(const Summary& summary, const SummaryRow& row) {
             [](const Record* one, const Record* other) { return one->repeat < other->repeat; });
   if (const ComparedSeconds seconds(in_order, {}); seconds.undisturbed())
     for (double total : seconds.of(in_order)) it.undisturbed_s.push_back(rounded(total));
+  else
+    it.spoiled = std::count_if(in_order.begin(), in_order.end(), [](const Record* run) {
+      return others_share(*run).value_or(0) >= kSpoiledShare;
+    });
   for (const std::string& phase : phase_names()) {
     std::vector<double> times;
     for (const RunStatistics& run : row.runs) times.push_back(phases_ms(run, {phase}));
@@ -78,6 +83,7 @@ Night night_of(const std::string& id, const Records& records) {
   night.environment = environment_key(records.front());
   night.host = records.front().machine.host;
   night.revision = records.front().build.revision;
+  night.gpu_faults = gpu_faults(records);
   for (const Summary& summary : summarise(records))
     for (const SummaryRow& row : summary.rows) night.rows.push_back(night_row(summary, row));
   return night;

@@ -20,8 +20,11 @@ struct NightRow {
   int64_t repeats = 0;
   std::map<std::string, double> metrics = {};
   std::vector<double> undisturbed_s = {};
+  int64_t spoiled = 0;
 
   bool ok() const { return !totals_s.empty(); }
+  // Others disturbed most of its runs so much that the night says nothing about the row.
+  bool is_spoiled() const { return 2 * spoiled > int64_t(totals_s.size()); }
   double median_s() const;  // as measured
   // What nights are compared by: undisturbed_s where there are any, else as measured; and their median.
   const std::vector<double>& compared_seconds() const;
@@ -44,6 +47,10 @@ struct NightRow {
         Key{"undisturbed_s", &NightRow::undisturbed_s,
             "totals_s without the share of the processor that others took, only if the row waits for nothing "
             "else and others took 2 % or more of a run (stats/disturbance.h)",
+            Presence::when_set},
+        Key{"spoiled", &NightRow::spoiled,
+            "repeats of which others took 10 % or more of the cores, if their seconds can't be corrected for it; "
+            "where these are most, nights aren't compared with this one",
             Presence::when_set});
   }
 };
@@ -54,6 +61,7 @@ struct Night {
   std::map<std::string, double> canaries;
   std::vector<NightRow> rows;
   int64_t schema = 1;
+  std::vector<std::string> gpu_faults = {};
 
   size_t rows_ok() const;  // those with a figure
   static constexpr auto keys() {
@@ -72,7 +80,11 @@ struct Night {
         Key{"complete", &Night::complete, "false: the run was cut short; only finished rows are here",
             required},
         Key{"canaries", &Night::canaries, "ms by name, see canary_check.h; empty: none were run", required},
-        Key{"rows", &Night::rows, "one entry each", required});
+        Key{"rows", &Night::rows, "one entry each", required},
+        Key{"gpu_faults", &Night::gpu_faults,
+            "what the driver told of GPUs that an operator should look at, "
+            "see gpu_health.h",
+            Presence::when_set});
   }
 };
 

@@ -30,6 +30,12 @@ void add_night(RunResult& result, const Night& night, const Analysis& analysis,
                const std::vector<Alarm>& alarms) {
   for (const Trend& trend : analysis.trends)
     if (!trend.canary && concerns(trend, night)) result.cases.push_back(case_of(trend, analysis, alarms));
+  for (const std::string& fault : night.gpu_faults)
+    result.cases.push_back({"nights", "gpu", "GPUs without a fault", TestCase::Result::failed, fault});
+  result.gauges.push_back({"run_matrix_gpu_faults",
+                           "1",
+                           "what the driver told of GPUs that an operator should look at",
+                           {{{}, double(night.gpu_faults.size())}}});
   result.gauges.push_back({"run_matrix_regressions",
                            "1",
                            "rows that became slower, which no earlier night has reported",

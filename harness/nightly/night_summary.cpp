@@ -48,6 +48,14 @@ std::string rows_summary(const Night& night, const Records& records) {
                                row.compared_s(), row.median_s());
   if (!corrected.empty())
     corrected = "others took processor time, so that nights are compared without it:\n" + corrected;
+  std::vector<std::string> spoiled;
+  for (const NightRow& row : night.rows)
+    if (row.is_spoiled()) spoiled.push_back(row.row);
+  if (!spoiled.empty())
+    corrected += fmt::format(
+        "others took {:.0f} % or more of the cores of {} row{}, which other nights aren't "
+        "compared with: {}\n",
+        100 * kSpoiledShare, spoiled.size(), spoiled.size() == 1 ? "" : "s", fmt::join(spoiled, ", "));
   std::vector<std::string> counts;
   for (const char* status : {"OK", "failed", "SKIPPED"})
     if (by_status.count(status)) counts.push_back(fmt::format("{} {}", by_status[status], status));
@@ -55,6 +63,7 @@ std::string rows_summary(const Night& night, const Records& records) {
                                  night.tag.empty() ? "" : " (" + night.tag + ")", fmt::join(counts, ", "),
                                  night.complete ? "" : "; cut short: only the finished runs are counted",
                                  reasons + corrected);
+  for (const std::string& fault : night.gpu_faults) text += "GPU: " + one_line(fault) + "\n";
   if (by_status["OK"] == 0) text += "NOTHING WAS MEASURED: no row has a figure\n";
   return text;
 }
@@ -73,15 +82,11 @@ std::string changes_summary(const Analysis& analysis, const std::vector<Alarm>& 
             (faster.canary.empty() ? "\n" : fmt::format("; canary {} became faster too\n", faster.canary));
   const size_t old =
       analysis.alarms.size() + analysis.improvements.size() - alarms.size() - improvements.size();
-  if (text.empty())
+  if (text.empty() && analysis.searched)
     text = fmt::format("no new lasting change of a row's {}\n",
                        metric.name == kTotalSeconds ? "speed" : metric.name);
   if (old > 0) text += fmt::format("changes reported in earlier nights: {}\n", old);
-  if (analysis.too_short > 0)
-    text += fmt::format(
-        "{} of {} rows have fewer than {} nights with this machine and these settings: at least {} more "
-        "before they can alarm\n",
-        analysis.too_short, analysis.rows, kFewestNights, analysis.nights_missing);
+  text += first_nights_text(analysis.first_nights);
   if (analysis.shortened)
     text += fmt::format("changes are searched in the last {} nights of each row\n", kNightsLookedAt);
   return text;

@@ -77,7 +77,10 @@ base::FileLock lock_nights(const fs::path& history, const std::string& host) {
   if (lock.another_holds())
     throw PreparationError(fmt::format("another nightly is running on {}: {}; wait until it ends ({})", host,
                                        holder_of(file), file.string()));
-  if (!lock.holds()) throw PreparationError(why_not_locked(file, lock.error()));
+  if (!lock.holds())
+    throw PreparationError(fmt::format(
+        "{}: can't be locked: {}; choose a writable folder with --history, on a file system with locks",
+        file.string(), std::strerror(lock.error())));
   // Only for the message above, so an error is ignored: a full disk is reported when the night is written.
   std::ofstream(file) << encode(LockHolder{::getpid(), base::time_stamp_now()}).dump() << '\n';
   return lock;
@@ -112,18 +115,21 @@ struct Told {
 };
 
 // Reports lasting changes that no earlier night has reported.
+// `fleet_host`: whose nights alone these are, of a history of many hosts; else empty.
 Told tell_changes(const Installation& installation, const History& history, const Night& night, bool kept,
-                  std::ostream& console) {
+                  const std::string& fleet_host, std::ostream& console) {
   std::vector<Night> nights = history.nights();
   if (!kept) nights.push_back(night);
   Analysis analysis = analyse(nights, night, installation.results / "noise", installation.project, std::cerr);
-  AnnouncedAlarms announced(history.folder() / "alarms.jsonl", std::cerr);
+  AnnouncedAlarms announced(
+      history.folder() / (fleet_host.empty() ? "alarms.jsonl" : "alarms-" + fleet_host + ".jsonl"),
+      std::cerr);
   std::vector<Alarm> alarms = announced.news(analysis.alarms, analysis.trends);
   const std::vector<Alarm> improvements = announced.news(analysis.improvements, analysis.trends);
   console << changes_summary(analysis, alarms, improvements) << std::flush;
   const bool written = done([&] {
     write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, installation.project,
-                     console);
+                     console, seconds(), fleet_host);
   });
   announced.add(alarms,
                 night.id);  // after the report: if the program ends in between, they are reported again
@@ -158,7 +164,13 @@ int run_nightly(const Installation& installation, const Request& request, const 
   const fs::path folder = history_folder(installation, nightly.history);
   const std::string host = base::host_name();
   const base::FileLock lock = lock_nights(folder, host);
-  History history(folder, std::cerr);
+  const bool fleet = hosts_of_last_day(folder) > kMostHostsOfATrend;
+  History history(folder, std::cerr, installation.project, fleet ? host : "");
+  if (fleet)
+    console << fmt::format(
+        "many hosts write to {}: this night is compared with those of {} alone, and "
+        "`./run_matrix fleet {}` compares hosts\n",
+        folder.string(), host, folder.string());
   adopt_open_nights(history, host, console);
 
   const AxisValues values = ask_values(installation);
@@ -179,7 +191,10 @@ int run_nightly(const Installation& installation, const Request& request, const 
                  execution->folder(), before};
   write_open_night(folder, open);
 
-  const bool recorded = done([&] { run_scheduled(*execution, schedule, asked.budget_s); });
+  RepeatRules again = execution->repeat_rules();  // disturbed rows run again
+  if (asked.repeat_within_s < 0 && asked.budget_s == 0)
+    again.limit_s += std::accumulate(schedule.seconds.begin(), schedule.seconds.end(), 0.0);
+  const bool recorded = done([&] { run_scheduled(*execution, schedule, asked.budget_s, again); });
   const Records& records = execution->records();
   if (records.empty()) {
     close_night(folder, open.id);
@@ -207,7 +222,8 @@ int run_nightly(const Installation& installation, const Request& request, const 
   Told told;
   const bool examined =
       !measured ||
-      (done([&] { told = tell_changes(installation, history, night, kept, console); }) && told.page_written);
+      (done([&] { told = tell_changes(installation, history, night, kept, fleet ? host : "", console); }) &&
+       told.page_written);
   const bool written = done([&] {
     RunResult result = result_of_run(execution->folder(), records);
     add_night(result, night, told.analysis, told.alarms);

@@ -63,7 +63,7 @@ std::string change_word(const Metric& metric, bool worse) {
 std::string alarm_word(const Metric& metric) { return metric.name == kTotalSeconds ? "SLOWER" : "WORSE"; }
 
 std::optional<double> value_of(const NightRow& row, const Metric& metric) {
-  if (!row.ok()) return std::nullopt;
+  if (!row.ok() || row.is_spoiled()) return std::nullopt;
   if (metric.name == kTotalSeconds) return row.compared_s();
   const auto found = row.metrics.find(metric.name);
   return found == row.metrics.end() ? std::nullopt : std::optional(found->second);

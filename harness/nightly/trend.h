@@ -63,7 +63,7 @@ struct Alarm {
 using Margins = std::map<std::pair<std::string, std::string>, double>;
 std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins,
                              const Metric& metric = seconds());
-// Nullopt if the row failed, its figure is 0 or its night was written without the metric.
+// Nullopt if the row failed, others spoiled it, its figure is 0 or its night was written without the metric.
 std::optional<double> value_of(const NightRow& row, const Metric& metric);
 
 // A canary of the same machine that changed in the same direction at about the same night. Empty if there is

@@ -10,10 +10,6 @@
 namespace harness {
 namespace {
 
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
-}
-
 // The variance of a sum of independent parts, each with its own degrees of freedom.
 struct Welch {
   double value = 0, spread = 0;
@@ -31,6 +27,10 @@ struct Welch {
 };
 
 }  // namespace
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+}
 
 double variance(const std::vector<double>& values) {
   if (values.size() < 2) return 0;

@@ -73,7 +73,20 @@ int nvmlDeviceGetMaxPcieLinkWidth(Gpu* gpu, unsigned* out) { return tell(gpu, ou
 int nvmlDeviceGetPersistenceMode(Gpu* gpu, unsigned* out) { return tell(gpu, out, 1u); }
 int nvmlDeviceGetEccMode(Gpu* gpu, unsigned* now, unsigned* later) { return *later = 0, tell(gpu, now, 1u); }
 
+int nvmlDeviceGetTotalEccErrors(Gpu* gpu, int type, int counter, unsigned long long* out) {
+  return tell(gpu, out, type == 1 && counter == 0 ? 3ull : 1000ull);
+}
+
 #ifndef OLD_DRIVER
+int nvmlDeviceGetRemappedRows(Gpu* gpu, unsigned* corrected, unsigned* uncorrected, unsigned* pending,
+                              unsigned* failed) {
+  *corrected = 1, *uncorrected = 2, *pending = 1;
+  return tell(gpu, failed, 0u);
+}
+// Of each link one replay, and no other error.
+int nvmlDeviceGetNvLinkErrorCounter(Gpu* gpu, unsigned link, int counter, unsigned long long* out) {
+  return link < 6 && !gpu->divided ? tell(gpu, out, counter == 0 ? 1ull : 0ull) : kNotSupported;
+}
 // Of six links, the third is inactive.
 int nvmlDeviceGetNvLinkState(Gpu* gpu, unsigned link, unsigned* out) {
   return link < 6 && !gpu->divided ? tell(gpu, out, unsigned(link != 2)) : kNotSupported;

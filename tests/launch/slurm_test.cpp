@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "harness/base/child_process.h"
 
@@ -87,6 +88,38 @@ TEST_F(Slurm, RowsThatTheAllocationHasNoProcessorsForAreSkipped) {
     EXPECT_EQ(records[row]["status"], "SKIPPED") << output;
     EXPECT_NE(records[row]["reason"].get<std::string>().find(command), std::string::npos) << output;
   }
+}
+
+// Each node writes its night into one history, and a job after them reports; a drained node is left out.
+TEST_F(Slurm, SubmitsANightForEachNode) {
+  const std::string history = directory / "history";
+  base::Command command;
+  command.arguments = {
+      SOURCE_DIR "/tests/launch/slurm_cluster.sh",
+      "bash",
+      "-c",
+      "RUN=$1 HISTORY=$2\n"
+      "$RUN fleet submit $HISTORY --slurm --now --nightly '--device cpu --scale smoke --only 0 --repeat 1 --no-report' || exit\n"
+      "for i in $(seq 240); do [[ -n $(squeue --noheader) ]] || break; sleep 1; done\n"
+      "squeue; cat $HISTORY/slurm/*\n"
+      "scontrol update NodeName=$(sinfo --noheader --Node --format=%N | head -1) State=DRAIN Reason=test\n"
+      "$RUN fleet submit $HISTORY --slurm\n"
+      "$RUN fleet submit $HISTORY --slurm --partition=nowhere",
+      "-",
+      BINARY_DIR "/run_matrix",
+      history};
+  command.errors_to_output = true;
+  const std::string told = base::run_to_end(command).output;
+  std::set<std::string> hosts;
+  for (const auto& file : fs::recursive_directory_iterator(directory / "history"))
+    if (file.path().extension() == ".json" && file.path().string().find("/night=") != std::string::npos)
+      hosts.insert(file.path().parent_path().filename());
+  EXPECT_EQ(hosts.size(), 1u) << "both nodes are this machine: " << told;
+  EXPECT_NE(told.find("a night on each of 2 nodes"), std::string::npos) << told;
+  EXPECT_NE(told.find("not judged, 8 of the same hardware are needed"), std::string::npos)
+      << "the report: " << told;
+  EXPECT_NE(told.find("# A night on 1 nodes; left out: "), std::string::npos) << told;
+  EXPECT_NE(told.find("no usable node in partition nowhere"), std::string::npos) << told;
 }
 
 }  // namespace slurm_test

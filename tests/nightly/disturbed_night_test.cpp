@@ -42,7 +42,12 @@ TEST(DisturbedNight, IsAsMeasuredWhereItIsQuietOrTheRowWaits) {
   EXPECT_EQ(rows_summary(quiet, {}).find("as measured"), std::string::npos);
   const Night waits = night_of("n", night_with(8, 0.2, {{"id", "tmpfs"}, {"read_rate", 1e6}}));
   EXPECT_TRUE(waits.rows[0].undisturbed_s.empty()) << "it waits for a disk of a set rate";
-  EXPECT_NEAR(value_of(waits.rows[0], seconds()).value(), 10, 1e-5);
+  EXPECT_EQ(waits.rows[0].spoiled, 3);
+  EXPECT_FALSE(value_of(waits.rows[0], seconds())) << "nobody knows how long it took without others";
+  EXPECT_NE(rows_summary(waits, {}).find("others took 10 % or more of the cores of 1 row"),
+            std::string::npos);
+  const Night a_little = night_of("n", night_with(8, 0.05, {{"id", "tmpfs"}, {"read_rate", 1e6}}));
+  EXPECT_NEAR(value_of(a_little.rows[0], seconds()).value(), 8 / 0.95, 1e-5);
 }
 
 }  // namespace harness::disturbed_night_test

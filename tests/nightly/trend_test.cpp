@@ -118,7 +118,7 @@ TEST_F(TrendTest, ARowThatFailedLastNightKeepsItsMarksAndDoesNotAlarm) {
   const Analysis analysis = analyse(nights, nights.back(), "/nowhere", SOURCE_DIR, warnings);
   ASSERT_EQ(analysis.trends[0].changes.size(), 1u);
   EXPECT_TRUE(analysis.alarms.empty());
-  EXPECT_EQ(analysis.rows, 0u) << "of the last night with a figure";
+  EXPECT_TRUE(analysis.searched);
 }
 
 // Nights in which only the metric changes, in night 30; the first ten were written before nights had metrics.

@@ -37,7 +37,9 @@ TEST(Nvml, ReadsWhatTheGpuTells) {
   const json facts = harness::encode(nvml.facts(nvml.find(kTelling)));
   EXPECT_EQ(facts, json::parse(R"({"uuid": "GPU-1", "driver": "580.1", "figures": {
       "pcie_generation": 4.0, "pcie_width": 8.0, "pcie_max_generation": 5.0, "pcie_max_width": 16.0, "nvlinks": 5.0,
-      "max_sm_clock_mhz": 1980.0, "ecc": 1.0, "mig": 0.0, "persistence": 1.0}})"));
+      "max_sm_clock_mhz": 1980.0, "ecc": 1.0, "mig": 0.0, "persistence": 1.0,
+      "ecc_errors": 3.0, "nvlink_errors": 6.0, "remapped_rows": 3.0, "remapping_pending": 1.0,
+      "remapping_failed": 0.0}})"));
 }
 
 TEST(Nvml, AnOldDriverLacksFunctions) {
@@ -45,7 +47,8 @@ TEST(Nvml, AnOldDriverLacksFunctions) {
   Nvml::Gpu* const gpu = nvml.find(kTelling);
   harness::GpuFacts facts = nvml.facts(gpu);
   EXPECT_EQ(facts.uuid, "GPU-1");
-  for (const char* name : {"nvlinks", "mig"}) EXPECT_FALSE(facts.figure(name)) << name;
+  for (const char* name : {"nvlinks", "mig", "nvlink_errors", "remapped_rows"})
+    EXPECT_FALSE(facts.figure(name)) << name;
   EXPECT_EQ(facts.figure("ecc"), 1.0);
   EXPECT_FALSE(nvml.counters_now(gpu));
   const auto before = facts.figures;

@@ -17,6 +17,10 @@ namespace {
 constexpr int kSmClock = 1, kMemoryClock = 2;  // nvmlClockType_t
 constexpr int kDieSensor = 0;                  // nvmlTemperatureSensors_t
 constexpr unsigned kMostLinks = 18;            // NVML_NVLINK_MAX_LINKS
+constexpr int kUncorrected = 1;                // nvmlMemoryErrorType_t
+constexpr int kSinceReset = 0;                 // nvmlEccCounterType_t: since the driver was loaded
+constexpr int kLinkErrors[] = {0, 1, 2,
+                               3};  // nvmlNvLinkErrorCounter_t: replays, recoveries, CRC of flits and data
 
 struct Utilisation {
   unsigned gpu, memory;
@@ -125,8 +129,8 @@ harness::GpuFacts Nvml::facts(Gpu* gpu) const {
   const unsigned size = text.size();
   if (succeeds("nvmlDeviceGetUUID", gpu, text.data(), size)) facts.uuid = text.data();
   if (succeeds("nvmlSystemGetDriverVersion", text.data(), size)) facts.driver = text.data();
-  const auto add = [&](const char* name, std::optional<unsigned> value) {
-    if (value) facts.figures[name] += *value;
+  const auto add = [&](const char* name, std::optional<unsigned long long> value) {
+    if (value) facts.figures[name] += double(*value);
   };
   add("pcie_generation", told<unsigned>("nvmlDeviceGetCurrPcieLinkGeneration", gpu));
   add("pcie_width", told<unsigned>("nvmlDeviceGetCurrPcieLinkWidth", gpu));
@@ -139,6 +143,18 @@ harness::GpuFacts Nvml::facts(Gpu* gpu) const {
   add("ecc", mode("nvmlDeviceGetEccMode", gpu));
   add("mig", mode("nvmlDeviceGetMigMode", gpu));
   add("persistence", told<unsigned>("nvmlDeviceGetPersistenceMode", gpu));
+  add("ecc_errors", told<unsigned long long>("nvmlDeviceGetTotalEccErrors", gpu, kUncorrected, kSinceReset));
+  for (unsigned link = 0; link < kMostLinks; ++link)
+    for (const int error : kLinkErrors)
+      add("nvlink_errors", told<unsigned long long>("nvmlDeviceGetNvLinkErrorCounter", gpu, link, error));
+  unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;  // from Ampere on
+  if (succeeds("nvmlDeviceGetRemappedRows", gpu, &corrected, &uncorrected, &pending, &failed)) {
+    add("remapped_rows", corrected + uncorrected);
+    add("remapping_pending", pending);
+    add("remapping_failed", failed);
+  }
+  add("retired_pages_pending",
+      told<unsigned>("nvmlDeviceGetRetiredPagesPendingStatus", gpu));  // before Ampere
   return facts;
 }
 

@@ -98,17 +98,29 @@ inline constexpr size_t kFewestReferences = 3;  // ranks; fewer have no spread
 
 // ---- nights ----
 
-inline constexpr int64_t kRunsOfANight = 3;      // of each row; the median then tolerates one outlier
-inline constexpr double kMetricMargin = 0.05;    // A/A experiments tell only the noise of seconds
-inline constexpr double kCanaryMargin = 0.03;    // from night to night; between seconds and other metrics
-inline constexpr double kCanaryDrift = 0.10;     // within a night: the machine changed
+inline constexpr int64_t kRunsOfANight = 3;    // of each row; the median then tolerates one outlier
+inline constexpr double kMetricMargin = 0.05;  // A/A experiments tell only the noise of seconds
+inline constexpr double kCanaryMargin = 0.03;  // from night to night; between seconds and other metrics
+inline constexpr double kCanaryDrift = 0.10;   // within a night: the machine changed
+// In a history: with more, a night is looked at beside those of its host alone.
+inline constexpr size_t kMostHostsOfATrend = 8;
 inline constexpr size_t kFewestNights = 20;      // shorter series raise no alarm: their scatter isn't known
 inline constexpr size_t kNightsToLast = 3;       // before and after a change, so that no outlier is one
 inline constexpr size_t kNightsOfNews = 30;      // older changes are drawn, but raise no alarm
 inline constexpr size_t kSameChange = 3;         // nights that two analyses may place a change apart
 inline constexpr size_t kAboutTheSameNight = 2;  // between changes of a row and of a canary with one cause
 inline constexpr size_t kNightsLookedAt = 500;   // newest of a series: a search takes no longer as it grows
+inline constexpr double kLeastClock = 0.90;  // of a GPU's maximum, while a row ran: an operator wants to know
+inline constexpr double kThrottledShare = 0.05;  // of the readings of a row; a moment's peak of power is none
 inline constexpr size_t kTypicalOver = 20;       // nights whose median one odd night hardly moves
+
+// ---- hosts of one night (fleet/slow_hosts.h) ----
+
+inline constexpr size_t kFewestHosts = 8;       // of the same hardware; fewer have no scatter to speak of
+inline constexpr size_t kFewestPastNights = 5;  // of a host, for its own level
+// The share of named hosts that chance names: with ten slow hosts a night one false one in a hundred nights.
+inline constexpr double kFalseHosts = 0.001;
+inline constexpr double kLeastSlowness = 0.01;  // nobody looks after a host for less
 
 }  // namespace policy
 }  // namespace harness

@@ -1,0 +1,234 @@
+// Combines the figures of each host into parts, and tests hosts, then groups with a common label.
+#include "harness/fleet/slow_hosts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "harness/experiment/policy/policy.h"
+#include "harness/report/metrics.h"
+#include "harness/stats/effect.h"
+#include "harness/stats/statistics.h"
+
+namespace harness {
+namespace {
+
+constexpr const char* kWhole = "whole";
+
+// What a figure tells about; the seconds of a row tell about all of it.
+const std::string& part_of(const FleetSeries& series) {
+  static const std::map<std::string, std::string> of_phases = {
+      {"load", "loading"},       {"h2d", "copying"},    {"scatter", "copying"}, {"gather", "copying"},
+      {"broadcast", "link"},     {"reduce", "link"},    {"sync", "link"},       {"forward", "computing"},
+      {"backward", "computing"}, {"loss", "computing"}, {"step", "computing"}};
+  static const std::map<std::string, std::string> of_canaries = {{"gemm_ms", "computing"},
+                                                                 {"memcpy_ms", "copying"},
+                                                                 {"decode_ms", "loading"},
+                                                                 {"all_reduce_ms", "link"}};
+  static const std::string whole = kWhole, other = "other";
+  const auto& known = series.kind == "canary" ? of_canaries : of_phases;
+  const auto found = known.find(series.kind == "canary" ? series.row : series.name);
+  return found != known.end() ? found->second : series.kind == "metric" ? whole : other;
+}
+
+// Of the metrics only seconds count: the others follow from them and from the phases.
+bool counts(const FleetSeries& series) { return series.kind != "metric" || series.name == "total_s"; }
+
+double scale_of(std::vector<double> values) {
+  const double middle = median(values);
+  for (double& value : values) value = std::abs(value - middle);
+  return 1.4826 * median(std::move(values));
+}
+
+// One part of the hosts of one hardware, asked against the fleet or against the hosts' past.
+struct PartOfHosts {
+  std::string part;
+  bool of_past = false;
+  std::map<size_t, double> levels;  // by host: combined logarithm, above 0: slower
+  double scale = 0;                 // of hosts
+
+  double p_of(double level, double hosts) const {
+    const double p = student_p(level / (scale / std::sqrt(hosts)), double(levels.size() - 1)) / 2;
+    return level > 0 ? p : 1 - p;
+  }
+};
+
+using Weighted =
+    std::map<size_t, std::pair<double, double>>;  // by host: sum of weighted values, and of weights
+
+void add_series(Weighted& sums, const std::vector<std::pair<size_t, double>>& logs) {
+  if (logs.size() < kFewestHosts) return;
+  std::vector<double> values;
+  for (const auto& [host, value] : logs) values.push_back(value);
+  const double middle = median(values), scale = std::max(scale_of(values), kLeastScatter);
+  for (const auto& [host, value] : logs) {
+    auto& [sum, weight] = sums[host];
+    sum += (value - middle) / (scale * scale);
+    weight += 1 / (scale * scale);
+  }
+}
+
+std::vector<PartOfHosts> parts_of(const FleetNight& night, const std::string& hardware) {
+  std::vector<std::vector<const FleetFigure*>> by_series(night.series.size());
+  for (const FleetFigure& figure : night.figures)
+    if (night.series[figure.series].hardware == hardware) by_series[figure.series].push_back(&figure);
+  std::map<std::pair<std::string, bool>, Weighted> sums;
+  for (size_t i = 0; i < by_series.size(); ++i) {
+    const FleetSeries& series = night.series[i];
+    if (by_series[i].empty() || !counts(series)) continue;
+    std::vector<std::pair<size_t, double>> against_fleet, against_past;
+    for (const FleetFigure* figure : by_series[i]) {
+      const double level = std::log(figure->value / series.median);
+      against_fleet.push_back({figure->host, level});
+      if (figure->past_nights >= kFewestPastNights && figure->past_ratio > 0)
+        against_past.push_back({figure->host, level - std::log(figure->past_ratio)});
+    }
+    add_series(sums[{part_of(series), false}], against_fleet);
+    add_series(sums[{part_of(series), true}], against_past);
+  }
+  std::vector<PartOfHosts> parts;
+  for (const auto& [key, hosts] : sums) {
+    PartOfHosts part{key.first, key.second, {}, 0};
+    std::vector<double> levels;
+    for (const auto& [host, sum] : hosts) levels.push_back(part.levels[host] = sum.first / sum.second);
+    if (levels.size() < kFewestHosts) continue;
+    part.scale = std::max(scale_of(levels), kLeastScatter);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+SlowPart slow_part(const PartOfHosts& of, double level, double hosts) {
+  const double error = of.scale / std::sqrt(hosts),
+               reach = Mean{level, error, double(of.levels.size() - 1)}.reach();
+  return {of.part,
+          of.of_past,
+          std::exp(level),
+          std::exp(level - reach),
+          std::exp(level + reach),
+          of.p_of(level, hosts)};
+}
+
+// The largest p that is still a discovery; below 0 if there is none.
+double largest_discovery(std::vector<double> p) {
+  std::sort(p.begin(), p.end());
+  double largest = -1;
+  for (size_t i = 0; i < p.size(); ++i)
+    if (p[i] <= kFalseHosts * double(i + 1) / double(p.size())) largest = p[i];
+  return largest;
+}
+
+std::vector<SlowGroup> groups_in(const FleetNight& night, const std::vector<PartOfHosts>& parts) {
+  std::vector<SlowGroup> all;
+  for (const PartOfHosts& part : parts) {
+    std::map<std::pair<std::string, std::string>, std::vector<double>> levels;
+    for (const auto& [host, level] : part.levels)
+      for (const auto& label : night.hosts[host].labels) levels[label].push_back(level);
+    for (auto& [label, values] : levels) {
+      if (values.size() < kFewestReferences || values.size() * 2 > part.levels.size()) continue;
+      // The median, so that one host that is very slow doesn't make its group slow; its error is larger
+      // by 1.2533.
+      const double hosts = double(values.size()) / (1.2533 * 1.2533);
+      all.push_back({label.first, label.second, values.size(), slow_part(part, median(values), hosts)});
+    }
+  }
+  return all;
+}
+
+bool is_slow(const SlowPart& part, double largest_p) {
+  return part.p <= largest_p && part.ratio >= 1 + kLeastSlowness;
+}
+
+// The level of the group that explains the part of a host; 0: none does.
+double explained_by(const std::vector<SlowGroup>& groups, const FleetHost& host, const PartOfHosts& part) {
+  double level = 0;
+  for (const SlowGroup& group : groups)
+    if (group.part.part == part.part && group.part.of_past == part.of_past)
+      if (const auto label = host.labels.find(group.label);
+          label != host.labels.end() && label->second == group.value)
+        level = std::max(level, std::log(group.part.ratio));
+  return level;
+}
+
+// The slower answer to both questions, the slowest part first. The seconds of rows only say that something is
+// slow, where a part says what.
+void keep_what_says_most(std::vector<SlowPart>& parts) {
+  std::sort(parts.begin(), parts.end(),
+            [](const SlowPart& a, const SlowPart& b) { return a.ratio > b.ratio; });
+  std::set<std::string> seen;
+  std::erase_if(parts, [&](const SlowPart& part) { return !seen.insert(part.part).second; });
+  if (parts.size() > 1) std::erase_if(parts, [](const SlowPart& part) { return part.part == kWhole; });
+}
+
+std::vector<SlowGroup> what_says_most(std::vector<SlowGroup> groups) {
+  std::map<std::pair<std::string, std::string>, std::pair<size_t, std::vector<SlowPart>>> by_label;
+  for (const SlowGroup& group : groups) {
+    auto& [hosts, parts] = by_label[{group.label, group.value}];
+    hosts = group.hosts;
+    parts.push_back(group.part);
+  }
+  groups.clear();
+  for (auto& [label, found] : by_label) {
+    keep_what_says_most(found.second);
+    for (const SlowPart& part : found.second)
+      groups.push_back({label.first, label.second, found.first, part});
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const SlowGroup& a, const SlowGroup& b) { return a.part.ratio > b.part.ratio; });
+  return groups;
+}
+
+}  // namespace
+
+FleetVerdict judge_fleet(const FleetNight& night) {
+  FleetVerdict verdict;
+  verdict.levels.resize(night.hosts.size());
+  std::map<std::string, size_t> of_hardware;
+  for (const FleetHost& host : night.hosts) ++of_hardware[host.hardware];
+  std::vector<PartOfHosts> parts;
+  for (const auto& [hardware, hosts] : of_hardware)
+    if (hosts < kFewestHosts)
+      verdict.remarks.push_back(fmt::format("{} host{} of {}: not judged, {} of the same hardware are needed",
+                                            hosts, hosts == 1 ? "" : "s", hardware, kFewestHosts));
+    else
+      for (PartOfHosts& part : parts_of(night, hardware)) parts.push_back(std::move(part));
+
+  std::vector<SlowGroup> groups = groups_in(night, parts);
+  std::vector<double> p;
+  for (const SlowGroup& group : groups) p.push_back(group.part.p);
+  const double largest_of_groups = largest_discovery(p);
+  std::erase_if(groups, [&](const SlowGroup& group) { return !is_slow(group.part, largest_of_groups); });
+
+  p.clear();
+  for (const PartOfHosts& part : parts)
+    for (const auto& [host, level] : part.levels) p.push_back(part.p_of(level, 1));
+  const double largest = largest_discovery(p);
+  std::map<size_t, SlowHost> slow;
+  std::set<size_t> judged;
+  std::map<size_t, double> cost;
+  for (const PartOfHosts& part : parts)
+    for (const auto& [host, level] : part.levels) {
+      judged.insert(host);
+      if (!part.of_past) verdict.levels[host][part.part] = level;
+      if (!part.of_past && part.part == kWhole) cost[host] = std::exp(level) - 1;
+      const double beyond = level - explained_by(groups, night.hosts[host], part);
+      if (!is_slow(slow_part(part, beyond, 1), largest)) continue;
+      slow[host].host = host;
+      slow[host].parts.push_back(slow_part(part, level, 1));
+    }
+  verdict.judged = judged.size();
+  for (auto& [host, it] : slow) {
+    keep_what_says_most(it.parts);
+    it.cost = cost[host];
+    verdict.hosts.push_back(std::move(it));
+  }
+  std::stable_sort(verdict.hosts.begin(), verdict.hosts.end(),
+                   [](const SlowHost& a, const SlowHost& b) { return a.cost > b.cost; });
+  verdict.groups = what_says_most(std::move(groups));
+  return verdict;
+}
+
+}  // namespace harness
