@@ -40,10 +40,10 @@ NightRow night_row(const Summary& summary, const SummaryRow& row) {
             [](const Record* one, const Record* other) { return one->repeat < other->repeat; });
   if (const ComparedSeconds seconds(in_order, {}); seconds.undisturbed())
     for (double total : seconds.of(in_order)) it.undisturbed_s.push_back(rounded(total));
-  else
-    it.spoiled = std::count_if(in_order.begin(), in_order.end(), [](const Record* run) {
-      return others_share(*run).value_or(0) >= kSpoiledShare;
-    });
+  else if (const auto spoiled = std::count_if(in_order.begin(), in_order.end(), [](const Record* run) {
+             return others_share(*run).value_or(0) >= kSpoiledShare;
+           }))
+    it.spoiled = spoiled;
   for (const std::string& phase : phase_names()) {
     std::vector<double> times;
     for (const RunStatistics& run : row.runs) times.push_back(phases_ms(run, {phase}));

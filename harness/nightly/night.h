@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,11 @@ struct NightRow {
   int64_t repeats = 0;
   std::map<std::string, double> metrics = {};
   std::vector<double> undisturbed_s = {};
-  int64_t spoiled = 0;
+  std::optional<int64_t> spoiled = {};
 
   bool ok() const { return !totals_s.empty(); }
   // Others disturbed most of its runs so much that the night says nothing about the row.
-  bool is_spoiled() const { return 2 * spoiled > int64_t(totals_s.size()); }
+  bool is_spoiled() const { return 2 * spoiled.value_or(0) > int64_t(totals_s.size()); }
   double median_s() const;  // as measured
   // What nights are compared by: undisturbed_s where there are any, else as measured; and their median.
   const std::vector<double>& compared_seconds() const;

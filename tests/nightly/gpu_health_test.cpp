@@ -56,8 +56,9 @@ TEST(GpuHealth, ClocksAndThrottlingNameTheirRow) {
 }
 
 TEST(GpuHealth, ANightKeepsAndTellsThem) {
-  const Night night =
-      night_of("n", typed(std::vector<json>{{{"row", "0"}, {"gpu", {gpu({{"ecc_errors", 1}})}}}}));
+  const Night night = night_of(
+      "n", typed(std::vector<json>{
+               {{"row", "0"}, {"total_s", 1}, {"timed_batches", 2}, {"gpu", {gpu({{"ecc_errors", 1}})}}}}));
   EXPECT_EQ(night_from_json(encode(night)).gpu_faults.size(), 1u);
   EXPECT_NE(rows_summary(night, {}).find("GPU: GPU-1: 1 uncorrected memory errors"), std::string::npos);
 }
