@@ -73,13 +73,17 @@ class Fleet {
   std::mt19937 random_;
 };
 
-TEST(SlowHosts, ChanceNamesNone) {
-  for (unsigned seed = 1; seed <= 50; ++seed) {
+// One night in a thousand by the false discovery rate, which is of a normal scatter.
+TEST(SlowHosts, ChanceNamesNextToNone) {
+  size_t hosts = 0, groups = 0;
+  for (unsigned seed = 1; seed <= 100; ++seed) {
     const FleetVerdict verdict = judge_fleet(Fleet(200, seed).night());
-    EXPECT_TRUE(verdict.hosts.empty()) << seed;
-    EXPECT_TRUE(verdict.groups.empty()) << seed;
     EXPECT_EQ(verdict.judged, 200u);
+    hosts += verdict.hosts.size();
+    groups += verdict.groups.size();
   }
+  EXPECT_LE(hosts, 1u);
+  EXPECT_EQ(groups, 0u);
 }
 
 TEST(SlowHosts, AreNamedWithTheirPartAndItsSize) {

@@ -38,7 +38,7 @@ class Readers(unittest.TestCase):
         records = [json.loads(line) for line in lzma.open(PROJECT / "results/sample/records.jsonl.xz", "rt")]
         for record in records:
             record["config"]["title"] = "a \"b\" <c> & \n::error::d ]]>"
-        failed = dict(records[0], row="failed", status="FAILED", reason="signal 11\n<b>", repeat=0)
+        failed = dict(records[0], row="failed", status="CRASHED", reason="signal 11\n<b>", repeat=0)
         for key in ("total_s", "images_per_second", "samples_ms"):
             failed.pop(key, None)
         (run / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in [*records, failed]))
