@@ -87,9 +87,19 @@ std::vector<fs::path> sorted_entries(const fs::path& folder, const std::string& 
   return found;
 }
 
-// Names that begin with a dot are drafts.
-bool is_night(const fs::path& file) {
-  return file.extension() == ".json" && !file.filename().string().starts_with(".");
+// In the order in which they were written, which decides between nights that began in the same second. Names
+// that begin with a dot are drafts.
+std::vector<fs::path> nights_of_day(const fs::path& day, const std::string& host) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> files;
+  std::error_code gone;
+  for (const fs::path& of_host : sorted_entries(day, "host=" + encoded(host)))
+    for (const fs::path& file : sorted_entries(of_host, ""))
+      if (file.extension() == ".json" && !file.filename().string().starts_with("."))
+        files.emplace_back(fs::last_write_time(file, gone), file);
+  std::sort(files.begin(), files.end());
+  std::vector<fs::path> ordered;
+  for (auto& [time, file] : files) ordered.push_back(std::move(file));
+  return ordered;
 }
 
 // Nights that `history compact` has put into Parquet files, from Python, which has a library for them.
@@ -160,12 +170,11 @@ void History::load() {
   bool compacted = false;
   for (const fs::path& day : sorted_entries(folder_, "night=")) {
     compacted = compacted || !sorted_entries(day, "compact-").empty();
-    for (const fs::path& host : sorted_entries(day, "host=" + encoded(host_)))
-      for (const fs::path& file : sorted_entries(host, "")) try {
-          if (is_night(file)) found.push_back(night_from_json(base::require_json(base::read_file(file))));
-        } catch (const std::runtime_error& error) {
-          fmt::print(warnings_, "{}: night left out: {}\n", file.string(), error.what());
-        }
+    for (const fs::path& file : nights_of_day(day, host_)) try {
+        found.push_back(night_from_json(base::require_json(base::read_file(file))));
+      } catch (const std::runtime_error& error) {
+        fmt::print(warnings_, "{}: night left out: {}\n", file.string(), error.what());
+      }
   }
   if (compacted)
     take(nights_in_lines(compacted_nights(folder_, project_, host_, warnings_), "compacted nights",
