@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <iostream>
 #include <map>
@@ -75,23 +76,25 @@ std::string script_of(const Submission& asked, const Nodes& nodes, const fs::pat
               "--deadline=now+" + asked.deadline, "--output=" + history + "/slurm/night-%A_%a.txt"},
              nightly);
   // The report is one task of one core; it needs no node of its own.
-  const std::string report =
-      sbatch({"--job-name=run-matrix-fleet", "--nodes=1", "--ntasks=1", "--time=00:30:00",
-              "--output=" + history + "/slurm/fleet-%j.txt", "--dependency=afterany:JOB"},
-             {program, "--no-install", "fleet", history});
-  std::string after = report;
-  after.replace(after.find("afterany:JOB"), std::strlen("afterany:JOB"), "afterany:'\"$job\"'");
+  const std::string report = sbatch({"--job-name=run-matrix-fleet", "--nodes=1", "--ntasks=1",
+                                     "--time=00:30:00", "--output=" + history + "/slurm/fleet-%j.txt"},
+                                    {program, "--no-install", "fleet", history});
   std::string text = fmt::format("#!/usr/bin/env bash\n# A night on {} nodes", nodes.usable.size());
   if (!nodes.left_out.empty()) text += fmt::format("; left out: {}", fmt::join(nodes.left_out, ", "));
-  text += fmt::format("\nset -euo pipefail\nmkdir -p {}\njob=$({})\nnodes=({})\n",
-                      base::shell_line({{history + "/slurm"}, {}, {}, {}, {}}), array,
-                      fmt::join(nodes.usable, " "));
-  return text +
-         "for i in \"${!nodes[@]}\"; do scontrol update \"JobId=${job}_$i\" \"ReqNodeList=${nodes[$i]}\"; done\n"
-         "scontrol release \"$job\"\n" +
-         fmt::format(
-             "report=$({})\necho \"job array $job: a night on each of ${{#nodes[@]}} nodes; job $report reports\"\n",
-             after);
+  // What was submitted when a later line fails would be held for ever.
+  return text + fmt::format(R"sh(
+set -euo pipefail
+mkdir -p {}
+job=$({})
+trap 'scancel "$job"' ERR
+nodes=({})
+for i in "${{!nodes[@]}}"; do scontrol update "JobId=${{job}}_$i" "ReqNodeList=${{nodes[$i]}}"; done
+scontrol release "$job"
+report=$({} --dependency="afterany:$job")
+echo "job array $job: a night on each of ${{#nodes[@]}} nodes; job $report reports"
+)sh",
+                            base::shell_line({{history + "/slurm"}, {}, {}, {}, {}}), array,
+                            base::shell_line({nodes.usable, {}, {}, {}, {}}), report);
 }
 
 int submit(const Installation& installation, const Submission& asked) {
