@@ -27,7 +27,8 @@ std::string value_of(const char* file, const std::string& key) {
 std::string host_name() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  const char* named = std::getenv("RUN_MATRIX_HOST");  // of a container, whose own name is another one every night
+  const char* named =
+      std::getenv("RUN_MATRIX_HOST");  // of a container, whose own name is another one every night
   std::string name = named && *named ? named : host;
   std::replace(name.begin(), name.end(), '/', '-');  // it is a part of names of files
   return name;

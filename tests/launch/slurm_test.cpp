@@ -99,7 +99,7 @@ TEST_F(Slurm, SubmitsANightForEachNode) {
       "bash",
       "-c",
       "RUN=$1 HISTORY=$2\n"
-      "$RUN fleet submit $HISTORY --slurm --now --nightly '--device cpu --scale smoke --only 0 --repeat 1 --no-report' || exit\n"
+      "$RUN fleet submit $HISTORY --slurm --now --nightly \"$3 $4 --scale smoke --only 0 --repeat 1 --no-report\" || exit\n"
       "for i in $(seq 240); do [[ -n $(squeue --noheader) ]] || break; sleep 1; done\n"
       "squeue; cat $HISTORY/slurm/*\n"
       "scontrol update NodeName=$(sinfo --noheader --Node --format=%N | head -1) State=DRAIN Reason=test\n"
@@ -107,7 +107,9 @@ TEST_F(Slurm, SubmitsANightForEachNode) {
       "$RUN fleet submit $HISTORY --slurm --partition=nowhere",
       "-",
       BINARY_DIR "/run_matrix",
-      history};
+      history,
+      "--device",
+      "cpu"};
   command.errors_to_output = true;
   const std::string told = base::run_to_end(command).output;
   std::set<std::string> hosts;
