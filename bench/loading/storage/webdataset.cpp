@@ -9,7 +9,7 @@ const Value kWebdataset = {"storage",
                            "tar files: each image is read from its place in a tar",
                            {.packed = true, .stream = true}};
 
-std::unique_ptr<Storage> tars(const StorageOptions& options) {
+[[maybe_unused]] std::unique_ptr<Storage> tars(const StorageOptions& options) {
   if (options.location == options.dataset.root) return files_in_place("webdataset", options);
   StorageOptions copy = options;
   std::string why = "it holds too few images";
@@ -30,7 +30,6 @@ std::unique_ptr<Storage> tars(const StorageOptions& options) {
 [[maybe_unused]] const bool registered_storage_webdataset =
     StorageRegistry::instance().add(kWebdataset, tars);
 #else
-[[maybe_unused]] const auto* const unused_here = &tars;
 [[maybe_unused]] const bool registered_storage_webdataset =
     register_missing(kWebdataset, "this build found no libarchive: install libarchive-dev and build again");
 #endif
