@@ -96,7 +96,7 @@ class Slice:
         versions = {"pytorch": self.torch.__version__, "python": platform.python_version()}
         device = {"kind": self.row["device"], "label": f"1 {'CPU' if not self.on_gpu else 'cuda'} replica", "name": self.device_name()}
         if self.on_gpu:
-            device["settings"] = self.gpu_settings()
+            device |= {"driver": self.driver(), "settings": self.gpu_settings()}
         sixteen_bit = str(self.step.sixteen_bit).removeprefix("torch.") if self.step.sixteen_bit else ""
         return {"device": device, "precision": {"name": self.row["precision"], "sixteen_bit": sixteen_bit, "label": ""},
                 "clock_ns_per_call": nanoseconds_per_call(), "versions": versions}
@@ -106,6 +106,11 @@ class Slice:
             return self.torch.cuda.get_device_name()
         names = [line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
         return names[0].partition(": ")[2] if names else "CPU"
+
+    @staticmethod
+    def driver():
+        loaded = pathlib.Path("/sys/module/nvidia/version")
+        return loaded.read_text().strip() if loaded.exists() else ""
 
     def gpu_settings(self):
         cuda, backends = self.torch.cuda, self.torch.backends

@@ -63,7 +63,7 @@ void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, cons
     throw PreparationError(fmt::format("{}: contains row {}, which its matrix no longer has; start a new run",
                                        run.string(), id));
   const Record there = known_before(record), now = here(planned->row);
-  if (environment_key(there) != environment_key(now)) refuse_environment(run, there, now);
+  if (!same_environment(there, now)) refuse_environment(run, there, now);
   Row row = planned->row;
   if (record.scale.decoded_images_per_s) row.time_scale = record.config.time_scale;  // chosen, and no setting
   if (config_hash(to_json(record.config)) != config_hash(to_json(row)))
@@ -110,8 +110,7 @@ void check_same_experiment(const fs::path& run, const std::vector<PlannedRow>& p
 void check_same_environment(const fs::path& run, const Records& records, const Record& record) {
   if (!is_ok(record)) return;  // a failed record may lack the device's name
   for (const Record& there : records)
-    if (is_ok(there) && there.data.fingerprint == record.data.fingerprint &&
-        environment_key(there) != environment_key(record))
+    if (is_ok(there) && there.data.fingerprint == record.data.fingerprint && !same_environment(there, record))
       refuse_environment(run, there, record);
 }
 

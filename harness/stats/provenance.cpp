@@ -89,6 +89,17 @@ std::string environment_key(const Record& record) {
   return key;
 }
 
+bool same_environment(const Record& a, const Record& b) {
+  if (machine_fingerprint(a) != machine_fingerprint(b)) return false;
+  const auto of_a = keyed(a), of_b = keyed(b);
+  const bool unknown_driver =
+      a.config.engine != b.config.engine && (a.device.driver.empty() || b.device.driver.empty());
+  for (size_t i = 0; i < of_a.size(); ++i) {
+    if (!(unknown_driver && of_a[i] == &a.device.driver) && *of_a[i] != *of_b[i]) return false;
+  }
+  return true;
+}
+
 std::vector<std::string> environment_parts(const std::string& key) {
   std::vector<std::string> parts;
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 2) {

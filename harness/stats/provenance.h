@@ -14,6 +14,8 @@ std::string machine_fingerprint(const Record& record);
 // Hardware and software: machine, kernel, system, driver, LibTorch, build, data set. Records of one table
 // should have the same key.
 std::string environment_key(const Record& record);
+// Whether the keys are equal; PyTorch in Python (field `engine`) may not know the driver.
+bool same_environment(const Record& a, const Record& b);
 // The values in the key, in order; an unknown value is empty.
 std::vector<std::string> environment_parts(const std::string& key);
 // Restores the parts of a key in a record that has only the key.

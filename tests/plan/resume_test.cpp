@@ -1,6 +1,7 @@
 // unit: resuming a run of run_matrix and running what failed again, with a fake train_slice; and --budget.
 #include <algorithm>
 
+#include "harness/stats/provenance.h"
 #include "tests/support/program.h"
 
 namespace harness::resume_test {
@@ -138,6 +139,16 @@ TEST_F(Resume, ADriverThatShowsOnlyWhenARowRunsIsRefusedToo) {
   EXPECT_EQ(go_on(), 2);
   EXPECT_TRUE(says("driver 550.1 -> unknown")) << errors();
   EXPECT_EQ(order(), "0.0 ") << "the record that doesn't belong here isn't kept";
+}
+
+TEST(SameEnvironment, PyTorchsRowsMayNotKnowTheDriver) {
+  harness::Record ours, pytorchs;
+  ours.device.driver = "550.1";
+  EXPECT_FALSE(harness::same_environment(ours, pytorchs)) << "both rows are this suite's";
+  pytorchs.config.engine = "pytorch";
+  EXPECT_TRUE(harness::same_environment(ours, pytorchs));
+  pytorchs.device.driver = "580.2";
+  EXPECT_FALSE(harness::same_environment(ours, pytorchs));
 }
 
 TEST_F(Resume, AnotherConfigurationIsRefusedAndNamed) {
