@@ -100,8 +100,9 @@ int export_to(const History& history, const Asked& asked) {
   return base::kAllGood;
 }
 
-int import_from(History& history, const Asked& asked) {
-  const Imported imported = import_nights(history, asked.file, std::cerr);
+int import_from(const Installation& installation, const Asked& asked) {
+  const Imported imported =
+      import_nights(history_folder(installation, asked.history), asked.file, installation.project, std::cerr);
   fmt::print("{} nights added, {} were there already, {} lines left out\n", imported.added, imported.known,
              imported.bad);
   if (imported.added + imported.known > 0) return base::kAllGood;
@@ -122,14 +123,14 @@ int in_python(const Installation& installation, const fs::path& history, const c
   return finished.exit_code;
 }
 
-// Only import may create a history; the other commands need an existing one.
-History open_history(const Installation& installation, const Asked& asked, bool must_exist) {
+// Commands other than import need an existing one.
+History open_history(const Installation& installation, const Asked& asked) {
   const fs::path folder = history_folder(installation, asked.history);
-  if (must_exist && !fs::is_directory(folder))
+  if (!fs::is_directory(folder))
     throw PreparationError(
         folder.string() + ": no history; `./run_matrix nightly` creates one, --history names another folder");
   History history(folder, std::cerr, installation.project);
-  if (must_exist) history.narrow(asked.machine, asked.tag);
+  history.narrow(asked.machine, asked.tag);
   return history;
 }
 
@@ -143,59 +144,56 @@ void add_history(CommandLine& line) {
   history->add_option("--history", asked->history, "folder of the history (default results/history)");
   history->add_option("--machine", asked->machine, "only nights whose machine or host contains this text");
   history->add_option("--tag", asked->tag, "only nights with this tag");
-  using Action = std::function<int(const Installation&, History&)>;
-  const auto add = [&](const char* name, const char* help, bool must_exist, const Action& action) {
+  using Action = std::function<int(const Installation&, const History&)>;
+  const auto add_action = [&](const char* name, const char* help, const decltype(line.action)& action) {
     CLI::App* command = history->add_subcommand(name, help);
     command->fallthrough();
-    command->callback([&line, asked, must_exist, action] {
-      line.action = [asked, must_exist, action](const Installation& installation) {
-        History opened = open_history(installation, *asked, must_exist);
-        return action(installation, opened);
-      };
-    });
+    command->callback([&line, action] { line.action = action; });
     return command;
+  };
+  const auto add = [&](const char* name, const char* help, const Action& action) {
+    return add_action(name, help, [asked, action](const Installation& installation) {
+      return action(installation, open_history(installation, *asked));
+    });
   };
   const auto add_since = [&](CLI::App* command) {
     command->add_option("--since", asked->since, "FROM:TO, either may be empty: 2026-01-01:now, now-30d:");
   };
   const char* which = "an id, a tag, a date (2026-01-31), yesterday, last or last-N";
 
-  CLI::App* command = add("list", "list the nights, one per line", true,
+  CLI::App* command = add("list", "list the nights, one per line",
                           [asked](const auto&, auto& nights) { return list(nights, *asked); });
   add_since(command);
   command->add_flag("--json", asked->as_json, "as JSON");
-  command = add("show", "show one night", true,
-                [asked](const auto&, auto& nights) { return show(nights, *asked); });
+  command =
+      add("show", "show one night", [asked](const auto&, auto& nights) { return show(nights, *asked); });
   command->add_option("night", asked->a, which)->required();
   command->add_flag("--json", asked->as_json, "as JSON");
   command = add(
-      "compare", "is night B faster or slower than A; exit code 4 when a row is SLOWER", true,
+      "compare", "is night B faster or slower than A; exit code 4 when a row is SLOWER",
       [asked](const auto& installation, auto& nights) { return compare_two(installation, nights, *asked); });
   command->add_option("A", asked->a, which)->required();
   command->add_option("B", asked->b, which)->required();
   command->add_flag("--json", asked->as_json, "as JSON");
   command = add(
       "trend", "search lasting changes of a metric and draw it by night; exit code 4 when a row became worse",
-      true, [asked](const auto& installation, auto& nights) { return trend(installation, nights, *asked); });
+      [asked](const auto& installation, auto& nights) { return trend(installation, nights, *asked); });
   command->add_option("--metric", asked->metric,
                       "a metric that `list --metrics` marks as followed (default total_s)");
-  command = add("export", "write nights as JSON lines", true,
+  command = add("export", "write nights as JSON lines",
                 [asked](const auto&, auto& nights) { return export_to(nights, *asked); });
   command->add_option("file", asked->file, "file to write, - for the console")->required();
   add_since(command);
-  command = add("import", "add nights that `history export` wrote", false,
-                [asked](const auto&, auto& nights) { return import_from(nights, *asked); });
+  command =
+      add_action("import", "add nights that `history export` wrote",
+                 [asked](const Installation& installation) { return import_from(installation, *asked); });
   command->add_option("file", asked->file, "JSON lines")->required();
   const auto add_python = [&](const char* name, const char* help) {
     const auto words = std::make_shared<std::vector<std::string>>();
-    CLI::App* python = history->add_subcommand(name, help);
-    python->fallthrough()->allow_extras();
-    python->callback([&line, asked, words, name, python] {
-      *words = python->remaining();
-      line.action = [asked, words, name](const Installation& installation) {
-        return in_python(installation, history_folder(installation, asked->history), name, *words);
-      };
+    CLI::App* python = add_action(name, help, [asked, words, name](const Installation& installation) {
+      return in_python(installation, history_folder(installation, asked->history), name, *words);
     });
+    python->allow_extras()->parse_complete_callback([words, python] { *words = python->remaining(); });
   };
   add_python("compact",
              "put the nights of past days into Parquet files, a file per day; --all: today's, too");

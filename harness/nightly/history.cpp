@@ -264,19 +264,25 @@ size_t export_nights(std::vector<Night> nights, std::ostream& output) {
   return nights.size();
 }
 
-Imported import_nights(History& history, const fs::path& file, std::ostream& warnings) {
+Imported import_nights(const fs::path& folder, const fs::path& file, const fs::path& project,
+                       std::ostream& warnings) {
   std::ifstream input(file);
   if (!input || fs::is_directory(file))
     throw std::invalid_argument(fmt::format("{}: {}; name a file that `history export` wrote", file.string(),
                                             fs::is_directory(file) ? "is a folder" : std::strerror(errno)));
   Imported imported;
   std::vector<Night> nights;
+  std::set<std::string> hosts;
   imported.bad =
       base::read_json_lines(input, file, warnings, "night left out", [&](const nlohmann::json& line, int) {
         nights.push_back(night_from_json(line));
         nights.back().imported = true;
+        hosts.insert(nights.back().host);
       });
-  if (!nights.empty()) imported.added = history.append_new(nights);
+  if (nights.empty()) return imported;
+  // A thousand hosts may each import their night: none reads the others'.
+  History history(folder, warnings, project, hosts.size() == 1 ? *hosts.begin() : "");
+  imported.added = history.append_new(nights);
   imported.known = nights.size() - imported.added;
   return imported;
 }

@@ -69,6 +69,8 @@ struct Imported {
 };
 // Leaves out lines that are not nights, with a warning file:line. Nights that the history already has count
 // as known. Throws std::invalid_argument when the file can't be read, and as History::append_new() does.
-Imported import_nights(History& history, const std::filesystem::path& file, std::ostream& warnings);
+// `folder`: the history's, made where it is missing; `project` as in History().
+Imported import_nights(const std::filesystem::path& folder, const std::filesystem::path& file,
+                       const std::filesystem::path& project, std::ostream& warnings);
 
 }  // namespace harness
