@@ -1,9 +1,12 @@
 // copy/: batches to the GPU, compared with a bare copy of the same bytes. normalise/: the device's kernel,
-// compared with a copy within GPU memory (copy/within). Both are timed on the device over many calls.
+// compared with a copy within GPU memory (copy/within). statistics/: a batch norm's mean and variance beside
+// LibTorch's. All are timed on the device over many calls.
 // decode/nvjpeg/: the decoder of `decoder: nvjpeg`, compared with the CPU's with the same number of threads.
 #include <ATen/cuda/CUDAEvent.h>
+#include <ATen/ops/batch_norm_stats.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/randn.h>
 #include <benchmark/benchmark.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
@@ -14,6 +17,7 @@
 
 #include "bench/micro/images.h"
 #include "bench/micro/options.h"
+#include "bench/train/cuda/fused_layers.h"
 #include "bench/train/cuda/jpeg.h"
 #include "bench/train/cuda/normalise.h"
 #include "bench/train/device/device.h"
@@ -88,6 +92,23 @@ void time_normalise(benchmark::State& state, ImageType type, at::ScalarType torc
   time_on_device(state, values * (1 + int64_t(images.element_size())), [&] {
     normalise(pixels.const_data_ptr<uint8_t>(), images.mutable_data_ptr(), type, channels_last, kImages,
               kSide, c10::cuda::getCurrentCUDAStream());
+  });
+}
+
+// Of bfloat16 activations in NHWC order: the stem's (112 pixels, 64 channels) or a late layer's.
+void time_statistics(benchmark::State& state, bool own, int channels, int64_t side) {
+  const at::Tensor x = at::randn({kImages, channels, side, side}, on_gpu(at::kBFloat16))
+                           .contiguous(at::MemoryFormat::ChannelsLast);
+  const fused::Size size{kImages * side * side, channels};
+  const at::Tensor mean = at::empty({channels}, on_gpu(at::kFloat)), inverse = at::empty_like(mean),
+                   workspace = at::empty({fused::statistics_workspace(size)}, mean.options());
+  time_on_device(state, int64_t(x.nbytes()), [&] {
+    if (own)
+      fused::statistics(x.const_data_ptr<at::BFloat16>(), mean.mutable_data_ptr<float>(),
+                        inverse.mutable_data_ptr<float>(), 1e-5f, workspace.mutable_data_ptr<float>(), size,
+                        c10::cuda::getCurrentCUDAStream());
+    else
+      at::batch_norm_stats(x, 1e-5);
   });
 }
 
@@ -186,6 +207,11 @@ const bool registered_micro_gpu = add_family([](const MicroOptions& options) {
         channels_last);
     add(fmt::format("normalise/bfloat16/{}", order), time_normalise, ImageType::bfloat16, at::kBFloat16,
         channels_last);
+  }
+  for (const bool own : {true, false}) {
+    const char* whose = own ? "own" : "libtorch";
+    add(fmt::format("statistics/stem/{}", whose), time_statistics, own, 64, int64_t(112));
+    add(fmt::format("statistics/layer3/{}", whose), time_statistics, own, 256, int64_t(14));
   }
   if (options.data.empty() || !has_nvjpeg()) return;
   const KeptJpegs jpegs = keep_jpegs(options.data, kImages, kSide);

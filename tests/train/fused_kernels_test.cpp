@@ -127,6 +127,24 @@ TEST_P(FusedKernels, ForwardAndBackwardEqualPlainLoops) {
 }
 INSTANTIATE_TEST_SUITE_P(Shapes, FusedKernels, testing::Combine(testing::Range(0, 3), testing::Bool()));
 
+TEST(FusedKernels, StatisticsEqualPlainLoops) {
+  for (const auto& [rows, channels, grid, block] : kCases) {
+    const Layer layer(rows, channels);
+    const float unset = std::numeric_limits<float>::quiet_NaN();
+    std::vector<float> partial(2 * grid.y * channels, unset), mean(channels, unset), inverse(channels, unset);
+    run_on_cpu(grid, block, [&] { sum_values<float>(layer.x.data(), partial.data(), rows, channels); });
+    run_on_cpu({(unsigned(channels) + 7) / 8, 1, 1}, {8, 4, 1}, [&] {
+      finish_statistics<float>(layer.x.data(), partial.data(), int(grid.y), mean.data(), inverse.data(),
+                               kEpsilon, rows, channels);
+    });
+    for (int c = 0; c < channels; ++c) {
+      EXPECT_NEAR(mean[c], layer.mean[c], 1e-4) << rows << " x " << channels << ", channel " << c;
+      EXPECT_NEAR(inverse[c], layer.inverse[c], 1e-4 * layer.inverse[c])
+          << rows << " x " << channels << ", channel " << c;
+    }
+  }
+}
+
 TEST(FusedKernels, NanPassesTheReluAsInPyTorch) {
   Layer layer(4, 8);
   layer.x[3] = std::numeric_limits<float>::quiet_NaN();

@@ -1,7 +1,6 @@
 // The operators of bench/train/model/fused_layers.h on GPUs.
 #include "bench/train/cuda/fused_layers.h"
 
-#include <ATen/ops/batch_norm_stats.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -54,14 +53,18 @@ Tensors4 batch_norm_relu(const at::Tensor& input, const Optional& addend, const 
                          const at::Tensor& shift, at::Tensor& running_mean, at::Tensor& running_variance) {
   const c10::cuda::CUDAGuard on(input.get_device());
   const at::Tensor x = in_nhwc(input), added = addend ? in_nhwc(*addend) : at::Tensor();
-  const auto [mean, inverse] = at::batch_norm_stats(x, kBatchNormEpsilon);
   const at::Tensor factor = scale.to(at::kFloat), offset = shift.to(at::kFloat);
+  const at::Tensor mean = at::empty_like(factor), inverse = at::empty_like(factor);
+  const at::Tensor workspace = at::empty({fused::statistics_workspace(size_of(x))}, factor.options());
   at::Tensor y = at::empty_like(x), positive = bytes(x.numel() / fused::kGroup, x);
   const fused::RunningStatistics running{running_mean.mutable_data_ptr<float>(),
                                          running_variance.mutable_data_ptr<float>(),
                                          float(kBatchNormMomentum), float(kBatchNormEpsilon)};
   for_type(x.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
+    fused::statistics<T>(x.const_data_ptr<T>(), mean.mutable_data_ptr<float>(),
+                         inverse.mutable_data_ptr<float>(), float(kBatchNormEpsilon),
+                         workspace.mutable_data_ptr<float>(), size_of(x), c10::cuda::getCurrentCUDAStream());
     fused::forward<T>(x.const_data_ptr<T>(), added.defined() ? added.const_data_ptr<T>() : nullptr,
                       y.mutable_data_ptr<T>(), positive.mutable_data_ptr<uint8_t>(),
                       channels_of(mean, inverse, factor, offset), running, size_of(x),

@@ -27,7 +27,27 @@ Launch launch_for(const Size& size, int64_t blocks) {
   return {dim3(columns, unsigned(std::min(needed, most))), dim3(lanes, rows)};
 }
 
+constexpr unsigned kLanes = 8;
+Launch launch_to_finish(int channels) {
+  return {dim3((unsigned(channels) + kLanes - 1) / kLanes), dim3(kLanes, kThreads / kLanes)};
+}
+
 }  // namespace
+
+int64_t statistics_workspace(Size size) {
+  return 2 * int64_t(launch_for(size, kSummingBlocks).grid.y) * size.channels;
+}
+
+template <class T>
+void statistics(const T* x, float* mean, float* inverse_deviation, float epsilon, float* workspace, Size size,
+                CUstream_st* stream) {
+  const Launch sums = launch_for(size, kSummingBlocks), finish = launch_to_finish(size.channels);
+  sum_values<<<sums.grid, sums.block, 0, stream>>>(x, workspace, size.rows, size.channels);
+  check_launch("sum_values");
+  finish_statistics<<<finish.grid, finish.block, 0, stream>>>(
+      x, workspace, int(sums.grid.y), mean, inverse_deviation, epsilon, size.rows, size.channels);
+  check_launch("finish_statistics");
+}
 
 template <class T>
 void forward(const T* x, const T* addend, T* y, uint8_t* positive, const Channels& channel,
@@ -52,10 +72,9 @@ void backward(const T* dy, const T* x, const uint8_t* positive, const Channels& 
   sum<<<sums.grid, sums.block, 0, stream>>>(dy, x, positive, channel.mean, daddend, partial, size.rows,
                                             size.channels);
   check_launch("sum_gradients");
-  constexpr unsigned kLanes = 8;
-  finish_sums<<<(unsigned(size.channels) + kLanes - 1) / kLanes, dim3(kLanes, kThreads / kLanes), 0,
-                stream>>>(partial, int(sums.grid.y), channel, dscale, dshift, slopes, size.rows,
-                          size.channels);
+  const Launch finish = launch_to_finish(size.channels);
+  finish_sums<<<finish.grid, finish.block, 0, stream>>>(partial, int(sums.grid.y), channel, dscale, dshift,
+                                                        slopes, size.rows, size.channels);
   check_launch("finish_sums");
   const auto gradient = daddend ? gradient_of_input<T, true> : gradient_of_input<T, false>;
   gradient<<<elements.grid, elements.block, 0, stream>>>(daddend ? daddend : dy, x, positive, channel.mean,
@@ -81,6 +100,7 @@ void pool_backward(const T* dy, const uint8_t* maximum, T* dx, const PoolShape& 
 }
 
 #define FUSED_LAYERS_FOR(T)                                                                                \
+  template void statistics(const T*, float*, float*, float, float*, Size, CUstream_st*);                   \
   template void forward(const T*, const T*, T*, uint8_t*, const Channels&, const RunningStatistics&, Size, \
                         CUstream_st*);                                                                     \
   template void backward(const T*, const T*, const uint8_t*, const Channels&, T*, T*, float*, float*,      \

@@ -32,6 +32,15 @@ struct Size {
   int channels;
 };
 
+// Floats that statistics() needs as `workspace`.
+int64_t statistics_workspace(Size size);
+
+// Of the batch, per channel in float32: mean and 1 / sqrt(variance + epsilon), the variance without Bessel's
+// correction.
+template <class T>
+void statistics(const T* x, float* mean, float* inverse_deviation, float epsilon, float* workspace, Size size,
+                CUstream_st* stream);
+
 // y = relu(batch norm of x, + addend unless it is null); positive: a bit per value, rows x channels / kGroup
 // bytes.
 template <class T>

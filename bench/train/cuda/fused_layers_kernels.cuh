@@ -41,6 +41,87 @@ __device__ inline Group<T>* groups_of(T* values) {
   return reinterpret_cast<Group<T>*>(values);
 }
 
+constexpr int kSums = 2 * kGroup;  // two for each of a thread's channels
+
+// Adds up two sums per channel over the block's threads; partial: gridDim.y x 2 x channels.
+__device__ inline void store_sums(const float (&sums)[kSums], const Place& place, float* __restrict__ partial,
+                                  int channels) {
+  __shared__ float shared[kThreads * kSums];
+  const unsigned lanes = blockDim.x;
+#pragma unroll
+  for (int i = 0; i < kSums; ++i) shared[(threadIdx.y * kSums + i) * lanes + threadIdx.x] = sums[i];
+  __syncthreads();
+  for (unsigned item = threadIdx.y * lanes + threadIdx.x; item < kSums * lanes; item += blockDim.y * lanes) {
+    const unsigned sum = item / lanes, group = blockIdx.x * lanes + item % lanes;
+    if (group >= unsigned(place.groups)) continue;
+    float total = 0;
+    for (unsigned y = 0; y < blockDim.y; ++y) total += shared[y * kSums * lanes + item];
+    partial[(int64_t(blockIdx.y) * 2 + sum / kGroup) * channels + group * kGroup + sum % kGroup] = total;
+  }
+}
+
+// Adds up the blocks' sums of channel blockIdx.x * blockDim.x + threadIdx.x. Threads: x counts channels, y
+// parts; at most kThreads a block. In a fixed order, so that runs are equal bit for bit. False in threads
+// that have no result.
+__device__ inline bool add_parts(const float* __restrict__ partial, int parts, int channels, float& first,
+                                 float& second) {
+  __shared__ float shared[2 * kThreads];
+  const int c = int(blockIdx.x * blockDim.x + threadIdx.x);
+  first = second = 0;
+  if (c < channels)
+    for (int part = int(threadIdx.y); part < parts; part += int(blockDim.y)) {
+      first += partial[int64_t(part) * 2 * channels + c];
+      second += partial[(int64_t(part) * 2 + 1) * channels + c];
+    }
+  const unsigned mine = threadIdx.y * blockDim.x + threadIdx.x;
+  shared[mine] = first;
+  shared[kThreads + mine] = second;
+  __syncthreads();
+  if (threadIdx.y != 0 || c >= channels) return false;
+  for (unsigned y = 1; y < blockDim.y; ++y) {
+    first += shared[y * blockDim.x + threadIdx.x];
+    second += shared[kThreads + y * blockDim.x + threadIdx.x];
+  }
+  return true;
+}
+
+// Per channel the sums of x - pivot and of its square over this block's rows. The pivot is the channel's
+// first value: without one, the variance of values far from 0 would be lost in rounding.
+template <class T>
+__global__ void sum_values(const T* __restrict__ x, float* __restrict__ partial, int64_t rows, int channels) {
+  const Place place(channels);
+  float sums[kSums] = {}, pivots[kGroup];
+  if (!place.outside()) {
+#pragma unroll
+    for (int i = 0; i < kGroup; ++i) pivots[i] = float(x[place.channel(i)]);
+#pragma unroll 4
+    for (int64_t row = place.row; row < rows; row += place.step) {
+      const Group<T> in = groups_of(x)[row * place.groups + place.group];
+#pragma unroll
+      for (int i = 0; i < kGroup; ++i) {
+        const float value = float(in.values[i]) - pivots[i];
+        sums[i] += value;
+        sums[kGroup + i] = fmaf(value, value, sums[kGroup + i]);
+      }
+    }
+  }
+  store_sums(sums, place, partial, channels);
+}
+
+// The batch's mean and 1 / sqrt(variance + epsilon), from `parts` sums of sum_values(). Threads as in
+// add_parts().
+template <class T>
+__global__ void finish_statistics(const T* __restrict__ x, const float* __restrict__ partial, int parts,
+                                  float* __restrict__ mean, float* __restrict__ inverse_deviation,
+                                  float epsilon, int64_t rows, int channels) {
+  float sum, squares;
+  if (!add_parts(partial, parts, channels, sum, squares)) return;
+  const int c = int(blockIdx.x * blockDim.x + threadIdx.x);
+  const float offset = sum / float(rows), variance = squares / float(rows) - offset * offset;
+  mean[c] = float(x[c]) + offset;
+  inverse_deviation[c] = 1 / sqrtf(fmaxf(variance, 0.0f) + epsilon);
+}
+
 // y = relu(batch norm of x, + addend): bit i of `positive` (a byte per group) tells whether value i passed
 // the ReLU. NaN passes, as in PyTorch. Also moves the running statistics.
 template <class T, bool kAdd>
@@ -91,8 +172,6 @@ __global__ void sum_gradients(const T* __restrict__ dy, const T* __restrict__ x,
                               const uint8_t* __restrict__ positive, const float* __restrict__ mean,
                               T* __restrict__ daddend, float* __restrict__ partial, int64_t rows,
                               int channels) {
-  constexpr int kSums = 2 * kGroup;
-  __shared__ float shared[kThreads * kSums];
   const Place place(channels);
   float sums[kSums] = {}, means[kGroup];
   if (!place.outside()) {
@@ -114,17 +193,7 @@ __global__ void sum_gradients(const T* __restrict__ dy, const T* __restrict__ x,
       if (kAdd) groups_of(daddend)[at] = passed;
     }
   }
-  const unsigned lanes = blockDim.x;
-#pragma unroll
-  for (int i = 0; i < kSums; ++i) shared[(threadIdx.y * kSums + i) * lanes + threadIdx.x] = sums[i];
-  __syncthreads();
-  for (unsigned item = threadIdx.y * lanes + threadIdx.x; item < kSums * lanes; item += blockDim.y * lanes) {
-    const unsigned sum = item / lanes, group = blockIdx.x * lanes + item % lanes;
-    if (group >= unsigned(place.groups)) continue;
-    float total = 0;
-    for (unsigned y = 0; y < blockDim.y; ++y) total += shared[y * kSums * lanes + item];
-    partial[(int64_t(blockIdx.y) * 2 + sum / kGroup) * channels + group * kGroup + sum % kGroup] = total;
-  }
+  store_sums(sums, place, partial, channels);
 }
 
 // What the gradient of x depends on: dx = (g * a) + (x - mean) * b + c, per channel.
@@ -132,28 +201,13 @@ struct Slopes {
   float *a, *b, *c;
 };
 
-// Sums up `parts` partial sums. Threads: x counts channels, y parts; at most kThreads a block. In a fixed
-// order, so that runs are equal bit for bit.
+// The slopes, from `parts` sums of sum_gradients(). Threads as in add_parts().
 __global__ void inline finish_sums(const float* __restrict__ partial, int parts, Channels channel,
                                    float* __restrict__ dscale, float* __restrict__ dshift, Slopes slopes,
                                    int64_t rows, int channels) {
-  __shared__ float shared[2 * kThreads];
+  float sum, sum_of_products;
+  if (!add_parts(partial, parts, channels, sum, sum_of_products)) return;
   const int c = int(blockIdx.x * blockDim.x + threadIdx.x);
-  float sum = 0, sum_of_products = 0;
-  if (c < channels)
-    for (int part = int(threadIdx.y); part < parts; part += int(blockDim.y)) {
-      sum += partial[int64_t(part) * 2 * channels + c];
-      sum_of_products += partial[(int64_t(part) * 2 + 1) * channels + c];
-    }
-  const unsigned mine = threadIdx.y * blockDim.x + threadIdx.x;
-  shared[mine] = sum;
-  shared[kThreads + mine] = sum_of_products;
-  __syncthreads();
-  if (threadIdx.y != 0 || c >= channels) return;
-  for (unsigned y = 1; y < blockDim.y; ++y) {
-    sum += shared[y * blockDim.x + threadIdx.x];
-    sum_of_products += shared[kThreads + y * blockDim.x + threadIdx.x];
-  }
   const float inverse = channel.inverse_deviation[c], a = channel.scale[c] * inverse, count = float(rows);
   dshift[c] = sum;
   dscale[c] = sum_of_products * inverse;

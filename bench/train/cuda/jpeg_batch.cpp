@@ -9,23 +9,34 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "bench/train/cuda/crop.h"
 
 namespace bench {
 namespace {
 
+constexpr int64_t kUsualBytes = 256 * 1024;  // more than most of ImageNet's files have
+
 // An image that waits for the rest of its batch.
 struct Kept {
-  std::vector<uint8_t> bytes;
+  at::Tensor memory;  // pinned: the GPU reads encoded images from it
+  std::span<const uint8_t> bytes;
   Augmentation augmentation;
-  std::optional<ImageSize> size;  // empty: not for nvJPEG
+  ImageSize size{};
+  bool suits = false;  // nvJPEG decodes it in a batch
+  JpegStream header;
+  Parameters parameters;
 };
 
 // The part of an image that is decoded: its box with a margin on the JPEG engine, which can leave out the
 // rest, otherwise all of it.
 CropBox decoded_part(const Kept& image, bool only_box) {
-  if (!only_box) return {0, 0, image.size->width, image.size->height};
-  return with_margin(image.augmentation.box, *image.size);
+  if (!only_box) return {0, 0, image.size.width, image.size.height};
+  return with_margin(image.augmentation.box, image.size);
 }
 
 class NvjpegBatch : public BatchDecoder {
@@ -36,21 +47,31 @@ class NvjpegBatch : public BatchDecoder {
         shape_(shape),
         stream_(new_stream()),
         state_(made<JpegState>([&](auto* out) { return nvjpegJpegStateCreate(library_->handle(), out); })),
-        header_(made<JpegStream>([&](auto* out) { return nvjpegJpegStreamCreate(library_->handle(), out); })),
         kept_(size_t(shape.images)) {
-    for (int64_t i = 0; i < shape.images; ++i) {
-      parameters_.push_back(
-          made<Parameters>([&](auto* out) { return nvjpegDecodeParamsCreate(library_->handle(), out); }));
-      require(nvjpegDecodeParamsSetOutputFormat(parameters_.back().get(), NVJPEG_OUTPUT_RGB));
+    for (Kept& kept : kept_) {
+      kept.memory = at::empty({kUsualBytes}, at::TensorOptions(at::kByte).pinned_memory(true));
+      kept.header =
+          made<JpegStream>([&](auto* out) { return nvjpegJpegStreamCreate(library_->handle(), out); });
+      kept.parameters =
+          made<Parameters>([&](auto* out) { return nvjpegDecodeParamsCreate(library_->handle(), out); });
+      require(nvjpegDecodeParamsSetOutputFormat(kept.parameters.get(), NVJPEG_OUTPUT_RGB));
     }
   }
 
   void add(int64_t place, const EncodedImage& image, const Augmentation& augmentation,
            Decoder& decoder) override {
+    const c10::cuda::CUDAGuard on_gpu(c10::DeviceIndex(library_->gpu));
     Kept& kept = kept_[size_t(place)];
-    kept.size = decoder.size_if_usual(image, augmentation.box);
-    kept.bytes.assign(image.bytes.begin(), image.bytes.end());
+    kept.suits = false;
+    const auto bytes = int64_t(image.bytes.size());
+    if (kept.memory.numel() < bytes) kept.memory = at::empty({bytes + bytes / 4}, kept.memory.options());
+    auto* const memory = kept.memory.mutable_data_ptr<uint8_t>();
+    std::ranges::copy(image.bytes, memory);
+    kept.bytes = {memory, image.bytes.size()};
     kept.augmentation = augmentation;
+    const std::optional<ImageSize> size = decoder.size_if_usual(image, augmentation.box);
+    kept.size = size.value_or(ImageSize{});
+    kept.suits = size && suits(kept);
   }
 
   std::vector<Undecodable> decode(uint8_t* images) override {
@@ -59,7 +80,8 @@ class NvjpegBatch : public BatchDecoder {
         c10::cuda::getStreamFromExternal(stream_.get(), c10::DeviceIndex(library_->gpu)));
     const c10::InferenceMode no_gradients;
     std::vector<size_t> together, alone;
-    for (size_t place = 0; place < kept_.size(); ++place) (suits(place) ? together : alone).push_back(place);
+    for (size_t place = 0; place < kept_.size(); ++place)
+      (kept_[place].suits ? together : alone).push_back(place);
     if (!together.empty() && !decode_together(together, images)) {
       cudaGetLastError();  // clears nvJPEG's error, which LibTorch would report as its own
       alone.insert(alone.end(), together.begin(), together.end());
@@ -88,22 +110,20 @@ class NvjpegBatch : public BatchDecoder {
     return images + int64_t(place) * bytes_per_image(shape_.format, shape_.side_px);
   }
 
-  // Whether nvJPEG decodes this image in a batch.
-  bool suits(size_t place) {
-    const Kept& image = kept_[place];
-    if (!image.size) return false;
-    const CropBox part = decoded_part(image, library_->on_engine());
-    nvjpegDecodeParams_t parameters = parameters_[place].get();
+  // Whether nvJPEG decodes this image in a batch. Called by the threads that read images.
+  bool suits(const Kept& image) const {
+    const nvjpegHandle_t handle = library_->handle();
     int unsupported = 1;
-    if (!accepted(nvjpegJpegStreamParseHeader(library_->handle(), image.bytes.data(), image.bytes.size(),
-                                              header_.get())))
+    if (!accepted(
+            nvjpegJpegStreamParseHeader(handle, image.bytes.data(), image.bytes.size(), image.header.get())))
       return false;
     if (!library_->on_engine())
-      return accepted(nvjpegDecodeBatchedSupported(library_->handle(), header_.get(), &unsupported)) &&
+      return accepted(nvjpegDecodeBatchedSupported(handle, image.header.get(), &unsupported)) &&
              unsupported == 0;
-    require(nvjpegDecodeParamsSetROI(parameters, part.left, part.top, part.width, part.height));
-    return accepted(
-               nvjpegDecodeBatchedSupportedEx(library_->handle(), header_.get(), parameters, &unsupported)) &&
+    const CropBox part = decoded_part(image, true);
+    require(nvjpegDecodeParamsSetROI(image.parameters.get(), part.left, part.top, part.width, part.height));
+    return accepted(nvjpegDecodeBatchedSupportedEx(handle, image.header.get(), image.parameters.get(),
+                                                   &unsupported)) &&
            unsupported == 0;
   }
 
@@ -129,7 +149,7 @@ class NvjpegBatch : public BatchDecoder {
       const int64_t plane = int64_t{part.width} * part.height;
       files.push_back(image.bytes.data());
       lengths.push_back(image.bytes.size());
-      parameters.push_back(parameters_[place].get());
+      parameters.push_back(image.parameters.get());
       nvjpegImage_t& planes = decoded.emplace_back();
       DecodedImage& crop = crops.emplace_back(DecodedImage{{},
                                                            part.width,
@@ -170,9 +190,7 @@ class NvjpegBatch : public BatchDecoder {
   const BatchShape shape_;
   const Stream stream_;
   JpegState state_;
-  JpegStream header_;
-  std::vector<Kept> kept_;  // by place
-  std::vector<Parameters> parameters_;
+  std::vector<Kept> kept_;         // by place
   at::Tensor memory_, described_;  // decoded planes; crops
   at::cuda::CUDAEvent ended_{cudaEventDisableTiming | cudaEventBlockingSync};
 };
@@ -181,9 +199,9 @@ class NvjpegBatch : public BatchDecoder {
 
 BatchLibrary::BatchLibrary(int number) : gpu(number) {
   const c10::cuda::CUDAGuard on{c10::DeviceIndex(number)};
-  handle_ = new_handle(NVJPEG_BACKEND_HARDWARE);
+  handle_ = new_handle(NVJPEG_BACKEND_HARDWARE, kStepsPerImage);
   on_engine_ = handle_ != nullptr;
-  if (!handle_) handle_ = new_handle(NVJPEG_BACKEND_GPU_HYBRID);
+  if (!handle_) handle_ = new_handle(NVJPEG_BACKEND_GPU_HYBRID, kStepsPerImage);
 }
 
 std::unique_ptr<BatchDecoder> make_batch_decoder(std::shared_ptr<BatchLibrary> library,

@@ -30,6 +30,19 @@ struct alignas(sizeof(T) * kCount) Pack {
   T values[kCount];
 };
 
+// One access of 16 bytes where the pack has so many: left to itself, the compiler stores the planes' values
+// one by one.
+template <class T, int kCount>
+__device__ void store(T* to, const Pack<T, kCount>& values) {
+  if constexpr (sizeof(values) == sizeof(uint4)) {
+    uint4 bits;
+    memcpy(&bits, values.values, sizeof(bits));
+    __stwb(reinterpret_cast<uint4*>(to), bits);
+  } else {
+    *reinterpret_cast<Pack<T, kCount>*>(to) = values;
+  }
+}
+
 __device__ float normalised(uint8_t pixel, const Affine& channel) {
   return fmaf(float(pixel), channel.scale, channel.shift);
 }
@@ -37,7 +50,7 @@ __device__ float normalised(uint8_t pixel, const Affine& channel) {
 // Each thread converts kCount consecutive values, whose channel is index % 3. count: number of values in
 // total.
 template <class Out, int kCount>
-__global__ void same_order(const uint8_t* pixels, Out* out, int64_t count) {
+__global__ void same_order(const uint8_t* __restrict__ pixels, Out* __restrict__ out, int64_t count) {
   const int64_t first = (int64_t(blockIdx.x) * kThreads + threadIdx.x) * kCount;
   if (first >= count) return;
   const int channel = int(first % 3);
@@ -53,13 +66,13 @@ __global__ void same_order(const uint8_t* pixels, Out* out, int64_t count) {
   Pack<Out, kCount> result;
 #pragma unroll
   for (int i = 0; i < kCount; ++i) result.values[i] = converted<Out>(normalised(in.values[i], next[i % 3]));
-  *reinterpret_cast<Pack<Out, kCount>*>(out + first) = result;
+  store(out + first, result);
 }
 
 // Each thread converts kCount consecutive pixels and writes kCount values to each of the image's three
 // planes. kCount must divide pixels_per_image.
 template <class Out, int kCount>
-__global__ void planes(const uint8_t* pixels, Out* out, int64_t pixels_per_image) {
+__global__ void planes(const uint8_t* __restrict__ pixels, Out* __restrict__ out, int64_t pixels_per_image) {
   const int64_t pixel = (int64_t(blockIdx.x) * kThreads + threadIdx.x) * kCount;
   if (pixel >= pixels_per_image) return;
   const int64_t image = blockIdx.y;
@@ -75,7 +88,7 @@ __global__ void planes(const uint8_t* pixels, Out* out, int64_t pixels_per_image
 #pragma unroll
     for (int i = 0; i < kCount; ++i)
       plane.values[i] = converted<Out>(normalised(in[3 * i + channel], affine_of(channel)));
-    *reinterpret_cast<Pack<Out, kCount>*>(out + (image * 3 + channel) * pixels_per_image + pixel) = plane;
+    store(out + (image * 3 + channel) * pixels_per_image + pixel, plane);
   }
 }
 

@@ -69,10 +69,16 @@ Owner made(const Create& create) {
 }
 
 // Buffers grow in these steps, because growing one synchronises the whole GPU.
-inline constexpr size_t kDeviceStep = size_t{16} << 20, kPinnedStep = size_t{8} << 20;
+struct BufferSteps {
+  size_t device, pinned;
+};
+inline constexpr BufferSteps kStepsPerThread{size_t{16} << 20, size_t{8} << 20};
+// A batch has buffers for each of its images: 256 of them in four batches would otherwise take 16 GiB.
+inline constexpr BufferSteps kStepsPerImage{size_t{1} << 20, size_t{256} << 10};
 
 // Null where the GPU lacks the backend, e.g. the JPEG engine that NVJPEG_BACKEND_HARDWARE needs.
-inline Handle new_handle(nvjpegBackend_t backend = NVJPEG_BACKEND_DEFAULT) {
+inline Handle new_handle(nvjpegBackend_t backend = NVJPEG_BACKEND_DEFAULT,
+                         const BufferSteps& steps = kStepsPerThread) {
   // Chroma interpolation as in libjpeg's "fancy upsampling"; errors for files that violate the standard.
   constexpr unsigned kFlags = NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION | NVJPEG_FLAGS_BITSTREAM_STRICT;
   nvjpegHandle_t created = nullptr;
@@ -80,8 +86,8 @@ inline Handle new_handle(nvjpegBackend_t backend = NVJPEG_BACKEND_DEFAULT) {
   if (status != NVJPEG_STATUS_SUCCESS && backend == NVJPEG_BACKEND_HARDWARE) return nullptr;
   require(status);
   Handle handle(created);
-  require(nvjpegSetDeviceMemoryPadding(kDeviceStep, handle.get()));
-  require(nvjpegSetPinnedMemoryPadding(kPinnedStep, handle.get()));
+  require(nvjpegSetDeviceMemoryPadding(steps.device, handle.get()));
+  require(nvjpegSetPinnedMemoryPadding(steps.pinned, handle.get()));
   return handle;
 }
 
