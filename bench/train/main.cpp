@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <iostream>
 
@@ -23,14 +24,25 @@
 namespace bench {
 namespace {
 
-// Prints a stack trace on this signal, which the harness sends to a hung rank before it kills it.
-void print_stack_on(int signal_number) {
+// Prints a stack trace on SIGUSR2, which the harness sends to a hung rank before it kills it, and on the
+// signals of a crash, which then end the rank as if there were no handler. OpenMPI keeps handlers that it
+// finds, this function those of the sanitizers.
+void print_stacks() {
   struct sigaction action {};
-  action.sa_handler = [](int) {
+  action.sa_handler = [](int signal_number) {
     void* frames[64];
-    backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
+    const int count = backtrace(frames, 64);
+    if (signal_number != SIGUSR2) std::reverse(frames, frames + count);  // records show the last lines
+    backtrace_symbols_fd(frames, count, STDERR_FILENO);
+    if (signal_number != SIGUSR2) ::raise(signal_number);  // again, after this function
   };
-  sigaction(signal_number, &action, nullptr);
+  sigaction(SIGUSR2, &action, nullptr);
+  action.sa_flags = int(SA_RESETHAND);
+  for (const int crash : {SIGSEGV, SIGFPE, SIGILL, SIGABRT}) {
+    struct sigaction there {};
+    sigaction(crash, nullptr, &there);
+    if (there.sa_handler == SIG_DFL) sigaction(crash, &action, nullptr);
+  }
   void* warm[1];
   backtrace(warm, 1);  // loads libgcc now, because a signal handler must not allocate
 }
@@ -102,7 +114,7 @@ int run_and_report(const harness::Job& job, const RankInfo& rank) {
   try {
     open_rank_logs(rank);
     end_with_parent();
-    print_stack_on(SIGUSR2);
+    print_stacks();
     report_bus_errors(job, rank);
     train_rank(job, rank);
     return 0;

@@ -43,14 +43,18 @@ static bool explain_by_rank(Outcome& outcome, Progress& progress, const std::fil
   return found;
 }
 
-// Parses mpirun's and srun's message about a rank that a signal ended: its number and the signal's name.
-static std::string rank_ended_by_signal(const std::string& text) {
+struct BySignal {
+  std::string rank, signal;  // empty: none
+};
+
+// Parses mpirun's and srun's message about a rank that a signal ended.
+static BySignal rank_ended_by_signal(const std::string& text) {
   static const std::regex mpirun(R"(process rank (\d+) .*exited on signal (\d+ \([^)]*\)))"),
       srun(R"(task (\d+): (Killed|Segmentation fault|Aborted|Bus error))");
   std::smatch found;
   if (std::regex_search(text, found, mpirun) || std::regex_search(text, found, srun))
-    return fmt::format("rank {}: ended by signal {}", found[1].str(), found[2].str());
-  return "";
+    return {found[1], found[2]};
+  return {};
 }
 
 // Finds the shell's message about a missing --wrap program; mpirun and srun don't pass on its exit code.
@@ -80,24 +84,24 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
   const int command = processes.first_failure(), status = processes.end_of(command);
   const bool killed = WIFSIGNALED(status);
   const auto& errors = launch.commands[size_t(command)].errors;
-  const std::string by_signal =
-      launch.command_per_rank ? "" : rank_ended_by_signal(base::last_lines(errors, 100, " "));
+  const BySignal by_signal =
+      launch.command_per_rank ? BySignal{} : rank_ended_by_signal(base::last_lines(errors, 100, " "));
   if (const std::string why = missing_wrapper(launch, errors); !why.empty()) {
     outcome.status = "CRASHED";
     outcome.reason = why;
     return;
   }
   // A rank ended by a signal can't report an error, and the errors of the others are consequences.
-  if (!killed && by_signal.empty() && explain_by_rank(outcome, progress, directory)) return;
+  if (!killed && by_signal.rank.empty() && explain_by_rank(outcome, progress, directory)) return;
   std::string what =
       killed ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
              : fmt::format("exit code {}", WEXITSTATUS(status));
   bool sigkill = killed && WTERMSIG(status) == SIGKILL;
   if (launch.command_per_rank) {
     if (progress.ranks() > 1) what = fmt::format("rank {}: {}", command, what);
-  } else if (!by_signal.empty()) {
-    what = by_signal;
-    sigkill = what.find("Killed") != std::string::npos;
+  } else if (!by_signal.rank.empty()) {
+    what = fmt::format("rank {}: ended by signal {}", by_signal.rank, by_signal.signal);
+    sigkill = by_signal.signal.find("Killed") != std::string::npos;
   } else {
     what = launch.commands[size_t(command)].arguments[0] + ": " + what;
   }
@@ -112,8 +116,12 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
         "the kernel ended it because memory ran out, or it ended another process of this machine and someone "
         "else ended this one; ";
   outcome.reason += what;
-  const std::string words =
-      launch.command_per_rank ? base::last_lines(errors, 3, " | ") : base::first_lines(errors, 3, " | ");
+  // What the rank itself wrote last, with the stack on which a signal ended it, tells more than its launcher.
+  const auto of_rank = directory / fmt::format("rank-{}.stderr", by_signal.rank);
+  std::string words = launch.command_per_rank   ? base::last_lines(errors, 5, " | ")
+                      : !by_signal.rank.empty() ? base::last_lines(of_rank, 5, " | ")
+                                                : "";
+  if (words.empty() && !launch.command_per_rank) words = base::first_lines(errors, 3, " | ");
   if (!words.empty()) outcome.reason += "; stderr: " + words;
   if (!launch.command_per_rank) outcome.reason = missing_memory(errors) + outcome.reason;
 }
