@@ -15,7 +15,7 @@ namespace {
 struct AskedFleet {
   fs::path history;
   std::string night;
-  int64_t nights = 30;
+  int64_t nights = 21;
   bool as_json = false;
 };
 

@@ -197,7 +197,7 @@ void add_history(CommandLine& line) {
   };
   add_python("compact",
              "put the nights of past days into Parquet files, a file per day; --all: today's, too");
-  add_python("query", "a table by one of ten views, or --sql 'SELECT ...'; without a view it lists them");
+  add_python("query", "a table by one of its views, or --sql 'SELECT ...'; without a view it lists them");
 }
 
 }  // namespace harness

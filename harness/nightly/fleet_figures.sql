@@ -1,24 +1,25 @@
--- What `fleet` judges, of the table latest: each host's figures tonight, beside those of its hardware and its own past.
+-- What `fleet` judges, of the nights in table latest: each host's figures tonight, beside those of its hardware and its own
+-- past.
 CREATE TABLE judged AS
 WITH latest_rows AS MATERIALIZED (
-  SELECT night, host, machine, r, hash(r."row", r.scale, r.device, r.config) AS of_row,
-         CASE WHEN len(r.undisturbed_s) > 0 THEN r.undisturbed_s ELSE r.totals_s END AS seconds
-  FROM (SELECT night, host, machine, unnest(rows) AS r FROM latest)
+  SELECT night, host, machine, r."row" AS of, hash(r."row", r.scale, r.device, r.config) AS of_row, r.phases_ms AS phases,
+         list_median(CASE WHEN len(r.undisturbed_s) > 0 THEN r.undisturbed_s ELSE r.totals_s END) AS total_s
+  FROM (SELECT night, host, machine, unnest(rows) AS r FROM all_nights SEMI JOIN latest USING (night, host, id))
   WHERE len(r.totals_s) > 0 AND 2 * coalesce(r.spoiled, 0) <= len(r.totals_s)),
 figures AS MATERIALIZED (
-  SELECT night, host, machine, hash(of_row, 'total_s') AS key, list_median(seconds) AS value FROM latest_rows
+  SELECT night, host, machine, hash(of_row, 'total_s') AS key, total_s AS value FROM latest_rows
   UNION ALL
   SELECT night, host, machine, hash(of_row, e.key) AS key, e.value
-  FROM (SELECT night, host, machine, of_row, unnest(map_entries(r.phases_ms)) AS e FROM latest_rows)
+  FROM (SELECT night, host, machine, of_row, unnest(map_entries(phases)) AS e FROM latest_rows)
   UNION ALL
   SELECT night, host, machine, hash(c.key) AS key, c.value
   FROM (SELECT night, host, machine, unnest(map_entries(canaries)) AS c FROM latest)),
 names AS (
-  SELECT DISTINCT hash(of_row, 'total_s') AS key, {'row': r."row", 'kind': 'metric', 'name': 'total_s'} AS series
+  SELECT DISTINCT hash(of_row, 'total_s') AS key, {'row': of, 'kind': 'metric', 'name': 'total_s'} AS series
   FROM latest_rows WHERE night = getvariable('tonight')
   UNION ALL
-  SELECT DISTINCT hash(of_row, phase) AS key, {'row': r."row", 'kind': 'phase', 'name': phase} AS series
-  FROM (SELECT of_row, r, unnest(map_keys(r.phases_ms)) AS phase FROM latest_rows WHERE night = getvariable('tonight'))
+  SELECT DISTINCT hash(of_row, phase) AS key, {'row': of, 'kind': 'phase', 'name': phase} AS series
+  FROM (SELECT of_row, of, unnest(map_keys(phases)) AS phase FROM latest_rows WHERE night = getvariable('tonight'))
   UNION ALL
   SELECT DISTINCT hash(canary) AS key, {'row': canary, 'kind': 'canary', 'name': ''} AS series
   FROM (SELECT unnest(map_keys(canaries)) AS canary FROM latest WHERE night = getvariable('tonight'))),

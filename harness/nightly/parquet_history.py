@@ -27,15 +27,13 @@ def labels_of(database, history):
     if not file.exists():
         return
     try:
-        table = database.execute("SELECT * FROM read_csv(?, header=true, all_varchar=true)", [str(file)])
-        names = [column[0] for column in table.description]
+        database.execute("CREATE TEMP TABLE written AS SELECT * FROM read_csv(?, header=true, all_varchar=true)", [str(file)])
+        names = [name for (name,) in database.execute("SELECT name FROM pragma_table_info('written')").fetchall()]
         if "host" not in names:
             raise ValueError("no column `host`")
-        for row in table.fetchall():
-            entry = dict(zip(names, row))
-            for name, value in entry.items():
-                if name != "host" and value is not None:
-                    database.execute("INSERT INTO labels VALUES (?, ?, ?)", [entry["host"], name, value])
+        if len(names) > 1:
+            database.execute("INSERT INTO labels SELECT host, label, value FROM "
+                             "(UNPIVOT written ON COLUMNS(* EXCLUDE host) INTO NAME label VALUE value)")
     except (duckdb.Error, ValueError) as error:
         raise ValueError(f"{file}: {error}; expected a header host,LABEL,... and a line per host") from None
 
@@ -52,8 +50,11 @@ def open_nights(database, history, days=None):
     source = f"SELECT {columns} FROM loose"
     if compacted:
         source += f" UNION ALL SELECT {columns} FROM {history_files.parquet(compacted)}"
+    # Looking for nights that are there twice first takes little; leaving them out makes DuckDB keep whole nights in memory.
+    twice = database.execute(f"SELECT count(*) > count(DISTINCT (id, host)) FROM ({source})").fetchone()[0]
+    once = "QUALIFY row_number() OVER (PARTITION BY id, host) = 1" if twice else ""
     database.execute(f"CREATE VIEW all_nights AS SELECT *, coalesce(try_cast(started_at[:10] AS DATE), DATE '1970-01-01') "
-                     f"AS night FROM ({source}) QUALIFY row_number() OVER (PARTITION BY id, host) = 1")
+                     f"AS night FROM ({source}) {once}")
     labels_of(database, history)
     database.execute(VIEWS.read_text())
 
@@ -136,16 +137,15 @@ def do_fleet(history, options):
     earlier = [day for day in days if tonight and day < tonight][-options.nights:]
     database = open_database()
     open_nights(database, history, {*earlier, tonight})
-    answer = fleet_of(database, tonight)
+    answer, figures = fleet_of(database, tonight)
     answer.update(night=tonight or "", nights=len(earlier))
-    json.dump(answer, sys.stdout)
-    print()
+    print(f'{json.dumps(answer)[:-1]}, "figures": {figures}}}')
 
 
 def fleet_of(database, tonight):
-    """Hosts, series and figures of the night by number, as fleet_night.cpp reads them."""
+    """Hosts and series of the night, and as JSON its figures by their numbers, as fleet_night.cpp reads them."""
     database.execute("SET VARIABLE tonight = try_cast(? AS DATE)", [tonight])
-    database.execute("CREATE TABLE latest AS SELECT * FROM all_nights "
+    database.execute("CREATE TABLE latest AS SELECT night, host, machine, id, canaries FROM all_nights "
                      "QUALIFY row_number() OVER (PARTITION BY host, night ORDER BY started_at DESC, id DESC) = 1")
     database.execute(pathlib.Path(__file__).with_name("fleet_figures.sql").read_text())
     hosts = database.execute(
@@ -158,15 +158,15 @@ def fleet_of(database, tonight):
     series = database.execute("SELECT series, machine, median FROM series ORDER BY number").fetchall()
     database.execute("CREATE TABLE hosts AS SELECT host, (row_number() OVER (ORDER BY host)) - 1 AS number "
                      "FROM (SELECT DISTINCT host FROM latest WHERE night = getvariable('tonight'))")
-    columns = database.execute(
-        "SELECT list(hosts.number), list(series.number), list(value), list(coalesce(past_ratio, 0)), list(past_nights) "
-        "FROM judged JOIN hosts USING (host) JOIN series USING (machine, series)").fetchone()
+    figures = database.execute(  # as text: they are some hundred thousand
+        "SELECT to_json({host: coalesce(list(hosts.number), []), series: coalesce(list(series.number), []), "
+        "value: coalesce(list(value), []), past_ratio: coalesce(list(coalesce(past_ratio, 0)), []), "
+        "past_nights: coalesce(list(past_nights), [])}) FROM judged JOIN hosts USING (host) JOIN series USING (machine, series)"
+    ).fetchone()[0]
     return dict(hosts=[dict(host=host, hardware=machine, labels=labels or {}) for host, machine, labels in hosts],
                 missing=[host for (host,) in missing],
                 series=[dict(row=it["row"], kind=it["kind"], name=it["name"], hardware=machine, median=median)
-                        for it, machine, median in series],
-                figures=dict(zip(("host", "series", "value", "past_ratio", "past_nights"),
-                                 [column or [] for column in columns])))
+                        for it, machine, median in series]), figures
 
 
 def main():
@@ -187,7 +187,7 @@ def main():
     command = commands.add_parser("fleet")
     command.add_argument("history")
     command.add_argument("--night")
-    command.add_argument("--nights", type=int, default=30)
+    command.add_argument("--nights", type=int, default=21)
     options = parser.parse_args()
     try:
         {"compact": do_compact, "nights": do_nights, "query": do_query, "fleet": do_fleet}[options.command](
