@@ -8,8 +8,9 @@
 
 namespace harness {
 
-// Each fault of a GPU fails a case. `alarms`: those of the analysis that no earlier night has reported. A row fails if it became slower and the
-// machine did not; it is skipped if the machine did, or if its series is too short for an answer.
+// Each fault of a GPU fails a case. `alarms`: those of the analysis that no earlier night has reported. A row
+// fails if it became slower and the machine did not; it is skipped if the machine did, or if its series is
+// too short for an answer.
 void add_night(RunResult& result, const Night& night, const Analysis& analysis,
                const std::vector<Alarm>& alarms);
 

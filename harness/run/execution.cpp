@@ -173,7 +173,13 @@ void Execution::number_attempt(Record& record) {
 }
 
 void Execution::keep(Record record) {
-  if (rerun_) check_same_environment(folder_, records_, record);
+  try {
+    if (rerun_) check_same_environment(folder_, records_, record);
+  } catch (const PreparationError& error) {
+    const fs::path refused = folder_ / "refused.jsonl";
+    append_record(refused, to_json(record));
+    throw PreparationError(fmt::format("{}; this row's record is in {}", error.what(), refused.string()));
+  }
   append_record(records_file(), to_json(record));
   for (const Record& other : records_)
     if (other.row == record.row && other.training) record.training = other.training;

@@ -59,7 +59,7 @@ Mean sum_of_few(const std::vector<WeightedRuns>& terms, size_t fewest = kFewestO
 // for one degree of freedom each. 1 with fewer than two groups.
 double bartlett_p(const std::vector<double>& variances, const std::vector<double>& degrees);
 
-double mean(const std::vector<double>& values);  // of at least one
+double mean(const std::vector<double>& values);      // of at least one
 double variance(const std::vector<double>& values);  // of a sample; 0 of fewer than two values
 
 }  // namespace harness

@@ -138,7 +138,11 @@ TEST_F(Resume, ADriverThatShowsOnlyWhenARowRunsIsRefusedToo) {
   change_records([](json& record) { record["device"]["driver"] = "550.1"; });
   EXPECT_EQ(go_on(), 2);
   EXPECT_TRUE(says("driver 550.1 -> unknown")) << errors();
-  EXPECT_EQ(order(), "0.0 ") << "the record that doesn't belong here isn't kept";
+  EXPECT_EQ(order(), "0.0 ") << "the record that doesn't belong here is kept elsewhere";
+  std::ifstream refused(directory / "run" / "refused.jsonl");
+  std::string record;
+  ASSERT_TRUE(std::getline(refused, record));
+  EXPECT_EQ(json::parse(record)["row"], "1");
 }
 
 TEST(SameEnvironment, PyTorchsRowsMayNotKnowTheDriver) {
