@@ -18,8 +18,6 @@
 namespace harness {
 namespace {
 
-constexpr double kMadToDeviation = 1.4826;  // standard deviation / MAD of a normal distribution
-
 struct Part {
   const char* name;
   std::vector<const char*> phases;
@@ -75,12 +73,6 @@ std::string node_of(const Record& record, size_t rank) {
   return "node unknown";
 }
 
-double spread_of(const std::vector<double>& values, double centre) {
-  std::vector<double> distances;
-  for (double value : values) distances.push_back(std::abs(value - centre));
-  return kMadToDeviation * median(distances) / centre;
-}
-
 void check_row(const RecordList& runs, const std::vector<Records>& references, Validation& validation) {
   const Record& record = *runs.front();
   const std::string row = record.row;
@@ -103,7 +95,7 @@ void check_row(const RecordList& runs, const std::vector<Records>& references, V
       RankCheck check{row, part.name, int64_t(rank), node_of(record, rank), here[rank], centre};
       check.lowest_ms = *std::min_element(good.begin(), good.end());
       check.highest_ms = *std::max_element(good.begin(), good.end());
-      check.limit = std::max(kFloor, kSpreads * spread_of(good, centre));
+      check.limit = std::max(kFloor, kSpreads * robust_deviation(good) / centre);
       check.odd = check.deviation() > check.limit;
       validation.checks.push_back(check);
     }

@@ -37,12 +37,6 @@ const std::string& part_of(const FleetSeries& series) {
 // Of the metrics only seconds count: the others follow from them and from the phases.
 bool counts(const FleetSeries& series) { return series.kind != "metric" || series.name == "total_s"; }
 
-double scale_of(std::vector<double> values) {
-  const double middle = median(values);
-  for (double& value : values) value = std::abs(value - middle);
-  return 1.4826 * median(std::move(values));
-}
-
 // One part of the hosts of one hardware, asked against the fleet or against the hosts' past.
 struct PartOfHosts {
   std::string part;
@@ -66,7 +60,7 @@ void add_series(Weighted& sums, const std::vector<std::pair<size_t, double>>& lo
   if (logs.size() < kFewestHosts) return;
   std::vector<double> values;
   for (const auto& [host, value] : logs) values.push_back(value);
-  const double middle = median(values), scale = std::max(scale_of(values), kLeastScatter);
+  const double middle = median(values), scale = std::max(robust_deviation(values), kLeastScatter);
   for (const auto& [host, value] : logs) {
     auto& [sum, weight] = sums[host];
     sum += (value - middle) / (scale * scale);
@@ -98,7 +92,7 @@ std::vector<PartOfHosts> parts_of(const FleetNight& night, const std::string& ha
     std::vector<double> levels;
     for (const auto& [host, sum] : hosts) levels.push_back(part.levels[host] = sum.first / sum.second);
     if (levels.size() < kFewestHosts) continue;
-    part.scale = std::max(scale_of(levels), kLeastScatter);
+    part.scale = std::max(robust_deviation(levels), kLeastScatter);
     parts.push_back(std::move(part));
   }
   return parts;

@@ -77,6 +77,12 @@ void describe_dependence(const std::vector<double>& steps, int64_t loader_thread
 double quantile(std::vector<double> values, double share) { return quantile_in_place(values, share); }
 double median(std::vector<double> values) { return quantile_in_place(values, 0.5); }
 
+double robust_deviation(std::vector<double> values) {
+  const double middle = median(values);
+  for (double& value : values) value = std::abs(value - middle);
+  return 1.4826 * median(std::move(values));  // of a normal distribution
+}
+
 double autocorrelation(const std::vector<double>& values, size_t lag) {
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   double covariance = 0, variance = 0;

@@ -52,6 +52,9 @@ std::vector<PhaseStatistics> phase_statistics(const Record& record);
 // Linear interpolation between order statistics (type 7 of Hyndman & Fan 1996); 0 without values.
 double quantile(std::vector<double> values, double share);
 double median(std::vector<double> values);
+// The standard deviation, told by the median distance from the median, which a few odd values don't move
+// (Rousseeuw & Croux 1993). `values` as in median().
+double robust_deviation(std::vector<double> values);
 
 // rho(lag) with the biased covariance, which keeps the sequence positive definite.
 double autocorrelation(const std::vector<double>& values, size_t lag);

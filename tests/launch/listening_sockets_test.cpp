@@ -86,7 +86,8 @@ class ListeningSockets : public testing::TestWithParam<std::pair<const char*, co
       for (int rank = 0; rank < progress.ranks(); ++rank) all = all && progress.slot(rank).batches > 1;
       if (all) return;
     }
-    FAIL() << "the row never trained";
+    std::ifstream out(directory / "out"), err(directory / "err");
+    FAIL() << "the row never trained: " << out.rdbuf() << err.rdbuf();
   }
   fs::path directory;
 };

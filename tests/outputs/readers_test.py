@@ -137,7 +137,7 @@ class Readers(unittest.TestCase):
         python = reader_python()
         script = ("import sys, yaml, kubernetes_validate\n"
                   "for it in yaml.safe_load_all(open(sys.argv[1])): kubernetes_validate.validate(it, '1.31', strict=True)")
-        file = PROJECT / "configs/kubernetes/nightly-job.yaml"
+        file = PROJECT / "configs/kubernetes/nightly-cronjob.yaml"
         done = subprocess.run([python, "-c", script, file], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr[-600:])
         # It is a test only if a mistake is found.

@@ -1,5 +1,5 @@
 // Resizes the boxes of many decoded images at once. No LibTorch and no launches here, as in
-// fused_layers_kernels.cuh: tests/crop_kernels_test.cpp also runs this on a CPU.
+// fused_layers_kernels.cuh: tests/train/crop_kernels_test.cpp also runs this on a CPU.
 #pragma once
 #include "bench/train/cuda/affine.cuh"
 #include "bench/train/cuda/crop.h"

@@ -39,7 +39,7 @@ using OptimizerRegistry = Registry<OptimizerFactory>;
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options);
 
 // LibTorch 2.11's fused optimizers on CPU update only the last n mod 16 elements of 16-bit tensors, so these
-// use plain operators. tests/optimizer_test.cpp detects when a newer LibTorch has fixed it.
+// use plain operators. tests/train/optimizer_test.cpp detects when a newer LibTorch has fixed it.
 bool fused_works(const std::vector<at::Tensor>& parameters);
 
 }  // namespace bench
