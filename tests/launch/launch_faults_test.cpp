@@ -61,6 +61,15 @@ class TwoNodesFaults : public LaunchFaults {
   }
 };
 
+TEST_F(TwoNodesFaults, ARankOfTheSecondNodeKilled) {
+  const pid_t pid = start_long("17");
+  ::kill(training_rank(6), SIGKILL);
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "CRASHED");
+  EXPECT_NE(record()["reason"].get<std::string>().find("rank 6"), std::string::npos) << record()["reason"];
+  EXPECT_EQ(left_behind(pid), "");
+}
+
 TEST_F(TwoNodesFaults, ACrashOfARankOfTheSecondNodeShowsWhere) {
   const pid_t pid = start_long("17");
   ::kill(training_rank(6), SIGSEGV);
