@@ -21,6 +21,7 @@
 #include "bench/train/cuda/jpeg.h"
 #include "bench/train/cuda/normalise.h"
 #include "bench/train/device/device.h"
+#include "bench/train/model/model.h"
 
 namespace bench {
 namespace {
@@ -105,10 +106,10 @@ void time_statistics(benchmark::State& state, bool own, int channels, int64_t si
   time_on_device(state, int64_t(x.nbytes()), [&] {
     if (own)
       fused::statistics(x.const_data_ptr<at::BFloat16>(), mean.mutable_data_ptr<float>(),
-                        inverse.mutable_data_ptr<float>(), 1e-5f, workspace.mutable_data_ptr<float>(), size,
-                        c10::cuda::getCurrentCUDAStream());
+                        inverse.mutable_data_ptr<float>(), float(kBatchNormEpsilon),
+                        workspace.mutable_data_ptr<float>(), size, c10::cuda::getCurrentCUDAStream());
     else
-      at::batch_norm_stats(x, 1e-5);
+      at::batch_norm_stats(x, kBatchNormEpsilon);
   });
 }
 

@@ -118,9 +118,7 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
   outcome.reason += what;
   // What the rank itself wrote last, with the stack on which a signal ended it, tells more than its launcher.
   const auto of_rank = directory / fmt::format("rank-{}.stderr", by_signal.rank);
-  std::string words = launch.command_per_rank   ? base::last_lines(errors, 5, " | ")
-                      : !by_signal.rank.empty() ? base::last_lines(of_rank, 5, " | ")
-                                                : "";
+  std::string words = base::last_lines(launch.command_per_rank ? errors : of_rank, 5, " | ");
   if (words.empty() && !launch.command_per_rank) words = base::first_lines(errors, 3, " | ");
   if (!words.empty()) outcome.reason += "; stderr: " + words;
   if (!launch.command_per_rank) outcome.reason = missing_memory(errors) + outcome.reason;

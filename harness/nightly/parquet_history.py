@@ -187,7 +187,7 @@ def main():
     command = commands.add_parser("fleet")
     command.add_argument("history")
     command.add_argument("--night")
-    command.add_argument("--nights", type=int, default=21)
+    command.add_argument("--nights", type=int, required=True)
     options = parser.parse_args()
     try:
         {"compact": do_compact, "nights": do_nights, "query": do_query, "fleet": do_fleet}[options.command](

@@ -220,7 +220,7 @@ class Views(History):
                             (("query", self.folder, "drift", "host=b"), "`host=b`: expected NAME=VALUE with name, of_row"),
                             (("query", self.folder, "--sql", "SELEC 1"), "SELEC"),
                             (("nights", "/nowhere"), "/nowhere: no such folder"),
-                            (("fleet", "/nowhere"), "/nowhere: no such folder")]:
+                            (("fleet", "/nowhere", "--nights", "21"), "/nowhere: no such folder")]:
             self.run_it(*words, code=2)
             self.assertIn(said, self.errors)
         (self.folder / "hosts.csv").write_text("name,rack\na,r1\n")
@@ -228,7 +228,7 @@ class Views(History):
         self.assertIn("hosts.csv: no column `host`", self.errors)
 
     def test_fleet_counts_the_own_past(self):
-        answer = json.loads(self.run_it("fleet", self.folder))
+        answer = json.loads(self.run_it("fleet", self.folder, "--nights", "21"))
         self.assertEqual((answer["night"], answer["nights"], answer["missing"]), ("2026-01-02", 1, ["c"]))
         self.assertEqual(answer["hosts"][1], {"host": "b", "hardware": "M", "labels": {"rack": "r1", "switch": "s2"}})
         figures = answer["figures"]

@@ -1,8 +1,8 @@
 // Kernels of the fused layers (fused_layers.h), for activations in NHWC order: `rows` positions (images x
 // height x width) of `channels` values, a multiple of kGroup. A thread handles kGroup neighbouring channels,
 // in 16-bit types one access of 16 bytes, and keeps its channels' constants in registers while it goes
-// through rows. Arithmetic is in float32. No LibTorch and no launches here: tests/train/fused_kernels_test.cpp
-// also runs these kernels on a CPU.
+// through rows. Arithmetic is in float32. No LibTorch and no launches here:
+// tests/train/fused_kernels_test.cpp also runs these kernels on a CPU.
 //
 // Threads: x counts groups of channels, y rows. Pointers to activations are aligned to 16 bytes.
 #pragma once
