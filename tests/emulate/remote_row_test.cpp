@@ -13,11 +13,11 @@
 #include <thread>
 
 #include "harness/base/child_process.h"
-#include "harness/contract/progress.h"
 #include "harness/emulate/mount.h"
 #include "harness/emulate/object_store.h"
 #include "harness/emulate/two_nodes.h"
 #include "tests/support/scratch_of.h"
+#include "tests/support/until_it_trains.h"
 
 namespace remote_row_test {
 
@@ -75,15 +75,8 @@ class RemoteRow : public testing::Test {
     std::getline(stream, line);
     return json::parse(line, nullptr, false);
   }
-  void wait_until_it_trains() {
-    const fs::path file = directory / "run" / "rows" / "0-repeat0" / "progress";
-    for (int i = 0; i < 600; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      std::error_code missing;
-      if (fs::file_size(file, missing) == 0 || missing) continue;
-      if (harness::Progress(file, 0).slot(0).batches > 2) return;
-    }
-    FAIL() << "it never trained";
+  void until_it_trains(pid_t run_matrix) const {
+    wait_until_it_trains(run_matrix, directory / "run/rows/0-repeat0");
   }
   static pid_t process_with(const std::string& program, const fs::path& scratch) {
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -213,7 +206,7 @@ TEST_F(ShapedRow, LatencyIsThereOrTheRowSaysWhyNot) {
 
 TEST_F(RemoteRow, AServerThatIsKilledIsNamed) {
   const pid_t pid = start_matrix("0", {"storage=remote", "timed_batches=100000"});
-  wait_until_it_trains();
+  until_it_trains(pid);
   ::kill(process_with("nginx", scratch_of(pid)), SIGKILL);
   EXPECT_EQ(exit_code_of(pid), 1);
   EXPECT_EQ(record()["status"], "CRASHED");
@@ -227,7 +220,7 @@ TEST_F(RemoteRow, AServerThatIsKilledIsNamed) {
 TEST_F(RemoteRow, SoIsAMount) {
   if (!harness::why_no_mount().empty()) GTEST_SKIP() << harness::why_no_mount();
   const pid_t pid = start_matrix("0", {"storage=remote_mounted", "timed_batches=100000"});
-  wait_until_it_trains();
+  until_it_trains(pid);
   ::kill(process_with("rclone", scratch_of(pid)), SIGKILL);
   EXPECT_EQ(exit_code_of(pid), 1);
   const std::string reason = record()["reason"];
@@ -241,7 +234,7 @@ TEST_F(ShapedRow, AnInterruptAndAKillLeaveNothing) {
     fs::remove_all(directory / "run");
     const pid_t pid =
         start_matrix("0", {"storage=remote_cached", "store_rate_mbit=1000", "timed_batches=100000"});
-    wait_until_it_trains();
+    until_it_trains(pid);
     EXPECT_NE(process_with("rclone", scratch_of(pid)), 0);
     ::kill(pid, signal);
     exit_code_of(pid);

@@ -6,18 +6,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "harness/base/child_process.h"
-#include "harness/contract/progress.h"
 #include "harness/emulate/two_nodes.h"
+#include "tests/support/until_it_trains.h"
 
 namespace listening_sockets_test {
 
@@ -75,20 +73,6 @@ class ListeningSockets : public testing::TestWithParam<std::pair<const char*, co
     }
     return found;
   }
-  void wait_until_it_trains(const std::string& row) const {
-    const fs::path file = directory / "run/rows" / (row + "-repeat0") / "progress";
-    for (int i = 0; i < 600; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      std::error_code missing;
-      if (fs::file_size(file, missing) == 0 || missing) continue;
-      harness::Progress progress(file, 0);
-      bool all = true;
-      for (int rank = 0; rank < progress.ranks(); ++rank) all = all && progress.slot(rank).batches > 1;
-      if (all) return;
-    }
-    std::ifstream out(directory / "out"), err(directory / "err");
-    FAIL() << "the row never trained: " << out.rdbuf() << err.rdbuf();
-  }
   fs::path directory;
 };
 
@@ -116,7 +100,12 @@ TEST_P(ListeningSockets, AreOnTheRowsOwnNetworkAlone) {
   command.output = directory / "out";
   command.errors = directory / "err";
   const pid_t pid = base::start(command);
-  wait_until_it_trains(row);
+  try {
+    wait_until_it_trains(pid, directory / "run/rows" / (std::string(row) + "-repeat0"));
+  } catch (const std::exception& error) {
+    std::ifstream out(directory / "out"), err(directory / "err");
+    ADD_FAILURE() << error.what() << out.rdbuf() << err.rdbuf();
+  }
   const std::set<std::string> found = addresses();
   ::kill(pid, SIGTERM);
   ::waitpid(pid, nullptr, 0);

@@ -39,7 +39,7 @@ class ExternalRow : public testing::Test {
                          "--scale",
                          "smoke",
                          "--hang-after",
-                         "3",
+                         "10",
                          "--out",
                          folder / "run",
                          "--device",

@@ -16,6 +16,7 @@
 #include "harness/base/child_process.h"
 #include "harness/contract/progress.h"
 #include "tests/support/scratch_of.h"
+#include "tests/support/until_it_trains.h"
 
 namespace launch_faults {
 
@@ -42,7 +43,7 @@ class LaunchFaults : public testing::Test {
 
   pid_t start_marked(const Words& words, std::map<std::string, std::string> environment = {}) {
     environment.insert({{"LAUNCH_FAULTS", directory}, {"RUN_MATRIX_PLOTS", "specs"}});
-    return base::start({words, environment, {}, directory / "out", directory / "err"});
+    return running = base::start({words, environment, {}, directory / "out", directory / "err"});
   }
   Words matrix(const std::string& only, const Words& more, const char* run = "run") const {
     Words words = {BINARY_DIR "/run_matrix", "--device", "cpu", "--scale", "smoke", "--only", only, "--out",
@@ -66,17 +67,10 @@ class LaunchFaults : public testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   // The process of a rank, once all ranks train.
-  pid_t training_rank(int rank) {
-    for (int i = 0; i < 600; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      std::error_code missing;
-      if (fs::file_size(row_folder / "progress", missing) == 0 || missing) continue;
-      harness::Progress progress(row_folder / "progress", 0);
-      bool all = true;
-      for (int other = 0; other < progress.ranks(); ++other) all = all && progress.slot(other).batches > 2;
-      if (all) return harness::pid_here(progress.slot(rank));
-    }
-    throw std::runtime_error("the ranks never trained");
+  pid_t training_rank(int rank) const {
+    wait_until_it_trains(running, row_folder);
+    harness::Progress progress(row_folder / "progress", 0);
+    return harness::pid_here(progress.slot(rank));
   }
   json record() {
     std::ifstream stream(directory / "run" / "records.jsonl");
@@ -105,6 +99,7 @@ class LaunchFaults : public testing::Test {
   }
 
   fs::path directory, row_folder;
+  pid_t running = 0;  // the run_matrix that was started last
 };
 
 }  // namespace launch_faults
