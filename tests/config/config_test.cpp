@@ -96,7 +96,7 @@ TEST(AsRun, HoldsWhateverTheScaleAndIsTakenOverByLike) {
 
 TEST(Faults, EachIsRefusedWithFileLineAndRule) {
   int files = 0;
-  for (const auto& entry : fs::directory_iterator(source / "tests/faults")) {
+  for (const auto& entry : fs::directory_iterator(source / "tests/config/refused")) {
     std::ifstream stream(entry.path());
     std::string line;
     std::getline(stream, line);
