@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "bench/dataset/pack.h"
@@ -30,7 +31,9 @@ std::string fingerprint_of(const Dataset& dataset) {
     const auto file = dataset.root / image.file();
     content.resize(static_cast<size_t>(std::min(image.bytes, kMostImageBytes)));
     const base::RegularFile opened = base::RegularFile::open(file.c_str());
-    if (!opened.is_open()) continue;  // no permission: the loader counts it as a bad image
+    if (opened.error != 0 && ::access(file.c_str(), R_OK) == 0)  // too many open files, a fault of the disk
+      throw std::runtime_error(fmt::format("{}: can't be read: {}", file.string(), opened.why));
+    if (!opened.is_open()) continue;  // no permission, say: the loader counts it as a bad image
     if (image.offset >= 0) ::lseek(opened.descriptor.number(), image.offset, SEEK_SET);
     read_fully(opened.descriptor.number(), content.data(), static_cast<int64_t>(content.size()), file);
     XXH3_64bits_update(state.get(), content.data(), content.size());

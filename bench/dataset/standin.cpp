@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -21,6 +22,7 @@
 #include "bench/dataset/standin_record.h"
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/regular_file.h"
 
 namespace bench {
 namespace {
@@ -63,6 +65,17 @@ bool check_folder(const StandinOptions& options, bool& outdated) {
         words(options.images, options.classes, options.seed, options.validation)));
   outdated = record->version != kStandinVersion;
   return record->finished && !outdated;
+}
+
+// Waits until no other program makes images in the folder. Without a lock (some network file systems) nothing
+// is removed.
+base::Descriptor lock_folder(const fs::path& folder) {
+  base::Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  while (::flock(opened.number(), LOCK_EX) != 0) {
+    if (errno != EINTR) return base::Descriptor();
+    base::stop_if_interrupted();
+  }
+  return opened;
 }
 
 std::vector<int64_t> missing_images(const StandinOptions& options) {
@@ -127,8 +140,10 @@ StandinResult make_standin(const StandinOptions& options) {
   if (options.validation > 0 && options.classes > kLearnableClasses)
     throw std::runtime_error(
         fmt::format("--classes must be at most {} with --validation", kLearnableClasses));
+  const base::Descriptor lock = lock_folder(options.out);
   bool outdated = false;
   const bool finished = check_folder(options, outdated);
+  if (!finished && lock.number() >= 0) base::remove_drafts(options.out);
   if (outdated)  // before the record is rewritten: files of the old version must not be kept
     for (const char* part : {"train", "val"}) fs::remove_all(options.out / part);
   const auto missing = missing_images(options);

@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -32,11 +33,13 @@ std::ifstream open_regular(const fs::path& file) {
 
 std::string read_file(const fs::path& file) {
   std::ifstream stream = open_regular(file);
-  const int error = errno;
-  std::string content(std::istreambuf_iterator<char>(stream), {});
-  if (!stream)
-    throw std::runtime_error(fmt::format("{}: can't be read: {}", file.string(), std::strerror(error)));
-  return content;
+  std::string content;
+  if (stream) try {
+      content.assign(std::istreambuf_iterator<char>(stream), {});
+      return content;
+    } catch (const std::ios_base::failure&) {  // of a read in the middle; its text names no file
+    }
+  throw std::runtime_error(fmt::format("{}: can't be read: {}", file.string(), std::strerror(errno)));
 }
 
 // The name of a draft file that no other writer uses.
@@ -75,6 +78,23 @@ void write_whole_file(const fs::path& file, std::span<const uint8_t> content, bo
     throw_write_error(file, error);
   }
   if (durable) sync_folder(file.parent_path());
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    found.push_back(it->path());
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw std::runtime_error(fmt::format("{}: can't be listed: {}", folder.string(), error.message()));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void remove_drafts(const fs::path& folder) {
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator it(folder, ignored), end; it != end; it.increment(ignored))
+    if (it->path().extension() == ".partial" && it->is_regular_file(ignored)) fs::remove(it->path(), ignored);
 }
 
 void write_whole_file(const fs::path& file, std::string_view text, bool durable) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace base {
 
@@ -27,6 +28,14 @@ std::string read_file(const std::filesystem::path& file);
 void write_whole_file(const std::filesystem::path& file, std::span<const uint8_t> content,
                       bool durable = false);
 void write_whole_file(const std::filesystem::path& file, std::string_view text, bool durable = true);
+
+// What a folder holds, sorted by name; nothing where it doesn't exist. Throws std::runtime_error with the
+// reason where it can't be listed: what can't be read must not look like what is empty.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
+
+// Removes what write_whole_file() of killed programs left below the folder; only while no other program
+// writes there.
+void remove_drafts(const std::filesystem::path& folder);
 
 // fsync of the folder, which makes created and renamed names durable. Errors are ignored: some file systems
 // don't support it.

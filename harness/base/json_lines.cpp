@@ -3,6 +3,8 @@
 
 #include <fmt/ostream.h>
 
+#include <cerrno>
+#include <cstring>
 #include <stdexcept>
 
 #include "harness/base/json_text.h"
@@ -28,6 +30,9 @@ size_t read_json_lines(std::istream& input, const std::filesystem::path& file, s
       ++bad;
     }
   }
+  if (input.bad())  // what was read is not all: no result from a part
+    throw std::runtime_error(
+        fmt::format("{}: can't be read to its end: {}", file.string(), std::strerror(errno)));
   return bad;
 }
 

@@ -31,7 +31,8 @@ RegularFile RegularFile::open(const char* file, int folder) {
   Descriptor descriptor(::openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat facts {};
   if (descriptor.number() < 0 || ::fstat(descriptor.number(), &facts) != 0) {
-    opened.why = std::strerror(errno);
+    opened.error = errno;
+    opened.why = std::strerror(opened.error);
   } else if (!S_ISREG(facts.st_mode)) {
     opened.why = std::string(kind_name(facts.st_mode)) + ", not a regular file";
   } else {

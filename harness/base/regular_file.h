@@ -28,6 +28,7 @@ struct RegularFile {
 
   Descriptor descriptor;
   int64_t bytes = 0;
+  int error = 0;    // errno of a failed open
   std::string why;  // when not open: the reason, e.g. "a named pipe, not a regular file"
   bool is_open() const { return descriptor.number() >= 0; }
 };

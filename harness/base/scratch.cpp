@@ -25,7 +25,11 @@ static void remove_abandoned(const fs::path& place, const std::string& prefix) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(place, ignored)) {
     if (entry.path().filename().string().rfind(prefix, 0) != 0) continue;
-    if (!fs::is_regular_file(entry.path() / kLock, ignored)) continue;  // not a scratch folder
+    if (!fs::is_regular_file(entry.path() / kLock, ignored)) {
+      ::rmdir(
+          entry.path().c_str());  // of a run that was killed before it made the lock; else it is not empty
+      continue;
+    }
     const auto lock = base::FileLock::try_exclusive(entry.path() / kLock);
     if (lock.holds()) fs::remove_all(entry.path(), ignored);
   }

@@ -2,6 +2,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "harness/base/file.h"
+#include "harness/base/file_lock.h"
 #include "harness/commands/command_line.h"
 #include "harness/outputs/outputs.h"
 #include "harness/report/results.h"
@@ -19,6 +21,8 @@ void add_report(CommandLine& line) {
     command->callback([&line, run, outputs, plots] {
       line.action = [run, outputs, plots](const Installation& installation) {
         check_outputs(*outputs);
+        const auto lock = base::FileLock::try_existing(*run / "records.jsonl");
+        if (lock.holds()) base::remove_drafts(*run);
         if (!rebuild_results(installation.project, *run, plots, std::cout)) return int(base::kNothingRan);
         show_left_out(*run, std::cout);
         std::ostringstream told;  // by rebuild_results() already

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/base/file.h"
 #include "harness/config/nearest.h"
 #include "harness/config/yaml_file.h"
 
@@ -92,11 +93,9 @@ std::filesystem::path device_file(const std::filesystem::path& project, const st
   if (name.ends_with(".yaml")) return name;
   const std::filesystem::path folder = project / "configs" / "devices";
   std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem());
+  for (const auto& entry : base::entries_of(folder))
+    if (entry.extension() == ".yaml") names.push_back(entry.stem());
   if (std::find(names.begin(), names.end(), name) == names.end()) {
-    std::sort(names.begin(), names.end());
     throw ConfigError({"--device emulated:" + name}, "no such device file",
                       fmt::format("{}", fmt::join(names, ", ")), in_quotes(name), suggestion(name, names));
   }

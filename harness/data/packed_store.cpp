@@ -31,7 +31,12 @@ TransientCopy::TransientCopy(fs::path location)
 TransientCopy::~TransientCopy() {
   std::error_code ignored;
   if (!share_.make_exclusive()) return;
-  fs::remove_all(location_, ignored);
+  // Renamed first: a removal that ends halfway must not leave what looks like a finished copy. Packing
+  // removes the rest.
+  fs::path rest = location_;
+  rest += ".partial";
+  fs::rename(location_, rest, ignored);
+  fs::remove_all(rest, ignored);
   fs::remove(lock_file_, ignored);
 }
 

@@ -80,10 +80,8 @@ fs::path file_of(const fs::path& history, const Night& night) {
 
 std::vector<fs::path> sorted_entries(const fs::path& folder, const std::string& prefix) {
   std::vector<fs::path> found;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder, none))
-    if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
-  std::sort(found.begin(), found.end());
+  for (const fs::path& entry : base::entries_of(folder))
+    if (entry.filename().string().starts_with(prefix)) found.push_back(entry);
   return found;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "harness/base/file.h"
 #include "harness/base/json_lines.h"
 #include "harness/stats/records.h"
 
@@ -73,11 +74,8 @@ void close_night(const fs::path& history, const std::string& id) {
 
 void adopt_open_nights(History& history, const std::string& host, std::ostream& console) {
   std::error_code none;
-  std::vector<fs::path> files;
-  for (const auto& file : fs::directory_iterator(history.folder() / "open", none))
-    files.push_back(file.path());
-  std::sort(files.begin(), files.end());  // by time, as their names are
-  for (const fs::path& file : files) try {
+  for (const fs::path& file : base::entries_of(history.folder() / "open"))
+    try {  // by time, as their names are
       const auto open = read_open_night(file);
       // A file without a readable line comes from a night that ended before its first row.
       if (open && open->host != host) continue;

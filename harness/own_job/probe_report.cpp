@@ -6,6 +6,7 @@
 #include <iostream>
 #include <set>
 
+#include "harness/base/file.h"
 #include "harness/base/json_lines.h"
 #include "harness/contract/codec.h"
 
@@ -93,17 +94,16 @@ ProbeReport read_probe(const fs::path& folder) {
   ProbeReport report;
   Workers workers;
   std::set<std::string> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename();
+  for (const fs::path& entry : base::entries_of(folder)) {
+    const std::string name = entry.filename();
     if (name.starts_with("rank-")) {
       ProbeRank rank;
-      read_lines(entry.path(), [&](const json& line) { take(rank, line); });
+      read_lines(entry, [&](const json& line) { take(rank, line); });
       report.ranks.push_back(std::move(rank));
     } else if (name.starts_with("worker-")) {
-      read_lines(entry.path(), [&](const json& line) { workers.add(line); });
+      read_lines(entry, [&](const json& line) { workers.add(line); });
     } else if (name.starts_with("files-")) {
-      std::ifstream input(entry.path());
+      std::ifstream input(entry);
       for (std::string file; std::getline(input, file);) files.insert(file);
     }
   }

@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "harness/base/descendants.h"
+#include "harness/base/file.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
 #include "harness/base/say.h"
@@ -68,6 +69,7 @@ std::unique_ptr<Execution> Execution::continue_in(const Installation& installati
   execution->folder_ = fs::absolute(request.out);
   execution->rerun_ = rerun;
   execution->lock_.emplace(lock_run(execution->folder_));
+  if (execution->lock_->holds()) base::remove_drafts(execution->folder_);
   execution->records_ = read_records(execution->folder_, std::cerr, &execution->attempts_);
   return execution->prepare_plan() ? std::move(execution) : nullptr;
 }

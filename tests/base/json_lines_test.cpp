@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/failure_of.h"
+
 namespace base::json_lines_test {
 
 TEST(JsonLines, ADamagedLineCostsItselfAndIsNamed) {
@@ -39,6 +41,26 @@ TEST(JsonLines, AWholeLastLineNeedsNoNewline) {
       read_json_lines(input, "", warnings, "", [&](const nlohmann::json& one, int) { sum += int(one); }), 0u);
   EXPECT_EQ(sum, 3);
   EXPECT_EQ(warnings.str(), "");
+}
+
+// A file whose second read fails, as that of a damaged disk does.
+struct Damaged : std::streambuf {
+  int underflow() override {
+    if (eback()) throw std::ios_base::failure("read");
+    setg(first, first, first + sizeof first - 1);
+    return first[0];
+  }
+  char first[5] = "1\n2\n";
+};
+
+TEST(JsonLines, APartOfAFileIsNoResult) {
+  Damaged damaged;
+  std::istream input(&damaged);
+  std::ostringstream warnings;
+  const auto read = [&] {
+    read_json_lines(input, "some.jsonl", warnings, "", [](const nlohmann::json&, int) {});
+  };
+  EXPECT_SAYS(failure_of(read), "some.jsonl: can't be read to its end");
 }
 
 }  // namespace base::json_lines_test

@@ -74,8 +74,9 @@ pid_t hold_scratch(const fs::path& place) {
 }
 
 TEST_F(PrivateFolder, ScratchOfALiveProcessStaysAndOfAKilledOneGoes) {
-  const fs::path foreign = directory / "run-x";  // without a lock
-  fs::create_directories(foreign);
+  const fs::path foreign = directory / "run-x", empty = directory / "run-y";  // without a lock
+  fs::create_directories(foreign / "something");
+  fs::create_directories(empty);  // as of a process that was killed between making and locking it
   const pid_t holder = hold_scratch(directory);
   const auto folders = [&] {
     size_t count = 0;
@@ -94,6 +95,7 @@ TEST_F(PrivateFolder, ScratchOfALiveProcessStaysAndOfAKilledOneGoes) {
   const base::Scratch own(directory, "run-");
   EXPECT_EQ(folders(), 1u) << "that of a killed process";
   EXPECT_TRUE(fs::exists(foreign));
+  EXPECT_FALSE(fs::exists(empty));
 }
 
 // Everything in /dev/shm that another user can do to the names of this suite.

@@ -135,8 +135,12 @@ TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
   EXPECT_EXIT(interrupted(), testing::ExitedWithCode(130), "");
   EXPECT_FALSE(read_standin_record(options.out)->finished);
   EXPECT_NE(failure_of([&] { scan_dataset(options.out); }).find("unfinished"), std::string::npos);
+  const auto draft =
+      options.out / (plan_image(1, 5, 4).path + ".7-1.partial");  // of a program that was killed
+  std::ofstream(draft) << "half";
   EXPECT_EQ(make_standin(options).written, 1);
   EXPECT_EQ(scan_dataset(options.out).fingerprint, fingerprint);
+  EXPECT_FALSE(std::filesystem::exists(draft));
 }
 
 TEST(Standin, SetOfAnotherGeneratorVersionIsMadeAgain) {
