@@ -1,0 +1,423 @@
+"""One trial: a command runs broken, within namespaces of its own; then what it left is looked at, and it runs again whole.
+
+run_trial() starts this file as process 1 of new process, mount, IPC and network namespaces, so that whatever it finds there
+afterwards was left by the command."""
+import errno
+import hashlib
+import json
+import os
+import pathlib
+import pty
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import commands
+
+STATUSES = {'OK', 'SKIPPED', 'DIVERGED', 'OUT_OF_MEMORY', 'TIMEOUT', 'HUNG', 'CRASHED', 'INVALID'}
+CODES = {0, 1, 2, 3, 4, 130}  # docs/running.md, "Exit codes"
+ABORTED = ('terminate called', 'Segmentation fault', 'Assertion ', 'stack smashing', 'double free', 'corrupted ')
+
+
+def text_of(path):
+    try:
+        return pathlib.Path(path).read_text(errors='replace')
+    except OSError:
+        return ''
+
+
+def processes():
+    """Every other process of this namespace, zombies (which process 1 has yet to reap) apart."""
+    found = []
+    for entry in os.listdir('/proc'):
+        if entry.isdigit() and int(entry) != os.getpid():
+            stat = text_of(f'/proc/{entry}/stat')
+            if stat and stat.rpartition(')')[2].split()[0] not in 'ZX':
+                found.append((int(entry), text_of(f'/proc/{entry}/cmdline').replace('\0', ' ').strip() or stat.split()[1]))
+    return found
+
+
+def reap():
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                return
+        except ChildProcessError:
+            return
+
+
+def plain(name):
+    """A file's name without numbers that differ from run to run (process, time, random letters)."""
+    return re.sub(r'(?<=[-.])[A-Za-z0-9]{6}$', 'XXXXXX', re.sub(r'\d+', 'N', str(name)))
+
+
+def left_behind(trial):
+    """Processes, mounts, shared memory, temporary files, network interfaces and locks."""
+    for _ in range(100):
+        reap()
+        if not processes():
+            break
+        time.sleep(0.1)
+    left = [f'process {line[:200]}' for _, line in processes()]
+    for pid, _ in processes():
+        os.kill(pid, signal.SIGKILL)
+    mounts = [line.split()[1] for line in text_of('/proc/self/mounts').splitlines()]
+    own = [str(trial / place) for place in ('run', 'results', 'tmp', 'data')]  # folders of limited size
+    left += [f'mount {place}' for place in mounts if place not in own]
+    for place in ('/dev/shm', trial / 'tmp'):
+        for folder, folders, files in os.walk(place):
+            left += [f'file {os.path.join(folder, name)}' for name in files]
+            left += [f'folder {os.path.join(folder, name)}' for name in folders]
+    left += [f'interface {line.split(":")[0].strip()}' for line in text_of('/proc/net/dev').splitlines()[2:]]
+    return sorted({plain(entry.replace(str(trial), 'T')) for entry in left})
+
+
+def digest(folder):
+    """Of all files with measurements below a folder, by path: what a command that only reads must not change."""
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(folder.rglob('*')) if path.is_file() and path.suffix in ('.jsonl', '.json') and
+            'plots' not in path.parts and not path.name.startswith(('article', 'table'))}
+
+
+def records(folder):
+    """(records, what is wrong with them)"""
+    found, wrong = [], []
+    data = text_of(folder / 'records.jsonl')
+    if data and not data.endswith('\n'):
+        wrong.append('records.jsonl ends within a line')
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            wrong.append(f'records.jsonl:{number} is no JSON')
+            continue
+        found.append(record)
+        who, status = f'row {record.get("row")}', record.get('status')
+        if status not in STATUSES:
+            wrong.append(f'{who} has the status {status}')
+        if status == 'OK' and not record.get('total_s', 0) > 0:
+            wrong.append(f'{who} is OK without a figure')
+        if status != 'OK' and 'total_s' in record:
+            wrong.append(f'{who} is {status} and has a figure')
+        if status not in ('OK', None) and not record.get('reason'):
+            wrong.append(f'{who} is {status} without a reason')
+    return found, wrong
+
+
+def call(command, trial, again, extra, broken=False):
+    """Runs the command; (exit code, negative for a signal; all that it printed)."""
+    environment = dict(os.environ, RUN_MATRIX_RESULTS=str(trial / 'results'),
+                       RUN_MATRIX_DATA=str(trial / 'data'), RUN_MATRIX_PLOTS='specs', RUN_MATRIX_HOST='trial',
+                       TMPDIR=str(trial / 'tmp'), OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
+    if command.fake:
+        environment[commands.FAKE[0]] = os.path.join(extra['build'], commands.FAKE[1])
+    environment.update(extra.get('env', {}))
+    output = trial / ('output.txt' if broken else 'again.txt')
+    words = [os.path.join(extra['build'], command.program),
+             *(again if isinstance(again, list) else commands.words_of(command, trial, again))]
+    limits = extra.get('limits', {}) if broken else {}
+
+    def become():
+        for name, value in limits.items():
+            if name == 'memory':
+                cgroup = pathlib.Path(memory_cgroup()) / f'faults-{trial.name}'
+                (cgroup / 'cgroup.procs').write_text(str(os.getpid()))
+            else:
+                resource.setrlimit(getattr(resource, name), (value, value))
+    terminal = extra.get('terminal_s') if broken else None
+    with open(output, 'wb') as stream:
+        to = stream
+        if terminal is not None:
+            ours, to = pty.openpty()
+            words = ['setsid', '--ctty', *words]
+        process = subprocess.Popen(words, env=environment, cwd=trial, stdin=subprocess.DEVNULL if terminal is None else to,
+                                   stdout=to, stderr=subprocess.STDOUT, start_new_session=terminal is None, preexec_fn=become)
+        try:
+            if terminal is not None:
+                close_terminal(process, ours, to, stream, terminal)
+            if broken and 'signal' in extra:
+                disturb(process, extra)
+            code = process.wait(extra['limit'])
+        except subprocess.TimeoutExpired:
+            code = f'no end within {extra["limit"]} s'
+            waiting = [f'{line} in {text_of(f"/proc/{pid}/wchan")}' for pid, line in processes()]
+            (trial / 'waiting.txt').write_text('\n'.join(waiting))
+            for pid, _ in processes():
+                os.kill(pid, signal.SIGKILL)
+            process.wait()
+    return code, text_of(output)
+
+
+def memory_cgroup():
+    """The folder in which a group with a limit of memory can be made; empty if there is none."""
+    for folder in ('/sys/fs/cgroup/memory', '/sys/fs/cgroup'):
+        if os.access(f'{folder}/cgroup.procs', os.W_OK) and os.path.exists(f'{folder}/memory.stat'):
+            return folder
+    return ''
+
+
+def limit_memory(name, limit):
+    cgroup = pathlib.Path(memory_cgroup()) / f'faults-{name}'
+    cgroup.mkdir(exist_ok=True)
+    for file in ('memory.limit_in_bytes', 'memory.max'):
+        if (cgroup / file).exists():
+            (cgroup / file).write_text(str(limit))
+    for file in ('memory.memsw.limit_in_bytes', 'memory.swap.max'):  # else what is over the limit is swapped
+        if (cgroup / file).exists():
+            (cgroup / file).write_text(str(limit) if 'memsw' in file else '0')
+    return cgroup
+
+
+def close_terminal(process, ours, theirs, stream, after_s):
+    """Keeps what the command prints on its terminal, and closes that after some seconds, as when a window is closed."""
+    os.close(theirs)
+
+    def copy():
+        try:
+            while data := os.read(ours, 65536):
+                stream.write(data)
+        except OSError:
+            pass
+    reader = threading.Thread(target=copy, daemon=True)
+    reader.start()
+    try:
+        process.wait(after_s)
+    except subprocess.TimeoutExpired:
+        pass
+    os.close(ours)
+    stream.flush()
+
+
+def disturb(process, extra):
+    """Sends extra['signal'] to a process of extra['target'] (a program's name) after extra['after_s'] seconds."""
+    try:
+        process.wait(extra['after_s'])
+        return
+    except subprocess.TimeoutExpired:
+        pass
+    if extra['target'] == 'link':
+        extra['hit'] = cut_link()
+        return
+    name, number = extra['target'], getattr(signal, extra['signal'])
+    targets = [pid for pid, line in processes() if name == 'all' or os.path.basename(line.split(' ')[0]).startswith(name)]
+    targets = [process.pid] if name == 'command' else targets if name == 'all' else targets[:1]
+    extra['hit'] = len(targets)
+    send(targets, number)
+    if number == signal.SIGSTOP:  # as a machine that stands still for a while
+        time.sleep(3)
+        send(targets, signal.SIGCONT)
+
+
+def cut_link():
+    """Takes the interface of one of the row's nodes down; how many there were."""
+    here = os.readlink('/proc/self/ns/net')
+    for pid, line in processes():
+        try:
+            if 'train_slice' not in line or os.readlink(f'/proc/{pid}/ns/net') == here:
+                continue
+        except OSError:
+            continue
+        for entry in text_of(f'/proc/{pid}/net/dev').splitlines()[2:]:
+            if (interface := entry.split(':')[0].strip()) != 'lo':
+                return 1 - subprocess.run(['nsenter', '-t', str(pid), '-n', 'ip', 'link', 'set', interface, 'down'],
+                                          check=False).returncode
+    return 0
+
+
+def send(targets, number):
+    for pid in targets:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+
+def inside(extra):
+    command, trial = commands.COMMANDS[extra['command']], pathlib.Path(extra['folder'])
+    subprocess.run(['ip', 'link', 'set', 'lo', 'up'], check=False, stderr=subprocess.DEVNULL)
+    (trial / 'tmp').mkdir()
+    subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={extra.get("shm", "2g")}', 'tmpfs', '/dev/shm'], check=True)
+    for place, size in extra.get('disks', {}).items():
+        (trial / place).mkdir(exist_ok=True)
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size}', 'tmpfs', trial / place], check=True)
+    given = trial / 'given'
+    before = digest(given) if given.exists() else {}
+    env = {}
+    if extra.get('faults', True):
+        env = {'LD_PRELOAD': extra['library'], 'FAULTS_FOLDER': str(trial / 'faults')}
+        (trial / 'faults').mkdir()
+        if 'plan' in extra:
+            env['FAULTS_PLAN'] = extra['plan']
+    if 'memory' in extra.get('limits', {}):
+        cgroup = limit_memory(trial.name, extra['limits']['memory'])
+    started = time.monotonic()
+    extra['env'] = env
+    code, said = call(command, trial, False, extra, broken=True)
+    extra['env'] = {}
+    seconds = time.monotonic() - started
+    hit = text_of(trial / 'faults' / 'hit') or extra.get('hit', '')
+    result = {'code': code, 'seconds': seconds, 'said': said[-20000:], 'hit': hit, 'left': left_behind(trial),
+              'waiting': text_of(trial / 'waiting.txt')}
+    if 'memory' in extra.get('limits', {}):
+        cgroup.rmdir()
+    for place in extra.get('disks', {}):  # the user makes room
+        subprocess.run(['mount', '-o', 'remount,size=2g', trial / place], check=True)
+    if extra.get('shm'):
+        subprocess.run(['mount', '-o', 'remount,size=2g', '/dev/shm'], check=True)
+    folder = commands.folder_of(command, trial)
+    if folder:
+        result['records'], result['wrong'] = records(folder)
+    if command.reads:
+        result['changed'] = sorted(name for name, value in before.items() if digest(given).get(name) != value)
+    if extra.get('again', True):
+        resumable = folder and any((folder / name).exists() for name in ('records.jsonl', 'request.json'))
+        again_code, again_said = call(command, trial, bool(resumable), extra)
+        if again_code == 1 and resumable:  # rows that failed run again only if asked for
+            again_code, again_said = call(command, trial, ['--only-failed', str(folder)], extra)
+        if folder:  # a further run takes away what a killed one left in memory
+            fresh = [word.replace('{T}/run', '{T}/fresh').format(T=trial) for word in command.words]
+            result['fresh_code'] = call(command, trial, fresh, extra)[0]
+        result |= {'again_code': again_code, 'again_said': again_said[-6000:], 'again_left': left_behind(trial)}
+        if folder:
+            result['again_records'], result['again_wrong'] = records(folder)
+        result['files'] = sorted({plain(path.relative_to(trial)) for path in trial.rglob('*')
+                                  if path.is_file() and path.relative_to(trial).parts[0] not in ('faults', 'tmp') and
+                                  path.name not in ('output.txt', 'again.txt', 'waiting.txt')})
+    if extra.get('count'):
+        result['counts'] = counts(trial / 'faults')
+    json.dump(result, sys.stdout)
+
+
+def counts(folder):
+    """{program: {kind: most calls of one process}}"""
+    kinds = text_of(folder / 'kinds').split()
+    most = {}
+    for path in folder.glob('counts.*'):
+        data, program = path.read_bytes(), path.name.split('.')[1]
+        for index, kind in enumerate(kinds):
+            number = int.from_bytes(data[8 * index:8 * index + 8], 'little')
+            if number:
+                known = most.setdefault(program, {})
+                known[kind] = max(known.get(kind, 0), number)
+    return most
+
+
+def run_trial(extra):
+    """The result of inside(), in a child with namespaces of its own."""
+    folder = pathlib.Path(extra['folder'])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in ('given', 'other') if commands.COMMANDS[extra['command']].reads else ():
+        shutil.copytree(extra['given'], folder / name)
+    if extra.get('data') and not commands.COMMANDS[extra['command']].fresh:
+        shutil.copytree(extra['data'], folder / 'data')
+    words = ['setpriv', '--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--ipc', '--net', '--fork', '--kill-child',
+             '--mount-proc', sys.executable, __file__, json.dumps(extra)]
+    finished = subprocess.run(words, capture_output=True, text=True, check=False)
+    if finished.returncode != 0:
+        raise RuntimeError(f'the trial itself failed: {finished.stderr}')
+    return json.loads(finished.stdout)
+
+
+def verdict(result, reference, extra):
+    """What is wrong with the result of a broken call, one sentence each; empty if it is as documented."""
+    command, wrong = commands.COMMANDS[extra['command']], []
+    resumes = command.run and command.again[0] == '--resume'
+    code, said = result['code'], result['said']
+    killed = extra.get('signal') == 'SIGKILL' and extra.get('target') in ('command', 'all', command.program) or \
+        extra.get('plan', '').endswith(' kill') and extra['plan'].split()[0] == command.program
+    if isinstance(code, str):
+        wrong.append(f'{code}; then waited: {result["waiting"]}')
+    elif not killed and code not in CODES and not ended_by_signal(code, extra):
+        wrong.append(f'exit code {code}')
+    wrong += [f'it printed "{text}"' for text in ABORTED if text in said and 'row' not in said]
+    wrong += result.get('wrong', []) + [f'{name} of the run that it reads was changed' for name in result.get('changed', [])]
+    finished = [record for record in result.get('records', []) if record['status'] == 'OK']
+    if code == 0 and resumes and len(finished) != len(reference['records']):
+        wrong.append(f'exit code 0, but {len(finished)} rows of {len(reference["records"])} are OK')
+    if code not in command.codes and not killed and not ended_by_signal(code, extra) and not names_the_fault(result, extra):
+        wrong.append('neither its output nor a reason names what failed')
+    # What could not be removed, or what a killed program left in memory, stays until a further run.
+    alone = command.reads or command.words[0] == 'list'  # then every undisturbed call prints the same
+    if alone and not isinstance(code, str) and code == reference['code'] and not names_the_fault(result, extra) and \
+            without_places(said) != without_places(reference['said']):
+        wrong.append('it says something else than undisturbed, and not why: ' + first_difference(said, reference['said']))
+    kept = killed or extra.get('plan', '').split(' ')[1:2] == ['unlink'] or 'training-matrix' in str(result['hit'])
+    scratch = [entry for entry in result['left'] if kept and entry.startswith(('file ', 'folder ', 'mount '))]
+    for when, left in (('left', set(result['left']) - set(scratch)), ('left after the next run', result.get('again_left', []))):
+        wrong += [f'{when}: {entry}' for entry in sorted(set(left) - set(reference['left']))[:6]]
+    if 'again_code' in result:
+        if result.get('fresh_code', 0) not in command.codes:
+            wrong.append(f'a further run ends with {result["fresh_code"]}')
+        if result['again_code'] not in command.codes:
+            wrong.append(f'the next run ends with {result["again_code"]}: {result["again_said"][-1500:]}')
+        wrong += [f'after the next run, {what}' for what in result.get('again_wrong', [])]
+        if resumes:
+            lost = [record for record in finished if record not in result['again_records']]
+            wrong += [f'the next run lost or changed the finished record of row {record["row"]}' for record in lost]
+            rows = sorted(record['row'] for record in result['again_records'] if record['status'] == 'OK')
+            if rows != sorted(record['row'] for record in reference['records']):
+                wrong.append(f'after the next run the rows {rows} are OK')
+        more, fewer = set(result['files']) - set(reference['files']), set(reference['files']) - set(result['files'])
+        if not resumes:  # a command that begins anew leaves the broken run's files beside its own
+            more, fewer = {name for name in more if name.endswith(('.partial', '.in-use'))}, set()
+        wrong += [f'after the next run, {name} is there' for name in sorted(more)[:3]]
+        wrong += [f'after the next run, {name} is missing' for name in sorted(fewer)[:3]]
+    return wrong
+
+
+def ended_by_signal(code, extra):
+    """As any program that is not running rows just then; one that is ends with 130 (docs/running.md)."""
+    if 'memory' in extra.get('limits', {}) or extra.get('limits', {}).get('RLIMIT_FSIZE'):
+        return code in (-signal.SIGKILL, -signal.SIGXFSZ)  # the system's choice may be run_matrix itself
+    if extra.get('target') == 'link':
+        return False
+    sent = extra.get('signal') or ('SIGHUP' if 'terminal_s' in extra else None)
+    return sent is not None and code in (130, -getattr(signal, sent))
+
+
+def without_places(said):
+    return re.sub(r'/\S*/(reference\.\w+|trial\.\d+)', 'T', said)
+
+
+def first_difference(said, before):
+    pairs = zip(without_places(said).splitlines() + [''], without_places(before).splitlines() + [''])
+    return next((f'"{now}" instead of "{then}"' for now, then in pairs if now != then), 'its length')
+
+
+def names_the_fault(result, extra):
+    """Whether the text that a user sees has the system's word for the error, or the file or program that it met."""
+    command = commands.COMMANDS[extra['command']]
+    seen = result['said'] + ' '.join(record.get('reason', '') for record in result.get('records', []))
+    words = []
+    if 'plan' in extra:
+        program, kind, _, effect = extra['plan'].split()
+        if kind == 'clock':
+            return False  # it is no reason for anything to end
+        words = ['signal 9', program] if effect == 'kill' else []
+        if effect.isdigit():
+            words += [os.strerror(int(effect)), errno.errorcode[int(effect)]]
+        what = result['hit'].split(' ', 2)[-1].strip()
+        if '/' in what:
+            words.append(os.path.basename(what))
+        if extra['plan'].split()[1] in ('malloc', 'mmap'):
+            words += ['memory', 'bad_alloc'] + (['signal 11', 'signal 6'] if program == 'train_slice' else [])  # of a library
+        if program == 'train_slice' and command.deep:  # MPI and Gloo tell no errno: some end with their own words, some wait
+            words += ['HUNG', 'MPI_']
+    elif 'signal' in extra:
+        words = [f'signal {int(getattr(signal, extra["signal"]))}', 'interrupted', 'HUNG', extra['target']]
+        words += ['remote daemon'] if extra['target'] in ('orted', 'link') else []
+    elif 'limits' in extra:
+        words = ['Too many open files', 'File too large', 'ulimit', 'OUT_OF_MEMORY', 'memory', 'bad_alloc', 'signal 9']
+    else:
+        words = ['No space left on device', 'free some space', 'are free', 'memory']
+    return any(word and word in seen for word in words)
+
+
+if __name__ == '__main__':
+    inside(json.loads(sys.argv[1]))
