@@ -14,7 +14,6 @@ endforeach()
 set_target_properties(${bundled} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
 file(GLOB nvidia_folders ${TORCH_LIBRARY_DIR}/../../nvidia/*/lib)
 install(TARGETS ${bundled} RUNTIME_DEPENDENCY_SET bundled_libraries DESTINATION bin COMPONENT bundle)
-install(TARGETS listen_address LIBRARY DESTINATION bin COMPONENT bundle)
 install(RUNTIME_DEPENDENCY_SET bundled_libraries DESTINATION lib COMPONENT bundle
         PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl|nsl|stdc\\+\\+|gcc_s)\\.so"
                             "^lib(torch|c10|gomp|shm|cu(da|dnn|blas|fft|rand|solver|sparse|pti|file)|nv(rtc|JitLink|shmem)|nccl)"
@@ -28,10 +27,7 @@ foreach(file version.py build-version)  # of the wheel, of LibTorch's archive: w
 endforeach()
 file(WRITE ${CMAKE_BINARY_DIR}/libtorch_version "${bundled_version}\n")
 install(FILES ${CMAKE_BINARY_DIR}/libtorch_version docs/bundle.md DESTINATION . COMPONENT bundle)
-install(DIRECTORY configs plots DESTINATION . COMPONENT bundle)
 install(DIRECTORY tests/golden/pixels DESTINATION tests/golden COMPONENT bundle)
-install(DIRECTORY bench/twin bench/probe DESTINATION bench COMPONENT bundle USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
-install(DIRECTORY bench/loading/external DESTINATION bench/loading COMPONENT bundle PATTERN __pycache__ EXCLUDE)
 install(PROGRAMS scripts/doctor scripts/check_gpu DESTINATION scripts COMPONENT bundle)
 install(FILES scripts/machine.sh scripts/packages.sh scripts/venv.sh scripts/bundled_torch.sh scripts/gpu_figures.py
         DESTINATION scripts COMPONENT bundle)
