@@ -6,7 +6,6 @@ TEST(Hdf5, NeedsItsLibrary) { GTEST_SKIP() << "this build found no HDF5"; }
 #else
 
 #include <functional>
-#include <thread>
 
 #include "bench/dataset/pack.h"
 #include "bench/formats/hdf5_handle.h"
@@ -40,9 +39,8 @@ struct Hdf5 : testing::Test {
   PackResult pack(const std::string& name = "hdf5") const {
     return PackRegistry::instance().find(name)(request);
   }
-  std::unique_ptr<Storage> open(const std::string& name, std::vector<int64_t> records = {},
-                                bool readahead = true) const {
-    return StorageRegistry::instance().find(name)({request.dataset, location, readahead, std::move(records)});
+  std::unique_ptr<Storage> open(const std::string& name, std::vector<int64_t> records = {}) const {
+    return StorageRegistry::instance().find(name)({request.dataset, location, true, std::move(records)});
   }
   void expect_record(StorageReader& reader, int64_t record) const {
     const auto& entry = request.dataset.images[static_cast<size_t>(record)];
@@ -100,40 +98,12 @@ void make_file(const fs::path& path, const Recipe& recipe) {
   if (!recipe.without_labels) integers("labels", recipe.labels);
 }
 
-TEST_F(Hdf5, RecordsAreTheFiles) {
-  for (const bool readahead : {true, false})
-    for (const char* name : {"hdf5", "hdf5_whole"}) {
-      const auto storage = open(name, {}, readahead);
-      EXPECT_EQ(storage->size(), 18);
-      EXPECT_EQ(storage->used(), name);
-      EXPECT_EQ(storage->record_name(3), request.dataset.images[3].path);
-      const auto one = storage->reader(), other = storage->reader();
-      for (int64_t record = 0; record < 18; ++record) {
-        expect_record(*one, record);
-        expect_record(*other, 17 - record);
-      }
-      EXPECT_THROW(one->read(18), std::runtime_error);
-      EXPECT_THROW(one->read(-1), std::runtime_error);
-    }
-  EXPECT_EQ(open("hdf5")->cached_files({1}), std::vector<fs::path>{file});
-  EXPECT_TRUE(open("hdf5_whole")->cached_files({1}).empty());
-}
-
-TEST_F(Hdf5, ManyThreadsReadAtOnce) {
-  for (const char* name : {"hdf5", "hdf5_whole"}) {
-    const auto storage = open(name);
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 4; ++t)
-      threads.emplace_back([&, t] {
-        const auto reader = storage->reader();
-        for (int64_t i = 0; i < 180; ++i) expect_record(*reader, (i * 7 + t) % 18);
-      });
-    for (auto& thread : threads) thread.join();
-  }
-}
-
 TEST_F(Hdf5, WholeKeepsTheSliceAndReadsReplacementsFromTheFile) {
+  EXPECT_EQ(pack("hdf5_whole").note, "already packed");
+  EXPECT_EQ(pack("hdf5_whole").location, location);
   const auto storage = open("hdf5_whole", {2, 3, 11});
+  EXPECT_EQ(storage->used(), "hdf5_whole");
+  EXPECT_TRUE(storage->cached_files({1}).empty());
   const auto reader = storage->reader();
   expect_record(*reader, 4);
   const Bytes kept = read_bytes(request.dataset.root / request.dataset.images[11].path);
@@ -171,27 +141,6 @@ TEST_F(Hdf5, ImageOfMoreThanAGibibyteIsRefused) {
   const auto storage = open("hdf5");
   EXPECT_THROW(storage->reader()->read(0), std::runtime_error);
   EXPECT_SAYS(failure("hdf5_whole"), "record 0 of " + file.string() + " is larger than 1 GiB");
-}
-
-TEST_F(Hdf5, PacksOnceForBothAndFirstRecordsSeparately) {
-  const auto written = fs::last_write_time(file);
-  for (const char* name : {"hdf5", "hdf5_whole"}) {
-    EXPECT_EQ(pack(name).note, "already packed");
-    EXPECT_EQ(pack(name).location, location);
-  }
-  EXPECT_EQ(fs::last_write_time(file), written);
-  const Dataset whole = request.dataset;
-  request.dataset.images.resize(5);
-  request.whole = false;
-  location = pack().location;
-  EXPECT_EQ(location, request.folder / "hdf5-first5");
-  request.dataset = whole;
-  const auto storage = open("hdf5", {0, 4});
-  EXPECT_EQ(storage->size(), 18);
-  for (int64_t record = 0; record < 5; ++record) expect_record(*storage->reader(), record);
-  EXPECT_THROW(storage->reader()->read(5), std::runtime_error);
-  EXPECT_SAYS(failure(), "holds 5 records and 18 are needed");
-  EXPECT_SAYS(failure("hdf5_whole", {2, 5}), "holds 5 records and 6 are needed");
 }
 
 TEST_F(Hdf5, ImagesLargerThanAPieceAreWrittenWhole) {

@@ -8,7 +8,6 @@ TEST(TfRecord, NeedsItsLibraries) { GTEST_SKIP() << "this build found no ISA-L o
 
 #include <cstring>
 #include <random>
-#include <thread>
 
 #include "bench/dataset/pack.h"
 #include "bench/formats/tfrecord_example.h"
@@ -51,12 +50,10 @@ struct TfRecord : testing::Test {
     request.dataset.fingerprint = "0123456789abcdef";
     request.folder = folder.path() / "store";
     fs::create_directories(request.folder);
-    location = pack().location;
+    location = PackRegistry::instance().find("tfrecord")(request).location;
   }
-  PackResult pack() const { return PackRegistry::instance().find("tfrecord")(request); }
-  std::unique_ptr<Storage> open(bool readahead = true, std::vector<int64_t> records = {}) const {
-    return StorageRegistry::instance().find("tfrecord")(
-        {request.dataset, location, readahead, std::move(records)});
+  std::unique_ptr<Storage> open() const {
+    return StorageRegistry::instance().find("tfrecord")({request.dataset, location, true, {}});
   }
   fs::path shard(int number) const { return location / tfrecord_shard_name(number, 4); }
   fs::path index(int number) const { return shard(number).parent_path() / tfrecord_index_name(number, 4); }
@@ -68,8 +65,8 @@ struct TfRecord : testing::Test {
     EXPECT_EQ(image.raw_width, 0);
     EXPECT_EQ(Bytes(image.bytes.begin(), image.bytes.end()), read_bytes(request.dataset.root / entry.path));
   }
-  std::string failure_to_open(std::vector<int64_t> records = {}) const {
-    return failure_of([&] { open(true, records); });
+  std::string failure_to_open() const {
+    return failure_of([&] { open(); });
   }
   std::string failure_to_read(int64_t record) const {
     const auto storage = open();
@@ -82,40 +79,6 @@ struct TfRecord : testing::Test {
     write_bytes(file, bytes);
   }
 };
-
-TEST_F(TfRecord, RecordsAreTheFiles) {
-  for (const bool readahead : {true, false}) {
-    const auto storage = open(readahead);
-    EXPECT_EQ(storage->size(), 18);
-    EXPECT_EQ(storage->used(), "tfrecord");
-    EXPECT_EQ(storage->record_name(3), request.dataset.images[3].path);
-    const auto one = storage->reader(), other = storage->reader();
-    for (const int64_t record : {17, 0, 4, 5, 9, 10, 13, 14}) {
-      expect_record(*one, record);
-      expect_record(*other, 17 - record);
-    }
-    EXPECT_THROW(one->read(18), std::runtime_error);
-    EXPECT_THROW(one->read(-1), std::runtime_error);
-  }
-}
-
-TEST_F(TfRecord, ManyThreadsReadAtOnce) {
-  const auto storage = open();
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      const auto reader = storage->reader();
-      for (int64_t i = 0; i < 180; ++i) expect_record(*reader, (i * 7 + t) % 18);
-    });
-  for (auto& thread : threads) thread.join();
-}
-
-TEST_F(TfRecord, CachedFilesAreTheShardsOfTheRecords) {
-  const auto storage = open();
-  EXPECT_EQ(storage->cached_files({0, 4, 9}), (std::vector<fs::path>{shard(0), shard(1)}));
-  EXPECT_EQ(storage->cached_files({17}), std::vector<fs::path>{shard(3)});
-  EXPECT_TRUE(storage->cached_files({}).empty());
-}
 
 // Reads the shards according to the format's specification, without the index and with another CRC32C
 // implementation.
@@ -143,24 +106,6 @@ TEST_F(TfRecord, FramesAreTensorFlows) {
   }
   EXPECT_EQ(record, 18u);
   EXPECT_EQ(crc32c_by_bits(bytes_of("123456789")), 0xE3069283u);  // the check value of crc32c
-}
-
-TEST_F(TfRecord, PacksOnceAndFirstRecordsSeparately) {
-  const auto written = fs::last_write_time(shard(0));
-  EXPECT_EQ(pack().note, "already packed");
-  EXPECT_EQ(fs::last_write_time(shard(0)), written);
-  const Dataset whole = request.dataset;
-  request.dataset.images.resize(5);
-  request.whole = false;
-  location = pack().location;
-  EXPECT_EQ(location, request.folder / "tfrecord-first5");
-  request.dataset = whole;
-  const auto storage = open(true, {0, 4});
-  EXPECT_EQ(storage->size(), 18);
-  for (int64_t record = 0; record < 5; ++record) expect_record(*storage->reader(), record);
-  EXPECT_THROW(storage->reader()->read(5), std::runtime_error);
-  EXPECT_SAYS(failure_to_open(), "hold 5 records and 18 are needed");
-  EXPECT_SAYS(failure_to_open({2, 5}), "hold 5 records and 6 are needed");
 }
 
 TEST_F(TfRecord, DamagedRecordIsNamedAndOthersAreRead) {

@@ -1,16 +1,8 @@
 // One Arrow IPC file of all images, decoded in place from mapped pages. Arrow's MemoryMappedFile would
 // prefetch (madvise) every range that it returns, here the whole file; so the file is mapped here, and Arrow
 // only reads the batches' metadata from that memory.
-#include "bench/registry/registry.h"
-
-namespace bench {
-
-static const Value kArrow = {"storage",
-                             "arrow",
-                             "one Arrow IPC file (batches of 1000 rows), decoded in place from mapped pages",
-                             {.packed = true}};
-
-}  // namespace bench
+#include "bench/loading/storage/optional_libraries.h"
+#include "bench/loading/storage/storage.h"
 
 #ifdef HAVE_ARROW
 #include <arrow/array/array_binary.h>
@@ -37,10 +29,10 @@ struct Batch {
   std::span<const uint8_t> images;
 };
 
-class Arrow : public DatasetStorage {
+class Arrow : public SharedStorage {
  public:
   explicit Arrow(const StorageOptions& options)
-      : DatasetStorage(options.dataset),
+      : SharedStorage("arrow", options.dataset),
         file_(options.location / "images.arrow"),
         next_step_(pack_again("arrow", options.location)),
         mapped_(file_, options.readahead, next_step_) {
@@ -63,23 +55,12 @@ class Arrow : public DatasetStorage {
       fail(fmt::format("it holds {} records and {} are needed", ends_.empty() ? 0 : ends_.back(), needed));
   }
 
-  std::string used() const override { return "arrow"; }
-  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
   void release_mapped_pages() const override { mapped_.release_pages(); }
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
     return {file_};
   }
 
  private:
-  class Reader : public StorageReader {
-   public:
-    explicit Reader(const Arrow& arrow) : arrow_(arrow) {}
-    EncodedImage read(int64_t record) override { return arrow_.image(record); }
-
-   private:
-    const Arrow& arrow_;
-  };
-
   [[noreturn]] void fail(const std::string& why) const {
     throw std::runtime_error(
         fmt::format("the Arrow file {} can't be used: {}; {}", file_.string(), why, next_step_));
@@ -121,7 +102,7 @@ class Arrow : public DatasetStorage {
     return {reinterpret_cast<const T*>(data), count};
   }
 
-  EncodedImage image(int64_t record) const {
+  EncodedImage image(int64_t record) const override {
     const auto found = std::upper_bound(ends_.begin(), ends_.end(), record);
     if (record < 0 || found == ends_.end())
       throw std::runtime_error(
@@ -147,22 +128,27 @@ class Arrow : public DatasetStorage {
   std::vector<int64_t> ends_;  // per batch: number of its last record + 1
 };
 
-[[maybe_unused]] const bool registered_storage_arrow =
-    StorageRegistry::instance().add(kArrow, [](const StorageOptions& options) -> std::unique_ptr<Storage> {
-      if (options.location == options.dataset.root) return files_in_place("arrow", options);
-      return std::make_unique<Arrow>(options);
-    });
-
 }  // namespace
 }  // namespace bench
-#else
-#include "bench/loading/storage/optional_libraries.h"
+#endif
 
 namespace bench {
 namespace {
 
-const bool registered_storage_arrow = register_missing(kArrow, kNoArrow);
+const Value kArrow = {"storage",
+                      "arrow",
+                      "one Arrow IPC file (batches of 1000 rows), decoded in place from mapped pages",
+                      {.packed = true}};
+
+[[maybe_unused]] const bool registered_storage_arrow =
+#ifdef HAVE_ARROW
+    StorageRegistry::instance().add(kArrow, [](const StorageOptions& options) -> std::unique_ptr<Storage> {
+      if (options.location == options.dataset.root) return files_in_place("arrow", options);
+      return std::make_unique<Arrow>(options);
+    });
+#else
+    register_missing(kArrow, kNoArrow);
+#endif
 
 }  // namespace
 }  // namespace bench
-#endif

@@ -7,11 +7,9 @@ namespace {
 class Files : public DatasetStorage {
  public:
   Files(const std::string& name, const Dataset& dataset, bool readahead)
-      : DatasetStorage(dataset), name_(name), readahead_(readahead) {
+      : DatasetStorage(name, dataset), readahead_(readahead) {
     reader();
   }
-
-  std::string used() const override { return name_; }
 
   std::unique_ptr<StorageReader> reader() override {
     return std::make_unique<FileReader>(dataset_.root, dataset_.images, readahead_,
@@ -23,7 +21,6 @@ class Files : public DatasetStorage {
   }
 
  private:
-  const std::string name_;
   const bool readahead_;
 };
 

@@ -17,7 +17,7 @@ constexpr size_t kLabelBytes = 8;  // little-endian int64 before the image
 class Lmdb : public DatasetStorage {
  public:
   explicit Lmdb(const StorageOptions& options)
-      : DatasetStorage(options.dataset), location_(options.location) {
+      : DatasetStorage("lmdb", options.dataset), location_(options.location) {
     if (location_.empty() || !std::filesystem::exists(file())) fail("not found");
     // The library opens the file by name and would block forever on a named pipe.
     if (const base::RegularFile opened = base::RegularFile::open(file().c_str()); !opened.is_open())
@@ -31,7 +31,6 @@ class Lmdb : public DatasetStorage {
     mapping_ = mapping_of(file());
   }
 
-  std::string used() const override { return "lmdb"; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
   void release_mapped_pages() const override { release_pages(mapping_); }
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {

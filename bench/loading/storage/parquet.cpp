@@ -4,16 +4,8 @@
 // copy every group.) Memory: 24 bytes per record of the groups opened so far. Opening accesses pages of the
 // whole group, which on a cold disk costs as much as reading it; so records must be read approximately in
 // stored order. The kernel prefetches the next group while the second half of a group is read.
-#include "bench/registry/registry.h"
-
-namespace bench {
-
-static const Value kParquet = {"storage",
-                               "parquet",
-                               "Parquet files, streamed row group by row group into Arrow",
-                               {.packed = true, .stream = true}};
-
-}  // namespace bench
+#include "bench/loading/storage/optional_libraries.h"
+#include "bench/loading/storage/storage.h"
 
 #ifdef HAVE_ARROW
 #include <fmt/format.h>
@@ -29,10 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Parquet : public DatasetStorage {
+class Parquet : public SharedStorage {
  public:
   explicit Parquet(const StorageOptions& options)
-      : DatasetStorage(options.dataset), location_(options.location), count_(count_files()) {
+      : SharedStorage("parquet", options.dataset), location_(options.location), count_(count_files()) {
     int64_t records = 0;
     for (int64_t shard = 0; shard < count_; ++shard) {
       files_.push_back(std::make_unique<ParquetShard>(file(shard), options.readahead, size()));
@@ -47,23 +39,12 @@ class Parquet : public DatasetStorage {
     if (records < needed) fail(fmt::format("they hold {} records and {} are needed", records, needed));
   }
 
-  std::string used() const override { return "parquet"; }
-  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
   std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
     return files_holding(shards_, records, [this](int64_t shard) { return file(shard); });
   }
 
  private:
-  class Reader : public StorageReader {
-   public:
-    explicit Reader(const Parquet& parquet) : parquet_(parquet) {}
-    EncodedImage read(int64_t record) override { return parquet_.image(record); }
-
-   private:
-    const Parquet& parquet_;
-  };
-
-  EncodedImage image(int64_t record) const {
+  EncodedImage image(int64_t record) const override {
     if (record < 0 || record >= shards_.records)
       fail(fmt::format("record {} is not among their {} records", record, shards_.records));
     const int64_t shard = shards_.holding(record);
@@ -97,22 +78,27 @@ class Parquet : public DatasetStorage {
   Shards shards_;
 };
 
-[[maybe_unused]] const bool registered_storage_parquet =
-    StorageRegistry::instance().add(kParquet, [](const StorageOptions& options) -> std::unique_ptr<Storage> {
-      if (options.location == options.dataset.root) return files_in_place("parquet", options);
-      return std::make_unique<Parquet>(options);
-    });
-
 }  // namespace
 }  // namespace bench
-#else
-#include "bench/loading/storage/optional_libraries.h"
+#endif
 
 namespace bench {
 namespace {
 
-const bool registered_storage_parquet = register_missing(kParquet, kNoArrow);
+const Value kParquet = {"storage",
+                        "parquet",
+                        "Parquet files, streamed row group by row group into Arrow",
+                        {.packed = true, .stream = true}};
+
+[[maybe_unused]] const bool registered_storage_parquet =
+#ifdef HAVE_ARROW
+    StorageRegistry::instance().add(kParquet, [](const StorageOptions& options) -> std::unique_ptr<Storage> {
+      if (options.location == options.dataset.root) return files_in_place("parquet", options);
+      return std::make_unique<Parquet>(options);
+    });
+#else
+    register_missing(kParquet, kNoArrow);
+#endif
 
 }  // namespace
 }  // namespace bench
-#endif

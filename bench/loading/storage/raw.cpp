@@ -15,10 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Raw : public DatasetStorage {
+class Raw : public SharedStorage {
  public:
   explicit Raw(const StorageOptions& options)
-      : DatasetStorage(options.dataset),
+      : SharedStorage("raw", options.dataset),
         location_(options.location),
         next_step_(pack_again("raw", location_)),
         index_(location_ / "index.bin", true, next_step_) {
@@ -29,8 +29,6 @@ class Raw : public DatasetStorage {
     for (int64_t shard = 0; shard < shards_.count; ++shard) open_shard(shard, options.readahead);
   }
 
-  std::string used() const override { return "raw"; }
-  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
   void release_mapped_pages() const override {
     for (const auto& file : files_) file->release_pages();
   }
@@ -40,15 +38,6 @@ class Raw : public DatasetStorage {
   }
 
  private:
-  class Reader : public StorageReader {
-   public:
-    explicit Reader(const Raw& raw) : raw_(raw) {}
-    EncodedImage read(int64_t record) override { return raw_.image(record); }
-
-   private:
-    const Raw& raw_;
-  };
-
   [[noreturn]] void fail(const std::string& why) const {
     throw std::runtime_error(
         fmt::format("the raw pixels in {} can't be used: {}; {}", location_.string(), why, next_step_));
@@ -91,7 +80,7 @@ class Raw : public DatasetStorage {
     return pixels <= size / 3 && entry.offset <= size - 3 * pixels;
   }
 
-  EncodedImage image(int64_t record) const {
+  EncodedImage image(int64_t record) const override {
     if (record < 0 || record >= shards_.records)
       fail(fmt::format("record {} is not among its {} records", record, shards_.records));
     const RawIndexEntry& entry = entries_[static_cast<size_t>(record)];

@@ -1,14 +1,5 @@
 // Reads images from an HTTP object store with one GET each; each loader thread keeps its connection open.
-#include "bench/registry/registry.h"
-
-namespace bench {
-
-static const Value kRemote = {"storage",
-                              "remote",
-                              "an HTTP object store (nginx on this machine), each image fetched with libcurl",
-                              {.service = "http", .page_cache = false}};
-
-}  // namespace bench
+#include "bench/loading/storage/storage.h"
 
 #ifdef HAVE_CURL
 #include <curl/curl.h>
@@ -29,7 +20,7 @@ constexpr long kReceiveBuffer_bytes = 256 << 10;  // libcurl's default would spl
 class Remote : public DatasetStorage {
  public:
   explicit Remote(const StorageOptions& options)
-      : DatasetStorage(options.dataset), url_(options.location.string()) {
+      : DatasetStorage("remote", options.dataset), url_(options.location.string()) {
     if (url_.empty())
       throw std::runtime_error(
           "storage remote needs the URL of an object store; run_matrix starts one for each of its rows");
@@ -37,7 +28,6 @@ class Remote : public DatasetStorage {
     Reader(*this).meet_server();
   }
 
-  std::string used() const override { return "remote"; }
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
 
  private:
@@ -153,18 +143,25 @@ class Remote : public DatasetStorage {
   std::string url_;
 };
 
-[[maybe_unused]] const bool registered_storage_remote = StorageRegistry::instance().add(
-    kRemote, [](const StorageOptions& options) { return std::make_unique<Remote>(options); });
-
-}  // namespace
-}  // namespace bench
-#else
-namespace bench {
-namespace {
-
-const bool registered_storage_remote =
-    register_missing(kRemote, "this build found no libcurl: install libcurl4-openssl-dev and build again");
-
 }  // namespace
 }  // namespace bench
 #endif
+
+namespace bench {
+namespace {
+
+const Value kRemote = {"storage",
+                       "remote",
+                       "an HTTP object store (nginx on this machine), each image fetched with libcurl",
+                       {.service = "http", .page_cache = false}};
+
+[[maybe_unused]] const bool registered_storage_remote =
+#ifdef HAVE_CURL
+    StorageRegistry::instance().add(
+        kRemote, [](const StorageOptions& options) { return std::make_unique<Remote>(options); });
+#else
+    register_missing(kRemote, "this build found no libcurl: install libcurl4-openssl-dev and build again");
+#endif
+
+}  // namespace
+}  // namespace bench

@@ -10,16 +10,13 @@ namespace {
 class RemoteMounted : public DatasetStorage {
  public:
   RemoteMounted(const char* name, bool cached, const StorageOptions& options)
-      : DatasetStorage(options.dataset),
-        name_(name),
+      : DatasetStorage(name, options.dataset),
         cached_(cached),
         location_(options.location),
         readahead_(options.readahead) {
     reader();
     look_folders_up(options.records);
   }
-
-  std::string used() const override { return name_; }
 
   std::unique_ptr<StorageReader> reader() override {
     return std::make_unique<FileReader>(location_, dataset_.images, readahead_,
@@ -48,7 +45,6 @@ class RemoteMounted : public DatasetStorage {
     }
   }
 
-  const char* name_;
   const bool cached_;
   const std::filesystem::path location_;
   const bool readahead_;

@@ -57,10 +57,11 @@ class Storage {
   virtual bool generates_batches() const { return false; }
 };
 
-// Base class of the storages that hold a data set's images.
+// Base class of the storages that hold a data set's images. name: what used() returns.
 class DatasetStorage : public Storage {
  public:
-  explicit DatasetStorage(const Dataset& dataset) : dataset_(dataset) {}
+  DatasetStorage(std::string name, const Dataset& dataset) : dataset_(dataset), name_(std::move(name)) {}
+  std::string used() const override { return name_; }
   int64_t size() const override { return static_cast<int64_t>(dataset_.images.size()); }
   std::string record_name(int64_t record) const override {
     return dataset_.images.at(static_cast<size_t>(record)).path;
@@ -68,6 +69,26 @@ class DatasetStorage : public Storage {
 
  protected:
   const Dataset dataset_;
+
+ private:
+  const std::string name_;
+};
+
+// Base class of those whose readers keep nothing of their own: any thread may call image() at any time.
+class SharedStorage : public DatasetStorage {
+ public:
+  using DatasetStorage::DatasetStorage;
+  std::unique_ptr<StorageReader> reader() override {
+    struct Reader : StorageReader {
+      explicit Reader(const SharedStorage& owner) : storage(owner) {}
+      EncodedImage read(int64_t record) override { return storage.image(record); }
+      const SharedStorage& storage;
+    };
+    return std::make_unique<Reader>(*this);
+  }
+
+ protected:
+  virtual EncodedImage image(int64_t record) const = 0;  // as StorageReader::read()
 };
 
 // Base class of storages that change how another one is read.

@@ -1,16 +1,6 @@
 // TFRecord shards with random access: each shard's index file gives the positions of the records. Every read
 // verifies both checksums in the mapped file, which takes less than half the time of copying the record.
-#include "bench/registry/registry.h"
-
-namespace bench {
-
-static const Value kTfRecord = {
-    "storage",
-    "tfrecord",
-    "TFRecord shards of tf.train.Example, decoded in place from mapped pages, both checksums verified",
-    {.packed = true}};
-
-}  // namespace bench
+#include "bench/loading/storage/storage.h"
 
 #ifdef HAVE_TFRECORD
 #include <fmt/format.h>
@@ -76,9 +66,9 @@ int64_t count_shards(const fs::path& folder) {
   fail(folder, fmt::format("no TFRecord shard (train-00000-of-NNNNN) was found in '{}'", folder.string()));
 }
 
-class TfRecord : public DatasetStorage {
+class TfRecord : public SharedStorage {
  public:
-  explicit TfRecord(const StorageOptions& options) : DatasetStorage(options.dataset) {
+  explicit TfRecord(const StorageOptions& options) : SharedStorage("tfrecord", options.dataset) {
     const int64_t count = count_shards(options.location);
     for (int64_t i = 0; i < count; ++i) {
       files_.push_back(open_shard(options.location, i, count, options.readahead));
@@ -95,8 +85,6 @@ class TfRecord : public DatasetStorage {
                                          options.location.string(), shards_.records, needed));
   }
 
-  std::string used() const override { return "tfrecord"; }
-  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
   void release_mapped_pages() const override {
     for (const Shard& file : files_) file.mapped->release_pages();
   }
@@ -105,57 +93,58 @@ class TfRecord : public DatasetStorage {
   }
 
  private:
-  class Reader : public StorageReader {
-   public:
-    explicit Reader(const TfRecord& storage) : storage_(storage) {}
-
-    EncodedImage read(int64_t record) override {
-      if (record < 0 || record >= storage_.shards_.records)
-        throw std::runtime_error(
-            fmt::format("record {} isn't among the {} packed records", record, storage_.shards_.records));
-      const int64_t number = storage_.shards_.holding(record);
-      const Shard& shard = storage_.files_[number];
-      const int64_t place = record - storage_.shards_.start(number), start = shard.starts[place];
-      const auto size = static_cast<size_t>(shard.starts[place + 1] - start);
-      const auto damaged = [&](const std::string& why) {
-        fail(shard.file.parent_path(), fmt::format("record {} in {}: {}", record, shard.file.string(), why));
-      };
-      const auto frame = shard.mapped->bytes().subspan(static_cast<size_t>(start), size);
-      std::span<const uint8_t> data;
-      try {
-        data = data_of_frame(frame);
-      } catch (const std::runtime_error& error) {
-        damaged(error.what());
-      }
-      const size_t indexed = size - kFrameHeaderBytes - kFrameFooterBytes;
-      if (data.size() != indexed)
-        damaged(fmt::format("its length is {} and the index says {}", data.size(), indexed));
-      const auto image = image_of_example(data);
-      if (!image) damaged("no tf.train.Example with image/encoded and image/class/label");
-      return *image;
+  EncodedImage image(int64_t record) const override {
+    if (record < 0 || record >= shards_.records)
+      throw std::runtime_error(
+          fmt::format("record {} isn't among the {} packed records", record, shards_.records));
+    const int64_t number = shards_.holding(record);
+    const Shard& shard = files_[number];
+    const int64_t place = record - shards_.start(number), start = shard.starts[place];
+    const auto size = static_cast<size_t>(shard.starts[place + 1] - start);
+    const auto damaged = [&](const std::string& why) {
+      fail(shard.file.parent_path(), fmt::format("record {} in {}: {}", record, shard.file.string(), why));
+    };
+    const auto frame = shard.mapped->bytes().subspan(static_cast<size_t>(start), size);
+    std::span<const uint8_t> data;
+    try {
+      data = data_of_frame(frame);
+    } catch (const std::runtime_error& error) {
+      damaged(error.what());
     }
-
-   private:
-    const TfRecord& storage_;
-  };
+    const size_t indexed = size - kFrameHeaderBytes - kFrameFooterBytes;
+    if (data.size() != indexed)
+      damaged(fmt::format("its length is {} and the index says {}", data.size(), indexed));
+    const auto image = image_of_example(data);
+    if (!image) damaged("no tf.train.Example with image/encoded and image/class/label");
+    return *image;
+  }
 
   std::vector<Shard> files_;
   Shards shards_;
 };
 
-[[maybe_unused]] const bool registered_storage_tfrecord = StorageRegistry::instance().add(
-    kTfRecord, [](const StorageOptions& options) { return std::make_unique<TfRecord>(options); });
-
-}  // namespace
-}  // namespace bench
-#else
-namespace bench {
-namespace {
-
-const bool registered_storage_tfrecord = register_missing(
-    kTfRecord,
-    "this build found no ISA-L or no protobuf: install libisal-dev and libprotobuf-dev and build again");
-
 }  // namespace
 }  // namespace bench
 #endif
+
+namespace bench {
+namespace {
+
+const Value kTfRecord = {
+    "storage",
+    "tfrecord",
+    "TFRecord shards of tf.train.Example, decoded in place from mapped pages, both checksums verified",
+    {.packed = true}};
+
+[[maybe_unused]] const bool registered_storage_tfrecord =
+#ifdef HAVE_TFRECORD
+    StorageRegistry::instance().add(
+        kTfRecord, [](const StorageOptions& options) { return std::make_unique<TfRecord>(options); });
+#else
+    register_missing(
+        kTfRecord,
+        "this build found no ISA-L or no protobuf: install libisal-dev and libprotobuf-dev and build again");
+#endif
+
+}  // namespace
+}  // namespace bench
