@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 
 #include "bench/dataset/pack.h"
 #include "bench/formats/packed_copy.h"
@@ -29,16 +30,21 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPartial = ".partial";
 
-base::Descriptor open_folder(const fs::path& folder) {
-  return base::Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+// These two throw std::system_error: what can't be listed must not look like what is empty.
+base::Descriptor open_folder(const std::string& name, int parent = AT_FDCWD) {
+  base::Descriptor opened(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (opened.number() < 0) throw std::system_error(errno, std::generic_category(), "it can't be opened");
+  return opened;
 }
 
 std::vector<std::string> names_in(int folder) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(
       ::fdopendir(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), ::closedir);
+  errno = listing ? 0 : errno;
   while (const dirent* entry = listing ? ::readdir(listing.get()) : nullptr)
     if (const std::string name = entry->d_name; name != "." && name != "..") names.push_back(name);
+  if (errno != 0) throw std::system_error(errno, std::generic_category(), "it can't be listed");
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -97,9 +103,14 @@ class Pruning {
     const bool partial = name.ends_with(kPartial);
     const std::string whole = partial ? name.substr(0, name.size() - kPartial.size()) : name;
     PrunedFolder found{folder_ / name, data_, 0, ""};
-    const base::Descriptor inside(
-        ::openat(opened_.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    const std::vector<std::string> files = names_in(inside.number());
+    base::Descriptor inside;
+    std::vector<std::string> files;
+    try {
+      inside = open_folder(name, opened_.number());
+      files = names_in(inside.number());
+    } catch (const std::system_error& error) {
+      kept = error.what();
+    }
     std::string odd;
     for (const std::string& file : files)
       if (kind_of(inside.number(), file, &found.bytes) != S_IFREG) odd = file;
@@ -174,8 +185,11 @@ std::vector<PrunedFolder> prune(const PruneRequest& request) {
                                          request.store.string(), std::strerror(errno)));
   std::vector<PrunedFolder> done;
   for (const std::string& name : names_in(store.number()))
-    if (is_fingerprint(name) && kind_of(store.number(), name) == S_IFDIR)
-      Pruning(request, request.store / name, done).run();
+    if (is_fingerprint(name) && kind_of(store.number(), name) == S_IFDIR) try {
+        Pruning(request, request.store / name, done).run();
+      } catch (const std::system_error& error) {
+        done.push_back({request.store / name, "", 0, error.what()});
+      }
   return done;
 }
 

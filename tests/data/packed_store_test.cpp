@@ -86,6 +86,19 @@ TEST_F(Store, WhatIsBeingPackedStays) {
   EXPECT_FALSE(fs::exists(set));
 }
 
+TEST_F(Store, WhatCanNotBeListedStaysAndIsNamed) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root lists every folder";
+  const fs::path set = add_set("set"), locked = add_set("locked");
+  fs::permissions(set / "lmdb", fs::perms::none);
+  fs::permissions(locked, fs::perms::none);
+  const auto kept = prune_all();
+  fs::permissions(set / "lmdb", fs::perms::owner_all);
+  fs::permissions(locked, fs::perms::owner_all);
+  EXPECT_EQ(kept.at(set.filename().string() + "/lmdb"), "it can't be opened: Permission denied");
+  EXPECT_EQ(kept.at(locked.filename().string()), "it can't be opened: Permission denied");
+  EXPECT_TRUE(fs::exists(set / "lmdb/data.mdb"));
+}
+
 TEST_F(Store, WhatMakeDatasetDidNotPackStays) {
   const fs::path set = add_set("set");
   const std::string prefix = "store/" + set.filename().string() + "/";
