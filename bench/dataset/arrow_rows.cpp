@@ -9,9 +9,7 @@
 #include <arrow/util/io_util.h>
 #include <arrow/util/key_value_metadata.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -100,11 +98,6 @@ void ArrowFile::check(const arrow::Status& status) const {
   if (const int error = arrow::internal::ErrnoFromStatus(status)) base::throw_write_error(file_, error);
   throw std::runtime_error(fmt::format("Arrow could not write {}: {}; remove the folder and pack again",
                                        file_.string(), status.ToString()));
-}
-
-void ArrowFile::close() {
-  if (::fsync(stream_->file_descriptor())) base::throw_write_error(file_, errno);
-  check(stream_->Close());
 }
 
 }  // namespace bench

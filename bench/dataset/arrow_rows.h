@@ -39,13 +39,13 @@ class ArrowRows {
   arrow::TypedBufferBuilder<int64_t> labels_;
 };
 
-// An output file. close() flushes it to disk; errors name the file and the next step.
+// An output file; errors name it and the next step.
 class ArrowFile {
  public:
   explicit ArrowFile(const std::filesystem::path& file);
   const std::shared_ptr<arrow::io::FileOutputStream>& stream() const { return stream_; }
   void check(const arrow::Status& status) const;
-  void close();
+  void close() { check(stream_->Close()); }
 
  private:
   std::filesystem::path file_;

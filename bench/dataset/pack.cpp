@@ -1,6 +1,7 @@
 // Shared by all packers: reads the files in index order and detects files that changed.
 #include "bench/dataset/pack.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,9 +13,7 @@
 #include "bench/dataset/progress_line.h"
 #include "bench/formats/packed_copy.h"
 #include "harness/base/file.h"
-#include "harness/base/file_lock.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/regular_file.h"
 #include "harness/base/say.h"
 #include "harness/base/stopwatch.h"
 
@@ -33,6 +32,15 @@ void say_format_changed(const fs::path& folder, const PackRecord& expected) {
   if (!found || found->version == expected.version) return;
   base::say("make_dataset: {} was packed in format {} and this version reads format {}: packing it again\n",
             folder.string(), found->version, expected.version);
+}
+
+// A copy must not get its name before its files are on the disk: after a power cut it would look finished.
+void flush_files(const fs::path& folder) {
+  for (const fs::path& file : base::entries_of(folder)) {
+    const base::RegularFile opened = base::RegularFile::open(file.c_str());
+    if (!opened.is_open()) base::throw_write_error(file, opened.error);
+    if (::fsync(opened.descriptor.number()) != 0) base::throw_write_error(file, errno);
+  }
 }
 
 }  // namespace
@@ -69,6 +77,7 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
   try {
     const base::Stopwatch watch;
     write(partial);
+    flush_files(partial);
     record.made_in_s = watch.s();
     base::write_whole_file(beside, harness::encode(record).dump() + "\n");
     fs::rename(partial, folder);
@@ -114,6 +123,20 @@ void read_fully(int descriptor, void* target, int64_t bytes, const std::filesyst
                       n < 0 ? std::strerror(errno) : "unexpected end of file"));
     done += n;
   }
+}
+
+NewFile::NewFile(const fs::path& file)
+    : file_(file), descriptor_(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+  if (descriptor_.number() < 0) base::throw_write_error(file_, errno);
+}
+
+void NewFile::append(const void* data, size_t bytes) {
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t n = ::write(descriptor_.number(), static_cast<const char*>(data) + done, bytes - done);
+    if (n < 0 && errno != EINTR) base::throw_write_error(file_, errno);
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+  bytes_ += static_cast<int64_t>(bytes);
 }
 
 }  // namespace bench

@@ -9,6 +9,7 @@
 #include "bench/formats/index.h"
 #include "bench/registry/registry.h"
 #include "harness/base/file_lock.h"
+#include "harness/base/regular_file.h"
 
 namespace bench {
 
@@ -35,10 +36,10 @@ std::string packed_name(const std::string& name, const PackRequest& request);
 // Held while a copy is made, so that processes that need the same copy wait for each other.
 base::FileLock lock_to_pack(const std::filesystem::path& folder);
 
-// Makes the folder STORE/<fingerprint>/<name>; write(folder) fills it under a temporary name. A copy is
-// finished if its record has the same format version, data set and number of images; otherwise it is
-// packed again (a changed format version is reported on stderr). bytes: expected size, checked against the
-// free disk space first.
+// Makes the folder STORE/<fingerprint>/<name>; write(folder) fills it under a temporary name, and its files
+// are flushed to the disk. A copy is finished if its record has the same format version, data set and number
+// of images; otherwise it is packed again (a changed format version is reported on stderr). bytes: expected
+// size, checked against the free disk space first.
 PackResult pack_into_folder(const PackRequest& request, const std::string& name, int version, int64_t bytes,
                             const std::function<void(const std::filesystem::path& folder)>& write);
 
@@ -47,8 +48,21 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
 void for_each_file(const Dataset& dataset, const std::string& what,
                    const std::function<void(int64_t record, int descriptor, int64_t bytes)>& store);
 
-// Reads exactly `bytes` bytes into `target`; throws std::runtime_error that names `file`.
+// Reads exactly `bytes` bytes of an image's file into `target`; throws std::runtime_error that names `file`.
 void read_fully(int descriptor, void* target, int64_t bytes, const std::filesystem::path& file);
+
+// A new file of a copy. Throws std::runtime_error that names it, as base::throw_write_error().
+class NewFile {
+ public:
+  explicit NewFile(const std::filesystem::path& file);
+  void append(const void* data, size_t bytes);
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  std::filesystem::path file_;
+  base::Descriptor descriptor_;
+  int64_t bytes_ = 0;
+};
 
 // pack_tmpfs.cpp: those of /dev/shm and /tmp that are a tmpfs, in this order, writable or not.
 std::vector<std::filesystem::path> mounted_tmpfs();

@@ -34,13 +34,13 @@ void write_arrow(const Dataset& dataset, const std::filesystem::path& folder) {
   file.close();
 }
 
-PackResult pack_arrow(const PackRequest& request) {
-  return pack_into_folder(request, "arrow", kArrowVersion, arrow_bytes(request.dataset),
-                          [&](const std::filesystem::path& folder) { write_arrow(request.dataset, folder); });
-}
-
 const bool registered_dataset_pack_arrow = PackRegistry::instance().add(
-    {"pack", "arrow", "one Arrow IPC file in record order, batches of 1000 rows", {}, ""}, pack_arrow);
+    {"pack", "arrow", "one Arrow IPC file in record order, batches of 1000 rows", {}, ""},
+    [](const PackRequest& request) {
+      return pack_into_folder(
+          request, "arrow", kArrowVersion, arrow_bytes(request.dataset),
+          [&](const std::filesystem::path& folder) { write_arrow(request.dataset, folder); });
+    });
 
 }  // namespace
 }  // namespace bench

@@ -1,16 +1,10 @@
 // Packs into one HDF5 file: the contiguous dataset `images` holds all files one after another; record i is
 // images[offsets[i]:offsets[i + 1]] with labels[i]. Variable-length records would need HDF5's global heap.
 #ifdef HAVE_HDF5
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
 
 #include "bench/dataset/pack.h"
 #include "bench/formats/hdf5_handle.h"
-#include "harness/base/file.h"
-#include "harness/base/regular_file.h"
 
 namespace bench {
 namespace {
@@ -109,8 +103,7 @@ class Writer {
 
 void write_hdf5(const Dataset& dataset, const fs::path& folder) {
   silence_hdf5();
-  const fs::path file = folder / "images.h5";
-  Writer writer(dataset, file);
+  Writer writer(dataset, folder / "images.h5");
   std::vector<int64_t> offsets{0}, labels;
   for_each_file(dataset, "pack hdf5", [&](int64_t record, int descriptor, int64_t bytes) {
     const auto& image = dataset.images[record];
@@ -120,8 +113,6 @@ void write_hdf5(const Dataset& dataset, const fs::path& folder) {
     labels.push_back(image.label);
   });
   writer.finish(offsets, labels);
-  const base::Descriptor made(open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fsync(made.number())) base::throw_write_error(file, errno);
 }
 
 PackResult pack_hdf5(const PackRequest& request) {

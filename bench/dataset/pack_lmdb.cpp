@@ -47,7 +47,7 @@ void write_database(const Dataset& dataset, const fs::path& folder) {
   check(mdb_env_set_mapsize(lmdb.env,
                             static_cast<size_t>(lmdb_bytes(dataset) / kLmdbPage * 11 / 10 * kLmdbPage)),
         folder);
-  // No flush per transaction: the folder keeps its temporary name until the final flush has succeeded.
+  // No flush per transaction: pack_into_folder() flushes the files once.
   check(mdb_env_open(lmdb.env, folder.c_str(), MDB_NOSYNC | MDB_NOMETASYNC | MDB_NOTLS, 0644), folder);
   MDB_dbi table = 0;
   int64_t pending = 0;
@@ -71,16 +71,13 @@ void write_database(const Dataset& dataset, const fs::path& folder) {
     }
   });
   if (lmdb.transaction) check(mdb_txn_commit(std::exchange(lmdb.transaction, nullptr)), folder);
-  check(mdb_env_sync(lmdb.env, 1), folder);
 }
 
-PackResult pack_lmdb(const PackRequest& request) {
-  return pack_into_folder(request, "lmdb", kLmdbVersion, lmdb_bytes(request.dataset),
-                          [&](const fs::path& folder) { write_database(request.dataset, folder); });
-}
-
-const bool registered_dataset_pack_lmdb =
-    PackRegistry::instance().add({"pack", "lmdb", "one LMDB database in record order", {}, ""}, pack_lmdb);
+const bool registered_dataset_pack_lmdb = PackRegistry::instance().add(
+    {"pack", "lmdb", "one LMDB database in record order", {}, ""}, [](const PackRequest& request) {
+      return pack_into_folder(request, "lmdb", kLmdbVersion, lmdb_bytes(request.dataset),
+                              [&](const fs::path& folder) { write_database(request.dataset, folder); });
+    });
 
 }  // namespace
 }  // namespace bench

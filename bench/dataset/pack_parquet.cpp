@@ -77,16 +77,15 @@ void write_files(const Dataset& dataset, const Shards& shards, const std::filesy
   });
 }
 
-PackResult pack_parquet(const PackRequest& request) {
-  const Dataset& dataset = request.dataset;
-  const Shards shards = shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes());
-  return pack_into_folder(request, "parquet", kParquetVersion, packed_bytes(dataset, shards),
-                          [&](const std::filesystem::path& folder) { write_files(dataset, shards, folder); });
-}
-
 const bool registered_dataset_pack_parquet = PackRegistry::instance().add(
     {"pack", "parquet", "Parquet files of about 128 MiB in record order, uncompressed", {}, ""},
-    pack_parquet);
+    [](const PackRequest& request) {
+      const Dataset& dataset = request.dataset;
+      const Shards shards = shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes());
+      return pack_into_folder(
+          request, "parquet", kParquetVersion, packed_bytes(dataset, shards),
+          [&](const std::filesystem::path& folder) { write_files(dataset, shards, folder); });
+    });
 
 }  // namespace
 }  // namespace bench

@@ -3,12 +3,9 @@
 // that can't be decoded becomes a record without pixels, so that record numbers and bad-image counts match
 // those of the files.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -52,31 +49,6 @@ void make_pixels(Decoder& decoder, Image& image) try {
   image.size = {};
   image.pixels.clear();
 }
-
-class RawShardFile {
- public:
-  explicit RawShardFile(const fs::path& file) : file_(file), stream_(std::fopen(file.c_str(), "wbe")) {
-    if (!stream_) base::throw_write_error(file, errno);
-  }
-  int64_t bytes() const { return bytes_; }
-  void append(const std::vector<uint8_t>& pixels) {
-    if (pixels.empty()) return;
-    if (std::fwrite(pixels.data(), 1, pixels.size(), stream_.get()) != pixels.size())
-      base::throw_write_error(file_, errno);
-    bytes_ += static_cast<int64_t>(pixels.size());
-  }
-  void flush() {
-    if (std::fflush(stream_.get()) || ::fsync(::fileno(stream_.get()))) base::throw_write_error(file_, errno);
-  }
-
- private:
-  struct Close {
-    void operator()(std::FILE* stream) const { std::fclose(stream); }
-  };
-  fs::path file_;
-  std::unique_ptr<std::FILE, Close> stream_;
-  int64_t bytes_ = 0;
-};
 
 class RawWriter {
  public:
@@ -128,8 +100,7 @@ class RawWriter {
     entry.checksum = raw_checksum(entry, image.pixels);
     index_.push_back(entry);
     bad_ += image.size.width == 0;
-    file_->append(image.pixels);
-    if (record + 1 == shards_.start(shard + 1)) file_->flush();
+    file_->append(image.pixels.data(), image.pixels.size());
   }
 
   const Dataset& dataset_;
@@ -140,22 +111,21 @@ class RawWriter {
   size_t filled_ = 0;
   int64_t block_bytes_ = 0;
   std::vector<RawIndexEntry> index_;
-  std::optional<RawShardFile> file_;
+  std::optional<NewFile> file_;
   int64_t bad_ = 0;
 };
 
-PackResult pack_raw(const PackRequest& request) {
-  int64_t bad = 0;
-  PackResult result = pack_into_folder(
-      request, "raw", kRawVersion, static_cast<int64_t>(request.dataset.images.size()) * kTypicalBytes,
-      [&](const fs::path& folder) { bad = RawWriter(request.dataset, folder).write(); });
-  if (bad > 0)
-    result.note += fmt::format(", {} of them without pixels because they could not be decoded", bad);
-  return result;
-}
-
 const bool registered_dataset_pack_raw = PackRegistry::instance().add(
-    {"pack", "raw", "decoded pixels, resized to a shorter side of 256, in shard files", {}, ""}, pack_raw);
+    {"pack", "raw", "decoded pixels, resized to a shorter side of 256, in shard files", {}, ""},
+    [](const PackRequest& request) {
+      int64_t bad = 0;
+      PackResult result = pack_into_folder(
+          request, "raw", kRawVersion, static_cast<int64_t>(request.dataset.images.size()) * kTypicalBytes,
+          [&](const fs::path& folder) { bad = RawWriter(request.dataset, folder).write(); });
+      if (bad > 0)
+        result.note += fmt::format(", {} of them without pixels because they could not be decoded", bad);
+      return result;
+    });
 
 }  // namespace
 }  // namespace bench

@@ -1,11 +1,6 @@
 // Packs into TFRecord shards of tf.train.Example for TensorFlow and DALI, with one index file per shard.
 #ifdef HAVE_TFRECORD
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 #include "bench/dataset/pack.h"
 #include "bench/formats/shards.h"
@@ -40,16 +35,7 @@ void append(std::string& text, Number number) {
 
 class ShardWriter {
  public:
-  ShardWriter(const fs::path& file, fs::path index_file)
-      : file_(file),
-        index_file_(std::move(index_file)),
-        descriptor_(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
-    if (descriptor_ < 0) base::throw_write_error(file_, errno);
-  }
-  ShardWriter(const ShardWriter&) = delete;
-  ~ShardWriter() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
+  ShardWriter(const fs::path& file, fs::path index_file) : file_(file), index_file_(std::move(index_file)) {}
 
   void add(std::string_view example) {
     frame_.clear();
@@ -57,24 +43,15 @@ class ShardWriter {
     append(frame_, masked_crc32c(bytes_of(frame_)));
     frame_ += example;
     append(frame_, masked_crc32c(bytes_of(example)));
-    for (size_t done = 0; done < frame_.size();) {
-      const ssize_t n = write(descriptor_, frame_.data() + done, frame_.size() - done);
-      if (n < 0 && errno != EINTR) base::throw_write_error(file_, errno);
-      if (n > 0) done += static_cast<size_t>(n);
-    }
-    index_ += fmt::format("{} {}\n", offset_, frame_.size());
-    offset_ += static_cast<int64_t>(frame_.size());
+    index_ += fmt::format("{} {}\n", file_.bytes(), frame_.size());
+    file_.append(frame_.data(), frame_.size());
   }
 
-  void finish() {
-    if (fsync(descriptor_)) base::throw_write_error(file_, errno);
-    base::write_whole_file(index_file_, index_);
-  }
+  void finish() const { base::write_whole_file(index_file_, index_, /*durable=*/false); }
 
  private:
-  fs::path file_, index_file_;
-  int descriptor_;
-  int64_t offset_ = 0;
+  NewFile file_;
+  const fs::path index_file_;
   std::string frame_, index_;
 };
 
