@@ -247,21 +247,18 @@ class Ends(OfTheProbe):
         self.assertNotIn("run_matrix_probe", seen.output.split("Traceback")[0])
         self.assertEqual((rank.end["why"], rank.end["iterations"]), ("exit", 15))
 
-    def test_a_fault_of_the_probe_leaves_the_job_as_it_was(self):
+    def test_measuring_alone_and_a_fault_of_the_probe_leave_the_job_as_it_was(self):
         plain = self.run_job(None, "ends_badly.py", "ends", environment={"RUN_MATRIX_PROBE": ""})
+        self.assertIn("weight", plain.output)
+        self.assertEqual(plain.ranks, [])
+        _, seen = self.job(plan({"change": "unchanged", "steps": 1000}), "ends_badly.py", "ends")
+        self.assertEqual(seen.output, plain.output)
         probed, _ = self.job(plan("replayed"), "ends_badly.py", "ends")
+        self.assertEqual(probed.end["why"], "done")
         rank, seen = self.job(plan({"change": "unchanged", "steps": 1000}), "ends_badly.py", "probe fails")
         self.assertEqual(seen.output, plain.output)
         self.assertIn("planted", rank.of_kind["error"][0]["text"])
         self.assertEqual(rank.end, {})
-        self.assertEqual(probed.end["why"], "done")
-
-    def test_measuring_alone_changes_no_result(self):
-        plain = self.run_job(None, "ends_badly.py", "ends", environment={"RUN_MATRIX_PROBE": ""})
-        _, seen = self.job(plan({"change": "unchanged", "steps": 1000}), "ends_badly.py", "ends")
-        self.assertIn("weight", plain.output)
-        self.assertEqual(seen.output, plain.output)
-        self.assertEqual(plain.ranks, [])
 
     def test_a_script_that_never_trains(self):
         rank, _ = self.job(plan("unchanged"), "ends_badly.py", "never trains")
