@@ -188,16 +188,24 @@ void add_history(CommandLine& line) {
       add_action("import", "add nights that `history export` wrote",
                  [asked](const Installation& installation) { return import_from(installation, *asked); });
   command->add_option("file", asked->file, "JSON lines")->required();
+  const auto words = std::make_shared<std::vector<std::string>>();
   const auto add_python = [&](const char* name, const char* help) {
-    const auto words = std::make_shared<std::vector<std::string>>();
-    CLI::App* python = add_action(name, help, [asked, words, name](const Installation& installation) {
+    return add_action(name, help, [asked, words, name](const Installation& installation) {
       return in_python(installation, history_folder(installation, asked->history), name, *words);
     });
-    python->allow_extras()->parse_complete_callback([words, python] { *words = python->remaining(); });
   };
-  add_python("compact",
-             "put the nights of past days into Parquet files, a file per day; --all: today's, too");
-  add_python("query", "a table by one of its views, or --sql 'SELECT ...'; without a view it lists them");
+  const auto hand_over = [words](const std::string& option) {
+    return [words, option] { words->push_back(option); };
+  };
+  add_python("compact", "put the nights of past days into Parquet files, a file per day")
+      ->add_flag_callback("--all", hand_over("--all"), "today's, too");
+  command = add_python("query", "a table by one of its views, or by --sql; without both it lists the views");
+  command->add_option_function<std::vector<std::string>>(
+      "view", [words](const auto& view) { words->insert(words->end(), view.begin(), view.end()); },
+      "a view and its arguments, NAME=VALUE");
+  command->add_option_function<std::string>(
+      "--sql", [words](const std::string& sql) { words->push_back("--sql=" + sql); }, "SELECT ...");
+  command->add_flag_callback("--json", hand_over("--json"), "as JSON");
 }
 
 }  // namespace harness
