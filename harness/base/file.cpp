@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -48,12 +49,20 @@ static fs::path own_draft(const fs::path& file) {
   return fmt::format("{}.{}-{}.partial", file.string(), ::getpid(), drafts++);
 }
 
+std::string owner_in_words(const fs::path& path) {
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) != 0 || facts.st_uid == ::geteuid()) return "";
+  const passwd* user = ::getpwuid(facts.st_uid);
+  return ", which belongs to " + (user ? user->pw_name : fmt::format("user {}", facts.st_uid));
+}
+
 void throw_write_error(const fs::path& path, int error) {
   const char* next = "choose another folder";
   if (error == ENOSPC || error == EDQUOT) next = "free some space or choose a folder on another disk";
   if (error == EACCES || error == EPERM || error == EROFS) next = "choose a folder that you may write to";
   if (error == EFBIG) next = "raise the file size limit (ulimit -f)";
-  throw std::runtime_error(fmt::format("cannot write {}: {}; {}", path.string(), std::strerror(error), next));
+  throw std::runtime_error(fmt::format("cannot write {}{}: {}; {}", path.string(), owner_in_words(path),
+                                       std::strerror(error), next));
 }
 
 void write_whole_file(const fs::path& file, std::span<const uint8_t> content, bool durable) {

@@ -52,6 +52,9 @@ void require_room(const std::filesystem::path& path, int64_t bytes, std::string_
 // disappear meanwhile are not counted.
 int64_t bytes_below(const std::filesystem::path& folder);
 
+// ", which belongs to NAME" where the path is another user's; else empty.
+std::string owner_in_words(const std::filesystem::path& path);
+
 // Throws std::runtime_error with the reason and the next step. `error`: errno of the failed write at or below
 // `path`.
 [[noreturn]] void throw_write_error(const std::filesystem::path& path, int error);

@@ -2,22 +2,52 @@
 #include "harness/base/file_lock.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
 #include <utility>
 
 #include "harness/base/file.h"
+#include "harness/base/interrupt.h"
+#include "harness/base/say.h"
 
 namespace base {
 
 namespace fs = std::filesystem;
 
-static bool lock(int descriptor, int operation) {
-  while (::flock(descriptor, operation) != 0)
-    if (errno != EINTR) return false;
+constexpr auto kLockPoll = std::chrono::milliseconds(50);
+constexpr int kPollsInSilence = 100;
+
+// Whose process holds a lock on the file: from the kernel's table, whose lines read
+// "1: FLOCK  ADVISORY  WRITE 4711 08:01:131077 0 EOF".
+static std::string holder_of(int descriptor) {
+  struct stat facts {};
+  ::fstat(descriptor, &facts);
+  std::ifstream table("/proc/locks");
+  for (std::string line, number, kind, mode, access, pid, file; std::getline(table, line);) {
+    std::istringstream words(line);
+    words >> number >> kind >> mode >> access >> pid >> file;
+    if (kind == "FLOCK" && file.ends_with(fmt::format(":{}", facts.st_ino)))
+      return fmt::format("process {}{},", pid, owner_in_words("/proc/" + pid));
+  }
+  return "another process";
+}
+
+static bool lock(const fs::path& file, int descriptor, int operation) {
+  for (int polls = 0; ::flock(descriptor, operation | LOCK_NB) != 0; ++polls) {
+    if (errno != EINTR && (errno != EWOULDBLOCK || operation & LOCK_NB)) return false;
+    if (interrupted()) return errno = EINTR, false;
+    if (polls == kPollsInSilence)
+      say("waiting for {}, which {} has locked\n", file.string(), holder_of(descriptor));
+    std::this_thread::sleep_for(kLockPoll);
+  }
   return true;
 }
 
@@ -25,7 +55,7 @@ static constexpr int kLockFile = O_CREAT | O_NOFOLLOW;
 
 FileLock::FileLock(fs::path file, int open_flags, int operation) : file_(std::move(file)) {
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CLOEXEC | open_flags, 0644);
-  if (descriptor_ < 0 || !lock(descriptor_, operation)) error_ = errno;
+  if (descriptor_ < 0 || !lock(file_, descriptor_, operation)) error_ = errno;
 }
 
 FileLock::FileLock(const fs::path& file, Kind kind)
@@ -37,8 +67,6 @@ FileLock FileLock::on_current(const fs::path& file, Kind kind) {
   for (;;)
     if (FileLock lock(file, kind); lock.is_current()) return lock;
 }
-
-FileLock FileLock::wait_exclusive(const fs::path& file) { return {file, kLockFile, LOCK_EX}; }
 
 FileLock FileLock::try_exclusive(const fs::path& file) { return {file, kLockFile, LOCK_EX | LOCK_NB}; }
 
@@ -62,6 +90,6 @@ bool FileLock::is_current() const {
          held.st_ino == named.st_ino;
 }
 
-bool FileLock::make_exclusive() { return lock(descriptor_, LOCK_EX | LOCK_NB); }
+bool FileLock::make_exclusive() { return lock(file_, descriptor_, LOCK_EX | LOCK_NB); }
 
 }  // namespace base

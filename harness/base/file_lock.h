@@ -10,11 +10,10 @@ namespace base {
 class FileLock {
  public:
   enum class Kind { exclusive, shared };
-  explicit FileLock(const std::filesystem::path& file, Kind kind = Kind::exclusive);  // blocks until granted
+  // Waits until granted; after 5 s it says who holds the lock. Throws as above when Ctrl-C ends the wait.
+  explicit FileLock(const std::filesystem::path& file, Kind kind = Kind::exclusive);
   // Waits too. If the last holder removed the file meanwhile, creates and locks a new file of that name.
   static FileLock on_current(const std::filesystem::path& file, Kind kind = Kind::exclusive);
-  // Waits, but throws nothing: holds() is false when the file can't be opened or locked.
-  static FileLock wait_exclusive(const std::filesystem::path& file);
   // Does not wait: holds() is false when another process has the lock, or the file system has no locks.
   static FileLock try_exclusive(const std::filesystem::path& file);
   // Does not wait either. For a file that has another purpose: never creates it, and follows links.

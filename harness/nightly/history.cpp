@@ -210,7 +210,8 @@ size_t History::append_new(const std::vector<Night>& nights) {
 }
 
 bool History::holds(const std::string& id) const {
-  return std::any_of(nights_.begin(), nights_.end(), [&](const Night& night) { return night.id == id; });
+  const auto first = known_.lower_bound({id, ""});
+  return first != known_.end() && first->first == id;
 }
 
 const Night& History::find(const std::string& which) const {
