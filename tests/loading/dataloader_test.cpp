@@ -18,17 +18,11 @@ LoaderOptions with_dataloader(LoaderOptions options) {
 }
 
 // A storage that notes which thread read each record.
-class WatchedStorage : public Storage {
+class WatchedStorage : public StorageAround {
  public:
-  explicit WatchedStorage(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+  explicit WatchedStorage(std::unique_ptr<Storage> storage) : StorageAround(std::move(storage)) {}
   std::unique_ptr<StorageReader> reader() override {
     return std::make_unique<Reader>(*this, storage_->reader());
-  }
-  int64_t size() const override { return storage_->size(); }
-  std::string used() const override { return storage_->used(); }
-  std::string record_name(int64_t record) const override { return storage_->record_name(record); }
-  std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>& records) const override {
-    return storage_->cached_files(records);
   }
   std::map<int64_t, std::set<std::thread::id>> readers() const {
     const std::lock_guard lock(mutex_);
@@ -53,15 +47,12 @@ class WatchedStorage : public Storage {
     std::unique_ptr<StorageReader> reader_;
   };
 
-  std::unique_ptr<Storage> storage_;
   mutable std::mutex mutex_;
   std::map<int64_t, std::set<std::thread::id>> readers_;
 };
 
 TEST(DataLoader, BatchesAreTheRingsForAnyThreadCount) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 31);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(31);
   const auto expected = load(*storage, options_for(dataset, 2), 23);  // over four epochs
   for (int threads : {0, 1, 2, 3, 5})
     EXPECT_EQ(load(*storage, with_dataloader(options_for(dataset, threads)), 23), expected) << threads;
@@ -72,9 +63,7 @@ TEST(DataLoader, BatchesAreTheRingsForAnyThreadCount) {
 }
 
 TEST(DataLoader, IsTwoBatchesPerThreadAheadOfThoseHandedOver) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 12);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(12);
   const LoaderOptions options = with_dataloader(options_for(dataset, 3));  // ring_depth 3 counts for nothing
   const auto loader = make_loader(*storage, options);
   loader->start();
@@ -115,9 +104,7 @@ TEST(DataLoader, OneThreadMakesAWholeBatch) {
 }
 
 TEST(DataLoader, AnErrorOfAThreadReachesNextAndEndsAllThreads) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 12);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(12);
   for (int threads : {1, 4}) {
     LoaderOptions options = with_dataloader(options_for(dataset, threads));
     options.classes = 1;
@@ -131,9 +118,7 @@ TEST(DataLoader, AnErrorOfAThreadReachesNextAndEndsAllThreads) {
 }
 
 TEST(DataLoader, EndsPromptlyWhenFullHeldOrUnstarted) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 12);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(12);
   const LoaderOptions options = with_dataloader(options_for(dataset, 4));
   { const auto unstarted = make_loader(*storage, options); }
   {
@@ -165,9 +150,7 @@ struct CountedCopies {
 };
 
 TEST(CopyingThread, HandsOverTheSameBatchesInOtherMemory) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 31);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(31);
   const auto expected = load(*storage, options_for(dataset, 2), 23);
   for (const bool whole : {false, true})
     for (int threads : {0, 1, 3}) {
@@ -185,9 +168,7 @@ TEST(CopyingThread, HandsOverTheSameBatchesInOtherMemory) {
 }
 
 TEST(CopyingThread, LetsNoMoreBatchesBeAheadAndNeedsTwiceTheMemory) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 12);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(12);
   LoaderOptions options = with_dataloader(options_for(dataset, 3));
   options.copy_to = BatchBuffer::on_heap;
   const auto loader = make_loader(*storage, options);
@@ -199,9 +180,7 @@ TEST(CopyingThread, LetsNoMoreBatchesBeAheadAndNeedsTwiceTheMemory) {
 }
 
 TEST(CopyingThread, DoesNotHideAnErrorOfAnotherThread) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 12);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(12);
   LoaderOptions options = options_for(dataset, 2);
   options.copy_to = BatchBuffer::on_heap;
   options.classes = 1;

@@ -13,9 +13,7 @@
 namespace bench::ring_test {
 
 TEST(Ring, AllThreadsTogetherKeepToTheRateOfEmulatedCores) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 31);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(31);
   for (int threads : {0, 1, 4}) {
     LoaderOptions options = options_for(dataset, threads);
     options.images_per_s = 200;
@@ -28,9 +26,7 @@ TEST(Ring, AllThreadsTogetherKeepToTheRateOfEmulatedCores) {
 }
 
 TEST(Ring, BatchesAreTheSameForAnyThreadCount) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 31);  // batches span epochs
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(31);  // batches span epochs
   const auto expected = load(*storage, options_for(dataset, 0), 20);
   EXPECT_EQ(load(*storage, options_for(dataset, 1), 20), expected);
   EXPECT_EQ(load(*storage, options_for(dataset, 4), 20), expected);
@@ -41,9 +37,7 @@ TEST(Ring, BatchesAreTheSameForAnyThreadCount) {
 }
 
 TEST(Ring, LabelsBelongToTheirImages) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 10);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(10);
   LoaderOptions options = options_for(dataset, 2, 10);
   options.sampler.order = Order::in_order;
   const auto batches = load(*storage, options, 2);
@@ -52,9 +46,7 @@ TEST(Ring, LabelsBelongToTheirImages) {
 }
 
 TEST(Ring, IsNeverMoreThanItsDepthAhead) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 12);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(12);
   const LoaderOptions options = options_for(dataset, 4);
   const auto loader = make_loader(*storage, options);
   EXPECT_EQ(loader->ready_batches(), 0);
@@ -73,9 +65,7 @@ TEST(Ring, IsNeverMoreThanItsDepthAhead) {
 }
 
 TEST(Ring, CountsTimeAndBytes) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 12);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(12);
   const auto loader = make_loader(*storage, options_for(dataset, 0, 12));
   loader->start();
   const Batch batch = loader->next();
@@ -144,18 +134,14 @@ TEST(Ring, ManyBadInARowStopAtOnce) {
 }
 
 TEST(Ring, LabelsBeyondTheClassesStopIt) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 12);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(12);
   LoaderOptions options = options_for(dataset, 2);
   options.classes = 1;
   EXPECT_NE(message_of_failure(*storage, options, 4).find("label"), std::string::npos);
 }
 
 TEST(Ring, EndsPromptlyWhenFullIdleOrUnstarted) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 12);
-  const auto storage = open_storage("files", {dataset, "", true, {}});
+  const auto [folder, dataset, storage] = StoredImages(12);
   const auto began = std::chrono::steady_clock::now();
   for (int i = 0; i < 20; ++i) {
     const auto loader = make_loader(*storage, options_for(dataset, 4));

@@ -17,6 +17,14 @@ inline std::unique_ptr<Storage> open_storage(const std::string& name, const Stor
   return StorageRegistry::instance().find(name)(options);
 }
 
+// A small data set in files that it removes at its end.
+struct StoredImages {
+  explicit StoredImages(int images) : dataset(small_dataset(folder.path(), images)) {}
+  const TemporaryFolder folder;
+  const Dataset dataset;
+  const std::unique_ptr<Storage> storage = open_storage("files", {dataset, "", true, {}});
+};
+
 inline LoaderOptions options_for(const Dataset& dataset, int threads, int64_t batch_size = 6) {
   LoaderOptions options;
   options.batch_size = batch_size;
