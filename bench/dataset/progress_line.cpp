@@ -17,13 +17,12 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::update(int64_t done, int64_t bytes) {
-  const auto now = Clock::now();
+  const double seconds = watch_.s();
   const double interval = terminal_ ? 0.2 : 5.0;
   const bool last = done == total_;
-  if (std::chrono::duration<double>(now - last_).count() < interval && !(last && shown_)) return;
-  last_ = now;
+  if (seconds - last_s_ < interval && !(last && shown_)) return;
+  last_s_ = seconds;
   shown_ = true;
-  const double seconds = std::chrono::duration<double>(now - start_).count();
   const double rate = done / seconds;
   const auto text = fmt::format("{}: {} of {} images, {:.0f} MB, {:.0f} images/s, {:.0f} s left", what_, done,
                                 total_, bytes / 1e6, rate, rate > 0 ? (total_ - done) / rate : 0.0);

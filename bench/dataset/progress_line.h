@@ -1,8 +1,9 @@
 // Progress of a long job on stderr: on a terminal one line that is rewritten, otherwise a line every 5 s.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <string>
+
+#include "harness/base/stopwatch.h"
 
 namespace bench {
 
@@ -14,12 +15,12 @@ class ProgressLine {
   void update(int64_t done, int64_t bytes);
 
  private:
-  using Clock = std::chrono::steady_clock;
   std::string what_;
   int64_t total_;
   bool terminal_;
   bool shown_ = false;
-  Clock::time_point start_ = Clock::now(), last_ = start_;
+  const base::Stopwatch watch_;
+  double last_s_ = 0;
 };
 
 }  // namespace bench

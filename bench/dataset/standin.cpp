@@ -3,10 +3,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -22,17 +22,14 @@
 #include "bench/dataset/standin_record.h"
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/process_limits.h"
 #include "harness/base/regular_file.h"
+#include "harness/base/stopwatch.h"
 
 namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-int usable_cores() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-}
 
 int64_t files_of(const StandinOptions& options) { return options.images + options.validation; }
 
@@ -113,7 +110,8 @@ void write_images(const StandinOptions& options, const std::vector<int64_t>& mis
     }
   };
   {
-    const int threads = options.threads > 0 ? options.threads : usable_cores();
+    const int threads =
+        options.threads > 0 ? options.threads : std::max(1, int(base::available_cpus().size()));
     std::vector<std::jthread> workers;
     for (int t = 0; t < threads; ++t) workers.emplace_back(work);
     ProgressLine progress("standin", total);
@@ -127,9 +125,8 @@ void write_images(const StandinOptions& options, const std::vector<int64_t>& mis
 }
 
 void flush_disk(const fs::path& folder) {
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0 || syncfs(descriptor)) base::throw_write_error(folder, errno);
-  close(descriptor);
+  const base::Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.number() < 0 || ::syncfs(opened.number()) != 0) base::throw_write_error(folder, errno);
 }
 
 }  // namespace
@@ -167,10 +164,10 @@ StandinResult make_standin(const StandinOptions& options) {
   make_class_folders(0, options.images);
   make_class_folders(options.images, options.validation);
 
-  const auto start = std::chrono::steady_clock::now();
+  const base::Stopwatch watch;
   write_images(options, missing);
   flush_disk(options.out);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = watch.s();
   record.finished = true;
   write_standin_record(options.out, record);
   return {static_cast<int64_t>(missing.size()), seconds};

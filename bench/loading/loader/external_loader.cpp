@@ -21,6 +21,7 @@
 
 #include "harness/base/child_process.h"
 #include "harness/base/file.h"
+#include "harness/base/regular_file.h"
 
 namespace bench {
 namespace {
@@ -33,28 +34,17 @@ constexpr int64_t kPage = 4096;
 constexpr auto kFarewell = std::chrono::seconds(3);  // for workers of the adapter to end by themselves
 constexpr auto kStackTime = std::chrono::milliseconds(300);
 
-struct Descriptor {
-  int number = -1;
-  Descriptor() = default;
-  explicit Descriptor(int opened) : number(opened) {
-    if (opened < 0)
-      throw std::runtime_error(fmt::format("an external loader's ring: {}", std::strerror(errno)));
-  }
-  Descriptor(Descriptor&& other) noexcept : number(std::exchange(other.number, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number, other.number);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-  void close() {
-    if (number >= 0) ::close(std::exchange(number, -1));
-  }
-};
+base::Descriptor opened(int descriptor) {
+  if (descriptor < 0)
+    throw std::runtime_error(fmt::format("an external loader's ring: {}", std::strerror(errno)));
+  return base::Descriptor(descriptor);
+}
 
-std::pair<Descriptor, Descriptor> make_pipe() {
+// The end to read from and the end to write to.
+std::pair<base::Descriptor, base::Descriptor> make_pipe() {
   int ends[2] = {-1, -1};
-  Descriptor made(::pipe2(ends, O_CLOEXEC) == 0 ? ends[0] : -1);
-  return {std::move(made), Descriptor(ends[1])};
+  if (::pipe2(ends, O_CLOEXEC) != 0) opened(-1);
+  return {base::Descriptor(ends[0]), base::Descriptor(ends[1])};
 }
 
 struct Listed {
@@ -178,7 +168,7 @@ class ExternalLoader : public Loader {
 
   int ready_batches() const override {
     int bytes = 0;
-    ::ioctl(full_.number, FIONREAD, &bytes);
+    ::ioctl(full_.number(), FIONREAD, &bytes);
     return bytes;
   }
 
@@ -224,12 +214,12 @@ class ExternalLoader : public Loader {
 
   void map_memory() {
     memory_file_ =
-        Descriptor(int(::syscall(SYS_memfd_create, "batches of an external loader", 1u /* MFD_CLOEXEC */)));
+        opened(int(::syscall(SYS_memfd_create, "batches of an external loader", 1u /* MFD_CLOEXEC */)));
     const auto bytes = static_cast<size_t>(options_.ring_depth * slot_bytes_);
     void* mapped = MAP_FAILED;
-    if (::ftruncate(memory_file_.number, static_cast<off_t>(bytes)) == 0)
+    if (::ftruncate(memory_file_.number(), static_cast<off_t>(bytes)) == 0)
       mapped =
-          ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memory_file_.number, 0);
+          ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memory_file_.number(), 0);
     if (mapped == MAP_FAILED)
       throw std::runtime_error(
           fmt::format("an external loader's ring of {} bytes: {}", bytes, std::strerror(errno)));
@@ -257,7 +247,7 @@ class ExternalLoader : public Loader {
                                 {"mean", kMean},
                                 {"deviation", kDeviation},
                                 {"folder", folder_.string()},
-                                {"memory", memory_file_.number},
+                                {"memory", memory_file_.number()},
                                 {"slots", options_.ring_depth},
                                 {"slot_bytes", slot_bytes_},
                                 {"labels_at", labels_at_},
@@ -274,19 +264,19 @@ class ExternalLoader : public Loader {
     base::Command command;
     command.arguments = external_.command;
     command.environment["RING_JOB"] = folder_ / "job.json";
-    command.input_fd = free_end.number;
-    command.output_fd = full_end.number;
-    command.passed_fd = memory_file_.number;
+    command.input_fd = free_end.number();
+    command.output_fd = full_end.number();
+    command.passed_fd = memory_file_.number();
     // What the row sets for its ranks' allocator isn't for other programs.
     command.without = {"LD_PRELOAD", "MALLOC_ARENA_MAX", "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_MAX_"};
     pid_ = base::start(command);
-    ended_ = Descriptor(int(::syscall(SYS_pidfd_open, pid_, 0)));
+    ended_ = opened(int(::syscall(SYS_pidfd_open, pid_, 0)));
     free_ = std::move(free);
     full_ = std::move(full);
   }
 
   void say(const std::string& bytes) {  // a program that has ended is noticed by next()
-    [[maybe_unused]] const ssize_t written = ::write(free_.number, bytes.data(), bytes.size());
+    [[maybe_unused]] const ssize_t written = ::write(free_.number(), bytes.data(), bytes.size());
   }
 
   // As the row's command, which has no ring.py.
@@ -302,13 +292,13 @@ class ExternalLoader : public Loader {
     const auto until =
         Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
     for (;;) {
-      pollfd sources[2] = {{full_.number, POLLIN, 0}, {ended_.number, POLLIN, 0}};
+      pollfd sources[2] = {{full_.number(), POLLIN, 0}, {ended_.number(), POLLIN, 0}};
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
       if (left <= 0)
         throw LoaderHangs(fmt::format("{} was waited {:g} s {}; {}", who(), limit_s, what, stack()));
       if (::poll(sources, 2, int(std::min<int64_t>(left, 1 << 30))) < 0) continue;
       char word = 0;
-      if ((sources[0].revents & POLLIN) && ::read(full_.number, &word, 1) == 1)
+      if ((sources[0].revents & POLLIN) && ::read(full_.number(), &word, 1) == 1)
         return word == 'R' || word == 'B' ? word : fail(word);
       if (sources[0].revents | sources[1].revents) throw_ended();
     }
@@ -317,7 +307,7 @@ class ExternalLoader : public Loader {
   [[noreturn]] char fail(char word) {
     std::string text;
     char part[4096];
-    for (ssize_t size; word != 'N' && (size = ::read(full_.number, part, sizeof part)) > 0;)
+    for (ssize_t size; word != 'N' && (size = ::read(full_.number(), part, sizeof part)) > 0;)
       text.append(part, static_cast<size_t>(size));
     if (word == 'N')
       throw BadDataset(fmt::format("{}: the adapter ended after {} batches; expected {}, which the row takes",
@@ -388,9 +378,9 @@ class ExternalLoader : public Loader {
 
   void end_program() {
     if (pid_ <= 0) return;
-    free_.close();  // ring.py ends when it asks for a slot, and lets the adapter end its workers
-    full_.close();
-    pollfd ended{ended_.number, POLLIN, 0};
+    free_ = base::Descriptor();  // ring.py ends when it asks for a slot, and lets the adapter end its workers
+    full_ = base::Descriptor();
+    pollfd ended{ended_.number(), POLLIN, 0};
     ::poll(&ended, 1, int(std::chrono::milliseconds(kFarewell).count()));
     ::kill(-pid_, SIGKILL);  // the whole process group
     ::waitpid(pid_, nullptr, 0);
@@ -403,7 +393,7 @@ class ExternalLoader : public Loader {
   const std::filesystem::path folder_;
   const int64_t image_bytes_, labels_at_, time_at_, slot_bytes_;
   const std::vector<Listed> list_;
-  Descriptor memory_file_, free_, full_, ended_;
+  base::Descriptor memory_file_, free_, full_, ended_;
   uint8_t* memory_ = nullptr;
   pid_t pid_ = 0;
   int64_t taken_ = 0, misplaced_ = 0, encoded_bytes_ = 0;
