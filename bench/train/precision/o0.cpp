@@ -6,18 +6,12 @@ namespace {
 
 class O0 : public Precision {
  public:
-  explicit O0(const PrecisionOptions& options) : optimizer_(make_optimizer(options.optimizer)) {}
-  void step(Model& model) override {
-    optimizer_->step(model.parameter_tensors(), model.gradient_tensors());
-    model.clear_gradients();
-  }
+  explicit O0(const PrecisionOptions& options) : Precision(options, at::kFloat) {}
 
  private:
   at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const override {
     return model.forward(x, part);
   }
-
-  std::unique_ptr<Optimizer> optimizer_;
 };
 
 const bool registered_precision_o0 = PrecisionRegistry::instance().add(

@@ -1,6 +1,5 @@
 // O1: float32 weights, 16-bit operators by autocast, dynamic loss scaling.
 #include "bench/train/optimizer/grad_scaler.h"
-#include "bench/train/precision/autocast.h"
 #include "bench/train/precision/precision.h"
 
 namespace bench {
@@ -9,11 +8,7 @@ namespace {
 class O1 : public Precision {
  public:
   explicit O1(const PrecisionOptions& options)
-      : device_(options.device),
-        type_(sixteen_bit_type(options.device)),
-        scaler_(options.device),
-        optimizer_(make_optimizer(options.optimizer)) {}
-  at::ScalarType image_type() const override { return type_; }
+      : Precision(options, sixteen_bit_type(options.device)), scaler_(options.device) {}
   at::Tensor scale_loss(const at::Tensor& loss) const override { return scaler_.scale(loss); }
   void step(Model& model) override {
     const auto gradients = model.gradient_tensors();
@@ -22,18 +17,13 @@ class O1 : public Precision {
     scaler_.update();
     model.clear_gradients();
   }
-  std::string sixteen_bit() const override { return type_name(type_); }
 
  private:
   at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const override {
-    Autocast autocast(device_.type(), type_);
-    return model.forward(x, part);
+    return forward_with_autocast(model, x, part);
   }
 
-  at::Device device_;
-  at::ScalarType type_;
   GradScaler scaler_;
-  std::unique_ptr<Optimizer> optimizer_;
 };
 
 const bool registered_precision_o1 = PrecisionRegistry::instance().add(

@@ -12,14 +12,11 @@ namespace {
 class O2 : public Precision {
  public:
   explicit O2(const PrecisionOptions& options)
-      : type_(sixteen_bit_type(options.device)),
-        scaler_(options.device),
-        optimizer_(make_optimizer(options.optimizer)) {}
+      : Precision(options, sixteen_bit_type(options.device)), scaler_(options.device) {}
   void convert(Model& model) const override {
     for (size_t i = 0; i < model.parameters().size(); ++i)
       if (!model.is_batch_norm(i)) model.convert(i, type_);
   }
-  at::ScalarType image_type() const override { return type_; }
   at::Tensor scale_loss(const at::Tensor& loss) const override { return scaler_.scale(loss); }
 
   void step(Model& model) override {
@@ -35,7 +32,6 @@ class O2 : public Precision {
     at::_foreach_copy_(weights_, masters_);
     model.clear_gradients();
   }
-  std::string sixteen_bit() const override { return type_name(type_); }
 
  private:
   at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const override {
@@ -53,9 +49,7 @@ class O2 : public Precision {
     }
   }
 
-  at::ScalarType type_;
   GradScaler scaler_;
-  std::unique_ptr<Optimizer> optimizer_;
   std::vector<size_t> sixteen_bit_;    // which parameters have masters
   std::vector<at::Tensor> optimized_;  // masters, and the float32 parameters themselves
   std::vector<at::Tensor> weights_, masters_, master_gradients_;  // in the order of sixteen_bit_

@@ -6,27 +6,17 @@ namespace {
 
 class O3 : public Precision {
  public:
-  explicit O3(const PrecisionOptions& options)
-      : type_(sixteen_bit_type(options.device)), optimizer_(make_optimizer(options.optimizer)) {}
+  explicit O3(const PrecisionOptions& options) : Precision(options, sixteen_bit_type(options.device)) {}
   void convert(Model& model) const override {
     for (size_t i = 0; i < model.parameters().size(); ++i) model.convert(i, type_);
     for (const NamedTensor& buffer : model.buffers())
       if (buffer.tensor.is_floating_point()) at::Tensor(buffer.tensor).set_data(buffer.tensor.to(type_));
   }
-  at::ScalarType image_type() const override { return type_; }
-  void step(Model& model) override {
-    optimizer_->step(model.parameter_tensors(), model.gradient_tensors());
-    model.clear_gradients();
-  }
-  std::string sixteen_bit() const override { return type_name(type_); }
 
  private:
   at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const override {
     return model.forward(x.to(type_), part);
   }
-
-  at::ScalarType type_;
-  std::unique_ptr<Optimizer> optimizer_;
 };
 
 const bool registered_precision_o3 = PrecisionRegistry::instance().add(

@@ -1,5 +1,7 @@
-// Chooses float16 or bfloat16 for a device, and names number types as the records do.
+// The plain optimizer step, autocast, and the 16-bit type of each device.
 #include "bench/train/precision/precision.h"
+
+#include <ATen/autocast_mode.h>
 
 #include "bench/train/precision/in_float32.h"
 
@@ -17,6 +19,30 @@ const char* type_name(at::ScalarType type) {
          : type == at::kDouble ? "float64"
          : type == at::kLong   ? "int64"
                                : "float32";
+}
+
+void Precision::step(Model& model) {
+  optimizer_->step(model.parameter_tensors(), model.gradient_tensors());
+  model.clear_gradients();
+}
+
+at::Tensor Precision::forward_with_autocast(Model& model, const at::Tensor& x, const Units& part) const {
+  struct Autocast {  // of the calling thread
+    at::DeviceType device;
+    at::ScalarType type_before = at::autocast::get_autocast_dtype(device);
+    bool enabled_before = at::autocast::is_autocast_enabled(device);
+    ~Autocast() {
+      // The cache holds 16-bit copies of the weights, which are stale after the next optimizer step.
+      if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+      at::autocast::set_autocast_dtype(device, type_before);
+      at::autocast::set_autocast_enabled(device, enabled_before);
+    }
+  };
+  const Autocast autocast{x.device().type()};
+  at::autocast::set_autocast_dtype(autocast.device, type_);
+  at::autocast::set_autocast_enabled(autocast.device, true);
+  at::autocast::increment_nesting();
+  return model.forward(x, part);
 }
 
 }  // namespace bench

@@ -18,6 +18,11 @@ namespace bench {
 at::ScalarType sixteen_bit_type(const at::Device& device, at::ScalarType on_gpus = at::kHalf);
 const char* type_name(at::ScalarType type);  // "float32", "bfloat16", "float16"
 
+struct PrecisionOptions {
+  at::Device device = at::kCPU;
+  OptimizerOptions optimizer;
+};
+
 class Precision {
  public:
   virtual ~Precision() = default;
@@ -32,22 +37,27 @@ class Precision {
     return part.end < model.units() ? y : y.to(at::kFloat);
   }
   // The type to which forward() converts the images.
-  virtual at::ScalarType image_type() const { return at::kFloat; }
+  at::ScalarType image_type() const { return type_; }
   // Multiplies the loss by the loss scale; call backward() on the result.
   virtual at::Tensor scale_loss(const at::Tensor& loss) const { return loss; }
   // Optimizer step: updates model.parameters() from their gradients, then clears these. Throws
   // std::logic_error if a gradient is missing.
-  virtual void step(Model& model) = 0;
+  virtual void step(Model& model);
   // Name of the 16-bit type in use; empty if everything is float32.
-  virtual std::string sixteen_bit() const { return ""; }
+  std::string sixteen_bit() const { return type_ == at::kFloat ? "" : type_name(type_); }
+
+ protected:
+  // type: of the operators, where they have not to be float32.
+  Precision(const PrecisionOptions& options, at::ScalarType type)
+      : type_(type), optimizer_(make_optimizer(options.optimizer)) {}
+  // Under autocast, as torch.autocast: operators run in type_ or in float32, weights stay float32.
+  at::Tensor forward_with_autocast(Model& model, const at::Tensor& x, const Units& part) const;
+
+  const at::ScalarType type_;
+  const std::unique_ptr<Optimizer> optimizer_;
 
  private:
   virtual at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const = 0;
-};
-
-struct PrecisionOptions {
-  at::Device device = at::kCPU;
-  OptimizerOptions optimizer;
 };
 
 using PrecisionFactory = std::function<std::unique_ptr<Precision>(const PrecisionOptions&)>;

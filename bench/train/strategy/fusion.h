@@ -46,7 +46,6 @@ class Fusion {
   void run();
   // One negotiation cycle; returns false if a rank has ended its engine.
   bool negotiate();
-  void tell_rank_0(bool stop);
   void decide();
   void reduce_together(const std::vector<size_t>& indices);
 
