@@ -39,27 +39,36 @@ TEST(Slice, PhasesAddUpToTheWindow) {
   }
 }
 
-// A slow loader: its time must be in phase `load` and nowhere else.
-class SlowLoader : public Loader {
+// A loader that is slow, and says of each batch that is taken that two images of it were decoded on the
+// engine and one by the CPU.
+class LoaderAround : public Loader {
  public:
-  explicit SlowLoader(Loader& inner) : inner_(inner) {}
+  explicit LoaderAround(Loader& inner, int wait_ms = 0) : inner_(inner), wait_(wait_ms) {}
   void start() override { inner_.start(); }
   Batch next() override {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(wait_);
+    decoded_.jpeg_engine += 2;
+    ++decoded_.cpu;
     return inner_.next();
   }
   void release(const Batch& batch) override { inner_.release(batch); }
   int ready_batches() const override { return inner_.ready_batches(); }
-  LoaderStats stats() const override { return inner_.stats(); }
+  LoaderStats stats() const override {
+    LoaderStats stats = inner_.stats();
+    stats.decoded = decoded_;
+    return stats;
+  }
 
  private:
   Loader& inner_;
+  const std::chrono::milliseconds wait_;
+  harness::RecordDecoded decoded_;
 };
 
 TEST(Slice, WaitingForDataIsInsideTheClock) {
   const harness::Row row = tiny_row();
   TinyRank rank(row);
-  SlowLoader slow(*rank.loader);
+  LoaderAround slow(*rank.loader, 20);  // its time must be in phase `load` and nowhere else
   const SliceResult result = run_slice(rank.parts_with(slow, *rank.strategy));
   EXPECT_GE(phase_s(result, row, Phase::load), 0.020 * double(row.timed_batches));
   EXPECT_NEAR(sum_of_all_phases_s(result, row) / result.total_s, 1, 0.01);
@@ -229,35 +238,12 @@ TEST(Report, ADeviceIsReadDuringTheTimedBatches) {
   EXPECT_EQ(report.gpu->joules_per_image, 80.0 / double(row.batch * row.timed_batches));
 }
 
-// Each batch is said to be decoded when it is taken: two images of it on the engine, one by the CPU.
-class CountingLoader : public Loader {
- public:
-  explicit CountingLoader(Loader& inner) : inner_(inner) {}
-  void start() override { inner_.start(); }
-  Batch next() override {
-    decoded_.jpeg_engine += 2;
-    ++decoded_.cpu;
-    return inner_.next();
-  }
-  void release(const Batch& batch) override { inner_.release(batch); }
-  int ready_batches() const override { return inner_.ready_batches(); }
-  LoaderStats stats() const override {
-    LoaderStats stats = inner_.stats();
-    stats.decoded = decoded_;
-    return stats;
-  }
-
- private:
-  Loader& inner_;
-  harness::RecordDecoded decoded_;
-};
-
 TEST(Report, OnlyImagesDecodedDuringTheTimedBatchesCount) {
   for (const int64_t warmup : {0, 2}) {
     harness::Row row = tiny_row();
     row.warmup_batches = warmup;
     TinyRank tiny(row);
-    CountingLoader loader(*tiny.loader);
+    LoaderAround loader(*tiny.loader);
     const SliceParts parts = tiny.parts_with(loader, *tiny.strategy);
     const auto report = rank_report(parts, {}, run_slice(parts), {}, {});
     EXPECT_EQ(harness::encode(report)["decoded"],

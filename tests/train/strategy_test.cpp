@@ -80,19 +80,26 @@ INSTANTIATE_TEST_SUITE_P(
                     Several{"split_model", 4, 8, "o0", 2, "vit_tiny"}),
     [](const auto& info) { return std::to_string(info.index); });
 
-TEST(SplitModel, PassesItsGradientCheckAndTrainsAsOneDevice) {
-  harness::Row row = tiny_row("split_model", 4);
-  row.pipeline_micro_batches = 2;
-  TinyRank split(row);
-  EXPECT_TRUE(check_gradients(split.parts(), split.rank).ok);
+class TrainsAsOneDevice : public testing::TestWithParam<Several> {};
+
+TEST_P(TrainsAsOneDevice, AndPassesItsGradientCheck) {
+  harness::Row row = tiny_row(GetParam().strategy, GetParam().devices);
+  row.pipeline_micro_batches = GetParam().parts;
+  TinyRank many(row);
+  EXPECT_TRUE(check_gradients(many.parts(), many.rank).ok);
   row.strategy = "single";
   row.devices = row.pipeline_micro_batches = 1;
   TinyRank one(row);
-  for (TinyRank* rank : {&split, &one}) rank->strategy->use_batch_statistics(false);
-  const auto a = run_slice(split.parts()).loss, b = run_slice(one.parts()).loss;
+  for (TinyRank* rank : {&many, &one}) rank->strategy->use_batch_statistics(false);
+  const auto a = run_slice(many.parts()).loss, b = run_slice(one.parts()).loss;
   ASSERT_EQ(a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-3 * b[i]) << "batch " << i;
 }
+
+INSTANTIATE_TEST_SUITE_P(Strategies, TrainsAsOneDevice,
+                         testing::Values(Several{"data_parallel", 2, 0, "o0"},
+                                         Several{"split_model", 4, 0, "o0", 2}),
+                         [](const auto& info) { return std::string(info.param.strategy); });
 
 TEST(SplitModel, EachStageWorksOnEveryMicroBatchForwardThenBackward) {
   harness::Row row = tiny_row("split_model", 2);
@@ -161,18 +168,6 @@ TEST_P(GradientCheckOf, AStrategyThatIsWrongInTheFirstLayerFails) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, GradientCheckOf, testing::Values("resnet18", "vit_tiny"));
-
-TEST(DataParallel, LossesFollowOneDeviceFromTheSameSeed) {
-  harness::Row row = tiny_row("data_parallel", 2);
-  TinyRank many(row);
-  row.strategy = "single";
-  row.devices = 1;
-  TinyRank one(row);
-  for (TinyRank* rank : {&many, &one}) rank->strategy->use_batch_statistics(false);
-  const auto a = run_slice(many.parts()).loss, b = run_slice(one.parts()).loss;
-  ASSERT_EQ(a.size(), b.size());
-  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-3 * b[i]) << "batch " << i;
-}
 
 // Frozen batch norm: micro-batches' own statistics differ from the whole batch's.
 TEST(Accumulation, MicroBatchesTrainAsTheWholeBatch) {
