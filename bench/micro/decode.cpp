@@ -19,14 +19,14 @@ template <class Work>
 void measure(benchmark::State& state, const Jpegs& loaded, const Work& work) {
   size_t next = 0;
   int64_t images = 0, bytes = 0;
-  const Stopwatch watch;
+  const base::Stopwatch watch;
   for (auto _ : state) {
     work(next);
     ++images;
     bytes += static_cast<int64_t>(loaded.images[next].size());
     next = (next + 1) % loaded.images.size();
   }
-  const double seconds = watch.seconds();
+  const double seconds = watch.s();
   state.counters["images_per_second"] = static_cast<double>(images) / seconds;
   state.counters["ns_per_encoded_byte"] = seconds * 1e9 / static_cast<double>(bytes);
 }

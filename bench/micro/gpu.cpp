@@ -131,7 +131,7 @@ void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDeco
   double seconds = 0;
   for (auto _ : state) {
     std::atomic<size_t> next{0};
-    const Stopwatch watch;
+    const base::Stopwatch watch;
     {
       std::vector<std::jthread> workers;
       for (size_t i = 0; i < decoders.size(); ++i)
@@ -141,8 +141,8 @@ void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDeco
                               places[i].get());
         });
     }
-    state.SetIterationTime(watch.seconds());
-    seconds += watch.seconds();
+    state.SetIterationTime(watch.s());
+    seconds += watch.s();
   }
   state.counters["images_per_second"] = double(state.iterations()) * double(count) / seconds;
   if (decoding.decoded) state.counters["left_to_cpu"] = double(decoding.decoded().cpu);
@@ -168,7 +168,7 @@ void decode_batches(benchmark::State& state, const Jpegs& jpegs, const DeviceDec
   double seconds = 0;
   for (auto _ : state) {
     std::atomic<size_t> next{0};
-    const Stopwatch watch;
+    const base::Stopwatch watch;
     {
       std::vector<std::jthread> running;
       for (Worker& worker : workers)
@@ -183,8 +183,8 @@ void decode_batches(benchmark::State& state, const Jpegs& jpegs, const DeviceDec
           }
         });
     }
-    state.SetIterationTime(watch.seconds());
-    seconds += watch.seconds();
+    state.SetIterationTime(watch.s());
+    seconds += watch.s();
   }
   state.counters["images_per_second"] = double(state.iterations()) * double(count * kBatch) / seconds;
   state.counters["left_to_cpu"] = double(decoding.decoded().cpu);

@@ -1,7 +1,6 @@
 // The images for decode/ and load/: the same for every storage, few enough to stay in memory.
 #pragma once
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -10,6 +9,7 @@
 
 #include "bench/formats/index.h"
 #include "bench/image/decode.h"
+#include "harness/base/stopwatch.h"
 
 namespace bench {
 
@@ -38,15 +38,5 @@ inline std::vector<int> thread_counts() {  // 1, 2, 4, ... up to all cores
   counts.push_back(cores);
   return counts;
 }
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace bench

@@ -31,7 +31,7 @@ void run(benchmark::State& state, Source& source, const std::string& output, int
     const LoaderStats before = loader->stats();
     int64_t images = 0;
     double read_ms = 0, decode_ms = 0;
-    const Stopwatch watch;
+    const base::Stopwatch watch;
     for (auto _ : state) {
       const Batch batch = loader->next();
       images += batch.size;
@@ -39,7 +39,7 @@ void run(benchmark::State& state, Source& source, const std::string& output, int
       decode_ms += batch.decode_ms;
       loader->release(batch);
     }
-    const double seconds = watch.seconds();
+    const double seconds = watch.s();
     const double bytes_per_image = static_cast<double>(loader->stats().encoded_bytes - before.encoded_bytes) /
                                    static_cast<double>(loader->stats().images - before.images);
     state.counters["images_per_second"] = static_cast<double>(images) / seconds;

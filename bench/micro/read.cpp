@@ -40,15 +40,15 @@ void measure(benchmark::State& state, int64_t records, const Before& before, con
   double seconds = 0;
   for (auto _ : state) {
     before();
-    const Stopwatch watch;
+    const base::Stopwatch watch;
     for (int64_t i = 0; i < records; ++i) {
       const std::span<const uint8_t> image = read(sampler.at(i).record);
       bytes += static_cast<int64_t>(image.size());
       benchmark::DoNotOptimize(sum_of(image));
     }
     images += records;
-    seconds += watch.seconds();
-    state.SetIterationTime(watch.seconds());
+    seconds += watch.s();
+    state.SetIterationTime(watch.s());
   }
   state.counters["images_per_second"] = static_cast<double>(images) / seconds;
   state.counters["mb_per_second"] = static_cast<double>(bytes) / seconds * 1e-6;

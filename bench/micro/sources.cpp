@@ -15,13 +15,11 @@ namespace {
 constexpr int64_t kImages = 2048;
 
 // A subset of the records of another storage, numbered from 0.
-class Subset : public Storage {
+class Subset : public StorageAround {
  public:
   Subset(std::unique_ptr<Storage> storage, const std::vector<int64_t>& records)
-      : storage_(std::move(storage)), records_(records) {}
+      : StorageAround(std::move(storage)), records_(records) {}
   int64_t size() const override { return static_cast<int64_t>(records_.size()); }
-  std::string used() const override { return storage_->used(); }
-  bool generates_batches() const override { return storage_->generates_batches(); }
   std::string record_name(int64_t record) const override { return storage_->record_name(records_[record]); }
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override {
     return storage_->cached_files(records_);
@@ -41,7 +39,6 @@ class Subset : public Storage {
     const std::vector<int64_t>& records_;
   };
 
-  std::unique_ptr<Storage> storage_;
   const std::vector<int64_t> records_;
 };
 
