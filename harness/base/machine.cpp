@@ -11,6 +11,8 @@
 #include <set>
 #include <sstream>
 
+#include "harness/base/plain_text.h"
+
 namespace base {
 
 std::string value_of(const char* file, const std::string& key) {
@@ -29,8 +31,9 @@ std::string host_name() {
   gethostname(host, sizeof host - 1);
   const char* named =
       std::getenv("RUN_MATRIX_HOST");  // of a container, whose own name is another one every night
-  std::string name = named && *named ? named : host;
-  std::replace(name.begin(), name.end(), '/', '-');  // it is a part of names of files
+  std::string name = plain_text(named && *named ? named : host);
+  for (char& c : name)
+    if (c == '/' || c == '\n' || c == '\t') c = '-';  // it is a part of names of files
   return name;
 }
 

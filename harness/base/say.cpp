@@ -7,10 +7,13 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "harness/base/plain_text.h"
+
 namespace base {
 
 void say_text(const std::string& text) {
-  std::fputs(text.c_str(), stderr);
+  // A line that replaces the last one begins with commands to the terminal; it shows nothing of others.
+  std::fputs((text.starts_with('\r') ? text : plain_text(text)).c_str(), stderr);
   std::fflush(stderr);
 }
 

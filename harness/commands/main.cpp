@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <sstream>
 
 #include "harness/base/failure_text.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/plain_text.h"
 #include "harness/base/program_start.h"
 #include "harness/commands/command_line.h"
 #include "harness/config/nearest.h"
@@ -77,8 +79,10 @@ int main(int argc, char** argv) {
   try {
     line.app.parse(own, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = line.app.exit(error);
-    if (code != 0) std::cerr << suggestions(line.app);
+    std::ostringstream help, problem;
+    const int code = line.app.exit(error, help, problem);
+    std::cout << help.str();
+    if (code != 0) std::cerr << base::plain_text(problem.str() + suggestions(line.app));
     return code == 0 ? base::kAllGood : base::kBadInput;
   }
   try {
@@ -89,7 +93,7 @@ int main(int argc, char** argv) {
     return line.action(installation);
   } catch (const std::exception& error) {
     if (base::interrupted()) return base::kInterrupted;  // the interrupt caused the exception
-    std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
+    std::cerr << "run_matrix: " << base::plain_text(base::failure_text(error)) << '\n';
     return base::kBadInput;
   }
 }

@@ -12,6 +12,7 @@
 
 #include "harness/base/comma_list.h"
 #include "harness/base/number.h"
+#include "harness/base/plain_text.h"
 #include "harness/config/nearest.h"
 
 namespace harness {
@@ -20,8 +21,6 @@ namespace {
 constexpr int64_t size_limit = 1 << 20, expanded_limit = 2 * size_limit;
 constexpr int deepest = 64;  // an alias inside its own anchor never ends
 constexpr size_t longest_text = 4096, most_values = 1000;
-
-bool is_control(unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r' && c != '\n') || c == 0x7f; }
 
 std::string read_text(const std::filesystem::path& file) {
   Origin origin{file.string()};
@@ -49,10 +48,11 @@ void check_lines(const Origin& whole, const std::string& text) {
   Origin origin = whole;
   for (std::string line; std::getline(stream, line);) {
     ++origin.line;
+    if (line.ends_with('\r')) line.pop_back();
     if (!is_plain_text(line))
       throw ConfigError(origin, "binary data", "text in UTF-8", "",
                         "check that this is a configuration file");
-    size_t first = line.find_first_not_of(" \r");
+    size_t first = line.find_first_not_of(' ');
     if (first != std::string::npos && line[first] == '\t')
       throw ConfigError(origin, "tab in the indentation", "spaces", "a tab", "replace the tab by spaces");
   }
@@ -108,7 +108,7 @@ void check_expanded(const YAML::Node& node, Origin& here, int64_t& bytes, int de
 }  // namespace
 
 bool is_plain_text(const std::string& text) {
-  if (std::any_of(text.begin(), text.end(), is_control)) return false;
+  if (base::plain_text(text) != text) return false;
   try {
     (void)nlohmann::json(text).dump();  // throws when the text isn't UTF-8, as writing a record would
     return true;

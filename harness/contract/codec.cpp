@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "harness/base/plain_text.h"
+
 namespace harness {
 
 using nlohmann::json;
@@ -126,7 +128,7 @@ void read_map(const ValueType& type, void* value, const json& from) {
   if (!from.is_object()) throw Violation("", "an object", from);
   type.resize(value, 0);
   for (const auto& [name, one] : from.items()) try {
-      read_here(*type.element, type.add(value, name), one);
+      read_here(*type.element, type.add(value, base::plain_text(name)), one);
     } catch (const Violation& violation) {
       throw violation.below(name);
     }
@@ -140,7 +142,7 @@ void read_here(const ValueType& type, void* value, const json& from) {
       break;
     case Kind::text:
       if (!from.is_string()) throw Violation("", "text", from);
-      as<std::string>(value) = from.get_ref<const std::string&>();
+      as<std::string>(value) = base::plain_text(from.get_ref<const std::string&>());
       break;
     case Kind::integer:
       type.store(value, read_integer(type, from));

@@ -6,7 +6,7 @@
 
 A night is known by id and host. It may be in several files for a moment, while compact() replaces one by the other, so
 readers take it once."""
-import datetime, json, os, pathlib, sys, tempfile, uuid
+import datetime, json, os, pathlib, re, sys, tempfile, uuid
 
 LONGEST = 16_000_000  # characters of a night, which DuckDB's reader of JSON takes at once
 SCHEMA = 1  # of a Night, and of the Parquet files' key `schema`
@@ -22,8 +22,13 @@ ALWAYS = {"schema", "id", "started_at", "tag", "machine", "environment", "host",
 COLUMNS = "{" + ", ".join(f"'{name}': '{kind}'" for name, kind in NIGHT.items()) + "}"
 
 
+def plain(text):
+    """As harness/base/plain_text.h, in one line."""
+    return re.sub("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", " ", text)
+
+
 def warn(text):
-    print(f"run_matrix: {text}", file=sys.stderr)
+    print(f"run_matrix: {plain(text)}", file=sys.stderr)
 
 
 def problem_of(night):

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "harness/base/failure_text.h"
+#include "harness/base/file.h"
 #include "harness/base/file_lock.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
@@ -30,6 +31,7 @@
 #include "harness/outputs/outputs.h"
 #include "harness/plan/time_left.h"
 #include "harness/report/results.h"
+#include "harness/report/summary/grid.h"
 #include "harness/run/run.h"
 
 namespace harness {
@@ -79,8 +81,8 @@ base::FileLock lock_nights(const fs::path& history, const std::string& host) {
                                        holder_of(file), file.string()));
   if (!lock.holds())
     throw PreparationError(fmt::format(
-        "{}: can't be locked: {}; choose a writable folder with --history, on a file system with locks",
-        file.string(), std::strerror(lock.error())));
+        "{}{}: can't be locked: {}; choose a writable folder with --history, on a file system with locks",
+        file.string(), base::owner_in_words(file), std::strerror(lock.error())));
   // Only for the message above, so an error is ignored: a full disk is reported when the night is written.
   std::ofstream(file) << encode(LockHolder{::getpid(), base::time_stamp_now()}).dump() << '\n';
   return lock;
@@ -187,7 +189,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
                          duration_text(std::accumulate(schedule.seconds.begin(), schedule.seconds.end(),
                                                        canaries_s + kReport_s)))
           << std::flush;
-  OpenNight open{new_night_id(history, wanted_id(asked, execution->folder())), nightly.tag, host,
+  OpenNight open{new_night_id(history, wanted_id(asked, execution->folder())), one_line(nightly.tag), host,
                  execution->folder(), before};
   write_open_night(folder, open);
 

@@ -123,7 +123,7 @@ def do_query(history, options):
     if options.json:
         print(json.dumps([dict(zip(names, row)) for row in rows], default=str))
         return
-    text = [["" if it is None else f"{it:.6g}" if isinstance(it, float) else str(it) for it in row] for row in rows]
+    text = [["" if it is None else f"{it:.6g}" if isinstance(it, float) else history_files.plain(str(it)) for it in row] for row in rows]
     widths = [max(len(line[i]) for line in [names, *text]) for i in range(len(names))]
     for line in [names, *text]:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
@@ -163,9 +163,12 @@ def fleet_of(database, tonight):
         "value: coalesce(list(value), []), past_ratio: coalesce(list(coalesce(past_ratio, 0)), []), "
         "past_nights: coalesce(list(past_nights), [])}) FROM judged JOIN hosts USING (host) JOIN series USING (machine, series)"
     ).fetchone()[0]
-    return dict(hosts=[dict(host=host, hardware=machine, labels=labels or {}) for host, machine, labels in hosts],
-                missing=[host for (host,) in missing],
-                series=[dict(row=it["row"], kind=it["kind"], name=it["name"], hardware=machine, median=median)
+    plain = history_files.plain
+    return dict(hosts=[dict(host=plain(host), hardware=plain(machine),
+                            labels={plain(label): plain(value) for label, value in (labels or {}).items() if value is not None})
+                       for host, machine, labels in hosts],
+                missing=[plain(host) for (host,) in missing],
+                series=[dict(row=it["row"], kind=it["kind"], name=it["name"], hardware=plain(machine), median=median)
                         for it, machine, median in series]), figures
 
 

@@ -12,6 +12,7 @@
 #include "harness/base/file.h"
 #include "harness/config/config_error.h"
 #include "harness/outputs/formats.h"
+#include "harness/report/summary/grid.h"
 
 namespace harness {
 
@@ -59,7 +60,7 @@ void write_outputs(const Request& request, const RunResult& result, std::ostream
   console << github_annotations(result) << std::flush;
   append(variable("GITHUB_STEP_SUMMARY"), github_summary(result));
   if (const std::string file = variable("GITHUB_OUTPUT"); !file.empty())
-    append(file, "run=" + fs::absolute(result.run).string() + "\n");
+    append(file, "run=" + one_line(fs::absolute(result.run).string()) + "\n");
 }
 
 }  // namespace harness

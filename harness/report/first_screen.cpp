@@ -117,9 +117,10 @@ std::string picture_text(const Summary& summary) {
       if (bar.size() < end) bar.resize(end, ' ');
       bar[end - 1] = '|';
     }
-    text += fmt::format("{}   {:>{}} {:>{}} {:>5} {}\n", fit(rate.row->id, id_width), number(rate.article),
-                        label_width, rate.here ? number(rate.here) : "-", label_width, rate.batch,
-                        rate.row->ok() ? bar : rate.row->status);
+    text +=
+        fmt::format("{}   {:>{}} {:>{}} {:>5} {}\n", fit(wrap(rate.row->id, std::string::npos, ""), id_width),
+                    number(rate.article), label_width, rate.here ? number(rate.here) : "-", label_width,
+                    rate.batch, rate.row->ok() ? bar : rate.row->status);
   }
   return text +
          wrap(fmt::format("{}. #: this run, =: by construction, |: the article.",

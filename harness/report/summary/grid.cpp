@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "harness/base/number.h"
+#include "harness/base/plain_text.h"
 
 namespace harness {
 namespace {
@@ -65,7 +66,8 @@ std::string console_line(const Grid& grid, std::vector<size_t> widths,
       line += (i ? " " : "") + cell_text(parts[i], widths[i], is_text);
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
+    const size_t first = std::min(line.find_first_not_of(' '), line.size());
+    text += (line.compare(first, 2, "::") == 0 ? "'" : "") + line + "\n";
   }
   return text;
 }
@@ -100,17 +102,19 @@ std::string fit(const std::string& text, size_t width) {
   return text.substr(0, bytes) + "..";
 }
 
-std::string wrap(const std::string& text, size_t width, const std::string& indent) {
+std::string wrap(const std::string& any, size_t width, const std::string& indent) {
+  const std::string text = one_line(any);
   std::string lines, line;
   size_t begin = 0;
   while (begin < text.size()) {
     const size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
+    const bool is_command = word.starts_with("::");  // of GitHub Actions, at the beginning of a line
     if (!line.empty() && width_of(line) + 1 + width_of(word) > width) {
       lines += line + "\n" + indent;
       line.clear();
     }
-    line += (line.empty() ? "" : " ") + word;
+    line += (!line.empty() ? " " : is_command ? "'" : "") + word;
     begin = end + 1;
   }
   return lines + line;
@@ -123,15 +127,16 @@ std::string facts_text(const std::vector<std::pair<std::string, std::string>>& f
 }
 
 std::string one_line(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
+  text = base::plain_text(text);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return text;
 }
 
 std::string escape_markdown(const std::string& text) {
   std::string out;
   for (char c : one_line(text)) {
-    if (c == '|' || c == '<' || c == '*') out += '\\';
+    if (std::strchr("|<*[\\", c)) out += '\\';
     out += c;
   }
   return out;
@@ -149,7 +154,7 @@ std::string console_text(const Grid& grid) {
   if (grid.empty()) return "";
   std::string text = grid.title + "\n";
   const auto add_lines = [&](const std::vector<std::string>& lines) {
-    for (const std::string& line : lines) text += wrap(one_line(line), kConsoleWidth - 2, "  ") + "\n";
+    for (const std::string& line : lines) text += wrap(line, kConsoleWidth - 2, "  ") + "\n";
   };
   add_lines(grid.above);
   const std::vector<size_t> widths = column_widths(grid);
