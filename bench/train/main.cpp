@@ -11,7 +11,9 @@
 #include <iostream>
 
 #include "bench/formats/mapped_file.h"
+#include "bench/formats/packed_copy.h"
 #include "bench/loading/loader/loader.h"
+#include "bench/loading/storage/storage.h"
 #include "bench/train/link/link.h"
 #include "bench/train/probes.h"
 #include "bench/train/rank.h"
@@ -24,16 +26,30 @@
 namespace bench {
 namespace {
 
+std::string packed_copy_of(const harness::Job& job) {
+  const auto packed = job.packed.find(job.row.storage);
+  return packed == job.packed.end() ? "" : packed->second;
+}
+
+std::string what_is_read;  // for a crash within a storage
+
 // Prints a stack trace on SIGUSR2, which the harness sends to a hung rank before it kills it, and on the
 // signals of a crash, which then end the rank as if there were no handler. OpenMPI keeps handlers that it
 // finds, this function those of the sanitizers.
-void print_stacks() {
+void print_stacks(const harness::Job& job) {
+  const std::string location = packed_copy_of(job);
+  what_is_read = fmt::format(
+      "it crashed while it read {}, which may be damaged; {}\n",
+      location.empty() ? "storage " + job.row.storage : location,
+      location.empty() ? "check the files and their disk" : pack_again(job.row.storage, location));
   struct sigaction action {};
   action.sa_handler = [](int signal_number) {
     void* frames[64];
     const int count = backtrace(frames, 64);
     if (signal_number != SIGUSR2) std::reverse(frames, frames + count);  // records show the last lines
     backtrace_symbols_fd(frames, count, STDERR_FILENO);
+    if (signal_number != SIGUSR2 && ReadingStorage::now)
+      (void)!::write(STDERR_FILENO, what_is_read.data(), what_is_read.size());
     if (signal_number != SIGUSR2) ::raise(signal_number);  // again, after this function
   };
   sigaction(SIGUSR2, &action, nullptr);
@@ -103,9 +119,8 @@ void report_bus_errors(const harness::Job& of_job, const RankInfo& of_rank) {
   action.sa_sigaction = [](int, siginfo_t* info, void*) {
     static std::atomic_flag reporting;  // other threads that read the copy are answered so, too
     while (reporting.test_and_set()) ::pause();
-    const auto packed = job->packed.find(job->row.storage);
-    const std::string location = packed == job->packed.end() ? "" : packed->second;
-    std::_Exit(report_error(*job, *rank, "CRASHED", why_lost(info->si_addr, job->row.storage, location)));
+    std::_Exit(report_error(*job, *rank, "CRASHED",
+                            why_lost(info->si_addr, job->row.storage, packed_copy_of(*job))));
   };
   sigaction(SIGBUS, &action, nullptr);
 }
@@ -114,7 +129,7 @@ int run_and_report(const harness::Job& job, const RankInfo& rank) {
   try {
     open_rank_logs(rank);
     end_with_parent();
-    print_stacks();
+    print_stacks(job);
     report_bus_errors(job, rank);
     train_rank(job, rank);
     return 0;

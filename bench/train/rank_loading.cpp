@@ -93,9 +93,11 @@ bool RankLoading::cache_is_again_as_before_the_slice(Group& group) {
 
 void RankLoading::open_storage() {
   const auto packed = job_.packed.find(row_.storage);
+  const std::string location = packed == job_.packed.end() ? "" : packed->second;
+  if (!location.empty()) options_.next_step = pack_again(row_.storage, location);
   try {
-    storage_ = StorageRegistry::instance().find(row_.storage)(
-        {dataset_, packed == job_.packed.end() ? "" : packed->second, row_.readahead, records_});
+    const ReadingStorage marked;
+    storage_ = StorageRegistry::instance().find(row_.storage)({dataset_, location, row_.readahead, records_});
   } catch (const std::runtime_error& error) {
     throw BadDataset(error.what());
   }

@@ -128,4 +128,46 @@ TEST_F(LaunchFaults, APackedCopyThatBecomesShorterIsNamed) {
   }
 }
 
+// In the middle, where the images are; and LMDB's size of a page, by which the library divides.
+TEST_F(LaunchFaults, ADamagedPackedCopyIsNamed) {
+  bench::small_dataset(directory / "images", 200);
+  const auto made = [&](Words words) {
+    words.insert(words.begin(), BINARY_DIR "/make_dataset");
+    words.insert(words.end(), {"--store", SOURCE_DIR "/data/packed"});
+    base::Command command;
+    command.arguments = words;
+    const base::Finished finished = base::run_to_end(command);
+    const size_t last = finished.output.find_last_of('\n', finished.output.size() - 2) + 1;
+    return json::parse(finished.output.substr(last));
+  };
+  const std::string index = made({"index", "--data", directory / "images"})["index"];
+  for (const std::string storage : {"hdf5", "arrow", "parquet", "tfrecord", "raw", "lmdb", "lmdb's pages"}) {
+    const bool pages = storage == "lmdb's pages";
+    const std::string name = storage.substr(0, storage.find('\''));
+    const fs::path packed = made({"pack", "--index", index, "--to", name})["location"].get<std::string>();
+    for (const auto& entry : fs::recursive_directory_iterator(packed)) {
+      if (!entry.is_regular_file() || entry.file_size() < 8192) continue;
+      std::fstream file(entry.path(), std::ios::binary | std::ios::in | std::ios::out);
+      const auto size = std::streamoff(entry.file_size());
+      if (!pages) file.seekp(size / 4) << std::string(size_t(size / 2), '\xff');
+      for (const std::streamoff at : {40, 4096 + 40})
+        if (pages) file.seekp(at) << std::string(4, '\0');
+    }
+    const pid_t pid =
+        start_matrix("0",
+                     {"--data", directory / "images", "--set", "storage=" + name, "--set",
+                      name == "parquet" ? "order=in_order" : "order=shuffled", "--set", "batch=8"},
+                     storage.c_str());
+    EXPECT_EQ(exit_code_of(pid), 1) << storage;
+    std::ifstream stream(directory / storage / "records.jsonl");
+    const json record = json::parse(stream);
+    EXPECT_EQ(record["status"], pages ? "CRASHED" : "INVALID") << storage;
+    const std::string reason = record["reason"];
+    EXPECT_NE(reason.find(packed.string()), std::string::npos) << reason;
+    EXPECT_NE(reason.find("remove the folder " + packed.string()), std::string::npos) << reason;
+    fs::remove_all(packed);
+    EXPECT_EQ(left_behind(pid), "");
+  }
+}
+
 }  // namespace launch_faults_test

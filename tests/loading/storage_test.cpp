@@ -5,6 +5,7 @@
 #include <lmdb.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <set>
@@ -71,6 +72,22 @@ TEST_F(Storages, Files) {
     ASSERT_EQ(files.size(), 2u);
     EXPECT_EQ(files[0], dataset_.root / dataset_.images[3].path);
   }
+}
+
+TEST_F(Storages, LmdbRecordThatClaimsMoreThanTheFileHoldsIsRefused) {
+  const auto file = folder_.path() / "lmdb" / "data.mdb";
+  pack(dataset_, file.parent_path());
+  Bytes bytes = read_bytes(file);
+  const Bytes key{8, 0, 0, 0, 0, 0, 0, 0, 0, 5};     // behind its length
+  const Bytes claims{0xFF, 0xFF, 0xFF, 0x7F, 0, 0};  // length of the value, and no flags
+  auto at = bytes.begin();
+  while ((at = std::search(at, bytes.end(), key.begin(), key.end())) != bytes.end())
+    std::copy(claims.begin(), claims.end(), at++ - 6);
+  write_bytes(file, bytes);
+  const auto storage = open_storage("lmdb", {dataset_, file.parent_path(), true, {}});
+  const std::string why = failure_of([&] { storage->reader()->read(5); });
+  EXPECT_NE(why.find("record 5 of " + file.string() + ": it extends beyond the end of the file"), why.npos)
+      << why;
 }
 
 TEST_F(Storages, TmpfsReadsItsCopy) {

@@ -14,11 +14,6 @@ constexpr double kMostBadShare = 0.01;
 constexpr int64_t kLeastSeen = 100;  // below this a single bad image would already be 1 %
 constexpr double kSigmas = 3;
 
-constexpr const char* kNextStep =
-    "restore these files, remove them from the data set, or name another one with --data; if they are "
-    "intact and a packed copy was read, the copy is damaged: if make_dataset packed it, remove it, and the "
-    "next run packs it again";
-
 }  // namespace
 
 void BadImages::add(int64_t record, const std::string& name, const std::string& why) {
@@ -37,12 +32,12 @@ void BadImages::add(int64_t record, const std::string& name, const std::string& 
     throw BadDataset(
         fmt::format("more than 1 % of the data set is unreadable: {} of {} images so far ({} distinct ones "
                     "of {}), the last was {}; {}",
-                    bad_, seen, different_.size(), records_, warning, kNextStep));
+                    bad_, seen, different_.size(), records_, warning, next_step_));
 }
 
-void BadImages::stop_after_many_in_a_row(const std::string& why) const {
-  throw BadDataset(
-      fmt::format("{} unreadable images in a row, the last: {}; {}", kMostInARow, why, kNextStep));
+void BadImages::stop_after_many_in_a_row(const std::string& name, const std::string& why) const {
+  throw BadDataset(fmt::format("{} unreadable images in a row, the last was {}: {}; {}", kMostInARow, name,
+                               why, next_step_));
 }
 
 int64_t BadImages::bad() const {

@@ -14,7 +14,8 @@ class BadImages {
   static constexpr int kMostInARow = 20;  // replacements of one image before loading stops
   static constexpr size_t kMostWarnings = 10;
 
-  explicit BadImages(int64_t records) : records_(records) {}
+  // next_step: for what BadDataset says.
+  BadImages(int64_t records, std::string next_step) : records_(records), next_step_(std::move(next_step)) {}
 
   void count_good(int64_t images = 1) { good_.fetch_add(images, std::memory_order_relaxed); }
   // Throws BadDataset when more than 1 % of the data set is bad: either more than 1 % of all records have
@@ -22,7 +23,7 @@ class BadImages {
   // (Poisson).
   void add(int64_t record, const std::string& name, const std::string& why);
   // Throws BadDataset. Called after kMostInARow failures in a row.
-  [[noreturn]] void stop_after_many_in_a_row(const std::string& why) const;
+  [[noreturn]] void stop_after_many_in_a_row(const std::string& name, const std::string& why) const;
 
   int64_t good() const { return good_.load(std::memory_order_relaxed); }
   int64_t bad() const;
@@ -30,6 +31,7 @@ class BadImages {
 
  private:
   const int64_t records_;
+  const std::string next_step_;
   std::atomic<int64_t> good_{0};
   mutable std::mutex mutex_;
   int64_t bad_ = 0;

@@ -82,7 +82,7 @@ class SlotLoader : public Loader {
         image_bytes_(bytes_per_image(options.format, options.image_px)),
         sampler_(options.sampler),
         pace_(options.images_per_s),
-        bad_images_(options.sampler.records),
+        bad_images_(options.sampler.records, options.next_step),
         begun_(kPrefetchedPerThread * options.threads) {
     for (int number = 0; number < slots_for(options); ++number) {
       slots_.push_back(std::make_unique<Slot>(options, number));
@@ -250,9 +250,17 @@ class SlotLoader : public Loader {
   // The sample, or the first record after it that can be read, and with Crop::alone also decoded.
   void load_first_good(Worker& worker, Slot& slot, Sample sample, int64_t place, Crop crop) {
     for (int failures = 0; !load_record(worker, slot, sample, place, crop);) {
-      if (++failures == BadImages::kMostInARow) bad_images_.stop_after_many_in_a_row(worker.reason);
+      if (++failures == BadImages::kMostInARow)
+        bad_images_.stop_after_many_in_a_row(name_of(sample.record), worker.reason);
       sample = next_of(sample);
     }
+  }
+
+  // Of a packed copy also the file that holds the record.
+  std::string name_of(int64_t record) const {
+    const std::string name = storage_.record_name(record);
+    const auto files = storage_.cached_files({record});
+    return files.empty() || files[0].string().ends_with(name) ? name : name + " in " + files[0].string();
   }
 
   Sample next_of(Sample sample) const {
@@ -266,7 +274,7 @@ class SlotLoader : public Loader {
     slot.decode_ns.fetch_add(nanoseconds(Clock::now() - began), std::memory_order_relaxed);
     for (const auto& [place, reason] : undecodable) {
       const Sample bad = slot.samples[static_cast<size_t>(place)];
-      bad_images_.add(bad.record, storage_.record_name(bad.record), reason);
+      bad_images_.add(bad.record, name_of(bad.record), reason);
       load_first_good(worker, slot, next_of(bad), place, Crop::alone);
     }
     bad_images_.count_good(options_.batch_size);
@@ -298,7 +306,10 @@ class SlotLoader : public Loader {
     auto read = began;
     int64_t label = 0;
     try {
-      const EncodedImage image = worker.reader->read(sample.record);
+      const EncodedImage image = [&] {
+        const ReadingStorage marked;
+        return worker.reader->read(sample.record);
+      }();
       read = Clock::now();
       label = image.label;
       const Augmentation augmentation = augmentation_of(worker.decoder->size(image), sample);
@@ -312,7 +323,7 @@ class SlotLoader : public Loader {
       encoded_bytes_.fetch_add(static_cast<int64_t>(image.bytes.size()), std::memory_order_relaxed);
     } catch (const std::runtime_error& error) {
       worker.reason = error.what();
-      bad_images_.add(sample.record, storage_.record_name(sample.record), worker.reason);
+      bad_images_.add(sample.record, name_of(sample.record), worker.reason);
       return false;
     }
     if (pace_.limits()) std::this_thread::sleep_until(pace_.ready_at(1));
@@ -321,8 +332,8 @@ class SlotLoader : public Loader {
     if (label < 0 || label >= options_.classes)
       throw BadDataset(
           fmt::format("{} has label {}, but the model has {} classes: set `classes` to the number of the "
-                      "data set's classes",
-                      storage_.record_name(sample.record), label, options_.classes));
+                      "data set's classes; if that is right: {}",
+                      name_of(sample.record), label, options_.classes, options_.next_step));
     slot.buffer.labels()[place] = label;
     return true;
   }

@@ -64,6 +64,8 @@ struct LoaderOptions {
   DeviceDecoding decoding;  // on a device, to device memory
   double images_per_s = 0;  // all threads together decode no faster, as on fewer cores; 0: no limit
   int64_t classes = 1000;   // a label outside [0, classes) throws BadDataset
+  std::string next_step =   // after bad images
+      "restore these files, remove them from the data set, or name another one with --data";
   std::optional<ExternalOptions> external;
 };
 

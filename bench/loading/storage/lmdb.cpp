@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <lmdb.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -29,6 +30,7 @@ class Lmdb : public DatasetStorage {
     check(mdb_env_open(environment_.handle, location_.c_str(), flags, 0444), "can't be opened");
     check_completeness(options);
     mapping_ = mapping_of(file());
+    mapping_ = mapping_.first(std::min<size_t>(mapping_.size(), std::filesystem::file_size(file())));
   }
 
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
@@ -66,6 +68,11 @@ class Lmdb : public DatasetStorage {
                                              code ? mdb_strerror(code) : "too short to hold a label"));
       EncodedImage image;
       const auto* bytes = static_cast<const uint8_t*>(value.mv_data);
+      const auto& file = lmdb_.mapping_;  // the library trusts the sizes in its pages
+      if (bytes < file.data() || bytes > file.data() + file.size() ||
+          value.mv_size > static_cast<size_t>(file.data() + file.size() - bytes))
+        throw std::runtime_error(fmt::format("record {} of {}: it extends beyond the end of the file", record,
+                                             lmdb_.file().string()));
       std::memcpy(&image.label, bytes, kLabelBytes);
       image.bytes = {bytes + kLabelBytes, value.mv_size - kLabelBytes};
       touch_pages(image.bytes);
@@ -104,7 +111,7 @@ class Lmdb : public DatasetStorage {
 
   std::filesystem::path location_;
   Environment environment_;
-  std::span<const uint8_t> mapping_;  // of the whole database, as long as the environment is open
+  std::span<const uint8_t> mapping_;  // of the whole file, as long as the environment is open
 };
 
 [[maybe_unused]] const bool registered_storage_lmdb = StorageRegistry::instance().add(

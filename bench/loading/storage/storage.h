@@ -25,6 +25,14 @@ class StorageReader {
   virtual EncodedImage read(int64_t record) = 0;
 };
 
+// Marks, while it exists, that the calling thread is within a storage: if a library that trusts its file
+// crashes there, the handler of the signal can tell what was read.
+struct ReadingStorage {
+  static inline thread_local bool now = false;
+  ReadingStorage() { now = true; }
+  ~ReadingStorage() { now = false; }
+};
+
 struct StorageOptions {
   Dataset dataset;                 // record i is dataset.images[i]
   std::filesystem::path location;  // of the packed copy; empty: none
