@@ -44,9 +44,10 @@ nlohmann::json features_of(const arrow::Schema& schema) {
   const auto facts = schema.metadata();
   const int at = facts ? facts->FindKey(kFeatures) : -1;
   if (at < 0) return nlohmann::json::object();
-  const auto features =
-      base::parse_json(facts->value(at)).value("/info/features"_json_pointer, nlohmann::json());
-  return features.is_object() ? features : nlohmann::json::object();
+  const auto info = base::parse_json(facts->value(at));
+  const auto features = "/info/features"_json_pointer;
+  return info.is_object() && info.contains(features) && info[features].is_object() ? info[features]
+                                                                                   : nlohmann::json::object();
 }
 
 Columns columns_of(const arrow::Schema& schema, Labels& labels) {
@@ -55,7 +56,7 @@ Columns columns_of(const arrow::Schema& schema, Labels& labels) {
   const nlohmann::json features = features_of(schema);
   const auto is_feature = [&](const std::string& column, const char* type) {
     return features.contains(column) && features[column].is_object() &&
-           features[column].value("_type", "") == type;
+           features[column].value("_type", nlohmann::json()) == type;
   };
   // The only one of its kind, or the one with the usual name.
   const auto choose = [&](std::string& column, bool possible, const std::string& name, const char* usual) {
@@ -68,13 +69,17 @@ Columns columns_of(const arrow::Schema& schema, Labels& labels) {
     choose(columns.label, field->type()->id() == arrow::Type::INT64, field->name(), "label");
   }
   for (const auto& field : schema.fields())
-    if (is_feature(field->name(), "ClassLabel") && !is_feature(columns.label, "ClassLabel"))
+    if (field->type()->id() == arrow::Type::INT64 && is_feature(field->name(), "ClassLabel") &&
+        !is_feature(columns.label, "ClassLabel"))
       columns.label = field->name();
   if (columns.image.empty() || columns.label.empty())
     throw std::runtime_error(fmt::format(
         "its columns are {}; name the one of images (binary, or a struct with binary bytes) `image`, and "
         "the one of labels (int64) `label`",
         found));
+  for (const std::string& name : {columns.image, columns.label})
+    if (schema.GetAllFieldIndices(name).size() != 1)
+      throw std::runtime_error(fmt::format("it has several columns '{}': {}", name, found));
   columns.nested = is_nested_image(*schema.GetFieldByName(columns.image)->type());
   if (is_feature(columns.label, "ClassLabel")) {
     const auto names = features[columns.label].value("names", nlohmann::json::array());

@@ -14,7 +14,7 @@ using google::protobuf::io::StringOutputStream;
 using Bytes = std::span<const uint8_t>;
 
 // Field numbers. A map field is a repeated message of key and value.
-constexpr int kFeatures = 1;                   // of Example
+constexpr int kExampleFeatures = 1;            // of Example
 constexpr int kFeature = 1;                    // of Features: map<string, Feature>
 constexpr int kKey = 1, kValue = 2;            // of an entry of a map
 constexpr int kBytesList = 1, kInt64List = 3;  // of Feature
@@ -98,15 +98,15 @@ std::optional<int64_t> first_varint(const std::optional<Bytes>& packed) {
 }  // namespace
 
 std::string serialized_example(std::string_view encoded, std::string_view filename, int64_t label) {
-  return field(kFeatures, feature("image/encoded", kBytesList, encoded) +
-                              feature("image/filename", kBytesList, filename) +
-                              feature("image/class/label", kInt64List, varint(label)));
+  return field(kExampleFeatures, feature("image/encoded", kBytesList, encoded) +
+                                     feature("image/filename", kBytesList, filename) +
+                                     feature("image/class/label", kInt64List, varint(label)));
 }
 
 std::optional<EncodedImage> image_of_example(Bytes example) {
   std::optional<Bytes> encoded;
   std::optional<int64_t> label;
-  const auto features = content_of(example, kFeatures);
+  const auto features = content_of(example, kExampleFeatures);
   const bool whole = features && visit_fields(*features, [&](int number, Bytes entry) {
                        if (number != kFeature) return;
                        const auto name = content_of(entry, kKey), value = content_of(entry, kValue);

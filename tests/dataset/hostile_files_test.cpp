@@ -171,7 +171,7 @@ TEST(Hostile, EmptyScansOfAHugeImageAreBounded) {
 }
 
 TEST(Hostile, InputsThatFailedOnceUnderFuzzing) {
-  const fs::path folder = fs::path(SOURCE_DIR) / "tests/fuzz/cases";
+  const fs::path folder = fs::path(SOURCE_DIR) / "tests/fuzz/cases/images";
   int cases = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     EXPECT_NO_THROW(decode_case(read_bytes(entry.path()))) << entry.path();
