@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <iostream>
 
 namespace base {
 
@@ -50,6 +51,14 @@ std::string failure_text(const std::exception& error) {
   const std::string reason = of_files->code().message(), path = of_files->path1().string();
   return fmt::format("{}{}{}; {}", path.empty() ? "" : path + ": ", attempt(error.what(), reason), reason,
                      next_step(of_files->code().value()));
+}
+
+bool survives(const std::function<void()>& step) try {
+  step();
+  return true;
+} catch (const std::exception& error) {
+  std::cerr << "run_matrix: " << failure_text(error) << '\n';
+  return false;
 }
 
 }  // namespace base

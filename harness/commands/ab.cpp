@@ -227,30 +227,20 @@ int run_ab(const Installation& installation, const Request& request, const Sides
                                       : kBlocks,
                 sides.until_s);
   std::cerr << blocks.described();
-  bool lost = false;
-  // Most likely a full disk: what was measured is compared all the same.
-  const auto also_without_disk = [&](const auto& action) {
-    try {
-      action();
-    } catch (const std::exception& error) {
-      std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
-      lost = true;
-    }
-  };
   bool whole = true;
-  also_without_disk([&] { whole = blocks.run(); });
+  bool kept = base::survives([&] { whole = blocks.run(); });  // if not, what was measured is compared
   // A number of pairs that results decide would be biased.
-  if (sides.same() && whole && !until && !lost)
-    also_without_disk([&] { keep_noise(experiment, installation.results / "noise"); });
+  if (sides.same() && whole && !until && kept)
+    kept = base::survives([&] { keep_noise(experiment, installation.results / "noise"); });
   const fs::path& folder = experiment.folder;
   int code = base::kRowFailed;
-  also_without_disk([&] {
+  const bool compared = base::survives([&] {
     code = compare_runs(
         {folder / "A", folder / "B", folder, false, installation.results / "noise", installation.project},
         console);
   });
   if (!whole || base::interrupted()) return base::kInterrupted;
-  if (lost) return base::kRowFailed;
+  if (!kept || !compared) return base::kRowFailed;
   const int failed = std::max(exit_code_of(experiment.a->records()), exit_code_of(experiment.b->records()));
   return failed == base::kRowFailed ? int(base::kRowFailed) : code;
 }
@@ -259,13 +249,12 @@ int run_ab(const Installation& installation, const Request& request, const Sides
 
 void add_ab(CommandLine& line) {
   const auto sides = std::make_shared<Sides>();
-  const auto job = std::make_shared<JobRequest>();
   CLI::App* command = line.app.add_subcommand(
       "ab",
       "run two settings side by side in random order, 9 times each, then compare; with equal sides: measure "
       "this machine's noise. With `-- COMMAND --- COMMAND`: two of your own PyTorch trainings "
       "(docs/own_job.md)");
-  add_job_options(*command, *job);
+  add_job_options(line, *command);
   command->fallthrough();
   command->add_option("--set-a", sides->set_a, "field=value for side A")->allow_extra_args(false);
   command->add_option("--set-b", sides->set_b, "field=value for side B")->allow_extra_args(false);
@@ -275,20 +264,23 @@ void add_ab(CommandLine& line) {
   add_time_option(
       *command, "--until", sides->until_s,
       "time for more and more blocks, e.g. 10m, until every row has a verdict; in place of --repeat");
-  command->callback([&line, sides, job] {
-    const auto between = std::find(line.job.begin(), line.job.end(), "---");
-    if (!line.job.empty() && (between == line.job.end() || !sides->same() || sides->until_s > 0))
+  command->callback([&line, sides] {
+    Words& words = line.job.command;
+    const auto between = std::find(words.begin(), words.end(), "---");
+    if (!words.empty() && (between == words.end() || !sides->same() || sides->until_s > 0))
       throw CLI::ValidationError(
           "ab -- COMMAND --- COMMAND",
           "needs two commands with --- between them, and no settings of sides or --until");
-    line.action = [&line, sides, job](const Installation& installation) {
-      if (!line.job.empty()) {
-        const auto second = std::find(line.job.begin(), line.job.end(), "---");
-        job->command.assign(line.job.begin(), second);
-        job->keep_disturbed = line.request.keep_disturbed;
-        return compare_jobs(installation, line.request, *job, {second + 1, line.job.end()}, std::cout);
-      }
-      return run_ab(installation, line.request, *sides, std::cout);
+    if (words.empty()) {
+      line.action = [&line, sides](const Installation& installation) {
+        return run_ab(installation, line.request, *sides, std::cout);
+      };
+      return;
+    }
+    const Words second(between + 1, words.end());
+    words.erase(between, words.end());
+    line.action = [&line, second](const Installation& installation) {
+      return compare_jobs(installation, line.request, line.job, second, std::cout);
     };
   });
 }

@@ -11,8 +11,8 @@ namespace harness {
 struct CommandLine {
   CLI::App app{
       "Trains slices of 300 timed batches, one change at a time, and reports the effect of each change."};
-  Request request;               // the options of a run
-  std::vector<std::string> job;  // the words after `--`: a user's own training command
+  Request request;  // the options of a run
+  JobRequest job;   // a user's own training: its command is the words after `--`
   // Called after parsing; returns the exit code. The last command on the command line sets it.
   std::function<int(const Installation&)> action;
 };
@@ -41,8 +41,8 @@ void refuse_options(const CommandLine& line, const std::string& command,
 // --junit, --prometheus, --otlp and --github.
 void add_output_options(CLI::App& app, Request& request);
 
-// Adds the options of commands that start a user's own job.
-void add_job_options(CLI::App& command, JobRequest& job);
+// Adds the options of commands that start a user's own job, which fill line.job.
+void add_job_options(CommandLine& line, CLI::App& command);
 
 void add_calibrate(CommandLine& line);
 void add_largest_batch(CommandLine& line);

@@ -9,7 +9,8 @@
 
 namespace harness {
 
-void add_job_options(CLI::App& command, JobRequest& job) {
+void add_job_options(CommandLine& line, CLI::App& command) {
+  JobRequest& job = line.job;
   const std::string group = "Options for a command of your own (after `--`)";
   command.add_option("--steps", job.steps, "timed steps of each measurement (default: chosen by the time)")
       ->check(CLI::Range(4, 100000))
@@ -43,7 +44,6 @@ void add_job_options(CLI::App& command, JobRequest& job) {
 
 void add_explain(CommandLine& line) {
   const auto explain = std::make_shared<ExplainRequest>();
-  const auto job = std::make_shared<JobRequest>();
   CLI::App* command = line.app.add_subcommand(
       "explain",
       "what binds a row? Runs it with one thing changed at a time and measures what each gains. "
@@ -63,21 +63,19 @@ void add_explain(CommandLine& line) {
       "--prices", explain->prices,
       "YAML file with `unit` and what one more core, gpu, gbit_per_s or mb_per_s costs: adds the gain "
       "per unit of money");
-  add_job_options(*command, *job);
+  add_job_options(line, *command);
   command->fallthrough();
-  command->callback([&line, explain, job] {
-    if (explain->rows.empty() == line.job.empty())
+  command->callback([&line, explain] {
+    if (explain->rows.empty() == line.job.command.empty())
       throw CLI::ValidationError("explain", "needs ids of rows, or a command after `--`, and not both");
     for (const char* option : {"--only", "--trace", "--wrap", "--dry-run", "--accuracy"})
       if (line.app.count(option))
         throw CLI::ValidationError(option, "has no meaning for explain; leave it out");
-    line.action = [&line, explain, job](const Installation& installation) {
-      job->command = line.job;
-      job->within_s = explain->within_s;
-      job->changes = explain->changes;
-      job->keep_disturbed = line.request.keep_disturbed;
-      if (!line.job.empty()) return explain_job(installation, line.request, *job, std::cout);
-      return run_explain(installation, line.request, *explain, std::cout);
+    line.action = [&line, explain](const Installation& installation) {
+      if (line.job.command.empty()) return run_explain(installation, line.request, *explain, std::cout);
+      line.job.within_s = explain->within_s;
+      line.job.changes = explain->changes;
+      return explain_job(installation, line.request, line.job, std::cout);
     };
   });
 }

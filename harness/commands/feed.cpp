@@ -31,7 +31,6 @@ static PrecisionCosts costs_in(const Installation& installation, const std::stri
 
 void add_feed(CommandLine& line) {
   const auto feed = std::make_shared<FeedRequest>();
-  const auto job = std::make_shared<JobRequest>();
   const auto own = std::make_shared<JobDevice>();
   const auto precision = std::make_shared<std::string>();
   CLI::App* command =
@@ -49,7 +48,7 @@ void add_feed(CommandLine& line) {
       ->capture_default_str();
   add_time_option(*command, "--within", feed->within_s,
                   "no run starts later, e.g. 90s, 10m or 1h (default 10m)");
-  add_job_options(*command, *job);
+  add_job_options(line, *command);
   const char* group = "Options for a command of your own (after `--`)";
   command->add_option("--step-ms", own->step_ms, "time of your device for one batch of the loader")
       ->check(CLI::PositiveNumber)
@@ -63,25 +62,23 @@ void add_feed(CommandLine& line) {
                    "such a file of your own job)")
       ->group(group);
   command->fallthrough();
-  command->callback([&line, feed, job, own, precision, model] {
-    if (line.job.empty() && feed->device.empty())
-      throw CLI::RequiredError("without a command after `--`, --device");
-    if (line.job.empty() && feed->devices == 0) throw CLI::RequiredError("--devices");
-    if (!line.job.empty() && (own->step_ms > 0) + (own->items_per_s > 0) + !feed->device.empty() != 1)
+  command->callback([&line, feed, own, precision, model] {
+    const bool of_job = !line.job.command.empty();
+    if (!of_job && feed->device.empty()) throw CLI::RequiredError("without a command after `--`, --device");
+    if (!of_job && feed->devices == 0) throw CLI::RequiredError("--devices");
+    if (of_job && (own->step_ms > 0) + (own->items_per_s > 0) + !feed->device.empty() != 1)
       throw CLI::ValidationError("feed -- COMMAND",
                                  "needs --step-ms, --images-per-s or --device, one of them");
     refuse_options(line, "feed",
                    {"config", "--only", "--scale", "--repeat", "--trace", "--wrap", "--hosts", "--hostfile",
                     "--launcher", "--interface", "--dry-run", "--accuracy", "--oversubscribe", "--list",
                     "--device", "--devices"});  // the last two: before `feed`; those after it are its own
-    line.action = [&line, feed, job, own, precision, model](const Installation& installation) {
-      job->command = line.job;
-      job->within_s = feed->within_s;
-      job->keep_disturbed = line.request.keep_disturbed;
-      if (!line.job.empty() && !feed->device.empty())
+    line.action = [=, &line](const Installation& installation) {
+      if (!of_job) return run_feed(installation, line.request, *feed, std::cout);
+      line.job.within_s = feed->within_s;
+      if (!feed->device.empty())
         own->costs = costs_in(installation, feed->device, model->count() > 0 ? feed->model : "", *precision);
-      if (!line.job.empty()) return feed_job(installation, line.request, *job, *own, std::cout);
-      return run_feed(installation, line.request, *feed, std::cout);
+      return feed_job(installation, line.request, line.job, *own, std::cout);
     };
   });
 }

@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
       "--version", [] { return encode(describe_build()).dump(); }, "print the build as JSON");
   line.app.require_subcommand(0, 1);
   const int own = own_words(argc, argv);
-  if (own < argc) line.job.assign(argv + own + 1, argv + argc);
+  if (own < argc) line.job.command.assign(argv + own + 1, argv + argc);
   try {
     line.app.parse(own, argv);
   } catch (const CLI::ParseError& error) {

@@ -7,21 +7,18 @@
 namespace harness {
 
 void add_record(CommandLine& line) {
-  const auto job = std::make_shared<JobRequest>();
   CLI::App* command = line.app.add_subcommand(
       "record",
       "one run of your own PyTorch training as a record: record -- python train.py (docs/own_job.md). "
       "Exit codes: 0 measured, 1 the job failed or made no steps");
-  add_job_options(*command, *job);
-  add_time_option(*command, "--within", job->within_s,
+  add_job_options(line, *command);
+  add_time_option(*command, "--within", line.job.within_s,
                   "the job is ended then, e.g. 90s or 10m (default 10m)");
   command->fallthrough();
-  command->callback([&line, job] {
-    if (line.job.empty()) throw CLI::ValidationError("record", "needs a command after `--`");
-    line.action = [&line, job](const Installation& installation) {
-      job->command = line.job;
-      job->keep_disturbed = line.request.keep_disturbed;
-      return record_job(installation, line.request, *job, std::cout);
+  command->callback([&line] {
+    if (line.job.command.empty()) throw CLI::ValidationError("record", "needs a command after `--`");
+    line.action = [&line](const Installation& installation) {
+      return record_job(installation, line.request, line.job, std::cout);
     };
   });
 }

@@ -8,7 +8,6 @@
 #include <iostream>
 #include <random>
 
-#include "harness/base/failure_text.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/process_limits.h"
 #include "harness/config/prices.h"
@@ -132,8 +131,8 @@ int run_explain(const Installation& installation, Request request, const Explain
   fmt::print(std::cerr, "{} {}, {} blocks of one change at a time, at most {:.0f} min each; records: {}\n",
              plan.rows.size(), plan.rows.size() == 1 ? "row" : "rows", blocks, explain.within_s / 60,
              execution->records_file().string());
-  bool lost = false, going = true;
-  try {
+  bool going = true;
+  const auto explain_rows = [&] {
     LiveLine line(0);
     std::mt19937 random(std::random_device{}());
     for (const Row& row : plan.rows) {
@@ -142,15 +141,13 @@ int run_explain(const Installation& installation, Request request, const Explain
       ExplainedRow explained(*execution, row, std::move(steps), wanted, values, line);
       going = going && explained.run(blocks, explain.within_s, !sets(request, "timed_batches"), random);
     }
-    write_results(installation.project, execution->folder(), execution->records(), console);
-  } catch (const std::exception& error) {  // most likely a full disk: still show what was measured
-    fmt::print(std::cerr, "run_matrix: {}\n", base::failure_text(error));
-    lost = true;
-  }
+  };
+  const bool kept = write_results_of(explain_rows, installation.project, execution->folder(),
+                                     execution->records(), console);
   const Records records = at_full_size(execution->records());
   console << explain_text(explanations_of(pointers_to(records)));
   if (!going) return base::kInterrupted;
-  return lost ? int(base::kRowFailed) : exit_code(execution->records());
+  return kept ? exit_code(execution->records()) : int(base::kRowFailed);
 }
 
 }  // namespace harness

@@ -37,18 +37,6 @@
 namespace harness {
 namespace {
 
-// Runs a step. If it throws, most likely because of a full disk, prints the error and returns false.
-template <typename Step>
-bool done(Step step) {
-  try {
-    step();
-    return true;
-  } catch (const std::exception& error) {
-    std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
-    return false;
-  }
-}
-
 struct LockHolder {
   int64_t pid = 0;
   std::string since;
@@ -94,7 +82,7 @@ std::string wanted_id(const Request& request, const fs::path& run) {
 }
 
 bool keep(History& history, const OpenNight& open, const Night& night) {
-  const bool kept = done([&] {
+  const bool kept = base::survives([&] {
     write_open_night(history.folder(), open);
     history.append(night);
   });
@@ -129,7 +117,7 @@ Told tell_changes(const Installation& installation, const History& history, cons
   std::vector<Alarm> alarms = announced.news(analysis.alarms, analysis.trends);
   const std::vector<Alarm> improvements = announced.news(analysis.improvements, analysis.trends);
   console << changes_summary(analysis, alarms, improvements) << std::flush;
-  const bool written = done([&] {
+  const bool written = base::survives([&] {
     write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, installation.project,
                      console, seconds(), fleet_host);
   });
@@ -196,7 +184,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
   RepeatRules again = execution->repeat_rules();  // disturbed rows run again
   if (asked.repeat_within_s < 0 && asked.budget_s == 0)
     again.limit_s += std::accumulate(schedule.seconds.begin(), schedule.seconds.end(), 0.0);
-  const bool recorded = done([&] { run_scheduled(*execution, schedule, asked.budget_s, again); });
+  const bool recorded = base::survives([&] { run_scheduled(*execution, schedule, asked.budget_s, again); });
   const Records& records = execution->records();
   if (records.empty()) {
     close_night(folder, open.id);
@@ -214,7 +202,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
   const Night night = night_of(open, records);
   const bool kept = keep(history, open, night);
   if (nightly.report)
-    done([&] { write_results(installation.project, execution->folder(), records, console); });
+    base::survives([&] { write_results(installation.project, execution->folder(), records, console); });
   show_left_out(execution->folder(), console);
 
   console << rows_summary(night, records) << moved << std::flush;
@@ -223,10 +211,11 @@ int run_nightly(const Installation& installation, const Request& request, const 
       std::any_of(night.rows.begin(), night.rows.end(), [](const NightRow& row) { return row.ok(); });
   Told told;
   const bool examined =
-      !measured ||
-      (done([&] { told = tell_changes(installation, history, night, kept, fleet ? host : "", console); }) &&
-       told.page_written);
-  const bool written = done([&] {
+      !measured || (base::survives([&] {
+                      told = tell_changes(installation, history, night, kept, fleet ? host : "", console);
+                    }) &&
+                    told.page_written);
+  const bool written = base::survives([&] {
     RunResult result = result_of_run(execution->folder(), records);
     add_night(result, night, told.analysis, told.alarms);
     write_outputs(with_outputs(asked, execution->folder()), result, console);

@@ -28,17 +28,16 @@ int64_t common_steps(int64_t steps, const JobSubject& a, const JobSubject& b) {
 
 int record_job(const Installation& installation, const Request& request, const JobRequest& job,
                std::ostream& console) {
-  const fs::path folder = job_folder(installation, request, job);
-  JobSubject subject(installation, job, folder);
+  JobSubject subject(installation, request, job);
   if (!subject.once(job.steps > 0 ? job.steps : kSteps)) return base::kInterrupted;
-  write_results(installation.project, folder, subject.records(), console);
+  write_results(installation.project, subject.folder(), subject.records(), console);
   return is_ok(subject.records().front()) ? base::kAllGood : base::kRowFailed;
 }
 
 int compare_jobs(const Installation& installation, const Request& request, const JobRequest& job,
                  const std::vector<std::string>& other, std::ostream& console) {
   require_command(job.command);
-  require_command(other);
+  require_command(other);  // before the first side has a folder
   const fs::path folder =
       request.out.empty() ? installation.results / "ab" / base::time_and_host() : request.out;
   JobRequest requests[] = {job, job};
@@ -47,8 +46,7 @@ int compare_jobs(const Installation& installation, const Request& request, const
   for (const char* name : {"A", "B"}) {
     Request side = request;
     side.out = folder / name;
-    sides.push_back(std::make_unique<JobSubject>(installation, requests[sides.size()],
-                                                 job_folder(installation, side, requests[sides.size()])));
+    sides.push_back(std::make_unique<JobSubject>(installation, side, requests[sides.size()]));
     base::say("side {}:\n", name);
     if (!sides.back()->survey()) {
       if (base::interrupted()) return base::kInterrupted;

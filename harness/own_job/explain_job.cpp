@@ -69,8 +69,8 @@ class ExplainedJob {
     }
   }
 
-  // Returns false after Ctrl-C.
-  bool run(const base::Stopwatch& watch) {
+  // Until the time is over or Ctrl-C.
+  void run(const base::Stopwatch& watch) {
     choose_steps(request_.within_s - watch.s());
     for (int64_t block = 0; block < blocks_; ++block) {
       const std::vector<PlannedStart> plain = plain_starts();
@@ -81,17 +81,16 @@ class ExplainedJob {
       starts.insert(starts.begin() + (block == 0 || starts.empty() ? 0 : long(random_() % starts.size())),
                     plain.begin(), plain.end());
       for (const PlannedStart& start : starts) {
-        if (watch.s() > request_.within_s) return true;
-        if (block > 0 && watch.s() + expected_s(start) > request_.within_s) return true;
+        if (watch.s() > request_.within_s) return;
+        if (block > 0 && watch.s() + expected_s(start) > request_.within_s) return;
         const base::Stopwatch one;
-        if (!subject_.start(start)) return false;
+        if (!subject_.start(start)) return;
         base::say("      block {}: {}, {:.0f} s\n", block + 1,
                   start.change ? start.change->title : "as it is, and changed between its steps", one.s());
         drop_impossible();
       }
       if (block == 0) leave_out_what_gains_nothing();
     }
-    return true;
   }
 
  private:
@@ -192,27 +191,19 @@ class ExplainedJob {
 int explain_job(const Installation& installation, const Request& request, const JobRequest& job,
                 std::ostream& console) {
   check_names(job.changes);
-  const fs::path folder = job_folder(installation, request, job);
+  JobSubject subject(installation, request, job);
   base::say("{}\n  at most {:.0f} min; records: {}\n", fmt::join(job.command, " "), job.within_s / 60,
-            (folder / "records.jsonl").string());
+            (subject.folder() / "records.jsonl").string());
   const base::Stopwatch watch;
-  JobSubject subject(installation, job, folder);
-  bool going = subject.survey(), lost = false;
-  const bool measured = going;
-  if (going) {
-    ExplainedJob explained(subject, job, request.repeats > 0 ? request.repeats : int64_t(kFewestRuns));
-    going = explained.run(watch);
-  }
-  try {
-    write_results(installation.project, folder, subject.records(), console);
-  } catch (const std::exception& error) {
-    base::say("run_matrix: {}\n", base::failure_text(error));
-    lost = true;
-  }
+  const bool measured = subject.survey();
+  if (measured)
+    ExplainedJob(subject, job, request.repeats > 0 ? request.repeats : int64_t(kFewestRuns)).run(watch);
+  const bool kept = base::survives(
+      [&] { write_results(installation.project, subject.folder(), subject.records(), console); });
   const auto explanations = explanations_of(pointers_to(subject.records()));
   console << explain_text(explanations);
   if (base::interrupted()) return base::kInterrupted;
-  if (lost || !measured) return base::kRowFailed;
+  if (!kept || !measured) return base::kRowFailed;
   const bool compared = !explanations.empty() &&
                         std::any_of(explanations[0].changes.begin(), explanations[0].changes.end(),
                                     [](const ExplainedChange& change) { return change.effect.has_value(); });

@@ -26,8 +26,7 @@ static double step_ms_of(const JobDevice& device, int64_t batch) {
 
 int feed_job(const Installation& installation, const Request& request, const JobRequest& job,
              const JobDevice& device, std::ostream& console) {
-  const fs::path folder = job_folder(installation, request, job);
-  JobSubject subject(installation, job, folder);
+  JobSubject subject(installation, request, job);
   if (!subject.survey()) {
     if (base::interrupted()) return base::kInterrupted;
     console << subject.records().back().reason << '\n';
@@ -37,7 +36,7 @@ int feed_job(const Installation& installation, const Request& request, const Job
   drains.steps = job.steps > 0 ? job.steps : std::max(kBatches, subject.settling());
   for (int64_t block = 0; block < kDrains; ++block) drains.segments.push_back({"loader_alone", block});
   if (!subject.start(drains)) return base::kInterrupted;
-  write_results(installation.project, folder, subject.records(), console);
+  write_results(installation.project, subject.folder(), subject.records(), console);
   std::vector<double> rates;
   int64_t batch = 1;
   for (const Record& record : subject.records())

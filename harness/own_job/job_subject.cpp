@@ -28,19 +28,28 @@ std::vector<int> first_cores(int64_t count) {
   return cores;
 }
 
+fs::path private_run_folder(const Installation& installation, const Request& request,
+                            const std::vector<std::string>& command) {
+  require_command(command);
+  base::note_interrupts();
+  const fs::path folder = make_run_folder(installation, request);
+  fs::permissions(folder, fs::perms::owner_all);
+  return folder;
+}
+
 }  // namespace
 
-JobSubject::JobSubject(const Installation& installation, const JobRequest& request, fs::path folder)
+JobSubject::JobSubject(const Installation& installation, const Request& request, const JobRequest& job)
     : installation_(installation),
-      request_(request),
-      folder_(std::move(folder)),
-      frame_{request.command, describe_machine(), describe_build()} {}
+      job_(job),
+      keep_disturbed_(request.keep_disturbed),
+      folder_(private_run_folder(installation, request, job.command)),
+      frame_{job.command, describe_machine(), describe_build()} {}
 
 int64_t JobSubject::settling() const { return prefetched_ + 2; }
 
 int64_t JobSubject::warmup() const {
-  return request_.warmup > 0 ? request_.warmup
-                             : std::max(kLeastWarmup, 2 * std::max<int64_t>(2, facts_.workers));
+  return job_.warmup > 0 ? job_.warmup : std::max(kLeastWarmup, 2 * std::max<int64_t>(2, facts_.workers));
 }
 
 nlohmann::json JobSubject::plan_of(const PlannedStart& planned, const JobChange& of_start) const {
@@ -64,22 +73,22 @@ nlohmann::json JobSubject::plan_of(const PlannedStart& planned, const JobChange&
 ProbeReport JobSubject::run(const nlohmann::json& plan, const JobChange& change, double limit_s,
                             JobEnd& end) {
   const bool as_they_are = change.files == JobChange::Files::as_they_are;
-  files_.prepare(request_.cold && as_they_are ? JobChange::Files::dropped : change.files);
+  files_.prepare(job_.cold && as_they_are ? JobChange::Files::dropped : change.files);
   JobStart start;
-  start.command = request_.command;
+  start.command = job_.command;
   start.plan = plan;
   start.folder = folder_ / "starts" / std::to_string(starts_++);
   start.cpus = change.cores > 0 ? first_cores(change.cores) : std::vector<int>();
   start.limit_s = limit_s;
-  start.may_write = request_.may_write;
-  if (request_.step_line.empty()) {
+  start.may_write = job_.may_write;
+  if (job_.step_line.empty()) {
     end = run_job(installation_, start, [] { return false; });
     interrupted_ = interrupted_ || end.interrupted;
     return read_probe(start.folder);
   }
   start.plan = nullptr;
   start.command.insert(start.command.begin(), {"stdbuf", "--output=L"});  // so that each line comes at once
-  StepLines lines(start.folder / "output.txt", request_.step_line);
+  StepLines lines(start.folder / "output.txt", job_.step_line);
   const int64_t warmup = plan["warmup"], steps = plan["segments"][0]["steps"];
   end = run_job(installation_, start, [&] { return lines.poll() >= warmup + steps; });
   lines.poll();
@@ -102,7 +111,7 @@ void JobSubject::append(Record record) {
 
 void JobSubject::learn(const ProbeReport& report, const JobEnd& end) {
   const ProbeRank& first = report.ranks.front();
-  facts_.probed = request_.step_line.empty();
+  facts_.probed = job_.step_line.empty();
   facts_.world = std::max<int64_t>(1, first.world);
   facts_.cores = int64_t(base::available_cpus().size());
   facts_.threads = std::max<int64_t>(1, first.threads);
@@ -129,7 +138,7 @@ bool JobSubject::survey() {
   planned.segments = {{"unchanged", 0}};
   planned.steps = kSurveySteps;
   JobEnd end;
-  const double limit_s = kSurveyShare * request_.within_s;
+  const double limit_s = kSurveyShare * job_.within_s;
   const ProbeReport report = run(plan_of(planned, {}), {}, limit_s, end);
   if (interrupted_) return false;
   Record record = job_record(frame_, report, end, {{0}, "unchanged"});
@@ -151,9 +160,9 @@ bool JobSubject::survey() {
 bool JobSubject::once(int64_t steps, std::optional<RecordPair> pair) {
   const PlannedStart planned{{{"unchanged", 0}}, nullptr, steps};
   JobEnd end;
-  const ProbeReport report = run(plan_of(planned, {}), {}, request_.within_s, end);
+  const ProbeReport report = run(plan_of(planned, {}), {}, job_.within_s, end);
   if (interrupted_) return false;
-  Record record = job_record(frame_, report, end, {{0}, "unchanged", request_.keep_disturbed});
+  Record record = job_record(frame_, report, end, {{0}, "unchanged", keep_disturbed_});
   if (!end.in_time && !is_ok(record)) record.status = "TIMEOUT";
   record.pair = std::move(pair);
   record.repeat = record.pair ? record.pair->block : repeats_["unchanged"]++;
@@ -189,7 +198,7 @@ bool JobSubject::start(const PlannedStart& planned) {
   for (size_t i = 0; i < planned.segments.size(); ++i) {
     const std::string name = planned.change ? planned.change->name : planned.segments[i].name;
     SegmentsOf& of = wanted[{planned.segments[i].block, name}];
-    of.keep_disturbed = request_.keep_disturbed;
+    of.keep_disturbed = keep_disturbed_;
     of.indices.push_back(int64_t(i));
     of.change = plan["segments"][i]["change"].get<std::string>();
   }
@@ -217,14 +226,6 @@ void require_command(const std::vector<std::string>& command) {
   if (is_path ? ::access(command[0].c_str(), X_OK) == 0 : base::program_exists(command[0])) return;
   throw PreparationError(fmt::format(
       "{}: no such program: write the command as you start it yourself, without a shell", command[0]));
-}
-
-fs::path job_folder(const Installation& installation, const Request& request, const JobRequest& job) {
-  require_command(job.command);
-  base::note_interrupts();
-  const fs::path folder = make_run_folder(installation, request);
-  fs::permissions(folder, fs::perms::owner_all);
-  return folder;
 }
 
 }  // namespace harness

@@ -22,7 +22,6 @@ struct JobRequest {
   std::vector<std::string> changes;  // only these, by name; empty: all that are not `when_named`
   std::string step_line;             // a regular expression; empty: steps are told by the probe
   bool may_write = false;            // the job writes to the real file systems
-  bool keep_disturbed = false;       // figures count although others took the processor
   bool cold = false;                 // its files are dropped from the page cache before each start
 };
 
@@ -40,8 +39,10 @@ struct PlannedStart {
 
 class JobSubject {
  public:
-  // folder: of the run. Throws std::runtime_error when records can't be written.
-  JobSubject(const Installation& installation, const JobRequest& request, fs::path folder);
+  // Makes the folder of a new run, which only the user can read, because the job's output may hold secrets.
+  // Throws PreparationError as require_command() and make_run_folder(), std::runtime_error when records can't
+  // be written. The arguments must outlive the object.
+  JobSubject(const Installation& installation, const Request& request, const JobRequest& job);
 
   // Starts the job as it is for a few steps, and learns what it is. Returns false after Ctrl-C and when it
   // gives no figure; then the record says why.
@@ -56,6 +57,7 @@ class JobSubject {
   // Records why a change can't be made.
   void skip(const std::string& change, const std::string& why);
 
+  const fs::path& folder() const { return folder_; }
   const JobFacts& facts() const { return facts_; }
   double startup_s() const { return startup_s_; }  // until the first timed step
   const Records& records() const { return records_; }
@@ -65,7 +67,6 @@ class JobSubject {
   int64_t warmup() const;    // and before the first one
   // Iterations that the job makes before it ends by itself; nullopt: no start has come to its end.
   std::optional<int64_t> length() const { return length_; }
-  bool interrupted() const { return interrupted_; }
 
  private:
   nlohmann::json plan_of(const PlannedStart& planned, const JobChange& change) const;
@@ -75,7 +76,8 @@ class JobSubject {
   void append(Record record);
 
   const Installation& installation_;
-  const JobRequest& request_;
+  const JobRequest& job_;
+  const bool keep_disturbed_;  // figures count although others took the processor
   const fs::path folder_;
   JobFrame frame_;
   JobFacts facts_;
@@ -91,8 +93,5 @@ class JobSubject {
 
 // Throws PreparationError, with the next step, when no such program can be started.
 void require_command(const std::vector<std::string>& command);
-// The folder of a new run of a job, which only the user can read, because the job's output may hold secrets.
-// Throws PreparationError as require_command() and make_run_folder().
-fs::path job_folder(const Installation& installation, const Request& request, const JobRequest& job);
 
 }  // namespace harness

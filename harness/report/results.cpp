@@ -87,14 +87,13 @@ bool write_results(const fs::path& project, const fs::path& run, const Records& 
 }
 
 bool write_results_of(const std::function<void()>& runs, const fs::path& project, const fs::path& run,
-                      const Records& records, std::ostream& console) try {
-  runs();
-  write_results(project, run, records, console);
-  return true;
-} catch (const std::exception& error) {
-  std::cerr << "run_matrix: " << base::failure_text(error) << '\n';
-  console << answer_of(summarise(records)).text;
-  return false;
+                      const Records& records, std::ostream& console) {
+  const bool kept = base::survives([&] {
+    runs();
+    write_results(project, run, records, console);
+  });
+  if (!kept) console << answer_of(summarise(records)).text;
+  return kept;
 }
 
 bool rebuild_results(const fs::path& project, const fs::path& run, bool figures, std::ostream& console) {

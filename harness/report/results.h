@@ -17,8 +17,8 @@ std::vector<Summary> summaries_of(const std::filesystem::path& run, const Record
 bool write_results(const std::filesystem::path& project, const std::filesystem::path& run,
                    const Records& records, std::ostream& console);
 
-// Calls `runs`, which add to the records, then write_results(). Returns false after an exception, most likely
-// of a full disk: it is printed, and what was measured is shown.
+// Calls `runs`, which add to the records, then write_results(). Returns false where base::survives() does;
+// then what was measured is shown.
 bool write_results_of(const std::function<void()>& runs, const std::filesystem::path& project,
                       const std::filesystem::path& run, const Records& records, std::ostream& console);
 
