@@ -11,7 +11,7 @@
 
 #include "bench/dataset/pack.h"
 #include "bench/dataset/scan.h"
-#include "harness/base/regular_file.h"
+#include "harness/base/file.h"
 
 namespace bench {
 

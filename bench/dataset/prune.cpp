@@ -20,7 +20,6 @@
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/regular_file.h"
 #include "harness/contract/dataset.h"
 
 namespace bench {

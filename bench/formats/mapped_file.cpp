@@ -13,7 +13,7 @@
 #include <stdexcept>
 
 #include "bench/formats/packed_copy.h"
-#include "harness/base/regular_file.h"
+#include "harness/base/file.h"
 
 namespace bench {
 

@@ -1,5 +1,8 @@
 // Reading whole files and replacing them atomically; folders and their free space.
 #pragma once
+#include <fcntl.h>
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +12,34 @@
 #include <vector>
 
 namespace base {
+
+// Owns a file descriptor and closes it on destruction.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+struct RegularFile {
+  // Opens a regular file for reading without blocking, also when the path is a named pipe. `folder`:
+  // descriptor of the folder that relative paths start from.
+  static RegularFile open(const char* file, int folder = AT_FDCWD);
+
+  Descriptor descriptor;
+  int64_t bytes = 0;
+  int error = 0;    // errno of a failed open
+  std::string why;  // when not open: the reason, e.g. "a named pipe, not a regular file"
+  bool is_open() const { return descriptor.number() >= 0; }
+};
+
+// The type of a file that is not a regular one: "a folder", "a named pipe", "a socket" or "a device".
+const char* kind_name(mode_t mode);
 
 // Throws std::runtime_error when the path exists and is not a regular file: opening a named pipe would block
 // until a writer opens it.

@@ -1,7 +1,11 @@
 // Parsing untrusted JSON: from files and from the output of other programs.
 #pragma once
 #include <filesystem>
+#include <functional>
+#include <istream>
 #include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
 #include <string_view>
 
 namespace base {
@@ -19,5 +23,12 @@ nlohmann::json parse_json_file(const std::filesystem::path& file);
 
 // Throws std::runtime_error with the reason where parse_json() returns a discarded value.
 nlohmann::json require_json(std::string_view text);
+
+// Calls take(object, line number) for each line that isn't blank. Skips lines that aren't JSON or for which
+// `take` throws std::runtime_error, after printing the warning `FILE:LINE: why; CONSEQUENCE`. Returns how
+// many it skipped. `first`: the number of the first line of `input`.
+size_t read_json_lines(std::istream& input, const std::filesystem::path& file, std::ostream& warnings,
+                       const std::string& consequence,
+                       const std::function<void(nlohmann::json object, int line)>& take, int first = 1);
 
 }  // namespace base

@@ -19,8 +19,8 @@
 #include "harness/compare/noise.h"
 #include "harness/contract/machine.h"
 #include "harness/own_job/job_commands.h"
-#include "harness/plan/time_left.h"
-#include "harness/stats/alpha_spending.h"
+#include "harness/plan/prediction.h"
+#include "harness/stats/effect.h"
 #include "harness/stats/records.h"
 
 namespace harness {

@@ -8,7 +8,6 @@
 #include "harness/commands/command_line.h"
 #include "harness/config/device_file.h"
 #include "harness/stats/calibration.h"
-#include "harness/stats/calibration_rows.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"

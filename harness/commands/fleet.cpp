@@ -7,7 +7,7 @@
 
 #include "harness/base/time_stamp.h"
 #include "harness/commands/command_line.h"
-#include "harness/fleet/fleet_report.h"
+#include "harness/fleet/fleet_night.h"
 
 namespace harness {
 namespace {

@@ -1,6 +1,4 @@
 // largest-batch: how many images of a row does a device's memory hold?
-#include "harness/plan/largest_batch.h"
-
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 

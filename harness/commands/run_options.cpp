@@ -7,7 +7,7 @@
 
 #include "harness/commands/command_line.h"
 #include "harness/config/hosts.h"
-#include "harness/config/request_file.h"
+#include "harness/config/request.h"
 
 namespace harness {
 

@@ -9,8 +9,8 @@
 #include <set>
 #include <tuple>
 
-#include "harness/stats/alpha_spending.h"
 #include "harness/stats/disturbance.h"
+#include "harness/stats/effect.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 

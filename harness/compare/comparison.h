@@ -30,7 +30,7 @@ struct RowComparison {
   bool undisturbed = false;          // `effect` is on undisturbed_s() (stats/disturbance.h) instead
   double a_s = 0, b_s = 0;           // medians as measured
   double margin = 0;                 // smallest relevant effect
-  bool until_verdict = false;        // results decided how many pairs there are (stats/alpha_spending.h)
+  bool until_verdict = false;        // results decided how many pairs there are (stats/effect.h)
   Judgement faster;                  // B is, by the margin; by Holm's correction for all rows, see correct()
   RowVerdict verdict = RowVerdict::no_verdict;
   std::string reason;               // for the verdict
@@ -50,7 +50,7 @@ struct Comparison {
 // Rows are matched by id, scale and device. FASTER and SLOWER need an interval without 1, an effect of at
 // least the margin and Holm's p under 0.05. SAME needs an interval within the margin. Everything else, and
 // rows with fewer than kFewestRuns runs per side, are UNDECIDED. Where `ab --until` looked at results between
-// runs, intervals and p are those of its last look (stats/alpha_spending.h).
+// runs, intervals and p are those of its last look (stats/effect.h).
 Comparison compare(const Records& a, const Records& b, const Noise& noise);
 
 Grid comparison_grid(const Comparison& comparison, const std::string& name_a, const std::string& name_b);

@@ -7,7 +7,7 @@
 #include <random>
 #include <tuple>
 
-#include "harness/base/json_lines.h"
+#include "harness/base/json_text.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"

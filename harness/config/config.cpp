@@ -47,7 +47,7 @@ class Resolver {
   Matrix load(const std::filesystem::path& file) {
     Matrix matrix;
     matrix.file = file.string();
-    // report/claim_file.h reads the claims.
+    // report/claim_question.h reads the claims.
     const std::vector<Entry> sections = read_yaml(
         file, {"title", "source", "defaults", "aliases", "repeated", "drawn", "rows", "tables", "claims"});
     for (const Entry& section : sections) {

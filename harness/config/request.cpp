@@ -1,8 +1,14 @@
-// Derives the launcher, the number of repeats and the time limit from what the user gave.
+// Derives what the user didn't give, and stores the options as JSON with absolute paths.
 #include "harness/config/request.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
+#include "harness/config/config_error.h"
 
 namespace harness {
 
@@ -37,6 +43,67 @@ double repeat_limit_s(const Request& request) {
 int64_t repeats_of(const Row& row, const Request& request) {
   constexpr int64_t kSeeds = 3;  // accuracy is shown as a range over seeds
   return request.repeats > 0 ? request.repeats : row.validation ? kSeeds : 1;
+}
+
+using nlohmann::json;
+
+static std::string absolute_text(const fs::path& path) {
+  return path.empty() ? "" : fs::absolute(path).string();
+}
+
+json written_path(const void* path) { return absolute_text(*static_cast<const fs::path*>(path)); }
+void read_path(void* path, const json& value) { *static_cast<fs::path*>(path) = decode<std::string>(value); }
+
+void write_request(const fs::path& run, const Request& request) {
+  Request found_from_anywhere = request;
+  if (const size_t colon = request.device.find(':'); request.device.ends_with(".yaml"))
+    found_from_anywhere.device =
+        request.device.substr(0, colon + 1) + absolute_text(request.device.substr(colon + 1));
+  base::write_whole_file(run / "request.json", encode(found_from_anywhere).dump(1) + "\n");
+}
+
+Request read_request(const fs::path& run) {
+  const fs::path file = run / "request.json";
+  if (!fs::exists(file) && fs::exists(run / "records.jsonl"))
+    throw PreparationError(
+        run.string() + ": a run of `feed` or `explain`, which can't be continued; start the command again");
+  if (!fs::exists(file))
+    throw PreparationError(
+        fmt::format("{}: no such file; name the folder of a run with --resume or --only-failed, e.g. "
+                    "results/runs/<time>-<host>",
+                    file.string()));
+  try {
+    return decode<Request>(base::require_json(base::read_file(file)));
+  } catch (const std::exception& error) {
+    throw PreparationError(fmt::format("{}: damaged: {}; start a new run", file.string(), error.what()));
+  }
+}
+
+Request continued_request(const fs::path& run, const Request& asked, const std::set<std::string>& given) {
+  static const std::set<std::string> limits = {"timeout",       "hang-after",     "port",
+                                               "repeat-within", "keep-disturbed", "junit",
+                                               "prometheus",    "otlp",           "github"};
+  Request request = read_request(run);
+  for (const Key& key : kType<Request>.keys()) {
+    const std::string name = key.name;
+    const json was = write_value(*key.type, key.in(&request)),
+               wanted = write_value(*key.type, key.in(&asked));
+    const bool is_given = given.count(name) || (name == "config" && given.count("accuracy"));
+    if (!is_given || wanted == was) continue;
+    if (!limits.count(name) && !(name == "repeat" && wanted > was))
+      throw PreparationError(fmt::format(
+          "{}: the run was started with {} {}, but this command has {}; leave {} out, or start a new run",
+          run.string(), name, was.dump(), wanted.dump(), name));
+    read_value(*key.type, key.in(&request), wanted);
+  }
+  if (given.count("out") && absolute_text(asked.out) != absolute_text(run))
+    throw PreparationError(
+        fmt::format("--out {}: the run continues in {}; leave --out out", asked.out.string(), run.string()));
+  request.out = run;
+  request.dry_run = asked.dry_run;
+  request.machine = asked.machine;
+  request.budget_s = asked.budget_s;
+  return request;
 }
 
 }  // namespace harness

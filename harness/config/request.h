@@ -1,7 +1,9 @@
-// The options of the command line that define a run.
+// The options of the command line that define a run, and RUN/request.json, for continuing it with the same
+// ones.
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -107,5 +109,15 @@ double repeat_limit_s(const Request& request);
 
 // Number of runs of a row.
 int64_t repeats_of(const Row& row, const Request& request);
+
+// Paths become absolute.
+void write_request(const fs::path& run, const Request& request);
+// Throws PreparationError with the file, the problem and the next step.
+Request read_request(const fs::path& run);
+
+// The request for continuing the run in folder `run`. `asked`: request of this command line; `given`: names
+// of its options. More repeats and other limits (timeout, hang-after, port) are allowed; throws
+// PreparationError for any other option that differs from the run's.
+Request continued_request(const fs::path& run, const Request& asked, const std::set<std::string>& given);
 
 }  // namespace harness

@@ -1,5 +1,5 @@
 // Tables that a matrix describes under `tables:`, read and checked as far as the matrix alone can tell;
-// whether a figure exists is known where tables are made (report/article_columns.h).
+// whether a figure exists is known where tables are made (report/article_tables.h).
 #pragma once
 #include <string>
 #include <vector>

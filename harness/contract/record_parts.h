@@ -9,7 +9,6 @@
 #include "harness/contract/codec.h"
 #include "harness/contract/record_commands.h"
 #include "harness/contract/record_machine.h"
-#include "harness/contract/record_ranks.h"
 
 namespace harness {
 

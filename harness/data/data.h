@@ -1,10 +1,12 @@
-// Prepares the images of a run with make_dataset: stand-in images unless --data is given, the index, and
-// packed copies for storages that need them.
+// Images of a run: prepared, packed, and copied to memory and to each node.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
+#include "harness/base/child_process.h"
 #include "harness/config/config.h"
 #include "harness/config/installation.h"
 #include "harness/config/request.h"
@@ -41,5 +43,24 @@ struct DataSets {
 
 DataSets prepare_data(const Installation& installation, const Request& request, const Scale& scale,
                       const std::vector<Row>& rows, const AxisValues& values);
+
+// Returns a command that runs the given program once on every node of a run; without arguments when all ranks
+// run on this machine.
+using OnEveryNode = std::function<base::Command(const std::vector<std::string>& program)>;
+
+class NodeCopies {
+ public:
+  // Makes the transient copies (tmpfs) of `data` on every node. All nodes must be able to access the folders
+  // of the index and the images. Throws PreparationError.
+  NodeCopies(const Installation& installation, const Data& data, const AxisValues& values,
+             OnEveryNode on_every_node);
+  ~NodeCopies();  // removes the copies
+  NodeCopies(const NodeCopies&) = delete;
+  NodeCopies& operator=(const NodeCopies&) = delete;
+
+ private:
+  OnEveryNode on_every_node_;
+  std::set<std::string> locations_;
+};
 
 }  // namespace harness

@@ -48,7 +48,7 @@ struct Intervention {
   bool of_loader = false;  // `feed` tries it, too
   bool first = false;      // `explain` runs it before others: it takes less time than the row, and tells most
   // How a row is changed, and why it can't be so (empty: it can). Of those without `apply` and `of_device`
-  // the row follows from earlier runs (explain/measured_changes.h). of_device: on emulated devices the change
+  // the row follows from earlier runs (explain/explained_row.h). of_device: on emulated devices the change
   // is one of the device file, and `apply` isn't used.
   std::string (*why_not)(const Row&, const RowContext&) = nullptr;
   void (*apply)(Row&, const RowContext&) = nullptr;

@@ -14,7 +14,7 @@
 #include "harness/config/row_traits.h"
 #include "harness/config/selection.h"
 #include "harness/explain/explained_row.h"
-#include "harness/plan/cores.h"
+#include "harness/plan/resources.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/results.h"
 #include "harness/report/summary/explanation.h"

@@ -1,10 +1,9 @@
 // Calibrates a device file from the row's own runs, and sizes added delays by the measured step time.
-#include "harness/explain/measured_changes.h"
-
 #include <stdexcept>
 
 #include "harness/base/process_limits.h"
 #include "harness/config/row_traits.h"
+#include "harness/explain/explained_row.h"
 #include "harness/stats/calibration.h"
 
 namespace harness {

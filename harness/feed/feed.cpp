@@ -12,7 +12,7 @@
 #include "harness/config/device_file.h"
 #include "harness/feed/emulated_speed.h"
 #include "harness/feed/fed_number.h"
-#include "harness/feed/feed_rows.h"
+#include "harness/feed/feed.h"
 #include "harness/plan/probe.h"
 #include "harness/report/results.h"
 #include "harness/report/summary/feed_answer.h"

@@ -1,9 +1,8 @@
 // Sets the asked model, storage and loader in a row, and derives the changed rows from it.
-#include "harness/feed/feed_rows.h"
-
 #include "harness/config/config.h"
 #include "harness/config/row_traits.h"
 #include "harness/experiment/intervention.h"
+#include "harness/feed/feed.h"
 
 namespace harness {
 

@@ -1,6 +1,4 @@
 // Formats the verdict on a fleet's night.
-#include "harness/fleet/fleet_report.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +8,7 @@
 
 #include "harness/base/json_text.h"
 #include "harness/experiment/policy/policy.h"
+#include "harness/fleet/fleet_night.h"
 #include "harness/report/page_file.h"
 
 namespace harness {

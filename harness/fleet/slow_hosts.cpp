@@ -1,6 +1,4 @@
 // Combines the figures of each host into parts, and tests hosts, then groups with a common label.
-#include "harness/fleet/slow_hosts.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <set>
 
 #include "harness/experiment/policy/policy.h"
+#include "harness/fleet/fleet_night.h"
 #include "harness/report/metrics.h"
 #include "harness/stats/effect.h"
 #include "harness/stats/statistics.h"

@@ -1,4 +1,4 @@
-// The program that every rank runs, with the arguments and environment that all launchers use.
+// The program that every rank runs, with the arguments, environment and allocator that all launchers use.
 #pragma once
 #include <map>
 #include <string>
@@ -8,8 +8,17 @@
 #include "harness/config/installation.h"
 #include "harness/config/request.h"
 #include "harness/config/row_traits.h"
+#include "harness/contract/row.h"
 
 namespace harness {
+
+// Puts a library before those that the command (or this process's LD_PRELOAD) already loads first.
+void preload(base::Command& command, const std::string& library);
+
+// The library of row.malloc; empty: the C library's own allocator.
+std::string allocator_library(const Row& row);
+// Why that library can't be loaded here; empty when it can, or when none is needed.
+std::string why_no_allocator(const Row& row);
 
 using Words = std::vector<std::string>;
 

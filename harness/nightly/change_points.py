@@ -1,4 +1,4 @@
-"""Finds change points with Apache Otava: reads a JSON file, writes JSON to stdout (see change_points.cpp)."""
+"""Finds change points with Apache Otava: reads a JSON file, writes JSON to stdout (see trend.cpp)."""
 import json
 import sys
 

@@ -16,7 +16,6 @@
 
 #include "harness/base/child_process.h"
 #include "harness/base/file.h"
-#include "harness/base/json_lines.h"
 #include "harness/base/json_text.h"
 #include "harness/base/time_stamp.h"
 

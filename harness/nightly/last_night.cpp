@@ -1,15 +1,14 @@
 // Formats the alarms, failed rows and canaries, with each figure relative to the median of earlier nights.
-#include "harness/nightly/last_night.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
 
-#include "harness/nightly/first_nights.h"
+#include "harness/nightly/analysis.h"
 #include "harness/nightly/night.h"
 #include "harness/nightly/trend_chart.h"
+#include "harness/nightly/trend_page.h"
 #include "harness/report/page_file.h"
 #include "harness/stats/statistics.h"
 

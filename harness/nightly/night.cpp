@@ -6,7 +6,7 @@
 
 #include "harness/contract/config_hash.h"
 #include "harness/contract/row.h"
-#include "harness/nightly/gpu_health.h"
+#include "harness/nightly/machine_health.h"
 #include "harness/report/metrics.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/report/summary/summary.h"

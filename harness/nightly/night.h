@@ -80,11 +80,11 @@ struct Night {
         Key{"imported", &Night::imported, "came from another history", Presence::when_set},
         Key{"complete", &Night::complete, "false: the run was cut short; only finished rows are here",
             required},
-        Key{"canaries", &Night::canaries, "ms by name, see canary_check.h; empty: none were run", required},
+        Key{"canaries", &Night::canaries, "ms by name, see machine_health.h; empty: none were run", required},
         Key{"rows", &Night::rows, "one entry each", required},
         Key{"gpu_faults", &Night::gpu_faults,
             "what the driver told of GPUs that an operator should look at, "
-            "see gpu_health.h",
+            "see machine_health.h",
             Presence::when_set});
   }
 };

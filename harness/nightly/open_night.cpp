@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "harness/base/file.h"
-#include "harness/base/json_lines.h"
+#include "harness/base/json_text.h"
 #include "harness/stats/records.h"
 
 namespace harness {

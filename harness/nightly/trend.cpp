@@ -1,4 +1,5 @@
-// Collects the series of figures, decides which changes last, and looks for canaries that changed too.
+// Collects the series of figures, searches their changes with Otava, decides which last, looks for canaries
+// that changed too, and keeps the alarms that were announced.
 #include "harness/nightly/trend.h"
 
 #include <fmt/format.h>
@@ -6,11 +7,46 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "harness/base/child_process.h"
+#include "harness/base/file.h"
+#include "harness/base/json_text.h"
+#include "harness/base/scratch.h"
 #include "harness/config/nearest.h"
+#include "harness/stats/records.h"
 
 namespace harness {
+
+using nlohmann::json;
+
+std::vector<std::vector<ChangePoint>> find_change_points(const std::vector<Series>& series,
+                                                         const std::filesystem::path& source_dir) {
+  json asked = {{"window", 50}, {"p", 0.001}, {"series", json::array()}};
+  for (const Series& one : series)
+    asked["series"].push_back({{"values", one.values}, {"magnitude", one.magnitude}});
+  const base::Scratch folder;
+  base::write_whole_file(folder.path() / "series.json", asked.dump(), /*durable=*/false);
+  base::Command command;
+  command.arguments = {source_dir / ".venv/bin/python", source_dir / "harness/nightly/change_points.py",
+                       folder.path() / "series.json"};
+  base::Finished finished;
+  try {
+    finished = base::run_to_end(command);
+  } catch (const std::runtime_error& error) {
+    finished = {127, error.what()};
+  }
+  const json found = base::parse_json(finished.output);
+  if (finished.exit_code != 0 || !found.is_array() || found.size() != series.size())
+    throw std::runtime_error(
+        fmt::format("change points were not searched: {} ended with exit code {}; run ./run_matrix once "
+                    "without --no-install, then `./run_matrix history trend` searches again",
+                    command.arguments[1], finished.exit_code));
+  return decode<std::vector<std::vector<ChangePoint>>>(found);
+}
+
 namespace {
 
 Trend& find_or_add(std::vector<Trend>& trends, std::map<std::string, size_t>& places, Trend fresh) {
@@ -155,6 +191,48 @@ std::vector<Alarm> lasting_changes(const std::vector<Trend>& trends, const Night
     }
   }
   return alarms;
+}
+
+namespace {
+
+bool same_change(const Alarm& announced, const Alarm& alarm, const Trend& trend) {
+  if (announced.key != alarm.key || (announced.after > announced.before) != (alarm.after > alarm.before))
+    return false;
+  const size_t first = alarm.index - std::min(alarm.index, kSameChange);
+  const size_t last = std::min(alarm.index + kSameChange, trend.nights.size() - 1);
+  for (size_t i = first; i <= last; ++i)
+    if (trend.nights[i] == announced.since) return true;
+  return false;
+}
+
+}  // namespace
+
+AnnouncedAlarms::AnnouncedAlarms(std::filesystem::path file, std::ostream& warnings)
+    : file_(std::move(file)) {
+  std::ifstream input(file_);
+  base::read_json_lines(
+      input, file_, warnings, "line left out, so this alarm may be reported again",
+      [this](const nlohmann::json& line, int) { announced_.push_back(decode<Alarm>(line)); });
+}
+
+std::vector<Alarm> AnnouncedAlarms::news(const std::vector<Alarm>& alarms,
+                                         const std::vector<Trend>& trends) const {
+  std::vector<Alarm> fresh;
+  for (const Alarm& alarm : alarms) {
+    const auto trend =
+        std::find_if(trends.begin(), trends.end(), [&](const Trend& it) { return it.key() == alarm.key; });
+    const auto known = [&](const Alarm& announced) { return same_change(announced, alarm, *trend); };
+    if (std::none_of(announced_.begin(), announced_.end(), known)) fresh.push_back(alarm);
+  }
+  return fresh;
+}
+
+void AnnouncedAlarms::add(const std::vector<Alarm>& alarms, const std::string& night) {
+  for (Alarm alarm : alarms) {
+    alarm.told = night;
+    append_record(file_, encode(alarm));
+    announced_.push_back(std::move(alarm));
+  }
 }
 
 }  // namespace harness

@@ -1,15 +1,45 @@
 // Trends: a metric of each row, and each canary, by night; their changes, and alarms for lasting changes.
 #pragma once
+#include <cstddef>
+#include <filesystem>
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
 #include "harness/compare/noise.h"
-#include "harness/nightly/change_points.h"
+#include "harness/contract/codec.h"
+#include "harness/experiment/policy/policy.h"
 #include "harness/nightly/night.h"
 #include "harness/report/metrics.h"
 
 namespace harness {
+
+struct Series {
+  std::string name;                    // only for messages
+  std::vector<double> values;          // one per night, in order
+  double magnitude = kSmallestMargin;  // smallest relative change
+};
+
+struct ChangePoint {
+  size_t index = 0;              // first night after the change
+  double before = 0, after = 0;  // means of the levels before and after
+  double p = 1;                  // of Student's t test between the two levels
+
+  double change() const { return after / before - 1; }
+  static constexpr auto keys() {
+    constexpr auto required = Presence::required;
+    return known_keys(Key{"index", &ChangePoint::index, "of the first night after the change", required},
+                      Key{"before", &ChangePoint::before, "mean", required},
+                      Key{"after", &ChangePoint::after, "mean", required},
+                      Key{"p", &ChangePoint::p, "of Student's t between them", required});
+  }
+};
+
+// Returns one list per series. Window 50 and p 0.001 are Otava's defaults. `source_dir` contains
+// harness/nightly/change_points.py and .venv/. Throws std::runtime_error with the next step if Otava fails.
+std::vector<std::vector<ChangePoint>> find_change_points(const std::vector<Series>& series,
+                                                         const std::filesystem::path& source_dir);
 
 // A metric with `better`. Throws std::invalid_argument naming these metrics if `name` isn't one of them.
 const Metric& followed_metric(const std::string& name);
@@ -76,5 +106,21 @@ bool concerns(const Trend& trend, const Night& last);
 // Rows of the last night that became worse or better. Needs `changes` from find_change_points().
 enum class Direction { worse, better };
 std::vector<Alarm> lasting_changes(const std::vector<Trend>& trends, const Night& last, Direction direction);
+
+// HISTORY/alarms.jsonl, one line per reported alarm.
+class AnnouncedAlarms {
+ public:
+  // Leaves out damaged lines, with a warning.
+  AnnouncedAlarms(std::filesystem::path file, std::ostream& warnings);
+
+  // The alarms that no earlier night has reported.
+  std::vector<Alarm> news(const std::vector<Alarm>& alarms, const std::vector<Trend>& trends) const;
+  // Throws std::runtime_error when the file can't be written.
+  void add(const std::vector<Alarm>& alarms, const std::string& night);
+
+ private:
+  std::filesystem::path file_;
+  std::vector<Alarm> announced_;
+};
 
 }  // namespace harness

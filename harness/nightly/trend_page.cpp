@@ -7,8 +7,8 @@
 #include <map>
 
 #include "harness/nightly/analysis.h"
-#include "harness/nightly/last_night.h"
 #include "harness/nightly/trend_chart.h"
+#include "harness/nightly/trend_page.h"
 #include "harness/report/page_file.h"
 #include "harness/report/summary/grid.h"
 

@@ -1,7 +1,9 @@
 // trend.html: the result of the last night, then every row and canary by night.
 #pragma once
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <ostream>
+#include <string>
 #include <vector>
 
 #include "harness/nightly/trend.h"
@@ -17,5 +19,10 @@ void write_trend_page(const std::filesystem::path& folder, const std::vector<Tre
                       const std::vector<Alarm>& alarms, const std::vector<Night>& nights,
                       const std::filesystem::path& source_dir, std::ostream& console,
                       const Metric& metric = seconds(), const std::string& only = "");
+
+// Blocks for plots/report.js: alarms first.
+nlohmann::json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm>& alarms,
+                                 const std::vector<Night>& nights, const std::vector<std::string>& machines,
+                                 const Metric& metric);
 
 }  // namespace harness

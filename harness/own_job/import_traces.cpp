@@ -7,7 +7,7 @@
 #include "harness/base/say.h"
 #include "harness/contract/machine.h"
 #include "harness/own_job/job_commands.h"
-#include "harness/own_job/traced_steps.h"
+#include "harness/own_job/profiler_trace.h"
 #include "harness/report/results.h"
 #include "harness/run/execution.h"
 #include "harness/stats/records.h"

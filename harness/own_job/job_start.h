@@ -1,13 +1,17 @@
 // One start of a user's training command: with the probe in its Python processes, in overlays that throw away
 // what it writes, and for a limited time.
 #pragma once
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 #include <vector>
 
 #include "harness/config/installation.h"
+#include "harness/own_job/probe_report.h"
 
 namespace harness {
 
@@ -35,5 +39,27 @@ struct JobEnd {
 // milliseconds; when it returns true, they are killed. Throws std::runtime_error when it can't be started, or
 // the overlays can't be made.
 JobEnd run_job(const Installation& installation, const JobStart& start, const std::function<bool()>& enough);
+
+class StepLines {
+ public:
+  // `output`: file that the job prints to; `pattern`: found in one line a step (ECMAScript's expressions).
+  // Throws std::regex_error.
+  StepLines(const std::filesystem::path& output, const std::string& pattern)
+      : output_(output), pattern_(pattern) {}
+
+  // Reads new lines. Call often: a line's time is that of the call. Returns how many steps there were.
+  int64_t poll();
+  // One segment, as from the probe, of the steps after the first `warmup`; an item is a step. Without a step
+  // after those the report has no segment.
+  ProbeReport report(int64_t warmup) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const std::filesystem::path output_;
+  const std::regex pattern_;
+  std::streamoff read_ = 0;
+  std::string rest_;  // an unfinished line
+  std::vector<Clock::time_point> ends_;
+};
 
 }  // namespace harness

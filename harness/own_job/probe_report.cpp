@@ -7,7 +7,7 @@
 #include <set>
 
 #include "harness/base/file.h"
-#include "harness/base/json_lines.h"
+#include "harness/base/json_text.h"
 #include "harness/contract/codec.h"
 
 namespace harness {

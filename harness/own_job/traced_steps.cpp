@@ -1,8 +1,8 @@
 // Cuts each step of a trace at the ends of the ranges that tell phases.
-#include "harness/own_job/traced_steps.h"
-
 #include <algorithm>
 #include <stdexcept>
+
+#include "harness/own_job/profiler_trace.h"
 
 namespace harness {
 namespace {

@@ -7,9 +7,8 @@
 #include <algorithm>
 
 #include "harness/config/row_traits.h"
-#include "harness/plan/cores.h"
-#include "harness/plan/gpus.h"
 #include "harness/plan/instruments.h"
+#include "harness/plan/resources.h"
 
 namespace harness {
 

@@ -1,7 +1,9 @@
 // Asks train_slice to try something out for a row.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "harness/config/installation.h"
@@ -10,6 +12,17 @@
 #include "harness/contract/row.h"
 
 namespace harness {
+
+inline constexpr int64_t kMostImagesTried = 1 << 17;
+
+struct LargestBatch {
+  int64_t images = 0;               // of one device; 0: not even one image fits
+  std::optional<int64_t> too_many;  // the smallest number that was tried and did not fit; nullopt: all fitted
+};
+
+// Doubles the number of images from 1 on until it doesn't fit or kMostImagesTried is reached, then bisects
+// until neighbours are known. `fits` is called at most 2 log2(kMostImagesTried) times.
+LargestBatch largest_batch(const std::function<bool(int64_t images)>& fits);
 
 // Runs `train_slice --probe-WHAT` for the job's row in a new process, with probe.json in `folder` as its job.
 // Returns the JSON object that it prints; an empty one when it prints something else or fails. `exit_code`:

@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "harness/plan/prediction.h"
-#include "harness/stats/attempt.h"
 #include "harness/stats/disturbance.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "harness/contract/record.h"
 #include "harness/plan/plan.h"
-#include "harness/stats/attempt.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 

@@ -1,11 +1,10 @@
 // Finds a table's columns by their names.
-#include "harness/report/article_columns.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "harness/config/nearest.h"
 #include "harness/contract/published_ms.h"
+#include "harness/report/article_tables.h"
 #include "harness/report/metrics.h"
 #include "harness/report/summary/device_time.h"
 #include "harness/stats/records.h"

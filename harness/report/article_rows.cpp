@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "harness/base/comma_list.h"
-#include "harness/report/article_columns.h"
+#include "harness/report/article_tables.h"
 #include "harness/report/metrics.h"
 #include "harness/stats/records.h"
 

@@ -1,13 +1,66 @@
-// The tables that a matrix describes, from records of its rows.
+// The tables that a matrix describes, from records of its rows: their columns, found by the names in its
+// file, and its rows beside their bases and the article.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "harness/config/tables.h"
 #include "harness/report/summary/grid.h"
+#include "harness/report/summary/ratio.h"
 #include "harness/report/summary/summary.h"
 
 namespace harness {
+
+struct ArticleColumn {
+  // run: only for OK rows; total: shows the status of other rows; config: a setting, also for failed rows.
+  enum class Of { run, total, config };
+
+  std::string quantity = {}, unit = "text";  // for CSV
+  Of of = Of::run;
+  // One of the two is set, or both for a setting with a mark. For a row without figures the reading is the
+  // article's.
+  std::function<std::string(const SummaryRow&)> text = {};
+  std::function<Reading(const SummaryRow&)> reading = {};
+  std::function<Ratio(const SummaryRow& base, const SummaryRow& row)> ratio = {};  // null: it has none
+  GridColumn head = {};
+  bool optional = false;
+
+  bool shows(const SummaryRow& row) const { return row.ok() || of == Of::config; }
+  std::string cell(const SummaryRow* row) const;  // `-` for what there isn't; the status in a total's column
+};
+
+// `total`; a phase, or a list of them; `PHASE on the host` (until the next phase begins) and `PHASE on the
+// device` (in its queue); a field, or `FIELD in C0`; a metric. The column refers to `summary`. Throws
+// ConfigError for another name and for a unit that it doesn't have.
+ArticleColumn column_of(const Summary& summary, const TableColumn& written);
+
+// A row beside its base in one column, if the base is in the same table, so that each ratio is in one table.
+struct BesideBase {
+  // Ratio, base, the article's ratio, and the verdict about the two; `-` for what there isn't.
+  std::vector<std::string> cells = {"-", "-", "-", "-"};
+  Reading reading = {};
+};
+BesideBase beside_base(const Summary& summary, const MatrixTable& table, const ArticleColumn& column,
+                       const SummaryRow& row);
+
+// The row of the article's matrix with this id; null if it was not run.
+const SummaryRow* article_row(const Summary& summary, const std::string& id);
+std::vector<const SummaryRow*> article_rows(const Summary& summary, const std::vector<std::string>& ids);
+
+std::string row_mark(const SummaryRow& row);  // the id, with ~ if its identity is inferred, E if emulated
+bool is_inferred(const SummaryRow& row, const std::string& field);  // the article does not state it
+std::string article_number(double value);                           // about four digits; "-" for 0
+
+// Compares the interval of `here` with the article's ratio `point`. Returns `reproduced` if the point lies in
+// the interval widened by kArticleMargin. Otherwise `differs` if the point lies within the margin of 1, so
+// that it has no direction; `direction unclear` if the interval contains 1; else `same direction` or `other
+// direction`. `too few runs` below kFewestRuns runs, `-` if one of the two figures is missing.
+std::string against_article(const Ratio& here, double point);
+
+// For rows that the article calls equal. Returns `same` if the interval lies within the margin of 1,
+// `differs` if it lies on one side of 1, otherwise `undecided`; `too few runs` and `-` as above.
+std::string against_equal(const Ratio& here);
 
 // Those of which at least one row was run. Times are means per batch over ranks and batches. A row that
 // failed or was not run has its status instead of the total, and no figures. Throws ConfigError as

@@ -1,6 +1,4 @@
 // Reads the key `claims` of a matrix: a list of claims, each one part or a list of parts.
-#include "harness/report/claim_file.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "harness/config/installation.h"
 #include "harness/config/nearest.h"
 #include "harness/config/yaml_file.h"
+#include "harness/report/claim_question.h"
 #include "harness/stats/records.h"
 
 namespace harness {

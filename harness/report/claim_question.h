@@ -1,6 +1,7 @@
 // A question decides one part of a claim: the rows that it compares, the conditions under which it can be
-// answered, and the limits for its figures. claim_file.h reads it from a matrix.
+// answered, and the limits for its figures. claim_file.cpp reads it from a matrix.
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -95,5 +96,21 @@ Finding judged(const std::vector<Test>& tests);
 
 Finding cannot_be_tested(const std::string& why);
 std::string bracketed(const std::string& id);  // `[7]`, `disk`
+
+// The questions of a file's claims, in its order; none without the key. Where the file also has rows, claims
+// may only name these. Throws ConfigError.
+std::vector<Question> read_claims(const std::filesystem::path& file, bool own);
+
+// Those of configs/article.yaml in the project's folder, read once.
+const std::vector<Question>& article_questions();
+
+// Claims of a user's own matrices, numbered over all of them.
+struct OwnClaims {
+  std::vector<Question> questions;
+  std::string text;  // of RUN/claims.yaml, from which `report` reads them again; empty: none
+};
+// The article's are checked if its matrix is one of these, and left out.
+OwnClaims own_claims(const std::vector<std::filesystem::path>& matrices,
+                     const std::filesystem::path& project);
 
 }  // namespace harness

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "harness/report/claim_file.h"
+#include "harness/report/claim_question.h"
 #include "harness/stats/effect.h"
 
 namespace harness {

@@ -1,10 +1,11 @@
-// The answer of `explain` as text and tables.
+// The answers of `explain` and `feed` as text and tables.
 #pragma once
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "harness/report/summary/explanation.h"
+#include "harness/report/summary/feed_answer.h"
 #include "harness/report/summary/grid.h"
 
 namespace harness {
@@ -12,5 +13,15 @@ namespace harness {
 std::vector<std::pair<std::string, std::string>> explain_facts(const Explanation& explanation);
 Grid explain_grid(const Explanation& explanation);
 std::string explain_text(const std::vector<Explanation>& explanations);
+
+// Question and answer, what is fed, what binds, what the asked number needs: one sentence each.
+std::vector<std::pair<std::string, std::string>> feed_facts(const FeedAnswer& answer);
+
+// Utilisation by number of devices; the changes made to find what binds.
+Grid feed_grid(const FeedAnswer& answer);
+Grid feed_changes_grid(const FeedAnswer& answer);
+
+// All of it, for feed.txt and the console.
+std::string feed_text(const FeedAnswer& answer);
 
 }  // namespace harness

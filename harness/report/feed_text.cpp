@@ -1,11 +1,10 @@
 // Words the verdict, the number of devices fed and what limits the loader.
-#include "harness/report/feed_text.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "harness/experiment/intervention.h"
+#include "harness/report/explain_text.h"
 
 namespace harness {
 namespace {

@@ -5,9 +5,33 @@
 #include <utility>
 #include <vector>
 
-#include "harness/report/remedies.h"
+#include "harness/experiment/intervention.h"
+#include "harness/report/summary/ratio.h"
 
 namespace harness {
+
+struct Remedy {
+  const Intervention* change = nullptr;
+  // The row that it changes, and the one that shows the gain in this run; null: to be tried on `tried_on`.
+  const SummaryRow *base = nullptr, *row = nullptr;
+  Ratio gain;                               // total_ratio(): times as fast as the base
+  std::vector<const SummaryRow*> tried_on;  // rows whose bottleneck it would relieve
+};
+
+// For each change the row that gained most by it over its base, more than equal rows differ, of equal gains
+// the cheapest; then what would relieve the bottleneck of some row and has neither gained nor lost in this
+// run. Left out is what rows show that others disturbed, and what a row can't do or does already. A gain by
+// construction stands for a change only where no other row shows one, and says so. The largest
+// gain comes first; empty at scale smoke. The summary must outlive the remedies.
+std::vector<Remedy> remedies_of(const Summary& summary);
+
+// `strategy data_parallel -> ddp: 1.58 times as fast (row 12 instead of 10)`; of a purchase also the
+// multiple, of a conversion what copying took.
+std::string text_of(const Remedy& remedy);
+
+// The largest difference of two rows of a run that do the same work, e.g. tmpfs and [1], as a share; a
+// smaller gain is none. Nullopt without such rows.
+std::optional<double> noise_between_equal_rows(const Summary& summary);
 
 struct FirstScreen {
   std::string headline;

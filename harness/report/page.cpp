@@ -5,8 +5,6 @@
 
 #include "harness/base/json_text.h"
 #include "harness/contract/run_command.h"
-#include "harness/report/embedding.h"
-#include "harness/report/glossary.h"
 #include "harness/report/page_file.h"
 #include "harness/report/page_sections.h"
 

@@ -1,6 +1,8 @@
-// Builds one HTML file from plots/report.html, .css and .js, content, figures and their drawing library.
+// Builds one HTML file from plots/report.html, .css and .js, content, figures and their drawing library,
+// embedded so that no content can end the element that contains it.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -9,6 +11,21 @@
 #include "harness/report/summary/grid.h"
 
 namespace harness {
+
+enum class Content { text, times };  // times: mostly digits with few repetitions
+
+std::string base64(const std::string& bytes);
+// Gzip as base64, for a browser's DecompressionStream("gzip"). Throws std::runtime_error above 4 GiB.
+std::string gzip_base64(const std::string& bytes, Content content);
+
+// For a <script type="application/json">. `<` is escaped, so that the text contains neither </script> nor a
+// comment; bytes that are not UTF-8 are replaced.
+std::string json_for_html(const nlohmann::json& data);
+
+// Replaces each `{{NAME}}` by parts.at(NAME); `{{` inside a part is left alone. Throws std::runtime_error
+// with the file's `name` for an unknown NAME.
+std::string filled(const std::string& page_template, const std::map<std::string, std::string>& parts,
+                   const std::string& name);
 
 // Vega, Vega-Lite and vega-embed as one script; empty if the renderer in source_dir/.venv is missing.
 std::string drawing_library(const std::filesystem::path& source_dir);

@@ -1,6 +1,4 @@
 // Finds remedies in the rows of a run, and words them.
-#include "harness/report/remedies.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +7,7 @@
 #include <map>
 
 #include "harness/report/bottleneck.h"
+#include "harness/report/first_screen.h"
 #include "harness/stats/records.h"
 
 namespace harness {

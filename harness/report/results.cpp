@@ -6,9 +6,8 @@
 
 #include "harness/base/failure_text.h"
 #include "harness/base/interrupt.h"
-#include "harness/report/claim_file.h"
+#include "harness/report/claim_question.h"
 #include "harness/report/explain_text.h"
-#include "harness/report/feed_text.h"
 #include "harness/report/figures.h"
 #include "harness/report/first_screen.h"
 #include "harness/report/page.h"

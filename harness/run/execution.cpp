@@ -15,12 +15,11 @@
 #include "harness/base/interrupt.h"
 #include "harness/base/machine.h"
 #include "harness/base/say.h"
-#include "harness/config/request_file.h"
+#include "harness/config/request.h"
 #include "harness/config/row_traits.h"
 #include "harness/contract/machine.h"
 #include "harness/run/row_checks.h"
 #include "harness/run/time_scale.h"
-#include "harness/stats/attempt.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "harness/data/node_copies.h"
+#include "harness/data/data.h"
 #include "harness/launch/followers.h"
 #include "harness/plan/plan.h"
 #include "harness/plan/repeats.h"

@@ -19,8 +19,8 @@
 #include "harness/contract/machine.h"
 #include "harness/emulate/remote_storage.h"
 #include "harness/merge/merge.h"
-#include "harness/plan/gpus.h"
 #include "harness/plan/instruments.h"
+#include "harness/plan/resources.h"
 #include "harness/run/row_launch.h"
 #include "harness/run/trace_merge.h"
 

@@ -10,8 +10,8 @@
 #include "harness/config/row_traits.h"
 #include "harness/emulate/remote_storage.h"
 #include "harness/emulate/two_nodes.h"
-#include "harness/launch/allocator.h"
 #include "harness/launch/rank_commands.h"
+#include "harness/launch/rank_program.h"
 
 namespace harness {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "harness/stats/calibration_rows.h"
+#include "harness/stats/calibration.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {

@@ -1,12 +1,11 @@
 // Refuses records whose times include other work, and records that differ in what a device computes.
-#include "harness/stats/calibration_rows.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
 
+#include "harness/stats/calibration.h"
 #include "harness/stats/records.h"
 
 namespace harness {

@@ -11,6 +11,7 @@
 #include "harness/stats/statistics.h"
 
 namespace harness {
+
 namespace {
 
 // How often each value of a rank statistic occurs among all equally likely cases.
@@ -177,5 +178,15 @@ double f_p(double f, double degrees_above, double degrees_below) {
   const double below = degrees_below / (degrees_below + degrees_above * f);
   return std::clamp(incomplete_beta(degrees_below / 2, degrees_above / 2, below), 0.0, 1.0);
 }
+
+double level_after(size_t pairs) {
+  double number = 1;
+  for (size_t look = kFirstLook; look < pairs;
+       look = static_cast<size_t>(std::ceil(kLookGrowth * static_cast<double>(look) - 1e-9)))
+    ++number;
+  return kLevel / (number * (number + 1));
+}
+
+bool is_look(size_t pairs) { return level_after(pairs) != level_after(pairs + 1); }
 
 }  // namespace harness

@@ -1,6 +1,7 @@
 // Statistics over whole runs, used by tables, claims, comparisons and nights: estimates with exact rank-based
 // intervals.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ struct Effect {
 // Median of all Walsh averages of the log ratios, and the interval of Wilcoxon's signed-rank test (Hollander
 // & Wolfe 1999, ch. 3). Exact for every symmetric distribution; a bootstrap of so few runs would be too
 // narrow. a[i] and b[i] ran directly after one another.
-// `level`: below kLevel for one of several looks at growing data, see alpha_spending.h.
+// `level`: below kLevel for one of several looks at growing data, see level_after().
 Effect paired_effect(const std::vector<double>& a, const std::vector<double>& b, double level = kLevel);
 
 // For runs without pairs: median of all log differences, and the interval of Mann and Whitney's test (ch. 4).
@@ -56,5 +57,18 @@ void holm(std::vector<double*> p);
 // Boost.Math would be 150 MB of headers for these few lines, which are tested against tables.
 double f_p(double f, double degrees_above, double degrees_below);
 inline double student_p(double t, double degrees) { return f_p(t * t, 1, degrees); }
+
+// When `ab --until` looks at its results, and how sure each look must be so that all of them together are
+// wrong in at most 5 % of the experiments without a difference.
+//
+// Alpha spending (Lan & DeMets 1983, Biometrika 70, 659-663) with a fixed schedule: look k, after kFirstLook
+// pairs and then after each 1.4 times as many, uses the level kLevel / (k (k + 1)). These levels sum to it,
+// so that by the union bound it doesn't matter when one stops, whatever the dependence between looks. Each
+// look is the exact signed-rank test of paired_effect(). At the end of the time, after pairs that are not a
+// look's, the level of the next look is used, which then doesn't take place.
+bool is_look(size_t pairs);
+
+// Level of the test after so many pairs, at least kFirstLook.
+double level_after(size_t pairs);
 
 }  // namespace harness

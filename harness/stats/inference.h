@@ -2,7 +2,7 @@
 // from the repeats of all rows of the same family.
 //
 // Assumed: the logarithms of a figure (of a share: the share itself) are normal, and scatter equally within a
-// family (stats/family.h). Then the variance within the rows, pooled, makes Student's t exact with the
+// family (family_of()). Then the variance within the rows, pooled, makes Student's t exact with the
 // degrees of freedom of all repeats, for rows that ran once, too (one-way analysis of variance). The
 // assumption is tested: where the repeats scatter unequally by Bartlett's test there is no pool, and each row
 // has its own variance, with the degrees of freedom of the row that ran least, which errs on the safe side
@@ -14,10 +14,26 @@
 #include <string>
 #include <vector>
 
+#include "harness/contract/record.h"
 #include "harness/stats/effect.h"
-#include "harness/stats/family.h"
 
 namespace harness {
+
+// Decided from settings and ceilings, never from the row's own seconds, so that choosing a family can't make
+// a difference look sure.
+enum class Family {
+  modelled,   // an emulated device or a set rate of reading; on a GPU the device
+  ranks,      // the same device, and ranks that wait for one another
+  loader,     // the loader is about as slow as the device, or its ceiling wasn't measured
+  processor,  // computes and decodes on this machine's cores
+  storage,    // reads from a real disk or object store
+  link,       // sends real bytes between nodes
+  started,    // modelled, and timed from the first batch on: the start of the loader is part of it
+};
+const char* text_of(Family family);
+
+// `runs`: all of one row, at least one.
+Family family_of(const RecordList& runs);
 
 // One figure of one row, one value per run.
 struct Runs {

@@ -6,11 +6,15 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "harness/contract/config_hash.h"
+#include "harness/contract/precision_traits.h"
 #include "harness/contract/row.h"
 
 namespace harness {
+
 namespace {
 
 struct Facet {
@@ -184,6 +188,29 @@ std::vector<std::string> doubts(const Record& record) {
   if (const int64_t periods = record.environment.throttled_periods.value_or(0); periods > 0)
     found.push_back(fmt::format("CPU quota hit {} times", periods));
   return found;
+}
+
+std::string group_of(const Row& row, const Row* base) {
+  static const std::vector<std::pair<std::string, std::vector<std::string>>> axes = {
+      {"nodes", {"nodes", "link"}},
+      {"devices", {"devices", "batch"}},
+      {"strategy", {"strategy", "backend", "sync_bn"}},
+      {"threads", {"cpus", "loader_threads"}},
+      {"precision", {"precision"}},
+      {"storage",
+       {"storage", "order", "cache", "read_rate", "read_latency_ms", "store_rate_mbit", "store_latency_ms",
+        "readahead", "interleave", "shuffle_window"}},
+      {"loading", {"batch_format", "ring_depth", "handing_over", "pin_loader_threads", "pin_thread"}}};
+  if (base)
+    for (const auto& [axis, fields] : axes)
+      for (const std::string& field : fields)
+        if (field_text(row, field) != field_text(*base, field)) return axis;
+  if (row.nodes > 1) return "nodes";
+  const std::string& strategy = row.strategy;
+  if (strategy != "single" && strategy != "data_parallel") return "strategy";
+  // The article's second series, from its row [0] on, varies devices; its first varies storage.
+  if (strategy == "data_parallel" || row.window == "100-399") return "devices";
+  return precision_traits(row.precision).sixteen_bit() ? "precision" : "storage";
 }
 
 }  // namespace harness

@@ -1,9 +1,11 @@
-// Machine and environment in which a record was measured, and differences between records.
+// Machine and environment in which a record was measured, differences between records, and the axis of the
+// matrix on which a row differs from its base.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "harness/contract/record.h"
+#include "harness/contract/row.h"
 
 namespace harness {
 
@@ -48,5 +50,9 @@ inline constexpr const char* kTracedRate = "traced; its rate is not comparable";
 
 // Reasons to doubt a record's figures: traced, wrapped, CPU time limited.
 std::vector<std::string> doubts(const Record& record);
+
+// The first axis on which a row differs from its base; without a base, or without a difference, the axis on
+// which it differs from the simplest row.
+std::string group_of(const Row& row, const Row* base);
 
 }  // namespace harness

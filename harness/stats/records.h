@@ -2,15 +2,27 @@
 // reading.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/contract/record.h"
-#include "harness/stats/attempt.h"
 
 namespace harness {
+
+// The attempt after `counting`, which counted until now, as record.attempt. The least disturbed attempt
+// counts (disturbance_of()); its speed isn't looked at. Of equal ones the first counts. A failed attempt
+// counts, so that no failure is hidden.
+RecordAttempt attempt_after(const Record& counting, const Record& record, int64_t number);
+
+// Number of attempts so far, by row and repeat; absent: one.
+using Attempts = std::map<std::pair<std::string, int64_t>, int64_t>;
+
+// Whether the record replaces earlier ones of the same row and repeat.
+bool replaces_earlier(const Record& record);
 
 // Appends one line to `file` and returns after fsync. Throws std::runtime_error with the file and the next
 // step; the earlier content is kept.

@@ -1,6 +1,8 @@
 // Statistics of the timed batches of one run.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,5 +72,18 @@ Mean mean_of_batches(const std::vector<double>& values);
 Interval median_interval(const std::vector<double>& values, int64_t block, int resamples = 2000);
 Interval shift_interval(const std::vector<double>& first, const std::vector<double>& second, int64_t block,
                         int resamples = 2000);
+
+struct LossFall {
+  double from = 0, to = 0;  // means over the first and the last batches
+};
+
+// loss: of each batch, at least one.
+inline LossFall loss_fall(const std::vector<double>& loss, size_t batches) {
+  const size_t some = std::min(batches, loss.size());
+  const auto mean = [&](auto first) { return std::accumulate(first, first + some, 0.0) / double(some); };
+  return {mean(loss.begin()), mean(loss.end() - std::ptrdiff_t(some))};
+}
+
+inline bool fell(const LossFall& loss, double to_share) { return loss.to <= to_share * loss.from; }
 
 }  // namespace harness

@@ -1,6 +1,4 @@
 // unit: reading files of JSON lines: what a damaged line costs and how it is named.
-#include "harness/base/json_lines.h"
-
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/failure_of.h"
+#include "harness/base/json_text.h"
 
 namespace base::json_lines_test {
 

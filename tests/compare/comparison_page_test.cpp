@@ -1,12 +1,11 @@
 // unit: comparison.html as a file: environment first, verdicts, ratios and phases as figures, hostile text
-#include "harness/compare/comparison_page.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "harness/compare/compare_runs.h"
 #include "tests/support/embedded.h"
 #include "tests/support/made_up_comparison.h"
 #include "tests/support/temporary_folder.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "harness/stats/alpha_spending.h"
+#include "harness/stats/effect.h"
 
 namespace harness::verdict_test {
 

@@ -1,12 +1,10 @@
 // unit: hosts of a made-up night: which are slow, in which part, against whom; groups; what chance names.
-#include "harness/fleet/slow_hosts.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "harness/fleet/fleet_report.h"
+#include "harness/fleet/fleet_night.h"
 
 namespace harness::slow_hosts_test {
 

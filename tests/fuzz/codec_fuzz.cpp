@@ -9,7 +9,7 @@
 #include "bench/dataset/standin_record.h"
 #include "bench/formats/packed_copy.h"
 #include "harness/base/json_text.h"
-#include "harness/config/request_file.h"
+#include "harness/config/request.h"
 #include "harness/contract/axis_values.h"
 #include "harness/contract/dataset.h"
 #include "harness/contract/job.h"

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/launch/allocator.h"
+#include "harness/launch/rank_program.h"
 #include "tests/support/temporary_folder.h"
 
 namespace allocator_row_test {

@@ -1,6 +1,4 @@
 // unit: The environment of ranks with other allocators, and without the decoder's vector instructions.
-#include "harness/launch/allocator.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/launch/rank_program.h"

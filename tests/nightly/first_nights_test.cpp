@@ -1,6 +1,4 @@
 // unit: tonight beside few nights: intervals, verdicts, and nights that others spoiled.
-#include "harness/nightly/first_nights.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>

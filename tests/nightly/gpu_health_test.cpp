@@ -1,8 +1,7 @@
 // unit: what a night says of GPUs: faults that the driver told, each once.
-#include "harness/nightly/gpu_health.h"
-
 #include <gtest/gtest.h>
 
+#include "harness/nightly/machine_health.h"
 #include "harness/nightly/night.h"
 #include "harness/nightly/night_summary.h"
 #include "tests/support/typed_records.h"

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "harness/base/time_stamp.h"
-#include "harness/nightly/announced_alarms.h"
-#include "harness/nightly/canary_check.h"
+#include "harness/nightly/machine_health.h"
+#include "harness/nightly/trend.h"
 #include "tests/support/nightly_run.h"
 #include "tests/support/temporary_folder.h"
 

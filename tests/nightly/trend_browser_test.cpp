@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "harness/compare/comparison_page.h"
+#include "harness/compare/compare_runs.h"
 #include "harness/nightly/trend_page.h"
 #include "tests/support/browser.h"
 #include "tests/support/made_up_comparison.h"

@@ -1,8 +1,7 @@
 // unit: the rows that a budget chooses from a plan.
-#include "harness/plan/budget.h"
-
 #include <gtest/gtest.h>
 
+#include "harness/plan/schedule.h"
 #include "tests/support/article_rows.h"
 
 namespace harness::budget_test {

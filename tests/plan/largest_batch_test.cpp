@@ -1,8 +1,7 @@
 // unit: the search for the largest batch, and the command largest-batch with a fake train_slice.
-#include "harness/plan/largest_batch.h"
-
 #include <cmath>
 
+#include "harness/plan/probe.h"
 #include "tests/support/program.h"
 
 namespace harness::largest_batch_test {

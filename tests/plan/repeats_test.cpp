@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "harness/stats/attempt.h"
+#include "harness/stats/records.h"
 #include "tests/support/typed_records.h"
 
 namespace harness::repeats_test {

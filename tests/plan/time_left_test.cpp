@@ -1,11 +1,10 @@
 // unit: the time that a run still needs, after each of its rows.
-#include "harness/plan/time_left.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
+#include "harness/plan/prediction.h"
 #include "harness/stats/records.h"
 
 namespace harness::time_left_test {

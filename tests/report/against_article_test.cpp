@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/contract/published_ms.h"
-#include "harness/report/article_columns.h"
+#include "harness/report/article_tables.h"
 #include "tests/support/article_rows.h"
 
 namespace harness::against_article_test {

@@ -1,7 +1,6 @@
 // unit: claims of a matrix file: refused ones with their line, those of a user's own matrix and their exit
 // code
-#include "harness/report/claim_file.h"
-
+#include "harness/report/claim_question.h"
 #include "tests/support/claim_records.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/program.h"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "harness/plan/cores.h"
+#include "harness/plan/resources.h"
 #include "harness/stats/core_needs.h"
 #include "tests/support/article_rows.h"
 #include "tests/support/program.h"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "harness/report/feed_text.h"
+#include "harness/report/explain_text.h"
 #include "tests/support/typed_records.h"
 
 namespace harness::feed_answer_test {

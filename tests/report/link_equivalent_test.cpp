@@ -1,6 +1,4 @@
 // unit: the real link that an emulated one stands for, from records with known figures
-#include "harness/report/summary/link_equivalent.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/report/summary/communication.h"

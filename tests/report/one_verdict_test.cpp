@@ -6,7 +6,7 @@
 #include <random>
 
 #include "harness/compare/comparison.h"
-#include "harness/report/article_columns.h"
+#include "harness/report/article_tables.h"
 #include "harness/report/claim_question.h"
 #include "harness/report/source_questions.h"
 #include "tests/support/typed_records.h"

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "harness/report/embedding.h"
 #include "harness/report/grids.h"
+#include "harness/report/page_file.h"
 #include "harness/report/results.h"
 #include "tests/support/embedded.h"
 #include "tests/support/page_run.h"

@@ -4,8 +4,8 @@
 
 #include "harness/config/scales.h"
 #include "harness/experiment/policy/policy.h"
-#include "harness/run/real_twin.h"
-#include "harness/stats/loss_fall.h"
+#include "harness/run/real_training.h"
+#include "harness/stats/statistics.h"
 #include "tests/support/training_setup.h"
 
 namespace bench::one_batch_test {

@@ -1,11 +1,10 @@
 // unit: the real rows that stand for rows on emulated devices: every row of every shipped matrix has one that
 // is valid, small and trains alike; equal work is known as such.
-#include "harness/run/real_twin.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "harness/run/real_training.h"
 #include "tests/support/article_rows.h"
 
 namespace harness::real_twin_test {

@@ -1,13 +1,12 @@
 // unit: `ab --until`: looking at growing data is wrong in at most 5 % of the experiments without a
 // difference.
-#include "harness/stats/alpha_spending.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
 #include "harness/compare/comparison.h"
+#include "harness/stats/effect.h"
 #include "tests/support/typed_records.h"
 
 namespace harness::alpha_spending_test {

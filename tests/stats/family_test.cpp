@@ -1,7 +1,7 @@
 // unit: the family of a row, which scatters alike, by its settings and ceilings.
-#include "harness/stats/family.h"
-
 #include <gtest/gtest.h>
+
+#include "harness/stats/inference.h"
 
 namespace harness::family_test {
 

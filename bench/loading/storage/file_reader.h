@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/loading/storage/storage.h"
-#include "harness/base/regular_file.h"
+#include "harness/base/file.h"
 
 namespace bench {
 

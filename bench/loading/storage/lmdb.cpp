@@ -8,7 +8,7 @@
 
 #include "bench/formats/mapped_file.h"
 #include "bench/loading/storage/storage.h"
-#include "harness/base/regular_file.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {

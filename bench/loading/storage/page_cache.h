@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/regular_file.h"
+#include "harness/base/file.h"
 
 namespace bench {
 

@@ -114,7 +114,7 @@ inline constexpr double kLeastClock = 0.90;  // of a GPU's maximum, while a row 
 inline constexpr double kThrottledShare = 0.05;  // of the readings of a row; a moment's peak of power is none
 inline constexpr size_t kTypicalOver = 20;       // nights whose median one odd night hardly moves
 
-// ---- hosts of one night (fleet/slow_hosts.h) ----
+// ---- hosts of one night (fleet/fleet_night.h) ----
 
 inline constexpr size_t kFewestHosts = 8;       // of the same hardware; fewer have no scatter to speak of
 inline constexpr size_t kFewestPastNights = 5;  // of a host, for its own level

@@ -1,11 +1,10 @@
 // Finds remarks that qualify a record's figures: inferred or clipped settings, emulation, drift.
-#include "harness/report/summary/flags.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "harness/base/comma_list.h"
+#include "harness/report/summary/summary.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"

@@ -8,8 +8,8 @@
 #include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/stats/disturbance.h"
+#include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
-#include "harness/stats/row_group.h"
 
 namespace harness {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "harness/experiment/policy/policy.h"
-#include "harness/stats/loss_fall.h"
 #include "harness/stats/records.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 namespace {

@@ -1,10 +1,14 @@
-// Returns the reason why a row can't run here, as text for the plan and the record.
-#include "harness/plan/gpus.h"
+// Reduces cores to what the machine has or raises them to what the row needs, and says why a row can't run
+// here.
+#include "harness/plan/resources.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "harness/config/row_traits.h"
+#include "harness/stats/core_needs.h"
 
 namespace harness {
 
@@ -55,6 +59,26 @@ std::string describe_shared_gpus(const Row& row, const AxisValues& values, const
   const int64_t here = gpus_here(row, values), needed = gpus_needed(row, request);
   if (here == 0 || needed <= here) return "";
   return fmt::format("devices: {} share {} GPU{}", needed, here, here == 1 ? "" : "s");
+}
+
+static bool asks_for_a_number(const Row& row, const Request& request) {
+  return sets(request, "cpus") || std::find(row.as_run.begin(), row.as_run.end(), "cpus") != row.as_run.end();
+}
+
+std::string give_cores(Row& row, int64_t cores, const Request& request) {
+  const std::string launcher = launcher_of(request);
+  if (launcher != "local" || emulates_cores(row)) return "";
+  const int64_t asked = row.cpus, needed = cores_needed(row, true);
+  if (asked > cores) {
+    row.cpus = cores;
+    return fmt::format("cpus: {} clipped to {}", asked, cores);
+  }
+  if (row.device != "cpu" || asked >= needed || needed > cores || asks_for_a_number(row, request) ||
+      emulates_nodes(row, launcher))
+    return "";
+  row.cpus = needed;
+  return fmt::format("cpus: {} raised to {}, one for each loader thread and each replica's computing", asked,
+                     needed);
 }
 
 }  // namespace harness
