@@ -23,10 +23,9 @@ struct Experiment {
   std::string machine, started_at;
   std::map<std::string, std::vector<double>> pairs;
   static constexpr auto keys() {
-    return known_keys(
-        Key{"machine", &Experiment::machine, "fingerprint of where it ran"},
-        Key{"started_at", &Experiment::started_at, "UTC, ISO 8601"},
-        Key{"pairs", &Experiment::pairs, "by row: log ratios of the pairs", Presence::required});
+    return known_keys(Key{"machine", &Experiment::machine, "fingerprint of where it ran"},
+                      Key{"started_at", &Experiment::started_at, "UTC, ISO 8601"},
+                      Required{"pairs", &Experiment::pairs, "by row: log ratios of the pairs"});
   }
 };
 

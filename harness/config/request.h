@@ -56,35 +56,29 @@ struct Request {
 
   // Every option that a continued run takes over, by its name on the command line.
   static constexpr auto keys() {
-    constexpr auto required = Presence::required;
-    return known_keys(Key{"config", &Request::configs, "the matrices", required},
-                      Key{"only", &Request::only, "rows", required},
-                      Key{"scale", &Request::scale, "name of a scale, or auto", required},
-                      Key{"device", &Request::device, "cpu, cuda, emulated[:NAME] or auto", required},
-                      Key{"devices", &Request::devices, "a number", required},
-                      Key{"data", &Request::data, "folder of images", required},
-                      Key{"seed", &Request::seed, "a number", required},
-                      Key{"repeat", &Request::repeats, "a number", required},
-                      Key{"set", &Request::set, "field=value of all rows", required},
-                      Key{"timeout", &Request::timeout_s, "seconds", required},
-                      Key{"hang-after", &Request::silence_s, "seconds", required},
-                      Key{"oversubscribe", &Request::oversubscribe, "true or false", required},
-                      Key{"launcher", &Request::launcher, "as launcher_of() has it, or auto", required},
-                      Key{"hosts", &Request::hosts, "for mpirun", required},
-                      Key{"hostfile", &Request::hostfile, "for mpirun", required},
-                      Key{"port", &Request::port, "a number", required},
-                      Key{"trace", &Request::trace, "batches", required},
-                      Key{"wrap", &Request::wrap, "a command", required},
-                      Key{"wrap-rank", &Request::wrap_rank, "a number", required},
-                      Key{"interface", &Request::interface, "between nodes", required},
-                      Key{"skip-unreadable", &Request::skip_unreadable, "true or false"},  // these came later
-                      Key{"labels-from", &Request::labels_from, "0 or 1"},
-                      Key{"repeat-within", &Request::repeat_within_s, "seconds"},
-                      Key{"keep-disturbed", &Request::keep_disturbed, "true or false"},
-                      Key{"junit", &Request::junit, "file", Presence::when_set},
-                      Key{"prometheus", &Request::prometheus, "file", Presence::when_set},
-                      Key{"otlp", &Request::otlp, "file", Presence::when_set},
-                      Key{"github", &Request::github, "true or false", Presence::when_set});
+    return known_keys(
+        Required{"config", &Request::configs, "the matrices"}, Required{"only", &Request::only, "rows"},
+        Required{"scale", &Request::scale, "name of a scale, or auto"},
+        Required{"device", &Request::device, "cpu, cuda, emulated[:NAME] or auto"},
+        Required{"devices", &Request::devices, "a number"},
+        Required{"data", &Request::data, "folder of images"}, Required{"seed", &Request::seed, "a number"},
+        Required{"repeat", &Request::repeats, "a number"},
+        Required{"set", &Request::set, "field=value of all rows"},
+        Required{"timeout", &Request::timeout_s, "seconds"},
+        Required{"hang-after", &Request::silence_s, "seconds"},
+        Required{"oversubscribe", &Request::oversubscribe, "true or false"},
+        Required{"launcher", &Request::launcher, "as launcher_of() has it, or auto"},
+        Required{"hosts", &Request::hosts, "for mpirun"},
+        Required{"hostfile", &Request::hostfile, "for mpirun"}, Required{"port", &Request::port, "a number"},
+        Required{"trace", &Request::trace, "batches"}, Required{"wrap", &Request::wrap, "a command"},
+        Required{"wrap-rank", &Request::wrap_rank, "a number"},
+        Required{"interface", &Request::interface, "between nodes"},
+        Key{"skip-unreadable", &Request::skip_unreadable, "true or false"},  // these came later
+        Key{"labels-from", &Request::labels_from, "0 or 1"},
+        Key{"repeat-within", &Request::repeat_within_s, "seconds"},
+        Key{"keep-disturbed", &Request::keep_disturbed, "true or false"},
+        WhenSet{"junit", &Request::junit, "file"}, WhenSet{"prometheus", &Request::prometheus, "file"},
+        WhenSet{"otlp", &Request::otlp, "file"}, WhenSet{"github", &Request::github, "true or false"});
   }
 };
 

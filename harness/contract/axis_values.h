@@ -21,25 +21,22 @@ struct Traits {
   std::optional<int64_t> patch_px = {}, stages = {};
 
   static constexpr auto keys() {
-    constexpr auto optional = Presence::when_set;
     return known_keys(
-        Key{"process_per_device", &Traits::process_per_device, "each device has a process", optional},
-        Key{"several_devices", &Traits::several_devices, "uses more than one", optional},
-        Key{"started_by_mpi", &Traits::started_by_mpi, "ranks find one another through MPI", optional},
-        Key{"packed", &Traits::packed, "reads a copy that `make_dataset pack` makes", optional},
-        Key{"transient", &Traits::transient, "that copy is in memory", optional},
-        Key{"stream", &Traits::stream, "is read in the order in which it is stored", optional},
-        Key{"service", &Traits::service, "how an object store is reached: http, mount or mount_cached",
-            optional},
-        Key{"page_cache", &Traits::page_cache, "the kernel keeps what was read", optional},
-        Key{"device", &Traits::device, "kind of device that it needs", optional},
-        Key{"count", &Traits::count, "devices of this machine", optional},
-        Key{"nvjpeg", &Traits::nvjpeg, "whether this build has nvJPEG", optional},
-        Key{"computes", &Traits::computes, "false: an emulated device, whose kernels are timed waits",
-            optional},
-        Key{"batch_norm", &Traits::batch_norm, "the network has batch-norm layers", optional},
-        Key{"patch_px", &Traits::patch_px, "the network divides images into patches of this side", optional},
-        Key{"stages", &Traits::stages, "devices among which each copy of the network is divided", optional});
+        WhenSet{"process_per_device", &Traits::process_per_device, "each device has a process"},
+        WhenSet{"several_devices", &Traits::several_devices, "uses more than one"},
+        WhenSet{"started_by_mpi", &Traits::started_by_mpi, "ranks find one another through MPI"},
+        WhenSet{"packed", &Traits::packed, "reads a copy that `make_dataset pack` makes"},
+        WhenSet{"transient", &Traits::transient, "that copy is in memory"},
+        WhenSet{"stream", &Traits::stream, "is read in the order in which it is stored"},
+        WhenSet{"service", &Traits::service, "how an object store is reached: http, mount or mount_cached"},
+        WhenSet{"page_cache", &Traits::page_cache, "the kernel keeps what was read"},
+        WhenSet{"device", &Traits::device, "kind of device that it needs"},
+        WhenSet{"count", &Traits::count, "devices of this machine"},
+        WhenSet{"nvjpeg", &Traits::nvjpeg, "whether this build has nvJPEG"},
+        WhenSet{"computes", &Traits::computes, "false: an emulated device, whose kernels are timed waits"},
+        WhenSet{"batch_norm", &Traits::batch_norm, "the network has batch-norm layers"},
+        WhenSet{"patch_px", &Traits::patch_px, "the network divides images into patches of this side"},
+        WhenSet{"stages", &Traits::stages, "devices among which each copy of the network is divided"});
   }
 };
 
@@ -48,7 +45,7 @@ struct AxisValue {
   Traits traits;
   std::string missing;
   static constexpr auto keys() {
-    return known_keys(Key{"name", &AxisValue::name, "as the row's field names it", Presence::required},
+    return known_keys(Required{"name", &AxisValue::name, "as the row's field names it"},
                       Key{"summary", &AxisValue::summary, "one line for `run_matrix list --values`"},
                       Key{"traits", &AxisValue::traits, "facts that the harness plans with"},
                       Key{"missing", &AxisValue::missing, "why this build can't run it, or empty"});

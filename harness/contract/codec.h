@@ -94,6 +94,17 @@ struct Key {
   std::ptrdiff_t offset_;
 };
 
+// A key that isn't when_known.
+template <Presence how>
+struct KeyOf : Key {
+  template <class Struct, class Value>
+  constexpr KeyOf(const char* name, Value Struct::*member, const char* help)
+      : Key(name, member, help, how) {}
+};
+using Required = KeyOf<Presence::required>;
+using WhenSet = KeyOf<Presence::when_set>;
+using Measured = KeyOf<Presence::figure>;
+
 template <size_t count>
 struct KnownKeys {
   Key all[count];

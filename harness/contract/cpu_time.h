@@ -20,25 +20,20 @@ struct CpuTime {
   double chain_step_ns = 0;  // of a chain of dependent operations, now; a fixed number of the core's cycles
 
   static constexpr auto keys() {
-    constexpr auto required = Presence::required;
     return known_keys(
-        Key{"total_s", &CpuTime::total_s, "all time of these cores, idle time included", required},
-        Key{"busy_s", &CpuTime::busy_s, "time in which they ran some process or the kernel for one",
-            required},
-        Key{"stolen_s", &CpuTime::stolen_s, "time that the hypervisor gave to other machines", required},
-        Key{"own_s", &CpuTime::own_s, "processor time of the rank's process and of those that it has started",
-            required},
-        Key{"queued_s", &CpuTime::queued_s, "time that its threads were ready and waited for a core",
-            Presence::when_set},
-        Key{"kernel_s", &CpuTime::kernel_s,
-            "processor time of the kernel's own threads, such as those that complete reads; 0 where the "
-            "process doesn't see them or may not use all cores",
-            required},
-        Key{"machine", &CpuTime::machine, "equal for ranks on one machine, also on emulated nodes of it",
-            required},
-        Key{"clock_change", &CpuTime::clock_change,
-            "how much faster the clock of its core was at the end than at the start; -0.1: 10 % slower",
-            Presence::when_set});
+        Required{"total_s", &CpuTime::total_s, "all time of these cores, idle time included"},
+        Required{"busy_s", &CpuTime::busy_s, "time in which they ran some process or the kernel for one"},
+        Required{"stolen_s", &CpuTime::stolen_s, "time that the hypervisor gave to other machines"},
+        Required{"own_s", &CpuTime::own_s,
+                 "processor time of the rank's process and of those that it has started"},
+        WhenSet{"queued_s", &CpuTime::queued_s, "time that its threads were ready and waited for a core"},
+        Required{"kernel_s", &CpuTime::kernel_s,
+                 "processor time of the kernel's own threads, such as those that complete reads; 0 where the "
+                 "process doesn't see them or may not use all cores"},
+        Required{"machine", &CpuTime::machine,
+                 "equal for ranks on one machine, also on emulated nodes of it"},
+        WhenSet{"clock_change", &CpuTime::clock_change,
+                "how much faster the clock of its core was at the end than at the start; -0.1: 10 % slower"});
   }
 
   // What has passed since `earlier`, and the change of the clock.

@@ -17,19 +17,17 @@ struct IndexHeader {
   std::map<std::string, int64_t> left_out;
 
   static constexpr auto keys() {
-    constexpr auto required = Presence::required;
-    return known_keys(Key{"version", &IndexHeader::version, "of the format", required},
-                      Key{"root", &IndexHeader::root, "folder of the images", required},
-                      Key{"fingerprint", &IndexHeader::fingerprint,
-                          "of names, sizes and a sample of the content", required},
-                      Key{"images", &IndexHeader::images, "lines that follow", required},
-                      Key{"bytes", &IndexHeader::bytes, "of the encoded files"},
-                      Key{"kind", &IndexHeader::kind, "as data.kind of a record", required},
-                      Key{"seed", &IndexHeader::seed, "of a stand-in", required},
-                      Key{"skipped", &IndexHeader::skipped, "files named like images that are none"},
-                      Key{"classes", &IndexHeader::classes, "class folders in sorted order", required},
-                      Key{"left_out", &IndexHeader::left_out,
-                          "files by ending in formats that aren't decoded", Presence::when_set});
+    return known_keys(
+        Required{"version", &IndexHeader::version, "of the format"},
+        Required{"root", &IndexHeader::root, "folder of the images"},
+        Required{"fingerprint", &IndexHeader::fingerprint, "of names, sizes and a sample of the content"},
+        Required{"images", &IndexHeader::images, "lines that follow"},
+        Key{"bytes", &IndexHeader::bytes, "of the encoded files"},
+        Required{"kind", &IndexHeader::kind, "as data.kind of a record"},
+        Required{"seed", &IndexHeader::seed, "of a stand-in"},
+        Key{"skipped", &IndexHeader::skipped, "files named like images that are none"},
+        Required{"classes", &IndexHeader::classes, "class folders in sorted order"},
+        WhenSet{"left_out", &IndexHeader::left_out, "files by ending in formats that aren't decoded"});
   }
 };
 
@@ -40,9 +38,8 @@ IndexHeader index_header(const std::string& line);
 struct IndexAnswer {
   std::string index, validation;
   static constexpr auto keys() {
-    return known_keys(Key{"index", &IndexAnswer::index, "file that was written", Presence::required},
-                      Key{"validation", &IndexAnswer::validation, "the same of val/, with --validation",
-                          Presence::when_set});
+    return known_keys(Required{"index", &IndexAnswer::index, "file that was written"},
+                      WhenSet{"validation", &IndexAnswer::validation, "the same of val/, with --validation"});
   }
 };
 
@@ -51,10 +48,9 @@ struct PackAnswer {
   std::string location, note;
   std::optional<double> made_in_s = {};
   static constexpr auto keys() {
-    return known_keys(
-        Key{"location", &PackAnswer::location, "of the copy; empty: there is none"},
-        Key{"note", &PackAnswer::note, "what was done, or why there is none"},
-        Key{"made_in_s", &PackAnswer::made_in_s, "time that making it took", Presence::when_set});
+    return known_keys(Key{"location", &PackAnswer::location, "of the copy; empty: there is none"},
+                      Key{"note", &PackAnswer::note, "what was done, or why there is none"},
+                      WhenSet{"made_in_s", &PackAnswer::made_in_s, "time that making it took"});
   }
 };
 

@@ -18,11 +18,9 @@ struct SourcedFigure {
   static constexpr bool kAsList = true;
   static constexpr auto keys() {
     return known_keys(
-        Key{"value", &SourcedFigure::value, "in the unit that the key's name ends in", Presence::required},
-        Key{"provenance", &SourcedFigure::provenance, "stated, measured, published or assumed",
-            Presence::required},
-        Key{"source", &SourcedFigure::source, "where it is stated, measured or published",
-            Presence::required});
+        Required{"value", &SourcedFigure::value, "in the unit that the key's name ends in"},
+        Required{"provenance", &SourcedFigure::provenance, "stated, measured, published or assumed"},
+        Required{"source", &SourcedFigure::source, "where it is stated, measured or published"});
   }
 };
 
@@ -31,13 +29,11 @@ struct PrecisionCosts {
   SourcedFigure forward_ms_per_image, forward_ms, backward_ms_per_image, backward_ms, optimizer_ms;
   static constexpr auto keys() {
     return known_keys(
-        Key{"forward_ms_per_image", &PrecisionCosts::forward_ms_per_image, "forward, per image",
-            Presence::required},
-        Key{"forward_ms", &PrecisionCosts::forward_ms, "forward, whatever the batch", Presence::required},
-        Key{"backward_ms_per_image", &PrecisionCosts::backward_ms_per_image, "backward, per image",
-            Presence::required},
-        Key{"backward_ms", &PrecisionCosts::backward_ms, "backward, whatever the batch", Presence::required},
-        Key{"optimizer_ms", &PrecisionCosts::optimizer_ms, "optimizer, all weights", Presence::required});
+        Required{"forward_ms_per_image", &PrecisionCosts::forward_ms_per_image, "forward, per image"},
+        Required{"forward_ms", &PrecisionCosts::forward_ms, "forward, whatever the batch"},
+        Required{"backward_ms_per_image", &PrecisionCosts::backward_ms_per_image, "backward, per image"},
+        Required{"backward_ms", &PrecisionCosts::backward_ms, "backward, whatever the batch"},
+        Required{"optimizer_ms", &PrecisionCosts::optimizer_ms, "optimizer, all weights"});
   }
 };
 
@@ -54,37 +50,32 @@ struct EmulatedDevice {
   SourcedFigure peer_gb_per_s, peer_us, collective_gb_per_s, collective_us;
   static constexpr auto keys() {
     return known_keys(
-        Key{"name", &EmulatedDevice::name, "as in --device emulated:NAME", Presence::required},
-        Key{"summary", &EmulatedDevice::summary, "one line", Presence::required},
-        Key{"calibrated_on", &EmulatedDevice::calibrated_on,
-            "row of the article -> its figures from which values of the file were computed, e.g. total; "
-            "every other row is held out, that is, predicted",
-            Presence::when_set},
-        Key{"image_px", &EmulatedDevice::image_px, "rows must have this image size", Presence::when_set},
-        Key{"width", &EmulatedDevice::width, "rows must have this width", Presence::when_set},
-        Key{"models", &EmulatedDevice::models, "network -> precision -> kernel times", Presence::required},
-        Key{"launch_us", &EmulatedDevice::launch_us, "host time of a kernel launch", Presence::required},
-        Key{"memory_gb_per_s", &EmulatedDevice::memory_gb_per_s,
-            "of the device's memory, for element-wise kernels", Presence::required},
-        Key{"memory_gib", &EmulatedDevice::memory_gib, "size of the device's memory", Presence::required},
-        Key{"h2d_gb_per_s", &EmulatedDevice::h2d_gb_per_s, "copies from pinned host memory",
-            Presence::required},
-        Key{"h2d_us", &EmulatedDevice::h2d_us, "latency of such a copy", Presence::required},
-        Key{"h2d_devices_per_link", &EmulatedDevice::h2d_devices_per_link,
+        Required{"name", &EmulatedDevice::name, "as in --device emulated:NAME"},
+        Required{"summary", &EmulatedDevice::summary, "one line"},
+        WhenSet{"calibrated_on", &EmulatedDevice::calibrated_on,
+                "row of the article -> its figures from which values of the file were computed, e.g. total; "
+                "every other row is held out, that is, predicted"},
+        WhenSet{"image_px", &EmulatedDevice::image_px, "rows must have this image size"},
+        WhenSet{"width", &EmulatedDevice::width, "rows must have this width"},
+        Required{"models", &EmulatedDevice::models, "network -> precision -> kernel times"},
+        Required{"launch_us", &EmulatedDevice::launch_us, "host time of a kernel launch"},
+        Required{"memory_gb_per_s", &EmulatedDevice::memory_gb_per_s,
+                 "of the device's memory, for element-wise kernels"},
+        Required{"memory_gib", &EmulatedDevice::memory_gib, "size of the device's memory"},
+        Required{"h2d_gb_per_s", &EmulatedDevice::h2d_gb_per_s, "copies from pinned host memory"},
+        Required{"h2d_us", &EmulatedDevice::h2d_us, "latency of such a copy"},
+        WhenSet{
+            "h2d_devices_per_link", &EmulatedDevice::h2d_devices_per_link,
             "devices of a node that share one link from the host, e.g. 2 behind a PCIe switch; missing: each "
-            "has its own",
-            Presence::when_set},
-        Key{"pageable_gb_per_s", &EmulatedDevice::pageable_gb_per_s, "copies from pageable host memory",
-            Presence::required},
-        Key{"d2h_gb_per_s", &EmulatedDevice::d2h_gb_per_s, "copies to the host", Presence::required},
-        Key{"d2h_us", &EmulatedDevice::d2h_us, "latency of such a copy", Presence::required},
-        Key{"peer_gb_per_s", &EmulatedDevice::peer_gb_per_s, "copies between two devices",
-            Presence::required},
-        Key{"peer_us", &EmulatedDevice::peer_us, "latency of such a copy", Presence::required},
-        Key{"collective_gb_per_s", &EmulatedDevice::collective_gb_per_s,
-            "bus bandwidth of collectives in a node", Presence::required},
-        Key{"collective_us", &EmulatedDevice::collective_us, "latency of a collective, per hop",
-            Presence::required});
+            "has its own"},
+        Required{"pageable_gb_per_s", &EmulatedDevice::pageable_gb_per_s, "copies from pageable host memory"},
+        Required{"d2h_gb_per_s", &EmulatedDevice::d2h_gb_per_s, "copies to the host"},
+        Required{"d2h_us", &EmulatedDevice::d2h_us, "latency of such a copy"},
+        Required{"peer_gb_per_s", &EmulatedDevice::peer_gb_per_s, "copies between two devices"},
+        Required{"peer_us", &EmulatedDevice::peer_us, "latency of such a copy"},
+        Required{"collective_gb_per_s", &EmulatedDevice::collective_gb_per_s,
+                 "bus bandwidth of collectives in a node"},
+        Required{"collective_us", &EmulatedDevice::collective_us, "latency of a collective, per hop"});
   }
 };
 
@@ -119,9 +110,9 @@ struct Emulation {
   int64_t wire_divisor = 1;   // bytes that cross the link between nodes are divided by it
   std::string wire = "ring";  // whose bytes they are: NCCL's `ring` or `tree`
   static constexpr auto keys() {
-    return known_keys(Key{"device", &Emulation::device, "the device file", Presence::required},
-                      Key{"batch_divisor", &Emulation::batch_divisor, "of the scale", Presence::required},
-                      Key{"time_scale", &Emulation::time_scale, "field `time_scale`", Presence::required},
+    return known_keys(Required{"device", &Emulation::device, "the device file"},
+                      Required{"batch_divisor", &Emulation::batch_divisor, "of the scale"},
+                      Required{"time_scale", &Emulation::time_scale, "field `time_scale`"},
                       Key{"wire_divisor", &Emulation::wire_divisor, "field `wire_divisor`"},
                       Key{"wire", &Emulation::wire, "field `wire`"});
   }

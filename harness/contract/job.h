@@ -15,9 +15,9 @@ namespace harness {
 struct TracedBatches {
   int64_t first = 0, last = 0;
   static constexpr auto keys() {
-    return known_keys(Key{"first", &TracedBatches::first, "first traced batch, timed ones counted from 0",
-                          Presence::required},
-                      Key{"last", &TracedBatches::last, "last traced batch", Presence::required});
+    return known_keys(
+        Required{"first", &TracedBatches::first, "first traced batch, timed ones counted from 0"},
+        Required{"last", &TracedBatches::last, "last traced batch"});
   }
 };
 
@@ -35,30 +35,28 @@ struct Job {
 
   static constexpr auto keys() {
     return known_keys(
-        Key{"row", &Job::row, "every field of the row, resolved", Presence::required},
-        Key{"directory", &Job::directory, "folder for slice.jsonl and rank-N.error.json", Presence::required},
+        Required{"row", &Job::row, "every field of the row, resolved"},
+        Required{"directory", &Job::directory, "folder for slice.jsonl and rank-N.error.json"},
         Key{"progress", &Job::progress, "progress file (harness/contract/progress.h); empty for a probe"},
         Key{"index", &Job::index, "index of the data set, made by `make_dataset index`; empty for a probe"},
-        Key{"validation", &Job::validation, "index of the set's val/, for rows with `validation`",
-            Presence::when_set},
-        Key{"packed", &Job::packed, "storage -> location of the copy that `make_dataset pack` made",
-            Presence::when_set},
-        Key{"loader_command", &Job::loader_command, "starts the row's external loader", Presence::when_set},
+        WhenSet{"validation", &Job::validation, "index of the set's val/, for rows with `validation`"},
+        WhenSet{"packed", &Job::packed, "storage -> location of the copy that `make_dataset pack` made"},
+        WhenSet{"loader_command", &Job::loader_command, "starts the row's external loader"},
         Key{"loader_start_s", &Job::loader_start_s, "longest wait for the first batch of an external loader"},
         Key{"loader_silence_s", &Job::loader_silence_s, "longest wait for each of its other batches"},
-        Key{"interface", &Job::interface, "network interface between nodes; empty: each rank chooses one",
-            Presence::when_set},
-        Key{"server_counter", &Job::server_counter,
-            "/proc/PID/io of the object store, for storages that read from one", Presence::when_set},
+        WhenSet{"interface", &Job::interface,
+                "network interface between nodes; empty: each rank chooses one"},
+        WhenSet{"server_counter", &Job::server_counter,
+                "/proc/PID/io of the object store, for storages that read from one"},
         Key{"emulated_link", &Job::emulated_link, "the nodes are network namespaces of one machine"},
-        Key{"trace", &Job::trace, "the batches to trace", Presence::when_set},
-        Key{"emulation", &Job::emulation, "of rows on device emulated", Presence::when_set},
-        Key{"cores", &Job::cores,
+        WhenSet{"trace", &Job::trace, "the batches to trace"},
+        WhenSet{"emulation", &Job::emulation, "of rows on device emulated"},
+        WhenSet{
+            "cores", &Job::cores,
             "of rows on GPUs: how many of the cores that they may use all ranks of the machine take together; "
-            "absent: all that are beside their GPUs",
-            Presence::when_set},
-        Key{"memory_cap_bytes", &Job::memory_cap_bytes,
-            "of --probe-memory on the processor: what the process may take", Presence::when_set});
+            "absent: all that are beside their GPUs"},
+        WhenSet{"memory_cap_bytes", &Job::memory_cap_bytes,
+                "of --probe-memory on the processor: what the process may take"});
   }
 };
 
@@ -67,9 +65,8 @@ struct MemoryProbe {
   int64_t images = 0;
   bool fits = false;
   static constexpr auto keys() {
-    return known_keys(
-        Key{"images", &MemoryProbe::images, "of one device"},
-        Key{"fits", &MemoryProbe::fits, "its memory held what training on them takes", Presence::required});
+    return known_keys(Key{"images", &MemoryProbe::images, "of one device"},
+                      Required{"fits", &MemoryProbe::fits, "its memory held what training on them takes"});
   }
 };
 

@@ -18,11 +18,10 @@ using RankSamples = std::map<std::string, std::vector<double>>;  // name -> [bat
 struct RankAnswers {
   int64_t top1 = 0, top5 = 0, images = 0;
   static constexpr auto keys() {
-    return known_keys(Key{"top1", &RankAnswers::top1, "images whose label is the network's first answer",
-                          Presence::required},
-                      Key{"top5", &RankAnswers::top5, "images whose label is among its first five answers",
-                          Presence::required},
-                      Key{"images", &RankAnswers::images, "number of images", Presence::required});
+    return known_keys(
+        Required{"top1", &RankAnswers::top1, "images whose label is the network's first answer"},
+        Required{"top5", &RankAnswers::top5, "images whose label is among its first five answers"},
+        Required{"images", &RankAnswers::images, "number of images"});
   }
 };
 
@@ -30,8 +29,8 @@ struct RankAnswers {
 struct RankReady {
   int64_t at_start = 0, at_end = 0;
   static constexpr auto keys() {
-    return known_keys(Key{"at_start", &RankReady::at_start, "at the start of the window", Presence::required},
-                      Key{"at_end", &RankReady::at_end, "at the end of the window", Presence::required});
+    return known_keys(Required{"at_start", &RankReady::at_start, "at the start of the window"},
+                      Required{"at_end", &RankReady::at_end, "at the end of the window"});
   }
 };
 
@@ -43,19 +42,15 @@ struct RankCeilings {
   std::vector<double> compute_batch_ms, loader_batch_ms;
   static constexpr auto keys() {
     return known_keys(
-        Key{"batches", &RankCeilings::batches, "batches that each ceiling was measured over",
-            Presence::required},
-        Key{"compute_ms", &RankCeilings::compute_ms, "per batch, the step on synthetic batches",
-            Presence::required},
-        Key{"compute", &RankCeilings::compute, "compute_ms by phase, ms per batch", Presence::required},
-        Key{"compute_batch_ms", &RankCeilings::compute_batch_ms, "compute_ms of each batch",
-            Presence::when_set},
-        Key{"loader_ms", &RankCeilings::loader_ms, "per batch, the loader alone", Presence::when_set},
-        Key{"loader_batch_ms", &RankCeilings::loader_batch_ms, "loader_ms of each batch", Presence::when_set},
-        Key{"read_ms", &RankCeilings::read_ms, "reading time of the loader threads, all these batches",
-            Presence::when_set},
-        Key{"decode_ms", &RankCeilings::decode_ms, "decoding time of the loader threads, all these batches",
-            Presence::when_set});
+        Required{"batches", &RankCeilings::batches, "batches that each ceiling was measured over"},
+        Required{"compute_ms", &RankCeilings::compute_ms, "per batch, the step on synthetic batches"},
+        Required{"compute", &RankCeilings::compute, "compute_ms by phase, ms per batch"},
+        WhenSet{"compute_batch_ms", &RankCeilings::compute_batch_ms, "compute_ms of each batch"},
+        WhenSet{"loader_ms", &RankCeilings::loader_ms, "per batch, the loader alone"},
+        WhenSet{"loader_batch_ms", &RankCeilings::loader_batch_ms, "loader_ms of each batch"},
+        WhenSet{"read_ms", &RankCeilings::read_ms, "reading time of the loader threads, all these batches"},
+        WhenSet{"decode_ms", &RankCeilings::decode_ms,
+                "decoding time of the loader threads, all these batches"});
   }
 };
 
@@ -64,11 +59,10 @@ struct RankTimeline {
   int64_t machine = 0, begin_ns = 0;
   std::vector<TimelineEvent> events;
   static constexpr auto keys() {
-    return known_keys(Key{"machine", &RankTimeline::machine, "equal for ranks that share a steady clock",
-                          Presence::required},
-                      Key{"begin_ns", &RankTimeline::begin_ns,
-                          "begin of the batch on the rank's steady clock", Presence::required},
-                      Key{"events", &RankTimeline::events, "times in ms since begin_ns", Presence::required});
+    return known_keys(
+        Required{"machine", &RankTimeline::machine, "equal for ranks that share a steady clock"},
+        Required{"begin_ns", &RankTimeline::begin_ns, "begin of the batch on the rank's steady clock"},
+        Required{"events", &RankTimeline::events, "times in ms since begin_ns"});
   }
 };
 
@@ -98,40 +92,38 @@ struct RankReport {
   std::vector<std::string> notes, warnings;
 
   static constexpr auto keys() {
-    constexpr auto required = Presence::required, optional = Presence::when_set;
     return known_keys(
-        Key{"place", &RankReport::place, "as in `rank_map`", required},
-        Key{"total_s", &RankReport::total_s, "the timed batches, barrier to barrier", required},
-        Key{"cpu_time", &RankReport::cpu_time, "of the rank and its cores in the timed batches", optional},
-        Key{"loss", &RankReport::loss, "per timed batch, mean over the rank's images; null: not finite",
-            required},
-        Key{"correct", &RankReport::correct, "correct answers in the timed batches", required},
-        Key{"ready", &RankReport::ready, "batches in the loader's ring", required},
-        Key{"cache", &RankReport::cache, "as in the record", required},
-        Key{"checks", &RankReport::checks, "as in the record", required},
-        Key{"notes", &RankReport::notes, "what differs from the configuration", optional},
-        Key{"strategy", &RankReport::strategy, "as in the record", required},
-        Key{"weights", &RankReport::weights, "fingerprint of the weights after the slice", required},
-        Key{"clock_calls", &RankReport::clock_calls, "calls of the phase clock per batch", required},
-        Key{"samples_ms", &RankReport::samples_ms, "{phase: [timed batch]}", optional},
-        Key{"warmup_ms", &RankReport::warmup_ms, "{phase: [warm-up batch]}", optional},
-        Key{"spans_ms", &RankReport::spans_ms, "{span: [timed batch]}", optional},
-        Key{"device_ms", &RankReport::device_ms, "{phase: [timed batch]}, device time", optional},
-        Key{"traffic", &RankReport::traffic,
-            "traffic of its collectives in the timed batches; only with several ranks", optional},
-        Key{"ceiling_ms", &RankReport::ceiling_ms,
-            "the all-reduces with nothing else running; only with several ranks", optional},
-        Key{"ceilings", &RankReport::ceilings, "loader alone and compute alone", optional},
-        Key{"accuracy", &RankReport::accuracy, "only with `validation`", optional},
-        Key{"timeline", &RankReport::timeline, "only of the first ranks", optional},
-        Key{"gpu", &RankReport::gpu, "readings of its GPUs", optional},
-        Key{"trace", &RankReport::trace, "trace of its GPUs, only with --trace", optional},
-        Key{"link", &RankReport::link, "only of the first rank on a node", optional},
-        Key{"decoded", &RankReport::decoded, "as in the record, of this rank", optional},
-        Key{"external", &RankReport::external, "as in the record, of this rank", optional},
-        Key{"loader_buffer_bytes", &RankReport::loader_buffer_bytes, "memory of the batches", required},
-        Key{"bad_images", &RankReport::bad_images, "unreadable images, each replaced by the next", required},
-        Key{"warnings", &RankReport::warnings, "messages about the first unreadable images", required});
+        Required{"place", &RankReport::place, "as in `rank_map`"},
+        Required{"total_s", &RankReport::total_s, "the timed batches, barrier to barrier"},
+        WhenSet{"cpu_time", &RankReport::cpu_time, "of the rank and its cores in the timed batches"},
+        Required{"loss", &RankReport::loss, "per timed batch, mean over the rank's images; null: not finite"},
+        Required{"correct", &RankReport::correct, "correct answers in the timed batches"},
+        Required{"ready", &RankReport::ready, "batches in the loader's ring"},
+        Required{"cache", &RankReport::cache, "as in the record"},
+        Required{"checks", &RankReport::checks, "as in the record"},
+        WhenSet{"notes", &RankReport::notes, "what differs from the configuration"},
+        Required{"strategy", &RankReport::strategy, "as in the record"},
+        Required{"weights", &RankReport::weights, "fingerprint of the weights after the slice"},
+        Required{"clock_calls", &RankReport::clock_calls, "calls of the phase clock per batch"},
+        WhenSet{"samples_ms", &RankReport::samples_ms, "{phase: [timed batch]}"},
+        WhenSet{"warmup_ms", &RankReport::warmup_ms, "{phase: [warm-up batch]}"},
+        WhenSet{"spans_ms", &RankReport::spans_ms, "{span: [timed batch]}"},
+        WhenSet{"device_ms", &RankReport::device_ms, "{phase: [timed batch]}, device time"},
+        WhenSet{"traffic", &RankReport::traffic,
+                "traffic of its collectives in the timed batches; only with several ranks"},
+        WhenSet{"ceiling_ms", &RankReport::ceiling_ms,
+                "the all-reduces with nothing else running; only with several ranks"},
+        WhenSet{"ceilings", &RankReport::ceilings, "loader alone and compute alone"},
+        WhenSet{"accuracy", &RankReport::accuracy, "only with `validation`"},
+        WhenSet{"timeline", &RankReport::timeline, "only of the first ranks"},
+        WhenSet{"gpu", &RankReport::gpu, "readings of its GPUs"},
+        WhenSet{"trace", &RankReport::trace, "trace of its GPUs, only with --trace"},
+        WhenSet{"link", &RankReport::link, "only of the first rank on a node"},
+        WhenSet{"decoded", &RankReport::decoded, "as in the record, of this rank"},
+        WhenSet{"external", &RankReport::external, "as in the record, of this rank"},
+        Required{"loader_buffer_bytes", &RankReport::loader_buffer_bytes, "memory of the batches"},
+        Required{"bad_images", &RankReport::bad_images, "unreadable images, each replaced by the next"},
+        Required{"warnings", &RankReport::warnings, "messages about the first unreadable images"});
   }
 };
 

@@ -13,12 +13,11 @@ struct TracedBatch {
   std::vector<TimelineEvent> events;
   std::map<std::string, double> spans_ms;
   static constexpr auto keys() {
-    return known_keys(
-        Key{"batch", &TracedBatch::batch, "its number, timed ones counted from 0", Presence::required},
-        Key{"machine", &TracedBatch::machine, "equal where steady clocks agree"},
-        Key{"begin_ns", &TracedBatch::begin_ns, "on the rank's steady clock", Presence::required},
-        Key{"events", &TracedBatch::events, "in ms from then on", Presence::required},
-        Key{"spans_ms", &TracedBatch::spans_ms, "as in the record", Presence::when_set});
+    return known_keys(Required{"batch", &TracedBatch::batch, "its number, timed ones counted from 0"},
+                      Key{"machine", &TracedBatch::machine, "equal where steady clocks agree"},
+                      Required{"begin_ns", &TracedBatch::begin_ns, "on the rank's steady clock"},
+                      Required{"events", &TracedBatch::events, "in ms from then on"},
+                      WhenSet{"spans_ms", &TracedBatch::spans_ms, "as in the record"});
   }
 };
 
@@ -28,11 +27,11 @@ struct RankTimelines {
   std::vector<TracedBatch> batches;
   static constexpr auto keys() {
     return known_keys(Key{"rank", &RankTimelines::rank, "number of the process"},
-                      Key{"host", &RankTimelines::host, "name of its machine", Presence::required},
+                      Required{"host", &RankTimelines::host, "name of its machine"},
                       Key{"pid", &RankTimelines::pid, "of the process"},
-                      Key{"clock_began_ns", &RankTimelines::clock_began_ns,
-                          "where its steady clock is 0, ns since 1970", Presence::required},
-                      Key{"batches", &RankTimelines::batches, "the traced ones", Presence::required});
+                      Required{"clock_began_ns", &RankTimelines::clock_began_ns,
+                               "where its steady clock is 0, ns since 1970"},
+                      Required{"batches", &RankTimelines::batches, "the traced ones"});
   }
 };
 

@@ -30,9 +30,9 @@ struct RecordPair {
         Key{"side", &RecordPair::side, "A or B"},
         Key{"block", &RecordPair::block, "number of the block; runs of a block are adjacent in time"},
         Key{"first", &RecordPair::first, "whether this side ran first in its block"},
-        Key{"until_verdict", &RecordPair::until_verdict,
-            "with `ab --until`: the results so far decided how many blocks ran, so that intervals are wider",
-            Presence::when_set});
+        WhenSet{
+            "until_verdict", &RecordPair::until_verdict,
+            "with `ab --until`: the results so far decided how many blocks ran, so that intervals are wider"});
   }
 };
 
@@ -41,12 +41,12 @@ struct RecordAttempt {
   int64_t number = 1, counts = 1;
   static constexpr auto keys() {
     return known_keys(
-        Key{"number", &RecordAttempt::number, "number of this attempt, from 1", Presence::required},
-        Key{"counts", &RecordAttempt::counts,
+        Required{"number", &RecordAttempt::number, "number of this attempt, from 1"},
+        Required{
+            "counts", &RecordAttempt::counts,
             "the attempt that counts of those until now: the least disturbed one, whatever its speed, or one "
             "that "
-            "failed",
-            Presence::required});
+            "failed"});
   }
 };
 
@@ -57,13 +57,12 @@ struct RecordTraining {
   double first_loss = 0, last_loss = 0;
   std::string reason;
   static constexpr auto keys() {
-    return known_keys(
-        Key{"done_for", &RecordTraining::done_for,
-            "the row whose equal work was trained; absent: this row's own", Presence::when_set},
-        Key{"batches", &RecordTraining::batches, "batches that it trained", Presence::required},
-        Key{"first_loss", &RecordTraining::first_loss, "mean loss of the first ten batches"},
-        Key{"last_loss", &RecordTraining::last_loss, "mean loss of the last ten batches"},
-        Key{"reason", &RecordTraining::reason, "why it did not train; absent if it did", Presence::when_set});
+    return known_keys(WhenSet{"done_for", &RecordTraining::done_for,
+                              "the row whose equal work was trained; absent: this row's own"},
+                      Required{"batches", &RecordTraining::batches, "batches that it trained"},
+                      Key{"first_loss", &RecordTraining::first_loss, "mean loss of the first ten batches"},
+                      Key{"last_loss", &RecordTraining::last_loss, "mean loss of the last ten batches"},
+                      WhenSet{"reason", &RecordTraining::reason, "why it did not train; absent if it did"});
   }
 };
 
@@ -74,15 +73,15 @@ struct RecordFeed {
   std::string purpose;
   static constexpr auto keys() {
     return known_keys(
-        Key{"devices", &RecordFeed::devices,
-            "the emulated device is so many times as fast as that of its file; 0: none, the loader alone",
-            Presence::required},
-        Key{"asked", &RecordFeed::asked, "number of devices in question", Presence::required},
-        Key{"purpose", &RecordFeed::purpose,
+        Required{
+            "devices", &RecordFeed::devices,
+            "the emulated device is so many times as fast as that of its file; 0: none, the loader alone"},
+        Required{"asked", &RecordFeed::asked, "number of devices in question"},
+        Required{
+            "purpose", &RecordFeed::purpose,
             "survey (how fast the loader is), asked (the asked number), confirm (the largest whole number that is fed and "
             "one more), or the one change made to find what binds: "
-            "more_threads, fewer_threads, in_memory, no_decoding, made_up; unchanged: without one",
-            Presence::required});
+            "more_threads, fewer_threads, in_memory, no_decoding, made_up; unchanged: without one"});
   }
 };
 
@@ -91,16 +90,15 @@ struct Prices {
   std::string unit;
   std::optional<double> core, gpu, gbit_per_s, mb_per_s, kwh, watts_per_gpu, watts_per_core;
   static constexpr auto keys() {
-    return known_keys(
-        Key{"unit", &Prices::unit, "of all prices, e.g. EUR/month", Presence::required},
-        Key{"core", &Prices::core, "one more processor core", Presence::when_set},
-        Key{"gpu", &Prices::gpu, "one more device of the kind", Presence::when_set},
-        Key{"gbit_per_s", &Prices::gbit_per_s, "1 Gbit/s more between nodes, per node", Presence::when_set},
-        Key{"mb_per_s", &Prices::mb_per_s, "1 MB/s more from storage", Presence::when_set},
-        Key{"kWh", &Prices::kwh, "one kWh, in the unit without its time, e.g. EUR", Presence::when_set},
-        Key{"watts_per_gpu", &Prices::watts_per_gpu,
-            "stated power of one device, for energy that wasn't measured; no price", Presence::when_set},
-        Key{"watts_per_core", &Prices::watts_per_core, "the same of one processor core", Presence::when_set});
+    return known_keys(Required{"unit", &Prices::unit, "of all prices, e.g. EUR/month"},
+                      WhenSet{"core", &Prices::core, "one more processor core"},
+                      WhenSet{"gpu", &Prices::gpu, "one more device of the kind"},
+                      WhenSet{"gbit_per_s", &Prices::gbit_per_s, "1 Gbit/s more between nodes, per node"},
+                      WhenSet{"mb_per_s", &Prices::mb_per_s, "1 MB/s more from storage"},
+                      WhenSet{"kWh", &Prices::kwh, "one kWh, in the unit without its time, e.g. EUR"},
+                      WhenSet{"watts_per_gpu", &Prices::watts_per_gpu,
+                              "stated power of one device, for energy that wasn't measured; no price"},
+                      WhenSet{"watts_per_core", &Prices::watts_per_core, "the same of one processor core"});
   }
 };
 
@@ -112,14 +110,14 @@ struct RecordIntervention {
   std::optional<Prices> prices;
   static constexpr auto keys() {
     return known_keys(
-        Key{"of", &RecordIntervention::of, "id of the explained row", Presence::required},
-        Key{"change", &RecordIntervention::change,
-            "the one change, e.g. no_decoding or faster_link; `unchanged`: none. docs/explain.md lists all",
-            Presence::required},
-        Key{"block", &RecordIntervention::block,
-            "number of the block; every change runs once in each, in random order", Presence::required},
+        Required{"of", &RecordIntervention::of, "id of the explained row"},
+        Required{
+            "change", &RecordIntervention::change,
+            "the one change, e.g. no_decoding or faster_link; `unchanged`: none. docs/explain.md lists all"},
+        Required{"block", &RecordIntervention::block,
+                 "number of the block; every change runs once in each, in random order"},
         Key{"added_ms", &RecordIntervention::added_ms, "time per batch that was added on purpose; 0: none"},
-        Key{"prices", &RecordIntervention::prices, "only with --prices", Presence::when_set});
+        WhenSet{"prices", &RecordIntervention::prices, "only with --prices"});
   }
 };
 
@@ -131,19 +129,17 @@ struct JobLoader {
   std::optional<bool> pin_memory, persistent_workers;
   static constexpr auto keys() {
     return known_keys(
-        Key{"name", &JobLoader::name, "`loader 0`, in the order of their first batches", Presence::required},
+        Required{"name", &JobLoader::name, "`loader 0`, in the order of their first batches"},
         Key{"role", &JobLoader::role, "training: a backward pass follows its batches; else validation"},
         Key{"workers", &JobLoader::workers, "num_workers, as it ran"},
-        Key{"prefetch_factor", &JobLoader::prefetch_factor, "batches that each worker prepares ahead",
-            Presence::when_set},
+        WhenSet{"prefetch_factor", &JobLoader::prefetch_factor, "batches that each worker prepares ahead"},
         Key{"batch", &JobLoader::batch, "items of its first batch"},
         Key{"bytes", &JobLoader::bytes, "of the tensors of its first batch"},
         Key{"shapes", &JobLoader::shapes, "of these tensors"},
         Key{"dataset", &JobLoader::dataset, "class of its data set"},
-        Key{"length", &JobLoader::length, "batches of an epoch, where it is known", Presence::when_set},
-        Key{"pin_memory", &JobLoader::pin_memory, "as the script sets it", Presence::when_set},
-        Key{"persistent_workers", &JobLoader::persistent_workers, "as the script sets it",
-            Presence::when_set});
+        WhenSet{"length", &JobLoader::length, "batches of an epoch, where it is known"},
+        WhenSet{"pin_memory", &JobLoader::pin_memory, "as the script sets it"},
+        WhenSet{"persistent_workers", &JobLoader::persistent_workers, "as the script sets it"});
   }
 };
 
@@ -158,22 +154,20 @@ struct RecordJob {
   std::vector<double> rank_step_ms;
   static constexpr auto keys() {
     return known_keys(
-        Key{"command", &RecordJob::command, "its arguments, the program first", Presence::required},
+        Required{"command", &RecordJob::command, "its arguments, the program first"},
         Key{"process", &RecordJob::process, "what was changed when it started, as JSON; empty: nothing"},
         Key{"loaders", &RecordJob::loaders, "its DataLoaders"},
         Key{"updates", &RecordJob::updates, "steps of the optimizer during the timed iterations"},
         Key{"settled", &RecordJob::settled, "iterations left out before them, after a change in the process"},
         Key{"excluded", &RecordJob::excluded,
             "iterations left out among them, because a validation or the start of an epoch lay in them"},
-        Key{"probe_us", &RecordJob::probe_us, "time of the probe in an iteration's main thread, us",
-            Presence::when_set},
-        Key{"worker_ms", &RecordJob::worker_ms,
+        WhenSet{"probe_us", &RecordJob::probe_us, "time of the probe in an iteration's main thread, us"},
+        WhenSet{
+            "worker_ms", &RecordJob::worker_ms,
             "of the workers, mean for a batch: `wall`, `cpu`, `run_queue` (ready, but without a core) and "
-            "`collate`",
-            Presence::when_set},
-        Key{"rank_step_ms", &RecordJob::rank_step_ms,
-            "mean iteration of each rank without backward, in which ranks wait for each other",
-            Presence::when_set});
+            "`collate`"},
+        WhenSet{"rank_step_ms", &RecordJob::rank_step_ms,
+                "mean iteration of each rank without backward, in which ranks wait for each other"});
   }
 };
 

@@ -47,11 +47,11 @@ struct GpuFacts {
   std::string uuid, driver;
   std::map<std::string, double> figures;
   static constexpr auto keys() {
-    constexpr auto optional = Presence::when_set;
     return known_keys(
-        Key{"uuid", &GpuFacts::uuid, "the driver's name of this very GPU", optional},
-        Key{"driver", &GpuFacts::driver, "version of the driver", optional},
-        Key{"figures", &GpuFacts::figures,
+        WhenSet{"uuid", &GpuFacts::uuid, "the driver's name of this very GPU"},
+        WhenSet{"driver", &GpuFacts::driver, "version of the driver"},
+        WhenSet{
+            "figures", &GpuFacts::figures,
             "by name: `numa_node`; the PCIe link's `pcie_generation` and `pcie_width` (lanes), and what GPU and "
             "slot are able to (`pcie_max_generation`, `pcie_max_width`); active `nvlinks`; `max_sm_clock_mhz`, "
             "`max_memory_clock_mhz`; 1 or 0 for `ecc`, `mig`, `persistence`, `remapping_pending`, `remapping_failed`, "
@@ -59,8 +59,7 @@ struct GpuFacts {
             "`ecc_errors` and `nvlink_errors` of all links; from Hopper on the means of "
             "counters over the timed batches, as the metrics of these names: `sm_active`, `sm_occupancy`, "
             "`tensor_active`, `dram_active`, `pcie_sent_gb_per_s`, `pcie_received_gb_per_s`, "
-            "`nvlink_sent_gb_per_s`, `nvlink_received_gb_per_s`",
-            optional});
+            "`nvlink_sent_gb_per_s`, `nvlink_received_gb_per_s`"});
   }
   std::optional<double> figure(const std::string& name) const {
     const auto found = figures.find(name);
@@ -77,25 +76,21 @@ struct RankGpu {
   std::optional<std::vector<std::string>> throttle_reasons;
   std::vector<GpuFacts> devices;
   static constexpr auto keys() {
-    constexpr auto optional = Presence::when_set;
     return known_keys(
         Key{"rank", &RankGpu::rank, "rank whose GPUs these are"},
         Key{"samples", &RankGpu::samples, "readings during the timed batches"},
-        Key{"utilisation_percent", &RankGpu::utilisation_percent, "share of time in which a kernel ran",
-            optional},
-        Key{"memory_utilisation_percent", &RankGpu::memory_utilisation_percent,
-            "share of time in which memory was read or written", optional},
-        Key{"sm_clock_mhz", &RankGpu::sm_clock_mhz, "clock of the multiprocessors", optional},
-        Key{"memory_clock_mhz", &RankGpu::memory_clock_mhz, "clock of the memory", optional},
-        Key{"power_w", &RankGpu::power_w, "power of the board", optional},
-        Key{"temperature_c", &RankGpu::temperature_c, "temperature of the chip", optional},
-        Key{"throttled_share", &RankGpu::throttled_share, "share of samples with throttled clocks, 0-1",
-            optional},
-        Key{"throttle_reasons", &RankGpu::throttle_reasons, "reasons for throttling, by NVML's names",
-            optional},
-        Key{"energy_j", &RankGpu::energy_j, "energy over the window", optional},
-        Key{"joules_per_image", &RankGpu::joules_per_image, "energy_j / images of the rank", optional},
-        Key{"devices", &RankGpu::devices, "one entry per GPU", optional});
+        WhenSet{"utilisation_percent", &RankGpu::utilisation_percent, "share of time in which a kernel ran"},
+        WhenSet{"memory_utilisation_percent", &RankGpu::memory_utilisation_percent,
+                "share of time in which memory was read or written"},
+        WhenSet{"sm_clock_mhz", &RankGpu::sm_clock_mhz, "clock of the multiprocessors"},
+        WhenSet{"memory_clock_mhz", &RankGpu::memory_clock_mhz, "clock of the memory"},
+        WhenSet{"power_w", &RankGpu::power_w, "power of the board"},
+        WhenSet{"temperature_c", &RankGpu::temperature_c, "temperature of the chip"},
+        WhenSet{"throttled_share", &RankGpu::throttled_share, "share of samples with throttled clocks, 0-1"},
+        WhenSet{"throttle_reasons", &RankGpu::throttle_reasons, "reasons for throttling, by NVML's names"},
+        WhenSet{"energy_j", &RankGpu::energy_j, "energy over the window"},
+        WhenSet{"joules_per_image", &RankGpu::joules_per_image, "energy_j / images of the rank"},
+        WhenSet{"devices", &RankGpu::devices, "one entry per GPU"});
   }
 };
 
@@ -119,15 +114,14 @@ struct RecordTrace {
   std::string file;
   std::vector<RankTrace> ranks;
   static constexpr auto keys() {
-    return known_keys(Key{"first", &RecordTrace::first, "first traced batch, timed ones counted from 0",
-                          Presence::when_set},
-                      Key{"last", &RecordTrace::last, "last traced batch", Presence::when_set},
-                      Key{"file", &RecordTrace::file,
-                          "path of the trace in the run's folder: the operators of every rank as recorded by "
-                          "Kineto, phases, collectives, and each batch's spans (ms); ranks of several hosts "
-                          "are aligned by their system clocks",
-                          Presence::when_set},
-                      Key{"ranks", &RecordTrace::ranks, "by rank, only on GPUs", Presence::when_set});
+    return known_keys(
+        WhenSet{"first", &RecordTrace::first, "first traced batch, timed ones counted from 0"},
+        WhenSet{"last", &RecordTrace::last, "last traced batch"},
+        WhenSet{"file", &RecordTrace::file,
+                "path of the trace in the run's folder: the operators of every rank as recorded by "
+                "Kineto, phases, collectives, and each batch's spans (ms); ranks of several hosts "
+                "are aligned by their system clocks"},
+        WhenSet{"ranks", &RecordTrace::ranks, "by rank, only on GPUs"});
   }
 };
 
@@ -145,12 +139,9 @@ struct RecordObjectStore {
         Key{"received_bytes", &RecordObjectStore::received_bytes,
             "bytes over the shaped link to the ranks during the whole row, including filling the cache, "
             "ceilings and headers; null over loopback"},
-        Key{"mount", &RecordObjectStore::mount, "version of rclone, which mounts the store",
-            Presence::when_set},
-        Key{"cache_limit_bytes", &RecordObjectStore::cache_limit_bytes, "size limit of rclone's cache",
-            Presence::when_set},
-        Key{"cache_bytes", &RecordObjectStore::cache_bytes, "size of rclone's cache at the end",
-            Presence::when_set});
+        WhenSet{"mount", &RecordObjectStore::mount, "version of rclone, which mounts the store"},
+        WhenSet{"cache_limit_bytes", &RecordObjectStore::cache_limit_bytes, "size limit of rclone's cache"},
+        WhenSet{"cache_bytes", &RecordObjectStore::cache_bytes, "size of rclone's cache at the end"});
   }
 };
 

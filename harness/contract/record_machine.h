@@ -14,33 +14,33 @@ struct RecordDevice {
   nlohmann::json settings;
   static constexpr auto keys() {
     return known_keys(
-        Key{"kind", &RecordDevice::kind, "cpu, cuda, emulated or own (a user's job)", Presence::required},
-        Key{"name", &RecordDevice::name, "name of the processor or GPU", Presence::when_set},
-        Key{"label", &RecordDevice::label, "name shown in plots, e.g. `4 CPU replicas`", Presence::when_set},
-        Key{"driver", &RecordDevice::driver, "version of a GPU's driver", Presence::when_set},
-        Key{"settings", &RecordDevice::settings,
+        Required{"kind", &RecordDevice::kind, "cpu, cuda, emulated or own (a user's job)"},
+        WhenSet{"name", &RecordDevice::name, "name of the processor or GPU"},
+        WhenSet{"label", &RecordDevice::label, "name shown in plots, e.g. `4 CPU replicas`"},
+        WhenSet{"driver", &RecordDevice::driver, "version of a GPU's driver"},
+        WhenSet{
+            "settings", &RecordDevice::settings,
             "only on GPUs: memory, compute capability, peak memory allocated and reserved, bytes and rate of "
             "the copies of batches (`h2d_bytes`, `h2d_gb_per_s`), cuDNN, nvJPEG, TF32; on emulated devices the peak of what tensors held "
             "(`peak_allocated_bytes`; of all devices of the process `peak_allocated_bytes_by_device`), how "
             "far the host was behind them (`lag_median_ms`, `lag_worst_ms`: of each batch the wait at which "
             "it was closest; `waits`: how often it waited) and how uncertain the arrival of bytes from other "
-            "nodes is (`uncertain_arrival_median_ms`: sum over a batch; 0 on one machine)",
-            Presence::when_set});
+            "nodes is (`uncertain_arrival_median_ms`: sum over a batch; 0 on one machine)"});
   }
 };
 
 struct RecordPrecision {
   std::string name, sixteen_bit, computed_in, label;
   static constexpr auto keys() {
-    return known_keys(Key{"name", &RecordPrecision::name, "precision of the row"},
-                      Key{"sixteen_bit", &RecordPrecision::sixteen_bit, "16-bit type used, or empty"},
-                      Key{"computed_in", &RecordPrecision::computed_in,
-                          "`float32` where the processor has no 16-bit instructions: convolutions and matrix "
-                          "products widen their 16-bit operands to it and round the results; the row's speed "
-                          "is not that of 16 bit",
-                          Presence::when_set},
-                      Key{"label", &RecordPrecision::label,
-                          "name shown in tables, e.g. `O2 in bf16` or `O2 in bf16, computed in float32`"});
+    return known_keys(
+        Key{"name", &RecordPrecision::name, "precision of the row"},
+        Key{"sixteen_bit", &RecordPrecision::sixteen_bit, "16-bit type used, or empty"},
+        WhenSet{"computed_in", &RecordPrecision::computed_in,
+                "`float32` where the processor has no 16-bit instructions: convolutions and matrix "
+                "products widen their 16-bit operands to it and round the results; the row's speed "
+                "is not that of 16 bit"},
+        Key{"label", &RecordPrecision::label,
+            "name shown in tables, e.g. `O2 in bf16` or `O2 in bf16, computed in float32`"});
   }
 };
 
@@ -56,10 +56,10 @@ struct RecordMachine {
         Key{"cpu", &RecordMachine::cpu, "model of the processor"},
         Key{"cores", &RecordMachine::cores,
             "cores that the run may use: in its affinity mask, at most the quota rounded up"},
-        Key{"quota_cores", &RecordMachine::quota_cores,
-            "tightest quota of the run's cgroup and those above it, in cores", Presence::when_set},
-        Key{"cores_limited_by", &RecordMachine::cores_limited_by,
-            "what keeps the run from using all cores, e.g. `the quota of cgroup /a/b`", Presence::when_set},
+        WhenSet{"quota_cores", &RecordMachine::quota_cores,
+                "tightest quota of the run's cgroup and those above it, in cores"},
+        WhenSet{"cores_limited_by", &RecordMachine::cores_limited_by,
+                "what keeps the run from using all cores, e.g. `the quota of cgroup /a/b`"},
         Key{"memory_bytes", &RecordMachine::memory_bytes, "memory that the run may use"},
         Key{"sixteen_bit_instructions", &RecordMachine::sixteen_bit_instructions,
             "instruction sets for 16-bit types, e.g. avx512_bf16"},
@@ -67,10 +67,9 @@ struct RecordMachine {
         Key{"governor", &RecordMachine::governor, "frequency governor of the processor"},
         Key{"kernel", &RecordMachine::kernel, "name and release of the kernel"},
         Key{"os", &RecordMachine::os, "distribution"},
-        Key{"fingerprint", &RecordMachine::fingerprint, "only in nights: the hardware in words",
-            Presence::when_set},
-        Key{"environment", &RecordMachine::environment,
-            "only in nights: an environment that can't be split into its parts", Presence::when_set});
+        WhenSet{"fingerprint", &RecordMachine::fingerprint, "only in nights: the hardware in words"},
+        WhenSet{"environment", &RecordMachine::environment,
+                "only in nights: an environment that can't be split into its parts"});
   }
 };
 
@@ -99,20 +98,17 @@ struct RecordEnvironment {
             "share of the row's time that the hypervisor took, 0-1"},
         Key{"throttled_periods", &RecordEnvironment::throttled_periods,
             "periods in which a limit on processor time stopped the row"},
-        Key{"window_steal_share", &RecordEnvironment::window_steal_share,
-            "share of the row's cores that the hypervisor took in the timed batches, 0-1",
-            Presence::when_set},
-        Key{"window_outside_share", &RecordEnvironment::window_outside_share,
-            "share of them that processes outside the row took from it, 0-1", Presence::when_set},
-        Key{"window_busy_share", &RecordEnvironment::window_busy_share,
-            "share of them in which they ran some process or the kernel for one, 0-1", Presence::when_set},
-        Key{"window_own_s", &RecordEnvironment::window_own_s,
-            "processor time of the ranks and the processes that they started in the timed batches",
-            Presence::when_set},
-        Key{"clock_change", &RecordEnvironment::clock_change,
-            "how much faster the clock of a rank's core was after the timed batches than before; "
-            "-0.1: 10 % slower; of the rank with the largest change",
-            Presence::when_set});
+        WhenSet{"window_steal_share", &RecordEnvironment::window_steal_share,
+                "share of the row's cores that the hypervisor took in the timed batches, 0-1"},
+        WhenSet{"window_outside_share", &RecordEnvironment::window_outside_share,
+                "share of them that processes outside the row took from it, 0-1"},
+        WhenSet{"window_busy_share", &RecordEnvironment::window_busy_share,
+                "share of them in which they ran some process or the kernel for one, 0-1"},
+        WhenSet{"window_own_s", &RecordEnvironment::window_own_s,
+                "processor time of the ranks and the processes that they started in the timed batches"},
+        WhenSet{"clock_change", &RecordEnvironment::clock_change,
+                "how much faster the clock of a rank's core was after the timed batches than before; "
+                "-0.1: 10 % slower; of the rank with the largest change"});
   }
 };
 
@@ -139,17 +135,16 @@ struct RankNccl {
   std::map<std::string, NcclVariable> environment;
   std::map<std::string, std::string> choices = {};
   static constexpr auto keys() {
-    return known_keys(Key{"version", &RankNccl::version, "e.g. 2.28.9+cuda13.0, or empty"},
-                      Key{"network", &RankNccl::network, "between nodes, as NCCL chose it"},
-                      Key{"asked_network", &RankNccl::asked_network,
-                          "that the link requests; absent with one node", Presence::when_set},
-                      Key{"transports", &RankNccl::transports, "by name, e.g. NET/Socket"},
-                      Key{"environment", &RankNccl::environment, "NCCL's variables by name"},
-                      Key{"choices", &RankNccl::choices,
-                          "of rank 0: algorithm and protocol by collective and size, for the last batch's "
-                          "all-reduces and for barriers, which are small all-reduces",
-                          Presence::when_set},
-                      Key{"note", &RankNccl::note, "when NCCL's log names no channel", Presence::when_set});
+    return known_keys(
+        Key{"version", &RankNccl::version, "e.g. 2.28.9+cuda13.0, or empty"},
+        Key{"network", &RankNccl::network, "between nodes, as NCCL chose it"},
+        WhenSet{"asked_network", &RankNccl::asked_network, "that the link requests; absent with one node"},
+        Key{"transports", &RankNccl::transports, "by name, e.g. NET/Socket"},
+        Key{"environment", &RankNccl::environment, "NCCL's variables by name"},
+        WhenSet{"choices", &RankNccl::choices,
+                "of rank 0: algorithm and protocol by collective and size, for the last batch's "
+                "all-reduces and for barriers, which are small all-reduces"},
+        WhenSet{"note", &RankNccl::note, "when NCCL's log names no channel"});
   }
 };
 
@@ -160,13 +155,12 @@ struct RankPlace {
   std::vector<int64_t> cpus;
   std::optional<RankNccl> nccl;
   static constexpr auto keys() {
-    return known_keys(
-        Key{"rank", &RankPlace::rank, "number of the rank"},
-        Key{"node", &RankPlace::node, "node that it runs on"},
-        Key{"host", &RankPlace::host, "host name of the node"},
-        Key{"device", &RankPlace::device, "its device, e.g. cpu:0"},
-        Key{"cpus", &RankPlace::cpus, "cores that it may use"},
-        Key{"nccl", &RankPlace::nccl, "what NCCL chose, with backend nccl", Presence::when_set});
+    return known_keys(Key{"rank", &RankPlace::rank, "number of the rank"},
+                      Key{"node", &RankPlace::node, "node that it runs on"},
+                      Key{"host", &RankPlace::host, "host name of the node"},
+                      Key{"device", &RankPlace::device, "its device, e.g. cpu:0"},
+                      Key{"cpus", &RankPlace::cpus, "cores that it may use"},
+                      WhenSet{"nccl", &RankPlace::nccl, "what NCCL chose, with backend nccl"});
   }
 };
 

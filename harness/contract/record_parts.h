@@ -18,14 +18,13 @@ struct RecordScale {
   std::optional<double> decoded_images_per_s = {};
   static constexpr auto keys() {
     return known_keys(
-        Key{"name", &RecordScale::name, "article, rehearsal, emulated or smoke", Presence::required},
+        Required{"name", &RecordScale::name, "article, rehearsal, emulated or smoke"},
         Key{"batch_divisor", &RecordScale::batch_divisor, "divisor of the article's batch sizes"},
         Key{"c0", &RecordScale::c0, "loader threads per node of the article's row [7]"},
         Key{"summary", &RecordScale::summary, "the scale in one sentence"},
-        Key{"decoded_images_per_s", &RecordScale::decoded_images_per_s,
-            "full-size images that all cores of this machine decoded in a second before the run; the "
-            "`time_scale` of rows on emulated devices was chosen by it",
-            Presence::when_set});
+        WhenSet{"decoded_images_per_s", &RecordScale::decoded_images_per_s,
+                "full-size images that all cores of this machine decoded in a second before the run; the "
+                "`time_scale` of rows on emulated devices was chosen by it"});
   }
 };
 
@@ -36,24 +35,21 @@ struct RecordData {
   std::optional<double> copied_in_s = {};
   static constexpr auto keys() {
     return known_keys(
-        Key{"fingerprint", &RecordData::fingerprint, "hash of names, sizes and a sample of the content",
-            Presence::when_set},
-        Key{"images", &RecordData::images, "images in train/", Presence::when_set},
-        Key{"bytes", &RecordData::bytes, "size of the encoded files", Presence::when_set},
-        Key{"classes", &RecordData::classes, "number of class folders", Presence::when_set},
-        Key{"kind", &RecordData::kind,
-            "stand-in, folder, or the files that hold the images: webdataset (tars), arrow, parquet, tfrecords",
-            Presence::when_set},
-        Key{"seed", &RecordData::seed, "seed of stand-in images", Presence::when_set},
-        Key{"skipped", &RecordData::skipped, "files with an image's name that are not images",
-            Presence::when_set},
-        Key{"validation_images", &RecordData::validation_images, "images in val/", Presence::when_set},
-        Key{"left_out", &RecordData::left_out,
-            "with --skip-unreadable: number of files in formats that aren't decoded, by file ending",
-            Presence::when_set},
-        Key{"copied_in_s", &RecordData::copied_in_s,
-            "time that making the copy took which the row's storage reads, if there is one and it is known",
-            Presence::when_set});
+        WhenSet{"fingerprint", &RecordData::fingerprint, "hash of names, sizes and a sample of the content"},
+        WhenSet{"images", &RecordData::images, "images in train/"},
+        WhenSet{"bytes", &RecordData::bytes, "size of the encoded files"},
+        WhenSet{"classes", &RecordData::classes, "number of class folders"},
+        WhenSet{
+            "kind", &RecordData::kind,
+            "stand-in, folder, or the files that hold the images: webdataset (tars), arrow, parquet, tfrecords"},
+        WhenSet{"seed", &RecordData::seed, "seed of stand-in images"},
+        WhenSet{"skipped", &RecordData::skipped, "files with an image's name that are not images"},
+        WhenSet{"validation_images", &RecordData::validation_images, "images in val/"},
+        WhenSet{"left_out", &RecordData::left_out,
+                "with --skip-unreadable: number of files in formats that aren't decoded, by file ending"},
+        WhenSet{
+            "copied_in_s", &RecordData::copied_in_s,
+            "time that making the copy took which the row's storage reads, if there is one and it is known"});
   }
 };
 
@@ -73,8 +69,8 @@ struct RecordCheck {
   bool ok = false;
   std::string detail;
   static constexpr auto keys() {
-    return known_keys(Key{"name", &RecordCheck::name, "what was checked", Presence::required},
-                      Key{"ok", &RecordCheck::ok, "whether it passed", Presence::required},
+    return known_keys(Required{"name", &RecordCheck::name, "what was checked"},
+                      Required{"ok", &RecordCheck::ok, "whether it passed"},
                       Key{"detail", &RecordCheck::detail, "what was found"});
   }
 };
@@ -100,12 +96,12 @@ struct RecordExternal {
         Key{"compared", &RecordExternal::compared, "images whose pixels were compared"},
         Key{"misplaced", &RecordExternal::misplaced,
             "images whose label isn't that of their place in the row's order: the loader has an order of its own"},
-        Key{"mean_difference", &RecordExternal::mean_difference,
+        WhenSet{
+            "mean_difference", &RecordExternal::mean_difference,
             "of the values of a pixel, 0 to 255; of the rank with the greatest, as below; of images in an order of the "
-            "loader's own, to the most similar one with their label",
-            Presence::when_set},
-        Key{"greatest_difference", &RecordExternal::greatest_difference, "the same, of a single image's mean",
-            Presence::when_set});
+            "loader's own, to the most similar one with their label"},
+        WhenSet{"greatest_difference", &RecordExternal::greatest_difference,
+                "the same, of a single image's mean"});
   }
 };
 
@@ -125,21 +121,19 @@ struct RecordCache {
         Key{"device_bytes", &RecordCache::device_bytes,
             "bytes read from the device during the slice, or null"},
         Key{"encoded_bytes", &RecordCache::encoded_bytes, "bytes delivered to the loader"},
-        Key{"device_bytes_by_third", &RecordCache::device_bytes_by_third,
-            "bytes read from the device in each third of the timed window", Presence::when_set},
-        Key{"encoded_bytes_by_third", &RecordCache::encoded_bytes_by_third,
-            "bytes delivered to the loader in each third", Presence::when_set},
-        Key{"cached_records_by_third", &RecordCache::cached_records_by_third,
-            "of cold, shuffled rows: share of the records read in each third, 0-1, that were in "
-            "the page cache before; mean over ranks",
-            Presence::when_set},
-        Key{"read_ahead_kb", &RecordCache::read_ahead_kb,
-            "of cold rows: how much the kernel reads ahead from this device", Presence::when_set},
-        Key{"metadata", &RecordCache::metadata,
-            "of cold rows: whether directory entries and inodes were dropped too, or why not",
-            Presence::when_set},
-        Key{"server_bytes", &RecordCache::server_bytes,
-            "with an object store: bytes that it sent to all ranks", Presence::when_set},
+        WhenSet{"device_bytes_by_third", &RecordCache::device_bytes_by_third,
+                "bytes read from the device in each third of the timed window"},
+        WhenSet{"encoded_bytes_by_third", &RecordCache::encoded_bytes_by_third,
+                "bytes delivered to the loader in each third"},
+        WhenSet{"cached_records_by_third", &RecordCache::cached_records_by_third,
+                "of cold, shuffled rows: share of the records read in each third, 0-1, that were in "
+                "the page cache before; mean over ranks"},
+        WhenSet{"read_ahead_kb", &RecordCache::read_ahead_kb,
+                "of cold rows: how much the kernel reads ahead from this device"},
+        WhenSet{"metadata", &RecordCache::metadata,
+                "of cold rows: whether directory entries and inodes were dropped too, or why not"},
+        WhenSet{"server_bytes", &RecordCache::server_bytes,
+                "with an object store: bytes that it sent to all ranks"},
         Key{"note", &RecordCache::note, "what could not be determined, and why"});
   }
 };
@@ -179,19 +173,18 @@ struct RecordCeilings {
   static constexpr auto keys() {
     return known_keys(
         Key{"batches", &RecordCeilings::batches, "batches over which each ceiling was measured"},
-        Key{"loader_ms", &RecordCeilings::loader_ms,
+        WhenSet{
+            "loader_ms", &RecordCeilings::loader_ms,
             "per batch, the loader alone, slowest rank; absent, like `read_share`, where the cache can't be "
-            "made cold again (remote_cached)",
-            Presence::when_set},
-        Key{"read_share", &RecordCeilings::read_share,
-            "share of reading in the loader threads' read and decode time, 0-1", Presence::when_set},
-        Key{"compute_ms", &RecordCeilings::compute_ms,
-            "per batch, the whole step on synthetic batches, including communication, slowest rank",
-            Presence::when_set},
-        Key{"loader_batch_ms", &RecordCeilings::loader_batch_ms, "`loader_ms` of each batch, slowest rank",
-            Presence::when_set},
-        Key{"compute_batch_ms", &RecordCeilings::compute_batch_ms, "`compute_ms` of each batch, slowest rank",
-            Presence::when_set},
+            "made cold again (remote_cached)"},
+        WhenSet{"read_share", &RecordCeilings::read_share,
+                "share of reading in the loader threads' read and decode time, 0-1"},
+        WhenSet{"compute_ms", &RecordCeilings::compute_ms,
+                "per batch, the whole step on synthetic batches, including communication, slowest rank"},
+        WhenSet{"loader_batch_ms", &RecordCeilings::loader_batch_ms,
+                "`loader_ms` of each batch, slowest rank"},
+        WhenSet{"compute_batch_ms", &RecordCeilings::compute_batch_ms,
+                "`compute_ms` of each batch, slowest rank"},
         Key{"compute", &RecordCeilings::compute, "`compute_ms` by phase, ms per batch, mean over ranks"});
   }
 };
@@ -217,16 +210,15 @@ struct TimelineEvent {
   std::string track, name;
   double begin_ms = 0, end_ms = 0;
   static constexpr auto keys() {
-    constexpr auto required = Presence::required;
     return known_keys(
-        Key{"rank", &TimelineEvent::rank, "rank of the event", required},
-        Key{"track", &TimelineEvent::track,
+        Required{"rank", &TimelineEvent::rank, "rank of the event"},
+        Required{
+            "track", &TimelineEvent::track,
             "`host` (the rank's phases), `collectives` (from post to end) or, with data_parallel, `device "
-            "0`, `device 1`, ... (each replica's forward and backward)",
-            required},
-        Key{"name", &TimelineEvent::name, "phase or collective", required},
-        Key{"begin_ms", &TimelineEvent::begin_ms, "begin; `clocks` defines 0", required},
-        Key{"end_ms", &TimelineEvent::end_ms, "end; `clocks` defines 0", required});
+            "0`, `device 1`, ... (each replica's forward and backward)"},
+        Required{"name", &TimelineEvent::name, "phase or collective"},
+        Required{"begin_ms", &TimelineEvent::begin_ms, "begin; `clocks` defines 0"},
+        Required{"end_ms", &TimelineEvent::end_ms, "end; `clocks` defines 0"});
   }
 };
 
@@ -249,8 +241,7 @@ struct RecordAccuracy {
   std::string kind;
   static constexpr auto keys() {
     return known_keys(
-        Key{"top1", &RecordAccuracy::top1, "share of val/ that is classified correctly, 0-1",
-            Presence::required},
+        Required{"top1", &RecordAccuracy::top1, "share of val/ that is classified correctly, 0-1"},
         Key{"top5", &RecordAccuracy::top5, "share of val/ whose label is among the first five answers, 0-1"},
         Key{"images", &RecordAccuracy::images, "images in val/"},
         Key{"classes", &RecordAccuracy::classes, "classes of the data set"},

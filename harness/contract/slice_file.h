@@ -17,12 +17,11 @@ struct SliceFacts {
   double clock_ns_per_call = 0;
   std::map<std::string, std::string> versions;
   static constexpr auto keys() {
-    return known_keys(
-        Key{"device", &SliceFacts::device, "as in the record", Presence::required},
-        Key{"precision", &SliceFacts::precision, "as in the record, without `label`", Presence::required},
-        Key{"clock_ns_per_call", &SliceFacts::clock_ns_per_call,
-            "time of one call of the phase clock, measured after the slice", Presence::required},
-        Key{"versions", &SliceFacts::versions, "as in the record"});
+    return known_keys(Required{"device", &SliceFacts::device, "as in the record"},
+                      Required{"precision", &SliceFacts::precision, "as in the record, without `label`"},
+                      Required{"clock_ns_per_call", &SliceFacts::clock_ns_per_call,
+                               "time of one call of the phase clock, measured after the slice"},
+                      Key{"versions", &SliceFacts::versions, "as in the record"});
   }
 };
 

@@ -38,8 +38,8 @@ struct AnnouncedRow {
   std::string directory;
   int64_t port = 0;
   static constexpr auto keys() {
-    return known_keys(Key{"directory", &AnnouncedRow::directory, "the row's folder", Presence::required},
-                      Key{"port", &AnnouncedRow::port, "where its ranks meet", Presence::required});
+    return known_keys(Required{"directory", &AnnouncedRow::directory, "the row's folder"},
+                      Required{"port", &AnnouncedRow::port, "where its ranks meet"});
   }
 };
 

@@ -31,28 +31,25 @@ struct NightRow {
   const std::vector<double>& compared_seconds() const;
   double compared_s() const;
   static constexpr auto keys() {
-    constexpr auto required = Presence::required;
     return known_keys(
-        Key{"row", &NightRow::row, "its id", required},
-        Key{"scale", &NightRow::scale, "as in the records", required},
-        Key{"device", &NightRow::device, "as in the records", required},
-        Key{"status", &NightRow::status, "OK, or that of the first repeat if none is OK", required},
-        Key{"config", &NightRow::config, "hash of the resolved settings; another hash is another series",
-            required},
-        Key{"totals_s", &NightRow::totals_s, "of the repeats with status OK, in order", required},
-        Key{"phases_ms", &NightRow::phases_ms, "mean per batch, median over these repeats", required},
-        Key{"repeats", &NightRow::repeats, "failed ones included", required},
-        Key{"metrics", &NightRow::metrics,
-            "by name, those of report/metrics.h with `better`, as in table.csv; seconds are in totals_s",
-            Presence::when_set},
-        Key{"undisturbed_s", &NightRow::undisturbed_s,
+        Required{"row", &NightRow::row, "its id"}, Required{"scale", &NightRow::scale, "as in the records"},
+        Required{"device", &NightRow::device, "as in the records"},
+        Required{"status", &NightRow::status, "OK, or that of the first repeat if none is OK"},
+        Required{"config", &NightRow::config,
+                 "hash of the resolved settings; another hash is another series"},
+        Required{"totals_s", &NightRow::totals_s, "of the repeats with status OK, in order"},
+        Required{"phases_ms", &NightRow::phases_ms, "mean per batch, median over these repeats"},
+        Required{"repeats", &NightRow::repeats, "failed ones included"},
+        WhenSet{"metrics", &NightRow::metrics,
+                "by name, those of report/metrics.h with `better`, as in table.csv; seconds are in totals_s"},
+        WhenSet{
+            "undisturbed_s", &NightRow::undisturbed_s,
             "totals_s without the share of the processor that others took, only if the row waits for nothing "
-            "else and others took 2 % or more of a run (stats/disturbance.h)",
-            Presence::when_set},
-        Key{"spoiled", &NightRow::spoiled,
+            "else and others took 2 % or more of a run (stats/disturbance.h)"},
+        WhenSet{
+            "spoiled", &NightRow::spoiled,
             "repeats of which others took 10 % or more of the cores, if their seconds can't be corrected for it; "
-            "where these are most, nights aren't compared with this one",
-            Presence::when_set});
+            "where these are most, nights aren't compared with this one"});
   }
 };
 
@@ -66,26 +63,23 @@ struct Night {
 
   size_t rows_ok() const;  // those with a figure
   static constexpr auto keys() {
-    constexpr auto required = Presence::required;
     return known_keys(
-        Key{"schema", &Night::schema, "1", required},
-        Key{"id", &Night::id, "time and host, usually the name of the run's folder", required},
-        Key{"started_at", &Night::started_at, "UTC, ISO 8601", required},
-        Key{"tag", &Night::tag, "free text, e.g. a branch or a driver version", required},
-        Key{"machine", &Night::machine, "machine_fingerprint()", required},
-        Key{"environment", &Night::environment, "environment_key()", required},
-        Key{"host", &Night::host, "name of the machine", required},
-        Key{"revision", &Night::revision, "of the sources", required},
-        Key{"run", &Night::run, "folder of the run with the full records", required},
-        Key{"imported", &Night::imported, "came from another history", Presence::when_set},
-        Key{"complete", &Night::complete, "false: the run was cut short; only finished rows are here",
-            required},
-        Key{"canaries", &Night::canaries, "ms by name, see machine_health.h; empty: none were run", required},
-        Key{"rows", &Night::rows, "one entry each", required},
-        Key{"gpu_faults", &Night::gpu_faults,
-            "what the driver told of GPUs that an operator should look at, "
-            "see machine_health.h",
-            Presence::when_set});
+        Required{"schema", &Night::schema, "1"},
+        Required{"id", &Night::id, "time and host, usually the name of the run's folder"},
+        Required{"started_at", &Night::started_at, "UTC, ISO 8601"},
+        Required{"tag", &Night::tag, "free text, e.g. a branch or a driver version"},
+        Required{"machine", &Night::machine, "machine_fingerprint()"},
+        Required{"environment", &Night::environment, "environment_key()"},
+        Required{"host", &Night::host, "name of the machine"},
+        Required{"revision", &Night::revision, "of the sources"},
+        Required{"run", &Night::run, "folder of the run with the full records"},
+        WhenSet{"imported", &Night::imported, "came from another history"},
+        Required{"complete", &Night::complete, "false: the run was cut short; only finished rows are here"},
+        Required{"canaries", &Night::canaries, "ms by name, see machine_health.h; empty: none were run"},
+        Required{"rows", &Night::rows, "one entry each"},
+        WhenSet{"gpu_faults", &Night::gpu_faults,
+                "what the driver told of GPUs that an operator should look at, "
+                "see machine_health.h"});
   }
 };
 

@@ -16,13 +16,12 @@ struct OpenNight {
   bool finished = false;
 
   static constexpr auto keys() {
-    constexpr auto required = Presence::required;
-    return known_keys(Key{"id", &OpenNight::id, "of the night", required},
-                      Key{"tag", &OpenNight::tag, "free text", required},
-                      Key{"host", &OpenNight::host, "that it runs on", required},
-                      Key{"run", &OpenNight::run, "folder of its records", required},
-                      Key{"canaries", &OpenNight::canaries, "ms by name, those measured so far", required},
-                      Key{"finished", &OpenNight::finished, "all rows have ended", required});
+    return known_keys(Required{"id", &OpenNight::id, "of the night"},
+                      Required{"tag", &OpenNight::tag, "free text"},
+                      Required{"host", &OpenNight::host, "that it runs on"},
+                      Required{"run", &OpenNight::run, "folder of its records"},
+                      Required{"canaries", &OpenNight::canaries, "ms by name, those measured so far"},
+                      Required{"finished", &OpenNight::finished, "all rows have ended"});
   }
 };
 

@@ -28,11 +28,10 @@ struct ChangePoint {
 
   double change() const { return after / before - 1; }
   static constexpr auto keys() {
-    constexpr auto required = Presence::required;
-    return known_keys(Key{"index", &ChangePoint::index, "of the first night after the change", required},
-                      Key{"before", &ChangePoint::before, "mean", required},
-                      Key{"after", &ChangePoint::after, "mean", required},
-                      Key{"p", &ChangePoint::p, "of Student's t between them", required});
+    return known_keys(Required{"index", &ChangePoint::index, "of the first night after the change"},
+                      Required{"before", &ChangePoint::before, "mean"},
+                      Required{"after", &ChangePoint::after, "mean"},
+                      Required{"p", &ChangePoint::p, "of Student's t between them"});
   }
 };
 
@@ -75,15 +74,13 @@ struct Alarm {
   std::string canary, told = {};
   // A line of alarms.jsonl.
   static constexpr auto keys() {
-    constexpr auto required = Presence::required;
     return known_keys(
-        Key{"key", &Alarm::key, "of the trend", required},
-        Key{"row", &Alarm::row, "whose figure changed", required},
-        Key{"machine", &Alarm::machine, "fingerprint", required},
-        Key{"since", &Alarm::since, "id of the first night after the change", required},
-        Key{"before", &Alarm::before, "mean, in the metric's unit", required},
-        Key{"after", &Alarm::after, "mean, in the metric's unit", required},
-        Key{"canary", &Alarm::canary, "canary_behind(); if not empty, the machine is the cause", required},
+        Required{"key", &Alarm::key, "of the trend"}, Required{"row", &Alarm::row, "whose figure changed"},
+        Required{"machine", &Alarm::machine, "fingerprint"},
+        Required{"since", &Alarm::since, "id of the first night after the change"},
+        Required{"before", &Alarm::before, "mean, in the metric's unit"},
+        Required{"after", &Alarm::after, "mean, in the metric's unit"},
+        Required{"canary", &Alarm::canary, "canary_behind(); if not empty, the machine is the cause"},
         Key{"told", &Alarm::told, "id of the night that told it"});
   }
 };

@@ -17,8 +17,7 @@ struct ProbeStep {
   int64_t items = 0;
   std::optional<double> loss;
   static constexpr auto keys() {
-    constexpr auto required = Presence::required;
-    return known_keys(Key{"wall_ms", &ProbeStep::wall_ms, "all of it", required},
+    return known_keys(Required{"wall_ms", &ProbeStep::wall_ms, "all of it"},
                       Key{"load_ms", &ProbeStep::load_ms, "within next() of the training loaders"},
                       Key{"h2d_ms", &ProbeStep::h2d_ms, "copies to the device"},
                       Key{"forward_ms", &ProbeStep::forward_ms, "from next() to backward"},
@@ -45,17 +44,16 @@ struct ProbeSegment {
   bool unfinished = false;
   std::vector<ProbeStep> steps;
   static constexpr auto keys() {
-    constexpr auto required = Presence::required;
-    return known_keys(Key{"index", &ProbeSegment::index, "number in the plan", required},
-                      Key{"block", &ProbeSegment::block, "as in the plan", required},
-                      Key{"change", &ProbeSegment::change, "as in the plan", required},
+    return known_keys(Required{"index", &ProbeSegment::index, "number in the plan"},
+                      Required{"block", &ProbeSegment::block, "as in the plan"},
+                      Required{"change", &ProbeSegment::change, "as in the plan"},
                       Key{"added_ms", &ProbeSegment::added_ms, "as in the plan"},
                       Key{"items", &ProbeSegment::items, "of its timed iterations"},
                       Key{"updates", &ProbeSegment::updates, "steps of the optimizer"},
                       Key{"settled", &ProbeSegment::settled, "untimed iterations before"},
                       Key{"excluded", &ProbeSegment::excluded, "left out among them"},
                       Key{"unfinished", &ProbeSegment::unfinished, "the script ended within it"},
-                      Key{"steps", &ProbeSegment::steps, "timed iterations", required});
+                      Required{"steps", &ProbeSegment::steps, "timed iterations"});
   }
 };
 

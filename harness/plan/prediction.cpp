@@ -50,9 +50,8 @@ struct RunDurations {
   uint64_t bytes = 0;
   std::vector<PastDuration> taken;
   static constexpr auto keys() {
-    return known_keys(
-        Key{"bytes", &RunDurations::bytes, "of records.jsonl as it was read", Presence::required},
-        Key{"taken", &RunDurations::taken, "of its rows", Presence::required});
+    return known_keys(Required{"bytes", &RunDurations::bytes, "of records.jsonl as it was read"},
+                      Required{"taken", &RunDurations::taken, "of its rows"});
   }
 };
 using Durations = std::map<std::string, RunDurations>;
