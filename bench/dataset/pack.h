@@ -9,7 +9,7 @@
 #include "bench/formats/index.h"
 #include "bench/registry/registry.h"
 #include "harness/base/file_lock.h"
-#include "harness/base/regular_file.h"
+#include "harness/base/file.h"
 
 namespace bench {
 

@@ -23,7 +23,6 @@
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/process_limits.h"
-#include "harness/base/regular_file.h"
 #include "harness/base/stopwatch.h"
 
 namespace bench {

@@ -13,9 +13,9 @@
 #include <optional>
 
 #include "bench/registry/registry.h"
+#include "harness/base/file.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/listener.h"
-#include "harness/base/log_lines.h"
 #include "harness/base/process_limits.h"
 #include "harness/base/scratch.h"
 #include "harness/config/emulated_nodes.h"

@@ -11,8 +11,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "harness/base/file.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/log_lines.h"
 
 namespace harness {
 

@@ -16,8 +16,7 @@ struct JobFacts {
   int64_t workers = 0;  // of the training loader
   bool loader = false;  // it trains from a torch DataLoader
   bool gpu = false;
-  bool files = false;     // its loader opens files that are known
-  bool can_drop = false;  // which can be dropped from the page cache
+  bool files = false;  // its loader opens files that are known
   double step_ms = 0;
 };
 

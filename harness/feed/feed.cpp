@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "harness/base/say.h"
 #include "harness/base/scratch.h"
+#include "harness/base/stopwatch.h"
 #include "harness/config/device_file.h"
 #include "harness/feed/emulated_speed.h"
 #include "harness/feed/fed_number.h"
@@ -39,8 +39,7 @@ class Feed {
         rows_(std::move(rows)),
         device_(std::move(device)),
         costs_(*find_costs(device_, rows_.asked.model, rows_.asked.precision)),
-        line_(0),
-        began_(Clock::now()) {}
+        line_(0) {}
 
   // What binds comes before the confirmation, which may use up the time.
   void run() {
@@ -64,7 +63,6 @@ class Feed {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr double kLoaderAlone = 0;  // devices
 
   // A batch as long as kBatchAtKnee_s, and what one device's memory holds of it. Returns why it holds none.
@@ -120,8 +118,7 @@ class Feed {
   // Nullopt after Ctrl-C, when the time is used up, or when the run has no figure.
   std::optional<Record> run_once(double devices, const std::string& purpose, Row row,
                                  const std::string& why_not) {
-    const double elapsed_s = std::chrono::duration<double>(Clock::now() - began_).count();
-    if (ended_ || (elapsed_s >= asked_.within_s && why_not.empty())) return std::nullopt;
+    if (ended_ || (watch_.s() >= asked_.within_s && why_not.empty())) return std::nullopt;
     const std::string kind = row.id;
     const bool alone = devices == kLoaderAlone;
     row.id = alone ? purpose : fmt::format("{}-{:.4g}", purpose, devices);
@@ -167,7 +164,7 @@ class Feed {
   const EmulatedDevice device_;
   const PrecisionCosts costs_;
   LiveLine line_;
-  const Clock::time_point began_;
+  const base::Stopwatch watch_;
   std::string purpose_ = "asked";  // of the runs that measure utilisation
   bool ended_ = false;
   double loader_ = 0;                       // images per second, by the survey

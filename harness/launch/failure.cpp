@@ -11,8 +11,8 @@
 #include <regex>
 #include <vector>
 
+#include "harness/base/file.h"
 #include "harness/base/json_text.h"
-#include "harness/base/log_lines.h"
 #include "harness/launch/launcher.h"
 #include "harness/launch/row_processes.h"
 

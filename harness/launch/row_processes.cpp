@@ -11,7 +11,7 @@
 #include <fstream>
 #include <thread>
 
-#include "harness/base/log_lines.h"
+#include "harness/base/file.h"
 
 namespace harness {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/outputs/formats.h"
+#include "harness/outputs/outputs.h"
 #include "harness/report/summary/grid.h"
 
 namespace harness {

@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "harness/outputs/formats.h"
+#include "harness/outputs/outputs.h"
 
 namespace harness {
 namespace {

@@ -4,7 +4,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "harness/outputs/formats.h"
+#include "harness/outputs/outputs.h"
 
 namespace harness {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "harness/base/file.h"
 #include "harness/config/config_error.h"
-#include "harness/outputs/formats.h"
 #include "harness/report/summary/grid.h"
 
 namespace harness {

@@ -7,10 +7,12 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "harness/config/installation.h"
+#include "harness/experiment/job_change.h"
 #include "harness/own_job/probe_report.h"
 
 namespace harness {
@@ -60,6 +62,19 @@ class StepLines {
   std::streamoff read_ = 0;
   std::string rest_;  // an unfinished line
   std::vector<Clock::time_point> ends_;
+};
+
+class JobFiles {
+ public:
+  // Files that the loader opened in one start. A shuffling loader opens others in the next: so the files
+  // beside them count too, as long as all fit into half of the memory that is free.
+  void opened(const std::vector<std::string>& files);
+  bool known() const { return !opened_.empty(); }
+  // Before a start: reads all into memory, or drops all from the page cache.
+  void prepare(JobChange::Files as) const;
+
+ private:
+  std::set<std::string> opened_, beside_;
 };
 
 }  // namespace harness

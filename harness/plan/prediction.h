@@ -72,7 +72,6 @@ class TimeLeft {
   void ended(size_t row, double seconds);  // a run of `row`, the next of `runs` while any are left
   // From now to the end, without the run in progress. `elapsed_s`: from the start to the end of that run.
   double rest_s(double elapsed_s, double running_s) const;
-  size_t runs() const { return runs_.size(); }
 
  private:
   struct Sums {

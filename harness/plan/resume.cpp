@@ -8,16 +8,10 @@
 
 #include "harness/contract/config_hash.h"
 #include "harness/stats/provenance.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 namespace {
-
-const Record* record_of(const Records& records, const std::string& row, int64_t repeat) {
-  const auto found = std::find_if(records.begin(), records.end(), [&](const Record& record) {
-    return record.row == row && record.repeat == repeat;
-  });
-  return found == records.end() ? nullptr : &*found;
-}
 
 bool is_finished(const Record& record) { return is_ok(record) || record.status == "SKIPPED"; }
 
@@ -89,7 +83,7 @@ std::vector<Repetition> runs_left(const std::vector<PlannedRow>& plan, const std
                                   const Records& records, Rerun rerun) {
   std::vector<Repetition> left;
   for (const Repetition& one : runs) {
-    const Record* record = record_of(records, plan[one.row].row.id, one.repeat);
+    const Record* record = find_record(records, plan[one.row].row.id, one.repeat);
     if (rerun == Rerun::missing ? !record : record && !is_finished(*record)) left.push_back(one);
   }
   return left;

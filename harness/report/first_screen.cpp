@@ -10,7 +10,6 @@
 #include "harness/report/claims.h"
 #include "harness/report/summary/article_comparison.h"
 #include "harness/report/summary/feed_answer.h"
-#include "harness/report/summary/rates.h"
 #include "harness/report/summary/trained_rows.h"
 #include "harness/stats/disturbance.h"
 

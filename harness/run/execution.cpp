@@ -163,14 +163,12 @@ RepeatRules Execution::repeat_rules() const {
 }
 
 void Execution::number_attempt(Record& record) {
-  const auto counting = std::find_if(records_.begin(), records_.end(), [&](const Record& other) {
-    return other.row == record.row && other.repeat == record.repeat;
-  });
-  if (counting == records_.end()) return;
+  const Record* counting = find_record(records_, record.row, record.repeat);
+  if (!counting) return;
   int64_t& made = attempts_[{record.row, record.repeat}];
   made = std::max(made, counting->attempt ? counting->attempt->number : 1) + 1;
   record.attempt = attempt_after(*counting, record, made);
-  record.notes.push_back(fmt::format("ran again, because {}", disturbance_text({&*counting})));
+  record.notes.push_back(fmt::format("ran again, because {}", disturbance_text({counting})));
 }
 
 void Execution::keep(Record record) {
@@ -185,13 +183,12 @@ void Execution::keep(Record record) {
   for (const Record& other : records_)
     if (other.row == record.row && other.training) record.training = other.training;
   if (!replaces_earlier(record)) return;
-  const auto earlier = std::find_if(records_.begin(), records_.end(), [&](const Record& other) {
-    return (rerun_ || record.attempt) && other.row == record.row && other.repeat == record.repeat;
-  });
-  if (earlier == records_.end())
+  const Record* earlier =
+      rerun_ || record.attempt ? find_record(records_, record.row, record.repeat) : nullptr;
+  if (earlier)  // the later record replaces it
+    records_[size_t(earlier - records_.data())] = std::move(record);
+  else
     records_.push_back(std::move(record));
-  else  // the later record replaces the earlier one
-    *earlier = std::move(record);
 }
 
 // A row on emulated devices with which this machine did not keep up runs again, at most twice, more slowly

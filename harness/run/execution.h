@@ -46,7 +46,6 @@ class Execution {
   ~Execution();  // waits for processes of its rows that could not be ended
 
   const std::vector<PlannedRow>& plan() const { return plan_; }
-  int64_t repeats_of(const PlannedRow& planned) const { return harness::repeats_of(planned.row, request_); }
   // The runs to do, in order.
   const std::vector<Repetition>& runs() const { return runs_; }
   // Runs the row once and appends its record, with `of` added; returns false when Ctrl-C ended it. Throws

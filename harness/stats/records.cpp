@@ -52,6 +52,13 @@ const std::vector<std::string>& phase_names() {
   return names;
 }
 
+const Record* find_record(const Records& records, const std::string& row, int64_t repeat) {
+  const auto found = std::find_if(records.begin(), records.end(), [&](const Record& record) {
+    return record.row == row && record.repeat == repeat;
+  });
+  return found == records.end() ? nullptr : &*found;
+}
+
 std::vector<std::pair<std::string, RecordList>> by_row(const RecordList& records) {
   std::vector<std::pair<std::string, RecordList>> rows;
   std::map<std::string, size_t> places;

@@ -67,6 +67,9 @@ std::string record_problem(const nlohmann::json& record);
 // All phases in their order within a step.
 const std::vector<std::string>& phase_names();
 
+// The record of this row and repeat; null without one.
+const Record* find_record(const Records& records, const std::string& row, int64_t repeat);
+
 // Records grouped by row; rows in the order of their first record.
 std::vector<std::pair<std::string, RecordList>> by_row(const RecordList& records);
 

@@ -19,7 +19,7 @@
 #include "bench/formats/tfrecord_frame.h"
 #include "bench/loading/storage/storage.h"
 #include "harness/base/file.h"
-#include "harness/base/json_lines.h"
+#include "harness/base/json_text.h"
 #include "harness/config/config.h"
 #include "harness/config/device_file.h"
 #include "harness/config/hosts.h"

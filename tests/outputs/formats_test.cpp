@@ -1,7 +1,5 @@
 // unit: outcomes as JUnit XML, Prometheus' text, OTLP and GitHub's commands, with names that try to break
 // each.
-#include "harness/outputs/formats.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <sstream>
 
 #include "harness/base/child_process.h"
+#include "harness/outputs/outputs.h"
 #include "tests/support/temporary_folder.h"
 
 namespace harness::formats_test {

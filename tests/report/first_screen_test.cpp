@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/report/bottleneck.h"
-#include "harness/report/summary/rates.h"
+#include "harness/report/summary/article_comparison.h"
 #include "harness/report/table.h"
 #include "tests/support/emulated_records.h"
 #include "tests/support/typed_records.h"

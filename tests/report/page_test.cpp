@@ -1,6 +1,4 @@
 // unit: report.html as a file: records inside byte by byte, nothing to load, no text that ends its element
-#include "harness/report/page.h"
-
 #include <gtest/gtest.h>
 
 #include <set>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/report/page.h"
+#include "harness/report/results.h"
 #include "harness/stats/records.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/typed_records.h"

@@ -21,7 +21,6 @@
 
 #include "harness/base/child_process.h"
 #include "harness/base/file.h"
-#include "harness/base/regular_file.h"
 
 namespace bench {
 namespace {

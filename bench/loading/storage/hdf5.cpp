@@ -17,7 +17,7 @@
 
 #include "bench/formats/hdf5_handle.h"
 #include "bench/loading/storage/in_memory.h"
-#include "harness/base/regular_file.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "harness/report/figures/figure.h"
+#include "harness/report/summary/article_comparison.h"
 #include "harness/report/summary/device_time.h"
 #include "harness/report/summary/feed_answer.h"
-#include "harness/report/summary/rates.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/records.h"
 
